@@ -1,0 +1,203 @@
+"""What a run leaves behind: the models of ``run.json``.
+
+A run is one folder: ``run.json`` (this file's :class:`Run`) and ``samples/*.parquet`` with the
+columns ``sequence`` (u64), ``intended_ns``, ``sent_ns``, ``received_ns`` (i64, CLOCK_MONOTONIC;
+``received_ns`` is 0 for a lost sample). Everything that a report or a comparison shows is in here.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import Enum
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+SCHEMA_VERSION = 1
+
+
+class Model(BaseModel):
+    """Base of all result models: unknown keys are errors."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Status(str, Enum):
+    """How a cell or a run ended."""
+
+    complete = "complete"
+    partial = "partial"  # stopped before its end; what was recorded is kept
+    failed = "failed"
+    pending = "pending"
+
+
+class Severity(str, Enum):
+    """How much a doctor's finding stands between the machine and real time."""
+
+    good = "good"
+    note = "note"
+    warning = "warning"
+    problem = "problem"
+    unknown = "unknown"
+
+
+class Finding(Model):
+    """One answer of the doctor: what was found, why it matters, how to mend it."""
+
+    id: str
+    title: str
+    severity: Severity
+    value: str
+    why: str
+    fix: str | None = None
+
+
+class Note(Model):
+    """One thing that went differently from what was asked, with its remedy."""
+
+    what: str
+    why: str
+    fix: str | None = None
+
+
+class Extreme(Model):
+    """One of the highest or lowest samples."""
+
+    index: int
+    us: float
+
+
+class Exceedance(Model):
+    """How often the deadline was exceeded, with a Clopper-Pearson upper bound at ``confidence``."""
+
+    deadline_us: float
+    exceeded: int
+    count: int
+    probability: float
+    upper_bound: float
+    confidence: float
+
+
+class Percentiles(Model):
+    """Order statistics of one series in µs (first sample and lost samples left out)."""
+
+    count: int
+    min_us: float
+    mean_us: float
+    stddev_us: float
+    p50_us: float
+    p90_us: float
+    p99_us: float
+    p999_us: float
+    p9999_us: float
+    p99999_us: float
+    max_us: float
+
+
+class Statistics(Model):
+    """What is known of the samples of one cell (all subscribers together)."""
+
+    latency: Percentiles
+    response: Percentiles
+    first_us: float
+    highest: list[Extreme]
+    lowest: list[Extreme]
+    exceedance: Exceedance
+
+
+class Thread(Model):
+    """One thread of a probe, as read back from /proc while it ran."""
+
+    tid: int
+    name: str
+    policy: str
+    priority: int
+    cpu: list[int]
+
+
+class ProbeResult(BaseModel):
+    """A probe's result document (docs/reference/probes.md), kept whole."""
+
+    model_config = ConfigDict(extra="allow")
+
+    role: str
+    status: Literal["complete", "stopped", "failed"]
+    sent: int = 0
+    received: int = 0
+    lost: int = 0
+    duplicated: int = 0
+    out_of_order: int = 0
+    error: Note | None = None
+    asked: dict[str, Any] = {}
+    obtained: dict[str, Any] = {}
+    notes: list[Note] = []
+    versions: dict[str, str] = {}
+
+
+class Cell(Model):
+    """One measurement: one point of the matrix, one repetition."""
+
+    id: str  # unique in the run: "<key>-r<repetition>"
+    key: str  # the point of the matrix; equal keys are comparable between runs
+    repetition: int
+    order: int  # the place in the random order of the run
+    status: Status
+    error: Note | None = None
+    # asked
+    stack: str
+    kind: str
+    transport: str
+    payload_bytes: int
+    policy: str
+    priority: int
+    cpu: list[int]
+    period_us: float
+    samples_asked: int
+    deadline_us: float
+    lost_after_us: float
+    subscribers: int
+    reliability: str
+    depth: int
+    # measured; zero and None where nothing came
+    count: int = 0
+    sent: int = 0
+    lost: int = 0
+    duplicated: int = 0
+    out_of_order: int = 0
+    p50_us: float | None = None
+    p99_us: float | None = None
+    p999_us: float | None = None
+    max_us: float | None = None
+    statistics: Statistics | None = None
+    probes: list[ProbeResult] = []
+    notes: list[Note] = []
+    samples: list[str] = []  # Parquet files, relative to the run folder
+    earlier_attempts: list[str] = []  # Parquet files of attempts that were cut short
+    started: datetime | None = None
+    seconds: float = 0.0
+    steal_seconds: float = 0.0  # CPU time stolen by the hypervisor during the cell, all CPUs
+
+
+class Verdict(Model):
+    """The answer in words. ``level`` decides the exit code of ``check``: only ``bad`` gives 1."""
+
+    level: Literal["good", "fair", "bad", "unknown"]
+    headline: str
+    reasons: list[str]
+
+
+class Run(Model):
+    """The whole of ``run.json``."""
+
+    schema_version: int = SCHEMA_VERSION
+    name: str
+    status: Status
+    started: datetime
+    ended: datetime | None = None
+    seed: int
+    experiment: dict[str, Any]  # as asked, normalised
+    machine: dict[str, Any]  # the fingerprint
+    versions: dict[str, str]
+    doctor: list[Finding] = []
+    cells: list[Cell] = []
+    verdict: Verdict | None = None
