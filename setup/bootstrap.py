@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sets up everything that ``./takt`` needs below ``.takt/``; standard library only.
+
+Steps: system packages, the tool's environment, ROS 2 (wheels, unless an installation is sourced),
+the colcon build. Each step leaves a stamp when it is done and is skipped while its stamp is valid,
+so an interruption at any point costs at most the step in work. A lock keeps two runs apart.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import sysconfig
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+STATE = ROOT / ".takt"
+REQUIREMENTS = ROOT / "setup" / "requirements"
+LOG = STATE / "setup.log"
+
+
+class SetupError(Exception):
+    """What stopped the set-up and what to do about it."""
+
+
+def main(want: str) -> int:
+    """Brings ``.takt`` to the state that ``want`` names: the root folder, the ROS 2, ``dev`` or not."""
+    STATE.mkdir(exist_ok=True)
+    with (STATE / "lock").open("w") as lock:
+        acquire(lock)
+        try:
+            set_up(want)
+        except SetupError as error:
+            say(f"takt: {error}")
+            return 2
+        except KeyboardInterrupt:
+            say("takt: set-up interrupted; the next ./takt goes on from here")
+            return 130
+    return 0
+
+
+def set_up(want: str) -> None:
+    development = want.endswith(" dev")
+    if had_dev_for(want):
+        want, development = f"{want} dev", True
+    wheels = "ROS_DISTRO" not in os.environ
+    LOG.write_text("", encoding="utf-8")
+    install_system_packages(development)
+    discard_where_moved(want.removesuffix(" dev"))
+    make_environment("venv", "dev" if development else "tool", "the tool's Python environment")
+    if wheels:
+        make_environment("ros", "ros", "ROS 2 Kilted from wheels")
+        mend_wheels()
+    # The stamp is dated before the build: what changes while it runs is built the next time.
+    mark = STATE / "ready.new"
+    mark.write_text(want + "\n", encoding="utf-8")
+    build(wheels, development)
+    mark.rename(STATE / "ready")
+
+
+def had_dev_for(want: str) -> bool:
+    """A set-up with the development tools stays one: nothing is taken away by a plain ./takt."""
+    ready = STATE / "ready"
+    return ready.exists() and ready.read_text(encoding="utf-8").strip() == f"{want} dev"
+
+
+def acquire(lock: object) -> None:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # type: ignore[call-overload]
+    except BlockingIOError:
+        say("takt: another ./takt is setting up; waiting for it")
+        fcntl.flock(lock, fcntl.LOCK_EX)  # type: ignore[call-overload]
+
+
+def install_system_packages(development: bool) -> None:
+    """Installs what is missing through apt where that is allowed, or says the line to run."""
+    missing = missing_packages(development)
+    if not missing:
+        return
+    line = f"apt-get install --yes --no-install-recommends {' '.join(missing)}"
+    if shutil.which("apt-get") is None:
+        raise SetupError(f"needs the packages that Debian calls: {' '.join(missing)}")
+    if os.geteuid() == 0:
+        sudo: list[str] = []
+    elif shutil.which("sudo") and not subprocess.run(["sudo", "-n", "true"], capture_output=True).returncode:
+        sudo = ["sudo", "-n"]
+    else:
+        raise SetupError(f"needs system packages; run this once, then start again:\n  sudo {line}")
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    run([*sudo, "apt-get", "update"], "package lists", environment)
+    run([*sudo, *line.split()], f"system packages: {' '.join(missing)}", environment)
+
+
+def missing_packages(development: bool) -> list[str]:
+    """The Debian and Ubuntu packages whose content is not found on this machine."""
+    version = f"python3.{sys.version_info.minor}" if not sys.executable.startswith("/usr/bin") else "python3"
+    present = {
+        "g++": shutil.which("g++"),
+        f"{version}-venv": has_module("ensurepip"),
+        f"{version}-dev": Path(sysconfig.get_path("include"), "Python.h").exists(),
+        "libcli11-dev": Path("/usr/include/CLI/CLI.hpp").exists(),
+    }
+    if development:
+        present["libgtest-dev"] = Path("/usr/include/gtest/gtest.h").exists()
+        present["rt-tests"] = shutil.which("cyclictest")
+        # On Ubuntu the package only forwards to a snap; the browser tests then say that they skip.
+        if Path("/etc/debian_version").exists() and "ubuntu" not in read(Path("/etc/os-release")).lower():
+            present["chromium"] = shutil.which("chromium")
+    return [package for package, found in present.items() if not found]
+
+
+def discard_where_moved(want: str) -> None:
+    """Environments and builds know their folder and their ROS 2: elsewhere they are made anew."""
+    origin = STATE / "origin"
+    if origin.exists() and origin.read_text(encoding="utf-8") != want:
+        for name in ("ready", "venv", "ros", "build", "install"):
+            discard(STATE / name)
+    origin.write_text(want, encoding="utf-8")
+
+
+def make_environment(name: str, requirements: str, title: str) -> None:
+    """Makes the virtual environment ``.takt/<name>`` with exactly the locked packages."""
+    folder, lock_file = STATE / name, REQUIREMENTS / f"{requirements}.txt"
+    stamp = folder / "takt-stamp"
+    content = hashlib.sha256(lock_file.read_bytes()).hexdigest() + sys.version
+    if stamp.exists() and content in read(stamp):
+        return
+    python = folder / "bin" / "python"
+    if not stamp.exists():  # absent, or interrupted while it was made
+        discard(folder)
+        run([sys.executable, "-m", "venv", str(folder)], f"{title}: folder")
+    stamp.unlink(missing_ok=True)
+    pip = [str(python), "-m", "pip", "install", "--disable-pip-version-check", "--require-hashes"]
+    run([*pip, "--requirement", str(lock_file)], f"{title} (once, about a minute)")
+    # The development lock holds the tool's: a plain ./takt after ./takt test has nothing to do.
+    both = [lock_file] if requirements != "dev" else [lock_file, REQUIREMENTS / "tool.txt"]
+    stamp.write_text(
+        "".join(hashlib.sha256(file.read_bytes()).hexdigest() + sys.version + "\n" for file in both),
+        encoding="utf-8",
+    )
+
+
+def mend_wheels() -> None:
+    stamp, script = STATE / "ros" / "takt-mended", ROOT / "setup" / "wheels.py"
+    content = script.read_text(encoding="utf-8") + read(STATE / "ros" / "takt-stamp")
+    if read(stamp) == content:
+        return
+    run([str(STATE / "ros" / "bin" / "python"), str(script)], "mending the wheels' paths")
+    stamp.write_text(content, encoding="utf-8")
+
+
+def build(wheels: bool, development: bool) -> None:
+    """Builds the workspace with colcon and Ninja; what has not changed is not built again."""
+    environment = dict(os.environ)
+    tools = [STATE / "venv" / "bin"]
+    arguments = [
+        "-GNinja",
+        "-DCMAKE_BUILD_TYPE=RelWithDebInfo",
+        f"-DBUILD_TESTING={'ON' if development else 'OFF'}",
+        "-Dnanobind_ROOT=" + output([str(STATE / "venv/bin/python"), "-m", "nanobind", "--cmake_dir"]),
+    ]
+    if wheels:
+        ros = STATE / "ros"
+        tools.insert(0, ros / "bin")
+        environment["AMENT_PREFIX_PATH"] = environment["CMAKE_PREFIX_PATH"] = str(ros)
+        arguments += [
+            f"-DTAKT_ROS_WHEELS={ros}",
+            f"-DPython3_EXECUTABLE={ros / 'bin/python'}",
+            f"-DPython_EXECUTABLE={ros / 'bin/python'}",
+        ]
+    environment["PATH"] = ":".join([*map(str, tools), environment["PATH"]])
+    run(
+        [
+            str(STATE / "venv" / "bin" / "colcon"),
+            f"--log-base={STATE / 'log'}",
+            "build",
+            "--merge-install",
+            f"--base-paths={ROOT / 'src'}",
+            f"--build-base={STATE / 'build'}",
+            f"--install-base={STATE / 'install'}",
+            "--packages-skip=takt",  # pure Python: runs from its source folder
+            "--executor=sequential",
+            "--event-handlers=console_cohesion+",
+            "--cmake-args",
+            *arguments,
+        ],
+        "build (the first time about two minutes)",
+        environment,
+    )
+
+
+def run(command: list[str], title: str, environment: dict[str, str] | None = None) -> None:
+    """Runs one step with its output in the log; shows what it is, how long, and why it failed."""
+    started = time.monotonic()
+    with LOG.open("a", encoding="utf-8") as log:
+        log.write(f"\n$ {' '.join(command)}\n")
+        log.flush()
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment, start_new_session=True
+        )
+        try:
+            while True:
+                try:
+                    code = process.wait(timeout=1 if sys.stderr.isatty() else None)
+                    break
+                except subprocess.TimeoutExpired:
+                    say(f"\r  {title} … {time.monotonic() - started:.0f} s", end="")
+        except BaseException:
+            os.killpg(process.pid, signal.SIGTERM)
+            process.wait()
+            raise
+    say(f"{chr(13) if sys.stderr.isatty() else ''}  {title}: {time.monotonic() - started:.0f} s")
+    if code:
+        tail = "\n".join(read(LOG).splitlines()[-25:])
+        raise SetupError(f"this step failed (exit code {code}): {title}\n{tail}\nThe whole log: {LOG}")
+
+
+def output(command: list[str]) -> str:
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def has_module(name: str) -> bool:
+    return not subprocess.run([sys.executable, "-c", f"import {name}"], capture_output=True).returncode
+
+
+def discard(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def read(path: Path) -> str:
+    return path.read_text(encoding="utf-8") if path.exists() else ""
+
+
+def say(text: str, end: str = "\n") -> None:
+    print(text, end=end, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

@@ -1,0 +1,12 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Locks the environments: every version and hash, for every Python and platform that Takt supports.
+set -eu
+cd "$(dirname "$0")"
+for name in tool dev ros; do
+    constraint=""
+    [ "$name" = dev ] && constraint="-c tool.txt"
+    # shellcheck disable=SC2086
+    uv pip compile --quiet --universal --python-version 3.10 --generate-hashes --no-header \
+        --no-annotate $constraint "$@" -o "$name.txt" "$name.in"
+done
