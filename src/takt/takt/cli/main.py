@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The root of the command line.
+
+A command is a module ``takt.cli.<name>`` with one typed function of the same name; its docstring is
+its help. Only the module of the command that is called is imported, and these modules import
+everything heavy inside their function, so that the tool starts at once.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from typing import TYPE_CHECKING, Any
+
+from takt import __version__
+from takt.errors import TaktError
+
+if TYPE_CHECKING:
+    import typer
+
+# In the order in which a newcomer meets them.
+COMMANDS = ("check", "doctor", "measure", "run", "report", "compare")
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the tool and leave the process with its exit code."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments == ["--version"]:  # not worth importing anything for
+        sys.stdout.write(f"takt {__version__}\n")
+        sys.exit(0)
+    try:
+        _application()(arguments, prog_name="takt")
+    except TaktError as error:
+        from takt.cli.output import print_error
+
+        print_error(error)
+        sys.exit(error.exit_code)
+
+
+def _application() -> Any:
+    """Build the group of commands, each loaded when it is looked up."""
+    import typer
+    import typer.core
+    import typer.main
+
+    class LazyCommands(typer.core.TyperGroup):
+        def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]
+            return [name for name in COMMANDS if importlib.util.find_spec(f"takt.cli.{name}")]
+
+        def get_command(self, ctx: typer.Context, cmd_name: str) -> Any:  # type: ignore[override]
+            if cmd_name not in self.list_commands(ctx):
+                return None
+            module = importlib.import_module("takt.cli." + cmd_name.replace("-", "_"))
+            single = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+            single.command(name=cmd_name)(getattr(module, cmd_name.replace("-", "_")))
+            command = typer.main.get_command(single)
+            command.name = cmd_name
+            return command
+
+    root = typer.Typer(
+        cls=LazyCommands,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        no_args_is_help=True,
+        rich_markup_mode="rich",
+    )
+
+    @root.callback()
+    def takt(
+        version: bool = typer.Option(False, "--version", help="Print the version and exit."),
+    ) -> None:
+        """Real-time ROS 2, measured, scheduled and proved.
+
+        Start with: takt check
+        """
+        if version:
+            sys.stdout.write(f"takt {__version__}\n")
+            raise typer.Exit
+
+    return typer.main.get_command(root)
