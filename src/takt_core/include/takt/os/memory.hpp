@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Keeping page faults out of the measuring loop: lock what is mapped, keep what the heap has, touch
+// the stack before it is needed.
+#pragma once
+
+#include <cstddef>
+
+#include "takt/os/shortfall.hpp"
+
+namespace takt::os {
+
+// Locks all present pages of the process and, where the limit for locked memory is not in the way,
+// all future ones; makes the heap keep what it has freed. With a finite limit only present pages
+// are locked: with future ones too, the allocation that reaches the limit would fail.
+Shortfalls lock_memory();
+
+// True when the kernel reports locked pages of this process.
+bool memory_locked();
+
+// Touches `bytes` of the calling thread's stack below the present frame, so that calls which go
+// that deep find their pages. Touches less, and says so, where the stack is smaller.
+Shortfalls prefault_stack(std::size_t bytes);
+
+}  // namespace takt::os

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Real-time threads: asking the kernel for policy, priority, CPUs and name, and reading back what
+// it gave. Asked and obtained are kept apart, because a result is worth only what was obtained.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "takt/os/shortfall.hpp"
+
+namespace takt::os {
+
+// The kernel's scheduling policies. Only the first three can be asked for; the others are what a
+// thread may be found to have.
+enum class SchedulingPolicy : std::uint8_t { other, fifo, rr, batch, idle, deadline, unknown };
+
+std::string_view to_string(SchedulingPolicy policy) noexcept;
+
+// "other", "fifo" or "rr"; nothing for any other text.
+std::optional<SchedulingPolicy> parse_policy(std::string_view text) noexcept;
+
+// Priorities of fifo and rr, as Linux counts them (higher runs first). 99 is left to the kernel's
+// own watchdog and migration threads.
+inline constexpr int min_priority = 1;
+inline constexpr int max_priority = 98;
+
+struct ThreadSettings {
+  SchedulingPolicy policy = SchedulingPolicy::other;
+  int priority = 0;       // min_priority..max_priority for fifo and rr, 0 for other
+  std::vector<int> cpus;  // where it may run; empty: left as it is
+  std::string name;       // at most 15 bytes; empty: left as it is
+};
+
+// Applies the settings to the calling thread, each on its own: one that fails does not keep the
+// others from being applied. Threads started later inherit policy, priority and CPUs.
+Shortfalls apply(const ThreadSettings& settings);
+
+struct ThreadStatus {
+  pid_t tid = 0;
+  std::string name;
+  SchedulingPolicy policy = SchedulingPolicy::unknown;
+  int priority = 0;
+  std::vector<int> cpus;  // ascending
+};
+
+// Read back from the kernel: this thread, the thread `tid` of this process (nothing when it has
+// ended), all threads of this process in the order of their tid.
+ThreadStatus current_thread();
+std::optional<ThreadStatus> thread_status(pid_t tid);
+std::vector<ThreadStatus> process_threads();
+
+// How much later than asked the kernel may wake this thread at policy other (default 50 us). The
+// kernel does not apply it to fifo and rr.
+std::optional<Shortfall> set_timer_slack(std::chrono::nanoseconds slack);
+std::chrono::nanoseconds timer_slack() noexcept;
+
+// The time slice of this thread at policy rr; zero at every other policy.
+std::chrono::nanoseconds rr_interval() noexcept;
+
+// A thread that has its settings before it runs `body`, joined at the end of its life. An exception
+// that leaves `body` ends the process, as with std::thread.
+class Thread {
+ public:
+  // Returns when the settings have been applied. Throws std::system_error when there can be no
+  // thread at all.
+  Thread(ThreadSettings settings, std::function<void()> body);
+
+  void join() { thread_.join(); }
+  bool joinable() const noexcept { return thread_.joinable(); }
+  pid_t tid() const noexcept { return tid_; }
+  const Shortfalls& shortfalls() const noexcept { return shortfalls_; }
+
+ private:
+  pid_t tid_ = 0;
+  Shortfalls shortfalls_;
+  std::jthread thread_;
+};
+
+}  // namespace takt::os

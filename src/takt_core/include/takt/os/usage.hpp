@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the kernel counted: page faults, context switches and CPU time. Two snapshots and their
+// difference tell what a loop cost.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+namespace takt::os {
+
+struct ResourceUsage {
+  std::int64_t minor_faults = 0;  // page faults without input or output
+  std::int64_t major_faults = 0;  // page faults that had to wait for a file
+  std::int64_t voluntary_switches = 0;
+  std::int64_t involuntary_switches = 0;
+  std::chrono::nanoseconds cpu_time{0};  // user and system
+
+  friend ResourceUsage operator-(const ResourceUsage& after, const ResourceUsage& before) noexcept;
+  bool operator==(const ResourceUsage&) const = default;
+};
+
+enum class UsageOf : std::uint8_t { thread, process };
+
+// The counts of the calling thread, or of all threads of the process, since their start.
+ResourceUsage resource_usage(UsageOf subject) noexcept;
+
+}  // namespace takt::os

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "takt/os/event.hpp"
+
+namespace takt::os {
+
+void Event::wait() noexcept {
+  if (try_wait()) {
+    return;
+  }
+  waiters_.fetch_add(1);
+  while (!try_wait()) {
+    futex_wait(set_, 0);
+  }
+  waiters_.fetch_sub(1);
+}
+
+bool Event::wait_until(TimePoint deadline) noexcept {
+  if (try_wait()) {
+    return true;
+  }
+  waiters_.fetch_add(1);
+  bool taken = try_wait();
+  while (!taken) {
+    const FutexResult result = futex_wait_until(set_, 0, deadline);
+    taken = try_wait();  // also after a time-out: the event may have been set at the last moment
+    if (result == FutexResult::timed_out) {
+      break;
+    }
+  }
+  waiters_.fetch_sub(1);
+  return taken;
+}
+
+}  // namespace takt::os

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "takt/os/thread.hpp"
+
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <future>
+#include <utility>
+
+namespace takt::os {
+namespace {
+
+constexpr std::size_t max_name_bytes = 15;  // the kernel's TASK_COMM_LEN without the zero
+
+constexpr std::array<std::pair<SchedulingPolicy, std::string_view>, 3> askable{{
+    {SchedulingPolicy::other, "other"},
+    {SchedulingPolicy::fifo, "fifo"},
+    {SchedulingPolicy::rr, "rr"},
+}};
+
+std::string describe(const ThreadSettings& settings) {
+  std::string text = "policy ";
+  text += to_string(settings.policy);
+  if (settings.policy != SchedulingPolicy::other) {
+    text += " at priority " + std::to_string(settings.priority);
+  }
+  return text;
+}
+
+std::string priority_limit_text() {
+  rlimit limit{};
+  getrlimit(RLIMIT_RTPRIO, &limit);
+  return limit.rlim_cur == RLIM_INFINITY ? "unlimited" : std::to_string(limit.rlim_cur);
+}
+
+void apply_policy(const ThreadSettings& settings, Shortfalls& shortfalls) {
+  const bool real_time =
+      settings.policy == SchedulingPolicy::fifo || settings.policy == SchedulingPolicy::rr;
+  if (!real_time && settings.policy != SchedulingPolicy::other) {
+    shortfalls.push_back({.what = describe(settings),
+                          .why = "this policy cannot be asked for",
+                          .fix = "ask for other, fifo or rr"});
+    return;
+  }
+  if (real_time && (settings.priority < min_priority || settings.priority > max_priority)) {
+    shortfalls.push_back({.what = describe(settings),
+                          .why = "the priority is outside of " + std::to_string(min_priority) +
+                                 ".." + std::to_string(max_priority),
+                          .fix = "choose a priority in this range; 99 belongs to the kernel"});
+    return;
+  }
+  if (!real_time && settings.priority != 0) {
+    shortfalls.push_back({.what = "priority " + std::to_string(settings.priority),
+                          .why = "policy other has no priorities",
+                          .fix = "ask for policy fifo or rr, or for priority 0"});
+  }
+  int policy = SCHED_OTHER;
+  if (real_time) {
+    policy = settings.policy == SchedulingPolicy::fifo ? SCHED_FIFO : SCHED_RR;
+  }
+  const sched_param parameters{.sched_priority = real_time ? settings.priority : 0};
+  if (sched_setscheduler(0, policy, &parameters) != 0) {
+    const int error = errno;
+    Shortfall shortfall{
+        .what = describe(settings), .why = "sched_setscheduler: " + error_text(error), .fix = {}};
+    if (error == EPERM) {
+      shortfall.why += " (the limit for real-time priorities is " + priority_limit_text() + ")";
+      shortfall.fix =
+          "run as root, or allow it for your user: the line '<user> - rtprio 98' in "
+          "/etc/security/limits.d/realtime.conf, then log in again; in a container add "
+          "--cap-add=SYS_NICE";
+    } else {
+      shortfall.fix = "check that the kernel allows real-time scheduling in this cgroup";
+    }
+    shortfalls.push_back(std::move(shortfall));
+  }
+}
+
+std::string list_text(const std::vector<int>& cpus) {
+  std::string text;
+  for (const int cpu : cpus) {
+    text += (text.empty() ? "" : ",") + std::to_string(cpu);
+  }
+  return text;
+}
+
+void apply_cpus(const std::vector<int>& cpus, Shortfalls& shortfalls) {
+  if (cpus.empty()) {
+    return;
+  }
+  const std::string what = "CPU affinity " + list_text(cpus);
+  const std::string fix =
+      "choose CPUs that are online and allowed to this process (see nproc, "
+      "taskset -p $$)";
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (const int cpu : cpus) {
+    if (cpu < 0 || cpu >= CPU_SETSIZE) {
+      shortfalls.push_back(
+          {.what = what, .why = "there is no CPU " + std::to_string(cpu), .fix = fix});
+      return;
+    }
+    CPU_SET(cpu, &set);
+  }
+  if (sched_setaffinity(0, sizeof set, &set) != 0) {
+    shortfalls.push_back(
+        {.what = what, .why = "sched_setaffinity: " + error_text(errno), .fix = fix});
+    return;
+  }
+  // The kernel drops CPUs that are offline or outside of the cpuset without an error.
+  const ThreadStatus status = current_thread();
+  if (CPU_COUNT(&set) != static_cast<int>(status.cpus.size())) {
+    shortfalls.push_back(
+        {.what = what, .why = "the kernel gave only CPU " + list_text(status.cpus), .fix = fix});
+  }
+}
+
+void apply_name(const std::string& name, Shortfalls& shortfalls) {
+  if (name.empty()) {
+    return;
+  }
+  const std::string kept = name.substr(0, max_name_bytes);
+  pthread_setname_np(pthread_self(), kept.c_str());
+  if (kept != name) {
+    shortfalls.push_back({.what = "thread name " + name,
+                          .why = "the kernel keeps 15 bytes: " + kept,
+                          .fix = "choose a shorter name"});
+  }
+}
+
+}  // namespace
+
+std::string_view to_string(SchedulingPolicy policy) noexcept {
+  switch (policy) {
+    case SchedulingPolicy::other:
+      return "other";
+    case SchedulingPolicy::fifo:
+      return "fifo";
+    case SchedulingPolicy::rr:
+      return "rr";
+    case SchedulingPolicy::batch:
+      return "batch";
+    case SchedulingPolicy::idle:
+      return "idle";
+    case SchedulingPolicy::deadline:
+      return "deadline";
+    case SchedulingPolicy::unknown:
+      break;
+  }
+  return "unknown";
+}
+
+std::optional<SchedulingPolicy> parse_policy(std::string_view text) noexcept {
+  for (const auto& [policy, name] : askable) {
+    if (text == name) {
+      return policy;
+    }
+  }
+  return {};
+}
+
+Shortfalls apply(const ThreadSettings& settings) {
+  Shortfalls shortfalls;
+  apply_name(settings.name, shortfalls);
+  apply_cpus(settings.cpus, shortfalls);
+  apply_policy(settings, shortfalls);
+  return shortfalls;
+}
+
+std::optional<Shortfall> set_timer_slack(std::chrono::nanoseconds slack) {
+  // Zero would mean "the default" to the kernel, not "none".
+  const auto wanted = slack.count() < 1 ? 1 : slack.count();
+  if (prctl(PR_SET_TIMERSLACK, static_cast<unsigned long>(wanted), 0, 0, 0) != 0) {
+    return Shortfall{.what = "timer slack of " + std::to_string(wanted) + " ns",
+                     .why = "prctl(PR_SET_TIMERSLACK): " + error_text(errno),
+                     .fix = "run at policy fifo or rr, which has no timer slack"};
+  }
+  return {};
+}
+
+std::chrono::nanoseconds timer_slack() noexcept {
+  return std::chrono::nanoseconds{prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0)};
+}
+
+std::chrono::nanoseconds rr_interval() noexcept {
+  timespec interval{};
+  if (sched_getscheduler(0) != SCHED_RR || sched_rr_get_interval(0, &interval) != 0) {
+    return std::chrono::nanoseconds{0};
+  }
+  return std::chrono::seconds{interval.tv_sec} + std::chrono::nanoseconds{interval.tv_nsec};
+}
+
+Thread::Thread(ThreadSettings settings, std::function<void()> body) {
+  std::promise<std::pair<pid_t, Shortfalls>> started;
+  auto ready = started.get_future();
+  thread_ = std::jthread{[settings = std::move(settings), body = std::move(body),
+                          started = std::move(started)]() mutable {
+    started.set_value({gettid(), apply(settings)});
+    body();
+  }};
+  std::tie(tid_, shortfalls_) = ready.get();
+}
+
+}  // namespace takt::os
