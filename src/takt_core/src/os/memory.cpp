@@ -28,18 +28,20 @@ std::optional<std::string> process_status(const std::string& key) {
   return {};
 }
 
-bool may_lock_without_limit() {
+// The limit for locked memory in bytes; nothing when there is none for this process.
+std::optional<rlim_t> lock_limit() {
   rlimit limit{};
-  if (getrlimit(RLIMIT_MEMLOCK, &limit) != 0) {
-    return false;
-  }
+  getrlimit(RLIMIT_MEMLOCK, &limit);
   if (limit.rlim_cur != limit.rlim_max) {
     limit.rlim_cur = limit.rlim_max;  // allowed to everybody
     setrlimit(RLIMIT_MEMLOCK, &limit);
   }
   constexpr unsigned capability_ipc_lock = 14;
   const auto capabilities = std::stoull(process_status("CapEff").value_or("0"), nullptr, 16);
-  return limit.rlim_cur == RLIM_INFINITY || ((capabilities >> capability_ipc_lock) & 1U) != 0;
+  if (limit.rlim_cur == RLIM_INFINITY || ((capabilities >> capability_ipc_lock) & 1U) != 0) {
+    return {};
+  }
+  return limit.rlim_cur;
 }
 
 // Bytes between the present frame and the end of the stack, less a reserve for what runs now.
@@ -72,21 +74,19 @@ std::size_t stack_left() {
 Shortfalls lock_memory() {
   mallopt(M_TRIM_THRESHOLD, -1);  // free() never gives memory back to the kernel,
   mallopt(M_MMAP_MAX, 0);         // and large blocks come from the heap too
-  const std::string fix =
-      "run as root, or allow it for your user: the line '<user> - memlock unlimited' in "
-      "/etc/security/limits.d/realtime.conf, then log in again; in a container add "
-      "--cap-add=IPC_LOCK";
-  const bool unlimited = may_lock_without_limit();
-  Shortfalls shortfalls;
-  if (mlockall(unlimited ? MCL_CURRENT | MCL_FUTURE : MCL_CURRENT) != 0) {
-    shortfalls.push_back(
-        {.what = "locked memory", .why = "mlockall: " + error_text(errno), .fix = fix});
-  } else if (!unlimited) {
-    shortfalls.push_back({.what = "locked memory for future allocations",
-                          .why = "the limit for locked memory is finite",
-                          .fix = fix});
+  std::string why;
+  if (const auto limit = lock_limit()) {
+    why = "the limit for locked memory is " + std::to_string(*limit) + " bytes";
+  } else if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0) {
+    why = "mlockall: " + error_text(errno);
+  } else {
+    return {};
   }
-  return shortfalls;
+  return {{.what = "locked memory",
+           .why = why,
+           .fix = "run as root, or allow it for your user: the line '<user> - memlock unlimited' "
+                  "in /etc/security/limits.d/realtime.conf, then log in again; in a container add "
+                  "--cap-add=IPC_LOCK"}};
 }
 
 bool memory_locked() {

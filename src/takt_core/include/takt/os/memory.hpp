@@ -10,9 +10,9 @@
 
 namespace takt::os {
 
-// Locks all present pages of the process and, where the limit for locked memory is not in the way,
-// all future ones; makes the heap keep what it has freed. With a finite limit only present pages
-// are locked: with future ones too, the allocation that reaches the limit would fail.
+// Locks all present and future pages of the process, and makes the heap keep what it has freed.
+// Locks nothing where the limit for locked memory is finite and binds this process: once it is
+// reached, an allocation fails and a growing stack ends the process with SIGSEGV.
 Shortfalls lock_memory();
 
 // True when the kernel reports locked pages of this process.
