@@ -18,6 +18,7 @@ import sys
 import sysconfig
 import time
 from pathlib import Path
+from typing import IO
 
 ROOT = Path(__file__).resolve().parent.parent
 STATE = ROOT / ".takt"
@@ -70,12 +71,12 @@ def had_dev_for(want: str) -> bool:
     return ready.exists() and ready.read_text(encoding="utf-8").strip() == f"{want} dev"
 
 
-def acquire(lock: object) -> None:
+def acquire(lock: IO[str]) -> None:
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # type: ignore[call-overload]
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         say("takt: another ./takt is setting up; waiting for it")
-        fcntl.flock(lock, fcntl.LOCK_EX)  # type: ignore[call-overload]
+        fcntl.flock(lock, fcntl.LOCK_EX)
 
 
 def install_system_packages(development: bool) -> None:
@@ -88,7 +89,10 @@ def install_system_packages(development: bool) -> None:
         raise SetupError(f"needs the packages that Debian calls: {' '.join(missing)}")
     if os.geteuid() == 0:
         sudo: list[str] = []
-    elif shutil.which("sudo") and not subprocess.run(["sudo", "-n", "true"], capture_output=True).returncode:
+    elif (
+        shutil.which("sudo")
+        and not subprocess.run(["sudo", "-n", "true"], capture_output=True).returncode
+    ):
         sudo = ["sudo", "-n"]
     else:
         raise SetupError(f"needs system packages; run this once, then start again:\n  sudo {line}")
@@ -99,7 +103,11 @@ def install_system_packages(development: bool) -> None:
 
 def missing_packages(development: bool) -> list[str]:
     """The Debian and Ubuntu packages whose content is not found on this machine."""
-    version = f"python3.{sys.version_info.minor}" if not sys.executable.startswith("/usr/bin") else "python3"
+    version = (
+        f"python3.{sys.version_info.minor}"
+        if not sys.executable.startswith("/usr/bin")
+        else "python3"
+    )
     present = {
         "g++": shutil.which("g++"),
         f"{version}-venv": has_module("ensurepip"),
@@ -110,7 +118,10 @@ def missing_packages(development: bool) -> list[str]:
         present["libgtest-dev"] = Path("/usr/include/gtest/gtest.h").exists()
         present["rt-tests"] = shutil.which("cyclictest")
         # On Ubuntu the package only forwards to a snap; the browser tests then say that they skip.
-        if Path("/etc/debian_version").exists() and "ubuntu" not in read(Path("/etc/os-release")).lower():
+        if (
+            Path("/etc/debian_version").exists()
+            and "ubuntu" not in read(Path("/etc/os-release")).lower()
+        ):
             present["chromium"] = shutil.which("chromium")
     return [package for package, found in present.items() if not found]
 
@@ -141,7 +152,9 @@ def make_environment(name: str, requirements: str, title: str) -> None:
     # The development lock holds the tool's: a plain ./takt after ./takt test has nothing to do.
     both = [lock_file] if requirements != "dev" else [lock_file, REQUIREMENTS / "tool.txt"]
     stamp.write_text(
-        "".join(hashlib.sha256(file.read_bytes()).hexdigest() + sys.version + "\n" for file in both),
+        "".join(
+            hashlib.sha256(file.read_bytes()).hexdigest() + sys.version + "\n" for file in both
+        ),
         encoding="utf-8",
     )
 
@@ -163,7 +176,8 @@ def build(wheels: bool, development: bool) -> None:
         "-GNinja",
         "-DCMAKE_BUILD_TYPE=RelWithDebInfo",
         f"-DBUILD_TESTING={'ON' if development else 'OFF'}",
-        "-Dnanobind_ROOT=" + output([str(STATE / "venv/bin/python"), "-m", "nanobind", "--cmake_dir"]),
+        "-Dnanobind_ROOT="
+        + output([str(STATE / "venv/bin/python"), "-m", "nanobind", "--cmake_dir"]),
     ]
     if wheels:
         ros = STATE / "ros"
@@ -202,7 +216,12 @@ def run(command: list[str], title: str, environment: dict[str, str] | None = Non
         log.write(f"\n$ {' '.join(command)}\n")
         log.flush()
         process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment, start_new_session=True
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            env=environment,
+            start_new_session=True,
         )
         try:
             while True:
@@ -218,7 +237,9 @@ def run(command: list[str], title: str, environment: dict[str, str] | None = Non
     say(f"{chr(13) if sys.stderr.isatty() else ''}  {title}: {time.monotonic() - started:.0f} s")
     if code:
         tail = "\n".join(read(LOG).splitlines()[-25:])
-        raise SetupError(f"this step failed (exit code {code}): {title}\n{tail}\nThe whole log: {LOG}")
+        raise SetupError(
+            f"this step failed (exit code {code}): {title}\n{tail}\nThe whole log: {LOG}"
+        )
 
 
 def output(command: list[str]) -> str:
@@ -226,7 +247,9 @@ def output(command: list[str]) -> str:
 
 
 def has_module(name: str) -> bool:
-    return not subprocess.run([sys.executable, "-c", f"import {name}"], capture_output=True).returncode
+    return not subprocess.run(
+        [sys.executable, "-c", f"import {name}"], capture_output=True
+    ).returncode
 
 
 def discard(path: Path) -> None:

@@ -17,7 +17,7 @@ GENERATOR_PY = re.compile(r"lib\w+__rosidl_generator_py\.so")
 
 
 def mend(prefix: Path) -> None:
-    """Mends the wheels below ``prefix``, a virtual environment; run by that environment's Python."""
+    """Mends the wheels below ``prefix``; run by the Python of that virtual environment."""
     site_packages = Path(sysconfig.get_path("purelib"))
     mend_cmake_paths(prefix, site_packages)
     mend_libraries(prefix, site_packages)
@@ -30,10 +30,15 @@ def mend_cmake_paths(prefix: Path, site_packages: Path) -> None:
     tinyxml2 = sorted((site_packages / "ros_fastdds.libs").glob("libtinyxml2-*.so*"))
     replacements = [
         (
-            re.compile(r"/opt/python/cp\d+-cp\d+/lib/python[\d.]+/site-packages/numpy/_?core/include"),
+            re.compile(
+                r"/opt/python/cp\d+-cp\d+/lib/python[\d.]+/site-packages/numpy/_?core/include"
+            ),
             numpy.get_include(),
         ),
-        (re.compile(r"/opt/python/cp\d+-cp\d+/include/python[\d.]+"), sysconfig.get_path("include")),
+        (
+            re.compile(r"/opt/python/cp\d+-cp\d+/include/python[\d.]+"),
+            sysconfig.get_path("include"),
+        ),
         (re.compile(r"/usr/lib64/libtinyxml2\.so"), str(tinyxml2[0]) if tinyxml2 else "tinyxml2"),
         # Tracing is compiled in against a version of LTTng that no current distribution has.
         (re.compile(r'"lttng-ust;dl'), '"dl'),
@@ -42,7 +47,7 @@ def mend_cmake_paths(prefix: Path, site_packages: Path) -> None:
         text = file.read_text(encoding="utf-8")
         mended = text
         for pattern, replacement in replacements:
-            mended = pattern.sub(lambda _, r=replacement: r, mended)
+            mended = pattern.sub(replacement.replace("\\", r"\\"), mended)
         if mended != text:
             file.write_text(mended, encoding="utf-8")
 

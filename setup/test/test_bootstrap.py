@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The set-up below ``.takt``: what it installs, what it says, and what an interruption leaves."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SETUP = Path(__file__).resolve().parent.parent
+
+
+@pytest.fixture
+def bootstrap(tmp_path: Path) -> Any:
+    """The set-up's module, working on a folder of its own with empty requirements."""
+    spec = importlib.util.spec_from_file_location("bootstrap", SETUP / "bootstrap.py")
+    assert spec
+    assert spec.loader
+    module: Any = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module.STATE = tmp_path / ".takt"
+    module.STATE.mkdir()
+    module.LOG = module.STATE / "setup.log"
+    module.LOG.touch()
+    module.REQUIREMENTS = tmp_path / "requirements"
+    module.REQUIREMENTS.mkdir()
+    for name in ("tool", "dev", "ros"):
+        (module.REQUIREMENTS / f"{name}.txt").write_text(f"# {name}\n")
+    return module
+
+
+def test_missing_system_packages_are_named_in_one_line_where_apt_is_not_allowed(
+    bootstrap: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bootstrap, "missing_packages", lambda _: ["g++", "libcli11-dev"])
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    which = {"apt-get": "/usr/bin/apt-get"}
+    monkeypatch.setattr(bootstrap.shutil, "which", which.get)
+    with pytest.raises(bootstrap.SetupError) as error:
+        bootstrap.install_system_packages(False)
+    (line,) = [line for line in str(error.value).splitlines() if "apt-get" in line]
+    assert line.strip().startswith("sudo apt-get install")
+    assert line.endswith("g++ libcli11-dev")
+
+
+def test_an_environment_is_made_once(bootstrap: Any) -> None:
+    bootstrap.make_environment("venv", "tool", "environment")
+    made = (bootstrap.STATE / "venv" / "pyvenv.cfg").stat().st_mtime_ns
+    bootstrap.make_environment("venv", "tool", "environment")
+    assert (bootstrap.STATE / "venv" / "pyvenv.cfg").stat().st_mtime_ns == made
+
+
+def test_an_environment_that_was_cut_short_is_made_anew(bootstrap: Any) -> None:
+    half = bootstrap.STATE / "venv" / "half-made"
+    half.parent.mkdir()
+    half.touch()
+    bootstrap.make_environment("venv", "tool", "environment")
+    assert not half.exists()
+    assert (bootstrap.STATE / "venv" / "bin" / "python").exists()
+
+
+def test_changed_requirements_are_installed_again(bootstrap: Any) -> None:
+    bootstrap.make_environment("venv", "tool", "environment")
+    stamp = bootstrap.STATE / "venv" / "takt-stamp"
+    before = stamp.read_text()
+    (bootstrap.REQUIREMENTS / "tool.txt").write_text("# changed\n")
+    bootstrap.make_environment("venv", "tool", "environment")
+    assert stamp.read_text() != before
+
+
+def test_the_development_environment_also_serves_the_tool(bootstrap: Any) -> None:
+    bootstrap.make_environment("venv", "dev", "environment")
+    stamp = bootstrap.STATE / "venv" / "takt-stamp"
+    before = stamp.stat().st_mtime_ns
+    bootstrap.make_environment("venv", "tool", "environment")
+    assert stamp.stat().st_mtime_ns == before
+
+
+def test_a_clone_that_moved_builds_everything_anew(bootstrap: Any) -> None:
+    bootstrap.discard_where_moved("/first wheels")
+    (bootstrap.STATE / "install").mkdir()
+    bootstrap.discard_where_moved("/first wheels")
+    assert (bootstrap.STATE / "install").exists()
+    bootstrap.discard_where_moved("/second wheels")
+    assert not (bootstrap.STATE / "install").exists()
+
+
+def test_a_failed_step_shows_its_output_and_where_the_log_is(bootstrap: Any) -> None:
+    with pytest.raises(bootstrap.SetupError) as error:
+        bootstrap.run(["sh", "-c", "echo the reason; exit 3"], "a step")
+    assert "exit code 3" in str(error.value)
+    assert "the reason" in str(error.value)
+    assert str(bootstrap.LOG) in str(error.value)
+
+
+def test_an_interrupt_ends_the_step_in_work_and_all_its_children(tmp_path: Path) -> None:
+    pid_file = tmp_path / "pid"
+    script = textwrap.dedent(f"""
+        import sys
+        sys.path.insert(0, {str(SETUP)!r})
+        import bootstrap
+        from pathlib import Path
+        bootstrap.LOG = Path({str(tmp_path / "log")!r})
+        bootstrap.run(["sh", "-c", "sleep 60 & echo $! > {pid_file}; wait"], "a long step")
+    """)
+    process = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.DEVNULL)
+    while not pid_file.exists() or not pid_file.read_text():
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=20) != 0
+    child = int(pid_file.read_text())
+    for _ in range(1000):
+        if not alive(child):
+            break
+        time.sleep(0.01)
+    assert not alive(child)
+
+
+def alive(pid: int) -> bool:
+    """A zombie that nobody reaps (its parent is gone) has ended all the same."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def test_a_second_set_up_waits_for_the_first(tmp_path: Path) -> None:
+    script = textwrap.dedent(f"""
+        import sys, time
+        sys.path.insert(0, {str(SETUP)!r})
+        import bootstrap
+        from pathlib import Path
+        bootstrap.STATE = Path({str(tmp_path)!r})
+        log = bootstrap.STATE / "log"
+        def set_up(want):
+            with log.open("a") as file:
+                file.write("in\\n"); file.flush(); time.sleep(0.3); file.write("out\\n")
+        bootstrap.set_up = set_up
+        sys.exit(bootstrap.main("x"))
+    """)
+    both = [
+        subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE) for _ in range(2)
+    ]
+    said = b"".join(process.communicate(timeout=30)[1] for process in both)
+    assert [process.returncode for process in both] == [0, 0]
+    assert (tmp_path / "log").read_text().split() == ["in", "out"] * 2
+    assert b"waiting" in said
