@@ -31,7 +31,7 @@ class SetupError(Exception):
 
 
 def main(want: str) -> int:
-    """Brings ``.takt`` to the state that ``want`` names: the root folder, the ROS 2, ``dev`` or not."""
+    """Brings ``.takt`` to the state that ``want`` names: root folder, ROS 2, ``dev`` or not."""
     STATE.mkdir(exist_ok=True)
     with (STATE / "lock").open("w") as lock:
         acquire(lock)

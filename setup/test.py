@@ -53,7 +53,7 @@ def cpp() -> list[list[str]]:
 
 
 def sanitizers() -> list[list[str]]:
-    """The core's tests under AddressSanitizer with UndefinedBehaviorSanitizer, and ThreadSanitizer."""
+    """The core's tests under AddressSanitizer with UndefinedBehaviorSanitizer, ThreadSanitizer."""
     commands = []
     for sanitizer in ("address;undefined", "thread"):
         folder = STATE / f"build-{sanitizer.split(';')[0]}"

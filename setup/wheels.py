@@ -47,7 +47,7 @@ def mend_cmake_paths(prefix: Path, site_packages: Path) -> None:
         text = file.read_text(encoding="utf-8")
         mended = text
         for pattern, replacement in replacements:
-            mended = pattern.sub(replacement.replace("\\", r"\\"), mended)
+            mended = pattern.sub(replacement, mended)
         if mended != text:
             file.write_text(mended, encoding="utf-8")
 
