@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// PublisherBase: what a publisher does without knowing the type of its messages.
+#pragma once
+
+#include <rcl/publisher.h>
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <takt/rcl/qos.hpp>
+#include <takt/rcl/status.hpp>
+
+namespace takt {
+
+namespace detail {
+struct NodeHandle;
+}
+
+class PublisherBase : public std::enable_shared_from_this<PublisherBase> {
+ public:
+  PublisherBase(const PublisherBase&) = delete;
+  PublisherBase& operator=(const PublisherBase&) = delete;
+
+  // Subscriptions connected now, of all processes; 0 also when the middleware cannot tell.
+  [[nodiscard]] std::size_t get_subscription_count() const noexcept;
+
+  // True when the middleware lends memory for this message type (types of fixed size).
+  [[nodiscard]] bool can_loan_messages() const noexcept;
+
+  // Blocks until every reliable subscription has acknowledged all that was published, at most for
+  // `timeout` (negative: without end). Not for the loop.
+  [[nodiscard]] Status wait_for_all_acked(std::chrono::nanoseconds timeout) const noexcept;
+
+  // The full name, after expansion and remapping.
+  [[nodiscard]] std::string get_topic_name() const;
+
+  // What the middleware granted. Throws RclError when it cannot tell.
+  [[nodiscard]] QoS get_actual_qos() const;
+
+ protected:
+  PublisherBase(std::shared_ptr<detail::NodeHandle> node,
+                const rosidl_message_type_support_t* type_support, const std::string& topic,
+                const QoS& qos);
+  ~PublisherBase();
+
+  [[nodiscard]] Status publish_message(const void* message) noexcept;
+  [[nodiscard]] Status publish_loan(void* message) noexcept;
+  [[nodiscard]] Status borrow_loan(void*& message) noexcept;
+
+ private:
+  template <class>
+  friend class LoanedMessage;
+  void return_loan(void* message) noexcept;
+
+  std::shared_ptr<detail::NodeHandle> node_;
+  const rosidl_message_type_support_t* type_support_;
+  rcl_publisher_t publisher_;
+};
+
+}  // namespace takt

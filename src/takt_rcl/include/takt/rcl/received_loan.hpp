@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// ReceivedLoan: a message that was taken without a copy, in memory of the middleware. It goes back
+// when this object ends; until then its slot is missing to the publisher, so do not keep it.
+#pragma once
+
+#include <memory>
+#include <takt/rcl/subscription_base.hpp>
+#include <utility>
+
+namespace takt {
+
+// Keeps its subscription alive. For one thread at a time.
+template <class MessageT>
+class ReceivedLoan {
+ public:
+  ReceivedLoan() noexcept = default;
+  ReceivedLoan(ReceivedLoan&& other) noexcept
+      : subscription_{std::move(other.subscription_)},
+        message_{std::exchange(other.message_, nullptr)} {}
+  ReceivedLoan& operator=(ReceivedLoan&& other) noexcept {
+    if (this != &other) {
+      give_back();
+      subscription_ = std::move(other.subscription_);
+      message_ = std::exchange(other.message_, nullptr);
+    }
+    return *this;
+  }
+  ~ReceivedLoan() { give_back(); }
+
+  // False: nothing was taken, or it was moved from or given back. Must be true to use get().
+  [[nodiscard]] bool is_valid() const noexcept { return message_ != nullptr; }
+  [[nodiscard]] const MessageT& get() const noexcept { return *message_; }
+
+  // Returns the memory now; get() must not be used afterwards.
+  void give_back() noexcept {
+    if (message_ != nullptr) subscription_->return_loan(std::exchange(message_, nullptr));
+  }
+
+ private:
+  template <class>
+  friend class Subscription;
+  ReceivedLoan(std::shared_ptr<SubscriptionBase> subscription, MessageT* message) noexcept
+      : subscription_{std::move(subscription)}, message_{message} {}
+
+  std::shared_ptr<SubscriptionBase> subscription_;
+  MessageT* message_{nullptr};
+};
+
+}  // namespace takt

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <mutex>
+#include <takt/rcl/publisher_base.hpp>
+#include <utility>
+
+#include "node_handle.hpp"
+#include "rcl_error.hpp"
+
+namespace takt {
+
+PublisherBase::PublisherBase(std::shared_ptr<detail::NodeHandle> node,
+                             const rosidl_message_type_support_t* type_support,
+                             const std::string& topic, const QoS& qos)
+    : node_{std::move(node)},
+      type_support_{type_support},
+      publisher_{rcl_get_zero_initialized_publisher()} {
+  rcl_publisher_options_t options = rcl_publisher_get_default_options();
+  options.qos = qos.get_rmw_qos_profile();
+  const std::scoped_lock lock{node_->mutex};
+  const rcl_ret_t code =
+      rcl_publisher_init(&publisher_, &node_->node, type_support_, topic.c_str(), &options);
+  if (code != RCL_RET_OK) {
+    detail::throw_rcl_error(code, "cannot create a publisher", node_->describe_topic(topic));
+  }
+}
+
+PublisherBase::~PublisherBase() {
+  const std::scoped_lock lock{node_->mutex};
+  detail::log_failure(rcl_publisher_fini(&publisher_, &node_->node), "cannot close a publisher");
+}
+
+std::size_t PublisherBase::get_subscription_count() const noexcept {
+  std::size_t count = 0;
+  return detail::to_status(rcl_publisher_get_subscription_count(&publisher_, &count)) ? count : 0;
+}
+
+bool PublisherBase::can_loan_messages() const noexcept {
+  return rcl_publisher_can_loan_messages(&publisher_);
+}
+
+Status PublisherBase::wait_for_all_acked(std::chrono::nanoseconds timeout) const noexcept {
+  return detail::to_status(rcl_publisher_wait_for_all_acked(&publisher_, timeout.count()));
+}
+
+std::string PublisherBase::get_topic_name() const {
+  const char* name = rcl_publisher_get_topic_name(&publisher_);
+  return name != nullptr ? name : "";
+}
+
+QoS PublisherBase::get_actual_qos() const {
+  const rmw_qos_profile_t* profile = rcl_publisher_get_actual_qos(&publisher_);
+  if (profile == nullptr) {
+    detail::throw_rcl_error(RCL_RET_ERROR, "cannot read the QoS of a publisher",
+                            node_->describe_topic(get_topic_name()));
+  }
+  return QoS{*profile};
+}
+
+Status PublisherBase::publish_message(const void* message) noexcept {
+  return detail::to_status(rcl_publish(&publisher_, message, nullptr));
+}
+
+Status PublisherBase::publish_loan(void* message) noexcept {
+  return detail::to_status(rcl_publish_loaned_message(&publisher_, message, nullptr));
+}
+
+Status PublisherBase::borrow_loan(void*& message) noexcept {
+  return detail::to_status(rcl_borrow_loaned_message(&publisher_, type_support_, &message));
+}
+
+void PublisherBase::return_loan(void* message) noexcept {
+  detail::log_failure(rcl_return_loaned_message_from_publisher(&publisher_, message),
+                      "cannot return a loaned message");
+}
+
+}  // namespace takt
