@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The doctor: what stands between this machine and real time, and how to mend it.
+
+One file per theme. Each check is a small function from a :class:`System` to a finding (None where
+the question does not arise), so that a test can present any machine as a folder of files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from takt.doctor import (
+    clock,
+    container,
+    isolation,
+    kernel,
+    load,
+    memory,
+    network,
+    power,
+    privileges,
+    virtual,
+)
+from takt.doctor.fingerprint import fingerprint
+from takt.doctor.system import System
+from takt.results.model import Finding, Severity
+
+__all__ = ["CHECKS", "SEVERITIES", "Check", "System", "findings", "fingerprint"]
+
+Check = Callable[[System], Finding | None]
+
+CHECKS: tuple[Check, ...] = (
+    *kernel.CHECKS,
+    *privileges.CHECKS,
+    *virtual.CHECKS,
+    *isolation.CHECKS,
+    *power.CHECKS,
+    *clock.CHECKS,
+    *memory.CHECKS,
+    *container.CHECKS,
+    *network.CHECKS,
+    *load.CHECKS,
+)
+
+# Worst first; what is unknown stands before what is merely worth knowing.
+SEVERITIES = (
+    Severity.problem,
+    Severity.warning,
+    Severity.unknown,
+    Severity.note,
+    Severity.good,
+)
+
+
+def findings(system: System | None = None) -> list[Finding]:
+    """All findings, worst first; within a severity in the order of effect on a robot's loop."""
+    system = system or System()
+    found = [finding for check in CHECKS if (finding := _ask(check, system))]
+    return sorted(found, key=lambda finding: SEVERITIES.index(finding.severity))
+
+
+def _ask(check: Check, system: System) -> Finding | None:
+    """A file in a form that nobody has seen yet must not cost the other answers."""
+    try:
+        return check(system)
+    except (ValueError, LookupError, OSError) as error:
+        return Finding(
+            id=check.__name__.replace("_", "-"),
+            title=check.__name__.replace("_", " ").capitalize(),
+            severity=Severity.unknown,
+            value=f"could not be understood: {error}",
+            why="This machine answers in a form that Takt does not know; please report it.",
+        )

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who else runs on the cores of the control loop: other tasks, the tick, interrupts, a sibling."""
+
+from __future__ import annotations
+
+from takt.doctor.system import System, format_cpu_list, parse_cpu_list
+from takt.results.model import Finding, Severity
+
+
+def example_core(system: System) -> int:
+    """The core that fixes name when there is none isolated yet: the last one."""
+    return (system.isolated or system.online or [1])[-1]
+
+
+def isolation(system: System) -> Finding:
+    """Looks for cores that the scheduler leaves to those who ask for them."""
+    isolated = system.isolated
+    core = example_core(system)
+    if not system.exists("/sys/devices/system/cpu/isolated"):
+        severity, value = Severity.unknown, "could not be read"
+    elif isolated:
+        severity, value = Severity.good, f"CPUs {format_cpu_list(isolated)} are isolated"
+    elif len(system.online) < 2:
+        severity, value = Severity.note, "there is only one CPU"
+    else:
+        severity, value = Severity.warning, "no CPU is isolated"
+    return Finding(
+        id="isolation",
+        title="Isolated cores",
+        severity=severity,
+        value=value,
+        why="On a shared core the loop finds cold caches and kernel work that others left behind. "
+        "On a core of its own it finds everything as it left it.",
+        fix=f"add to the kernel command line: isolcpus=domain,managed_irq,{core}   # then reboot"
+        if severity is Severity.warning
+        else None,
+    )
+
+
+def tick(system: System) -> Finding:
+    """nohz_full and rcu_nocbs matter where a core is isolated; elsewhere they are advice."""
+    quiet = set(parse_cpu_list(system.text("/sys/devices/system/cpu/nohz_full")))
+    offloaded = set(parse_cpu_list(system.boot_option("rcu_nocbs"))) | quiet
+    isolated = set(system.isolated)
+    fix = None
+    compiled = system.kernel_config.get("CONFIG_NO_HZ_FULL")
+    if not isolated:
+        severity, value = Severity.note, "no isolated core to keep it from"
+    elif not isolated - quiet and not isolated - offloaded:
+        severity, value = Severity.good, f"off on CPUs {format_cpu_list(isolated)} while one runs"
+    else:
+        severity, value = Severity.note, "the tick and RCU work run on the isolated cores too"
+        cpus = format_cpu_list(isolated)
+        fix = f"add to the kernel command line: nohz_full={cpus} rcu_nocbs={cpus}   # then reboot"
+    if system.kernel_config and compiled != "y" and fix:
+        value += "; this kernel was built without NO_HZ_FULL"
+        fix = f"add to the kernel command line: rcu_nocbs={format_cpu_list(isolated)}"
+    return Finding(
+        id="tick",
+        title="Scheduler tick and RCU callbacks",
+        severity=severity,
+        value=value,
+        why="The tick interrupts a running loop 100 to 1000 times a second for a few µs, and RCU "
+        "frees other programs' memory on its core.",
+        fix=fix,
+    )
+
+
+def interrupts(system: System) -> Finding:
+    """Interrupts that may fire on the isolated cores, or on every core where none is isolated."""
+    isolated, online = set(system.isolated), set(system.online)
+    read, touching = 0, []
+    for number in system.names("/proc/irq"):
+        allowed = system.text(f"/proc/irq/{number}/smp_affinity_list")
+        if not number.isdigit() or allowed is None:
+            continue
+        read += 1
+        effective = system.text(f"/proc/irq/{number}/effective_affinity_list")
+        cpus = set(parse_cpu_list(effective if isolated and effective else allowed))
+        if (cpus & isolated) if isolated else cpus >= online:
+            touching.append(number)
+    core = example_core(system)
+    others = format_cpu_list(online - isolated - {core}) or "0"
+    fix = f"for i in /proc/irq/*/smp_affinity_list; do echo {others} | sudo tee $i; done"
+    if not read:
+        severity, value, fix = Severity.unknown, "could not be read", ""
+    elif len(online) < 2:
+        severity, value, fix = Severity.note, "all fire on the only CPU", ""
+    elif not touching:
+        severity, value, fix = Severity.good, "kept away from cores of the loop", ""
+        if not isolated:
+            severity, value = Severity.note, "spread by hand over single cores"
+    elif isolated:
+        severity = Severity.warning
+        value = f"{len(touching)} of {read} fire on isolated cores ({', '.join(touching[:6])})"
+    else:
+        severity = Severity.note
+        value = f"{len(touching)} of {read} may fire on any core"
+    return Finding(
+        id="interrupts",
+        title="Interrupt affinity",
+        severity=severity,
+        value=value,
+        why="Each interrupt of disk, network or camera stops the loop on whose core it fires, for "
+        "microseconds to a tenth of a millisecond.",
+        fix=fix or None,
+    )
+
+
+def irqbalance(system: System) -> Finding:
+    """Looks for the daemon that moves interrupts between cores."""
+    running = any(
+        (system.text(path) or "") == "irqbalance" for path in system.glob("/proc/[0-9]*/comm")
+    )
+    seen = bool(system.names("/proc"))
+    return Finding(
+        id="irqbalance",
+        title="irqbalance",
+        severity=Severity.unknown if not seen else Severity.warning if running else Severity.good,
+        value="could not be read" if not seen else "running" if running else "not running",
+        why="irqbalance moves interrupts between the cores while the robot works, also onto the "
+        "core of the control loop.",
+        fix="sudo systemctl disable --now irqbalance" if running else None,
+    )
+
+
+def siblings(system: System) -> Finding:
+    """Two hardware threads of one core: the neighbour slows the loop and nobody sees it."""
+    pairs = set()
+    for cpu in system.online:
+        folder = f"/sys/devices/system/cpu/cpu{cpu}/topology"
+        together = parse_cpu_list(
+            system.text(f"{folder}/thread_siblings_list") or system.text(f"{folder}/core_cpus_list")
+        )
+        if len(set(together) & set(system.online)) > 1:
+            pairs.add(format_cpu_list(together))
+    control = system.text("/sys/devices/system/cpu/smt/control")
+    if not system.online:
+        severity, value = Severity.unknown, "could not be read"
+    elif pairs:
+        severity, value = Severity.warning, f"{len(pairs)} cores run two threads each"
+    else:
+        severity, value = Severity.good, "each CPU is a core of its own, as far as can be seen"
+    return Finding(
+        id="smt",
+        title="Hardware threads (SMT)",
+        severity=severity,
+        value=value,
+        why="Two hardware threads share one core. When the neighbour computes, the loop takes up "
+        "to twice as long for the same work.",
+        fix=None
+        if not pairs
+        else "echo off | sudo tee /sys/devices/system/cpu/smt/control"
+        if control in ("on", "off")
+        else "switch SMT (Hyper-Threading) off in the firmware",
+    )
+
+
+def numa(system: System) -> Finding:
+    """Judges automatic balancing between memory nodes."""
+    nodes = parse_cpu_list(system.text("/sys/devices/system/node/online"))
+    balancing = system.number("/proc/sys/kernel/numa_balancing")
+    severity, fix = Severity.good, None
+    value = "one node" if len(nodes) == 1 else f"{len(nodes)} nodes"
+    if not nodes:
+        severity, value = Severity.note, "not a NUMA kernel, or could not be read"
+    elif len(nodes) > 1:
+        severity = Severity.warning if balancing else Severity.note
+        value += ", automatic balancing on" if balancing else ""
+        fix = "sudo sysctl -w kernel.numa_balancing=0" if balancing else None
+    return Finding(
+        id="numa",
+        title="Memory nodes (NUMA)",
+        severity=severity,
+        value=value,
+        why="Memory of another node is slower, and automatic balancing takes pages away from a "
+        "running loop to move them: page faults although all memory is locked.",
+        fix=fix,
+    )
+
+
+CHECKS = (isolation, interrupts, irqbalance, siblings, tick, numa)

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The kernel's own rules: may it be preempted, may it stop real-time threads, who disturbs."""
+
+from __future__ import annotations
+
+import re
+
+from takt.doctor.system import System
+from takt.results.model import Finding, Severity
+
+
+def preemption_model(system: System) -> tuple[str, str | None]:
+    """Model (``PREEMPT_RT``, ``PREEMPT_DYNAMIC``, ``PREEMPT``, ``NONE``, ``""``) and its mode.
+
+    The mode is known for PREEMPT_DYNAMIC only: what debugfs tells, else the boot option, else the
+    default that was built in; None where none of them can be read.
+    """
+    version = system.text("/proc/sys/kernel/version") or system.text("/proc/version") or ""
+    config = system.kernel_config
+    if system.text("/sys/kernel/realtime") == "1" or re.search(r"PREEMPT[_ ]RT", version):
+        return "PREEMPT_RT", None
+    if "PREEMPT_DYNAMIC" in version or config.get("CONFIG_PREEMPT_DYNAMIC") == "y":
+        return "PREEMPT_DYNAMIC", _dynamic_mode(system)
+    if re.search(r"\bPREEMPT\b", version) or config.get("CONFIG_PREEMPT") == "y":
+        return "PREEMPT", None
+    return ("NONE", None) if version else ("", None)
+
+
+def _dynamic_mode(system: System) -> str | None:
+    chosen = re.search(r"\((\w+)\)", system.text("/sys/kernel/debug/sched/preempt") or "")
+    if chosen:
+        return chosen.group(1)
+    if option := system.boot_option("preempt"):
+        return option
+    for mode in ("none", "voluntary", "lazy"):
+        if system.kernel_config.get(f"CONFIG_PREEMPT_{mode.upper()}") == "y":
+            return mode
+    return "full" if system.kernel_config.get("CONFIG_PREEMPT") == "y" else None
+
+
+def _realtime_kernel_fix(system: System) -> str:
+    distribution = system.distribution.get("ID", "")
+    if distribution in {"debian", "raspbian"}:
+        return "sudo apt install linux-image-rt-$(dpkg --print-architecture)   # then reboot"
+    if distribution == "ubuntu":
+        return "sudo pro attach && sudo pro enable realtime-kernel   # then reboot"
+    if distribution in ("fedora", "rhel", "centos", "rocky", "almalinux"):
+        return "sudo dnf install kernel-rt   # then reboot; RHEL: from the Real Time repository"
+    return "boot a kernel built with CONFIG_PREEMPT_RT=y (in mainline Linux since 6.12)"
+
+
+def preemption(system: System) -> Finding:
+    """Judges how much of the kernel can be interrupted."""
+    model, mode = preemption_model(system)
+    value = f"{model}, mode {mode or 'not readable'}" if model == "PREEMPT_DYNAMIC" else model
+    fix: str | None = _realtime_kernel_fix(system)
+    if model == "PREEMPT_RT":
+        severity, fix = Severity.good, None
+        why = (
+            "The kernel can be interrupted almost everywhere, so a control loop is late by tens of "
+            "µs at worst, also when disk and network are busy."
+        )
+    elif not model:
+        severity, fix = Severity.unknown, "uname -v   # should name PREEMPT_RT"
+        why = (
+            "Without knowing how the kernel may be interrupted, nobody can say how late a control "
+            "loop may get."
+        )
+    elif model == "NONE" or mode in ("none", "voluntary"):
+        severity = Severity.problem
+        fix = f"{fix}\nuntil then: add preempt=full to the kernel command line" if mode else fix
+        why = (
+            "A system call of any other program runs to its end before the control loop gets the "
+            "core: one long call, and the arm moves several cycles on its old set point."
+        )
+    else:
+        severity = Severity.warning
+        why = (
+            "System calls can be interrupted, but locks and interrupt handlers cannot: the loop "
+            "runs well while the robot idles and misses cycles by milliseconds when disk or "
+            "network get busy."
+        )
+    return Finding(
+        id="preemption",
+        title="Kernel preemption",
+        severity=severity,
+        value=value or "could not be read",
+        why=why,
+        fix=fix,
+    )
+
+
+def throttling(system: System) -> Finding:
+    """The net below runaway real-time threads: RT throttling, since Linux 6.12 the fair server."""
+    runtime = system.number("/proc/sys/kernel/sched_rt_runtime_us")
+    period = system.number("/proc/sys/kernel/sched_rt_period_us")
+    servers = system.exists("/sys/kernel/debug/sched/fair_server")
+    modern = servers or system.release_number >= (6, 12)
+    fix: str | None = "sudo sysctl -w kernel.sched_rt_runtime_us=-1   # a runaway loop then hangs"
+    if runtime is None or period is None:
+        severity, value, fix = Severity.unknown, "could not be read", None
+    elif runtime == 0:
+        severity, value = Severity.problem, "real-time threads get no time at all"
+        fix = "sudo sysctl -w kernel.sched_rt_runtime_us=950000"
+    elif runtime < 0:
+        severity, value, fix = Severity.good, "off", None
+    elif modern:
+        severity = Severity.note
+        value = f"fair server, about {max(0, period - runtime) / 1000:g} ms per second"
+        fix = (
+            "only for a loop that keeps a core busy: sudo sh -c 'for f in "
+            "/sys/kernel/debug/sched/fair_server/cpu*/runtime; do echo 0 > $f; done'"
+        )
+    else:
+        severity = Severity.note if runtime >= 0.9 * period else Severity.warning
+        value = f"{runtime / 1000:g} ms of every {period / 1000:g} ms"
+    return Finding(
+        id="rt-throttling",
+        title="Real-time throttling",
+        severity=severity,
+        value=value,
+        why="When real-time threads fill a core, the kernel stops them to let the rest run. A loop "
+        "that sleeps between its cycles never meets this; one that polls stands still for tens of "
+        "milliseconds every second.",
+        fix=fix,
+    )
+
+
+def autogroup(system: System) -> Finding:
+    """Looks whether nice values count across terminals."""
+    value = system.number("/proc/sys/kernel/sched_autogroup_enabled")
+    return Finding(
+        id="autogroup",
+        title="Scheduler autogroup",
+        severity=Severity.unknown if value is None else Severity.note if value else Severity.good,
+        value={None: "could not be read", 0: "off"}.get(value, "on"),
+        why="Autogrouping divides the time by terminal session, so nice values of ordinary ROS "
+        "nodes started in different terminals do not work against each other. Threads with "
+        "SCHED_FIFO are not touched.",
+        fix="sudo sysctl -w kernel.sched_autogroup_enabled=0" if value else None,
+    )
+
+
+def watchdog(system: System) -> Finding:
+    """Looks for the lockup detectors."""
+    hard = system.number("/proc/sys/kernel/nmi_watchdog")
+    soft = system.number("/proc/sys/kernel/soft_watchdog")
+    names = [name for name, on in (("NMI", hard), ("soft lockup", soft)) if on]
+    unknown = hard is None and soft is None
+    return Finding(
+        id="watchdog",
+        title="Kernel watchdogs",
+        severity=Severity.unknown if unknown else Severity.note if names else Severity.good,
+        value="could not be read" if unknown else " and ".join(names) or "off",
+        why="The lockup watchdogs wake every core every few seconds at the highest priority: a few "
+        "µs of jitter, seen only by loops that count single microseconds.",
+        fix="sudo sysctl -w kernel.watchdog=0 kernel.nmi_watchdog=0" if names else None,
+    )
+
+
+def softirq_threads(system: System) -> Finding | None:
+    """On PREEMPT_RT, network packets are handled by ksoftirqd: its priority is the network's."""
+    if preemption_model(system)[0] != "PREEMPT_RT":
+        return None
+    for path in system.glob("/proc/[0-9]*/comm"):
+        if (system.text(path) or "").startswith("ksoftirqd/"):
+            # fields after the name: state is the 3rd of proc(5), rt_priority the 40th, policy 41st
+            fields = (system.text(path[: -len("comm")] + "stat") or "").rpartition(") ")[2].split()
+            if len(fields) > 38 and fields[37].isdigit():
+                priority = int(fields[37])
+                return Finding(
+                    id="ksoftirqd",
+                    title="Priority of ksoftirqd",
+                    severity=Severity.good if priority else Severity.note,
+                    value=f"SCHED_FIFO {priority}" if priority else "SCHED_OTHER",
+                    why="On this kernel, ksoftirqd delivers network packets. At normal priority "
+                    "any real-time thread can starve it: the loop is on time, but its messages "
+                    "from another host wait.",
+                    fix=None
+                    if priority
+                    else "for p in $(pgrep ksoftirqd); do sudo chrt -f -p 50 $p; done",
+                )
+    return Finding(
+        id="ksoftirqd",
+        title="Priority of ksoftirqd",
+        severity=Severity.unknown,
+        value="could not be read",
+        why="On this kernel, ksoftirqd delivers network packets; its priority is the network's.",
+    )
+
+
+CHECKS = (preemption, throttling, softirq_threads, watchdog, autogroup)
