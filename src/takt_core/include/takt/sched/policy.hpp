@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A policy decides which pending job runs. It is a pure function of the pending jobs, the next
+// releases and the time: it keeps no state and asks no clock, so the same object decides in the
+// simulator (virtual time) and in the executor (real time).
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "takt/sched/job.hpp"
+
+namespace takt::sched {
+
+// What a policy says: run one of the pending jobs, or leave the core idle until a time.
+struct Decision {
+  static constexpr std::size_t none = static_cast<std::size_t>(-1);
+  std::size_t job = none;  // index into the pending jobs; none: idle
+  TimePoint idle_until;    // only with none: when to ask again at the latest
+};
+
+class Policy {
+ public:
+  Policy() = default;
+  Policy(const Policy&) = delete;
+  Policy& operator=(const Policy&) = delete;
+  Policy(Policy&&) = delete;
+  Policy& operator=(Policy&&) = delete;
+  virtual ~Policy() = default;
+
+  // As in app.yaml, reports and traces: "fp", "edf", "np-fp", …
+  virtual std::string_view name() const noexcept = 0;
+
+  // Whether a job that has started may be interrupted by one that comes before it.
+  virtual bool preemptive() const noexcept = 0;
+
+  // Whether the order of two jobs is the order of their tasks' priorities; then the kernel alone can
+  // keep it, with one thread a priority. Otherwise a stack of threads keeps it.
+  virtual bool fixed_priority() const noexcept = 0;
+
+  // True when `a` runs before `b`. Must be a strict weak ordering over all jobs. Jobs that neither
+  // comes before the other run in the order of their releases, then of their tasks.
+  virtual bool before(const Job& a, const Job& b) const noexcept = 0;
+
+  // Which of the pending jobs (not empty, in any order, none of them started) runs next on an idle
+  // core. `next` holds each active task's next job that is not yet released. The default is the
+  // first by before(): work-conserving. Non-work-conserving policies override it.
+  virtual Decision decide(std::span<const Job> pending, std::span<const Job> next,
+                          TimePoint time) const noexcept;
+
+  // Completes the tasks' priorities where the policy assigns them (rate- or deadline-monotonic) and
+  // checks what the policy needs. Throws ScheduleError with the task's name, what is wrong, and
+  // what to do. The default requires a priority of 1..98 from each task.
+  virtual void prepare(std::vector<Task>& tasks) const;
+};
+
+using PolicyPtr = std::shared_ptr<const Policy>;
+
+}  // namespace takt::sched
