@@ -103,6 +103,7 @@ class Statistics(Model):
     highest: list[Extreme]
     lowest: list[Extreme]
     exceedance: Exceedance
+    loop_exceedance: list[Exceedance] = []  # the same at the periods of common control loops
 
 
 class Thread(Model):
