@@ -37,8 +37,8 @@ class Policy {
   // Whether a job that has started may be interrupted by one that comes before it.
   virtual bool preemptive() const noexcept = 0;
 
-  // Whether the order of two jobs is the order of their tasks' priorities; then the kernel alone can
-  // keep it, with one thread a priority. Otherwise a stack of threads keeps it.
+  // Whether the order of two jobs is the order of their tasks' priorities; then the kernel alone
+  // can keep it, with one thread a priority. Otherwise a stack of threads keeps it.
   virtual bool fixed_priority() const noexcept = 0;
 
   // True when `a` runs before `b`. Must be a strict weak ordering over all jobs. Jobs that neither
