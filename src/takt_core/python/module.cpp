@@ -5,14 +5,12 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <stdexcept>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -36,14 +34,16 @@ std::span<const std::int64_t> int64_values(const nb::object& object) {
   Int64Array array;
   if (!nb::try_cast<Int64Array>(object, array, false)) {
     PyErr_Clear();  // what numpy's export said; it would spoil the calls below
-    std::string got = nb::str(object.type().attr("__name__")).c_str();
+    nb::object got = object.type().attr("__name__");
     if (nb::hasattr(object, "dtype") && nb::hasattr(object, "shape")) {
-      got += " of " + std::string{nb::str(object.attr("dtype")).c_str()} + " with shape " +
-             nb::str(object.attr("shape")).c_str();
+      got = nb::str("{} of {} with shape {}")
+                .format(got, object.attr("dtype"), object.attr("shape"));
     }
-    throw nb::type_error(("values must be a contiguous one-dimensional numpy array of int64, not " +
-                          got + "; numpy.ascontiguousarray(values, dtype=numpy.int64) makes one")
-                             .c_str());
+    const nb::str message =
+        nb::str("values must be a contiguous one-dimensional numpy array of int64, not {}; "
+                "numpy.ascontiguousarray(values, dtype=numpy.int64) makes one")
+            .format(got);
+    throw nb::type_error(message.c_str());
   }
   return {array.data(), array.size()};  // valid while the caller holds `object`
 }
