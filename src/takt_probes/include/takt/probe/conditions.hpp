@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The conditions of a measurement: what was asked is set before the middleware starts (its threads
+// inherit from the thread that starts it), what was obtained is read back from the kernel while the
+// loop's thread still runs.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "takt/os/shortfall.hpp"
+#include "takt/os/thread.hpp"
+#include "takt/os/usage.hpp"
+#include "takt/probe/options.hpp"
+
+namespace takt::probe {
+
+/// Holds the CPUs out of deep idle states while it lives (/dev/cpu_dma_latency with 0 us), as
+/// cyclictest does: leaving such a state would be measured as latency.
+class NoDeepIdle {
+ public:
+  explicit NoDeepIdle(os::Shortfalls& shortfalls);
+  ~NoDeepIdle();
+  NoDeepIdle(const NoDeepIdle&) = delete;
+  NoDeepIdle& operator=(const NoDeepIdle&) = delete;
+
+  bool held() const noexcept { return file_ >= 0; }
+
+ private:
+  int file_;
+};
+
+/// The CPUs on which `role` of these options runs; empty: not pinned.
+std::vector<int> cpus_of(const Options& options, Role role);
+
+/// The thread settings of `role`. `both` stands for the thread that opens everything: its CPUs are
+/// those of all roles.
+os::ThreadSettings settings_of(const Options& options, Role role);
+
+/// Applies the settings of `role` to the calling thread and touches its stack when the policy is a
+/// real-time one.
+os::Shortfalls enter_role(const Options& options, Role role);
+
+/// What the calling thread has, and what its process consists of.
+struct Obtained {
+  os::ThreadStatus thread;
+  bool memory_locked = false;
+  std::chrono::nanoseconds timer_slack{0};
+  std::chrono::nanoseconds rr_interval{0};
+  std::vector<os::ThreadStatus> threads;
+};
+Obtained read_back();
+
+}  // namespace takt::probe

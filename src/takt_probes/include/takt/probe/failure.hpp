@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The two ways in which a probe cannot go on. Both carry the three answers that the result document
+// and the terminal show: what, why, and what to do.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "takt/os/shortfall.hpp"
+
+namespace takt::probe {
+
+/// The measurement cannot go on; the probe ends with exit code 1.
+class Failure : public std::runtime_error {
+ public:
+  explicit Failure(os::Shortfall reason)
+      : std::runtime_error{reason.what + ": " + reason.why + "; " + reason.fix},
+        reason_{std::move(reason)} {}
+
+  const os::Shortfall& reason() const noexcept { return reason_; }
+
+ private:
+  os::Shortfall reason_;
+};
+
+/// The command line makes no sense; the probe ends with exit code 2.
+class UsageError : public Failure {
+ public:
+  using Failure::Failure;
+};
+
+}  // namespace takt::probe

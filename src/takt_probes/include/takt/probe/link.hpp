@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is written per communication stack: a Stack opens Links, a Link sends and takes messages.
+// Pacing, matching of sequences, recording and ending are the same for all stacks (roles.hpp).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "takt/os/clock.hpp"
+#include "takt/os/shortfall.hpp"
+#include "takt/os/stop.hpp"
+#include "takt/probe/options.hpp"
+
+namespace takt::probe {
+
+/// The head of every message; the payload belongs to the link.
+struct Message {
+  std::uint64_t sequence = 0;
+  os::TimePoint intended{};
+  os::TimePoint sent{};
+  bool last = false;  ///< closes the run: no sample, `sequence` is the number of samples sent
+};
+
+/// One end of a connection, used by one thread.
+class Link {
+ public:
+  virtual ~Link() = default;
+
+  /// Waits until the other ends are there, so that nothing sent from now on is lost to discovery.
+  /// Returns false when a stop was requested; throws Failure at the deadline.
+  virtual bool connect(os::TimePoint deadline) = 0;
+
+  /// Sends a message with the payload that was asked for. False: see problem().
+  virtual bool send(const Message& message) noexcept = 0;
+
+  /// Sends the message that was taken last back with its payload.
+  virtual bool reply() noexcept = 0;
+
+  /// Takes the next message, waiting for it until `deadline`; nothing when none came, a stop was
+  /// requested or taking failed.
+  virtual std::optional<Message> receive(os::TimePoint deadline) noexcept = 0;
+
+  /// How many other ends are connected now.
+  virtual std::size_t peers() const noexcept = 0;
+
+  /// Why sending or taking failed, when it did.
+  virtual std::optional<os::Shortfall> problem() const = 0;
+};
+
+class Stack {
+ public:
+  virtual ~Stack() = default;
+  virtual std::string_view name() const = 0;
+  virtual std::vector<Capability> capabilities() const = 0;
+
+  /// What this stack alone can say of the options; throws UsageError.
+  virtual void check(const Options& /*options*/) const {}
+
+  /// Opens the end of `role`. Called after the real-time set-up, so that threads which the
+  /// middleware starts inherit it, and never from two threads at once. `stop` outlives the link.
+  virtual std::unique_ptr<Link> open(const Options& options, Role role, os::StopFlag& stop) = 0;
+
+  /// What the numbers depend on besides this program.
+  virtual std::map<std::string, std::string> versions() const { return {}; }
+};
+
+/// Runs the probe of `stack` from command line to exit code.
+int run(int argc, const char* const* argv, Stack& stack);
+
+}  // namespace takt::probe

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The command line of every probe, and what a stack can do of it (docs/reference/probes.md).
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "takt/os/thread.hpp"
+
+namespace takt::probe {
+
+enum class Kind { wakeup, pingpong, pubsub };
+enum class Role { both, ping, pong, publisher, subscriber };
+enum class Reliability { reliable, best_effort };
+
+std::string_view name_of(Kind kind);
+std::string_view name_of(Role role);
+std::string_view name_of(Reliability reliability);
+
+/// Whether this role writes a sample file.
+constexpr bool records(Role role) {
+  return role != Role::pong && role != Role::publisher;
+}
+
+/// One kind over one transport, as `--capabilities` prints it.
+struct Capability {
+  Kind kind;
+  std::string transport;
+  std::vector<Role> roles;  ///< how it is started: one process per entry, in this order
+  std::optional<std::size_t> fixed_payload_bytes{};  ///< the only payload that there is
+  std::optional<std::size_t> max_payload_bytes{};
+  bool both_too = false;  ///< `--role both` is allowed although `roles` has one process per role
+};
+
+/// What is asked of one probe process; defaults as in the contract.
+struct Options {
+  Kind kind = Kind::wakeup;
+  Role role = Role::both;
+  std::string transport;
+  std::size_t payload_bytes = 0;
+  std::chrono::nanoseconds period{std::chrono::milliseconds{1}};
+  std::uint64_t count = 1000;
+  os::SchedulingPolicy policy = os::SchedulingPolicy::other;
+  int priority = 0;
+  std::vector<int> cpus;  ///< none: not pinned; one: all roles; two: one per role
+  std::chrono::nanoseconds lost_after{std::chrono::milliseconds{500}};
+  std::chrono::nanoseconds time_limit{std::chrono::seconds{60}};
+  unsigned subscribers = 1;
+  std::string topic = "takt/probe";
+  Reliability reliability = Reliability::reliable;
+  std::size_t depth = 10;
+  std::filesystem::path samples;  ///< empty: nothing is recorded
+  std::filesystem::path result;   ///< empty: standard output
+
+  bool real_time() const { return policy != os::SchedulingPolicy::other; }
+};
+
+/// Reads the command line. Returns nothing when it was answered (`--help`, `--capabilities`);
+/// throws UsageError when it makes no sense.
+std::optional<Options> parse(int argc, const char* const* argv, std::string_view stack,
+                             const std::vector<Capability>& capabilities);
+
+/// The JSON document of `--capabilities`.
+std::string describe(std::string_view stack, const std::vector<Capability>& capabilities);
+
+}  // namespace takt::probe

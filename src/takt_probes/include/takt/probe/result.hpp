@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The result document (docs/reference/probes.md): one JSON object that says how the probe ended,
+// what it counted, and under which conditions.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "takt/os/shortfall.hpp"
+#include "takt/probe/options.hpp"
+#include "takt/probe/roles.hpp"
+
+namespace takt::probe {
+
+struct Result {
+  std::string_view stack;
+  std::string_view status = "failed";  ///< complete, stopped or failed
+  std::optional<os::Shortfall> error;
+  Outcome outcome;
+  std::uint64_t dropped = 0;
+  bool no_deep_idle = false;
+  os::Shortfalls notes;
+  std::map<std::string, std::string> versions;
+};
+
+std::string to_json(const Options& options, const Result& result);
+
+/// Writes `text` to `path` as a whole or not at all, or to standard output when `path` is empty.
+/// Throws Failure.
+void write_document(const std::filesystem::path& path, const std::string& text);
+
+}  // namespace takt::probe

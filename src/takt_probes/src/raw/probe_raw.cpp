@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The machine's own limits: what a bare timer, a hand-over between threads and the kernel's network
+// stack cost. Every other stack is judged against these.
+#include "futex_link.hpp"
+#include "takt/probe/failure.hpp"
+#include "takt/probe/link.hpp"
+#include "udp_link.hpp"
+
+namespace {
+
+using namespace takt::probe;
+namespace os = takt::os;
+
+class Raw : public Stack {
+ public:
+  std::string_view name() const override { return "raw"; }
+
+  std::vector<Capability> capabilities() const override {
+    return {{.kind = Kind::wakeup,
+             .transport = "nanosleep",
+             .roles = {Role::both},
+             .max_payload_bytes = 0},
+            {.kind = Kind::pingpong, .transport = "futex", .roles = {Role::both}},
+            {.kind = Kind::pingpong,
+             .transport = "udp",
+             .roles = {Role::pong, Role::ping},
+             .max_payload_bytes = max_udp_payload_bytes,
+             .both_too = true}};
+  }
+
+  void check(const Options& options) const override {
+    if (options.transport == "udp" && (options.role != Role::both || has_address(options))) {
+      parse_address(options.topic);
+    }
+  }
+
+  std::unique_ptr<Link> open(const Options& options, Role role, os::StopFlag& stop) override {
+    if (options.transport == "futex") {
+      if (!there_) {
+        there_ = std::make_shared<FutexLane>(options.payload_bytes);
+        back_ = std::make_shared<FutexLane>(options.payload_bytes);
+      }
+      return role == Role::ping ? std::make_unique<FutexLink>(there_, back_, stop)
+                                : std::make_unique<FutexLink>(back_, there_, stop);
+    }
+    if (options.role != Role::both || has_address(options)) {
+      return std::make_unique<UdpLink>(role, parse_address(options.topic), options.payload_bytes,
+                                       stop);
+    }
+    // Both roles in this process and no address given: a free port of the loopback interface. The
+    // pong is opened first.
+    if (role == Role::pong) {
+      auto pong = std::make_unique<UdpLink>(role, any_loopback_port(), options.payload_bytes, stop);
+      pong_address_ = pong->bound_to();
+      return pong;
+    }
+    return std::make_unique<UdpLink>(role, pong_address_, options.payload_bytes, stop);
+  }
+
+ private:
+  static bool has_address(const Options& options) { return options.topic != Options{}.topic; }
+
+  static Address any_loopback_port() {
+    Address address = parse_address("127.0.0.1:1");
+    reinterpret_cast<sockaddr_in*>(&address.storage)->sin_port = 0;
+    return address;
+  }
+
+  std::shared_ptr<FutexLane> there_;
+  std::shared_ptr<FutexLane> back_;
+  Address pong_address_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Raw raw;
+  return run(argc, argv, raw);
+}
