@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from takt.doctor.boot import boot_option_fix
 from takt.doctor.system import System
 from takt.results.model import Finding, Severity
 
@@ -24,7 +25,7 @@ def clocksource(system: System) -> Finding:
         severity = Severity.note
     else:
         severity = Severity.problem
-        fix = "add to the kernel command line: tsc=reliable   # if the clock then runs true"
+        fix = boot_option_fix(system, "tsc=reliable")
     if fix and "tsc" in others:
         fix = f"echo tsc | sudo tee {_CLOCKSOURCE}/current_clocksource"
     return Finding(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from takt.doctor.boot import boot_option_fix
 from takt.doctor.system import System, format_cpu_list, parse_cpu_list
 from takt.results.model import Finding, Severity
 
@@ -31,7 +32,7 @@ def isolation(system: System) -> Finding:
         value=value,
         why="On a shared core the loop finds cold caches and kernel work that others left behind. "
         "On a core of its own it finds everything as it left it.",
-        fix=f"add to the kernel command line: isolcpus=domain,managed_irq,{core}   # then reboot"
+        fix=boot_option_fix(system, f"isolcpus=domain,managed_irq,{core}")
         if severity is Severity.warning
         else None,
     )
@@ -51,10 +52,10 @@ def tick(system: System) -> Finding:
     else:
         severity, value = Severity.note, "the tick and RCU work run on the isolated cores too"
         cpus = format_cpu_list(isolated)
-        fix = f"add to the kernel command line: nohz_full={cpus} rcu_nocbs={cpus}   # then reboot"
+        fix = boot_option_fix(system, f"nohz_full={cpus} rcu_nocbs={cpus}")
     if system.kernel_config and compiled != "y" and fix:
         value += "; this kernel was built without NO_HZ_FULL"
-        fix = f"add to the kernel command line: rcu_nocbs={format_cpu_list(isolated)}"
+        fix = boot_option_fix(system, f"rcu_nocbs={format_cpu_list(isolated)}")
     return Finding(
         id="tick",
         title="Scheduler tick and RCU callbacks",

@@ -8,6 +8,8 @@ import re
 from takt.doctor.system import System
 from takt.results.model import Finding, Severity
 
+_FULL = "echo full | sudo tee /sys/kernel/debug/sched/preempt   # helps until the next boot"
+
 
 def preemption_model(system: System) -> tuple[str, str | None]:
     """Model (``PREEMPT_RT``, ``PREEMPT_DYNAMIC``, ``PREEMPT``, ``NONE``, ``""``) and its mode.
@@ -68,7 +70,7 @@ def preemption(system: System) -> Finding:
         )
     elif model == "NONE" or mode in ("none", "voluntary"):
         severity = Severity.problem
-        fix = f"{fix}\nuntil then: add preempt=full to the kernel command line" if mode else fix
+        fix = f"{fix}\n{_FULL}" if mode else fix
         why = (
             "A system call of any other program runs to its end before the control loop gets the "
             "core: one long call, and the arm moves several cycles on its old set point."
@@ -108,8 +110,8 @@ def throttling(system: System) -> Finding:
         severity = Severity.note
         value = f"fair server, about {max(0, period - runtime) / 1000:g} ms per second"
         fix = (
-            "only for a loop that keeps a core busy: sudo sh -c 'for f in "
-            "/sys/kernel/debug/sched/fair_server/cpu*/runtime; do echo 0 > $f; done'"
+            "sudo sh -c 'for f in /sys/kernel/debug/sched/fair_server/cpu*/runtime; do echo 0 > "
+            "$f; done'   # only for a loop that keeps a core busy"
         )
     else:
         severity = Severity.note if runtime >= 0.9 * period else Severity.warning

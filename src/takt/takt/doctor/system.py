@@ -14,7 +14,7 @@ import gzip
 import os
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -209,19 +209,11 @@ class System:
 
     def try_fifo(self, priority: int = 1) -> int:
         """Asks for SCHED_FIFO in a thread that ends at once; 0 or the error number."""
-        outcome = [errno.EAGAIN]
+        return _try(lambda: os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority)))
 
-        def ask() -> None:
-            try:
-                os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
-                outcome[0] = 0
-            except OSError as error:
-                outcome[0] = error.errno or errno.EPERM
-
-        thread = threading.Thread(target=ask, name="takt-try-fifo")
-        thread.start()
-        thread.join()
-        return outcome[0]
+    def try_cpu(self, cpu: int) -> bool:
+        """Tell whether a thread of this process may be pinned to the CPU, by doing it."""
+        return _try(lambda: os.sched_setaffinity(0, {cpu})) == 0
 
     def space(self, path: str) -> Space | None:
         """Return the size of the file system at the path, or None."""
@@ -254,6 +246,23 @@ class System:
             steal=max(0.0, (after.steal - before.steal) / total),
             busiest=[(name, cpus) for name, cpus in busiest[:3] if cpus > 0.05],
         )
+
+
+def _try(ask: Callable[[], None]) -> int:
+    """Does something to a thread of its own, which then ends; 0 or the error number."""
+    outcome = [errno.EAGAIN]
+
+    def attempt() -> None:
+        try:
+            ask()
+            outcome[0] = 0
+        except OSError as error:
+            outcome[0] = error.errno or errno.EPERM
+
+    thread = threading.Thread(target=attempt, name="takt-try")
+    thread.start()
+    thread.join()
+    return outcome[0]
 
 
 def _process_seconds() -> dict[tuple[int, str], float]:

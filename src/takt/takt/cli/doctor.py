@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``takt doctor``."""
+
+from __future__ import annotations
+
+import typer
+
+
+def doctor(
+    as_json: bool = typer.Option(False, "--json", help="Print one JSON document instead."),
+) -> None:
+    """Tell what stands between this machine and real time, and how to mend it.
+
+    Looks at kernel, privileges, power saving, isolation, memory, clocks and load, and changes
+    nothing. Exit code: 0 for no problem found, 1 for at least one problem.
+
+    Example: takt doctor
+    """
+    from takt import doctor as machine
+    from takt.cli.output import print_json, stdout
+    from takt.doctor.show import count, show
+    from takt.results.model import SCHEMA_VERSION, Severity
+
+    system = machine.System()
+    findings = machine.findings(system)
+    if as_json:
+        print_json(
+            {
+                "schema_version": SCHEMA_VERSION,
+                "findings": [finding.model_dump(mode="json") for finding in findings],
+                "fingerprint": machine.fingerprint(system),
+            }
+        )
+    else:
+        console = stdout()
+        show(console, findings)
+        console.print(f"\n{count(findings)}.")
+    if any(finding.severity is Severity.problem for finding in findings):
+        raise typer.Exit(1)
