@@ -99,7 +99,7 @@ class Statistics(Model):
 
     latency: Percentiles
     response: Percentiles
-    first_us: float
+    first_us: float | None  # None: the first sample was lost
     highest: list[Extreme]
     lowest: list[Extreme]
     exceedance: Exceedance

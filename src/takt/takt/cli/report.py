@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``takt report``: the HTML report of a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def report(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a run.")],
+    out: Annotated[
+        Path | None, typer.Option(help="The file to write.", show_default="DIR/report.html")
+    ] = None,
+    open_: Annotated[bool, typer.Option("--open", help="Show it in the browser.")] = False,
+) -> None:
+    """Write the HTML report of a run: one file, to be read anywhere, without a network.
+
+    Example: takt report results/check-20260302T093000Z --open
+    """
+    from takt.cli.output import stdout
+    from takt.errors import TaktError
+    from takt.report.html import write_report
+    from takt.results import store
+
+    run = store.read(folder)
+    place = folder.parent if folder.is_file() else folder
+    try:
+        file = write_report(place, run, out)
+    except OSError as error:
+        raise TaktError(
+            f"the report cannot be written: {error.strerror or error}",
+            where=str(out or place),
+            remedy="choose another place: takt report DIR --out FILE",
+        ) from None
+    stdout().print(str(file), soft_wrap=True, markup=False)
+    if open_:
+        typer.launch(file.resolve().as_uri())

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How numbers and settings are written for people: sensible digits, a unit, no jargon."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+ABSENT = "–"
+THIN_SPACE = "\u2009"
+GROUP_SPACE = "\u202f"  # narrow, and never broken at the end of a line
+
+STACKS = {"raw": "Linux only", "rcl": "ROS 2"}
+TRANSPORTS = {
+    "nanosleep": "clock_nanosleep",
+    "futex": "futex hand-over",
+    "udp": "UDP",
+    "shm": "shared memory",
+    "process": "within one process",
+}
+POLICIES = {"other": "normal", "fifo": "real-time FIFO", "rr": "real-time RR"}
+
+
+def count(value: int) -> str:
+    """Group the digits of a whole number: ``12 345``."""
+    return f"{value:,}".replace(",", GROUP_SPACE)
+
+
+def microseconds(value: float | None) -> str:
+    """Write µs with three significant digits, or whole µs from 100 on; no unit."""
+    if value is None:
+        return ABSENT
+    size = abs(value)
+    digits = 2 if size < 10 else 1 if size < 100 else 0
+    return f"{value:,.{digits}f}".replace(",", GROUP_SPACE)
+
+
+def duration(value_us: float | None) -> str:
+    """Write a time with the unit that suits its size: ``850 µs``, ``1.25 ms``, ``2 s``."""
+    if value_us is None:
+        return ABSENT
+    for factor, least, unit in ((6e7, 1.2e8, "min"), (1e6, 1e6, "s"), (1e3, 1e3, "ms")):
+        if abs(value_us) >= least:
+            return f"{float(f'{value_us / factor:.3g}'):g}{THIN_SPACE}{unit}"
+    if float(f"{value_us:.3g}").is_integer():
+        return f"{value_us:.0f}{THIN_SPACE}µs"
+    return f"{microseconds(value_us)}{THIN_SPACE}µs"
+
+
+def seconds(value: float) -> str:
+    """Write a time given in seconds."""
+    return duration(value * 1e6) if value else f"0{THIN_SPACE}s"
+
+
+def probability(value: float) -> str:
+    """Write a probability in percent, or in parts of a million where that is readable."""
+    if value == 0:
+        return f"0{THIN_SPACE}%"
+    if value >= 1e-4:
+        return f"{value * 100:.2g}{THIN_SPACE}%" if value < 0.995 else f"100{THIN_SPACE}%"
+    return f"{value * 1e6:.2g} in a million"
+
+
+def bytes_(value: int) -> str:
+    """Write a size of a payload: ``64 B``, ``512 kB``, ``4 MB``."""
+    for factor, unit in ((1_000_000, "MB"), (1_000, "kB")):
+        if value >= factor:
+            return f"{value / factor:g}{THIN_SPACE}{unit}"
+    return f"{value}{THIN_SPACE}B"
+
+
+def time(value: datetime | None) -> str:
+    """Write a date and time with its zone."""
+    return value.strftime("%Y-%m-%d %H:%M:%S %Z").strip() if value else ABSENT
+
+
+def sentence(text: str) -> str:
+    """Begin with a capital letter and leave the rest as it is."""
+    return text[:1].upper() + text[1:]
+
+
+def full_stop(text: str) -> str:
+    """Make a sentence of what another part of the tool wrote."""
+    text = sentence(text.strip())
+    return text if not text or text[-1] in ".!?:" else text + "."
+
+
+def cpus(value: Sequence[int]) -> str:
+    """Write the CPUs that something is bound to."""
+    if not value:
+        return "any CPU"
+    return ("CPU " if len(value) == 1 else "CPUs ") + ", ".join(map(str, value))
+
+
+def scheduling(policy: str, priority: int, cpu: Sequence[int]) -> str:
+    """Write a scheduling setting: ``real-time FIFO 80, CPU 1``."""
+    name = POLICIES.get(policy, policy)
+    return (f"{name} {priority}" if priority else name) + (f", {cpus(cpu)}" if cpu else "")
+
+
+def setting(value: object) -> str:
+    """Write one value of a settings dictionary."""
+    if value is None or value in ("", []):
+        return ABSENT
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return count(value)
+    if isinstance(value, list | tuple):
+        return ", ".join(setting(item) for item in value)
+    if isinstance(value, Mapping):
+        return ", ".join(f"{words(str(key))}: {setting(item)}" for key, item in value.items())
+    return str(value)
+
+
+def words(name: str) -> str:
+    """Write a name of the code as words: ``memory_locked`` → ``memory locked``."""
+    for ending, unit in (("_ns", "ns"), ("_us", "µs"), ("_bytes", "bytes"), ("_seconds", "s")):
+        if name.endswith(ending):
+            return f"{words(name.removesuffix(ending))} ({unit})"
+    return name.replace("_", " ")
+
+
+def rows(settings: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
+    """Flatten nested settings into rows of a table; an inner name follows its outer one."""
+    flat: list[tuple[str, str]] = []
+    for key, value in settings.items():
+        name = f"{prefix}{words(str(key))}"
+        if isinstance(value, Mapping) and value:
+            flat += rows(value, f"{name}: ")
+        else:
+            flat.append((name, setting(value)))
+    return flat
