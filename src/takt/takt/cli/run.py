@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``takt run``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+
+def run(
+    experiment: Annotated[
+        Optional[Path],  # noqa: UP045 - typer reads it on Python 3.10
+        typer.Argument(help="The experiment file; not needed with --resume."),
+    ] = None,
+    out: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="Results folder. [default: results/NAME-TIME]", show_default=False),
+    ] = None,
+    resume: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="Go on with the run in this folder: measure what is not complete."),
+    ] = None,
+    seed: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(min=0, help="Seed of the random order. [default: the file's, or drawn]"),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show the plan and its time; measure nothing.")
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document on standard output.")
+    ] = False,
+) -> None:
+    """Measure a whole matrix: every point, repeated, in random order.
+
+    Ctrl-C keeps what was measured; --resume goes on where a run was stopped or killed.
+    Exit code: 0 all measured, 1 something failed or was stopped, 2 wrong use.
+
+    Example: takt run experiments/quick.yaml
+    """
+    from takt.cli import session as shared
+    from takt.errors import TaktError
+    from takt.experiment.load import Source, load
+    from takt.run import session as sessions
+
+    loaded, source = load(experiment) if experiment else (None, Source())
+    if resume:
+        if out:
+            raise TaktError("a resumed run has its folder already", where="--out")
+        session = sessions.resume(resume, loaded, seed)
+        if dry_run:
+            shared.show_plan(sessions.remaining(session), as_json=as_json)
+            return
+    elif loaded is None:
+        raise TaktError(
+            "which experiment?",
+            remedy="give an experiment file (experiments/quick.yaml is a small one) or --resume",
+        )
+    else:
+        plan = sessions.make_plan(loaded, source, seed)
+        if dry_run:
+            shared.show_plan(plan, as_json=as_json)
+            return
+        session = sessions.start(loaded, plan, out)
+    shared.measure(session, as_json=as_json)

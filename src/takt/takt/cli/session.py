@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What ``takt run`` and ``takt measure`` share: showing a plan, measuring, showing the result."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from takt.cli.output import print_json, stderr, stdout
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from takt.experiment.plan import Plan
+    from takt.results.model import Cell, Run
+    from takt.run.session import Session
+
+
+def show_plan(plan: Plan, *, as_json: bool) -> None:
+    """Shows what would be measured, without measuring."""
+    from rich.table import Table
+
+    from takt.results.model import SCHEMA_VERSION
+
+    if as_json:
+        print_json(
+            {
+                "schema_version": SCHEMA_VERSION,
+                "seed": plan.seed,
+                "seconds": plan.seconds,
+                "cells": [cell.id for cell in plan.cells],
+                "skipped": [note.model_dump() for note in plan.skipped],
+            }
+        )
+        return
+    table = Table(title=f"{len(plan.cells)} cells in this order (seed {plan.seed})")
+    for name in ("", "cell"):
+        table.add_column(name, no_wrap=True)
+    for name in ("samples", "about"):
+        table.add_column(name, justify="right")
+    from takt.experiment.plan import estimate
+
+    for cell in plan.cells:
+        row = (str(cell.order + 1), cell.id, str(cell.samples_asked), _time(estimate(cell)))
+        table.add_row(*row)
+    stdout().print(table)
+    for note in plan.skipped:
+        stderr().print(f"left out: {note.why}", style="yellow", markup=False)
+    stdout().print(f"About {_time(plan.seconds)} in all.")
+
+
+def measure(session: Session, *, as_json: bool) -> None:
+    """Measures a session, shows the result, and ends the process with 1 if it is not whole."""
+    from takt.results.model import SCHEMA_VERSION, Status
+    from takt.run import session as sessions
+
+    tell_dead_runs(session.folder)
+    if not sys.stderr.isatty():
+        stderr().print(f"results: {session.folder}", soft_wrap=True, markup=False)
+    with Progress(session.run) as progress:
+        run = sessions.measure(session, progress)
+    if as_json:
+        print_json(
+            {
+                "schema_version": SCHEMA_VERSION,
+                "status": run.status.value,
+                "verdict": run.verdict.model_dump() if run.verdict else None,
+                "cells": [_brief(cell) for cell in run.cells],
+                "doctor": [finding.model_dump(mode="json") for finding in run.doctor],
+                "results": str(session.folder),
+            }
+        )
+    else:
+        _show(run, session.folder)
+    if run.status is not Status.complete:
+        hint = f"Go on with: takt run --resume {session.folder}"
+        stderr().print(hint, style="yellow", soft_wrap=True, markup=False)
+        raise typer.Exit(1)
+
+
+def tell_dead_runs(folder: Path) -> None:
+    """Cleans up after killed runs and says how to go on with them."""
+    from takt.run.leftovers import sweep_dead_runs
+
+    for dead in sweep_dead_runs():
+        if dead.run_folder == folder.resolve():
+            continue
+        where = f"takt run --resume {dead.run_folder}"
+        if not dead.run_folder.is_dir():
+            where = f"its results folder is gone; its recordings are in {dead.folder}"
+        text = f"A run was killed. To go on with it: {where}"
+        stderr().print(text, style="yellow", soft_wrap=True, markup=False)
+
+
+class Progress:
+    """The bars on standard error: the whole run, with the time left, and the cell of now."""
+
+    def __init__(self, run: Run) -> None:
+        from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bars
+
+        from takt.experiment.plan import estimate
+        from takt.results.model import Status
+
+        self._estimate = estimate
+        self._console = stderr()
+        self._bars = Bars(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.percentage:>3.0f} %"),
+            TimeRemainingColumn(),
+            console=self._console,
+            transient=True,
+            speed_estimate_period=600,
+        )
+        left = sum(estimate(cell) for cell in run.cells if cell.status is not Status.complete)
+        self._all = self._bars.add_task("run", total=left)
+        self._done = 0.0
+
+    def __enter__(self) -> Progress:  # noqa: PYI034 - Self is new in Python 3.11
+        self._bars.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bars.stop()
+
+    def begin(self, cell: Cell, done: int, of: int) -> None:
+        """Names the cell."""
+        self._bars.update(self._all, description=f"{done + 1}/{of} {cell.id}")
+
+    def advance(self, cell: Cell, recorded: int) -> None:
+        """Counts what the cell has recorded."""
+        share = min(1.0, recorded / cell.samples_asked)
+        self._bars.update(self._all, completed=self._done + share * self._estimate(cell))
+
+    def finish(self, cell: Cell) -> None:
+        """Prints the cell's line."""
+        self._done += self._estimate(cell)
+        self._bars.update(self._all, completed=self._done)
+        if cell.error:
+            words = f"{cell.error.what}: {cell.error.why}"
+            self._console.print(f"failed {cell.id}: {words}", style="red", markup=False)
+        else:
+            text = "" if cell.p50_us is None else f" p50 {cell.p50_us:.1f} µs"
+            self._console.print(f"{cell.status.value} {cell.id}{text}", style="dim")
+
+
+def _brief(cell: Cell) -> dict[str, Any]:
+    names = [
+        "id",
+        "key",
+        "repetition",
+        "stack",
+        "kind",
+        "transport",
+        "payload_bytes",
+        "policy",
+        "priority",
+        "cpu",
+        "count",
+        "lost",
+        "p50_us",
+        "p99_us",
+        "p999_us",
+        "max_us",
+    ]
+    error = cell.error.model_dump() if cell.error else None
+    return {name: getattr(cell, name) for name in names} | {
+        "status": cell.status.value,
+        "error": error,
+    }
+
+
+def _show(run: Run, folder: Path) -> None:
+    console = stdout()
+    console.print(_table(run))
+    for what, why, fix in sorted(
+        {(note.what, note.why, note.fix or "") for cell in run.cells for note in cell.notes}
+    ):
+        text = f"note: {what}: {why}" + (f" → {fix}" if fix else "")
+        console.print(text, style="yellow", markup=False)
+    if run.verdict:
+        colour = {"good": "green", "fair": "yellow", "bad": "red", "unknown": "yellow"}
+        console.print(run.verdict.headline, style=colour[run.verdict.level])
+    console.print(f"results: {folder}", soft_wrap=True, markup=False)
+
+
+def _table(run: Run) -> Table:
+    from rich.table import Table
+
+    from takt.results.model import Status
+
+    table = Table(title=f"{run.name}: latency in µs")
+    whole = run.status is Status.complete
+    table.add_column("measurement", overflow="fold")
+    for name in ("count", "lost", "p50", "p99", "p99.9", "max"):
+        table.add_column(name, justify="right", no_wrap=True)
+    if not whole:
+        table.add_column("status")
+    for cell in sorted(run.cells, key=lambda one: (one.stack, one.key, one.repetition)):
+        numbers = (cell.p50_us, cell.p99_us, cell.p999_us, cell.max_us)
+        table.add_row(
+            cell.id,
+            str(cell.count),
+            str(cell.lost),
+            *("" if number is None else f"{number:.1f}" for number in numbers),
+            *(() if whole else (cell.status.value,)),
+        )
+    return table
+
+
+def _time(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.1f} s"
+    return f"{seconds / 60:.1f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

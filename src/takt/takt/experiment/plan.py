@@ -1,0 +1,260 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From the declarative matrix to the list of cells, in the order in which they will run.
+
+All points run once in random order, then all once more, and so on: slow changes of the machine
+(heat, neighbours, a cron job) then touch all points alike instead of the one that came last.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from takt.errors import TaktError
+from takt.experiment.load import Location, Source
+from takt.experiment.model import UNPINNED, Experiment, Measurement
+from takt.experiment.units import format_duration, format_period, format_size
+from takt.results.model import Cell, Note, Status
+from takt.run.stacks import Stack, Stacks
+
+DEFAULT_PAYLOAD = 500
+SHORTEST_PERIOD_NS = 10_000
+LARGEST_PAYLOAD = 64 * 1024 * 1024
+RECORD_BYTES = 32
+# Starting, discovery, stopping and storing, in seconds; only for the estimate.
+OVERHEAD_S = {"wakeup": 0.5, "pingpong": 2.0, "pubsub": 2.5}
+RAW = "raw"  # the machine's own limits: no middleware, no QoS
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What the plan must fit into."""
+
+    cpus: frozenset[int]
+    memory_bytes: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The cells in their order, and what had to be left out."""
+
+    seed: int
+    cells: list[Cell]
+    skipped: list[Note]
+
+    @property
+    def seconds(self) -> float:
+        """How long it will take, about."""
+        return sum(map(estimate, self.cells))
+
+
+def estimate(cell: Cell) -> float:
+    """How long a cell will take, about, in seconds."""
+    return cell.samples_asked * cell.period_us / 1e6 + OVERHEAD_S.get(cell.kind, 2.0)
+
+
+def this_machine() -> Machine:
+    """The CPUs that this process may use, and the memory that is available now."""
+    import psutil
+
+    cpus = frozenset(psutil.Process().cpu_affinity() or ())
+    return Machine(cpus, int(psutil.virtual_memory().available))
+
+
+def plan(
+    experiment: Experiment, source: Source, stacks: Stacks, machine: Machine, seed: int
+) -> Plan:
+    """Expands the matrix; raises TaktError for a point that cannot be measured here."""
+    points: dict[str, tuple[Cell, int]] = {}
+    seen: dict[str, Location] = {}
+    skipped: list[Note] = []
+    for index, measurement in enumerate(experiment.measurements):
+        here: Location = ("measurements", index)
+        for name in measurement.stack:
+            if name not in stacks:
+                missing = stacks.missing(name, source.where((*here, "stack")))
+                if not experiment.skip_missing:
+                    raise missing
+                skipped.append(Note(what="left out", why=missing.what, fix=missing.remedy))
+                continue
+            for cell in _points(experiment, measurement, stacks[name], machine, source, here):
+                if cell.key in seen:
+                    raise TaktError(
+                        f"{cell.key} is asked for twice (also at {source.where(seen[cell.key])})",
+                        where=source.where(here),
+                        remedy="name it once: each point is measured `repetitions` times",
+                    )
+                seen[cell.key] = here
+                points[cell.key] = (cell, measurement.repetitions or experiment.repetitions)
+    return Plan(seed, _interleaved(list(points.values()), seed), skipped)
+
+
+def _interleaved(points: list[tuple[Cell, int]], seed: int) -> list[Cell]:
+    shuffle = random.Random(seed).shuffle  # noqa: S311 - an order, no secret
+    cells: list[Cell] = []
+    for repetition in range(max((times for _, times in points), default=0)):
+        turn = [cell for cell, times in points if repetition < times]
+        shuffle(turn)
+        cells += [
+            cell.model_copy(
+                update={
+                    "id": f"{cell.key}-r{repetition}",
+                    "repetition": repetition,
+                    "order": len(cells) + place,
+                }
+            )
+            for place, cell in enumerate(turn)
+        ]
+    return cells
+
+
+Fault = tuple[str, str, str | None]  # key of the measurement, what is wrong, remedy
+
+
+def _points(
+    experiment: Experiment,
+    measurement: Measurement,
+    stack: Stack,
+    machine: Machine,
+    source: Source,
+    here: Location,
+) -> Iterator[Cell]:
+    """One cell for every combination of the axes, as repetition 0."""
+
+    def refuse(fault: Fault | None) -> None:
+        if fault:
+            key, what, remedy = fault
+            raise TaktError(what, where=source.where((*here, key)), remedy=remedy)
+
+    transports = stack.transports(measurement.kind)
+    refuse(_stack_fault(measurement, stack, transports))
+    duration = measurement.duration or experiment.duration
+    deadline = experiment.deadline if measurement.deadline is None else measurement.deadline
+    lost_after = measurement.lost_after or experiment.lost_after
+    default_payload = 0 if measurement.kind == "wakeup" else DEFAULT_PAYLOAD
+    for (
+        transport,
+        payload,
+        period,
+        scheduling,
+        cpu,
+        subscribers,
+        reliability,
+        depth,
+    ) in itertools.product(
+        measurement.transport or transports[:1],
+        measurement.payload or [default_payload],
+        measurement.periods_ns,
+        measurement.scheduling,
+        measurement.cpu,
+        measurement.subscribers or [1],
+        measurement.reliability or ["reliable"],
+        measurement.depth or [10],
+    ):
+        cpus = [] if cpu == UNPINNED else [int(one) for one in cpu.split(",")]
+        count = duration // period
+        refuse(_transport_fault(measurement.kind, stack, transport, payload))
+        refuse(_cpu_fault(measurement.kind, cpus, machine))
+        refuse(_pace_fault(measurement, period, duration))
+        refuse(_memory_fault(count, subscribers, machine))
+        policy, _, priority = scheduling.partition(" ")
+        asked: dict[str, Any] = {
+            "stack": stack.name,
+            "kind": measurement.kind,
+            "transport": transport,
+            "payload_bytes": payload,
+            "policy": policy,
+            "priority": int(priority or 0),
+            "cpu": cpus,
+            "period_us": period / 1000,
+            "samples_asked": count,
+            "deadline_us": deadline / 1000,
+            "lost_after_us": lost_after / 1000,
+            "subscribers": subscribers,
+            "reliability": reliability,
+            "depth": depth,
+        }
+        key = _key(asked, period)
+        yield Cell(id=f"{key}-r0", key=key, repetition=0, order=0, status=Status.pending, **asked)
+
+
+def _stack_fault(measurement: Measurement, stack: Stack, transports: list[str]) -> Fault | None:
+    if not transports:
+        can = ", ".join(sorted({one.kind for one in stack.capabilities})) or "nothing"
+        return "stack", f"the stack {stack.name} has no {measurement.kind}", f"it has {can}"
+    if stack.name == RAW:
+        for key in ("reliability", "depth"):
+            if getattr(measurement, key) is not None:
+                return key, f"the stack raw has no QoS, so it has no {key}", f"remove {key}"
+    return None
+
+
+def _transport_fault(kind: str, stack: Stack, transport: str, payload: int) -> Fault | None:
+    capability = stack.capability(kind, transport)
+    if capability is None:
+        what = f"the stack {stack.name} has no transport {transport} for {kind}"
+        there = ", ".join(stack.transports(kind))
+        remedy = f"it has {there}; a stack with other transports needs a block of its own"
+        return "transport", what, remedy
+    fixed = capability.payloads
+    if fixed is not None and payload not in fixed:
+        sizes = ", ".join(map(format_size, fixed))
+        return "payload", f"{transport} has no size {format_size(payload)}", f"sizes: {sizes}"
+    limit = min(LARGEST_PAYLOAD, capability.max_payload_bytes or LARGEST_PAYLOAD)
+    if payload > limit:
+        what = f"{format_size(payload)} is more than {transport} carries"
+        return "payload", what, f"the most is {limit} bytes"
+    return None
+
+
+def _cpu_fault(kind: str, cpus: list[int], machine: Machine) -> Fault | None:
+    for cpu in cpus:
+        if cpu not in machine.cpus:
+            there = ", ".join(map(str, sorted(machine.cpus)))
+            return "cpu", f"this process may not use CPU {cpu}", f"CPUs here: {there}"
+    if len(cpus) > 1 and kind == "wakeup":
+        return "cpu", "a wakeup has one role, so it takes one CPU", "give one number"
+    return None
+
+
+def _pace_fault(measurement: Measurement, period: int, duration: int) -> Fault | None:
+    if period < SHORTEST_PERIOD_NS:
+        key = "period" if measurement.period else "rate"
+        remedy = "start times closer than 10us cannot be kept by a sleeping thread"
+        return key, f"{format_period(period)} is faster than 100kHz", remedy
+    if duration // period < 2:
+        what = f"{format_duration(duration)} is too short for {format_period(period)}"
+        return "duration", what, "two samples are the least: the first one is kept apart"
+    return None
+
+
+def _memory_fault(count: int, subscribers: int, machine: Machine) -> Fault | None:
+    need = count * RECORD_BYTES * subscribers
+    if need <= machine.memory_bytes // 2:
+        return None
+    what = (
+        f"{count} samples for each of {subscribers} recorders take {need >> 20} MiB of memory; "
+        f"{machine.memory_bytes >> 20} MiB are available, and half of it may be used"
+    )
+    return "duration", what, "shorten the duration or lower the rate"
+
+
+def _key(asked: dict[str, Any], period: int) -> str:
+    """A readable name of the point, such as ``rcl-pingpong-shm-500B-fifo80-cpu1-1kHz``."""
+    parts = [asked["stack"], asked["kind"], asked["transport"]]
+    if asked["kind"] != "wakeup":
+        parts.append(format_size(asked["payload_bytes"]))
+    parts.append(asked["policy"] + (str(asked["priority"]) if asked["priority"] else ""))
+    if asked["cpu"]:
+        parts.append("cpu" + "+".join(map(str, asked["cpu"])))
+    parts.append(format_period(period))
+    if asked["subscribers"] > 1:
+        parts.append(f"{asked['subscribers']}subs")
+    if asked["reliability"] != "reliable":
+        parts.append(asked["reliability"])
+    if asked["depth"] != 10:
+        parts.append(f"depth{asked['depth']}")
+    return "-".join(parts)

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Quantities as people write them: ``10ms``, ``32KB``, ``1kHz``; inside, whole ns and bytes.
+
+A bare number is refused: its unit would be a guess. KB and MB are powers of 1000, KiB and MiB
+powers of 1024.
+"""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+DURATIONS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9, "h": 3600 * 10**9}
+SIZES = {"B": 1, "KB": 10**3, "MB": 10**6, "KiB": 2**10, "MiB": 2**20}
+RATES = {"Hz": 1, "kHz": 10**3, "MHz": 10**6}
+
+_QUANTITY = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([^\s0-9.]+)\s*")
+_ALIASES = {"µs": "us", "μs": "us", "kB": "KB", "khz": "kHz", "hz": "Hz"}
+
+
+def parse_duration(text: object) -> int:
+    """Returns the duration in ns; raises ValueError for what is not one."""
+    return _whole(_parse(text, DURATIONS, "a duration such as 10ms"), text, "ns")
+
+
+def parse_size(text: object) -> int:
+    """Returns the size in bytes; raises ValueError for what is not one."""
+    return _whole(_parse(text, SIZES, "a size such as 500B or 32KB"), text, "bytes")
+
+
+def parse_rate(text: object) -> int:
+    """Returns the period in ns, rounded; raises ValueError for what is not a rate above 0."""
+    rate = _parse(text, RATES, "a rate such as 1kHz")
+    if rate == 0:
+        raise ValueError("a rate must be above 0 Hz")
+    return max(1, round(10**9 / rate))
+
+
+def format_duration(nanoseconds: int) -> str:
+    """Writes a duration in the largest unit that needs no fraction: ``1500us``."""
+    return _format(nanoseconds, DURATIONS)
+
+
+def format_size(size: int) -> str:
+    """Writes a size in the largest decimal unit that needs no fraction: ``65536B``, ``32KB``."""
+    return _format(size, {unit: factor for unit, factor in SIZES.items() if "i" not in unit})
+
+
+def format_period(nanoseconds: int) -> str:
+    """Writes a period as a rate where that is exact (``1kHz``), else as a duration (``15ms``)."""
+    rate = Fraction(10**9, nanoseconds)
+    if rate.denominator != 1:
+        return format_duration(nanoseconds)
+    return _format(rate.numerator, RATES)
+
+
+def _parse(text: object, units: dict[str, int], example: str) -> Fraction:
+    match = _QUANTITY.fullmatch(text) if isinstance(text, str) else None
+    unit = _ALIASES.get(match[2], match[2]) if match else ""
+    if match is None or unit not in units:
+        raise ValueError(f"{text!r} is not {example} (units: {', '.join(units)})")
+    return Fraction(match[1]) * units[unit]
+
+
+def _whole(value: Fraction, text: object, unit: str) -> int:
+    if value.denominator != 1:
+        raise ValueError(f"{text!r} is not a whole number of {unit}")
+    return value.numerator
+
+
+def _format(value: int, units: dict[str, int]) -> str:
+    unit, factor = max(
+        (
+            (unit, factor)
+            for unit, factor in units.items()
+            if value % factor == 0 and factor <= value
+        ),
+        key=lambda pair: pair[1],
+        default=next(iter(units.items())),
+    )
+    return f"{value // factor}{unit}"

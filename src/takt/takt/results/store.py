@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run folders: making, finding, reading, and writing them so that a kill loses nothing."""
+
+from __future__ import annotations
+
+import os
+from datetime import datetime
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from takt.errors import TaktError
+from takt.results.model import SCHEMA_VERSION, Run
+
+DOCUMENT = "run.json"
+RESULTS = Path("results")
+
+
+def default_folder(name: str, started: datetime, parent: Path = RESULTS) -> Path:
+    """``results/<name>-<UTC time stamp>``, made distinct where two runs start in one second."""
+    base = f"{name}-{started:%Y%m%dT%H%M%SZ}"
+    folder, number = parent / base, 2
+    while folder.exists():
+        folder, number = parent / f"{base}-{number}", number + 1
+    return folder
+
+
+def create(folder: Path) -> Path:
+    """Makes a run folder; one that holds a run already is an error."""
+    if (folder / DOCUMENT).exists():
+        raise TaktError(
+            "there is a run in this folder already",
+            where=str(folder),
+            remedy=f"take another one, or go on with it: takt run --resume {folder}",
+        )
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise TaktError(f"the results folder cannot be made: {error}", where=str(folder)) from None
+    return folder
+
+
+def read(folder: Path) -> Run:
+    """Reads the run in a folder (or of a ``run.json``); raises TaktError where there is none."""
+    document = folder if folder.is_file() else folder / DOCUMENT
+    try:
+        content = document.read_bytes()
+    except FileNotFoundError:
+        raise TaktError(
+            "there is no run here",
+            where=str(document),
+            remedy="give the folder that takt run or takt measure printed",
+        ) from None
+    except OSError as error:
+        raise TaktError(f"the run cannot be read: {error}", where=str(document)) from None
+    try:
+        return Run.model_validate_json(content)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        raise TaktError(
+            f"this is no run.json of version {SCHEMA_VERSION}: {place}: {first['msg']}",
+            where=str(document),
+            remedy="it was written by another version of the tool, or changed by hand",
+        ) from None
+
+
+def write(run: Run, folder: Path) -> None:
+    """Replaces ``run.json`` in one step: after a kill the old or the new one is there."""
+    temporary = folder / f".{DOCUMENT}.{os.getpid()}.tmp"
+    try:
+        with temporary.open("w", encoding="utf-8") as file:
+            file.write(run.model_dump_json(indent=1) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(folder / DOCUMENT)
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def find_runs(parent: Path = RESULTS) -> list[Path]:
+    """The run folders directly below a folder, the oldest first (by their names)."""
+    return sorted(document.parent for document in parent.glob(f"*/{DOCUMENT}"))

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One cell: probes started, watched and ended; their recordings stored and summed up."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from takt.results.model import Cell, Note, ProbeResult, Status
+from takt.run import probe as probes_of
+from takt.run import samples, transport
+from takt.run.leftovers import Journal
+from takt.run.measured import add_measured
+from takt.run.probe import End, Limits, Probe, Stop
+from takt.run.scratch import Scratch
+from takt.run.stacks import Stack
+
+JOURNAL_EVERY_S = 0.25
+
+
+@dataclass
+class Context:
+    """What the cells of a run share."""
+
+    scratch: Scratch
+    folder: Path
+    domain: int
+    journal: Journal
+    stop: Stop
+    limits: Limits
+
+
+def measure(
+    cell: Cell, stack: Stack, context: Context, progress: Callable[[int], None]
+) -> tuple[Cell, list[Path]]:
+    """Measures one cell; returns it, and the recordings to delete once ``run.json`` has it.
+
+    Whatever the probes do ends up in the cell. Raises Failure or OSError where there is no space.
+    """
+    roles = _roles(cell, stack)
+    recorders = [role for role in roles if _records(role)]
+    place = context.scratch.place_for(samples.needed_bytes(cell.samples_asked) * len(recorders))
+    profile = context.scratch.folder / f"{cell.id}.xml"
+    profile.write_text(transport.profile(cell.transport, cell.payload_bytes), encoding="utf-8")
+    limit_s = _limit_s(cell, context.limits)
+    probes = _commands(cell, stack, roles, place, context, limit_s)
+    started, clock, stolen = datetime.now(timezone.utc), time.monotonic(), steal_seconds()
+    last_note = 0.0
+
+    def tick(pids: list[int]) -> None:
+        nonlocal last_note
+        if time.monotonic() - last_note > JOURNAL_EVERY_S:
+            context.journal.note(pids)
+            last_note = time.monotonic()
+        progress(max(samples.progress(one.samples) for one in probes if one.samples))
+
+    end, who = probes_of.run(
+        probes,
+        transport.environment(profile, context.domain),
+        limit_s + context.limits.term_s,  # the probe's own limit comes first
+        context.stop,
+        context.limits,
+        tick,
+    )
+    measured = cell.model_copy(
+        update={
+            "started": started,
+            "seconds": round(time.monotonic() - clock, 3),
+            "steal_seconds": round(steal_seconds() - stolen, 3),
+            "notes": [],
+            "error": None,
+        }
+    )
+    context.journal.sweep()
+    _judge(measured, probes, end, who)
+    if place != context.scratch.folder:
+        why = "its file system may have made the recording thread wait"
+        measured.notes.append(
+            Note(what="recorded to the disk", why=why, fix="free space in /dev/shm")
+        )
+    recorded = [one.samples for one in probes if one.samples and one.samples.exists()]
+    if not context.stop.at_once:  # in a hurry: left in the scratch folder for a resume
+        add_measured(measured, recorded, context.folder)
+    return measured, recorded
+
+
+def steal_seconds() -> float:
+    """CPU time that the hypervisor gave to others since boot, all CPUs together."""
+    fields = Path("/proc/stat").read_text(encoding="ascii").split("\n", 1)[0].split()
+    return int(fields[8]) / os.sysconf("SC_CLK_TCK") if len(fields) > 8 else 0.0
+
+
+def _roles(cell: Cell, stack: Stack) -> list[str]:
+    capability = stack.capability(cell.kind, cell.transport)
+    roles = capability.roles if capability else ["both"]
+    return [role for role in roles for _ in range(cell.subscribers if role == "subscriber" else 1)]
+
+
+def _records(role: str) -> bool:
+    return role in {"both", "ping", "subscriber"}
+
+
+def _limit_s(cell: Cell, limits: Limits) -> float:
+    measuring = cell.samples_asked * cell.period_us / 1e6
+    return measuring + cell.lost_after_us / 1e6 + limits.start_s
+
+
+def _commands(
+    cell: Cell, stack: Stack, roles: list[str], place: Path, context: Context, limit_s: float
+) -> list[Probe]:
+    options: dict[str, object] = {
+        "transport": cell.transport,
+        "payload-bytes": cell.payload_bytes,
+        "period-ns": round(cell.period_us * 1000),
+        "count": cell.samples_asked,
+        "policy": cell.policy,
+        "priority": cell.priority,
+        "lost-after-ns": round(cell.lost_after_us * 1000),
+        "time-limit-ns": round(limit_s * 1e9),
+        "subscribers": cell.subscribers,
+        "topic": _topic(cell, context.scratch.run_id),
+        "reliability": cell.reliability,
+        "depth": cell.depth,
+    }
+    if cell.cpu:
+        options["cpu"] = ",".join(map(str, cell.cpu))
+    probes = []
+    for number, role in enumerate(roles):
+        name = f"{cell.id}-s{number}" if cell.subscribers > 1 else cell.id
+        recording = place / f"{name}{samples.SUFFIX}" if _records(role) else None
+        result = context.scratch.folder / f"{cell.id}.{number}.json"
+        for old in (result, recording):  # of an attempt before
+            if old is not None:
+                old.unlink(missing_ok=True)
+        command = [str(stack.probe), cell.kind, "--role", role, "--result", str(result)]
+        for option, value in options.items():
+            command += [f"--{option}", str(value)]
+        if recording is not None:
+            command += ["--samples", str(recording)]
+        stderr = context.scratch.folder / f"{cell.id}.{number}.stderr"
+        probes.append(Probe(role, command, result, stderr, recording))
+    return probes
+
+
+def _topic(cell: Cell, run_id: str) -> str:
+    """A name that no other run and no other cell has; for the raw UDP loopback, a free port."""
+    if cell.stack == "raw" and cell.transport == "udp":
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
+            free.bind(("127.0.0.1", 0))
+            return f"127.0.0.1:{free.getsockname()[1]}"
+    return f"takt/run_{run_id}/cell_{cell.order}"
+
+
+def _judge(cell: Cell, probes: list[Probe], end: End, who: Probe | None) -> None:
+    """Sets the status of a cell and its error from how the processes ended and what they say."""
+    cell.probes = []
+    fault: Note | None = None
+    for one in probes:
+        try:
+            document = json.loads(one.result.read_bytes())
+            cell.probes.append(ProbeResult.model_validate(document))
+        except FileNotFoundError:
+            what = f"the {one.role} wrote no result"
+            fault = fault or Note(what=what, why=one.last_words() or _ended(one))
+        except (OSError, ValueError, ValidationError) as error:
+            what = f"the {one.role} wrote a result that cannot be read"
+            fault = fault or Note(what=what, why=f"{error}"[:500])
+    cell.notes += [note for result in cell.probes for note in result.notes]
+    said = next((one.error for one in cell.probes if one.status == "failed" and one.error), None)
+    if end is End.stopped:
+        cell.status = Status.partial
+        return
+    if end is End.timeout and who is not None:
+        fault = Note(
+            what=f"the {who.role} did not end in time",
+            why=who.last_words() or "it hung; it was ended",
+            fix="its samples up to then are kept; lengthen the duration, or mend the stack",
+        )
+    elif end is End.died and who is not None:
+        words = who.last_words()
+        fault = said or Note(what=f"the {who.role} died: {_ended(who)}", why=words or "no message")
+    elif said is not None:
+        fault = said
+    cell.error = fault
+    stopped = any(one.status == "stopped" for one in cell.probes if one.role != "pong")
+    cell.status = Status.failed if fault else Status.partial if stopped else Status.complete
+
+
+def _ended(probe: Probe) -> str:
+    code = probe.exit_code
+    if code is None:
+        return "it did not start"
+    if code < 0:
+        return signal.Signals(-code).name
+    return f"exit code {code}"

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shared memory that killed probes leave behind.
+
+Fast DDS removes its files in /dev/shm when a process ends well, not when it is killed. While a
+cell runs we note which of these files our probes use (a journal in the scratch folder, so that it
+outlives the tool); afterwards those that no living process uses are removed. A file that was never
+in a journal of ours is never touched.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+from takt.run import scratch
+
+JOURNAL = "shared_memory.txt"
+_OURS = re.compile(r"(sem\.)?(fastrtps|fastdds|fast_datasharing)_?[A-Za-z0-9_.-]*")
+_PROC = Path("/proc")
+
+
+class Journal:
+    """The list of the shared-memory files that the probes of a run use."""
+
+    def __init__(self, folder: Path, memory: Path = scratch.MEMORY) -> None:
+        self._path = folder / JOURNAL
+        self._memory = memory
+        self._known = set(_read(self._path))
+
+    def note(self, pids: Iterable[int]) -> None:
+        """Notes what these processes use now."""
+        used = set[str]()
+        for pid in pids:
+            used |= _used_by(pid, self._memory)
+        if new := sorted(used - self._known):
+            with self._path.open("a", encoding="utf-8") as journal:
+                journal.write("".join(f"{name}\n" for name in new))
+            self._known |= used
+
+    def sweep(self) -> list[str]:
+        """Removes what nobody uses any more; returns the names of the removed files."""
+        return _sweep(self._known, self._memory)
+
+
+def sweep_dead_runs(memory: Path = scratch.MEMORY) -> list[scratch.Dead]:
+    """Cleans up after killed runs; returns those whose recordings wait for a resume."""
+    waiting = []
+    for dead in scratch.dead_folders(memory):
+        _sweep(_read(dead.folder / JOURNAL), memory)
+        if dead.recordings or dead.run_folder.is_dir():
+            waiting.append(dead)
+        else:
+            shutil.rmtree(dead.folder, ignore_errors=True)
+    return waiting
+
+
+def _read(journal: Path) -> list[str]:
+    try:
+        lines = journal.read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        return []
+    return [name for name in lines if _OURS.fullmatch(name)]
+
+
+def _sweep(names: Iterable[str], memory: Path) -> list[str]:
+    there = [name for name in names if (memory / name).exists()]
+    if not there:
+        return []
+    used = set[str]()
+    for entry in _PROC.iterdir():
+        if entry.name.isdigit():
+            used |= _used_by(int(entry.name), memory)
+    removed = []
+    for name in there:
+        path = memory / name
+        with contextlib.suppress(OSError):
+            if name not in used and path.stat().st_uid == os.geteuid():
+                path.unlink()
+                removed.append(name)
+    return removed
+
+
+def _used_by(pid: int, memory: Path) -> set[str]:
+    """Names of the middleware's files that a process maps or holds open (locks are only held)."""
+    prefix = f"{memory}/"
+    paths = set[str]()
+    with contextlib.suppress(OSError):
+        for line in (_PROC / str(pid) / "maps").read_text(errors="replace").splitlines():
+            if prefix in line:
+                paths.add(line[line.index(prefix) :])
+    with contextlib.suppress(OSError):
+        for descriptor in (_PROC / str(pid) / "fd").iterdir():
+            with contextlib.suppress(OSError):
+                paths.add(str(descriptor.readlink()))
+    names = {path.removeprefix(prefix) for path in paths if path.startswith(prefix)}
+    return {name for name in names if _OURS.fullmatch(name)}

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Starts the probes of one cell, watches them, and ends them, whatever they do."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+
+POLL_S = 0.05  # seldom enough not to disturb what is measured
+STDERR_TAIL = 2000
+
+
+class Stop:
+    """Asked to stop: once, and everything is written; twice, and it ends at once."""
+
+    def __init__(self) -> None:
+        self.times = 0
+
+    def request(self) -> None:
+        """Counts one more request."""
+        self.times += 1
+
+    @property
+    def requested(self) -> bool:
+        """Whether the run is to stop."""
+        return self.times > 0
+
+    @property
+    def at_once(self) -> bool:
+        """Whether not even the probes are waited for."""
+        return self.times > 1
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How long the parts of a cell may take, in seconds."""
+
+    start_s: float = 20.0  # starting and discovery, on top of the measuring itself
+    drain_s: float = 1.0  # the other roles, after the one that decides the end
+    term_s: float = 5.0  # from SIGTERM to SIGKILL
+
+
+@dataclass
+class Probe:
+    """One process of a cell; ``samples`` is None for a role that records nothing."""
+
+    role: str
+    command: list[str]
+    result: Path
+    stderr: Path
+    samples: Path | None = None
+    process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
+
+    def start(self, environment: dict[str, str]) -> None:
+        """Starts it in a session of its own, so that Ctrl-C reaches only the tool."""
+        with self.stderr.open("wb") as stderr:
+            self.process = subprocess.Popen(
+                self.command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=stderr,
+                env=environment,
+                start_new_session=True,
+            )
+
+    @property
+    def exit_code(self) -> int | None:
+        """None while it runs or where it never started; negative: the signal that ended it."""
+        return self.process.poll() if self.process else None
+
+    @property
+    def running(self) -> bool:
+        """Whether it was started and has not ended."""
+        return self.process is not None and self.process.poll() is None
+
+    def signal(self, number: signal.Signals) -> None:
+        """Signals the process and its children; one that has ended is left alone."""
+        if self.process is not None and self.running:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.process.pid, number)
+
+    def last_words(self) -> str:
+        """The end of what it wrote to standard error."""
+        try:
+            text = self.stderr.read_bytes()[-STDERR_TAIL:].decode(errors="replace")
+        except OSError:
+            return ""
+        return text.strip()
+
+
+class End(Enum):
+    """Why the watching ended."""
+
+    done = "done"
+    died = "died"
+    timeout = "timeout"
+    stopped = "stopped"
+
+
+def run(
+    probes: Sequence[Probe],
+    environment: dict[str, str],
+    limit_s: float,
+    stop: Stop,
+    limits: Limits,
+    tick: Callable[[list[int]], None],
+) -> tuple[End, Probe | None]:
+    """Runs the probes in their order until the last one ends; returns why, and who is to blame.
+
+    ``limit_s`` bounds all of it; ``tick`` is called now and then with the ids of the processes.
+    No process is left when this returns or raises.
+    """
+    try:
+        for probe in probes:
+            probe.start(environment)
+        end, who = _watch(probes, time.monotonic() + limit_s, stop, tick)
+        if end is End.done:
+            _drain(probes[:-1], stop, limits.drain_s, tick)
+        return end, who
+    finally:
+        _end(probes, stop, limits.term_s)
+
+
+def _watch(
+    probes: Sequence[Probe],
+    limit: float,
+    stop: Stop,
+    tick: Callable[[list[int]], None],
+) -> tuple[End, Probe | None]:
+    while True:
+        for probe in probes:
+            if probe.exit_code:
+                return End.died, probe
+        if probes[-1].exit_code == 0:
+            return End.done, None
+        if stop.requested:
+            return End.stopped, None
+        if time.monotonic() > limit:
+            return End.timeout, probes[-1]
+        tick(_pids(probes))
+        time.sleep(POLL_S)
+
+
+def _drain(
+    others: Sequence[Probe], stop: Stop, seconds: float, tick: Callable[[list[int]], None]
+) -> None:
+    """Lets subscribers take what is still on its way; a pong only waits to be ended."""
+    limit = time.monotonic() + (seconds if any(one.samples for one in others) else 0)
+    while any(one.running for one in others) and time.monotonic() < limit and not stop.at_once:
+        tick(_pids(others))
+        time.sleep(POLL_S)
+
+
+def _end(probes: Sequence[Probe], stop: Stop, seconds: float) -> None:
+    """SIGTERM, a while to write everything, SIGKILL."""
+    for probe in probes:
+        probe.signal(signal.SIGTERM)
+    limit = time.monotonic() + seconds
+    while any(one.running for one in probes) and time.monotonic() < limit and not stop.at_once:
+        time.sleep(POLL_S / 5)
+    for probe in probes:
+        probe.signal(signal.SIGKILL)
+    for probe in probes:
+        if probe.process is not None:
+            probe.process.wait()
+
+
+def _pids(probes: Sequence[Probe]) -> list[int]:
+    return [one.process.pid for one in probes if one.process is not None and one.running]

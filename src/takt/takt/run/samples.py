@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sample files of probes (docs/reference/probes.md) and their lasting form, Parquet.
+
+A probe may be killed at any moment, so a file that ends anywhere is read as far as it is whole.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+MAGIC = b"TAKTSMP1"
+SUFFIX = ".taktsamples"
+HEADER_BYTES = 4096
+_HEADER = struct.Struct("<8sIIQQQq")
+_COUNT_OFFSET = 24
+RECORD = np.dtype(
+    [("sequence", "<u8"), ("intended_ns", "<i8"), ("sent_ns", "<i8"), ("received_ns", "<i8")]
+)
+_SCHEMA = pa.schema(
+    [("sequence", pa.uint64())]
+    + [(name, pa.int64()) for name in ("intended_ns", "sent_ns", "received_ns")]
+)
+_BATCH = 1 << 20  # rows of one row group: bounds the memory of the conversion
+
+
+class BadRecording(ValueError):
+    """The file is no sample file of a version that this tool reads."""
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What a probe recorded; ``records`` maps the file, so close over it only while it exists."""
+
+    records: NDArray[np.void]
+    dropped: int = 0
+    realtime_offset_ns: int = 0
+
+
+def needed_bytes(count: int) -> int:
+    """The size of a sample file for ``count`` samples."""
+    return HEADER_BYTES + count * RECORD.itemsize
+
+
+def read(path: Path) -> Recording:
+    """Maps a sample file; raises BadRecording, or OSError where it cannot be read.
+
+    A file that was cut inside its header, or whose header was never written, holds no records.
+    """
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        head = file.read(_HEADER.size)
+    if len(head) < _HEADER.size or not any(head):
+        if not MAGIC.startswith(head[:8]) and any(head):
+            raise BadRecording(f"{path} does not begin with {MAGIC.decode()}")
+        return Recording(np.empty(0, dtype=RECORD))
+    magic, header_bytes, record_bytes, _, count, dropped, offset = _HEADER.unpack(head)
+    if magic != MAGIC:
+        raise BadRecording(f"{path} does not begin with {MAGIC.decode()}")
+    if header_bytes != HEADER_BYTES or record_bytes != RECORD.itemsize:
+        raise BadRecording(f"{path} has a header of {header_bytes} and records of {record_bytes} B")
+    whole = min(count, max(0, size - HEADER_BYTES) // RECORD.itemsize)
+    if not whole:
+        return Recording(np.empty(0, dtype=RECORD), dropped, offset)
+    records = np.memmap(path, dtype=RECORD, mode="r", offset=HEADER_BYTES, shape=(whole,))
+    return Recording(records, dropped, offset)
+
+
+def progress(path: Path) -> int:
+    """How many samples a running probe has recorded; 0 while there is no file yet."""
+    try:
+        with path.open("rb") as file:
+            head = os.pread(file.fileno(), 8, _COUNT_OFFSET)
+    except OSError:
+        return 0
+    return int.from_bytes(head, "little") if len(head) == 8 else 0
+
+
+def store(recording: Recording, path: Path) -> None:
+    """Writes Parquet under a temporary name, then renames: ``path`` is whole or not there."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    metadata = {
+        "takt.realtime_offset_ns": str(recording.realtime_offset_ns),
+        "takt.dropped": str(recording.dropped),
+    }
+    try:
+        with pq.ParquetWriter(
+            temporary, _SCHEMA.with_metadata(metadata), compression="zstd"
+        ) as writer:
+            for start in range(0, len(recording.records), _BATCH):
+                part = recording.records[start : start + _BATCH]
+                columns = [np.ascontiguousarray(part[name]) for name in RECORD.names or ()]
+                writer.write_batch(pa.record_batch(columns, schema=_SCHEMA))
+        flush(temporary)
+        temporary.replace(path)
+        flush(path.parent)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def flush(path: Path) -> None:
+    """Waits until a file, or the names in a folder, are on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

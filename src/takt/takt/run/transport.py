@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The environment of a cell's probes: which transport, which domain, nobody else.
+
+Fast DDS takes its transports from an XML profile. The builtin set is switched off, so that what
+the cell's name says is what carries the messages: ``udp`` has no shared memory to fall back on,
+and the segment of ``shm`` fits the payload (a message that does not fit goes over UDP silently).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+SMALLEST_SEGMENT = 4 * 1024 * 1024
+MESSAGES_IN_SEGMENT = 16
+HEADER_ROOM = 64 * 1024  # for the headers of RTPS and of the message around the payload
+
+# Settings of the user's shell that would change what is measured.
+_CLEARED = (
+    "FASTDDS_BUILTIN_TRANSPORTS",
+    "FASTRTPS_DEFAULT_PROFILES_FILE",
+    "RMW_FASTRTPS_USE_QOS_FROM_XML",
+    "ROS_DISCOVERY_SERVER",
+    "ROS_LOCALHOST_ONLY",
+    "ROS_STATIC_PEERS",
+    "ROS_SUPER_CLIENT",
+)
+
+_PROFILE = """<?xml version="1.0" encoding="UTF-8"?>
+<dds xmlns="http://www.eprosima.com"><profiles>
+ <transport_descriptors>
+{descriptors}
+ </transport_descriptors>
+ <participant profile_name="takt" is_default_profile="true"><rtps>
+  <useBuiltinTransports>false</useBuiltinTransports>
+  <userTransports>{names}</userTransports>
+ </rtps></participant>
+</profiles></dds>
+"""
+_UDP = """  <transport_descriptor><transport_id>udp</transport_id><type>UDPv4</type>
+   <sendBufferSize>{buffer}</sendBufferSize><receiveBufferSize>{buffer}</receiveBufferSize>
+   <interfaceWhiteList><address>127.0.0.1</address></interfaceWhiteList>
+  </transport_descriptor>"""
+_SHM = """  <transport_descriptor><transport_id>shm</transport_id><type>SHM</type>
+   <maxMessageSize>{message}</maxMessageSize><segment_size>{segment}</segment_size>
+   <port_queue_capacity>512</port_queue_capacity>
+  </transport_descriptor>"""
+
+
+def profile(transport: str, payload_bytes: int) -> str:
+    """The Fast DDS profile for one cell."""
+    message = payload_bytes + HEADER_ROOM
+    segment = max(SMALLEST_SEGMENT, MESSAGES_IN_SEGMENT * message)
+    udp = _UDP.format(buffer=max(SMALLEST_SEGMENT, 2 * message))
+    if transport == "udp":
+        descriptors, names = [udp], ["udp"]
+    else:
+        descriptors, names = [_SHM.format(message=message, segment=segment), udp], ["shm", "udp"]
+    return _PROFILE.format(
+        descriptors="\n".join(descriptors),
+        names="".join(f"<transport_id>{name}</transport_id>" for name in names),
+    )
+
+
+def environment(
+    profile_file: Path, domain: int, base: Mapping[str, str] = os.environ
+) -> dict[str, str]:
+    """What the probes of a cell see: the user's environment, made the cell's own."""
+    own = {name: value for name, value in base.items() if name not in _CLEARED}
+    return own | {
+        "FASTDDS_DEFAULT_PROFILES_FILE": str(profile_file),
+        "ROS_DOMAIN_ID": str(domain),
+        "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
+    }
