@@ -6,7 +6,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -14,6 +16,10 @@
 #include "takt/sched/job.hpp"
 
 namespace takt::sched {
+
+// A preemption level (Baker 1991): a job can only ever preempt a job of a strictly lower level. The
+// unit is the policy's own; levels of different policies cannot be compared.
+using Level = std::int64_t;
 
 // What a policy says: run one of the pending jobs, or leave the core idle until a time.
 struct Decision {
@@ -46,14 +52,21 @@ class Policy {
   virtual bool before(const Job& a, const Job& b) const noexcept = 0;
 
   // Which of the pending jobs (not empty, in any order, none of them started) runs next on an idle
-  // core. `next` holds each active task's next job that is not yet released. The default is the
-  // first by before(): work-conserving. Non-work-conserving policies override it.
+  // core. `next` holds the next job, released after `time`, of each active timer task (the releases
+  // of message tasks cannot be foreseen). The default is the first by before(): work-conserving.
+  // Non-work-conserving policies override it.
   virtual Decision decide(std::span<const Job> pending, std::span<const Job> next,
                           TimePoint time) const noexcept;
 
-  // Completes the tasks' priorities where the policy assigns them (rate- or deadline-monotonic) and
-  // checks what the policy needs. Throws ScheduleError with the task's name, what is wrong, and
-  // what to do. The default requires a priority of 1..98 from each task.
+  // The level of a task with these parameters, or nothing when the policy has no level that is
+  // known before a job is released; then any task may preempt any other one. The default is the
+  // priority where fixed_priority(), nothing elsewhere.
+  virtual std::optional<Level> preemption_level(const TaskParameters& parameters) const noexcept;
+
+  // Completes the tasks' parameters where the policy assigns them (rate- or deadline-monotonic) and
+  // checks what the policy needs. Message tasks without a priority take the highest priority of the
+  // tasks that read their topic. Throws ScheduleError with the task's name, what is wrong, and what
+  // to do. The default requires a priority of 1..98 from each task then.
   virtual void prepare(std::vector<Task>& tasks) const;
 };
 

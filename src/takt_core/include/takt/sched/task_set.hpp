@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A task set is a list of tasks that has been checked as a whole, and completed: every default,
+// every inherited priority and deadline is filled in. What passes here can be analysed, simulated
+// and executed; what does not pass is refused before anything spins.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "takt/sched/policy.hpp"
+
+namespace takt::sched {
+
+// One reader's limit on the age of one topic. The age of data counts from the release of the timer
+// job at the head of the chain that produced it: that is when it was sampled.
+struct AgeConstraint {
+  TaskIndex reader = 0;
+  std::string topic;
+  nanoseconds max_age{0};
+
+  // The timer task whose job samples the data: the writer itself, or the timer upstream of a writer
+  // that is released by messages. Empty when the data comes from outside: then its age is watched,
+  // but nothing can be released early to keep it.
+  std::optional<TaskIndex> source;
+
+  // From the release of the source to the end of the writer, at best: the declared execution times
+  // along the chain.
+  nanoseconds youngest{0};
+
+  // Without early releases: period of the source plus the deadlines along the chain (Davare et al.
+  // 2007, period plus response time per stage; responses are within deadlines where they are met).
+  nanoseconds oldest{0};
+
+  // Whether the source must sometimes be released early.
+  bool needs_early_release() const noexcept { return source.has_value() && oldest > max_age; }
+};
+
+class TaskSet {
+ public:
+  // Checks and completes the tasks, then lets the policy assign and check what it needs. Throws
+  // ScheduleError for: no name, a name twice; negative times; a timer without period; a priority
+  // outside of 1..98; an expected execution time above the deadline; a message task without
+  // trigger, a timer with one; a topic that is read, but neither written by a task nor named in
+  // `external_topics`; a maximum age that no schedule can keep; and what the policy refuses.
+  TaskSet(std::vector<Task> tasks, const Policy& policy,
+          std::span<const std::string> external_topics = {});
+
+  const std::vector<Task>& tasks() const noexcept { return tasks_; }
+  const std::vector<AgeConstraint>& age_constraints() const noexcept { return ages_; }
+  std::optional<TaskIndex> find(std::string_view name) const noexcept;
+
+ private:
+  std::vector<Task> tasks_;
+  std::vector<AgeConstraint> ages_;
+};
+
+}  // namespace takt::sched
