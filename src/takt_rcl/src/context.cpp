@@ -56,6 +56,18 @@ std::vector<std::string> without_ros_arguments(int argc, const char* const* argv
   return rest;
 }
 
+// Fast DDS ends the process when a node is created in a higher one.
+void check_domain(rcl_context_t& context) {
+  constexpr std::size_t highest = 232;
+  std::size_t id = 0;
+  check(rcl_context_get_domain_id(&context, &id), cannot_create, "domain");
+  if (id > highest) {
+    throw RclError{RCL_RET_INVALID_ARGUMENT, cannot_create, "domain " + std::to_string(id),
+                   "DDS has the domains 0 to 232; set another ROS_DOMAIN_ID, or another "
+                   "ContextOptions::domain_id"};
+  }
+}
+
 std::string join(int argc, const char* const* argv) {
   std::string text = "arguments:";
   for (int i = 1; i < argc; ++i) text.append(" ").append(argv[i]);
@@ -70,6 +82,7 @@ ContextHandle::ContextHandle(int argc, const char* const* argv, const ContextOpt
     : ContextHandle{} {
   const InitOptions init_options{options};
   check(rcl_init(argc, argv, init_options.get(), &context), cannot_create, join(argc, argv));
+  check_domain(context);
   non_ros_arguments = without_ros_arguments(argc, argv, context.global_arguments);
 }
 

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What most tests need: two nodes of one context with one topic between them, and patience.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <takt/os/clock.hpp>
+#include <takt/rcl/error.hpp>
+#include <takt/rcl/node.hpp>
+#include <utility>
+
+namespace takt::test {
+
+using namespace std::chrono_literals;
+
+// Asks again until it holds, for at most a time after which waiting longer would not help. No
+// property depends on how long it takes.
+template <class Predicate>
+bool eventually(Predicate holds) {
+  const auto deadline = os::now() + 20s;
+  while (!holds()) {
+    if (os::now() > deadline) return false;
+    os::sleep_until(os::now() + 1ms);
+  }
+  return true;
+}
+
+inline std::string unique_topic(const std::string& name) {
+  return name + "_" + std::to_string(getpid());
+}
+
+// The RclError that `function` throws; nothing when it throws none.
+template <class Function>
+std::optional<RclError> error_of(Function function) {
+  try {
+    function();
+  } catch (const RclError& error) {
+    return error;
+  }
+  return std::nullopt;
+}
+
+template <class MessageT>
+struct Link {
+  explicit Link(const std::string& name, const QoS& qos = QoS{100},
+                const SubscriptionOptions& options = {})
+      : out{from.create_publisher<MessageT>(unique_topic(name), qos)},
+        in{to.create_subscription<MessageT>(unique_topic(name), qos, options)} {}
+
+  [[nodiscard]] bool connect() const {
+    return eventually(
+        [&] { return out->get_subscription_count() == 1 && in->get_publisher_count() == 1; });
+  }
+
+  // Takes the next message, waiting for it.
+  [[nodiscard]] bool receive(MessageT& message, MessageInfo& info) const {
+    return eventually([&] { return static_cast<bool>(in->take(message, info)); });
+  }
+
+  Context context;
+  Node from{context, "from"};
+  Node to{context, "to"};
+  std::shared_ptr<Publisher<MessageT>> out;
+  std::shared_ptr<Subscription<MessageT>> in;
+};
+
+}  // namespace takt::test
