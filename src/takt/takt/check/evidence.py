@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from takt.report import format as text
+from takt.report import text
 from takt.results.model import Cell, Note, Status
 
 CONFIDENCE = 0.95

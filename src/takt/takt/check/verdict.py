@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from takt.check.evidence import CONFIDENCE, Layer, is_realtime, layers
-from takt.report import format as text
+from takt.report import text
 from takt.results.model import Cell, Finding, Run, Severity, Status, Verdict
 
 Level = Literal["good", "fair", "unknown", "bad"]
@@ -129,7 +129,8 @@ def _limit(found: Judgement) -> None:
     """Rule 5, as far as it concerns one layer."""
     layer = found.layer
     if layer.lost:
-        found.at_most("fair", f"{layer.title}: {text.count(layer.lost)} messages were lost.")
+        lost = "1 message was" if layer.lost == 1 else f"{text.count(layer.lost)} messages were"
+        found.at_most("fair", f"{layer.title}: {lost} lost.")
     for cell in layer.failed:
         found.at_most("fair", _failure(cell))
     if layer.unfinished:

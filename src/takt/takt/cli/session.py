@@ -68,7 +68,7 @@ def measure(session: Session, *, as_json: bool) -> None:
                 "schema_version": SCHEMA_VERSION,
                 "status": run.status.value,
                 "verdict": run.verdict.model_dump() if run.verdict else None,
-                "cells": [_brief(cell) for cell in run.cells],
+                "cells": [brief(cell) for cell in run.cells],
                 "doctor": [finding.model_dump(mode="json") for finding in run.doctor],
                 "results": str(session.folder),
             }
@@ -148,7 +148,8 @@ class Progress:
             self._console.print(f"{cell.status.value} {cell.id}{text}", style="dim")
 
 
-def _brief(cell: Cell) -> dict[str, Any]:
+def brief(cell: Cell) -> dict[str, Any]:
+    """A cell as ``--json`` tells it."""
     names = [
         "id",
         "key",

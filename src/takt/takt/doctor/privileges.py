@@ -15,6 +15,9 @@ CAP_SYS_NICE = 23
 # What a ROS 2 process with its middleware keeps resident once mlockall() has touched it all.
 LOCKED_BY_A_ROS_PROCESS = 256 * 1024 * 1024
 
+# Above the interrupt threads of a PREEMPT_RT kernel, which run at 50.
+USUAL_PRIORITY = 80
+
 LIMITS_FIX = (
     "sudo groupadd -f realtime && sudo usermod -aG realtime $USER\n"
     "printf '@realtime - rtprio 98\\n@realtime - memlock unlimited\\n' | "
@@ -27,9 +30,9 @@ def fifo(system: System) -> Finding:
     """Really asks for SCHED_FIFO: limits, capabilities and cgroups all have a say."""
     error = system.try_fifo()
     limit = system.limit("Max realtime priority")
-    by_limit = int(min(limit[0], 99)) if limit else 0
+    by_limit = int(min(limit[0], 99)) if limit else None
     highest = 99 if system.capable(CAP_SYS_NICE) else by_limit
-    severity, value, fix = Severity.good, f"granted, up to priority {highest}", None
+    severity, value, fix = Severity.good, "granted", None
     if error:
         severity = Severity.problem
         value = f"refused: {os.strerror(error)}"
@@ -39,8 +42,10 @@ def fifo(system: System) -> Finding:
             fix = f"echo 200000 | sudo tee {group}/cpu.rt_runtime_us"
         else:
             fix = CONTAINER_FIX if system.exists("/.dockerenv") else LIMITS_FIX
-    elif highest < 80:
-        severity, fix = Severity.warning, LIMITS_FIX
+    elif highest is not None:
+        value = f"granted, up to priority {highest}"
+        if highest < USUAL_PRIORITY:
+            severity, fix = Severity.warning, LIMITS_FIX
     return Finding(
         id="sched-fifo",
         title="Permission for SCHED_FIFO",

@@ -15,7 +15,7 @@ from takt.results.model import Finding, Severity
 
 STYLES = {
     Severity.problem: "bold red",
-    Severity.warning: "yellow",
+    Severity.warning: "dark_orange",  # yellow is not readable on white
     Severity.unknown: "magenta",
     Severity.note: "cyan",
     Severity.good: "green",

@@ -57,11 +57,18 @@ def estimate(cell: Cell) -> float:
 
 
 def this_machine() -> Machine:
-    """The CPUs that this process may use, and the memory that is available now."""
+    """The CPUs that this process may use, and the memory that is available now.
+
+    An isolated CPU is in no process's affinity, but may be asked for.
+    """
     import psutil
 
-    cpus = frozenset(psutil.Process().cpu_affinity() or ())
-    return Machine(cpus, int(psutil.virtual_memory().available))
+    from takt.doctor import System
+
+    system = System()
+    cpus = {cpu for cpu in system.isolated if system.try_cpu(cpu)}
+    cpus.update(psutil.Process().cpu_affinity() or ())
+    return Machine(frozenset(cpus), int(psutil.virtual_memory().available))
 
 
 def plan(

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -56,10 +57,20 @@ def remaining(session: Session) -> Plan:
     return Plan(session.run.seed, cells, [])
 
 
-def measure(session: Session, watcher: runner.Watcher, limits: Limits | None = None) -> Run:
+def measure(
+    session: Session,
+    watcher: runner.Watcher,
+    limits: Limits | None = None,
+    judged_by: Callable[[Run], Verdict] | None = None,
+) -> Run:
     """Measures what is not complete; Ctrl-C ends it early with what was measured."""
     return runner.execute(
-        session.run, session.folder, session.stacks, watcher, limits=limits, judge=judge
+        session.run,
+        session.folder,
+        session.stacks,
+        watcher,
+        limits=limits,
+        judge=judged_by or judge,
     )
 
 

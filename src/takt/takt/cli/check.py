@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``takt check``: the main job."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Optional
+
+import typer
+
+if TYPE_CHECKING:
+    from takt.results.model import Run
+
+
+def check(
+    out: Annotated[
+        Optional[Path],  # noqa: UP045 - typer reads it on Python 3.10
+        typer.Option(help="Results folder. [default: results/check-TIME]", show_default=False),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document on standard output.")
+    ] = False,
+) -> None:
+    """Tell in two minutes whether this machine holds the deadlines of a 1 kHz loop.
+
+    Examines the machine, then measures timer, futex, UDP and ROS 2, each at normal and at
+    real-time priority, and writes a report. Without privileges everything still runs, and is
+    marked. Ctrl-C keeps what was measured and still reports.
+
+    Exit code: 0 done, 1 the verdict is bad or the check was stopped, 2 wrong use.
+
+    Example: takt check --out results/before
+    """
+    from takt.check.plan import choose_core, experiment
+    from takt.check.show import show
+    from takt.check.verdict import judge
+    from takt.cli import session as shared
+    from takt.cli.output import print_json, stderr, stdout
+    from takt.doctor import System
+    from takt.errors import Failure
+    from takt.experiment.load import Source
+    from takt.results.model import SCHEMA_VERSION, Status
+    from takt.run import session as sessions
+    from takt.run.stacks import HOW_TO_GET
+
+    core = choose_core(System())
+    asked = experiment(core)
+    plan = sessions.make_plan(asked, Source())
+    if not plan.cells:
+        raise Failure("no communication stack is installed", remedy=HOW_TO_GET)
+    session = sessions.start(asked, plan, out)
+    shared.tell_dead_runs(session.folder)
+    stderr().print(
+        f"Measuring {len(plan.cells)} cells, about {plan.seconds:.0f} s. Please leave the machine "
+        "alone; Ctrl-C stops and reports what there is.",
+    )
+    with shared.Progress(session.run) as progress:
+        run = sessions.measure(session, progress, judged_by=judge)
+    files = [session.folder, *_report(session.folder, run)]
+    if as_json:
+        print_json(
+            {
+                "schema_version": SCHEMA_VERSION,
+                "status": run.status.value,
+                "verdict": run.verdict.model_dump() if run.verdict else None,
+                "cells": [shared.brief(cell) for cell in run.cells],
+                "doctor": [finding.model_dump(mode="json") for finding in run.doctor],
+                "results": str(session.folder),
+            }
+        )
+    else:
+        show(stdout(), run, f"{core.cpu}: {core.reason}", files)
+    stopped = run.status in (Status.partial, Status.pending)
+    if stopped or (run.verdict and run.verdict.level == "bad"):
+        raise typer.Exit(1)
+
+
+def _report(folder: Path, run: Run) -> list[Path]:
+    """Write the report; where that fails, say so and go on: the verdict matters more."""
+    from takt.cli.output import stderr
+    from takt.report.html import write_report
+
+    try:
+        return [write_report(folder, run)]
+    except OSError as error:
+        reason = error.strerror or error
+        stderr().print(
+            f"The report cannot be written: {reason}. Later: takt report {folder}", soft_wrap=True
+        )
+        return []
