@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Records the events of real-time threads: each thread gets a ring of its own, and one thread at
+// the lowest urgency empties the rings into a file. What was lost is counted, in the file's header
+// and as overflow events at the place where it is missing.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "takt/os/stop.hpp"
+#include "takt/os/thread.hpp"
+#include "takt/trace/recorder.hpp"
+#include "takt/trace/ring.hpp"
+#include "takt/trace/writer.hpp"
+
+namespace takt::trace {
+
+struct TracerOptions {
+  std::size_t ring_capacity = 16384;           // events a thread, 32 bytes each
+  std::chrono::milliseconds drain_period{10};  // a killed process loses at most this much
+};
+
+class Tracer {
+ public:
+  // Starts the draining thread. Throws std::system_error when the file cannot be created.
+  explicit Tracer(const std::filesystem::path& path, TracerOptions options = {});
+  // Stops; an error of the last writes is lost here: call stop() to see it.
+  ~Tracer();
+  Tracer(const Tracer&) = delete;
+  Tracer& operator=(const Tracer&) = delete;
+  Tracer(Tracer&&) = delete;
+  Tracer& operator=(Tracer&&) = delete;
+
+  // A recorder for one more thread, valid as long as the tracer lives. Allocates: call it before
+  // the thread's loop.
+  Recorder add_thread();
+
+  // For names and attributes; events come from the recorders.
+  TraceWriter& writer() noexcept { return writer_; }
+
+  // Drains what is left and closes the file. Threads must not record any more. Returns what went
+  // wrong while writing, empty when nothing did.
+  std::string stop();
+
+  std::uint64_t lost() const noexcept { return writer_.lost(); }
+
+ private:
+  struct Source {
+    explicit Source(std::size_t capacity) : ring(capacity) {}
+    Ring ring;
+    std::uint64_t lost_seen = 0;
+  };
+  void run();
+  void drain();
+
+  TracerOptions options_;
+  TraceWriter writer_;
+  std::mutex mutex_;  // guards sources_ against add_thread; never taken by a recording thread
+  std::vector<std::unique_ptr<Source>> sources_;
+  std::vector<Event> batch_;
+  std::string error_;
+  os::StopFlag stop_;
+  os::Thread thread_;  // last: it uses all of the above
+};
+
+}  // namespace takt::trace

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "takt/trace/tracer.hpp"
+
+#include <sys/resource.h>
+
+#include <span>
+#include <system_error>
+
+namespace takt::trace {
+namespace {
+
+constexpr std::size_t batch_events = 4096;
+constexpr int lowest_urgency = 19;  // nice
+
+}  // namespace
+
+Tracer::Tracer(const std::filesystem::path& path, TracerOptions options)
+    : options_(options),
+      writer_(path, trace::Source::executor),
+      batch_(batch_events),
+      thread_(
+          {.policy = os::SchedulingPolicy::other, .priority = 0, .cpus = {}, .name = "takt.trace"},
+          [this] { run(); }) {}
+
+Tracer::~Tracer() {
+  stop();
+}
+
+Recorder Tracer::add_thread() {
+  auto source = std::make_unique<Source>(options_.ring_capacity);
+  const std::lock_guard lock{mutex_};
+  sources_.push_back(std::move(source));
+  return Recorder{&sources_.back()->ring};
+}
+
+std::string Tracer::stop() {
+  if (thread_.joinable()) {
+    stop_.request();
+    thread_.join();
+    try {
+      writer_.close();
+    } catch (const std::system_error& error) {
+      error_ = error.what();
+    }
+  }
+  return error_;
+}
+
+void Tracer::run() {
+  // Of this thread alone, as Linux has it. A failure leaves it at its nice value, which is
+  // harmless.
+  setpriority(PRIO_PROCESS, 0, lowest_urgency);
+  while (!stop_.wait_until(os::now() + options_.drain_period)) {
+    drain();
+  }
+  drain();
+}
+
+void Tracer::drain() {
+  const std::lock_guard lock{mutex_};
+  for (const auto& source : sources_) {
+    try {
+      // One ring's worth at most, so that a thread which records without end starves no other.
+      for (std::size_t taken = 0; taken < source->ring.capacity();) {
+        const std::size_t count = source->ring.pop(batch_);
+        if (count == 0) {
+          break;
+        }
+        taken += count;
+        writer_.write(std::span{batch_}.first(count));
+      }
+      const std::uint64_t lost = source->ring.lost();
+      if (lost != source->lost_seen) {
+        const auto news = lost - source->lost_seen;
+        source->lost_seen = lost;
+        writer_.add_lost(news);
+        writer_.write(Event{.time = os::now().time_since_epoch().count(),
+                            .value = static_cast<std::int64_t>(news),
+                            .type = EventType::overflow});
+      }
+    } catch (const std::system_error& error) {
+      error_ = error.what();  // counted by the writer; the last error is as good as the first
+    }
+  }
+  try {
+    writer_.flush();
+  } catch (const std::system_error& error) {
+    error_ = error.what();
+  }
+}
+
+}  // namespace takt::trace

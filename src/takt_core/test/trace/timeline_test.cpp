@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "takt/trace/timeline.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace takt::trace {
+namespace {
+
+Event on_core(std::uint16_t core, std::int64_t time, EventType type, std::uint16_t task,
+              std::uint64_t job = 0) {
+  return {.time = time, .job = job, .task = task, .core = core, .type = type};
+}
+
+// "task:begin-end" of each slice, with [ for the start and ] for the end of the job.
+std::string text(const Timeline& timeline) {
+  std::string result;
+  for (const Slice& slice : timeline.slices) {
+    result += (result.empty() ? "" : " ") + std::to_string(slice.task) + ":" +
+              (slice.first ? "[" : "") + std::to_string(slice.begin) + "-" +
+              std::to_string(slice.end) + (slice.last ? "]" : "");
+  }
+  return result;
+}
+
+TEST(Timeline, DerivesPreemptionFromNesting) {
+  using enum EventType;
+  const Timeline result =
+      timeline({on_core(0, 0, start, 1), on_core(0, 10, start, 2), on_core(0, 15, start, 3),
+                on_core(0, 20, end, 3), on_core(0, 30, end, 2), on_core(0, 50, end, 1)});
+  EXPECT_EQ(text(result), "1:[0-10 2:[10-15 3:[15-20] 2:20-30] 1:30-50]");
+  EXPECT_EQ(result.not_nested, 0U);
+}
+
+TEST(Timeline, TakesThePreemptionsOfTheSimulatorAsTheyAre) {
+  using enum EventType;
+  const Timeline result =
+      timeline({on_core(0, 0, start, 1), on_core(0, 10, preempt, 1), on_core(0, 10, start, 2),
+                on_core(0, 30, end, 2), on_core(0, 30, resume, 1), on_core(0, 50, end, 1)});
+  EXPECT_EQ(text(result), "1:[0-10 2:[10-30] 1:30-50]");
+}
+
+TEST(Timeline, KeepsCoresApart) {
+  using enum EventType;
+  const Timeline result = timeline({on_core(0, 0, start, 1), on_core(1, 10, start, 2),
+                                    on_core(0, 20, end, 1), on_core(1, 30, end, 2)});
+  EXPECT_EQ(text(result), "1:[0-20] 2:[10-30]");
+}
+
+TEST(Timeline, FindsTheJobThatMovedToAnotherCore) {
+  using enum EventType;
+  const Timeline result = timeline({on_core(0, 0, start, 1), on_core(1, 20, end, 1)});
+  EXPECT_EQ(text(result), "1:[0-20]");
+}
+
+TEST(Timeline, CountsJobsThatEndBelowARunningOne) {
+  using enum EventType;
+  const Timeline result = timeline({on_core(0, 0, start, 1), on_core(0, 10, start, 2),
+                                    on_core(0, 20, end, 1), on_core(0, 30, end, 2)});
+  EXPECT_EQ(result.not_nested, 1U);
+}
+
+}  // namespace
+}  // namespace takt::trace
