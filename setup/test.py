@@ -100,7 +100,12 @@ def main(names: list[str]) -> int:
 
 
 def run(command: list[str]) -> bool:
-    environment = {**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}"}
+    # The launcher put the built Python modules on PYTHONPATH; mypy has a variable of its own.
+    environment = {
+        **os.environ,
+        "PATH": f"{BIN}:{os.environ['PATH']}",
+        "MYPYPATH": os.environ.get("PYTHONPATH", ""),
+    }
     code = subprocess.run(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL).returncode
     if code:
         print(f"--- exit code {code}: {' '.join(command)[:300]}", flush=True)

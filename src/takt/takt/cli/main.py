@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import typer
 
 # In the order in which a newcomer meets them.
-COMMANDS = ("check", "doctor", "measure", "run", "report", "compare")
+COMMANDS = ("check", "doctor", "measure", "run", "report", "compare", "bench")
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the programs that benchmarks compare: Takt's probes and benches, and cyclictest."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from takt.errors import Failure
+from takt.run import samples, stacks
+from takt.run.scratch import MEMORY
+
+LIMIT_S = 300.0
+
+
+def installed(name: str) -> Path:
+    """The path of an executable of Takt's; raises Failure where it was not built."""
+    for prefix in stacks.prefixes():
+        for package in ("takt_probes", "takt_core", "takt_rcl"):
+            path = prefix / "lib" / package / name
+            if os.access(path, os.X_OK):
+                return path
+    raise Failure(f"{name} is not installed", remedy="build it: ./takt --setup-only")
+
+
+def system(name: str, package: str) -> Path:
+    """The path of a program of the system; raises Failure with the package that holds it."""
+    path = shutil.which(name)
+    if path is None:
+        raise Failure(f"{name} is not installed", remedy=f"apt-get install {package}")
+    return Path(path)
+
+
+def output(command: list[str | Path]) -> str:
+    """What a program prints; raises Failure with its last words where it fails."""
+    done = subprocess.run(
+        command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=LIMIT_S
+    )
+    if done.returncode:
+        raise Failure(
+            f"{Path(command[0]).name} ended with exit code {done.returncode}: "
+            f"{(done.stderr or done.stdout).strip()[-500:]}"
+        )
+    return done.stdout
+
+
+def document(command: list[str | Path]) -> dict[str, Any]:
+    """The JSON document that a program prints."""
+    parsed: dict[str, Any] = json.loads(output(command))
+    return parsed
+
+
+def probe_wakeups(count: int, period_us: int, priority: int, cpu: int) -> NDArray[np.int64]:
+    """Wake-up latencies of the raw probe at SCHED_FIFO in ns, the first apart, one process."""
+    with tempfile.TemporaryDirectory(dir=MEMORY) as name:
+        recorded = Path(name) / f"wakeup{samples.SUFFIX}"
+        options = {
+            "policy": "fifo",
+            "priority": priority,
+            "cpu": cpu,
+            "count": count + 1,
+            "period-ns": period_us * 1000,
+            "samples": recorded,
+        }
+        words = [str(word) for key, value in options.items() for word in (f"--{key}", value)]
+        answer = document([installed("probe_raw"), "wakeup", *words])
+        if answer["obtained"]["policy"] != "fifo":
+            raise Failure(
+                "SCHED_FIFO is not allowed here, so there is nothing to compare",
+                remedy="./takt doctor says how to get it",
+            )
+        records = samples.read(recorded).records[1:]
+        return np.asarray(records["received_ns"] - records["intended_ns"], dtype=np.int64)
+
+
+def cyclictest_wakeups(count: int, period_us: int, priority: int, cpu: int) -> NDArray[np.int64]:
+    """Wake-up latencies of rt-tests' cyclictest in ns, ascending, with the same settings."""
+    options = f"-q -m -N -t1 -p{priority} -i{period_us} -a{cpu} -l{count} -h1000000"
+    printed = output([system("cyclictest", "rt-tests"), *options.split()])
+    latencies: list[int] = []
+    for line in printed.splitlines():
+        if line and not line.startswith("#"):
+            latency, times = line.split()[:2]
+            latencies += [int(latency)] * int(times)
+        elif line.startswith("# Histogram Overflows:"):  # above a millisecond: at the limit
+            latencies += [1_000_000] * int(line.split(":")[1].split()[0])
+    return np.asarray(latencies, dtype=np.int64)

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What takt_rcl costs: its round trip against the same ping-pong written directly on rcl."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from takt.bench.model import Bar, Bench, median, median_ratio
+from takt.errors import Failure
+
+if TYPE_CHECKING:
+    from takt.results.model import Cell
+
+STACKS = ("rcl", "rcl_direct")
+LIMIT = 1.1
+
+
+@dataclass
+class _Watcher:
+    """Says which cell is measured."""
+
+    say: Callable[[str], None]
+
+    def begin(self, cell: Cell, done: int, of: int) -> None:
+        self.say(f"{done + 1} of {of}: {cell.id}")
+
+    def advance(self, cell: Cell, recorded: int) -> None:
+        pass
+
+    def finish(self, cell: Cell) -> None:
+        pass
+
+
+def roundtrip(rounds: int, cpu: int, progress: Callable[[str], None]) -> Bench:
+    """The median round trip of 500 B between two processes stays within 1.1 of direct rcl."""
+    from takt.experiment.load import Source, check
+    from takt.results.model import Status
+    from takt.run import session as sessions
+
+    source = Source()
+    experiment = check(
+        {
+            "name": "bench-roundtrip",
+            "repetitions": rounds,
+            "duration": "3s",
+            "measurements": [
+                {
+                    "kind": "pingpong",
+                    "stack": list(STACKS),
+                    "transport": ["shm", "process"],
+                    "payload": "500B",
+                    "rate": "1kHz",
+                    "scheduling": "fifo 80",
+                    "cpu": cpu,
+                }
+            ],
+        },
+        source,
+    )
+
+    with tempfile.TemporaryDirectory() as folder:
+        plan = sessions.make_plan(experiment, source, seed=1)
+        run = sessions.measure(
+            sessions.start(experiment, plan, Path(folder) / "run"), _Watcher(progress)
+        )
+    broken = [cell for cell in run.cells if cell.status is not Status.complete]
+    if broken:
+        what = broken[0].error.what if broken[0].error else broken[0].status.value
+        raise Failure(f"{broken[0].id}: {what}")
+    bars = []
+    for transport in ("shm", "process"):
+        of, to = (
+            [
+                {"p50_us": cell.p50_us or 0.0, "p99_us": cell.p99_us or 0.0}
+                for cell in sorted(run.cells, key=lambda cell: cell.repetition)
+                if cell.stack == stack and cell.transport == transport
+            ]
+            for stack in STACKS
+        )
+        detail = {
+            stack: {figure: median(entries, figure) for figure in ("p50_us", "p99_us")}
+            for stack, entries in zip(STACKS, (of, to), strict=True)
+        }
+        bars.append(
+            Bar(
+                name=f"round trip p50 over {transport}, takt_rcl against direct rcl",
+                value=median_ratio(of, to, "p50_us"),
+                limit=LIMIT,
+                unit="ratio",
+                detail={**detail, "ratio_p99": median_ratio(of, to, "p99_us")},
+            )
+        )
+    return Bench(bench="roundtrip", rounds=rounds, bars=bars)

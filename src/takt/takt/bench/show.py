@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A benchmark's answer for people."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table
+
+from takt.bench.model import Bench
+
+
+def show(console: Console, bench: Bench) -> None:
+    """Prints the bars, one line each, with the figures behind them."""
+    table = Table(title=f"{bench.bench}: {bench.rounds} rounds", title_justify="left")
+    table.add_column("bar")
+    table.add_column("value", justify="right")
+    table.add_column("limit", justify="right")
+    table.add_column("holds")
+    for bar in bench.bars:
+        unit = "" if bar.unit in ("ratio", "count") else f" {bar.unit}"
+        table.add_row(
+            bar.name,
+            f"{bar.value:.3g}{unit}",
+            f"{bar.limit:g}{unit}",
+            "yes" if bar.holds else "[bold red]no[/]",
+        )
+    console.print(table)
+    for bar in bench.bars:
+        if bar.detail:
+            console.print(f"  {bar.name}: {_words(bar.detail)}", soft_wrap=True)
+    for note in bench.notes:
+        console.print(f"  {note}", soft_wrap=True)
+
+
+def _words(detail: dict[str, object]) -> str:
+    words = []
+    for key, value in detail.items():
+        if isinstance(value, dict):
+            words.append(f"{key} ({_words(value)})")
+        else:
+            words.append(f"{key} {value:.4g}" if isinstance(value, float) else f"{key} {value}")
+    return ", ".join(words)

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``takt bench``."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.status import Status
+
+DEFAULT_ROUNDS = 7
+
+
+def _tell(status: Status, bench: str, text: str) -> None:
+    status.update(f"{bench}: {text}")
+
+
+def bench(
+    name: str = typer.Argument(..., help="record, roundtrip, wakeup, or all of them: all."),
+    rounds: int = typer.Option(DEFAULT_ROUNDS, min=1, help="Rounds; medians over them count."),
+    as_json: bool = typer.Option(False, "--json", help="Print one JSON document instead."),
+) -> None:
+    """Measure Takt's own costs, each against a baseline of the same run.
+
+    Run it on a machine with nothing else to do. Exit code: 0 where every bar holds, else 1.
+
+    Example: takt bench wakeup --rounds 7
+    """
+    from takt.bench import BENCHES
+    from takt.bench.show import show
+    from takt.check.plan import choose_core
+    from takt.cli.output import print_json, stderr, stdout
+    from takt.doctor import System
+    from takt.errors import TaktError
+
+    names = list(BENCHES) if name == "all" else [name]
+    if names[0] not in BENCHES:
+        raise TaktError(
+            f"there is no bench {name!r}", remedy=f"one of {', '.join(BENCHES)}, or all"
+        )
+    cpu = choose_core(System()).cpu
+    holds = True
+    documents = []
+    with stderr().status("") as status:
+        for each in names:
+            result = BENCHES[each](rounds, cpu, partial(_tell, status, each))
+            holds = holds and all(bar.holds for bar in result.bars)
+            documents.append(result)
+            if not as_json:
+                show(stdout(), result)
+    if as_json:
+        merged = documents[0].model_dump(mode="json")
+        if name == "all":
+            merged["bench"] = "all"
+            merged["bars"] = [bar.model_dump(mode="json") for one in documents for bar in one.bars]
+        print_json(merged)
+    if not holds:
+        raise typer.Exit(1)
