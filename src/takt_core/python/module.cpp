@@ -36,12 +36,13 @@ std::span<const std::int64_t> int64_values(const nb::object& object) {
     PyErr_Clear();  // what numpy's export said; it would spoil the calls below
     nb::object got = object.type().attr("__name__");
     if (nb::hasattr(object, "dtype") && nb::hasattr(object, "shape")) {
-      got = nb::str("{} of {} with shape {}")
-                .format(got, object.attr("dtype"), object.attr("shape"));
+      got =
+          nb::str("{} of {} with shape {}").format(got, object.attr("dtype"), object.attr("shape"));
     }
     const nb::str message =
-        nb::str("values must be a contiguous one-dimensional numpy array of int64, not {}; "
-                "numpy.ascontiguousarray(values, dtype=numpy.int64) makes one")
+        nb::str(
+            "values must be a contiguous one-dimensional numpy array of int64, not {}; "
+            "numpy.ascontiguousarray(values, dtype=numpy.int64) makes one")
             .format(got);
     throw nb::type_error(message.c_str());
   }

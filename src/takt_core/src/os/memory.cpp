@@ -61,6 +61,9 @@ std::size_t stack_left() {
 }
 
 [[gnu::noinline]] void touch_stack(std::size_t bytes) {
+  if (bytes == 0) {
+    return;
+  }
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   // A block of run-time size below this frame is what is wanted here, and only alloca gives it.
   auto* block = static_cast<volatile unsigned char*>(alloca(bytes));
@@ -72,8 +75,10 @@ std::size_t stack_left() {
 }  // namespace
 
 Shortfalls lock_memory() {
+  // NOLINTBEGIN(concurrency-mt-unsafe): belongs to the set-up of the process
   mallopt(M_TRIM_THRESHOLD, -1);  // free() never gives memory back to the kernel,
   mallopt(M_MMAP_MAX, 0);         // and large blocks come from the heap too
+  // NOLINTEND(concurrency-mt-unsafe)
   std::string why;
   if (const auto limit = lock_limit()) {
     why = "the limit for locked memory is " + std::to_string(*limit) + " bytes";

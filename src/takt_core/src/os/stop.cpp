@@ -12,7 +12,8 @@
 namespace takt::os {
 namespace {
 
-// What the signal handler can reach.
+// A signal handler reaches nothing but globals.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 std::atomic<StopFlag*> signalled_flag{nullptr};
 static_assert(std::atomic<StopFlag*>::is_always_lock_free);
 

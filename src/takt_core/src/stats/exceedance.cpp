@@ -32,8 +32,8 @@ double stirling_error(double n) noexcept {
     }
     return sum;
   }
-  double factorial = 1;
-  for (double factor = 2; factor <= n; ++factor) {
+  double factorial = 1;  // exact up to 18!
+  for (int factor = 2; factor <= static_cast<int>(n); ++factor) {
     factorial *= factor;
   }
   return std::log(factorial) - (n + 0.5) * std::log(n) + n - 0.5 * std::log(2 * std::numbers::pi);

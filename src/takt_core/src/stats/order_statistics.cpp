@@ -60,7 +60,7 @@ double interpolate(std::int64_t below, std::int64_t above, double fraction) noex
 
 std::vector<double> exact_percentiles(std::span<const std::int64_t> values,
                                       std::span<const double> percentiles) {
-  const double last = static_cast<double>(values.size() - 1);
+  const auto last = static_cast<double>(values.size() - 1);
   const auto last_rank = static_cast<std::ptrdiff_t>(values.size() - 1);
   std::vector<std::ptrdiff_t> ranks;
   for (const double percentile : percentiles) {

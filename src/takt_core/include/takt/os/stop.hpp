@@ -24,7 +24,9 @@ class StopFlag {
 
   StopFlag() noexcept = default;
 
-  bool requested() const noexcept { return word_.load(std::memory_order_acquire) != 0; }
+  [[nodiscard]] bool requested() const noexcept {
+    return word_.load(std::memory_order_acquire) != 0;
+  }
 
   // Sets the flag for good, wakes all in wait() and wait_until() and notifies the attached events.
   // Safe in a signal handler and from any thread.
@@ -35,7 +37,7 @@ class StopFlag {
 
   // Sleeps until the flag is set or `deadline` is reached; true when the flag is set. No request is
   // missed, whichever thread takes the signal.
-  bool wait_until(TimePoint deadline) const noexcept;
+  [[nodiscard]] bool wait_until(TimePoint deadline) const noexcept;
 
   // Makes request() notify `event` too, for a loop that sleeps on an event. At once when the flag
   // is set already. The event must outlive the flag, or be detached first while no request can be

@@ -75,9 +75,9 @@ class Thread {
   Thread(ThreadSettings settings, std::function<void()> body);
 
   void join() { thread_.join(); }
-  bool joinable() const noexcept { return thread_.joinable(); }
-  pid_t tid() const noexcept { return tid_; }
-  const Shortfalls& shortfalls() const noexcept { return shortfalls_; }
+  [[nodiscard]] bool joinable() const noexcept { return thread_.joinable(); }
+  [[nodiscard]] pid_t tid() const noexcept { return tid_; }
+  [[nodiscard]] const Shortfalls& shortfalls() const noexcept { return shortfalls_; }
 
  private:
   pid_t tid_ = 0;

@@ -29,8 +29,10 @@ class Extremes {
   void record(std::uint64_t index, std::chrono::nanoseconds value) noexcept;
 
   // The most extreme first; fewer than the capacity when fewer were recorded.
-  std::span<const Extreme> highest() const noexcept { return {highest_.data(), size_}; }
-  std::span<const Extreme> lowest() const noexcept { return {lowest_.data(), size_}; }
+  [[nodiscard]] std::span<const Extreme> highest() const noexcept {
+    return {highest_.data(), size_};
+  }
+  [[nodiscard]] std::span<const Extreme> lowest() const noexcept { return {lowest_.data(), size_}; }
 
  private:
   std::vector<Extreme> highest_;

@@ -42,21 +42,21 @@ class Histogram {
   // Adds all values of `other`, as if they had been recorded here.
   void merge(const Histogram& other) noexcept;
 
-  std::uint64_t count() const noexcept { return count_; }
-  Int128 sum() const noexcept { return sum_; }  // ns
+  [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
+  [[nodiscard]] Int128 sum() const noexcept { return sum_; }  // ns
 
   // The following throw std::invalid_argument when the histogram is empty.
-  std::chrono::nanoseconds min() const;
-  std::chrono::nanoseconds max() const;
-  double mean() const;  // ns
+  [[nodiscard]] std::chrono::nanoseconds min() const;
+  [[nodiscard]] std::chrono::nanoseconds max() const;
+  [[nodiscard]] double mean() const;  // ns
 
   // The value of nearest rank, ceil(percent / 100 * count), within 1 %: the middle of its bucket,
   // never beyond minimum and maximum; 0 and 100 give these exactly. Throws std::invalid_argument
   // for a percent outside of 0..100.
-  std::chrono::nanoseconds percentile(double percent) const;
+  [[nodiscard]] std::chrono::nanoseconds percentile(double percent) const;
 
   // The buckets that hold something, in ascending order.
-  std::vector<Bucket> buckets() const;
+  [[nodiscard]] std::vector<Bucket> buckets() const;
 
  private:
   static constexpr int sub_bits = 7;
@@ -76,7 +76,7 @@ class Histogram {
     return static_cast<std::size_t>(shift) * sub_buckets +
            static_cast<std::size_t>(magnitude >> shift);
   }
-  Bucket bucket_at(std::size_t slot) const noexcept;
+  [[nodiscard]] Bucket bucket_at(std::size_t slot) const noexcept;
 
   std::vector<std::uint64_t> counts_;
   std::uint64_t count_ = 0;
