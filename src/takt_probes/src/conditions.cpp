@@ -65,7 +65,6 @@ os::Shortfalls enter_role(const Options& options, Role role) {
 
 Obtained read_back() {
   return {.thread = os::current_thread(),
-          .memory_locked = os::memory_locked(),
           .timer_slack = os::timer_slack(),
           .rr_interval = os::rr_interval(),
           .threads = os::process_threads()};

@@ -32,7 +32,7 @@ void write_obtained(JsonWriter& json, const Result& result) {
   const os::ResourceUsage& usage = result.outcome.usage;
   json.open_object();
   write_scheduling(json, obtained.thread.policy, obtained.thread.priority, obtained.thread.cpus);
-  json.field("memory_locked", obtained.memory_locked)
+  json.field("memory_locked", result.memory_locked)
       .field("no_deep_idle", result.no_deep_idle)
       .field("timer_slack_ns", obtained.timer_slack.count())
       .field("rr_interval_ns", obtained.rr_interval.count())

@@ -193,8 +193,7 @@ Outcome publish(const Bench& bench, Link& link) {
     if (!link.send({.sequence = outcome.sent, .sent = os::now(), .last = true})) {
       break;
     }
-    bench.stop.wait_until(os::now() + 20ms);
-  } while (link.peers() > 0 && os::now() < deadline && !bench.stop.requested());
+  } while (!bench.stop.wait_until(os::now() + 20ms) && link.peers() > 0 && os::now() < deadline);
   return outcome;
 }
 
@@ -223,6 +222,7 @@ Outcome subscribe(const Bench& bench, Link& link) {
   outcome.lost = ledger.lost(sent);
   outcome.sent = outcome.received + outcome.lost;
   loop.end(&link);
+  link.leave();
   return outcome;
 }
 

@@ -76,6 +76,7 @@ class Measurement {
     std::unique_ptr<NoDeepIdle> no_deep_idle;
     if (options_.real_time()) {
       add_notes(result.notes, os::lock_memory());
+      result.memory_locked = os::memory_locked();  // before the sample file locks pages of its own
       os::Shortfalls shortfalls;
       no_deep_idle = std::make_unique<NoDeepIdle>(shortfalls);
       add_notes(result.notes, shortfalls);

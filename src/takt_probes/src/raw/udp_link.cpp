@@ -127,7 +127,7 @@ bool UdpLink::connect(os::TimePoint deadline) {
                      .why = "nothing came back from the address of --topic",
                      .fix = "start the pong first, with the same --topic"}};
     }
-    stop_.wait_until(os::now() + 5ms);
+    static_cast<void>(stop_.wait_until(os::now() + 5ms));
   }
   return false;
 }

@@ -44,7 +44,6 @@ os::Shortfalls enter_role(const Options& options, Role role);
 /// What the calling thread has, and what its process consists of.
 struct Obtained {
   os::ThreadStatus thread;
-  bool memory_locked = false;
   std::chrono::nanoseconds timer_slack{0};
   std::chrono::nanoseconds rr_interval{0};
   std::vector<os::ThreadStatus> threads;

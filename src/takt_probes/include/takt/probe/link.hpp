@@ -46,6 +46,9 @@ class Link {
   /// requested or taking failed.
   virtual std::optional<Message> receive(os::TimePoint deadline) noexcept = 0;
 
+  /// Tells the active end that this one has all that it wants; nothing is sent afterwards.
+  virtual void leave() noexcept {}
+
   /// How many other ends are connected now.
   virtual std::size_t peers() const noexcept = 0;
 

@@ -22,6 +22,7 @@ struct Result {
   std::optional<os::Shortfall> error;
   Outcome outcome;
   std::uint64_t dropped = 0;
+  bool memory_locked = false;
   bool no_deep_idle = false;
   os::Shortfalls notes;
   std::map<std::string, std::string> versions;

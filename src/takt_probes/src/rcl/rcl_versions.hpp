@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which middleware runs below rcl.
+#pragma once
+
+#include <dlfcn.h>
+
+#include <map>
+#include <string>
+
+namespace takt::probe {
+
+/// Asked at run time: which library has the function depends on how ROS 2 was installed.
+inline std::map<std::string, std::string> rcl_versions() {
+  using Identifier = const char* (*)();
+  const auto identifier =
+      reinterpret_cast<Identifier>(dlsym(RTLD_DEFAULT, "rmw_get_implementation_identifier"));
+  return {{"rmw", identifier != nullptr ? identifier() : "unknown"}};
+}
+
+}  // namespace takt::probe
