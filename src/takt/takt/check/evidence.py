@@ -27,9 +27,14 @@ _TITLES = {
 
 def title(cell: Cell) -> str:
     """Name what was measured in a few words, whatever its scheduling."""
-    known = _TITLES.get((cell.stack, cell.kind, cell.transport))
-    name = known or f"{cell.stack} {cell.kind}, {cell.transport}"
+    name = way(cell)
     return f"{name}, {text.bytes_(cell.payload_bytes)}" if cell.payload_bytes else name
+
+
+def way(cell: Cell) -> str:
+    """Name the way of communication."""
+    known = _TITLES.get((cell.stack, cell.kind, cell.transport))
+    return known or f"{cell.stack} {cell.kind}, {cell.transport}"
 
 
 def is_realtime(cell: Cell) -> bool:
@@ -153,8 +158,19 @@ def _misses(cell: Cell, limit_us: float) -> tuple[int, int]:
 
 
 def layers(cells: Iterable[Cell]) -> list[Layer]:
-    """Group cells by their point of the matrix, in the order of their first appearance."""
+    """Group cells by their point of the matrix: from the bare machine up, normal before real-time.
+
+    Cells run in random order, so their own order says nothing.
+    """
     groups: dict[str, list[Cell]] = {}
     for cell in cells:
         groups.setdefault(cell.key, []).append(cell)
-    return [Layer(group) for group in groups.values()]
+    return sorted(map(Layer, groups.values()), key=_place)
+
+
+def _place(layer: Layer) -> tuple[int, str, bool, str]:
+    cell = layer.first
+    known = list(_TITLES)
+    way_of = (cell.stack, cell.kind, cell.transport)
+    place = known.index(way_of) if way_of in known else len(known)
+    return place, layer.title, is_realtime(cell), cell.key

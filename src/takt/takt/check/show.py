@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from takt.check.evidence import Layer, is_realtime, layers
+from takt.check.evidence import Layer, is_realtime, layers, way
 from takt.check.verdict import Judgement, assess, rate_text
 from takt.doctor.show import print_prose, show_finding
 from takt.report import text
@@ -24,8 +24,8 @@ LEVELS = {
 }
 SHOWN_FINDINGS = 3
 _CAVEAT = (
-    "All of this was measured without extra load: a busy disk, camera or network makes it worse, "
-    "on kernels other than PREEMPT_RT by milliseconds."
+    "Takt added no load of its own: a busy disk, camera or network makes it worse, on kernels "
+    "other than PREEMPT_RT by milliseconds."
 )
 PERCENTILES = ("p50_us", "p99_us", "p999_us", "max_us")
 
@@ -37,9 +37,10 @@ def show(console: Console, run: Run, core: str, files: Sequence[Path]) -> None:
         _intro(console, run, found, core)
         console.print(_table(found))
         deadline = text.duration(found[0].first.deadline_us)
+        samples = text.count(max(layer.count for layer in found))
         legend = (
-            f"Each number is the worst repetition's. Late: responses after {deadline}, lost ones "
-            "included, of all repetitions together."
+            f"Each number is the worst repetition's. Late: how many of {samples} responses came "
+            f"after {deadline} or never."
         )
         print_prose(console, Text(legend, style="dim"), indent=2)
     if run.verdict:
@@ -58,18 +59,21 @@ def show(console: Console, run: Run, core: str, files: Sequence[Path]) -> None:
 def _intro(console: Console, run: Run, found: Sequence[Layer], core: str) -> None:
     done = sum(cell.count > 0 for cell in run.cells)
     first = found[0].first
-    real_time = next((layer.first for layer in found if is_realtime(layer.first)), None)
-    words = f"{done} of {len(run.cells)} measurements, each at {rate_text(1e6 / first.period_us)}."
-    if real_time:
-        asked = text.scheduling(real_time.policy, real_time.priority, [])
-        words += f" Real-time: {asked}, pinned to CPU {core}."
+    payloads = sorted({layer.first.payload_bytes for layer in found} - {0})
+    sizes = ", ".join(map(text.bytes_, payloads))
+    words = f"{done} of {len(run.cells)} measurements, each at {rate_text(1e6 / first.period_us)}"
+    words += f", messages of {sizes}." if sizes else "."
     console.print(Text("\nWHAT WAS MEASURED", style="bold"))
     print_prose(console, Text(words), indent=2)
+    real_time = next((layer.first for layer in found if is_realtime(layer.first)), None)
+    if real_time:
+        asked = f"SCHED_{real_time.policy.upper()} {real_time.priority}"
+        print_prose(console, Text(f"Real-time is {asked} on CPU {core}."), indent=2)
     console.print()
 
 
 def _table(found: Sequence[Layer]) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 1))
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("  Latency in µs", no_wrap=True)
     table.add_column("", no_wrap=True)
     for name in ("p50", "p99", "p99.9", "max", "late"):
@@ -77,17 +81,22 @@ def _table(found: Sequence[Layer]) -> Table:
     previous = ""
     for layer in found:
         real_time = is_realtime(layer.first)
+        name = way(layer.first)
         kind = "real-time" if real_time else "normal"
-        if real_time and layer.not_obtained:
-            kind += " (!)"  # explained among the reasons
         if layer.failed:
             kind += " failed"
-        numbers = (text.microseconds(layer.worst_percentile(name)) for name in PERCENTILES)
-        misses = layer.misses(layer.first.deadline_us)
-        late = f"{misses.at_most} of {misses.count}" if layer.count else text.ABSENT
-        heading = "" if layer.title == previous else f"  {layer.title}"
-        table.add_row(heading, kind, *numbers, late, style="bold" if real_time else None)
-        previous = layer.title
+        elif real_time and layer.not_obtained:
+            kind += " (!)"  # explained among the reasons
+        numbers = (text.microseconds(layer.worst_percentile(one)) for one in PERCENTILES)
+        late = layer.misses(layer.first.deadline_us).at_most
+        table.add_row(
+            "" if name == previous else f"  {name}",
+            kind,
+            *numbers,
+            text.count(late) if layer.count else text.ABSENT,
+            style="bold" if real_time else None,
+        )
+        previous = name
     return table
 
 
@@ -106,10 +115,9 @@ def _meaning(judgements: Sequence[Judgement], found: Sequence[Layer]) -> list[st
     if wake is None or (late := wake.layer.worst_percentile("p999_us")) is None:
         return []
     period = wake.layer.first.period_us
-    lines = [
-        f"In 999 of 1000 cycles of a {rate_text(1e6 / period)} loop, a real-time thread starts "
-        f"within {text.duration(late)} of its time."
-    ]
+    loop = rate_text(1e6 / period)
+    within = f"a real-time thread starts within {text.duration(late)} of its time"
+    lines = [f"In 999 of 1000 cycles of a {loop} loop, {within}."]
     trip = ros.layer.worst_percentile("p999_us") if ros else None
     if trip is not None:
         rest = period - late - trip
@@ -123,7 +131,7 @@ def _meaning(judgements: Sequence[Judgement], found: Sequence[Layer]) -> list[st
             f"{text.duration(trip)} more: {left}"
         )
     normal = _normal_wake_up(found)
-    if normal is not None:
+    if normal is not None and normal > late:
         lines.append(
             f"The same thread at normal priority starts within {text.duration(normal)}, and later "
             "still as soon as the machine has more to do."

@@ -63,7 +63,7 @@ def judge(run: Run) -> Verdict:
         return Verdict(level="unknown", headline="Nothing was measured.", reasons=_failures(run))
     level = worst(*(one.level for one in judgements))
     reasons = [reason for one in judgements for reason in one.reasons]
-    if (kernel := _kernel(run)) and kernel.severity is not Severity.good:
+    if (kernel := _finding(run, "preemption")) and kernel.severity is not Severity.good:
         level = worst(level, "fair")
         reasons.append(
             f"The kernel is not known to be PREEMPT_RT ({kernel.value}): nothing bounds how late "
@@ -72,6 +72,8 @@ def judge(run: Run) -> Verdict:
     for stack in _missing_stacks(run):
         level = worst(level, "fair")
         reasons.append(f"The stack {stack} is not installed, so its layers were not measured.")
+    if (load := _finding(run, "load")) and load.severity is Severity.warning:
+        reasons.append(f"Other programs were busy when the run began: {load.value}.")
     reasons += _stolen(judgements) + _failures(run, besides=judgements) + _refused(judgements)
     return Verdict(level=level, headline=_headline(level, judgements), reasons=reasons)
 
@@ -153,8 +155,8 @@ def _bounded(upper: float) -> str:
     return f"with {CONFIDENCE:.0%} confidence fewer than 1 in {text.count(int(1 / upper))} do"
 
 
-def _kernel(run: Run) -> Finding | None:
-    return next((finding for finding in run.doctor if finding.id == "preemption"), None)
+def _finding(run: Run, name: str) -> Finding | None:
+    return next((finding for finding in run.doctor if finding.id == name), None)
 
 
 def _missing_stacks(run: Run) -> list[str]:

@@ -69,7 +69,7 @@ def check(
             }
         )
     else:
-        show(stdout(), run, f"{core.cpu}: {core.reason}", files)
+        show(stdout(), run, f"{core.cpu} ({core.reason})", files)
     stopped = run.status in (Status.partial, Status.pending)
     if stopped or (run.verdict and run.verdict.level == "bad"):
         raise typer.Exit(1)
