@@ -190,11 +190,12 @@ def _show(run: Run, folder: Path) -> None:
 
 
 def _table(run: Run) -> Table:
+    from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
     from takt.results.model import Status
 
-    table = Table(title=f"{run.name}: latency in µs")
+    table = Table(title=f"{run.name}: latency in µs", box=SIMPLE_HEAD, padding=0, pad_edge=False)
     whole = run.status is Status.complete
     table.add_column("measurement", overflow="fold")
     for name in ("count", "lost", "p50", "p99", "p99.9", "max"):

@@ -210,7 +210,8 @@ def _transport_fault(kind: str, stack: Stack, transport: str, payload: int) -> F
     if fixed is not None and payload not in fixed:
         sizes = ", ".join(map(format_size, fixed))
         return "payload", f"{transport} has no size {format_size(payload)}", f"sizes: {sizes}"
-    limit = min(LARGEST_PAYLOAD, capability.max_payload_bytes or LARGEST_PAYLOAD)
+    own = capability.max_payload_bytes
+    limit = LARGEST_PAYLOAD if own is None else min(LARGEST_PAYLOAD, own)
     if payload > limit:
         what = f"{format_size(payload)} is more than {transport} carries"
         return "payload", what, f"the most is {limit} bytes"

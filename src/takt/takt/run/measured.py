@@ -10,6 +10,8 @@ import numpy as np
 from takt.results.model import Cell, Note, Status
 from takt.run import samples
 from takt.run.samples import BadRecording, Recording
+from takt.statistics.series import joined, series_of
+from takt.statistics.summary import summarise
 
 FOLDER = "samples"
 
@@ -84,9 +86,6 @@ def _out_of_order(records: np.ndarray) -> int:
 
 
 def _summarise(cell: Cell, recordings: list[Recording]) -> None:
-    from takt.statistics.series import joined, series_of
-    from takt.statistics.summary import summarise
-
     names = samples.RECORD.names or ()
     series = joined(
         [series_of(*(one.records[name].astype(np.int64) for name in names)) for one in recordings]

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line as users and scripts meet it: exit codes, one document, kills, two at once."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from conftest import Takt
+
+from takt.cli.main import COMMANDS
+from takt.run import samples, scratch
+
+EXPERIMENT = """
+name: two
+repetitions: 2
+duration: {duration}
+measurements:
+  - kind: pingpong
+    stack: fake
+    transport: {transport}
+"""
+Write = Callable[[str], Path]
+
+
+def test_asking_for_the_version_imports_nothing_heavy() -> None:
+    code = (
+        "import sys; from takt.cli.main import main\n"
+        "try: main(['--version'])\n"
+        "except SystemExit: pass\n"
+        "print(sorted({'typer', 'rich', 'pydantic', 'numpy', 'pyarrow'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[0].startswith("takt ")
+    assert done.stdout.splitlines()[1] == "[]"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_with_an_example(takt: Takt, command: str) -> None:
+    done = takt(command, "--help")
+    assert done.returncode == 0
+    assert f"Example: takt {command}" in " ".join(done.stdout.split())
+
+
+def test_json_is_one_document_with_what_scripts_read(takt: Takt) -> None:
+    document = takt.json(
+        "measure", "wakeup", "--stack", "fake", "--duration", "100ms", "--repetitions", "1"
+    )
+    assert document["exit_code"] == 0
+    assert document["schema_version"] == 1
+    assert document["verdict"]["level"] == "good"
+    assert isinstance(document["doctor"], list)
+    cell = document["cells"][0]
+    wanted = "stack kind transport payload_bytes policy priority cpu count lost status"
+    assert {*wanted.split(), "p50_us", "p99_us", "p999_us", "max_us"} <= set(cell)
+    assert cell["count"] == 100
+    folder = takt.folder / document["results"]
+    assert json.loads((folder / "run.json").read_text())["status"] == "complete"
+
+
+def test_a_failed_cell_is_exit_code_1(takt: Takt, experiment: Write) -> None:
+    path = experiment(EXPERIMENT.format(duration="100ms", transport="[fine, crash]"))
+    document = takt.json("run", path)
+    assert document["exit_code"] == 1
+    assert document["verdict"]["level"] == "bad"
+    assert sorted(cell["status"] for cell in document["cells"]) == [
+        "complete", "complete", "failed", "failed",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["run"], "which experiment?"),
+        (["run", "none.yaml"], "none.yaml: there is no such experiment file"),
+        (["run", "--resume", "nowhere"], "nowhere/run.json: there is no run here"),
+        (["measure", "wakeup"], "the stack raw is not installed (installed: fake)"),
+        (["measure", "wakeup", "--stack", "fake", "--rate", "fast"], "--rate"),
+        (["measure", "wakeup", "--stack", "fake", "--priority", "80"], "other has no priority"),
+        (["measure", "sleep"], "sleep"),
+        (["mesure"], "mesure"),
+    ],
+)
+def test_wrong_use_is_exit_code_2_with_a_reason_and_no_traceback(
+    takt: Takt, arguments: list[str], expected: str
+) -> None:
+    done = takt(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert expected in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_dry_run_shows_the_plan_and_measures_nothing(takt: Takt, experiment: Write) -> None:
+    path = experiment(EXPERIMENT.format(duration="1h", transport="fine"))
+    done = takt("run", path, "--dry-run", "--seed", "7")
+    assert done.returncode == 0
+    assert "fake-pingpong-fine-500B-other-1kHz-r1" in done.stdout
+    assert "About 2.0 h" in done.stdout
+    assert not (takt.folder / "results").exists()
+
+
+def wait_for_samples(folder: Path, at_least: int) -> Path:
+    """Waits until the run in ``folder`` has recorded so many samples; returns the recording."""
+    while True:
+        lock = folder / scratch.LOCK
+        text = lock.read_text().strip() if lock.exists() else ""
+        found = list(Path(text).glob(f"*{samples.SUFFIX}")) if text else []
+        if found and samples.progress(found[0]) >= at_least:
+            return found[0]
+        time.sleep(0.01)
+
+
+def recorded(folder: Path) -> int:
+    return sum(pq.read_metadata(path).num_rows for path in folder.glob("samples/*.parquet"))
+
+
+def test_a_killed_run_is_resumed_without_losing_a_sample(takt: Takt, experiment: Write) -> None:
+    path = experiment(EXPERIMENT.format(duration="700ms", transport="fine"))
+    folder = takt.folder / "out"
+    process = takt.start("run", path, "--out", folder)
+    recording = wait_for_samples(folder, 200)
+    process.kill()
+    process.communicate()
+    while not samples.read(recording).records.size:
+        time.sleep(0.01)
+    time.sleep(0.2)  # the kernel ends the probe with its parent
+    survived = samples.progress(recording)
+    assert survived >= 200
+    hint = takt("measure", "wakeup", "--stack", "fake", "--duration", "10ms", "--repetitions", "1")
+    assert f"takt run --resume {folder}" in " ".join(hint.stderr.split())
+    document = takt.json("run", "--resume", folder)
+    assert document["exit_code"] == 0
+    assert [cell["count"] for cell in document["cells"]] == [700, 700]
+    run = json.loads((folder / "run.json").read_text())
+    attempts = [name for cell in run["cells"] for name in cell["earlier_attempts"]]
+    assert sum(pq.read_metadata(folder / name).num_rows for name in attempts) == survived
+    assert recorded(folder) == 1400 + survived
+    assert not recording.parent.exists()
+    assert not (folder / scratch.LOCK).exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_keeps_what_was_measured(
+    takt: Takt, experiment: Write, number: signal.Signals
+) -> None:
+    path = experiment(EXPERIMENT.format(duration="20s", transport="fine"))
+    folder = takt.folder / "out"
+    process = takt.start("run", path, "--out", folder, "--json")
+    wait_for_samples(folder, 100)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 1
+    document = json.loads(out)
+    assert document["status"] == "partial"
+    assert [cell["status"] for cell in document["cells"]] == ["partial", "pending"]
+    assert document["cells"][0]["count"] == recorded(folder) >= 100
+    assert "takt run --resume" in err
+
+
+def test_resuming_something_else_is_refused(takt: Takt, experiment: Write) -> None:
+    path = experiment(EXPERIMENT.format(duration="50ms", transport="fine"))
+    folder = takt.folder / "out"
+    assert takt("run", path, "--out", folder, "--seed", "3").returncode == 0
+    assert takt("run", path, "--resume", folder).returncode == 0  # nothing left to do
+    other = takt("run", path, "--resume", folder, "--seed", "4")
+    assert (other.returncode, "seed" in other.stderr) == (2, True)
+    path = experiment(EXPERIMENT.format(duration="60ms", transport="fine"))
+    other = takt("run", path, "--resume", folder)
+    assert (other.returncode, "duration differ" in other.stderr) == (2, True)
+    again = takt("run", path, "--out", folder)
+    assert (again.returncode, "a run in this folder already" in again.stderr) == (2, True)
+
+
+def test_two_runs_at_once_keep_apart(takt: Takt, experiment: Write) -> None:
+    path = experiment(EXPERIMENT.format(duration="1s", transport="fine"))
+    folders = [takt.folder / "a", takt.folder / "b"]
+    processes = [takt.start("run", path, "--out", folder) for folder in folders]
+    seen = []
+    for folder in folders:
+        recording = wait_for_samples(folder, 1)
+        pid = _pid_of_probe(recording)
+        environment = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+        command = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+        domain = next(one for one in environment if one.startswith(b"ROS_DOMAIN_ID="))
+        seen.append((domain, command[command.index(b"--topic") + 1], recording.parent))
+    for process in processes:
+        _, err = process.communicate(timeout=40)
+        assert process.returncode == 0, err
+    first, second = seen
+    assert all(one != other for one, other in zip(first, second, strict=True))
+
+
+def _pid_of_probe(recording: Path) -> int:
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                if str(recording).encode() in (entry / "cmdline").read_bytes():
+                    return int(entry.name)
+            except OSError:
+                continue
+    raise AssertionError("the probe is not running")

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The experiment file: each fault is named with its line, its key and what is allowed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from takt.errors import TaktError
+from takt.experiment.load import load
+from takt.experiment.model import Experiment, normalised
+from takt.experiment.schema import SCHEMA_FILE, schema_text
+
+ROOT = Path(__file__).resolve().parents[3]
+Write = Callable[[str], Path]
+
+
+def fault(path: Path) -> str:
+    with pytest.raises(TaktError) as caught:
+        load(path)
+    assert caught.value.exit_code == 2
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "experiments").glob("*.yaml")), ids=lambda p: p.name
+)
+def test_every_published_experiment_is_valid_and_survives_a_round_trip(path: Path) -> None:
+    experiment, _ = load(path)
+    assert Experiment.model_validate(normalised(experiment)) == experiment
+    assert json.loads(json.dumps(normalised(experiment))) == normalised(experiment)
+
+
+def test_an_unknown_key_is_named_with_its_line_and_the_likely_one(experiment: Write) -> None:
+    text = fault(
+        experiment("name: x\nmeasurements:\n  - kind: wakeup\n    stack: raw\n    periode: 1ms\n")
+    )
+    assert "experiment.yaml:5: unknown key measurements[0].periode" in text
+    assert "did you mean period?" in text
+    assert "allowed: cpu, deadline" in text
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("kind: wakup", "should be 'wakeup', 'pingpong' or 'pubsub'"),
+        ("duration: 5", "5 is not a duration such as 10ms"),
+        ("payload: [500B, 32]", "payload[1]: 32 is not a size"),
+        ("rate: 0Hz", "above 0 Hz"),
+        ("period: 0ms", "above 0"),
+        ("scheduling: other 5", "the policy other has no priority"),
+        ("scheduling: fifo 99", "priority N from 1 to 98"),
+        ("scheduling: fifo", "other, fifo N or rr N"),
+        ("cpu: -1", "not any (not pinned)"),
+        ("cpu: true", "not any (not pinned)"),
+        ("repetitions: 0", "greater than or equal to 1"),
+        ("repetitions: many", "valid integer"),
+        ("subscribers: []", "at least 1 item"),
+        ("stack: ../raw", "pattern"),
+        ("reliability: maybe", "'reliable' or 'best_effort'"),
+    ],
+)
+def test_an_impossible_value_is_named_with_its_line(
+    experiment: Write, line: str, expected: str
+) -> None:
+    lines = {"kind": "kind: pubsub", "stack": "stack: raw"} | {line.split(":", 1)[0]: line}
+    block = "".join(f"    {one}\n" for one in lines.values())
+    text = fault(experiment(f"name: x\nmeasurements:\n  -\n{block}"))
+    assert (
+        f"experiment.yaml:{4 + list(lines).index(line.split(':', 1)[0])}: measurements[0]" in text
+    )
+    assert expected in text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", "experiment.yaml:1: an experiment is a mapping"),
+        ("- 1\n", "an experiment is a mapping"),
+        ("name: [\n", "not valid YAML"),
+        ("name: x\nname: y\n", 'experiment.yaml:2: not valid YAML: found duplicate key "name"'),
+        ("name: x\n", "the key measurements is missing"),
+        ("name: x\nmeasurements:\n  - 5\n", "experiment.yaml:3: measurements[0]: 5 is not a map"),
+        ("name: a/b\nmeasurements: []\n", "experiment.yaml:1: name"),
+        ("name: !!python/object:os.system x\nmeasurements: []\n", "experiment.yaml"),
+        ("\x00", "not valid YAML"),
+    ],
+)
+def test_a_broken_file_is_refused_where_it_breaks(
+    experiment: Write, text: str, expected: str
+) -> None:
+    assert expected in fault(experiment(text))
+
+
+def test_a_missing_file_is_said_to_be_missing(tmp_path: Path) -> None:
+    assert "there is no such experiment file" in fault(tmp_path / "none.yaml")
+
+
+def test_all_faults_are_told_at_once(experiment: Write) -> None:
+    text = fault(experiment("name: x\nfoo: 1\nbar: 2\nmeasurements: []\n"))
+    assert "unknown key foo" in text
+    assert "unknown key bar" in text
+
+
+def test_period_and_rate_together_are_refused(experiment: Write) -> None:
+    block = "{kind: pingpong, stack: raw, rate: 1kHz, period: 1ms}"
+    assert "give one of them" in fault(experiment(f"name: x\nmeasurements:\n- {block}\n"))
+
+
+@pytest.mark.parametrize(
+    "key", ["payload: 5B", "subscribers: 2", "reliability: reliable", "depth: 1"]
+)
+def test_a_wakeup_has_no_message(experiment: Write, key: str) -> None:
+    path = experiment(f"name: x\nmeasurements:\n- {{kind: wakeup, stack: raw, {key}}}\n")
+    assert "a wakeup sends no message" in fault(path)
+
+
+def test_the_published_schema_is_up_to_date() -> None:
+    assert (ROOT / SCHEMA_FILE).read_text(encoding="utf-8") == schema_text(), (
+        "write it anew: python -m takt.experiment.schema"
+    )

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs keep apart from each other, and clean up after their dead: domains and shared memory."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from takt.errors import Failure, TaktError
+from takt.run import domain, leftovers, scratch, transport
+
+
+def test_runs_at_once_get_different_domains(tmp_path: Path) -> None:
+    with domain.own_domain(tmp_path) as first, domain.own_domain(tmp_path) as second:
+        assert first != second
+        assert {first, second} <= set(range(domain.FIRST, domain.LAST + 1))
+
+
+def test_a_domain_is_free_again_after_its_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(domain, "LAST", domain.FIRST)
+    monkeypatch.setattr(domain, "used_domains", set)
+    with (
+        domain.own_domain(tmp_path),
+        pytest.raises(Failure, match="are in use"),
+        domain.own_domain(tmp_path),
+    ):
+        pass
+    with domain.own_domain(tmp_path) as again:
+        assert again == domain.FIRST
+
+
+def test_a_domain_whose_ports_are_in_use_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
+        for candidate in range(domain.FIRST, domain.LAST):
+            try:
+                taken.bind(("127.0.0.1", 7400 + 250 * candidate + 10))
+                break
+            except OSError:
+                continue
+        assert candidate in domain.used_domains()
+        monkeypatch.setattr(domain, "FIRST", candidate)
+        monkeypatch.setattr(domain, "LAST", candidate)
+        with pytest.raises(Failure), domain.own_domain(tmp_path):
+            pass
+
+
+HOLDER = """
+import mmap, os, sys
+file = os.open(sys.argv[1], os.O_RDWR)
+if sys.argv[2] == "map":
+    kept = mmap.mmap(file, 4096)
+    os.close(file)
+print("ready", flush=True)
+sys.stdin.read()
+"""
+
+
+def shared_file(memory: Path, name: str) -> Path:
+    path = memory / name
+    path.write_bytes(bytes(4096))
+    return path
+
+
+@pytest.mark.parametrize("how", ["map", "open"])
+@pytest.mark.parametrize("name", ["fastrtps_0123456789abcdef", "sem.fastdds_port7412_mutex"])
+def test_shared_memory_goes_when_its_last_user_is_dead(memory: Path, how: str, name: str) -> None:
+    path = shared_file(memory, name)
+    with subprocess.Popen(
+        [sys.executable, "-IS", "-c", HOLDER, path, how],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as probe:
+        assert probe.stdout is not None
+        probe.stdout.readline()
+        journal = leftovers.Journal(memory, memory)
+        journal.note([probe.pid])
+        assert journal.sweep() == []
+        assert path.exists()
+        probe.kill()
+    # The journal is read back from its file: the tool itself may have died in between.
+    assert leftovers.Journal(memory, memory).sweep() == [name]
+    assert not path.exists()
+
+
+def test_shared_memory_of_others_is_never_touched(memory: Path) -> None:
+    others = [
+        shared_file(memory, name)
+        for name in ("fastrtps_of_somebody_else", "sem.fastdds_port1_mutex", "lttng-ust-wait-6")
+    ]
+    (memory / leftovers.JOURNAL).write_text("../../etc/passwd\nlttng-ust-wait-6\n.\n\n")
+    journal = leftovers.Journal(memory, memory)
+    journal.note([os.getpid()])
+    assert journal.sweep() == []
+    assert all(path.exists() for path in others)
+
+
+def test_what_a_living_process_maps_stays(memory: Path) -> None:
+    path = shared_file(memory, "fastdds_0123")
+    (memory / leftovers.JOURNAL).write_text("fastdds_0123\n")
+    with path.open("r+b") as file, mmap.mmap(file.fileno(), 4096):
+        assert leftovers.Journal(memory, memory).sweep() == []
+    assert leftovers.Journal(memory, memory).sweep() == ["fastdds_0123"]
+
+
+def test_a_run_that_is_active_cannot_be_started_again(memory: Path, tmp_path: Path) -> None:
+    first = scratch.open_for(tmp_path, memory)
+    with pytest.raises(TaktError, match="right now"):
+        scratch.open_for(tmp_path, memory)
+    assert leftovers.sweep_dead_runs(memory) == []
+    first.release(keep=False)
+    assert list(memory.iterdir()) == []
+    scratch.open_for(tmp_path, memory).release(keep=False)
+
+
+def test_a_dead_run_is_found_and_keeps_its_folder(memory: Path, tmp_path: Path) -> None:
+    run = scratch.open_for(tmp_path, memory)
+    (run.folder / leftovers.JOURNAL).write_text("fastdds_4567\n")
+    shared_file(memory, "fastdds_4567")
+    run.release(keep=True)  # what the kernel does with the locks of a killed process
+    dead = leftovers.sweep_dead_runs(memory)
+    assert [one.run_folder for one in dead] == [tmp_path]
+    assert not (memory / "fastdds_4567").exists()
+    again = scratch.open_for(tmp_path, memory)
+    assert again.folder == run.folder
+    again.release(keep=False)
+
+
+def test_udp_has_no_shared_memory_to_fall_back_on() -> None:
+    assert "SHM" not in transport.profile("udp", 500)
+    assert "<useBuiltinTransports>false" in transport.profile("udp", 500)
+
+
+@pytest.mark.parametrize("payload", [0, 500, 1_000_000, 16_000_000])
+def test_the_segment_holds_several_messages(payload: int) -> None:
+    text = transport.profile("shm", payload)
+    segment = int(text.split("<segment_size>")[1].split("<")[0])
+    message = int(text.split("<maxMessageSize>")[1].split("<")[0])
+    assert segment >= max(4 << 20, 16 * payload)
+    assert payload < message <= segment
+
+
+def test_the_environment_is_the_cells_own(tmp_path: Path) -> None:
+    base = {"HOME": "/home/x", "ROS_DISCOVERY_SERVER": "10.0.0.1", "ROS_DOMAIN_ID": "0"}
+    made = transport.environment(tmp_path / "p.xml", 42, base)
+    assert made["ROS_DOMAIN_ID"] == "42"
+    assert made["ROS_AUTOMATIC_DISCOVERY_RANGE"] == "LOCALHOST"
+    assert made["HOME"] == "/home/x"
+    assert "ROS_DISCOVERY_SERVER" not in made

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The plan: every point as often as asked, in an order that only the seed decides."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from takt.errors import TaktError
+from takt.experiment.load import Source, check
+from takt.experiment.plan import Machine, Plan, plan
+from takt.run.stacks import Capability, Stack, Stacks
+
+TRANSPORTS = ("shm", "udp", "process")
+PAYLOADS = ("0B", "500B", "32KB", "1MB")
+RATES = ("1kHz", "500Hz", "3Hz")
+SCHEDULING = ("other", "fifo 80", "rr 10")
+CPUS = ("any", "0", "1", "0,1")
+MACHINE = Machine(frozenset({0, 1}), 1 << 30)
+
+
+class Installed(Stacks):
+    """Stacks without executables."""
+
+    def __init__(self) -> None:
+        capabilities = [
+            Capability(kind=kind, transport=transport, roles=roles)
+            for kind, roles in (("pingpong", ["pong", "ping"]), ("pubsub", ["both"]))
+            for transport in TRANSPORTS
+        ]
+        fixed = Capability(
+            kind="pingpong", transport="fixed", roles=["both"], fixed_payload_bytes=[64, 4096]
+        )
+        raw = Capability(kind="wakeup", transport="nanosleep", roles=["both"])
+        small = Capability(
+            kind="pingpong", transport="udp", roles=["pong", "ping"], max_payload_bytes=65_000
+        )
+        super().__init__({"rcl": Path("rcl"), "raw": Path("raw")})
+        self._asked["rcl"] = Stack("rcl", Path("rcl"), [*capabilities, fixed])
+        self._asked["raw"] = Stack("raw", Path("raw"), [raw, small])
+
+
+def planned(seed: int = 0, machine: Machine = MACHINE, **keys: Any) -> Plan:
+    top = {key: keys.pop(key) for key in ("repetitions", "skip_missing") if key in keys}
+    block = {"kind": "pingpong", "stack": "rcl", "duration": "1s"} | keys
+    document = {"name": "x", "measurements": [block], **top}
+    return plan(check(document, Source()), Source(), Installed(), machine, seed)
+
+
+def axis(values: tuple[str, ...]) -> st.SearchStrategy[list[str]]:
+    return st.lists(st.sampled_from(values), min_size=1, unique=True)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    axis(TRANSPORTS), axis(PAYLOADS), axis(RATES), axis(SCHEDULING), axis(CPUS),
+    st.integers(1, 4), st.integers(0, 2**31),
+)  # fmt: skip
+def test_every_point_is_measured_exactly_as_often_as_asked(
+    transport: list[str],
+    payload: list[str],
+    rate: list[str],
+    scheduling: list[str],
+    cpu: list[str],
+    repetitions: int,
+    seed: int,
+) -> None:
+    axes = {
+        "transport": transport, "payload": payload, "rate": rate, "scheduling": scheduling,
+        "cpu": cpu,
+    }  # fmt: skip
+    made = planned(seed, repetitions=repetitions, **axes)
+    points = len(list(itertools.product(*axes.values())))
+    times = Counter(cell.key for cell in made.cells)
+    assert len(times) == points
+    assert set(times.values()) == {repetitions}
+    assert len({cell.id for cell in made.cells}) == len(made.cells)
+    assert [cell.order for cell in made.cells] == list(range(len(made.cells)))
+    # All points once, then all of them again: no point is ahead by more than one repetition.
+    assert [cell.repetition for cell in made.cells] == [
+        repetition for repetition in range(repetitions) for _ in range(points)
+    ]
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 2**31))
+def test_the_same_seed_gives_the_same_order(seed: int) -> None:
+    axes = {"payload": list(PAYLOADS), "rate": list(RATES)}
+    first, second = planned(seed, **axes), planned(seed, **axes)
+    assert [cell.id for cell in first.cells] == [cell.id for cell in second.cells]
+
+
+def test_other_seeds_give_other_orders() -> None:
+    axes = {"payload": list(PAYLOADS), "rate": list(RATES)}
+    assert len({tuple(c.key for c in planned(seed, **axes).cells) for seed in range(20)}) > 15
+
+
+def test_a_key_reads_as_what_is_measured() -> None:
+    made = planned(scheduling="fifo 80", cpu=1, repetitions=1)
+    assert made.cells[0].key == "rcl-pingpong-shm-500B-fifo80-cpu1-1kHz"
+    made = planned(
+        kind="pubsub", subscribers=6, reliability="best_effort", depth=1, rate="3Hz", cpu="0,1"
+    )
+    assert made.cells[0].key == (
+        "rcl-pubsub-shm-500B-other-cpu0+1-333333333ns-6subs-best_effort-depth1"
+    )
+
+
+@pytest.mark.parametrize(
+    ("keys", "where", "what"),
+    [
+        ({"stack": "ros9"}, "--stack", "ros9 is not installed (installed: raw, rcl)"),
+        ({"stack": "raw", "kind": "pubsub"}, "--stack", "raw has no pubsub"),
+        ({"transport": "pigeon"}, "--transport", "no transport pigeon for pingpong"),
+        ({"transport": ["shm", "pigeon"]}, "--transport", "it has shm, udp, process"),
+        ({"cpu": 7}, "--cpu", "may not use CPU 7"),
+        ({"cpu": "0,7"}, "--cpu", "may not use CPU 7"),
+        ({"stack": "raw", "kind": "wakeup", "cpu": "0,1"}, "--cpu", "has one role"),
+        ({"payload": "65MiB"}, "--payload", "is more than shm carries"),
+        ({"stack": "raw", "payload": "1MB"}, "--payload", "the most is 65000 bytes"),
+        ({"transport": "fixed", "payload": "500B"}, "--payload", "sizes: 64B, 4096B"),
+        ({"rate": "200kHz"}, "--rate", "faster than 100kHz"),
+        ({"period": "1us"}, "--period", "faster than 100kHz"),
+        ({"duration": "1ms"}, "--duration", "two samples are the least"),
+        ({"duration": "100h"}, "--duration", "MiB of memory"),
+        ({"stack": "raw", "kind": "wakeup", "depth": None, "cpu": 0, "payload": None}, None, None),
+        ({"stack": "raw", "reliability": "reliable"}, "--reliability", "raw has no QoS"),
+        ({"payload": ["500B", "500B"]}, "--", "is asked for twice"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused_with_its_place(
+    keys: dict[str, Any], where: str | None, what: str | None
+) -> None:
+    if where is None or what is None:
+        assert planned(**keys).cells
+        return
+    with pytest.raises(TaktError) as caught:
+        planned(**keys)
+    assert where in (caught.value.where or "")
+    assert what in str(caught.value)
+    assert caught.value.remedy
+
+
+def test_a_missing_stack_can_be_left_out() -> None:
+    made = planned(stack=["ros9", "rcl"], skip_missing=True)
+    assert {cell.stack for cell in made.cells} == {"rcl"}
+    assert "ros9 is not installed" in made.skipped[0].why

@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Running a plan: each way in which a probe can misbehave ends in a clear cell, and no loss."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from takt.errors import Failure
+from takt.experiment.load import Source, check
+from takt.experiment.plan import plan, this_machine
+from takt.results import store
+from takt.results.model import Cell, Run, Status
+from takt.run import runner, scratch, stacks
+from takt.run.probe import Limits, Stop
+
+SHORT = Limits(start_s=3.0, drain_s=2.0, term_s=0.3)
+
+
+class Quiet:
+    """A watcher that can stop the run when a cell has recorded enough."""
+
+    def __init__(self, stop: Stop | None = None, times: int = 1, after: int = 1) -> None:
+        self.stop, self.times, self.after = stop, times, after
+        self.finished: list[str] = []
+
+    def begin(self, cell: Cell, done: int, of: int) -> None:
+        pass
+
+    def advance(self, cell: Cell, recorded: int) -> None:
+        while self.stop and recorded >= self.after and self.stop.times < self.times:
+            self.stop.request()
+
+    def finish(self, cell: Cell) -> None:
+        self.finished.append(cell.id)
+
+
+def prepared(**keys: Any) -> Run:
+    top = {key: keys.pop(key) for key in ("repetitions",) if key in keys}
+    block = {"kind": "pingpong", "stack": "fake", "duration": "200ms", "rate": "1kHz"} | keys
+    experiment = check({"name": "x", "repetitions": 1, "measurements": [block]} | top, Source())
+    made = plan(experiment, Source(), stacks.find(), this_machine(), 1)
+    return runner.new_run(experiment, made, runner.Machine())
+
+
+def measured(folder: Path, memory: Path, **keys: Any) -> Run:
+    limits = keys.pop("limits", SHORT)
+    return runner.execute(
+        prepared(**keys), folder, stacks.find(), Quiet(), limits=limits, memory=memory
+    )
+
+
+def rows(folder: Path, names: list[str]) -> int:
+    return sum(pq.read_metadata(folder / name).num_rows for name in names)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, prefix: Path) -> Path:
+    path = tmp_path / "run"
+    path.mkdir()
+    return path
+
+
+@pytest.mark.parametrize("kind", ["wakeup", "pingpong", "pubsub"])
+def test_a_cell_holds_what_the_probe_recorded(folder: Path, memory: Path, kind: str) -> None:
+    run = measured(folder, memory, kind=kind)
+    cell = run.cells[0]
+    assert (run.status, cell.status, cell.error) == (Status.complete, Status.complete, None)
+    assert (cell.count, cell.lost, cell.sent) == (200, 0, 200)
+    assert rows(folder, cell.samples) == 200
+    assert cell.statistics is not None
+    assert cell.statistics.latency.count == 199  # the first one apart
+    assert cell.statistics.first_us == pytest.approx(10.0)
+    assert cell.statistics.latency.min_us == pytest.approx(10.001)
+    assert cell.max_us == pytest.approx(10.199)
+    assert cell.statistics.response.max_us == pytest.approx(11.199)
+    assert run.versions["fake"] == "1"
+    assert store.read(folder) == run
+    assert list(memory.iterdir()) == []
+    assert sorted(path.name for path in folder.iterdir()) == ["run.json", "samples"]
+
+
+def test_losses_of_a_round_trip_are_counted(folder: Path, memory: Path) -> None:
+    cell = measured(folder, memory, transport="lossy").cells[0]
+    assert (cell.sent, cell.count, cell.lost) == (200, 180, 20)
+    assert rows(folder, cell.samples) == 200  # a lost sample is a record too
+    assert cell.status is Status.complete
+
+
+def test_losses_of_all_subscribers_are_counted(folder: Path, memory: Path) -> None:
+    cell = measured(folder, memory, kind="pubsub", transport="lossy", subscribers=3).cells[0]
+    assert (cell.sent, cell.count, cell.lost) == (200, 3 * 180, 3 * 20)
+    assert len(cell.samples) == 3
+    assert rows(folder, cell.samples) == 3 * 180
+
+
+@pytest.mark.parametrize(
+    ("transport", "what", "why", "recorded"),
+    [
+        ("crash", "the ping died: SIGSEGV", "the stack's last word", 100),
+        ("hang", "the ping did not end in time", "waiting for a reader", 100),
+        ("garbage", "the ping wrote a result that cannot be read", "property name", 0),
+        ("nospace", "no room for the samples", "ENOSPC", 0),
+        ("empty", "no sample came", "nothing was sent", 0),
+    ],
+)
+def test_a_probe_that_fails_marks_its_cell_and_the_run_goes_on(
+    folder: Path, memory: Path, transport: str, what: str, why: str, recorded: int
+) -> None:
+    limits = Limits(start_s=0.5, drain_s=1.0, term_s=0.3)
+    run = measured(folder, memory, transport=[transport, "fine"], limits=limits)
+    cells = {cell.transport: cell for cell in run.cells}
+    bad = cells[transport]
+    assert bad.status is Status.failed
+    assert bad.error is not None
+    assert bad.error.what == what
+    assert why in bad.error.why
+    assert bad.count == rows(folder, bad.samples) == recorded
+    assert cells["fine"].status is Status.complete
+    assert run.status is Status.failed
+
+
+def test_a_slow_start_is_waited_for(folder: Path, memory: Path) -> None:
+    assert measured(folder, memory, transport="slow").status is Status.complete
+
+
+def test_a_probe_that_cannot_start_is_a_failure_with_a_remedy(
+    folder: Path, memory: Path, prefix: Path
+) -> None:
+    run = prepared()
+    (prefix / "lib" / "takt_probes" / "probe_fake").write_text("#!/bin/sh\necho gone >&2; exit 3\n")
+    with pytest.raises(Failure, match="gone"):
+        runner.execute(run, folder, stacks.find(), Quiet(), memory=memory)
+
+
+def test_shared_memory_of_a_killed_probe_is_removed(folder: Path) -> None:
+    def theirs() -> set[str]:
+        return {path.name for path in scratch.MEMORY.glob("fastrtps_fake*")}
+
+    before = theirs()
+    cell = measured(folder, scratch.MEMORY, kind="wakeup", transport="leak").cells[0]
+    assert cell.error is not None
+    assert cell.error.what == "the both died: SIGKILL"
+    assert theirs() <= before
+
+
+def test_no_probe_is_left_after_a_run(folder: Path, memory: Path) -> None:
+    measured(folder, memory, transport="hang", limits=Limits(0.3, 0.1, 0.1))
+    listed = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
+    assert str(folder) not in listed.stdout
+    assert str(memory) not in listed.stdout
+
+
+def test_stopping_keeps_what_was_measured_and_resume_completes_it(
+    folder: Path, memory: Path
+) -> None:
+    stop = Stop()
+    run = runner.execute(
+        prepared(repetitions=3, duration="500ms"), folder, stacks.find(), Quiet(stop, after=50),
+        stop=stop, limits=SHORT, memory=memory,
+    )  # fmt: skip
+    assert run.status is Status.partial
+    assert [cell.status for cell in run.cells] == [
+        Status.partial, Status.pending, Status.pending,
+    ]  # fmt: skip
+    kept = run.cells[0].count
+    assert 50 <= kept < 500
+    again = runner.reopen(folder, None, None)
+    watcher = Quiet()
+    run = runner.execute(again, folder, stacks.find(), watcher, limits=SHORT, memory=memory)
+    assert run.status is Status.complete
+    assert len(watcher.finished) == 3
+    assert [cell.count for cell in run.cells] == [500] * 3
+    assert rows(folder, run.cells[0].earlier_attempts) == kept
+
+
+def test_stopping_twice_ends_at_once_and_resume_finds_the_recording(
+    folder: Path, memory: Path
+) -> None:
+    stop = Stop()
+    run = runner.execute(
+        prepared(duration="500ms"), folder, stacks.find(), Quiet(stop, times=2, after=50),
+        stop=stop, limits=SHORT, memory=memory,
+    )  # fmt: skip
+    assert run.cells[0].samples == []
+    again = runner.reopen(folder, None, None)
+    run = runner.execute(again, folder, stacks.find(), Quiet(), limits=SHORT, memory=memory)
+    assert run.status is Status.complete
+    assert rows(folder, run.cells[0].earlier_attempts) >= 50
+    assert list(memory.iterdir()) == []
+
+
+def test_a_failed_cell_is_measured_again_and_keeps_every_attempt(
+    folder: Path, memory: Path
+) -> None:
+    for attempt in range(3):
+        run = prepared(transport="crash") if not attempt else runner.reopen(folder, None, None)
+        run = runner.execute(run, folder, stacks.find(), Quiet(), limits=SHORT, memory=memory)
+    cell = run.cells[0]
+    assert [Path(name).name for name in cell.earlier_attempts] == [
+        f"{cell.id}.attempt1.parquet",
+        f"{cell.id}.attempt2.parquet",
+    ]
+    assert rows(folder, cell.earlier_attempts) == 200
+    assert rows(folder, cell.samples) == 100
+
+
+@pytest.mark.parametrize("small", ["memory", "both"])
+def test_no_space_left_stops_cleanly_or_moves_to_the_disk(
+    tmp_path: Path, prefix: Path, small: str
+) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("mounting a small tmpfs takes root")
+    place = tmp_path / "small"
+    place.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1000k", "tmpfs", str(place)]
+    if subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("this system does not allow mounting a tmpfs")
+    try:
+        folder = (place if small == "both" else tmp_path) / "run"
+        folder.mkdir()
+        if small == "both":
+            with pytest.raises(Failure, match=r"no space left(.|\n)*takt run --resume"):
+                measured(folder, place)
+            run = store.read(folder)
+            assert run.cells[0].status is Status.pending
+            assert not list(place.glob("takt-*"))
+        else:
+            run = measured(folder, place)
+            assert run.status is Status.complete
+            assert run.cells[0].count == 200
+            assert [note.what for note in run.cells[0].notes] == ["recorded to the disk"]
+            assert sorted(path.name for path in folder.iterdir()) == ["run.json", "samples"]
+    finally:
+        subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+def test_a_full_disk_while_writing_results_loses_nothing(
+    folder: Path, memory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device", "x.parquet")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("takt.run.samples.store", full)
+        with pytest.raises(Failure, match="no space left while writing"):
+            measured(folder, memory)
+    run = runner.reopen(folder, None, None)
+    run = runner.execute(run, folder, stacks.find(), Quiet(), limits=SHORT, memory=memory)
+    assert run.status is Status.complete
+    assert rows(folder, run.cells[0].earlier_attempts) == 200

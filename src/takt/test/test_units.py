@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Quantities: what is written is what is read, and a number without a unit is refused."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from takt.experiment import units
+
+
+@given(st.integers(0, 10**15))
+def test_a_formatted_duration_reads_back(nanoseconds: int) -> None:
+    assert units.parse_duration(units.format_duration(nanoseconds)) == nanoseconds
+
+
+@given(st.integers(0, 10**12))
+def test_a_formatted_size_reads_back(size: int) -> None:
+    assert units.parse_size(units.format_size(size)) == size
+
+
+@given(st.integers(1, 10**9))
+def test_a_formatted_rate_reads_back_as_its_period(hertz: int) -> None:
+    period = units.parse_rate(f"{hertz}Hz")
+    text = units.format_period(period)
+    parse = units.parse_rate if text.endswith("Hz") else units.parse_duration
+    assert parse(text) == period
+
+
+@pytest.mark.parametrize(
+    ("text", "nanoseconds"),
+    [("10ms", 10**7), ("1.5 ms", 1_500_000), ("100µs", 10**5), ("2min", 12 * 10**10)],
+)
+def test_durations_carry_their_unit(text: str, nanoseconds: int) -> None:
+    assert units.parse_duration(text) == nanoseconds
+
+
+def test_kb_is_decimal_and_kib_binary() -> None:
+    assert units.parse_size("32KB") == 32_000
+    assert units.parse_size("32KiB") == 32_768
+
+
+@pytest.mark.parametrize(
+    "text", ["10", 10, 1.5, "ms", "-1ms", "1e3ms", "10 parsec", "", None, True]
+)
+def test_what_is_no_duration_is_refused_with_the_units(text: object) -> None:
+    with pytest.raises(ValueError, match=r"duration such as 10ms \(units: ns, us"):
+        units.parse_duration(text)
+
+
+def test_half_a_nanosecond_is_refused() -> None:
+    with pytest.raises(ValueError, match="whole number of ns"):
+        units.parse_duration("0.5ns")
+
+
+def test_no_rate_is_no_rate() -> None:
+    with pytest.raises(ValueError, match="above 0"):
+        units.parse_rate("0Hz")
