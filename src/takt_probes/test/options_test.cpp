@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "takt/probe/options.hpp"
+
+#include <gtest/gtest.h>
+
+#include "takt/probe/failure.hpp"
+
+namespace takt::probe {
+namespace {
+
+using namespace std::chrono_literals;
+
+const std::vector<Capability> capabilities{
+    {.kind = Kind::wakeup, .transport = "nanosleep", .roles = {Role::both}, .max_payload_bytes = 0},
+    {.kind = Kind::pingpong, .transport = "near", .roles = {Role::both}},
+    {.kind = Kind::pingpong,
+     .transport = "far",
+     .roles = {Role::pong, Role::ping},
+     .max_payload_bytes = 1000,
+     .both_too = true},
+    {.kind = Kind::pingpong,
+     .transport = "fixed",
+     .roles = {Role::pong, Role::ping},
+     .fixed_payload_bytes = 64}};
+
+std::optional<Options> parse_line(std::vector<const char*> arguments) {
+  arguments.insert(arguments.begin(), "probe_test");
+  return parse(static_cast<int>(arguments.size()), arguments.data(), "test", capabilities);
+}
+
+TEST(Options, defaults_are_those_of_the_contract) {
+  const auto options = parse_line({"wakeup"});
+  ASSERT_TRUE(options);
+  EXPECT_EQ(options->kind, Kind::wakeup);
+  EXPECT_EQ(options->role, Role::both);
+  EXPECT_EQ(options->transport, "nanosleep");
+  EXPECT_EQ(options->payload_bytes, 0U);
+  EXPECT_EQ(options->period, 1ms);
+  EXPECT_EQ(options->count, 1000U);
+  EXPECT_EQ(options->policy, os::SchedulingPolicy::other);
+  EXPECT_EQ(options->priority, 0);
+  EXPECT_TRUE(options->cpus.empty());
+  EXPECT_EQ(options->lost_after, 500ms);
+  EXPECT_EQ(options->time_limit, 60s);
+  EXPECT_EQ(options->subscribers, 1U);
+  EXPECT_EQ(options->topic, "takt/probe");
+  EXPECT_EQ(options->reliability, Reliability::reliable);
+  EXPECT_EQ(options->depth, 10U);
+  EXPECT_TRUE(options->samples.empty());
+  EXPECT_TRUE(options->result.empty());
+}
+
+TEST(Options, every_option_arrives_where_it_belongs) {
+  const auto options = parse_line({"pingpong",    "--role",          "ping", "--transport",
+                                   "far",         "--payload-bytes", "500",  "--period-ns",
+                                   "2000000",     "--count",         "3000", "--policy",
+                                   "rr",          "--priority",      "98",   "--cpu",
+                                   "0",           "--lost-after-ns", "1",    "--time-limit-ns",
+                                   "2",           "--topic",         "a:1",  "--reliability",
+                                   "best_effort", "--depth",         "7",    "--samples",
+                                   "s",           "--result",        "r"});
+  ASSERT_TRUE(options);
+  EXPECT_EQ(options->role, Role::ping);
+  EXPECT_EQ(options->transport, "far");
+  EXPECT_EQ(options->payload_bytes, 500U);
+  EXPECT_EQ(options->period, 2ms);
+  EXPECT_EQ(options->count, 3000U);
+  EXPECT_EQ(options->policy, os::SchedulingPolicy::rr);
+  EXPECT_EQ(options->priority, 98);
+  EXPECT_EQ(options->cpus, std::vector<int>{0});
+  EXPECT_EQ(options->lost_after, 1ns);
+  EXPECT_EQ(options->time_limit, 2ns);
+  EXPECT_EQ(options->topic, "a:1");
+  EXPECT_EQ(options->reliability, Reliability::best_effort);
+  EXPECT_EQ(options->depth, 7U);
+  EXPECT_EQ(options->samples, "s");
+  EXPECT_EQ(options->result, "r");
+}
+
+struct Wrong {
+  std::vector<const char*> arguments;
+  const char* named;  // must be in the message
+};
+
+class WrongUse : public testing::TestWithParam<Wrong> {};
+
+TEST_P(WrongUse, is_refused_with_the_option_the_reason_and_the_remedy) {
+  try {
+    parse_line(GetParam().arguments);
+    FAIL() << "it was accepted";
+  } catch (const UsageError& error) {
+    EXPECT_NE(std::string{error.what()}.find(GetParam().named), std::string::npos) << error.what();
+    EXPECT_FALSE(error.reason().why.empty());
+    EXPECT_FALSE(error.reason().fix.empty());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Options, WrongUse,
+    testing::Values(
+        Wrong{{}, "KIND"}, Wrong{{"sleep"}, "sleep"}, Wrong{{"pubsub"}, "probe_test"},
+        Wrong{{"wakeup", "--nonsense"}, "--nonsense"}, Wrong{{"wakeup", "extra"}, "extra"},
+        Wrong{{"wakeup", "--count", "0"}, "--count"}, Wrong{{"wakeup", "--count", "-5"}, "--count"},
+        Wrong{{"wakeup", "--count", "many"}, "--count"},
+        Wrong{{"wakeup", "--count", "1.5"}, "--count"},
+        Wrong{{"wakeup", "--count", "99999999999999999999"}, "--count"},
+        Wrong{{"wakeup", "--count", "1", "--count", "2"}, "--count"},
+        Wrong{{"wakeup", "--count"}, "--count"},
+        Wrong{{"wakeup", "--period-ns", "0"}, "--period-ns"},
+        Wrong{{"wakeup", "--period-ns", "999"}, "--period-ns"},
+        Wrong{{"wakeup", "--lost-after-ns", "0"}, "--lost-after-ns"},
+        Wrong{{"wakeup", "--time-limit-ns", "0"}, "--time-limit-ns"},
+        Wrong{{"wakeup", "--payload-bytes", "1"}, "--payload-bytes"},
+        Wrong{{"wakeup", "--policy", "deadline"}, "--policy"},
+        Wrong{{"wakeup", "--priority", "1"}, "--priority"},
+        Wrong{{"wakeup", "--policy", "fifo"}, "--priority"},
+        Wrong{{"wakeup", "--policy", "fifo", "--priority", "99"}, "--priority"},
+        Wrong{{"wakeup", "--cpu", "-1"}, "--cpu"}, Wrong{{"wakeup", "--cpu", "x"}, "--cpu"},
+        Wrong{{"wakeup", "--cpu", "0,"}, "--cpu"}, Wrong{{"wakeup", "--cpu", "0,0,0"}, "--cpu"},
+        Wrong{{"wakeup", "--cpu", "100000"}, "--cpu"}, Wrong{{"wakeup", "--cpu", "0-1"}, "--cpu"},
+        Wrong{{"wakeup", "--transport", "far"}, "--transport"},
+        Wrong{{"wakeup", "--role", "ping"}, "--role"}, Wrong{{"wakeup", "--role", "x"}, "--role"},
+        Wrong{{"wakeup", "--reliability", "some"}, "--reliability"},
+        Wrong{{"wakeup", "--depth", "0"}, "--depth"},
+        Wrong{{"wakeup", "--subscribers", "0"}, "--subscribers"},
+        Wrong{{"wakeup", "--subscribers", "2"}, "--subscribers"},
+        Wrong{{"pingpong", "--transport", "far", "--payload-bytes", "1001"}, "1000"},
+        Wrong{{"pingpong", "--transport", "fixed", "--role", "ping"}, "64"},
+        Wrong{{"pingpong", "--transport", "fixed", "--payload-bytes", "64"}, "--role"},
+        Wrong{{"pingpong", "--transport", "far", "--role", "pong", "--samples", "s"},
+              "--samples"}));
+
+TEST(Options, capabilities_are_one_json_object) {
+  EXPECT_EQ(describe("x", {capabilities[0], capabilities[3]}),
+            R"({"stack": "x", "capabilities": [{"kind": "wakeup", "transport": "nanosleep", )"
+            R"("roles": ["both"], "fixed_payload_bytes": null, "max_payload_bytes": 0}, )"
+            R"({"kind": "pingpong", "transport": "fixed", "roles": ["pong", "ping"], )"
+            R"("fixed_payload_bytes": 64, "max_payload_bytes": null}]})");
+}
+
+}  // namespace
+}  // namespace takt::probe
