@@ -53,18 +53,20 @@ struct CompileOptions {
 };
 
 // An application: its tasks, where they run, and its compiled scenarios. What does not change with
-// the scenario (names, topics, groups, cores) is in tasks(); what does is in the scenarios.
+// the scenario (names, groups, cores, all topics of any scenario) is in tasks(); what does is in
+// the scenarios.
 class CompiledStrategy {
  public:
   // One scenario, named "default", with the parameters as the tasks declare them.
-  CompiledStrategy(std::vector<Task> tasks, PolicyPtr policy, CompileOptions options);
+  CompiledStrategy(std::vector<Task> tasks, const PolicyPtr& policy,
+                   const CompileOptions& options = {});
 
   // All scenarios of the strategy, over the tasks as they declare themselves. `policy` is that of
   // scenarios without one. Throws ScheduleError for a strategy without scenarios, a scenario that
   // names an unknown task, and everything that a task set refuses, with the scenario's name. Cores
   // are assigned by the heaviest scenario of each task, and hold for all of them.
-  CompiledStrategy(std::vector<Task> tasks, const SchedulingStrategy& strategy, PolicyPtr policy,
-                   CompileOptions options);
+  CompiledStrategy(std::vector<Task> tasks, const SchedulingStrategy& strategy,
+                   const PolicyPtr& policy, const CompileOptions& options = {});
 
   std::span<const Task> tasks() const noexcept { return tasks_; }
   std::span<const Core> cores() const noexcept { return cores_; }
@@ -82,8 +84,8 @@ class CompiledStrategy {
   std::size_t depth(const Core& core) const;
 
  private:
-  void compile(const std::vector<std::string>& names, const std::vector<PolicyPtr>& policies,
-               const std::vector<std::vector<Task>>& merged, const CompileOptions& options);
+  void add_topics(const SchedulingScenario& scenario);
+  void place_tasks(const std::vector<TaskSet>& sets, std::span<const int> cpus);
 
   std::vector<Task> tasks_;
   std::vector<Core> cores_;

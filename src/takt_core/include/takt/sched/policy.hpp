@@ -70,6 +70,31 @@ class Policy {
   virtual void prepare(std::vector<Task>& tasks) const;
 };
 
+// The policy's order with ties resolved: a total order over distinct jobs.
+inline bool runs_before(const Policy& policy, const Job& a, const Job& b) noexcept {
+  if (policy.before(a, b)) {
+    return true;
+  }
+  if (policy.before(b, a)) {
+    return false;
+  }
+  if (a.release != b.release) {
+    return a.release < b.release;
+  }
+  return a.task != b.task ? a.task < b.task : a.index < b.index;
+}
+
+// The index of the job that runs before all others; `jobs` must not be empty.
+inline std::size_t first_job(const Policy& policy, std::span<const Job> jobs) noexcept {
+  std::size_t first = 0;
+  for (std::size_t i = 1; i < jobs.size(); ++i) {
+    if (runs_before(policy, jobs[i], jobs[first])) {
+      first = i;
+    }
+  }
+  return first;
+}
+
 using PolicyPtr = std::shared_ptr<const Policy>;
 
 }  // namespace takt::sched

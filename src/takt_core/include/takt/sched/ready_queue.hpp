@@ -15,20 +15,6 @@
 
 namespace takt::sched {
 
-// The policy's order with ties resolved: a total order over distinct jobs.
-inline bool runs_before(const Policy& policy, const Job& a, const Job& b) noexcept {
-  if (policy.before(a, b)) {
-    return true;
-  }
-  if (policy.before(b, a)) {
-    return false;
-  }
-  if (a.release != b.release) {
-    return a.release < b.release;
-  }
-  return a.task != b.task ? a.task < b.task : a.index < b.index;
-}
-
 class ReadyQueue {
  public:
   // The policy must outlive the queue, or its replacement by set_policy().

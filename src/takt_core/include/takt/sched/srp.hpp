@@ -44,7 +44,8 @@ class Ceilings {
   // Whether a job of `a`, released while a job of `b` runs, can ever preempt it, groups included.
   bool could_preempt(TaskIndex a, TaskIndex b) const noexcept;
 
-  // The most jobs of these tasks that can be started at once.
+  // The most jobs of these tasks that can be started at once. After a change of the scenario, jobs
+  // that started before it may take these places; then a job waits for the end of one of them.
   std::size_t depth(std::span<const TaskIndex> tasks) const;
 
  private:

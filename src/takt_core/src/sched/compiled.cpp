@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "takt/sched/compiled.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "takt/sched/error.hpp"
+#include "text.hpp"
+
+namespace takt::sched {
+namespace {
+
+template <class Value>
+void set_if(Value& value, const std::optional<Value>& change) {
+  value = change.value_or(value);
+}
+
+void add_read(Task& task, const Read& added) {
+  const auto read = std::find_if(task.reads.begin(), task.reads.end(), [&](const Read& candidate) {
+    return candidate.topic == added.topic;
+  });
+  if (read == task.reads.end()) {
+    task.reads.push_back(added);
+  } else if (added.max_age.count() != 0) {
+    read->max_age = added.max_age;
+  }
+}
+
+void add_write(Task& task, const std::string& topic) {
+  if (std::find(task.writes.begin(), task.writes.end(), topic) == task.writes.end()) {
+    task.writes.push_back(topic);
+  }
+}
+
+void apply(Task& task, const TaskChange& change) {
+  TaskParameters& parameters = task.parameters;
+  set_if(parameters.priority, change.priority);
+  set_if(parameters.period, change.period);
+  set_if(parameters.offset, change.offset);
+  set_if(parameters.deadline, change.deadline);
+  set_if(parameters.expected_execution, change.expected_execution);
+  set_if(parameters.budget, change.budget);
+  set_if(parameters.overrun, change.overrun);
+  set_if(parameters.active, change.active);
+  for (const Read& read : change.reads) {
+    add_read(task, read);
+  }
+  for (const std::string& topic : change.writes) {
+    add_write(task, topic);
+  }
+}
+
+std::vector<Task> merge(std::vector<Task> tasks, const SchedulingScenario& scenario) {
+  for (const TaskChange& change : scenario.tasks()) {
+    const auto task = std::find_if(tasks.begin(), tasks.end(), [&](const Task& candidate) {
+      return candidate.name == change.task;
+    });
+    if (task == tasks.end()) {
+      std::vector<std::string_view> names;
+      for (const Task& candidate : tasks) {
+        names.push_back(candidate.name);
+      }
+      throw ScheduleError("scenario " + quoted(scenario.name()),
+                          "it names task " + quoted(change.task) + ", which does not exist",
+                          remedy_text(change.task, names));
+    }
+    apply(*task, change);
+  }
+  return tasks;
+}
+
+// Puts the scenario in front of what is refused in it.
+TaskSet checked(const std::string& scenario, std::vector<Task> tasks, const Policy& policy,
+                std::span<const std::string> external_topics) {
+  try {
+    return {std::move(tasks), policy, external_topics};
+  } catch (const ScheduleError& error) {
+    throw ScheduleError("scenario " + quoted(scenario) + ", " + error.where(), error.problem(),
+                        error.remedy());
+  }
+}
+
+}  // namespace
+
+CompiledScenario::CompiledScenario(std::string name, PolicyPtr policy, const TaskSet& set)
+    : name_(std::move(name)),
+      policy_(std::move(policy)),
+      ages_(set.age_constraints()),
+      ceilings_(set.tasks(), *policy_) {
+  parameters_.reserve(set.tasks().size());
+  for (const Task& task : set.tasks()) {
+    parameters_.push_back(task.parameters);
+  }
+  first_age_.assign(parameters_.size() + 1, 0);
+  for (const AgeConstraint& age : ages_) {
+    ++first_age_[age.reader + 1];
+  }
+  for (std::size_t i = 1; i < first_age_.size(); ++i) {
+    first_age_[i] += first_age_[i - 1];
+  }
+}
+
+std::span<const AgeConstraint> CompiledScenario::age_constraints(TaskIndex reader) const noexcept {
+  const std::size_t first = first_age_[reader];
+  return std::span{ages_}.subspan(first, first_age_[reader + 1] - first);
+}
+
+Job CompiledScenario::job(TaskIndex task, std::uint64_t index, TimePoint release) const noexcept {
+  const TaskParameters& parameters = parameters_[task];
+  const nanoseconds relative = relative_deadline(parameters);
+  const bool unlimited = relative.count() == 0 || relative > TimePoint::max() - release;
+  return {.task = task,
+          .priority = parameters.priority,
+          .index = index,
+          .release = release,
+          .deadline = unlimited ? TimePoint::max() : release + relative,
+          .period = parameters.period,
+          .expected_execution = parameters.expected_execution};
+}
+
+CompiledStrategy::CompiledStrategy(std::vector<Task> tasks, const PolicyPtr& policy,
+                                   const CompileOptions& options)
+    : tasks_(std::move(tasks)) {
+  if (!policy) {
+    throw ScheduleError("executor", "its policy is null", "pass a policy such as edf()");
+  }
+  const TaskSet set{tasks_, *policy, options.external_topics};
+  place_tasks({set}, options.cpus);
+  scenarios_.emplace_back("default", policy, set);
+}
+
+CompiledStrategy::CompiledStrategy(std::vector<Task> tasks, const SchedulingStrategy& strategy,
+                                   const PolicyPtr& policy, const CompileOptions& options)
+    : tasks_(std::move(tasks)), default_(strategy.default_scenario()) {
+  if (strategy.scenarios().empty()) {
+    throw ScheduleError("strategy", "it has no scenarios", "add at least one");
+  }
+  std::vector<TaskSet> sets;
+  for (const ScenarioPtr& scenario : strategy.scenarios()) {
+    const PolicyPtr& used = scenario->policy() ? scenario->policy() : policy;
+    if (!used) {
+      throw ScheduleError("scenario " + quoted(scenario->name()),
+                          "neither it nor the executor has a policy",
+                          "pass one to set_scheduling_policy(), such as edf()");
+    }
+    sets.push_back(
+        checked(scenario->name(), merge(tasks_, *scenario), *used, options.external_topics));
+    scenarios_.emplace_back(scenario->name(), used, sets.back());
+  }
+  for (const ScenarioPtr& scenario : strategy.scenarios()) {
+    add_topics(*scenario);
+  }
+  place_tasks(sets, options.cpus);
+}
+
+void CompiledStrategy::add_topics(const SchedulingScenario& scenario) {
+  for (const TaskChange& change : scenario.tasks()) {
+    Task& task = tasks_[*find_task(change.task)];
+    for (const Read& read : change.reads) {
+      add_read(task, {.topic = read.topic});
+    }
+    for (const std::string& topic : change.writes) {
+      add_write(task, topic);
+    }
+  }
+}
+
+void CompiledStrategy::place_tasks(const std::vector<TaskSet>& sets, std::span<const int> cpus) {
+  std::vector<double> loads(tasks_.size(), 0);
+  for (const TaskSet& set : sets) {
+    for (std::size_t i = 0; i < loads.size(); ++i) {
+      loads[i] = std::max(loads[i], utilisation(set.tasks()[i].parameters));
+    }
+  }
+  cores_ = place(tasks_, loads, cpus);
+  for (const Core& core : cores_) {
+    for (const TaskIndex task : core.tasks) {
+      tasks_[task].cpu = core.cpu;
+    }
+  }
+}
+
+std::optional<std::size_t> CompiledStrategy::find_scenario(std::string_view name) const noexcept {
+  for (std::size_t i = 0; i < scenarios_.size(); ++i) {
+    if (scenarios_[i].name() == name) {
+      return i;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<TaskIndex> CompiledStrategy::find_task(std::string_view name) const noexcept {
+  for (std::size_t i = 0; i < tasks_.size(); ++i) {
+    if (tasks_[i].name == name) {
+      return static_cast<TaskIndex>(i);
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<int> CompiledStrategy::priorities(const Core& core) const {
+  std::set<int> priorities;
+  for (const CompiledScenario& scenario : scenarios_) {
+    for (const TaskIndex task : core.tasks) {
+      priorities.insert(scenario.parameters(task).priority);
+    }
+  }
+  return {priorities.begin(), priorities.end()};
+}
+
+std::size_t CompiledStrategy::depth(const Core& core) const {
+  std::size_t depth = 0;
+  for (const CompiledScenario& scenario : scenarios_) {
+    depth = std::max(depth, scenario.ceilings().depth(core.tasks));
+  }
+  return depth;
+}
+
+}  // namespace takt::sched

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The order of all policies that go by absolute deadlines.
+#pragma once
+
+#include "takt/sched/policy.hpp"
+
+namespace takt::sched {
+
+class EarliestDeadlineFirst : public Policy {
+ public:
+  // `name` must be a literal.
+  EarliestDeadlineFirst(std::string_view name, bool preemptive) noexcept
+      : name_(name), preemptive_(preemptive) {}
+
+  std::string_view name() const noexcept final { return name_; }
+  bool preemptive() const noexcept final { return preemptive_; }
+  bool fixed_priority() const noexcept final { return false; }
+  bool before(const Job& a, const Job& b) const noexcept final { return a.deadline < b.deadline; }
+
+  // A job that is released later and has the earlier deadline has the shorter relative deadline.
+  std::optional<Level> preemption_level(const TaskParameters& parameters) const noexcept final {
+    return -relative_deadline(parameters).count();
+  }
+
+  void prepare(std::vector<Task>& tasks) const override;
+
+ private:
+  std::string_view name_;
+  bool preemptive_;
+};
+
+}  // namespace takt::sched

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The order of all policies that go by the tasks' priorities.
+#pragma once
+
+#include "takt/sched/policy.hpp"
+
+namespace takt::sched {
+
+class FixedPriority : public Policy {
+ public:
+  // `name` must be a literal.
+  FixedPriority(std::string_view name, bool preemptive) noexcept
+      : name_(name), preemptive_(preemptive) {}
+
+  std::string_view name() const noexcept final { return name_; }
+  bool preemptive() const noexcept final { return preemptive_; }
+  bool fixed_priority() const noexcept final { return true; }
+  bool before(const Job& a, const Job& b) const noexcept final { return a.priority > b.priority; }
+
+ private:
+  std::string_view name_;
+  bool preemptive_;
+};
+
+}  // namespace takt::sched

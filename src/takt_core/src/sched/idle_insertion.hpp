@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Idle-time insertion for non-preemptive policies. A job that starts now keeps the core until it
+// has ended; is there a job still to be released that would be late for this very reason? Let S_k
+// be the execution times of the jobs that count, with deadlines up to d_k. Job J, which takes C_J,
+// makes them late when, for some k,
+//
+//   t + S_k <= d_k  but  t + C_J + S_k > d_k.
+//
+// The right half, for all k, is the published rule: J may start up to
+// min_k (d_k - S_k) - C_J, which is the latest start of Nasri & Fohler (ECRTS 2016), in the
+// form of Nasri & Brandenburg (RTSS 2017), unrolled. The left half adds what an executor needs when
+// work is lost already: idling for jobs that are late either way would only lose more.
+#pragma once
+
+#include <span>
+
+#include "takt/sched/policy.hpp"
+
+namespace takt::sched {
+
+template <class Counts>
+bool makes_late(const Job& job, TimePoint time, std::span<const Job> next, Counts counts) noexcept {
+  for (const Job& last : next) {
+    if (!counts(last)) {
+      continue;
+    }
+    nanoseconds work{0};
+    for (const Job& other : next) {
+      if (counts(other) && other.deadline <= last.deadline) {
+        work += other.expected_execution;
+      }
+    }
+    if (time + work <= last.deadline && time + work + job.expected_execution > last.deadline) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Leaves the core idle until the first release that can change the decision for `job`: that of a
+// job that comes before it.
+inline Decision wait_for_better(const Policy& policy, const Job& job,
+                                std::span<const Job> next) noexcept {
+  Decision decision{.job = Decision::none, .idle_until = TimePoint::max()};
+  for (const Job& other : next) {
+    if (other.release < decision.idle_until && policy.before(other, job)) {
+      decision.idle_until = other.release;
+    }
+  }
+  return decision;
+}
+
+}  // namespace takt::sched

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "takt/sched/placement.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "takt/sched/error.hpp"
+#include "text.hpp"
+
+namespace takt::sched {
+namespace {
+
+// What moves as a whole: a group, or one task without a group.
+struct Cluster {
+  std::vector<TaskIndex> tasks;
+  double load = 0;
+  int cpu = -1;          // asked for by a member
+  TaskIndex asking = 0;  // that member
+};
+
+void check_cpus(std::span<const int> cpus) {
+  if (cpus.empty()) {
+    throw ScheduleError("cores", "none is given", "name at least one, such as cpus = {1}");
+  }
+  std::set<int> seen;
+  for (const int cpu : cpus) {
+    if (cpu < 0 || !seen.insert(cpu).second) {
+      throw ScheduleError(
+          "cores",
+          "core " + std::to_string(cpu) + (cpu < 0 ? " does not exist" : " is named twice"),
+          "name each core once, from 0");
+    }
+  }
+}
+
+void add_to(Cluster& cluster, std::span<const Task> tasks, TaskIndex index, double load) {
+  const Task& task = tasks[index];
+  if (task.cpu >= 0 && cluster.cpu >= 0 && task.cpu != cluster.cpu) {
+    throw ScheduleError("group " + quoted(task.group),
+                        "its members must run on one core, but " +
+                            task_text(tasks[cluster.asking]) + " asks for core " +
+                            std::to_string(cluster.cpu) + " and " + task_text(task) + " for core " +
+                            std::to_string(task.cpu),
+                        "ask for the same core, or take one of them out of the group");
+  }
+  if (task.cpu >= 0 && cluster.cpu < 0) {
+    cluster.cpu = task.cpu;
+    cluster.asking = index;
+  }
+  cluster.tasks.push_back(index);
+  cluster.load += load;
+}
+
+std::vector<Cluster> clusters_of(std::span<const Task> tasks, std::span<const double> loads) {
+  std::vector<Cluster> clusters;
+  std::map<std::string_view, std::size_t> groups;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    std::size_t at = clusters.size();
+    if (!tasks[i].group.empty()) {
+      at = groups.emplace(tasks[i].group, at).first->second;
+    }
+    if (at == clusters.size()) {
+      clusters.emplace_back();
+    }
+    add_to(clusters[at], tasks, static_cast<TaskIndex>(i), loads[i]);
+  }
+  return clusters;
+}
+
+void assign(Core& core, const Cluster& cluster) {
+  core.tasks.insert(core.tasks.end(), cluster.tasks.begin(), cluster.tasks.end());
+  core.utilisation += cluster.load;
+}
+
+}  // namespace
+
+double utilisation(const TaskParameters& parameters) noexcept {
+  if (!parameters.active || parameters.period.count() <= 0) {
+    return 0;
+  }
+  return static_cast<double>(parameters.expected_execution.count()) /
+         static_cast<double>(parameters.period.count());
+}
+
+std::vector<Core> place(std::span<const Task> tasks, std::span<const double> loads,
+                        std::span<const int> cpus) {
+  check_cpus(cpus);
+  std::vector<Core> cores;
+  for (const int cpu : cpus) {
+    cores.push_back({.cpu = cpu, .utilisation = 0, .tasks = {}});
+  }
+  std::vector<Cluster> clusters = clusters_of(tasks, loads);
+  for (const Cluster& cluster : clusters) {
+    if (cluster.cpu < 0) {
+      continue;
+    }
+    const auto core = std::find_if(cores.begin(), cores.end(), [&](const Core& candidate) {
+      return candidate.cpu == cluster.cpu;
+    });
+    if (core == cores.end()) {
+      throw ScheduleError(task_text(tasks[cluster.asking]),
+                          "it asks for core " + std::to_string(cluster.cpu) +
+                              ", which is not among the cores of this executor",
+                          "ask for one of them, or add the core to the executor");
+    }
+    assign(*core, cluster);
+  }
+  std::erase_if(clusters, [](const Cluster& cluster) { return cluster.cpu >= 0; });
+  std::stable_sort(clusters.begin(), clusters.end(),
+                   [](const Cluster& a, const Cluster& b) { return a.load > b.load; });
+  for (const Cluster& cluster : clusters) {
+    assign(*std::min_element(cores.begin(), cores.end(),
+                             [](const Core& a, const Core& b) {
+                               return a.utilisation != b.utilisation
+                                          ? a.utilisation < b.utilisation
+                                          : a.tasks.size() < b.tasks.size();
+                             }),
+           cluster);
+  }
+  for (Core& core : cores) {
+    std::sort(core.tasks.begin(), core.tasks.end());
+  }
+  return cores;
+}
+
+}  // namespace takt::sched

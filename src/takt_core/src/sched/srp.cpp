@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "takt/sched/srp.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+
+namespace takt::sched {
+
+Ceilings::Ceilings(std::span<const Task> tasks, const Policy& policy) {
+  tasks_.reserve(tasks.size());
+  std::map<std::string_view, Level> ceilings;
+  for (const Task& task : tasks) {
+    const std::optional<Level> level = policy.preemption_level(task.parameters);
+    has_levels_ = has_levels_ && level.has_value();
+    tasks_.push_back({.level = level.value_or(0), .ceiling = no_ceiling});
+    if (!task.group.empty()) {
+      Level& ceiling = ceilings.try_emplace(task.group, no_ceiling).first->second;
+      ceiling = std::max(ceiling, tasks_.back().level);
+    }
+  }
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    Entry& entry = tasks_[i];
+    entry.level = has_levels_ ? entry.level : 0;
+    if (!tasks[i].group.empty()) {
+      entry.ceiling = has_levels_ ? ceilings.at(tasks[i].group) : infinite_ceiling;
+    }
+  }
+}
+
+bool Ceilings::could_preempt(TaskIndex a, TaskIndex b) const noexcept {
+  if (!has_levels_) {
+    return a != b && ceiling(b) == no_ceiling;
+  }
+  return level(a) > std::max(level(b), ceiling(b));
+}
+
+std::size_t Ceilings::depth(std::span<const TaskIndex> tasks) const {
+  if (!has_levels_) {
+    return tasks.size();
+  }
+  std::set<Level> levels;
+  for (const TaskIndex task : tasks) {
+    levels.insert(level(task));
+  }
+  return levels.size();
+}
+
+SystemCeiling::SystemCeiling(const Ceilings& ceilings, std::size_t depth)
+    : ceilings_(&ceilings), depth_(depth) {
+  started_.reserve(depth);
+}
+
+bool SystemCeiling::push(const Job& job) noexcept {
+  if (started_.size() == depth_) {
+    return false;
+  }
+  started_.push_back(std::max(ceiling(), ceilings_->ceiling(job.task)));
+  return true;
+}
+
+bool SystemCeiling::pop() noexcept {
+  if (started_.empty()) {
+    return false;
+  }
+  started_.pop_back();
+  return true;
+}
+
+void SystemCeiling::set_ceilings(const Ceilings& ceilings) noexcept {
+  ceilings_ = &ceilings;
+  for (Level& level : started_) {
+    level = level == no_ceiling ? no_ceiling : infinite_ceiling;
+  }
+}
+
+}  // namespace takt::sched

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+namespace takt::sched {
+
+std::string quoted(std::string_view name) {
+  std::string text{"'"};
+  text += name;
+  text += "'";
+  return text;
+}
+
+std::string task_text(const Task& task) {
+  return "task " + quoted(task.name);
+}
+
+std::string time_text(nanoseconds time) {
+  static constexpr std::array<std::pair<double, const char*>, 4> units{
+      {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}}};
+  const auto count = static_cast<double>(time.count());
+  const auto* unit = std::find_if(units.begin(), units.end() - 1, [&](const auto& candidate) {
+    return std::abs(count) >= candidate.first;
+  });
+  std::array<char, 48> text{};
+  std::snprintf(text.data(), text.size(), "%.6g %s", count / unit->first, unit->second);
+  return text.data();
+}
+
+namespace {
+
+// Levenshtein's distance, one row of the table at a time.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i + 1);
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0U : 1U);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::string_view nearest_name(std::string_view name, std::span<const std::string_view> candidates) {
+  std::size_t best = std::max<std::size_t>(2, name.size() / 3) + 1;
+  std::string_view nearest;
+  for (const std::string_view candidate : candidates) {
+    const std::size_t distance = edit_distance(name, candidate);
+    if (distance < best && distance < std::max(name.size(), candidate.size())) {
+      best = distance;
+      nearest = candidate;
+    }
+  }
+  return nearest;
+}
+
+std::string remedy_text(std::string_view name, std::span<const std::string_view> candidates) {
+  if (const std::string_view nearest = nearest_name(name, candidates); !nearest.empty()) {
+    return "did you mean " + quoted(nearest) + "?";
+  }
+  if (candidates.empty()) {
+    return "there are none";
+  }
+  // A long list helps nobody.
+  static constexpr std::size_t most = 12;
+  std::string text = "choose one of ";
+  for (std::size_t i = 0; i < std::min(candidates.size(), most); ++i) {
+    text += (i == 0 ? "" : ", ") + quoted(candidates[i]);
+  }
+  return text + (candidates.size() > most ? ", …" : "");
+}
+
+}  // namespace takt::sched

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Words of error messages.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "takt/sched/task.hpp"
+
+namespace takt::sched {
+
+std::string quoted(std::string_view name);
+
+// "task 'name'"
+std::string task_text(const Task& task);
+
+// In the largest unit that keeps it readable: "1.5 ms".
+std::string time_text(nanoseconds time);
+
+// The candidate that a mistyped name probably means; empty when none is near.
+std::string_view nearest_name(std::string_view name, std::span<const std::string_view> candidates);
+
+// What to do about an unknown name: "did you mean 'x'?", else the candidates.
+std::string remedy_text(std::string_view name, std::span<const std::string_view> candidates);
+
+}  // namespace takt::sched
