@@ -220,7 +220,7 @@ def test_settings_that_were_refused_are_named_and_at_most_fair() -> None:
     refused = cell([20.0] * 7500, probes=[probe])
     assert level_of(refused) == "fair"
     assert "SCHED_FIFO 80 was refused" in said(refused)
-    assert "set rtprio" in said(refused)
+    assert "Fix: Set rtprio." in said(refused)
 
 
 def test_a_policy_that_silently_was_not_given_is_noticed() -> None:

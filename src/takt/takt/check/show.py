@@ -40,7 +40,7 @@ def show(console: Console, run: Run, core: str, files: Sequence[Path]) -> None:
         samples = text.count(max(layer.count for layer in found))
         legend = (
             f"Each number is the worst repetition's. Late: how many of {samples} responses came "
-            f"after {deadline} or never."
+            f"more than {deadline} after the cycle began, or never."
         )
         print_prose(console, Text(legend, style="dim"), indent=2)
     if run.verdict:
@@ -116,7 +116,12 @@ def _meaning(judgements: Sequence[Judgement], found: Sequence[Layer]) -> list[st
         return []
     period = wake.layer.first.period_us
     loop = rate_text(1e6 / period)
-    within = f"a real-time thread starts within {text.duration(late)} of its time"
+    thread = (
+        "a thread without its real-time settings"
+        if wake.layer.not_obtained
+        else ("a real-time thread")
+    )
+    within = f"{thread} starts within {text.duration(late)} of its time"
     lines = [f"In 999 of 1000 cycles of a {loop} loop, {within}."]
     trip = ros.layer.worst_percentile("p999_us") if ros else None
     if trip is not None:

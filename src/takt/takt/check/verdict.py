@@ -21,7 +21,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from takt.check.evidence import CONFIDENCE, Layer, is_realtime, layers
+from takt.check.evidence import CONFIDENCE, Layer, is_realtime, layers, way
 from takt.report import text
 from takt.results.model import Cell, Finding, Run, Severity, Status, Verdict
 
@@ -72,6 +72,9 @@ def judge(run: Run) -> Verdict:
     for stack in _missing_stacks(run):
         level = worst(level, "fair")
         reasons.append(f"The stack {stack} is not installed, so its layers were not measured.")
+    if unfinished := sum(len(one.layer.unfinished) for one in judgements):
+        of = sum(len(one.layer.cells) for one in judgements)
+        reasons.append(f"{unfinished} of {of} measurements did not run to their end.")
     if (load := _finding(run, "load")) and load.severity is Severity.warning:
         reasons.append(f"Other programs were busy when the run began: {load.value}.")
     reasons += _stolen(judgements) + _failures(run, besides=judgements) + _refused(judgements)
@@ -135,10 +138,7 @@ def _limit(found: Judgement) -> None:
         found.at_most("fair", f"{layer.title}: {lost} lost.")
     for cell in layer.failed:
         found.at_most("fair", _failure(cell))
-    if layer.unfinished:
-        of = f"{len(layer.unfinished)} of {len(layer.cells)}"
-        found.at_most("fair", f"{layer.title}: {of} repetitions did not run to their end.")
-    if layer.not_obtained:
+    if layer.unfinished or layer.not_obtained:  # said once for the whole run
         found.at_most("fair")
 
 
@@ -197,9 +197,9 @@ def _refused(judgements: list[Judgement]) -> list[str]:
     for one in judgements:
         for note in one.layer.not_obtained:
             layers_of.setdefault(note.what, []).append(one.layer.title)
-            fixes.setdefault(note.what, f" {note.fix}" if note.fix else "")
+            fixes.setdefault(note.what, f" Fix: {text.full_stop(note.fix)}" if note.fix else "")
     return [
-        f"Not real-time, although asked for: {what.rstrip('.')} "
+        f"Asked for and not given: {what.rstrip('.')} "
         f"({'everywhere' if len(names) == len(judgements) else ', '.join(names)}).{fixes[what]}"
         for what, names in layers_of.items()
     ]
@@ -212,7 +212,8 @@ def _headline(level: Level, judgements: list[Judgement]) -> str:
     if level == "fair":
         return f"This machine keeps {goal}, with reservations."
     culprits = [one for one in judgements if one.level == level]
-    names = ", ".join(dict.fromkeys(one.layer.title for one in culprits))
+    *others, last = dict.fromkeys(way(one.layer.first) for one in culprits)
+    names = f"{', '.join(others)} and {last}" if others else last
     if level == "unknown":
         return f"Whether this machine keeps {goal} cannot be told from this run: {names}."
     rates = [one.rate_hz for one in judgements]

@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``takt check``: what it plans, what it tells, and that it always ends with a verdict."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from conftest import HERE
+from rich.console import Console
+from synthetic_runs import CHECK, FAILED, write_run
+from test_doctor import Fake
+
+from takt.check.evidence import layers
+from takt.check.plan import RealtimeCore, choose_core, experiment
+from takt.check.show import show
+from takt.check.verdict import judge
+from takt.experiment.load import Source
+from takt.experiment.plan import Machine, estimate
+from takt.experiment.plan import plan as plan_cells
+from takt.results import store
+from takt.results.model import Note, ProbeResult, Run, Status
+from takt.run.stacks import Capability, Stack, Stacks
+
+CORE = RealtimeCore(1, "the last one; none is isolated")
+
+
+class Installed(Stacks):
+    """The stacks of a complete installation, without their probes."""
+
+    def __getitem__(self, name: str) -> Stack:
+        both = ["both"]
+        ways = {
+            "raw": [("wakeup", "nanosleep"), ("pingpong", "futex"), ("pingpong", "udp")],
+            "rcl": [("pingpong", "shm"), ("pingpong", "udp"), ("pingpong", "process")],
+        }[name]
+        known = [Capability(kind=kind, transport=way, roles=both) for kind, way in ways]
+        return Stack(name, Path(name), known)
+
+
+def planned(*stacks: str) -> list[str]:
+    installed = Installed({name: Path(name) for name in stacks})
+    machine = Machine(frozenset({0, 1}), 1 << 33)
+    return [
+        f"{cell.stack} {cell.transport} {cell.policy} {cell.cpu}"
+        for cell in plan_cells(experiment(CORE), Source(), installed, machine, 1).cells
+    ]
+
+
+# the plan
+
+
+def test_every_layer_is_measured_normal_and_real_time() -> None:
+    points = set(planned("raw", "rcl"))
+    for way in ("raw nanosleep", "raw futex", "raw udp", "rcl shm", "rcl process"):
+        assert {f"{way} other []", f"{way} fifo [1]"} <= points
+    assert len(points) == 10
+
+
+def test_without_ros_the_machine_itself_is_measured() -> None:
+    assert {one.split()[0] for one in planned("raw")} == {"raw"}
+
+
+def test_the_check_takes_less_than_two_minutes() -> None:
+    installed = Installed({name: Path(name) for name in ("raw", "rcl")})
+    machine = Machine(frozenset({0, 1}), 1 << 33)
+    cells = plan_cells(experiment(CORE), Source(), installed, machine, 1).cells
+    assert sum(cell.samples_asked * cell.period_us for cell in cells) / 1e6 <= 80
+    assert sum(map(estimate, cells)) < 130  # the estimate is generous about starting
+
+
+def test_two_misses_at_a_point_still_prove_one_in_a_thousand() -> None:
+    installed = Installed({"raw": Path("raw")})
+    machine = Machine(frozenset({0, 1}), 1 << 33)
+    cells = plan_cells(experiment(CORE), Source(), installed, machine, 1).cells
+    key = cells[0].key
+    assert sum(cell.samples_asked - 1 for cell in cells if cell.key == key) >= 6294
+
+
+def test_an_isolated_core_is_taken_where_it_may_be_used(tmp_path: Path) -> None:
+    machine = Fake(tmp_path).put({"/sys/devices/system/cpu/isolated": "2-3\n"})
+    machine.usable_cpus = frozenset({0, 1, 2})
+    assert choose_core(machine).cpu == 2
+    machine.usable_cpus = frozenset({0, 1})
+    assert choose_core(machine).cpu == max(os.sched_getaffinity(0))
+    assert "may not be used" in choose_core(machine).reason
+
+
+def test_without_isolation_the_last_core_is_taken_and_that_is_said(tmp_path: Path) -> None:
+    core = choose_core(Fake(tmp_path))
+    assert core.cpu == max(os.sched_getaffinity(0))
+    assert "none is isolated" in core.reason
+
+
+# the terminal
+
+
+def shown(run: Run, width: int = 80) -> str:
+    out = StringIO()
+    console = Console(file=out, width=width, highlight=False, color_system=None)
+    show(console, run, f"{CORE.cpu} ({CORE.reason})", [Path("results/check")])
+    return out.getvalue()
+
+
+@pytest.fixture
+def measured(tmp_path: Path) -> Run:
+    run = write_run(tmp_path, CHECK, count=2500)
+    run.verdict = judge(run)
+    return run
+
+
+def test_the_result_fits_80_columns_without_colour(measured: Run) -> None:
+    text = shown(measured)
+    assert "\x1b" not in text
+    for line in text.splitlines():
+        assert len(line) <= 80 or line.lstrip().startswith(("Fix: sudo", "Fix: echo", "echo"))
+    assert "…" not in text.partition("WHAT TO MEND")[0]
+
+
+def test_every_layer_and_its_numbers_are_in_the_table(measured: Run) -> None:
+    text = " ".join(shown(measured).split())
+    for name in (
+        "Timer wake-up normal",
+        "Hand-over by futex normal",
+        "UDP loopback normal",
+        "ROS 2 between processes normal",
+        "ROS 2 within one process normal",
+    ):
+        assert name in text
+    assert text.count("real-time ") >= 5
+
+
+def test_the_verdict_its_reasons_and_the_fixes_are_told(measured: Run) -> None:
+    text = " ".join(shown(measured).split())
+    assert measured.verdict is not None
+    for sentence in (measured.verdict.headline, *measured.verdict.reasons):
+        assert " ".join(sentence.split()) in text.replace(" - ", " ")
+    assert "linux-image-rt" in text
+    assert "for the control law" in text
+
+
+def test_layers_stand_in_one_order_whatever_the_order_of_the_run(measured: Run) -> None:
+    first = [layer.first.key for layer in layers(measured.cells)]
+    assert first == [layer.first.key for layer in layers(reversed(measured.cells))]
+
+
+def test_settings_that_were_refused_are_marked_in_the_table(measured: Run) -> None:
+    note = Note(what="policy fifo at priority 80", why="EPERM", fix="set rtprio")
+    for cell in measured.cells:
+        cell.probes = [ProbeResult(role="both", status="complete", notes=[note])]
+    measured.verdict = judge(measured)
+    text = " ".join(shown(measured).split())
+    assert "real-time (!)" in text
+    assert "Fix: Set rtprio." in text
+    assert "without its real-time settings" in text
+
+
+def test_failed_and_missing_measurements_do_not_hide_the_rest(tmp_path: Path) -> None:
+    run = write_run(tmp_path, [*CHECK[:2], FAILED], count=2500)
+    run.verdict = judge(run)
+    text = " ".join(shown(run).split())
+    assert "real-time failed" in text
+    assert f"{FAILED.key}-r0 failed" in text
+    assert "Timer wake-up normal" in text
+
+
+def test_nothing_measured_is_a_verdict_too(measured: Run) -> None:
+    for cell in measured.cells:
+        cell.status, cell.statistics, cell.count, cell.lost = Status.pending, None, 0, 0
+        cell.p50_us = cell.p99_us = cell.p999_us = cell.max_us = None
+    measured.verdict = judge(measured)
+    assert "VERDICT: UNKNOWN" in shown(measured)
+    measured.cells = []
+    measured.verdict = judge(measured)
+    assert "Nothing was measured" in shown(measured)
+
+
+# the command, on the fake stack
+
+SCRIPT = """
+import sys
+from takt.check import plan
+plan.LAYERS = tuple({"stack": "fake", "kind": "pingpong", "transport": way}
+                    for way in sys.argv[1].split(","))
+plan.DURATION, plan.REPETITIONS = sys.argv[2], 1
+from takt.cli.main import main
+main(["check", "--json", "--out", "run"])
+"""
+
+
+def check(folder: Path, ways: str, duration: str = "100ms") -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, ways, duration],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE.parent), *sys.path])},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_the_command_prints_one_document_and_leaves_run_and_report(
+    prefix: Path, tmp_path: Path
+) -> None:
+    process = check(tmp_path, "fine,crash")
+    out, err = process.communicate(timeout=50)
+    document = json.loads(out)
+    assert set(document) >= {"schema_version", "verdict", "cells", "doctor", "results"}
+    wanted = "stack kind transport payload_bytes policy priority cpu count lost"
+    assert set(document["cells"][0]) >= {*wanted.split(), "p50_us", "p99_us", "p999_us", "max_us"}
+    assert len(document["cells"]) == 4
+    assert any("failed" in reason for reason in document["verdict"]["reasons"]), err
+    run = store.read(tmp_path / "run")
+    assert run.verdict is not None
+    assert run.verdict.model_dump() == document["verdict"]
+    assert run.machine["kernel"] == os.uname().release
+    assert (tmp_path / "run" / "report.html").stat().st_size > 10_000
+    assert process.returncode == (1 if document["verdict"]["level"] == "bad" else 0)
+
+
+def test_ctrl_c_keeps_what_was_measured_and_still_reports(prefix: Path, tmp_path: Path) -> None:
+    process = check(tmp_path, "fine", "20s")
+    deadline = time.monotonic() + 30
+    while not list((tmp_path / "run").glob("run.json")) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(1.5)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=50)
+    document = json.loads(out)
+    assert process.returncode == 1
+    assert document["status"] == "partial"
+    assert sum(cell["count"] for cell in document["cells"]) > 0
+    assert "did not run to their end" in " ".join(document["verdict"]["reasons"])
+    assert (tmp_path / "run" / "report.html").exists()
+
+
+def test_without_any_stack_the_error_says_how_to_get_one(prefix: Path, tmp_path: Path) -> None:
+    process = check(tmp_path, "fine")
+    process.communicate(timeout=50)
+    (prefix / "lib" / "takt_probes" / "probe_fake").unlink()
+    process = check(tmp_path, "fine")
+    out, err = process.communicate(timeout=50)
+    assert (process.returncode, out) == (1, "")
+    assert "no communication stack is installed" in err
+    assert "--setup-only" in err
