@@ -29,6 +29,7 @@ HEADINGS = {
 }
 # A line that begins so is pasted into a shell: it is never broken.
 _SHELL = ("sudo ", "echo ", "for ", "printf ", "docker ", "uname ")
+_COMMENT = "   # "
 _INDENT = 4
 _WIDTH = 100  # longer lines of prose are hard to read
 
@@ -69,12 +70,19 @@ def print_fix(console: Console, fix: str | None, indent: int = _INDENT) -> None:
     """Print a remedy so that its commands can be copied: they are not broken into lines."""
     label = "Fix: "
     for line in (fix or "").splitlines():
-        text = Text.assemble((label, "green"), (line, "bold"))
         if line.startswith(_SHELL):
-            console.print(Text(" " * indent) + text, soft_wrap=True)
+            command, mark, comment = line.partition(_COMMENT)
+            fits = indent + len(label) + len(line) <= console.width
+            parts = [line] if fits or not mark else [command, f"# {comment}"]
         else:
-            print_prose(console, text, indent)
-        label = " " * len(label)
+            parts = [line]
+        for part in parts:
+            text = Text.assemble((label, "green"), (part, "bold"))
+            if line.startswith(_SHELL):
+                console.print(Text(" " * indent) + text, soft_wrap=True)
+            else:
+                print_prose(console, text, indent, hanging=len(label))
+            label = " " * len(label)
 
 
 def print_prose(console: Console, text: Text, indent: int, hanging: int = 0) -> None:
