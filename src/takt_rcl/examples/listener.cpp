@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Prints what arrives on the topic chatter. The middleware only notifies; this thread takes.
-// Usage: listener [messages (default: until Ctrl-C)] [--ros-args …]
+// Usage: listener [messages (default: to Ctrl-C)] [--ros-args …]
 #include <cstdint>
 #include <cstdio>
-#include <limits>
 #include <std_msgs/msg/string.hpp>
 #include <string>
 #include <takt/os/event.hpp>
 #include <takt/os/stop.hpp>
 #include <takt/rcl/node.hpp>
 
+#include "number_argument.hpp"
+
 int main(int argc, char** argv) try {
   const takt::Context context{argc, argv};
   const auto& arguments = context.get_non_ros_arguments();
-  std::uint64_t missing =
-      arguments.size() > 1 ? std::stoull(arguments[1]) : std::numeric_limits<std::uint64_t>::max();
+  std::uint32_t missing = number_argument(arguments, 1, "messages", UINT32_MAX);
 
   takt::os::Event wake;  // before the subscription, whose callback uses it
   takt::os::StopFlag stop;

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <rmw/rmw.h>
+
 #include <mutex>
 #include <takt/rcl/publisher_base.hpp>
 #include <utility>
@@ -69,7 +71,10 @@ Status PublisherBase::borrow_loan(void*& message) noexcept {
 }
 
 void PublisherBase::return_loan(void* message) noexcept {
-  detail::log_failure(rcl_return_loaned_message_from_publisher(&publisher_, message),
+  // Not through rcl, which refuses it after shutdown: the middleware could never close the
+  // publisher.
+  const rmw_publisher_t* publisher = rcl_publisher_get_rmw_handle(&publisher_);
+  detail::log_failure(rmw_return_loaned_message_from_publisher(publisher, message),
                       "cannot return a loaned message");
 }
 

@@ -123,19 +123,26 @@ def test_every_message_comes_back_unchanged_through_a_takt_echo(kind: str) -> No
     assert result["received"] == result["sent"]
 
 
-@pytest.mark.parametrize("name", ["talker", "listener", "echo"])
-def test_an_example_says_what_is_wrong_with_its_arguments(name: str) -> None:
-    with started(example(name, "--ros-args", "-r", "no-rule", "--"), environment()) as process:
+@pytest.mark.parametrize(
+    ("command", "wrong"),
+    [
+        (["talker", "ten"], "messages: 'ten'"),
+        (["talker", "10", "-5"], "period: '-5'"),
+        (["listener", "10x"], "messages: '10x'"),
+        (["echo", "--ros-args", "-r", "no-rule", "--"], "no-rule"),
+    ],
+)
+def test_an_example_says_what_is_wrong_with_its_arguments(command: list[str], wrong: str) -> None:
+    with started(example(*command), environment()) as process:
         _, errors = process.communicate(timeout=30)
     assert process.returncode == 1
-    assert "no-rule" in errors
+    assert wrong in errors
 
 
 @pytest.mark.parametrize("name", ["talker", "listener", "echo"])
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_an_example_in_good_order(name: str, stop: signal.Signals) -> None:
     with started(example(name), environment()) as process:
-        # The node's log file or threads tell nothing in common; the signal mask of the kernel does.
         wait_until_handled(process.pid, stop)
         process.send_signal(stop)
         assert output_of(process) == ""

@@ -104,9 +104,13 @@ TEST_F(Loan, of_another_publisher_is_refused_and_goes_back) {
   EXPECT_FALSE(loan.is_valid());
 }
 
-TEST_F(Loan, is_refused_after_shutdown) {
+TEST_F(Loan, is_refused_after_shutdown_and_still_goes_back) {
+  ASSERT_TRUE(send(1));
+  ReceivedLoan<Small> received;
+  ASSERT_TRUE(receive(received));
   auto loan = link.out->borrow_loaned_message();
-  ASSERT_TRUE(loan.is_valid());
+  auto kept = link.out->borrow_loaned_message();
+  ASSERT_TRUE(loan.is_valid() && kept.is_valid());
   link.context.shutdown();
   EXPECT_EQ(link.out->publish(std::move(loan)).code(), RCL_RET_PUBLISHER_INVALID);
   EXPECT_FALSE(link.out->borrow_loaned_message().is_valid());
