@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 from collections.abc import Sequence
-from typing import final
+from typing import TypeAlias, final
 
 import numpy as np
 import numpy.typing as npt
 
-_Int64Array = npt.NDArray[np.int64]
+_Int64Array: TypeAlias = npt.NDArray[np.int64]
 
 @final
 class OrderStatistics:
-    """Exact statistics of a series in ns; ``stddev`` has ddof 0."""
-
     @property
     def count(self) -> int: ...
     @property
@@ -29,10 +27,9 @@ def extremes(
     values: _Int64Array, n: int = 10
 ) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]: ...
 def exceedance(exceeded: int, count: int, confidence: float = 0.95) -> tuple[float, float]: ...
+
 @final
 class Histogram:
-    """Log-linear histogram of the whole int64 range: fixed memory, 1 % relative error."""
-
     def __init__(self) -> None: ...
     def record(self, values: _Int64Array) -> None: ...
     def merge(self, other: Histogram) -> None: ...

@@ -35,9 +35,9 @@ inline constexpr int max_priority = 98;
 
 struct ThreadSettings {
   SchedulingPolicy policy = SchedulingPolicy::other;
-  int priority = 0;       // min_priority..max_priority for fifo and rr, 0 for other
-  std::vector<int> cpus;  // where it may run; empty: left as it is
-  std::string name;       // at most 15 bytes; empty: left as it is
+  int priority = 0;            // min_priority..max_priority for fifo and rr, 0 for other
+  std::vector<int> cpus = {};  // where it may run; empty: left as it is
+  std::string name = {};       // at most 15 bytes; empty: left as it is
 };
 
 // Applies the settings to the calling thread, each on its own: one that fails does not keep the

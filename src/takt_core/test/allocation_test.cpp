@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What runs in the measuring loop must not allocate: every operator new is counted.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+#include <thread>
+
+#include "takt/os/clock.hpp"
+#include "takt/os/event.hpp"
+#include "takt/os/stop.hpp"
+#include "takt/os/usage.hpp"
+#include "takt/stats/extremes.hpp"
+#include "takt/stats/histogram.hpp"
+
+namespace {
+
+std::atomic<long> allocations{0};
+
+void* counted_allocation(std::size_t size) {
+  ++allocations;
+  if (void* memory = std::malloc(size)) {
+    return memory;
+  }
+  throw std::bad_alloc{};
+}
+
+}  // namespace
+
+// The array and nothrow forms come down to these.
+void* operator new(std::size_t size) {
+  return counted_allocation(size);
+}
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t /*size*/) noexcept {
+  std::free(memory);
+}
+
+namespace takt {
+namespace {
+
+using namespace std::chrono_literals;
+
+template <typename Body>
+long allocations_of(Body body) {
+  const long before = allocations;
+  body();
+  return allocations - before;
+}
+
+TEST(Allocation, is_seen_by_the_counter) {
+  EXPECT_EQ(allocations_of([] { const std::vector<char> memory(100'000); }), 1);
+}
+
+TEST(Allocation, none_while_recording_into_a_histogram) {
+  stats::Histogram histogram;
+  stats::Histogram other;
+  EXPECT_EQ(allocations_of([&] {
+              for (std::int64_t ns = 1; ns < std::int64_t{1} << 62; ns += ns / 2 + 1) {
+                histogram.record(std::chrono::nanoseconds{ns});
+                histogram.record(std::chrono::nanoseconds{-ns});
+              }
+              histogram.merge(other);
+            }),
+            0);
+  EXPECT_GT(histogram.count(), 100U);
+}
+
+TEST(Allocation, none_while_recording_extremes) {
+  stats::Extremes extremes;
+  EXPECT_EQ(allocations_of([&] {
+              for (std::uint64_t index = 0; index < 1'000; ++index) {
+                extremes.record(index, std::chrono::nanoseconds{index * 7919 % 1'000});
+              }
+            }),
+            0);
+  EXPECT_EQ(extremes.highest().front().value, 999ns);
+}
+
+TEST(Allocation, none_while_threads_hand_over_an_event) {
+  os::Event there;
+  os::Event back;
+  std::jthread other{[&] {
+    for (int round = 0; round < 100; ++round) {
+      there.wait();
+      back.notify();
+    }
+  }};
+  there.notify();  // the thread has started and allocated what it wants
+  back.wait();
+  EXPECT_EQ(allocations_of([&] {
+              for (int round = 1; round < 100; ++round) {
+                there.notify();
+                while (!back.wait_until(os::now() + 1ms)) {
+                }
+              }
+            }),
+            0);
+}
+
+TEST(Allocation, none_in_the_calls_of_a_measuring_loop) {
+  os::StopFlag stop;
+  EXPECT_EQ(allocations_of([&] {
+              os::sleep_until(os::now() + 10us);
+              os::sleep_until(os::now() + 10us, stop);
+              static_cast<void>(stop.wait_until(os::now() + 10us));
+              os::resource_usage(os::UsageOf::thread);
+              os::realtime_offset();
+              stop.request();
+            }),
+            0);
+}
+
+}  // namespace
+}  // namespace takt

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "takt/os/thread.hpp"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "takt/os/event.hpp"
+
+namespace takt::os {
+namespace {
+
+using namespace std::chrono_literals;
+
+void expect_explained(const Shortfalls& shortfalls) {
+  for (const Shortfall& shortfall : shortfalls) {
+    EXPECT_FALSE(shortfall.what.empty());
+    EXPECT_FALSE(shortfall.why.empty());
+    EXPECT_FALSE(shortfall.fix.empty());
+  }
+}
+
+// Applies settings in a thread of its own and reads back what it got.
+struct Outcome {
+  Shortfalls shortfalls;
+  ThreadStatus status;
+};
+Outcome outcome_of(const ThreadSettings& settings) {
+  Outcome outcome;
+  Thread thread{settings, [&outcome] { outcome.status = current_thread(); }};
+  thread.join();
+  outcome.shortfalls = thread.shortfalls();
+  return outcome;
+}
+
+TEST(Policy, names_of_what_can_be_asked_for_are_read_back) {
+  for (const auto policy :
+       {SchedulingPolicy::other, SchedulingPolicy::fifo, SchedulingPolicy::rr}) {
+    EXPECT_EQ(parse_policy(to_string(policy)), policy);
+  }
+}
+
+TEST(Policy, other_texts_are_no_policy) {
+  for (const auto* text : {"", "FIFO", "fifo ", "deadline", "batch", "unknown"}) {
+    EXPECT_EQ(parse_policy(text), std::nullopt) << text;
+  }
+}
+
+TEST(ThreadSettings, are_obtained_or_reported_as_a_shortfall) {
+  for (const auto policy :
+       {SchedulingPolicy::other, SchedulingPolicy::fifo, SchedulingPolicy::rr}) {
+    const int priority = policy == SchedulingPolicy::other ? 0 : 7;
+    const Outcome outcome = outcome_of({.policy = policy, .priority = priority});
+    const bool obtained = outcome.status.policy == policy && outcome.status.priority == priority;
+    EXPECT_EQ(obtained, outcome.shortfalls.empty());
+    expect_explained(outcome.shortfalls);
+  }
+}
+
+TEST(ThreadSettings, name_and_one_cpu_need_no_privilege) {
+  const std::vector<int> allowed = current_thread().cpus;
+  ASSERT_FALSE(allowed.empty());
+  const Outcome outcome = outcome_of({.cpus = {allowed.back()}, .name = "takt-test"});
+  EXPECT_TRUE(outcome.shortfalls.empty());
+  EXPECT_EQ(outcome.status.name, "takt-test");
+  EXPECT_EQ(outcome.status.cpus, std::vector<int>{allowed.back()});
+}
+
+TEST(ThreadSettings, priority_outside_of_the_range_is_a_shortfall_and_changes_nothing) {
+  for (const int priority : {-1, 0, max_priority + 1, 1000}) {
+    const Outcome outcome = outcome_of({.policy = SchedulingPolicy::fifo, .priority = priority});
+    ASSERT_EQ(outcome.shortfalls.size(), 1U) << priority;
+    expect_explained(outcome.shortfalls);
+    EXPECT_EQ(outcome.status.policy, SchedulingPolicy::other);
+  }
+}
+
+TEST(ThreadSettings, priority_at_policy_other_is_a_shortfall) {
+  expect_explained(outcome_of({.priority = 5}).shortfalls);
+  EXPECT_EQ(outcome_of({.priority = 5}).shortfalls.size(), 1U);
+}
+
+TEST(ThreadSettings, cpus_that_do_not_exist_are_a_shortfall) {
+  const std::vector<int> allowed = current_thread().cpus;
+  for (const auto& cpus : std::vector<std::vector<int>>{
+           {-1}, {CPU_SETSIZE}, {CPU_SETSIZE - 1}, {allowed.front(), CPU_SETSIZE - 1}}) {
+    const Outcome outcome = outcome_of({.cpus = cpus});
+    ASSERT_EQ(outcome.shortfalls.size(), 1U);
+    expect_explained(outcome.shortfalls);
+  }
+}
+
+TEST(ThreadSettings, long_name_is_cut_and_reported) {
+  const Outcome outcome = outcome_of({.name = "0123456789abcdefgh"});
+  EXPECT_EQ(outcome.status.name, "0123456789abcde");
+  EXPECT_EQ(outcome.shortfalls.size(), 1U);
+}
+
+TEST(ThreadSettings, one_shortfall_does_not_keep_the_others_from_being_applied) {
+  const Outcome outcome =
+      outcome_of({.policy = SchedulingPolicy::fifo, .priority = 1000, .name = "kept"});
+  EXPECT_EQ(outcome.shortfalls.size(), 1U);
+  EXPECT_EQ(outcome.status.name, "kept");
+}
+
+TEST(ProcessThreads, lists_this_thread_and_the_started_ones) {
+  Event end;
+  const Thread thread{{.name = "listed"}, [&end] { end.wait(); }};
+  const std::vector<ThreadStatus> threads = process_threads();
+  const auto named = std::ranges::find(threads, thread.tid(), &ThreadStatus::tid);
+  ASSERT_NE(named, threads.end());
+  EXPECT_EQ(named->name, "listed");
+  EXPECT_NE(std::ranges::find(threads, gettid(), &ThreadStatus::tid), threads.end());
+  EXPECT_TRUE(std::ranges::is_sorted(threads, {}, &ThreadStatus::tid));
+  end.notify();
+}
+
+TEST(ProcessThreads, thread_of_another_process_is_not_found) {
+  EXPECT_FALSE(thread_status(getppid()).has_value());
+}
+
+TEST(TimerSlack, is_read_back) {
+  ASSERT_EQ(set_timer_slack(1234ns), std::nullopt);
+  EXPECT_EQ(timer_slack(), 1234ns);
+  ASSERT_EQ(set_timer_slack(0ns), std::nullopt);  // 0 would restore the kernel's default
+  EXPECT_EQ(timer_slack(), 1ns);
+}
+
+TEST(RrInterval, is_positive_at_policy_rr_only) {
+  std::chrono::nanoseconds interval{-1};
+  SchedulingPolicy obtained{};
+  Thread thread{{.policy = SchedulingPolicy::rr, .priority = 1}, [&] {
+                  interval = rr_interval();
+                  obtained = current_thread().policy;
+                }};
+  thread.join();
+  EXPECT_EQ(interval > 0ns, obtained == SchedulingPolicy::rr);
+  EXPECT_EQ(rr_interval(), 0ns);
+}
+
+}  // namespace
+}  // namespace takt::os
