@@ -269,7 +269,9 @@ std::optional<Options> parse(int argc, const char* const* argv, std::string_view
     return {};
   }
   if (kind.empty()) {
-    refuse("KIND", "", "it is missing", "see " + program + " --help");
+    throw UsageError{{.what = "KIND is missing",
+                      .why = "without it there is nothing to measure",
+                      .fix = "see " + program + " --help"}};
   }
 
   options.kind = value_in(kinds, "KIND", kind);

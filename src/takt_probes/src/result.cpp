@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <system_error>
 
 #include "takt/probe/failure.hpp"
 #include "takt/probe/json.hpp"
@@ -112,8 +113,13 @@ void write_document(const std::filesystem::path& path, const std::string& text) 
     }
     return;
   }
-  const std::filesystem::path unfinished = path.string() + ".unfinished";
-  std::FILE* file = std::fopen(unfinished.c_str(), "we");
+  // A device or a pipe is written to; only a file can be replaced as a whole.
+  std::error_code ignored;
+  const auto kind = std::filesystem::status(path, ignored).type();
+  const bool replace =
+      kind == std::filesystem::file_type::not_found || kind == std::filesystem::file_type::regular;
+  const std::filesystem::path target = replace ? path.string() + ".unfinished" : path.string();
+  std::FILE* file = std::fopen(target.c_str(), "we");
   if (file == nullptr) {
     fail(path, errno);
   }
@@ -121,11 +127,13 @@ void write_document(const std::filesystem::path& path, const std::string& text) 
   if (std::fclose(file) != 0 && error == 0) {
     error = errno;
   }
-  if (error == 0 && std::rename(unfinished.c_str(), path.c_str()) != 0) {
+  if (replace && error == 0 && std::rename(target.c_str(), path.c_str()) != 0) {
     error = errno;
   }
   if (error != 0) {
-    std::remove(unfinished.c_str());
+    if (replace) {
+      std::remove(target.c_str());
+    }
     fail(path, error);
   }
 }

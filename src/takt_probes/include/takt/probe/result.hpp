@@ -30,7 +30,7 @@ struct Result {
 
 std::string to_json(const Options& options, const Result& result);
 
-/// Writes `text` to `path` as a whole or not at all, or to standard output when `path` is empty.
+/// Writes `text` to `path`, a file as a whole or not at all; to standard output when `path` is empty.
 /// Throws Failure.
 void write_document(const std::filesystem::path& path, const std::string& text);
 

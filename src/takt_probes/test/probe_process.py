@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Starts installed probes and reads what they leave behind, by the contract alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+import subprocess
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+RECORD = np.dtype([("sequence", "<u8"), ("intended", "<i8"), ("sent", "<i8"), ("received", "<i8")])
+NOBODY = 65534
+
+
+@dataclass
+class Samples:
+    """A sample file, read by the offsets of the contract."""
+
+    capacity: int
+    count: int
+    dropped: int
+    records: np.ndarray
+
+    @classmethod
+    def read(cls, path: Path) -> Samples:
+        content = path.read_bytes()
+        magic, header, record = struct.unpack_from("<8sII", content, 0)
+        assert (magic, header, record) == (b"TAKTSMP1", 4096, 32)
+        capacity, count, dropped = struct.unpack_from("<QQQ", content, 16)
+        assert len(content) == 4096 + 32 * capacity
+        return cls(capacity, count, dropped, np.frombuffer(content, RECORD, count, 4096))
+
+
+@dataclass
+class Running:
+    """One started probe."""
+
+    process: subprocess.Popen[str]
+    result: Path
+    samples: Path | None
+
+    def end(self, timeout: float = 30) -> int:
+        """Waits for its end; returns the exit code."""
+        self.stderr = self.process.communicate(timeout=timeout)[1]
+        return self.process.returncode
+
+    def document(self) -> dict[str, Any]:
+        document = json.loads(self.result.read_text())
+        assert isinstance(document, dict)
+        return document
+
+    def recorded(self) -> Samples:
+        assert self.samples is not None
+        return Samples.read(self.samples)
+
+    def wait_for_records(self, least: int) -> None:
+        """Until the file has so many records."""
+        for _ in range(3000):
+            if self.samples is not None and self.samples.exists():
+                with self.samples.open("rb") as file:
+                    head = file.read(32)
+                if len(head) == 32 and struct.unpack_from("<Q", head, 24)[0] >= least:
+                    return
+            assert self.process.poll() is None, self.process.communicate()[1]
+            time.sleep(0.005)
+        pytest.fail(f"no {least} records after a long while")
+
+
+class Probes:
+    """The installed probes; every process that a test leaves running is killed."""
+
+    def __init__(self, folder: Path, place: Path) -> None:
+        self.folder = folder
+        self.place = place
+        self.started: list[Running] = []
+        self.environment = {
+            **os.environ,
+            "ROS_DOMAIN_ID": str(os.getpid() % 90 + 1),
+            "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
+        }
+
+    def __contains__(self, stack: str) -> bool:
+        return (self.folder / f"probe_{stack}").exists()
+
+    def command(self, stack: str, *arguments: object) -> list[str]:
+        probe = self.folder / f"probe_{stack}"
+        if not probe.exists():
+            pytest.skip(f"{probe.name} was not built here")
+        return [str(probe), *map(str, arguments)]
+
+    def ask(self, stack: str, *arguments: object) -> subprocess.CompletedProcess[str]:
+        """For command lines that measure nothing."""
+        command = self.command(stack, *arguments)
+        return subprocess.run(command, capture_output=True, text=True, timeout=20)
+
+    def start(
+        self, stack: str, kind: str, *arguments: object, record: bool = True, **popen: Any
+    ) -> Running:
+        number = len(self.started)
+        result = self.place / f"{number}.json"
+        command = self.command(stack, kind, "--result", result, *arguments)
+        samples = self.place / f"{number}.taktsamples" if record else None
+        if samples is not None:
+            command += ["--samples", str(samples)]
+        process = subprocess.Popen(
+            command, env=self.environment, stderr=subprocess.PIPE, text=True, **popen
+        )
+        self.started.append(Running(process, result, samples))
+        return self.started[-1]
+
+    def end_all(self) -> None:
+        for one in self.started:
+            one.process.kill()
+            one.process.communicate()
+
+
+def folder_of_probes() -> Path:
+    """Where the probes are installed."""
+    prefixes = [os.environ.get("TAKT_PREFIX", "")]
+    prefixes += os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep)
+    for prefix in filter(None, prefixes):
+        folder = Path(prefix) / "lib" / "takt_probes"
+        if (folder / "probe_raw").exists():
+            return folder
+    pytest.fail("no probe_raw below TAKT_PREFIX or AMENT_PREFIX_PATH; build the workspace first")

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every kind over every transport: complete results that agree with what was recorded."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from pathlib import Path
+
+import pytest
+from probe_process import Probes, Running
+
+KEYS = {
+    "schema_version", "stack", "kind", "role", "transport", "status", "error", "sent", "received",
+    "lost", "duplicated", "out_of_order", "late", "overruns", "dropped", "started_ns", "ended_ns",
+    "asked", "obtained", "notes", "versions",
+}  # fmt: skip
+OBTAINED = {
+    "policy", "priority", "cpu", "memory_locked", "no_deep_idle", "timer_slack_ns",
+    "rr_interval_ns", "minor_faults", "major_faults", "voluntary_switches",
+    "involuntary_switches", "cpu_time_ns", "threads",
+}  # fmt: skip
+COUNT = 200
+
+
+def free_port() -> str:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
+        free.bind(("127.0.0.1", 0))
+        return f"127.0.0.1:{free.getsockname()[1]}"
+
+
+def check(running: Running, role: str) -> None:
+    """A complete document and, for a role that records, a file that agrees with it."""
+    assert running.end() == 0, running.stderr
+    document = running.document()
+    assert set(document) == KEYS
+    assert set(document["obtained"]) == OBTAINED
+    assert (document["status"], document["error"]) == ("complete", None)
+    assert document["role"] == role
+    assert 0 < document["started_ns"] < document["ended_ns"]
+    names = [thread["name"] for thread in document["obtained"]["threads"]]
+    assert "takt.watchdog" in names
+    if running.samples is None:
+        return
+    samples = running.recorded()
+    records = samples.records
+    assert samples.dropped == document["dropped"] == 0
+    received = records[records["received"] != 0]
+    assert len(received) == document["received"]
+    assert document["sent"] == COUNT
+    assert document["received"] + document["lost"] == COUNT
+    assert (received["received"] >= received["sent"]).all()
+    assert (received["sent"] >= received["intended"]).all()
+    spacing = set((records["intended"] - 1_000_000 * records["sequence"].astype("i8")).tolist())
+    assert len(spacing) == 1, "start times must lie on t0 + k * period"
+
+
+@pytest.mark.parametrize(
+    ("stack", "kind", "transport"),
+    [
+        ("raw", "wakeup", "nanosleep"),
+        ("raw", "pingpong", "futex"),
+        ("raw", "pingpong", "udp"),
+        ("rcl", "pingpong", "process"),
+        ("rcl", "pubsub", "process"),
+    ],
+)
+def test_one_process_with_all_roles(probes: Probes, stack: str, kind: str, transport: str) -> None:
+    payload = 0 if kind == "wakeup" else 500
+    arguments = ("--transport", transport, "--count", COUNT, "--payload-bytes", payload)
+    check(probes.start(stack, kind, *arguments), "both")
+
+
+@pytest.mark.parametrize(
+    ("stack", "transport"),
+    [("raw", "udp"), ("rcl", "shm"), ("rcl", "udp"), ("rcl_direct", "shm"), ("rcl_direct", "udp")],
+)
+def test_pong_and_ping_as_two_processes(probes: Probes, stack: str, transport: str) -> None:
+    topic = free_port() if stack == "raw" else "takt/test"
+    if transport == "udp":
+        probes.environment["FASTDDS_BUILTIN_TRANSPORTS"] = "UDPv4"
+    arguments = ("--transport", transport, "--topic", topic, "--payload-bytes", 500)
+    pong = probes.start(stack, "pingpong", "--role", "pong", *arguments, record=False)
+    ping = probes.start(stack, "pingpong", "--role", "ping", *arguments, "--count", COUNT)
+    check(ping, "ping")
+    check(pong, "pong")
+    assert pong.document()["received"] == COUNT
+
+
+def test_rcl_direct_measures_within_one_process_too(probes: Probes) -> None:
+    arguments = ("--transport", "process", "--count", COUNT, "--payload-bytes", 500)
+    check(probes.start("rcl_direct", "pingpong", *arguments), "both")
+
+
+def test_a_publisher_waits_for_all_its_subscribers_and_each_gets_every_message(
+    probes: Probes,
+) -> None:
+    # Deep enough that a busy machine, which delays a subscriber, cannot make it lose messages.
+    arguments = ("--topic", "takt/many", "--subscribers", 3, "--count", COUNT, "--depth", COUNT)
+    first = [probes.start("rcl", "pubsub", "--role", "subscriber", *arguments) for _ in range(2)]
+    publisher = probes.start("rcl", "pubsub", "--role", "publisher", *arguments, record=False)
+    subscribers = [*first, probes.start("rcl", "pubsub", "--role", "subscriber", *arguments)]
+    check(publisher, "publisher")
+    assert publisher.document()["sent"] == COUNT
+    for subscriber in subscribers:
+        check(subscriber, "subscriber")
+        assert subscriber.document()["lost"] == 0
+        assert subscriber.recorded().records["sequence"].tolist() == list(range(COUNT))
+
+
+@pytest.mark.parametrize("payload", [0, 1, 65475])
+def test_a_datagram_carries_any_payload_up_to_the_stated_limit(
+    probes: Probes, payload: int
+) -> None:
+    answer = json.loads(probes.ask("raw", "--capabilities").stdout)
+    limits = {one["transport"]: one["max_payload_bytes"] for one in answer["capabilities"]}
+    assert limits["udp"] == 65475
+    arguments = ("--transport", "udp", "--payload-bytes", payload, "--count", COUNT)
+    check(probes.start("raw", "pingpong", *arguments), "both")
+
+
+@pytest.mark.parametrize("stack", ["raw", "rcl", "rcl_direct"])
+def test_capabilities_and_help_answer_without_measuring(probes: Probes, stack: str) -> None:
+    answer = json.loads(probes.ask(stack, "--capabilities").stdout)
+    assert answer["stack"] == stack
+    for one in answer["capabilities"]:
+        assert set(one) == {
+            "kind", "transport", "roles", "fixed_payload_bytes", "max_payload_bytes"
+        }  # fmt: skip
+        assert one["roles"] in (["both"], ["pong", "ping"], ["subscriber", "publisher"])
+    usage = probes.ask(stack, "--help")
+    assert usage.returncode == 0
+    assert f"Example:\n  probe_{stack} " in usage.stdout
+
+
+def test_without_a_file_the_document_goes_to_standard_output(probes: Probes) -> None:
+    done = probes.ask("raw", "wakeup", "--count", 3)
+    assert json.loads(done.stdout)["received"] == 3
+
+
+def test_a_pipe_named_as_result_is_written_to_and_not_replaced(
+    probes: Probes, tmp_path: Path
+) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    done = probes.ask("raw", "wakeup", "--count", 3, "--result", pipe)
+    text = os.read(reader, 65536)
+    os.close(reader)
+    assert done.returncode == 0
+    assert json.loads(text)["received"] == 3
+    assert pipe.is_fifo()
