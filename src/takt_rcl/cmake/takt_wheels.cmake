@@ -4,7 +4,8 @@
 #
 # The middleware loads type supports with dlopen() by their short name, and only the executable's
 # DT_RPATH (not its RUNPATH) is searched for those and for the needs of other libraries. A ROS 2
-# installation solves this with LD_LIBRARY_PATH, so there this does nothing.
+# installation solves this with LD_LIBRARY_PATH, so there this does nothing. --as-needed drops the
+# Python libraries that the wheels' targets name without need and that a C++ program cannot load.
 
 set(TAKT_ROS_WHEELS "" CACHE PATH "prefix of a ROS 2 made of wheels; empty on a ROS 2 installation")
 
@@ -22,7 +23,7 @@ macro(takt_use_wheels_rpath)
     list(APPEND CMAKE_INSTALL_RPATH
       "$ORIGIN" "$ORIGIN/.." "${TAKT_ROS_WHEELS}/lib" ${_takt_wheel_libs})
     set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
-    add_link_options(-Wl,--disable-new-dtags)
+    add_link_options(-Wl,--disable-new-dtags -Wl,--as-needed)
     unset(_takt_wheel_libs)
   endif()
 endmacro()
