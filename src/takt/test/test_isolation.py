@@ -153,6 +153,8 @@ def test_the_environment_is_the_cells_own(tmp_path: Path) -> None:
     base = {"HOME": "/home/x", "ROS_DISCOVERY_SERVER": "10.0.0.1", "ROS_DOMAIN_ID": "0"}
     made = transport.environment(tmp_path / "p.xml", 42, base)
     assert made["ROS_DOMAIN_ID"] == "42"
-    assert made["ROS_AUTOMATIC_DISCOVERY_RANGE"] == "LOCALHOST"
+    assert made["ROS_AUTOMATIC_DISCOVERY_RANGE"] == "SYSTEM_DEFAULT"
     assert made["HOME"] == "/home/x"
     assert "ROS_DISCOVERY_SERVER" not in made
+    other = transport.environment(tmp_path / "p.xml", 42, {"RMW_IMPLEMENTATION": "rmw_cyclonedds"})
+    assert other["ROS_AUTOMATIC_DISCOVERY_RANGE"] == "LOCALHOST"

@@ -31,9 +31,13 @@ class Installed(Stacks):
     def __init__(self) -> None:
         capabilities = [
             Capability(kind=kind, transport=transport, roles=roles)
-            for kind, roles in (("pingpong", ["pong", "ping"]), ("pubsub", ["both"]))
+            for kind, roles in (
+                ("pingpong", ["pong", "ping"]),
+                ("pubsub", ["subscriber", "publisher"]),
+            )
             for transport in TRANSPORTS
         ]
+        alone = Capability(kind="pubsub", transport="alone", roles=["both"])
         fixed = Capability(
             kind="pingpong", transport="fixed", roles=["both"], fixed_payload_bytes=[64, 4096]
         )
@@ -42,7 +46,7 @@ class Installed(Stacks):
             kind="pingpong", transport="udp", roles=["pong", "ping"], max_payload_bytes=65_000
         )
         super().__init__({"rcl": Path("rcl"), "raw": Path("raw")})
-        self._asked["rcl"] = Stack("rcl", Path("rcl"), [*capabilities, fixed])
+        self._asked["rcl"] = Stack("rcl", Path("rcl"), [*capabilities, fixed, alone])
         self._asked["raw"] = Stack("raw", Path("raw"), [raw, small])
 
 
@@ -131,6 +135,11 @@ def test_a_key_reads_as_what_is_measured() -> None:
         ({"duration": "100h"}, "--duration", "MiB of memory"),
         ({"stack": "raw", "kind": "wakeup", "depth": None, "cpu": 0, "payload": None}, None, None),
         ({"stack": "raw", "reliability": "reliable"}, "--reliability", "raw has no QoS"),
+        (
+            {"kind": "pubsub", "transport": "alone", "subscribers": 2},
+            "--subscribers",
+            "has one subscriber",
+        ),
         ({"payload": ["500B", "500B"]}, "--", "is asked for twice"),
     ],
 )

@@ -163,7 +163,7 @@ def _points(
     ):
         cpus = [] if cpu == UNPINNED else [int(one) for one in cpu.split(",")]
         count = duration // period
-        refuse(_transport_fault(measurement.kind, stack, transport, payload))
+        refuse(_transport_fault(measurement.kind, stack, transport, payload, subscribers))
         refuse(_cpu_fault(measurement.kind, cpus, machine))
         refuse(_pace_fault(measurement, period, duration))
         refuse(_memory_fault(count, subscribers, machine))
@@ -199,13 +199,18 @@ def _stack_fault(measurement: Measurement, stack: Stack, transports: list[str]) 
     return None
 
 
-def _transport_fault(kind: str, stack: Stack, transport: str, payload: int) -> Fault | None:
+def _transport_fault(
+    kind: str, stack: Stack, transport: str, payload: int, subscribers: int
+) -> Fault | None:
     capability = stack.capability(kind, transport)
     if capability is None:
         what = f"the stack {stack.name} has no transport {transport} for {kind}"
         there = ", ".join(stack.transports(kind))
         remedy = f"it has {there}; a stack with other transports needs a block of its own"
         return "transport", what, remedy
+    if subscribers > 1 and "subscriber" not in capability.roles:
+        what = f"{transport} is one process, which has one subscriber"
+        return "subscribers", what, "take a transport between processes"
     fixed = capability.payloads
     if fixed is not None and payload not in fixed:
         sizes = ", ".join(map(format_size, fixed))

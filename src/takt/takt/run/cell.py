@@ -50,7 +50,8 @@ def measure(
     recorders = [role for role in roles if _records(role)]
     place = context.scratch.place_for(samples.needed_bytes(cell.samples_asked) * len(recorders))
     profile = context.scratch.folder / f"{cell.id}.xml"
-    profile.write_text(transport.profile(cell.transport, cell.payload_bytes), encoding="utf-8")
+    text = transport.profile(cell.transport, cell.payload_bytes, len(roles) + 1)
+    profile.write_text(text, encoding="utf-8")
     limit_s = _limit_s(cell, context.limits)
     probes = _commands(cell, stack, roles, place, context, limit_s)
     started, clock, stolen = datetime.now(timezone.utc), time.monotonic(), steal_seconds()

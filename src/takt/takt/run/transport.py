@@ -4,6 +4,10 @@
 Fast DDS takes its transports from an XML profile. The builtin set is switched off, so that what
 the cell's name says is what carries the messages: ``udp`` has no shared memory to fall back on,
 and the segment of ``shm`` fits the payload (a message that does not fit goes over UDP silently).
+
+ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST would do the opposite: rmw_fastrtps then sets up transports
+of its own, shared memory among them, and the profile loses. So the range is left to the profile,
+which knows only the loopback.
 """
 
 from __future__ import annotations
@@ -35,11 +39,15 @@ _PROFILE = """<?xml version="1.0" encoding="UTF-8"?>
  <participant profile_name="takt" is_default_profile="true"><rtps>
   <useBuiltinTransports>false</useBuiltinTransports>
   <userTransports>{names}</userTransports>
+  <builtin>
+   <initialPeersList><locator><udpv4><address>127.0.0.1</address></udpv4></locator></initialPeersList>
+  </builtin>
  </rtps></participant>
 </profiles></dds>
 """
 _UDP = """  <transport_descriptor><transport_id>udp</transport_id><type>UDPv4</type>
    <sendBufferSize>{buffer}</sendBufferSize><receiveBufferSize>{buffer}</receiveBufferSize>
+   <maxInitialPeersRange>{participants}</maxInitialPeersRange>
    <interfaceWhiteList><address>127.0.0.1</address></interfaceWhiteList>
   </transport_descriptor>"""
 _SHM = """  <transport_descriptor><transport_id>shm</transport_id><type>SHM</type>
@@ -48,11 +56,11 @@ _SHM = """  <transport_descriptor><transport_id>shm</transport_id><type>SHM</typ
   </transport_descriptor>"""
 
 
-def profile(transport: str, payload_bytes: int) -> str:
-    """The Fast DDS profile for one cell."""
+def profile(transport: str, payload_bytes: int, participants: int = 2) -> str:
+    """The Fast DDS profile for one cell with so many processes."""
     message = payload_bytes + HEADER_ROOM
     segment = max(SMALLEST_SEGMENT, MESSAGES_IN_SEGMENT * message)
-    udp = _UDP.format(buffer=max(SMALLEST_SEGMENT, 2 * message))
+    udp = _UDP.format(buffer=max(SMALLEST_SEGMENT, 2 * message), participants=participants)
     if transport == "udp":
         descriptors, names = [udp], ["udp"]
     else:
@@ -67,9 +75,10 @@ def environment(
     profile_file: Path, domain: int, base: Mapping[str, str] = os.environ
 ) -> dict[str, str]:
     """What the probes of a cell see: the user's environment, made the cell's own."""
+    by_fast_dds = base.get("RMW_IMPLEMENTATION", "rmw_fastrtps_cpp").startswith("rmw_fastrtps")
     own = {name: value for name, value in base.items() if name not in _CLEARED}
     return own | {
         "FASTDDS_DEFAULT_PROFILES_FILE": str(profile_file),
         "ROS_DOMAIN_ID": str(domain),
-        "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
+        "ROS_AUTOMATIC_DISCOVERY_RANGE": "SYSTEM_DEFAULT" if by_fast_dds else "LOCALHOST",
     }

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tool with the installed probes: what a cell's name says is what carried its messages.
+
+Skipped where the workspace has not been built, or for a stack that is not there.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from test_run import Quiet, rows
+
+from takt.experiment.load import Source, check
+from takt.experiment.plan import plan, this_machine
+from takt.results.model import Cell, Run, Status
+from takt.run import leftovers, runner, scratch, stacks
+
+ROOT = Path(__file__).resolve().parents[3]
+INSTALLED = stacks.find({"TAKT_PREFIX": os.environ.get("TAKT_PREFIX", f"{ROOT}/.takt/install")})
+
+
+class Spy(Quiet):
+    """Looks at the probes while they measure, and kills the last one when told to."""
+
+    def __init__(self, kill_after: int | None = None) -> None:
+        super().__init__()
+        self.kill_after = kill_after
+        self.shared: set[str] = set()
+
+    def advance(self, cell: Cell, recorded: int) -> None:
+        probes = [one for one in psutil.Process().children() if "probe_" in one.name()]
+        for probe in probes:
+            self.shared |= leftovers._used_by(probe.pid, scratch.MEMORY)
+        if self.kill_after is not None and recorded >= self.kill_after:
+            probes[-1].send_signal(signal.SIGKILL)
+
+
+def measured(folder: Path, spy: Quiet, **keys: Any) -> Run:
+    if keys["stack"] not in INSTALLED:
+        pytest.skip(f"the stack {keys['stack']} is not installed")
+    block = {"duration": "300ms", "rate": "1kHz"} | keys
+    document = {"name": "x", "repetitions": 1, "measurements": [block]}
+    experiment = check(document, Source())
+    made = plan(experiment, Source(), INSTALLED, this_machine(), 1)
+    return runner.execute(
+        runner.new_run(experiment, made, runner.Machine()), folder, INSTALLED, spy
+    )
+
+
+@pytest.mark.parametrize(
+    ("stack", "kind", "transport"),
+    [
+        ("raw", "wakeup", "nanosleep"),
+        ("raw", "pingpong", "futex"),
+        ("raw", "pingpong", "udp"),
+        ("rcl", "pingpong", "shm"),
+        ("rcl", "pingpong", "udp"),
+        ("rcl", "pingpong", "process"),
+        ("rcl", "pubsub", "shm"),
+        ("rcl", "pubsub", "process"),
+    ],
+)
+def test_every_kind_and_transport_measures(
+    tmp_path: Path, stack: str, kind: str, transport: str
+) -> None:
+    cell = measured(tmp_path, Quiet(), stack=stack, kind=kind, transport=transport).cells[0]
+    assert (cell.status, cell.error) == (Status.complete, None)
+    assert cell.sent == 300
+    assert cell.count + cell.lost == 300
+    assert cell.statistics is not None
+    assert 0 < cell.statistics.latency.min_us <= cell.statistics.latency.p50_us
+
+
+def test_udp_goes_over_no_shared_memory(tmp_path: Path) -> None:
+    spy = Spy()
+    measured(tmp_path, spy, stack="rcl", kind="pingpong", transport="udp", duration="1s")
+    assert spy.shared == set()
+
+
+def test_shm_goes_over_shared_memory(tmp_path: Path) -> None:
+    spy = Spy()
+    run = measured(tmp_path, spy, stack="rcl", kind="pingpong", transport="shm", duration="1s")
+    if "fastrtps" not in run.versions["rmw"]:
+        pytest.skip("only the files of Fast DDS are known")
+    assert len([name for name in spy.shared if "port" not in name]) >= 2  # a segment a process
+
+
+def test_several_subscribers_record_each(tmp_path: Path) -> None:
+    keys = {"stack": "rcl", "kind": "pubsub", "transport": "udp", "subscribers": 3}
+    cell = measured(tmp_path, Quiet(), **keys).cells[0]
+    assert cell.status is Status.complete
+    assert len(cell.samples) == 3
+    assert rows(tmp_path, cell.samples) == cell.count
+    assert cell.count + cell.lost == 3 * 300
+
+
+def test_a_killed_probe_leaves_its_samples_and_no_shared_memory(tmp_path: Path) -> None:
+    spy = Spy(kill_after=100)
+    keys = {"stack": "rcl", "kind": "pingpong", "transport": "shm", "duration": "5s"}
+    cell = measured(tmp_path, spy, **keys).cells[0]
+    assert cell.status is Status.failed
+    assert cell.error is not None
+    assert cell.error.what == "the ping died: SIGKILL"
+    assert rows(tmp_path, cell.samples) >= 100
+    assert spy.shared
+    assert not [name for name in spy.shared if (scratch.MEMORY / name).exists()]
