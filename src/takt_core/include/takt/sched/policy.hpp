@@ -47,6 +47,10 @@ class Policy {
   // can keep it, with one thread a priority. Otherwise a stack of threads keeps it.
   virtual bool fixed_priority() const noexcept = 0;
 
+  // Whether decide() is the first by before(), so that nobody needs to call it. Who overrides
+  // decide() returns false.
+  virtual bool work_conserving() const noexcept { return true; }
+
   // True when `a` runs before `b`. Must be a strict weak ordering over all jobs. Jobs that neither
   // comes before the other run in the order of their releases, then of their tasks.
   virtual bool before(const Job& a, const Job& b) const noexcept = 0;
