@@ -40,6 +40,13 @@ void add_notes(os::Shortfalls& notes, const os::Shortfalls& more) {
   }
 }
 
+/// A duration as a person would write it.
+std::string in_words(std::chrono::nanoseconds duration) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.9g s", std::chrono::duration<double>{duration}.count());
+  return text;
+}
+
 os::Shortfall unexpected(const std::exception& error) {
   return {.what = "the probe met an error that it does not know",
           .why = error.what(),
@@ -116,7 +123,9 @@ class Measurement {
     // Only the subscriber or the ping records.
     const Bench silent{options_, stop_, nullptr};
     Outcome outcome_there;
-    os::Thread thread{settings_of(options_, there), [&] {
+    os::ThreadSettings settings = settings_of(options_, there);
+    settings.name = "takt." + std::string{name_of(there)};
+    os::Thread thread{settings, [&] {
                         try {
                           enter_role(options_, there);
                           outcome_there = run_role(there, pingpong ? silent : bench, *link_there);
@@ -167,17 +176,16 @@ class Measurement {
 void judge(Result& result, const Options& options, bool time_limit_reached) {
   const Outcome& outcome = result.outcome;
   if (outcome.rests > 0) {
-    result.notes.push_back(
-        {.what = "starting a sample each " + std::to_string(options.period.count()) + " ns",
-         .why = "the loop stayed behind its start times and rested " +
-                std::to_string(outcome.rests) + " times, 10 ms each, to leave the CPU to others",
-         .fix = "choose a longer --period-ns"});
+    result.notes.push_back({.what = "starting a sample each " + in_words(options.period),
+                            .why = "the loop stayed behind its start times and rested " +
+                                   std::to_string(outcome.rests) +
+                                   " times, 10 ms each, to leave the CPU to others",
+                            .fix = "choose a longer --period-ns"});
   }
   if (outcome.problem) {
     result.error = outcome.problem;
   } else if (time_limit_reached && !outcome.finished) {
-    result.error = {.what = "the time limit of " + std::to_string(options.time_limit.count()) +
-                            " ns was reached",
+    result.error = {.what = "the time limit of " + in_words(options.time_limit) + " was reached",
                     .why = std::to_string(outcome.sent) + " of " + std::to_string(options.count) +
                            " samples were taken until then",
                     .fix =

@@ -1,32 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <cstdlib>
 #include <filesystem>
-#include <new>
 
+#include "allocation_count.hpp"
 #include "takt/os/usage.hpp"
 #include "takt/probe/ledger.hpp"
 #include "takt/probe/sample_file.hpp"
-
-namespace {
-std::atomic<std::uint64_t> allocations{0};
-}
-
-void* operator new(std::size_t bytes) {
-  ++allocations;
-  if (void* memory = std::malloc(bytes)) {
-    return memory;
-  }
-  throw std::bad_alloc{};
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t /*bytes*/) noexcept {
-  std::free(memory);
-}
 
 namespace takt::probe {
 namespace {
@@ -43,14 +24,14 @@ TEST(Recording, neither_allocates_nor_faults_to_the_last_record_and_beyond) {
     file.record(0, {}, {}, {});
     static_cast<void>(os::resource_usage(os::UsageOf::thread));
 
-    const auto allocated_before = allocations.load();
+    const auto allocated_before = allocation_count();
     const auto before = os::resource_usage(os::UsageOf::thread);
     for (std::uint64_t k = 1; k < capacity + 1000; ++k) {
       ledger.enter(k);
       file.record(k, os::TimePoint{std::chrono::nanoseconds{1}}, {}, {});
     }
     const auto used = os::resource_usage(os::UsageOf::thread) - before;
-    EXPECT_EQ(allocations.load(), allocated_before);
+    EXPECT_EQ(allocation_count(), allocated_before);
     EXPECT_EQ(used.minor_faults, 0);
     EXPECT_EQ(used.major_faults, 0);
     EXPECT_EQ(file.count(), capacity);

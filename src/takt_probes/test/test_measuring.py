@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -151,3 +152,12 @@ def test_a_pipe_named_as_result_is_written_to_and_not_replaced(
     assert done.returncode == 0
     assert json.loads(text)["received"] == 3
     assert pipe.is_fifo()
+
+
+def test_recording_neither_allocates_nor_faults(probes: Probes) -> None:
+    command = [str(probes.folder / "bench_record"), "--batches", "200"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    answer = json.loads(done.stdout)
+    assert answer["records"] == 200 * 500
+    assert 0 < answer["min_ns"] <= answer["median_ns"] <= answer["p99_ns"] <= answer["max_ns"]
+    assert (answer["allocations"], answer["minor_faults"], answer["major_faults"]) == (0, 0, 0)

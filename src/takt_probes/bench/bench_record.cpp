@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What recording one sample costs: time, allocations, page faults. Prints one JSON object; `p99_ns`
+// is taken over batches, because a clock reading costs more than a record.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <vector>
+
+#include "allocation_count.hpp"
+#include "takt/os/memory.hpp"
+#include "takt/os/thread.hpp"
+#include "takt/os/usage.hpp"
+#include "takt/probe/failure.hpp"
+#include "takt/probe/json.hpp"
+#include "takt/probe/sample_file.hpp"
+
+namespace {
+
+using namespace takt::probe;
+namespace os = takt::os;
+
+/// A folder in memory that is gone afterwards.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    const bool memory = std::filesystem::is_directory("/dev/shm");
+    std::string pattern = memory ? "/dev/shm" : std::filesystem::temp_directory_path().string();
+    pattern += "/takt_bench_XXXXXX";
+    if (mkdtemp(pattern.data()) == nullptr) {
+      throw Failure{{.what = "no temporary folder " + pattern,
+                     .why = os::error_text(errno),
+                     .fix = "make /dev/shm writable"}};
+    }
+    path_ = pattern;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+void measure(std::size_t batches, std::size_t per_batch) {
+  const TemporaryFolder folder;
+  SampleFile file{folder.path() / "record.taktsamples", batches * per_batch};
+  std::vector<double> costs(batches);
+
+  const auto allocations_before = allocation_count();
+  const auto usage_before = os::resource_usage(os::UsageOf::thread);
+  std::uint64_t sequence = 0;
+  for (double& cost : costs) {
+    const auto start = os::now();
+    for (std::size_t k = 0; k < per_batch; ++k, ++sequence) {
+      // Times that change, as in a measuring loop, but cost no reading of the clock.
+      const auto time = start + std::chrono::nanoseconds{static_cast<std::int64_t>(sequence)};
+      file.record(sequence, start, time, time);
+    }
+    cost = static_cast<double>((os::now() - start).count()) / static_cast<double>(per_batch);
+  }
+  const auto usage = os::resource_usage(os::UsageOf::thread) - usage_before;
+  const auto allocated = allocation_count() - allocations_before;
+
+  std::ranges::sort(costs);
+  const auto quantile = [&](double q) {
+    return costs[static_cast<std::size_t>(q * static_cast<double>(costs.size() - 1))];
+  };
+  JsonWriter json;
+  json.open_object()
+      .field("records", file.count())
+      .field("batches", batches)
+      .field("min_ns", costs.front())
+      .field("median_ns", quantile(0.5))
+      .field("p99_ns", quantile(0.99))
+      .field("max_ns", costs.back())
+      .field("allocations", allocated)
+      .field("minor_faults", usage.minor_faults)
+      .field("major_faults", usage.major_faults)
+      .close_object();
+  std::printf("%s\n", json.text().c_str());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"Measures what recording one sample costs, and prints JSON.", "bench_record"};
+  app.footer("Example:\n  bench_record --cpu 1 --priority 80");
+  os::ThreadSettings settings{.cpus = {}, .name = {}};
+  std::size_t batches = 2000;
+  std::size_t per_batch = 500;
+  app.add_option("--cpu", settings.cpus, "Where to run; not pinned without it")->expected(1);
+  app.add_option("--priority", settings.priority, "SCHED_FIFO priority; 0: SCHED_OTHER")
+      ->check(CLI::Range(0, os::max_priority))
+      ->capture_default_str();
+  app.add_option("--batches", batches, "Batches")
+      ->check(CLI::Range(1, 100'000))
+      ->capture_default_str();
+  app.add_option("--per-batch", per_batch, "Records between two clock readings")
+      ->check(CLI::Range(1, 100'000))
+      ->capture_default_str();
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  try {
+    settings.policy =
+        settings.priority > 0 ? os::SchedulingPolicy::fifo : os::SchedulingPolicy::other;
+    os::Shortfalls shortfalls = os::apply(settings);
+    std::ranges::move(os::lock_memory(), std::back_inserter(shortfalls));
+    for (const os::Shortfall& one : shortfalls) {
+      std::fprintf(stderr, "bench_record: not obtained: %s: %s; %s\n", one.what.c_str(),
+                   one.why.c_str(), one.fix.c_str());
+    }
+    measure(batches, per_batch);
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "bench_record: %s\n", error.what());
+    return 1;
+  }
+}
