@@ -115,6 +115,7 @@ class Progress:
             console=self._console,
             transient=True,
             speed_estimate_period=600,
+            refresh_per_second=2,  # the display shares the CPUs with what is measured
         )
         left = sum(estimate(cell) for cell in run.cells if cell.status is not Status.complete)
         self._all = self._bars.add_task("run", total=left)
@@ -198,20 +199,30 @@ def _table(run: Run) -> Table:
     table = Table(title=f"{run.name}: latency in µs", box=SIMPLE_HEAD, padding=0, pad_edge=False)
     whole = run.status is Status.complete
     table.add_column("measurement", overflow="fold")
+    table.add_column("", justify="right", no_wrap=True)
     for name in ("count", "lost", "p50", "p99", "p99.9", "max"):
         table.add_column(name, justify="right", no_wrap=True)
     if not whole:
         table.add_column("status")
+    before = ""
     for cell in sorted(run.cells, key=lambda one: (one.stack, one.key, one.repetition)):
         numbers = (cell.p50_us, cell.p99_us, cell.p999_us, cell.max_us)
         table.add_row(
-            cell.id,
+            "" if cell.key == before else cell.key,
+            f"r{cell.repetition}",
             str(cell.count),
             str(cell.lost),
-            *("" if number is None else f"{number:.1f}" for number in numbers),
+            *map(_microseconds, numbers),
             *(() if whole else (cell.status.value,)),
         )
+        before = cell.key
     return table
+
+
+def _microseconds(value: float | None) -> str:
+    if value is None:
+        return ""
+    return f"{value:.1f}" if value < 1000 else f"{value:.0f}"
 
 
 def _time(seconds: float) -> str:

@@ -84,6 +84,8 @@ def plan(
             if name not in stacks:
                 missing = stacks.missing(name, source.where((*here, "stack")))
                 if not experiment.skip_missing:
+                    if source.file:
+                        missing.remedy = f"{missing.remedy}; or leave it out: skip_missing: true"
                     raise missing
                 skipped.append(Note(what="left out", why=missing.what, fix=missing.remedy))
                 continue

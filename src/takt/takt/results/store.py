@@ -16,13 +16,19 @@ DOCUMENT = "run.json"
 RESULTS = Path("results")
 
 
-def default_folder(name: str, started: datetime, parent: Path = RESULTS) -> Path:
-    """``results/<name>-<UTC time stamp>``, made distinct where two runs start in one second."""
+def create_default(name: str, started: datetime, parent: Path = RESULTS) -> Path:
+    """Makes ``results/<name>-<UTC time>``, made distinct where two runs start in one second."""
     base = f"{name}-{started:%Y%m%dT%H%M%SZ}"
     folder, number = parent / base, 2
-    while folder.exists():
-        folder, number = parent / f"{base}-{number}", number + 1
-    return folder
+    while True:
+        try:
+            folder.mkdir(parents=True)
+        except FileExistsError:
+            folder, number = parent / f"{base}-{number}", number + 1
+        except OSError as error:
+            raise _cannot_make(folder, error) from None
+        else:
+            return folder
 
 
 def create(folder: Path) -> Path:
@@ -36,7 +42,7 @@ def create(folder: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise TaktError(f"the results folder cannot be made: {error}", where=str(folder)) from None
+        raise _cannot_make(folder, error) from None
     return folder
 
 
@@ -81,6 +87,14 @@ def write(run: Run, folder: Path) -> None:
             os.close(descriptor)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _cannot_make(folder: Path, error: OSError) -> TaktError:
+    return TaktError(
+        f"the results folder cannot be made: {error.strerror}",
+        where=str(folder),
+        remedy="name a folder that you may write to: --out FOLDER",
+    )
 
 
 def find_runs(parent: Path = RESULTS) -> list[Path]:

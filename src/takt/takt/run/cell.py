@@ -56,13 +56,16 @@ def measure(
     probes = _commands(cell, stack, roles, place, context, limit_s)
     started, clock, stolen = datetime.now(timezone.utc), time.monotonic(), steal_seconds()
     last_note = 0.0
+    notes_left = 2  # once it records, everything is mapped: no need to look into it any more
 
     def tick(pids: list[int]) -> None:
-        nonlocal last_note
-        if time.monotonic() - last_note > JOURNAL_EVERY_S:
+        nonlocal last_note, notes_left
+        recorded = max(samples.progress(one.samples) for one in probes if one.samples)
+        if notes_left and time.monotonic() - last_note > JOURNAL_EVERY_S:
             context.journal.note(pids)
             last_note = time.monotonic()
-        progress(max(samples.progress(one.samples) for one in probes if one.samples))
+            notes_left -= recorded > 0
+        progress(recorded)
 
     end, who = probes_of.run(
         probes,

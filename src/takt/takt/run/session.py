@@ -42,7 +42,7 @@ def start(experiment: Experiment, planned: Plan, out: Path | None = None) -> Ses
 
     started = datetime.now(timezone.utc)
     machine = runner.Machine(doctor.fingerprint(), doctor.findings())
-    folder = store.create(out or store.default_folder(experiment.name, started))
+    folder = store.create(out) if out else store.create_default(experiment.name, started)
     return Session(runner.new_run(experiment, planned, machine, started), folder, stacks.find())
 
 

@@ -85,7 +85,7 @@ class Stacks:
         return TaktError(
             f"the stack {name} is not installed (installed: {there})",
             where=where,
-            remedy=f"{HOW_TO_GET}; or set skip_missing: true to go on without it",
+            remedy=HOW_TO_GET,
         )
 
 
