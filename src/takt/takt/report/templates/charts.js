@@ -55,9 +55,9 @@
         const hex = colour("--c" + (one.colour % 8));
         return {
           // An empty bin lies below the axis, which starts under one sample.
-          name: one.name, x: one.x, y: [...one.y.map((count) => count || 0.1), 0.1], mode: "lines",
+          name: one.name, x: [one.x[0], ...one.x], y: [0.1, ...one.y.map((count) => count || 0.1), 0.1], mode: "lines",
           line: { shape: "hv", width: 1.8, color: hex }, fill: "tozeroy", fillcolor: faint(hex, 0.2),
-          text: [...one.y, 0].map((count, i) => `${amount(one.x[i])}–${amount(one.x[i + 1] ?? one.x[i])} µs: ${amount(count)} samples`),
+          text: [0, ...one.y, 0].map((count, i) => `${amount(one.x[Math.max(i - 1, 0)])}–${amount(one.x[Math.min(i, one.y.length)])} µs: ${amount(count)} samples`),
           hovertemplate: "%{text}<extra>%{fullData.name}</extra>",
         };
       });
@@ -116,6 +116,13 @@
     const chart = charts[element.id];
     if (!chart || !element.offsetParent) return;
     const [traces, page] = drawings[chart.type](chart);
+    if (element.clientWidth < 450) page.margin.t = 90; // the legend takes two lines
+    if (document.documentElement.classList.contains("printing")) {
+      page.width = element.clientWidth;
+      page.height = element.clientHeight;
+    } else {
+      page.autosize = true;
+    }
     Plotly.react(element, traces, page, { displaylogo: false, responsive: true, modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"] });
     element.dataset.drawn = "yes";
   }
@@ -166,9 +173,11 @@
   window.addEventListener("beforeprint", () => {
     closed = [...document.querySelectorAll("details.measurement:not([open])")];
     for (const details of closed) details.open = true;
+    document.documentElement.classList.add("printing");
     all().forEach(draw);
   });
   window.addEventListener("afterprint", () => {
+    document.documentElement.classList.remove("printing");
     for (const details of closed) details.open = false;
     redraw();
   });

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``takt compare``: the gate that turns red when latency grew."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from takt.statistics.compare import Change, Comparison
+
+
+def compare(
+    a: Annotated[Path, typer.Argument(metavar="A", help="The folder of the run before.")],
+    b: Annotated[Path, typer.Argument(metavar="B", help="The folder of the run after.")],
+    threshold: Annotated[
+        str, typer.Option(help="Growth that is tolerated: 10% or 0.1.", metavar="SHARE")
+    ] = "10%",
+    confidence: Annotated[
+        float, typer.Option(help="In percent, for all cells together.", metavar="PERCENT")
+    ] = 95.0,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document instead.")
+    ] = False,
+) -> None:
+    """Tell per cell whether median or p99 of latency grew from run A to run B.
+
+    A cell regressed when the whole interval of its ratio B / A lies above 1 + threshold, or when A
+    measured it and B has no sample of it. The intervals hold together: two equal runs raise a false
+    alarm in any cell with at most 5 % probability (at 95 %). Exit code: 0 for no regression, 1 for
+    at least one, 2 where the runs cannot be compared.
+
+    Example: takt compare results/before results/after --threshold 10%
+    """
+    from takt.cli.output import print_json, stderr, stdout
+    from takt.errors import TaktError
+    from takt.results import store
+    from takt.statistics.compare import compare_runs
+
+    tolerated = _share(threshold)
+    if not 50 <= confidence < 100:
+        raise TaktError(
+            f"{confidence:g} is no confidence",
+            where="--confidence",
+            remedy="give percent, from 50 to below 100: --confidence 95",
+        )
+    runs = (store.read(a), store.read(b))
+    folders = tuple(folder.parent if folder.is_file() else folder for folder in (a, b))
+    result = compare_runs(runs, (folders[0], folders[1]), tolerated, confidence / 100)
+    if not result.cells:
+        raise TaktError(
+            "the runs have no cell in common, so there is nothing to compare",
+            where=f"{a}, {b}",
+            remedy="compare runs of the same experiment",
+        )
+    if as_json:
+        print_json(_document(result, tolerated, confidence / 100))
+    else:
+        stdout().print(_table(result))
+        for line in _remarks(result):
+            stderr().print(line, markup=False, soft_wrap=True)
+        stdout().print(_conclusion(result, tolerated, confidence), markup=False)
+    if result.regressed:
+        raise typer.Exit(1)
+
+
+def _share(text: str) -> float:
+    """Read ``10%`` or ``0.1``."""
+    from takt.errors import TaktError
+
+    number, percent = text.strip().removesuffix("%"), text.strip().endswith("%")
+    try:
+        share = float(number) / (100 if percent else 1)
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= 10:
+        raise TaktError(
+            f"{text!r} is no share",
+            where="--threshold",
+            remedy="write 10% or 0.1; 5 means 500 %, and 1000 % is the most",
+        )
+    return share
+
+
+def _document(result: Comparison, threshold: float, confidence: float) -> dict[str, Any]:
+    from takt.results.model import SCHEMA_VERSION
+
+    def ratio(change: Change | None) -> float | None:
+        return change.ratio if change else None
+
+    def interval(change: Change | None) -> list[float] | None:
+        return [change.low, change.high] if change else None
+
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "threshold": threshold,
+        "confidence": confidence,
+        "cells": [
+            {
+                "key": cell.key,
+                "ratio_p50": ratio(cell.changes.get("p50")),
+                "ratio_p99": ratio(cell.changes.get("p99")),
+                "interval": {name: interval(cell.changes.get(name)) for name in ("p50", "p99")},
+                "lost": list(cell.lost),
+                "repetitions": list(cell.repetitions),
+                "notes": cell.notes,
+                "regressed": cell.regressed,
+            }
+            for cell in result.cells
+        ],
+        "only_a": result.only_a,
+        "only_b": result.only_b,
+        "notes": result.notes,
+        "regressed": result.regressed,
+    }
+
+
+def _table(result: Comparison) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    def written(change: Change | None) -> tuple[str, str]:
+        if change is None:
+            return "–", "–"
+        return f"{change.ratio:.3f}", f"{change.low:.3f} … {change.high:.3f}"
+
+    table = Table(box=None, pad_edge=False, title_justify="left")
+    table.add_column("cell", overflow="fold")
+    for name in ("p50 B/A", "interval", "p99 B/A", "interval", "lost A, B"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    for cell in result.cells:
+        verdict = Text("regressed", style="bold red") if cell.regressed else Text("")
+        if not cell.changes and not cell.regressed:
+            verdict = Text("not compared", style="yellow")
+        table.add_row(
+            Text(cell.key),
+            *written(cell.changes.get("p50")),
+            *written(cell.changes.get("p99")),
+            f"{cell.lost[0]}, {cell.lost[1]}",
+            verdict,
+        )
+    return table
+
+
+def _remarks(result: Comparison) -> list[str]:
+    lines = [f"only in A: {key}" for key in result.only_a]
+    lines += [f"only in B: {key}" for key in result.only_b]
+    by_note: dict[str, list[str]] = {}
+    for cell in result.cells:
+        for note in cell.notes:
+            by_note.setdefault(note, []).append(cell.key)
+    for note, keys in by_note.items():
+        of = keys[0] if len(keys) == 1 else f"{len(keys)} cells"
+        lines.append(f"{of}: {note}")
+    return [*lines, *result.notes]
+
+
+def _conclusion(result: Comparison, threshold: float, confidence: float) -> str:
+    regressed = sum(cell.regressed for cell in result.cells)
+    compared = sum(bool(cell.changes) for cell in result.cells)
+    limit = f"by more than {threshold * 100:g} % (confidence {confidence:g} %)"
+    if regressed:
+        return f"{regressed} of {len(result.cells)} cells regressed {limit}."
+    if compared < len(result.cells):
+        return f"None of the {compared} cells that could be compared regressed {limit}."
+    return f"No cell regressed {limit}."

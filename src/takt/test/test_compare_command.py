@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``takt compare`` as a script calls it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from synthetic_runs import Point, write_run
+
+from takt.cli.main import main
+
+POINT = Point("raw", "wakeup", "nanosleep", "other", 58.0)
+SLOWER = replace(POINT, median_us=90.0, spike_us=600.0)
+
+
+@pytest.fixture
+def run(tmp_path, capfd):
+    """Call the command and return exit code, standard output and standard error."""
+
+    def call(*arguments: object) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as ended:
+            main(["compare", *map(str, arguments)])
+        out, err = capfd.readouterr()
+        return int(ended.value.code or 0), out, err
+
+    for name, points in (("a", [POINT]), ("same", [POINT]), ("slower", [SLOWER])):
+        write_run(tmp_path / name, points, 3, 1000, seed=len(name))
+    return call
+
+
+def test_equal_runs_give_0(run, tmp_path):
+    code, out, _ = run(tmp_path / "a", tmp_path / "same")
+    assert code == 0
+    assert "No cell regressed by more than 10 %" in out
+
+
+def test_a_regression_gives_1_and_names_the_cell(run, tmp_path):
+    code, out, _ = run(tmp_path / "a", tmp_path / "slower")
+    assert code == 1
+    assert "regressed" in out
+    assert "raw-wakeup" in out
+
+
+def test_a_threshold_above_the_growth_lets_it_pass(run, tmp_path):
+    assert run(tmp_path / "a", tmp_path / "slower", "--threshold", "100%")[0] == 0
+    assert run(tmp_path / "a", tmp_path / "slower", "--threshold", "1.0")[0] == 0
+
+
+def test_json_is_one_document_with_the_promised_keys(run, tmp_path):
+    code, out, _ = run(tmp_path / "a", tmp_path / "slower", "--json")
+    document = json.loads(out)
+    assert code == 1
+    assert document["schema_version"] == 1
+    assert document["regressed"] is True
+    (cell,) = document["cells"]
+    assert cell["key"] == POINT.key
+    assert cell["regressed"] is True
+    low, high = cell["interval"]["p50"]
+    assert 1.1 < low < cell["ratio_p50"] < high
+    low, high = cell["interval"]["p99"]
+    assert low < cell["ratio_p99"] < high
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ["{a}", "{nowhere}"],
+        ["{a}"],
+        ["{a}", "{a}", "--threshold", "some"],
+        ["{a}", "{a}", "--threshold", "-5%"],
+        ["{a}", "{a}", "--confidence", "100"],
+        ["{a}", "{a}", "--unknown"],
+    ],
+)
+def test_wrong_use_gives_2_and_a_reason(run, tmp_path, wrong):
+    places = {"a": tmp_path / "a", "nowhere": tmp_path / "nowhere"}
+    code, out, err = run(*(part.format(**places) for part in wrong))
+    assert code == 2
+    assert not out
+    assert err.strip()
+
+
+def test_runs_without_a_common_cell_give_2(run, tmp_path):
+    write_run(tmp_path / "other", [replace(POINT, transport="elsewhere")], 1, 600)
+    code, _, err = run(tmp_path / "a", tmp_path / "other")
+    assert code == 2
+    assert "no cell in common" in err
+
+
+def test_another_schema_gives_2(run, tmp_path):
+    document = tmp_path / "same" / "run.json"
+    document.write_text('{"schema_version": 99, "rounds": []}')
+    assert run(tmp_path / "a", tmp_path / "same")[0] == 2
