@@ -92,6 +92,18 @@ def test_shared_memory_goes_when_its_last_user_is_dead(memory: Path, how: str, n
     assert not path.exists()
 
 
+def test_the_semaphore_of_a_port_goes_with_it(memory: Path) -> None:
+    port = shared_file(memory, "fastdds_port7413")
+    semaphore = shared_file(memory, "sem.fastdds_port7413_mutex")
+    journal = leftovers.Journal(memory, memory)
+    with port.open("r+b") as file, mmap.mmap(file.fileno(), 4096):
+        journal.note([os.getpid()])
+        assert journal.sweep() == []
+    journal.sweep()
+    assert not port.exists()
+    assert not semaphore.exists()
+
+
 def test_shared_memory_of_others_is_never_touched(memory: Path) -> None:
     others = [
         shared_file(memory, name)

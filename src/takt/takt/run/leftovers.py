@@ -20,6 +20,9 @@ from takt.run import scratch
 
 JOURNAL = "shared_memory.txt"
 _OURS = re.compile(r"(sem\.)?(fastrtps|fastdds|fast_datasharing)_?[A-Za-z0-9_.-]*")
+# glibc makes a named semaphore under a temporary name, which is what the map of its maker shows; so
+# the semaphore of a port counts as used where the port is.
+_PORT = re.compile(r"((?:fastrtps|fastdds)_port[0-9]+)(?:_el)?")
 _PROC = Path("/proc")
 
 
@@ -97,4 +100,5 @@ def _used_by(pid: int, memory: Path) -> set[str]:
             with contextlib.suppress(OSError):
                 paths.add(str(descriptor.readlink()))
     names = {path.removeprefix(prefix) for path in paths if path.startswith(prefix)}
-    return {name for name in names if _OURS.fullmatch(name)}
+    ports = [match[1] for name in names if (match := _PORT.fullmatch(name))]
+    return {name for name in names if _OURS.fullmatch(name)} | {f"sem.{one}_mutex" for one in ports}
