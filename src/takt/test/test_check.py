@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 from conftest import HERE
+from fake_machine import Fake
 from rich.console import Console
 from synthetic_runs import CHECK, FAILED, write_run
-from test_doctor import Fake
 
 from takt.check.evidence import layers
 from takt.check.plan import RealtimeCore, choose_core, experiment
@@ -73,7 +73,7 @@ def test_the_check_takes_less_than_two_minutes() -> None:
     machine = Machine(frozenset({0, 1}), 1 << 33)
     cells = plan_cells(experiment(CORE), Source(), installed, machine, 1).cells
     assert sum(cell.samples_asked * cell.period_us for cell in cells) / 1e6 <= 80
-    assert sum(map(estimate, cells)) < 130  # the estimate is generous about starting
+    assert sum(map(estimate, cells)) < 120
 
 
 def test_two_misses_at_a_point_still_prove_one_in_a_thousand() -> None:

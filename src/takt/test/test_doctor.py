@@ -11,49 +11,21 @@ import sys
 from pathlib import Path
 
 import pytest
+from fake_machine import Fake
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from takt.doctor import CHECKS, SEVERITIES, System, findings, fingerprint
+from takt.doctor import CHECKS, SEVERITIES, findings, fingerprint
 from takt.doctor.system import Space, Window, format_cpu_list, parse_cpu_list
-from takt.results.model import Finding, Severity
+from takt.results.model import Severity
 
 GOVERNOR = "/sys/devices/system/cpu/cpu{}/cpufreq/scaling_governor"
 CLOCK = "/sys/devices/system/clocksource/clocksource0"
-QUIET = Window(seconds=0.3, busy=0.02, steal=0.0)
 LIMITS = """\
 Limit                     Soft Limit           Hard Limit           Units
 Max locked memory         {memlock}              {memlock}              bytes
 Max realtime priority     {rtprio}                    {rtprio}
 """
-
-
-class Fake(System):
-    """A machine made of files."""
-
-    fifo_error = 0
-    usable_cpus: frozenset[int] = frozenset(range(64))
-    shared_memory = Space(total=8 << 30, free=8 << 30)
-    window = QUIET  # type: ignore[assignment]
-
-    def try_fifo(self, priority: int = 1) -> int:
-        return self.fifo_error
-
-    def try_cpu(self, cpu: int) -> bool:
-        return cpu in self.usable_cpus
-
-    def space(self, path: str) -> Space | None:
-        return self.shared_memory
-
-    def put(self, files: dict[str, str | bytes]) -> Fake:
-        for name, content in files.items():
-            path = self.path(name)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return self
-
-    def finding(self, name: str) -> Finding:
-        return next(finding for finding in findings(self) if finding.id == name)
 
 
 def cpus(count: int) -> dict[str, str | bytes]:
@@ -476,7 +448,7 @@ def test_stolen_time_since_boot_and_right_now(
     nothing: Fake, stolen: int, now: float, severity: Severity
 ) -> None:
     nothing.put({"/proc/stat": f"cpu  0 0 0 {20000 - stolen} 0 0 0 {stolen} 0 0\n"})
-    nothing.window = Window(seconds=0.3, busy=0.1, steal=now)  # type: ignore[assignment]
+    nothing.window = Window(seconds=0.3, busy=0.1, steal=now)
     assert nothing.finding("steal").severity is severity
 
 

@@ -65,9 +65,10 @@ def judge(run: Run) -> Verdict:
     reasons = [reason for one in judgements for reason in one.reasons]
     if (kernel := _finding(run, "preemption")) and kernel.severity is not Severity.good:
         level = worst(level, "fair")
+        known = "not" if kernel.severity is not Severity.unknown else "not known to be"
         reasons.append(
-            f"The kernel is not known to be PREEMPT_RT ({kernel.value}): nothing bounds how late "
-            "it may get under load."
+            f"The kernel is {known} PREEMPT_RT ({kernel.value}): nothing bounds how late it may "
+            "get under load."
         )
     for stack in _missing_stacks(run):
         level = worst(level, "fair")

@@ -25,7 +25,7 @@ SHORTEST_PERIOD_NS = 10_000
 LARGEST_PAYLOAD = 64 * 1024 * 1024
 RECORD_BYTES = 32
 # Starting, discovery, stopping and storing, in seconds; only for the estimate.
-OVERHEAD_S = {"wakeup": 0.5, "pingpong": 2.0, "pubsub": 2.5}
+OVERHEAD_S = {"wakeup": 0.3, "pingpong": 1.0, "pubsub": 1.3}
 RAW = "raw"  # the machine's own limits: no middleware, no QoS
 
 
