@@ -55,6 +55,7 @@ class Point:
     losses: int = 0
     subscribers: int = 1
     fails: str | None = None
+    denied: bool = False  # the system refused real-time scheduling
 
     @property
     def key(self) -> str:
@@ -113,7 +114,7 @@ def latencies_us(point: Point, count: int, rng: np.random.Generator) -> NDArray[
     latency[hit] += rng.exponential(point.spike_us, int(hit.sum()))
     if count:
         latency[0] *= 6.0  # the first sample pays for cold caches and discovery
-    return latency
+    return np.asarray(latency, dtype=np.float64)
 
 
 def autocorrelated(count: int, rho: float, rng: np.random.Generator) -> NDArray[np.float64]:
@@ -212,8 +213,9 @@ def _probe(point: Point, count: int) -> ProbeResult:
         "priority": point.priority,
         "cpu": [1] if point.policy != "other" else [],
     }
+    granted = {**asked, "policy": "other", "priority": 0} if point.denied else asked
     obtained = {
-        **asked,
+        **granted,
         "memory_locked": point.policy != "other",
         "timer_slack_ns": 50_000,
         "minor_faults": 0,
@@ -231,7 +233,13 @@ def _probe(point: Point, count: int) -> ProbeResult:
         ],
     }
     return ProbeResult(
-        role="both", status="complete", sent=count, received=count, asked=asked, obtained=obtained
+        role="both",
+        status="complete",
+        sent=count,
+        received=count,
+        asked=asked,
+        obtained=obtained,
+        notes=[DENIED] if point.denied else [],
     )
 
 
@@ -276,6 +284,12 @@ def write_document(folder: Path, run: Run) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "run.json").write_text(run.model_dump_json(indent=2) + "\n", encoding="utf-8")
 
+
+DENIED = Note(
+    what="SCHED_FIFO was refused",
+    why="this user may not use real-time priorities",
+    fix="add 'username - rtprio 98' to /etc/security/limits.conf and log in again",
+)
 
 MACHINE = {
     "kernel": "6.1.0-31-rt-amd64",

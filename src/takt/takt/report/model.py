@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from takt.report import charts, text
+from takt.report.settings import SettingRow, setting_rows
 from takt.results.model import Cell, Extreme, Note, Run, Statistics, Status
 from takt.statistics.series import Series, joined, read_series
 from takt.statistics.summary import summarise
@@ -113,20 +114,6 @@ class Scale:
 
 
 @dataclass(frozen=True)
-class SettingRow:
-    """What one role of a variant asked for and got; differences in words."""
-
-    variant: Variant
-    measurement: Measurement
-    role: str
-    asked: str
-    obtained: str
-    differences: list[str]
-    memory_locked: str
-    notes: list[Any]
-
-
-@dataclass(frozen=True)
 class Unfinished:
     """Cells that ended alike before their end."""
 
@@ -189,7 +176,7 @@ def build(folder: Path, run: Run) -> Page:
     page = Page(run, kinds, [], _unfinished(run.cells))
     for measurement in page.measurements:
         for variant in measurement.variants:
-            page.settings.extend(_settings(measurement, variant))
+            page.settings.extend(setting_rows(measurement.title, variant.cells))
     return page
 
 
@@ -340,33 +327,3 @@ def _scale(measurements: list[Measurement]) -> Scale:
     ]
     low, high = min(values, default=1.0), max(values, default=1000.0)
     return Scale(low * 0.85, max(high * 1.15, low * 2))
-
-
-def _settings(measurement: Measurement, variant: Variant) -> list[SettingRow]:
-    """One row a role; repetitions that asked for and got the same are one row."""
-    rows: dict[tuple[str, ...], SettingRow] = {}
-    for cell in variant.cells:
-        for probe in cell.probes:
-            asked, obtained = _scheduling(probe.asked), _scheduling(probe.obtained)
-            differences = [
-                f"{text.words(name)}: asked {text.setting(value)}, "
-                f"obtained {text.setting(probe.obtained.get(name))}"
-                for name, value in probe.asked.items()
-                if value not in ([], None) and probe.obtained.get(name) != value
-            ]
-            locked = text.setting(probe.obtained.get("memory_locked"))
-            row = SettingRow(
-                variant, measurement, probe.role, asked, obtained, differences, locked, probe.notes
-            )
-            rows.setdefault((probe.role, asked, obtained, locked, *differences), row)
-    return list(rows.values())
-
-
-def _scheduling(settings: dict[str, Any]) -> str:
-    if not settings:
-        return text.ABSENT
-    return text.scheduling(
-        str(settings.get("policy", "other")),
-        int(settings.get("priority") or 0),
-        settings.get("cpu") or [],
-    )

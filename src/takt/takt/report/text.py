@@ -40,10 +40,11 @@ def duration(value_us: float | None) -> str:
     """Write a time with the unit that suits its size: ``850 µs``, ``1.25 ms``, ``2 s``."""
     if value_us is None:
         return ABSENT
+    value_us = float(f"{value_us:.3g}")
     for factor, least, unit in ((6e7, 1.2e8, "min"), (1e6, 1e6, "s"), (1e3, 1e3, "ms")):
         if abs(value_us) >= least:
-            return f"{float(f'{value_us / factor:.3g}'):g}{THIN_SPACE}{unit}"
-    if float(f"{value_us:.3g}").is_integer():
+            return f"{value_us / factor:.3g}{THIN_SPACE}{unit}"
+    if value_us.is_integer():
         return f"{value_us:.0f}{THIN_SPACE}µs"
     return f"{microseconds(value_us)}{THIN_SPACE}µs"
 

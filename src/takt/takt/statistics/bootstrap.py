@@ -61,7 +61,7 @@ def correlation_time(series: Floats) -> float:
 
 def block_length(size: int, correlation: float) -> int:
     """Choose a block of several correlation times, while enough blocks remain to draw from."""
-    wanted = max(size ** (1 / 3), 8 * correlation if correlation > 1.5 else 0.0)
+    wanted = max(float(np.cbrt(size)), 8 * correlation if correlation > 1.5 else 0.0)
     return max(1, min(round(wanted), size // BLOCKS_AT_LEAST))
 
 

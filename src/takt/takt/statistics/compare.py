@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two runs, cell by cell: did the median or the 99th percentile of latency grow?
+"""Two runs compared cell by cell: whether median or 99th percentile of latency grew.
 
 A ratio is that of the geometric means of the repetitions' percentiles: a repetition counts once,
 however many samples it has, because what changes between repetitions (memory layout, neighbours,
@@ -121,7 +121,8 @@ def _differences(runs: tuple[Run, Run]) -> list[str]:
     """Say what makes two runs hard to compare."""
     a, b = runs
     notes = [
-        f"{what} {name} differs: {first.get(name, 'absent')} in A, {second.get(name, 'absent')} in B"
+        f"{what} {name} differs: {first.get(name, 'absent')} in A, "
+        f"{second.get(name, 'absent')} in B"
         for what, first, second in (
             ("machine:", a.machine, b.machine),
             ("version:", a.versions, b.versions),

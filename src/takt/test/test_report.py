@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The report's data and file, without a browser."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from synthetic_runs import CHECK, FAILED, Point, write_document, write_run
+
+from takt.cli.main import main
+from takt.report import charts, text
+from takt.report.html import write_report
+from takt.report.model import build
+from takt.results import store
+from takt.results.model import Status
+from takt.statistics.series import joined, read_series, series_of
+from takt.statistics.summary import percentiles, summarise
+
+WAKEUP = CHECK[0]
+
+
+def report_of(folder) -> str:
+    return write_report(folder, store.read(folder)).read_text(encoding="utf-8")
+
+
+def words_of(page: str) -> str:
+    class Words(HTMLParser):
+        text = ""
+        skipped = False
+
+        def handle_starttag(self, tag, attrs):
+            self.skipped = tag in {"script", "style"}
+
+        def handle_endtag(self, tag):
+            self.skipped = False
+
+        def handle_data(self, data):
+            if not self.skipped:
+                self.text += data + " "
+
+    words = Words()
+    words.feed(page)
+    return re.sub(r"\s+", " ", words.text)
+
+
+def series(latency_us, period_us=1000) -> object:
+    latency = np.round(np.asarray(latency_us) * 1000).astype(np.int64)
+    intended = np.arange(len(latency), dtype=np.int64) * period_us * 1000
+    received = np.where(latency > 0, intended + latency, 0)
+    return series_of(np.arange(len(latency)), intended, intended, received)
+
+
+def test_pooled_numbers_are_those_of_all_samples_together(tmp_path):
+    run = write_run(tmp_path, [WAKEUP], repetitions=3, count=800)
+    (variant,) = build(tmp_path, run).variants
+    samples = joined([read_series(tmp_path / cell.samples[0]) for cell in run.cells])
+    assert variant.statistics == summarise(
+        samples.latency_ns, samples.response_ns, samples.first_ns, 1000.0, samples.sequence
+    )
+    assert variant.total("count") == 2400
+    assert [one.extreme.us for one in variant.highest] == sorted(
+        (samples.latency_ns / 1000).tolist(), reverse=True
+    )[:10]
+
+
+def test_settings_that_differ_only_in_scheduling_share_charts(tmp_path):
+    run = write_run(tmp_path, CHECK, repetitions=1, count=300)
+    page = build(tmp_path, run)
+    assert len(page.measurements) == 6
+    assert sum(len(one.variants) for one in page.measurements) == len(CHECK)
+    first = page.measurements[0]
+    assert [one.colour for one in first.variants] == [0, 1]
+    names = [one["name"] for one in first.charts[f"{first.anchor}-histogram"]["series"]]
+    assert names == ["normal", "real-time FIFO 80, CPU 1"]
+
+
+def test_no_sample_is_missing_in_the_histogram():
+    rng = np.random.default_rng(1)
+    values = np.exp(rng.normal(11, 1.5, 50_000)).astype(np.int64)
+    drawn = charts.histogram([("all", 0, charts.fine_bins(values))])["series"][0]
+    assert sum(drawn["y"]) == len(values)
+    assert len(drawn["x"]) == len(drawn["y"]) + 1 <= charts.HISTOGRAM_BINS + 2
+    assert drawn["x"] == sorted(drawn["x"])
+
+
+def test_the_tail_falls_from_all_samples_to_the_slowest_one():
+    rng = np.random.default_rng(2)
+    values = np.exp(rng.normal(11, 0.3, 20_000)).astype(np.int64)
+    drawn = charts.tail([("all", 0, charts.fine_bins(values), percentiles(values))])["series"][0]
+    assert drawn["y"][0] == 1
+    assert drawn["y"][-1] == 1 / len(values)
+    assert drawn["x"][-1] == charts.short(values.max() / 1000)
+    assert drawn["y"] == sorted(drawn["y"], reverse=True)
+    for x, y in zip(drawn["x"][1:-1], drawn["y"][1:-1], strict=True):
+        assert y == pytest.approx((values / 1000 > x).mean(), rel=0.2, abs=2e-3)
+
+
+def test_no_peak_is_lost_in_the_time_plot():
+    latency = np.full(100_000, 50.0)
+    latency[77_777] = 987.0
+    latency[55_555] = 3.0
+    drawn = charts.over_time([series(latency)], "x", 0, 1000.0)
+    (part,) = drawn["parts"]
+    assert len(part["x"]) <= charts.TIME_BINS + 1
+    assert max(part["high"]) == 987.0
+    assert part["x"][int(np.argmax(part["high"]))] == pytest.approx(77.777, abs=0.3)
+    assert min(part["low"]) == 3.0
+
+
+def test_lost_samples_and_repetitions_are_in_the_time_plot():
+    latency = np.full(1000, 50.0)
+    latency[500] = 0.0  # lost
+    drawn = charts.over_time([series(latency), series(latency)], "x", 0, 1000.0)
+    assert len(drawn["parts"]) == 2
+    assert drawn["breaks"] == [pytest.approx(0.999, abs=0.01)]
+    assert drawn["lost"] == [pytest.approx(0.5, abs=0.01), pytest.approx(1.499, abs=0.01)]
+
+
+def test_forty_cells_stay_below_six_megabytes(tmp_path):
+    points = [replace(WAKEUP, payload_bytes=8 * number) for number in range(1, 41)]
+    write_run(tmp_path, points, repetitions=1, count=20_000)
+    assert len(report_of(tmp_path).encode()) < 6_000_000
+
+
+def test_failed_and_partial_cells_stand_in_the_report_with_their_reasons(tmp_path):
+    run = write_run(tmp_path, [WAKEUP, FAILED], repetitions=2, count=300)
+    run.cells[0].status = Status.partial
+    write_document(tmp_path, run)
+    words = words_of(report_of(tmp_path))
+    assert "3 of 4 repetitions did not come to their end" in words
+    assert FAILED.fails in words
+    assert "What to do: Remove left-over segments in /dev/shm and run again." in words
+    assert "1 of 2 repetitions complete" in words
+
+
+def test_settings_that_were_refused_are_said_in_words(tmp_path):
+    write_run(tmp_path, [replace(CHECK[1], denied=True)], repetitions=2, count=300)
+    words = words_of(report_of(tmp_path))
+    assert "1 of 1 settings differ from what was asked" in words
+    assert "policy: asked fifo, obtained other" in words
+    assert "What to do: Add 'username - rtprio 98'" in words
+
+
+def test_samples_that_are_gone_leave_a_report_that_says_so(tmp_path):
+    run = write_run(tmp_path, [WAKEUP], repetitions=2, count=300)
+    (tmp_path / run.cells[1].samples[0]).write_bytes(b"PAR1 no more")
+    words = words_of(report_of(tmp_path))
+    assert "could not be read" in words
+    assert run.cells[1].samples[0] in words
+
+
+def test_names_cannot_put_markup_into_the_report(tmp_path):
+    evil = "</script><script>alert(1)</script><b onmouseover=alert(2)>"
+    run = write_run(tmp_path, [WAKEUP], repetitions=1, count=300, name=evil)
+    run.cells[0].transport = evil
+    run.machine["kernel"] = evil
+    write_document(tmp_path, run)
+    page = report_of(tmp_path)
+    assert "<script>alert" not in page
+    assert "<b onmouseover" not in page
+    assert evil in words_of(page)
+
+
+@pytest.mark.parametrize("points", [[], [FAILED]])
+def test_a_run_without_any_sample_has_a_report(tmp_path, points):
+    run = write_run(tmp_path, points, repetitions=1)
+    run.verdict = None
+    run.doctor = []
+    run.ended = None
+    write_document(tmp_path, run)
+    words = words_of(report_of(tmp_path))
+    assert "No verdict" in words
+    assert "doctor was not asked" in words
+
+
+def test_a_single_sample_and_equal_samples_can_be_drawn():
+    for values in ([50.0, 50.0], [1.0] * 100, [9.0, 0.0, 0.0]):
+        one = series(values)
+        if len(one):
+            bins = charts.fine_bins(one.latency_ns)
+            drawn = charts.histogram([("x", 0, bins)])["series"][0]
+            assert sum(drawn["y"]) == len(one)
+            tail = charts.tail([("x", 0, bins, percentiles(one.latency_ns))])
+            assert tail["series"][0]["y"][-1] == charts.short(1 / len(one))
+        assert charts.over_time([one], "x", 0, 1.0)["type"] == "time"
+
+
+def test_several_real_time_settings_have_colours_of_their_own(tmp_path):
+    point = Point("raw", "wakeup", "nanosleep", "other", 50.0)
+    points = [point] + [replace(point, policy="fifo", priority=p) for p in (20, 40, 60)]
+    run = write_run(tmp_path, points, repetitions=1, count=300)
+    assert [one.colour for one in build(tmp_path, run).variants] == [0, 1, 2, 3]
+
+
+def test_the_command_writes_where_it_is_told(tmp_path, capfd):
+    write_run(tmp_path / "run", [WAKEUP], repetitions=1, count=300)
+    with pytest.raises(SystemExit) as ended:
+        main(["report", str(tmp_path / "run"), "--out", str(tmp_path / "here.html")])
+    assert not ended.value.code
+    assert capfd.readouterr().out.strip() == str(tmp_path / "here.html")
+    assert (tmp_path / "here.html").stat().st_size > 1_000_000
+    assert not (tmp_path / "run" / "report.html").exists()
+
+
+@pytest.mark.parametrize("place", ["nothing", "file"])
+def test_a_report_of_nothing_is_wrong_use(tmp_path, capfd, place):
+    (tmp_path / "file").write_text("{}")
+    with pytest.raises(SystemExit) as ended:
+        main(["report", str(tmp_path / place)])
+    assert ended.value.code == 2
+    assert capfd.readouterr().err.startswith("takt: ")
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (0.0, "0.00"),
+        (1.234, "1.23"),
+        (56.78, "56.8"),
+        (123.4, "123"),
+        (12345.6, "12\u202f346"),
+        (None, "–"),
+    ],
+)
+def test_microseconds_have_sensible_digits(value, written):
+    assert text.microseconds(value) == written
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (10.0, "10 µs"),
+        (850.4, "850 µs"),
+        (999.9, "1 ms"),
+        (1250.0, "1.25 ms"),
+        (2e6, "2 s"),
+        (4.8e8, "8 min"),
+    ],
+)
+def test_durations_choose_their_unit(value, written):
+    assert text.duration(value).replace("\u2009", " ") == written
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [(0.0, "0 %"), (1.0, "100 %"), (0.5, "50 %"), (3.7e-4, "0.037 %"), (3e-6, "3 in a million")],
+)
+def test_probabilities_can_be_read(value, written):
+    assert text.probability(value).replace("\u2009", " ") == written

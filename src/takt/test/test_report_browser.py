@@ -1,0 +1,333 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The report in a real browser: it draws, it equals run.json, it needs nothing but itself."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+from synthetic_runs import CHECK, FAILED, write_run
+
+from takt.report.html import write_report
+from takt.results.model import Run
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+pytestmark = [
+    pytest.mark.skipif(not CHROMIUM, reason="chromium is not installed: apt install chromium"),
+    pytest.mark.timeout(180),
+]
+
+
+@dataclass
+class Opened:
+    """A page with all that it said and asked for."""
+
+    page: Page
+    said: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("run")
+
+
+@pytest.fixture(scope="module")
+def run(folder) -> Run:
+    run = write_run(folder, [*CHECK, FAILED], repetitions=2, count=600)
+    write_report(folder, run)
+    return run
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_report(browser, folder, run):
+    contexts = []
+
+    def opening(**look: object) -> Opened:
+        context = browser.new_context(**look)
+        contexts.append(context)
+        opened = Opened(context.new_page())
+        opened.page.on("console", lambda message: opened.said.append(message.text))
+        opened.page.on("pageerror", lambda error: opened.said.append(str(error)))
+        opened.page.on("request", lambda request: opened.asked.append(request.url))
+        opened.page.goto((folder / "report.html").as_uri())
+        return opened
+
+    yield opening
+    for context in contexts:
+        context.close()
+
+
+def open_all(page: Page) -> None:
+    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    page.wait_for_function(
+        "[...document.querySelectorAll('.chart')].every((one) => one.dataset.drawn)"
+    )
+
+
+def test_it_loads_with_no_complaint_and_from_nowhere_else(open_report, folder):
+    opened = open_report()
+    open_all(opened.page)
+    assert opened.said == []
+    elsewhere = [url for url in opened.asked if not url.startswith(("data:", "blob:"))]
+    assert elsewhere == [(folder / "report.html").as_uri()]
+
+
+def test_every_chart_draws_its_data(open_report, run):
+    page = open_report().page
+    open_all(page)
+    drawn = page.evaluate(
+        """[...document.querySelectorAll('.chart')].map((one) => ({
+            id: one.id,
+            lines: [...one.querySelectorAll('.scatterlayer .js-line')]
+              .filter((line) => line.getBBox().width > 20).length,
+            inside: one.querySelector('svg').getBoundingClientRect().width <= one.clientWidth + 1,
+        }))"""
+    )
+    kinds = [one["id"].split("-")[-1] for one in drawn]
+    assert kinds.count("histogram") == kinds.count("tail") == 6
+    assert kinds.count("time") == len(CHECK)
+    assert [one["id"] for one in drawn if not one["lines"] or not one["inside"]] == []
+    two = {one["id"]: one["lines"] for one in drawn}
+    assert two["m1-histogram"] == 2  # normal and real-time, one over the other
+
+
+def exact(page: Page, selector: str) -> dict[str, float | None]:
+    return {
+        name: None if value == "" else float(value)
+        for name, value in page.evaluate(
+            """(selector) => [...document.querySelectorAll(selector)]
+               .map((one) => [one.dataset.field, one.dataset.value])""",
+            selector,
+        )
+    }
+
+
+def test_the_tables_equal_run_json(open_report, run):
+    page = open_report().page
+    for cell in run.cells:
+        shown = exact(page, f'[data-cell="{cell.id}"]')
+        expected: dict[str, float | None] = {
+            name: getattr(cell, name)
+            for name in (
+                "order",
+                "count",
+                "lost",
+                "duplicated",
+                "out_of_order",
+                "p50_us",
+                "p99_us",
+                "p999_us",
+                "max_us",
+                "steal_seconds",
+            )
+        }
+        found = cell.statistics
+        expected["first_us"] = found.first_us if found else None
+        if found:
+            expected["exceeded"] = found.exceedance.exceeded
+            expected["upper_bound"] = found.exceedance.upper_bound
+        assert shown == expected, cell.id
+
+
+def test_the_pooled_rows_add_up_to_run_json(open_report, run):
+    page = open_report().page
+    for key in {cell.key for cell in run.cells}:
+        cells = [cell for cell in run.cells if cell.key == key]
+        shown = exact(page, f'.results [data-key="{key}"]')
+        assert shown["count"] == sum(cell.count for cell in cells)
+        assert shown["lost"] == sum(cell.lost for cell in cells)
+        assert shown["max_us"] == max((cell.max_us for cell in cells if cell.max_us), default=None)
+        if cells[0].statistics:
+            medians = sorted(cell.p50_us or 0 for cell in cells)
+            assert medians[0] <= (shown["p50_us"] or 0) <= medians[-1]
+
+
+def test_what_is_written_is_the_exact_value_rounded(open_report):
+    page = open_report().page
+    for written, value in page.evaluate(
+        """[...document.querySelectorAll('td[data-field$=_us]')]
+           .map((one) => [one.textContent, one.dataset.value])"""
+    ):
+        if value == "":
+            assert written == "–"
+        else:
+            shown = float(written.replace("\u202f", ""))
+            assert shown == pytest.approx(float(value), rel=0.006)
+
+
+def test_dark_and_light_follow_the_system_also_in_the_charts(open_report):
+    def look(page: Page) -> tuple[int, int]:
+        return tuple(
+            page.evaluate(
+                """() => {
+                  const light = (colour) => colour.match(/\\d+/g).slice(0, 3).map(Number)
+                    .reduce((a, b) => a + b);
+                  return [light(getComputedStyle(document.body).backgroundColor),
+                          light(getComputedStyle(document.querySelector('.gtitle')).fill)];
+                }"""
+            )
+        )
+
+    page = open_report(color_scheme="dark").page
+    background, title = look(page)
+    assert background < 150
+    assert title > 600
+    page.emulate_media(color_scheme="light")
+    page.wait_for_function(
+        "getComputedStyle(document.querySelector('.gtitle')).fill.startsWith('rgb(2')"
+    )
+    background, title = look(page)
+    assert background > 600
+    assert title < 200
+
+
+def test_the_keyboard_reaches_and_opens_every_details(open_report):
+    page = open_report().page
+    wanted = page.evaluate(
+        """[...document.querySelectorAll('details.measurement > summary')]
+           .map((one, i) => { one.id = 'reach' + i; one.parentElement.open = false; return one.id; })"""
+    )
+    reached = []
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    for _ in range(200):
+        place = page.evaluate("document.activeElement.id")
+        if place in wanted:
+            outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+            assert outline == "solid", "focus must be seen"
+            page.keyboard.press("Enter")
+            assert page.evaluate("document.activeElement.parentElement.open")
+            page.keyboard.press("Enter")
+            reached.append(place)
+        page.keyboard.press("Tab")
+        if len(reached) == len(wanted):
+            break
+    assert reached == wanted
+
+
+def test_a_charts_numbers_can_be_read_as_a_table(open_report):
+    page = open_report().page
+    summary = page.locator('details.numbers[data-for="m1-histogram"] > summary')
+    summary.focus()
+    page.keyboard.press("Enter")
+    table = page.locator('details.numbers[data-for="m1-histogram"] table')
+    table.wait_for()
+    counts = [
+        int(text.replace("\u202f", ""))
+        for text in table.locator("td:nth-child(4)").all_inner_texts()
+    ]
+    assert sum(counts) == 4 * 599  # two settings, two repetitions, first samples apart
+    assert table.locator("caption").inner_text()
+
+
+def test_structure_for_those_who_listen(open_report):
+    page = open_report().page
+    assert page.title().startswith("Takt report: check")
+    assert page.locator("html").get_attribute("lang") == "en"
+    assert page.locator("main").count() == page.locator("h1").count() == 1
+    levels = page.evaluate(
+        "[...document.querySelectorAll('h1,h2,h3,h4,h5,h6')].map((one) => Number(one.tagName[1]))"
+    )
+    assert levels[0] == 1
+    assert all(b <= a + 1 for a, b in zip(levels, levels[1:], strict=False))
+    unnamed = page.evaluate(
+        """[...document.querySelectorAll('table')].filter((one) => !one.caption).length
+         + [...document.querySelectorAll('thead th')].filter((one) => one.scope !== 'col').length
+         + [...document.querySelectorAll('tbody th')].filter((one) => !one.scope).length
+         + [...document.querySelectorAll('[role=img], [role=region]')]
+             .filter((one) => !one.getAttribute('aria-label')).length"""
+    )
+    assert unnamed == 0
+    dangling = page.evaluate(
+        """[...document.querySelectorAll('a[href^="#"]')]
+           .filter((one) => !document.getElementById(one.hash.slice(1))).length"""
+    )
+    assert dangling == 0
+
+
+def contrast_failures(page: Page) -> list[str]:
+    """Texts with less contrast to their background than WCAG 2.1 AA asks for."""
+    return page.evaluate(
+        """() => {
+          const parts = (colour) => colour.match(/[\\d.]+/g).map(Number);
+          const luminance = ([r, g, b]) => [r, g, b].map((c) => c / 255)
+            .map((c) => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
+            .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+          const behind = (one) => {
+            for (; one; one = one.parentElement) {
+              const colour = parts(getComputedStyle(one).backgroundColor);
+              if (colour.length < 4 || colour[3] > 0.99) return colour;
+            }
+            return [255, 255, 255];
+          };
+          const found = new Set();
+          const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+          while (walker.nextNode()) {
+            const one = walker.currentNode.parentElement;
+            if (!walker.currentNode.data.trim() || one.closest('script, style, svg, noscript')) continue;
+            const [a, b] = [parts(getComputedStyle(one).color), behind(one)].map(luminance);
+            const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+            if (ratio < 4.5) found.add(`${one.tagName}.${one.className}: ${ratio.toFixed(2)}`);
+          }
+          return [...found];
+        }"""
+    )
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_all_text_has_enough_contrast(open_report, scheme):
+    assert contrast_failures(open_report(color_scheme=scheme).page) == []
+
+
+@pytest.mark.parametrize("width", [320, 400, 1280])
+def test_only_tables_scroll_sideways(open_report, width):
+    page = open_report(viewport={"width": width, "height": 800}).page
+    open_all(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_print_shows_all_charts_in_light_colours_and_the_screen_comes_back(open_report):
+    page = open_report(color_scheme="dark").page
+    page.evaluate(
+        """window.addEventListener('beforeprint', () => {
+             window.printed = [...document.querySelectorAll('.chart')].map((one) => [
+               one.querySelectorAll('.js-line').length,
+               getComputedStyle(one.querySelector('.gtitle')).fill])
+           })"""
+    )
+    closed = "document.querySelectorAll('details.measurement:not([open])').length"
+    before = page.evaluate(closed)
+    assert len(page.pdf()) > 10_000
+    printed = page.evaluate("window.printed")
+    assert len(printed) == 2 * 6 + len(CHECK)
+    assert all(lines for lines, _ in printed)
+    assert {colour for _, colour in printed} == {"rgb(22, 33, 44)"}
+    assert page.evaluate(closed) == before > 0
+
+
+def test_the_tables_need_no_javascript(open_report, run):
+    page = open_report(java_script_enabled=False).page
+    assert page.locator(".results tbody tr[data-row]").count() == len({c.key for c in run.cells})
+    assert "The charts need JavaScript" in page.locator("#details noscript").inner_text()
