@@ -4,19 +4,23 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from synthetic_runs import Point, write_run
 
 from takt.cli.main import main
 
+Call = Callable[..., tuple[int, str, str]]
+
 POINT = Point("raw", "wakeup", "nanosleep", "other", 58.0)
 SLOWER = replace(POINT, median_us=90.0, spike_us=600.0)
 
 
 @pytest.fixture
-def run(tmp_path, capfd):
+def run(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Call:
     """Call the command and return exit code, standard output and standard error."""
 
     def call(*arguments: object) -> tuple[int, str, str]:
@@ -30,25 +34,25 @@ def run(tmp_path, capfd):
     return call
 
 
-def test_equal_runs_give_0(run, tmp_path):
+def test_equal_runs_give_0(run: Call, tmp_path: Path) -> None:
     code, out, _ = run(tmp_path / "a", tmp_path / "same")
     assert code == 0
     assert "No cell regressed by more than 10 %" in out
 
 
-def test_a_regression_gives_1_and_names_the_cell(run, tmp_path):
+def test_a_regression_gives_1_and_names_the_cell(run: Call, tmp_path: Path) -> None:
     code, out, _ = run(tmp_path / "a", tmp_path / "slower")
     assert code == 1
     assert "regressed" in out
     assert "raw-wakeup" in out
 
 
-def test_a_threshold_above_the_growth_lets_it_pass(run, tmp_path):
+def test_a_threshold_above_the_growth_lets_it_pass(run: Call, tmp_path: Path) -> None:
     assert run(tmp_path / "a", tmp_path / "slower", "--threshold", "100%")[0] == 0
     assert run(tmp_path / "a", tmp_path / "slower", "--threshold", "1.0")[0] == 0
 
 
-def test_json_is_one_document_with_the_promised_keys(run, tmp_path):
+def test_json_is_one_document_with_the_promised_keys(run: Call, tmp_path: Path) -> None:
     code, out, _ = run(tmp_path / "a", tmp_path / "slower", "--json")
     document = json.loads(out)
     assert code == 1
@@ -74,7 +78,7 @@ def test_json_is_one_document_with_the_promised_keys(run, tmp_path):
         ["{a}", "{a}", "--unknown"],
     ],
 )
-def test_wrong_use_gives_2_and_a_reason(run, tmp_path, wrong):
+def test_wrong_use_gives_2_and_a_reason(run: Call, tmp_path: Path, wrong: list[str]) -> None:
     places = {"a": tmp_path / "a", "nowhere": tmp_path / "nowhere"}
     code, out, err = run(*(part.format(**places) for part in wrong))
     assert code == 2
@@ -82,14 +86,14 @@ def test_wrong_use_gives_2_and_a_reason(run, tmp_path, wrong):
     assert err.strip()
 
 
-def test_runs_without_a_common_cell_give_2(run, tmp_path):
+def test_runs_without_a_common_cell_give_2(run: Call, tmp_path: Path) -> None:
     write_run(tmp_path / "other", [replace(POINT, transport="elsewhere")], 1, 600)
     code, _, err = run(tmp_path / "a", tmp_path / "other")
     assert code == 2
     assert "no cell in common" in err
 
 
-def test_another_schema_gives_2(run, tmp_path):
+def test_another_schema_gives_2(run: Call, tmp_path: Path) -> None:
     document = tmp_path / "same" / "run.json"
     document.write_text('{"schema_version": 99, "rounds": []}')
     assert run(tmp_path / "a", tmp_path / "same")[0] == 2

@@ -6,9 +6,11 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import ArrayLike
 from synthetic_runs import CHECK, FAILED, Point, write_document, write_run
 
 from takt.cli.main import main
@@ -17,13 +19,13 @@ from takt.report.html import write_report
 from takt.report.model import build
 from takt.results import store
 from takt.results.model import Status
-from takt.statistics.series import joined, read_series, series_of
+from takt.statistics.series import Series, joined, read_series, series_of
 from takt.statistics.summary import percentiles, summarise
 
 WAKEUP = CHECK[0]
 
 
-def report_of(folder) -> str:
+def report_of(folder: Path) -> str:
     return write_report(folder, store.read(folder)).read_text(encoding="utf-8")
 
 
@@ -32,13 +34,13 @@ def words_of(page: str) -> str:
         text = ""
         skipped = False
 
-        def handle_starttag(self, tag, attrs):
+        def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
             self.skipped = tag in {"script", "style"}
 
-        def handle_endtag(self, tag):
+        def handle_endtag(self, tag: str) -> None:
             self.skipped = False
 
-        def handle_data(self, data):
+        def handle_data(self, data: str) -> None:
             if not self.skipped:
                 self.text += data + " "
 
@@ -47,14 +49,14 @@ def words_of(page: str) -> str:
     return re.sub(r"\s+", " ", words.text)
 
 
-def series(latency_us, period_us=1000) -> object:
+def series(latency_us: ArrayLike, period_us: int = 1000) -> Series:
     latency = np.round(np.asarray(latency_us) * 1000).astype(np.int64)
     intended = np.arange(len(latency), dtype=np.int64) * period_us * 1000
     received = np.where(latency > 0, intended + latency, 0)
     return series_of(np.arange(len(latency)), intended, intended, received)
 
 
-def test_pooled_numbers_are_those_of_all_samples_together(tmp_path):
+def test_pooled_numbers_are_those_of_all_samples_together(tmp_path: Path) -> None:
     run = write_run(tmp_path, [WAKEUP], repetitions=3, count=800)
     (variant,) = build(tmp_path, run).variants
     samples = joined([read_series(tmp_path / cell.samples[0]) for cell in run.cells])
@@ -67,7 +69,7 @@ def test_pooled_numbers_are_those_of_all_samples_together(tmp_path):
     )[:10]
 
 
-def test_settings_that_differ_only_in_scheduling_share_charts(tmp_path):
+def test_settings_that_differ_only_in_scheduling_share_charts(tmp_path: Path) -> None:
     run = write_run(tmp_path, CHECK, repetitions=1, count=300)
     page = build(tmp_path, run)
     assert len(page.measurements) == 6
@@ -78,7 +80,7 @@ def test_settings_that_differ_only_in_scheduling_share_charts(tmp_path):
     assert names == ["normal", "real-time FIFO 80, CPU 1"]
 
 
-def test_no_sample_is_missing_in_the_histogram():
+def test_no_sample_is_missing_in_the_histogram() -> None:
     rng = np.random.default_rng(1)
     values = np.exp(rng.normal(11, 1.5, 50_000)).astype(np.int64)
     drawn = charts.histogram([("all", 0, charts.fine_bins(values))])["series"][0]
@@ -87,7 +89,7 @@ def test_no_sample_is_missing_in_the_histogram():
     assert drawn["x"] == sorted(drawn["x"])
 
 
-def test_the_tail_falls_from_all_samples_to_the_slowest_one():
+def test_the_tail_falls_from_all_samples_to_the_slowest_one() -> None:
     rng = np.random.default_rng(2)
     values = np.exp(rng.normal(11, 0.3, 20_000)).astype(np.int64)
     drawn = charts.tail([("all", 0, charts.fine_bins(values), percentiles(values))])["series"][0]
@@ -99,7 +101,7 @@ def test_the_tail_falls_from_all_samples_to_the_slowest_one():
         assert y == pytest.approx((values / 1000 > x).mean(), rel=0.2, abs=2e-3)
 
 
-def test_no_peak_is_lost_in_the_time_plot():
+def test_no_peak_is_lost_in_the_time_plot() -> None:
     latency = np.full(100_000, 50.0)
     latency[77_777] = 987.0
     latency[55_555] = 3.0
@@ -111,7 +113,7 @@ def test_no_peak_is_lost_in_the_time_plot():
     assert min(part["low"]) == 3.0
 
 
-def test_lost_samples_and_repetitions_are_in_the_time_plot():
+def test_lost_samples_and_repetitions_are_in_the_time_plot() -> None:
     latency = np.full(1000, 50.0)
     latency[500] = 0.0  # lost
     drawn = charts.over_time([series(latency), series(latency)], "x", 0, 1000.0)
@@ -120,24 +122,24 @@ def test_lost_samples_and_repetitions_are_in_the_time_plot():
     assert drawn["lost"] == [pytest.approx(0.5, abs=0.01), pytest.approx(1.499, abs=0.01)]
 
 
-def test_forty_cells_stay_below_six_megabytes(tmp_path):
+def test_forty_cells_stay_below_six_megabytes(tmp_path: Path) -> None:
     points = [replace(WAKEUP, payload_bytes=8 * number) for number in range(1, 41)]
     write_run(tmp_path, points, repetitions=1, count=20_000)
     assert len(report_of(tmp_path).encode()) < 6_000_000
 
 
-def test_failed_and_partial_cells_stand_in_the_report_with_their_reasons(tmp_path):
+def test_failed_and_partial_cells_stand_in_the_report_with_their_reasons(tmp_path: Path) -> None:
     run = write_run(tmp_path, [WAKEUP, FAILED], repetitions=2, count=300)
     run.cells[0].status = Status.partial
     write_document(tmp_path, run)
     words = words_of(report_of(tmp_path))
     assert "3 of 4 repetitions did not come to their end" in words
-    assert FAILED.fails in words
+    assert str(FAILED.fails) in words
     assert "What to do: Remove left-over segments in /dev/shm and run again." in words
     assert "1 of 2 repetitions complete" in words
 
 
-def test_settings_that_were_refused_are_said_in_words(tmp_path):
+def test_settings_that_were_refused_are_said_in_words(tmp_path: Path) -> None:
     write_run(tmp_path, [replace(CHECK[1], denied=True)], repetitions=2, count=300)
     words = words_of(report_of(tmp_path))
     assert "1 of 1 settings differ from what was asked" in words
@@ -145,7 +147,7 @@ def test_settings_that_were_refused_are_said_in_words(tmp_path):
     assert "What to do: Add 'username - rtprio 98'" in words
 
 
-def test_samples_that_are_gone_leave_a_report_that_says_so(tmp_path):
+def test_samples_that_are_gone_leave_a_report_that_says_so(tmp_path: Path) -> None:
     run = write_run(tmp_path, [WAKEUP], repetitions=2, count=300)
     (tmp_path / run.cells[1].samples[0]).write_bytes(b"PAR1 no more")
     words = words_of(report_of(tmp_path))
@@ -153,7 +155,7 @@ def test_samples_that_are_gone_leave_a_report_that_says_so(tmp_path):
     assert run.cells[1].samples[0] in words
 
 
-def test_names_cannot_put_markup_into_the_report(tmp_path):
+def test_names_cannot_put_markup_into_the_report(tmp_path: Path) -> None:
     evil = "</script><script>alert(1)</script><b onmouseover=alert(2)>"
     run = write_run(tmp_path, [WAKEUP], repetitions=1, count=300, name=evil)
     run.cells[0].transport = evil
@@ -166,7 +168,7 @@ def test_names_cannot_put_markup_into_the_report(tmp_path):
 
 
 @pytest.mark.parametrize("points", [[], [FAILED]])
-def test_a_run_without_any_sample_has_a_report(tmp_path, points):
+def test_a_run_without_any_sample_has_a_report(tmp_path: Path, points: list[Point]) -> None:
     run = write_run(tmp_path, points, repetitions=1)
     run.verdict = None
     run.doctor = []
@@ -177,7 +179,7 @@ def test_a_run_without_any_sample_has_a_report(tmp_path, points):
     assert "doctor was not asked" in words
 
 
-def test_a_single_sample_and_equal_samples_can_be_drawn():
+def test_a_single_sample_and_equal_samples_can_be_drawn() -> None:
     for values in ([50.0, 50.0], [1.0] * 100, [9.0, 0.0, 0.0]):
         one = series(values)
         if len(one):
@@ -189,14 +191,16 @@ def test_a_single_sample_and_equal_samples_can_be_drawn():
         assert charts.over_time([one], "x", 0, 1.0)["type"] == "time"
 
 
-def test_several_real_time_settings_have_colours_of_their_own(tmp_path):
+def test_several_real_time_settings_have_colours_of_their_own(tmp_path: Path) -> None:
     point = Point("raw", "wakeup", "nanosleep", "other", 50.0)
     points = [point] + [replace(point, policy="fifo", priority=p) for p in (20, 40, 60)]
     run = write_run(tmp_path, points, repetitions=1, count=300)
     assert [one.colour for one in build(tmp_path, run).variants] == [0, 1, 2, 3]
 
 
-def test_the_command_writes_where_it_is_told(tmp_path, capfd):
+def test_the_command_writes_where_it_is_told(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     write_run(tmp_path / "run", [WAKEUP], repetitions=1, count=300)
     with pytest.raises(SystemExit) as ended:
         main(["report", str(tmp_path / "run"), "--out", str(tmp_path / "here.html")])
@@ -207,7 +211,9 @@ def test_the_command_writes_where_it_is_told(tmp_path, capfd):
 
 
 @pytest.mark.parametrize("place", ["nothing", "file"])
-def test_a_report_of_nothing_is_wrong_use(tmp_path, capfd, place):
+def test_a_report_of_nothing_is_wrong_use(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], place: str
+) -> None:
     (tmp_path / "file").write_text("{}")
     with pytest.raises(SystemExit) as ended:
         main(["report", str(tmp_path / place)])
@@ -226,7 +232,7 @@ def test_a_report_of_nothing_is_wrong_use(tmp_path, capfd, place):
         (None, "–"),
     ],
 )
-def test_microseconds_have_sensible_digits(value, written):
+def test_microseconds_have_sensible_digits(value: float | None, written: str) -> None:
     assert text.microseconds(value) == written
 
 
@@ -241,7 +247,7 @@ def test_microseconds_have_sensible_digits(value, written):
         (4.8e8, "8 min"),
     ],
 )
-def test_durations_choose_their_unit(value, written):
+def test_durations_choose_their_unit(value: float | None, written: str) -> None:
     assert text.duration(value).replace("\u2009", " ") == written
 
 
@@ -249,5 +255,5 @@ def test_durations_choose_their_unit(value, written):
     ("value", "written"),
     [(0.0, "0 %"), (1.0, "100 %"), (0.5, "50 %"), (3.7e-4, "0.037 %"), (3e-6, "3 in a million")],
 )
-def test_probabilities_can_be_read(value, written):
+def test_probabilities_can_be_read(value: float, written: str) -> None:
     assert text.probability(value).replace("\u2009", " ") == written

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
+from typing import Any, Literal, cast
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
@@ -40,13 +42,16 @@ class Opened:
     asked: list[str] = field(default_factory=list)
 
 
+Open = Callable[..., Opened]
+
+
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("run")
 
 
 @pytest.fixture(scope="module")
-def run(folder) -> Run:
+def run(folder: Path) -> Run:
     run = write_run(folder, [*CHECK, FAILED], repetitions=2, count=600)
     write_report(folder, run)
     return run
@@ -61,10 +66,10 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def open_report(browser, folder, run):
+def open_report(browser: Browser, folder: Path, run: Run) -> Iterator[Open]:
     contexts = []
 
-    def opening(**look: object) -> Opened:
+    def opening(**look: Any) -> Opened:
         context = browser.new_context(**look)
         contexts.append(context)
         opened = Opened(context.new_page())
@@ -86,7 +91,7 @@ def open_all(page: Page) -> None:
     )
 
 
-def test_it_loads_with_no_complaint_and_from_nowhere_else(open_report, folder):
+def test_it_loads_with_no_complaint_and_from_nowhere_else(open_report: Open, folder: Path) -> None:
     opened = open_report()
     open_all(opened.page)
     assert opened.said == []
@@ -94,7 +99,7 @@ def test_it_loads_with_no_complaint_and_from_nowhere_else(open_report, folder):
     assert elsewhere == [(folder / "report.html").as_uri()]
 
 
-def test_every_chart_draws_its_data(open_report, run):
+def test_every_chart_draws_its_data(open_report: Open, run: Run) -> None:
     page = open_report().page
     open_all(page)
     drawn = page.evaluate(
@@ -124,7 +129,7 @@ def exact(page: Page, selector: str) -> dict[str, float | None]:
     }
 
 
-def test_the_tables_equal_run_json(open_report, run):
+def test_the_tables_equal_run_json(open_report: Open, run: Run) -> None:
     page = open_report().page
     for cell in run.cells:
         shown = exact(page, f'[data-cell="{cell.id}"]')
@@ -151,7 +156,7 @@ def test_the_tables_equal_run_json(open_report, run):
         assert shown == expected, cell.id
 
 
-def test_the_pooled_rows_add_up_to_run_json(open_report, run):
+def test_the_pooled_rows_add_up_to_run_json(open_report: Open, run: Run) -> None:
     page = open_report().page
     for key in {cell.key for cell in run.cells}:
         cells = [cell for cell in run.cells if cell.key == key]
@@ -164,7 +169,7 @@ def test_the_pooled_rows_add_up_to_run_json(open_report, run):
             assert medians[0] <= (shown["p50_us"] or 0) <= medians[-1]
 
 
-def test_what_is_written_is_the_exact_value_rounded(open_report):
+def test_what_is_written_is_the_exact_value_rounded(open_report: Open) -> None:
     page = open_report().page
     for written, value in page.evaluate(
         """[...document.querySelectorAll('td[data-field$=_us]')]
@@ -177,9 +182,10 @@ def test_what_is_written_is_the_exact_value_rounded(open_report):
             assert shown == pytest.approx(float(value), rel=0.006)
 
 
-def test_dark_and_light_follow_the_system_also_in_the_charts(open_report):
+def test_dark_and_light_follow_the_system_also_in_the_charts(open_report: Open) -> None:
     def look(page: Page) -> tuple[int, int]:
-        return tuple(
+        return cast(
+            "tuple[int, int]",
             page.evaluate(
                 """() => {
                   const light = (colour) => colour.match(/\\d+/g).slice(0, 3).map(Number)
@@ -187,7 +193,7 @@ def test_dark_and_light_follow_the_system_also_in_the_charts(open_report):
                   return [light(getComputedStyle(document.body).backgroundColor),
                           light(getComputedStyle(document.querySelector('.gtitle')).fill)];
                 }"""
-            )
+            ),
         )
 
     page = open_report(color_scheme="dark").page
@@ -203,11 +209,15 @@ def test_dark_and_light_follow_the_system_also_in_the_charts(open_report):
     assert title < 200
 
 
-def test_the_keyboard_reaches_and_opens_every_details(open_report):
+def test_the_keyboard_reaches_and_opens_every_details(open_report: Open) -> None:
     page = open_report().page
     wanted = page.evaluate(
         """[...document.querySelectorAll('details.measurement > summary')]
-           .map((one, i) => { one.id = 'reach' + i; one.parentElement.open = false; return one.id; })"""
+           .map((one, i) => {
+             one.id = 'reach' + i;
+             one.parentElement.open = false;
+             return one.id;
+           })"""
     )
     reached = []
     page.keyboard.press("Tab")
@@ -227,7 +237,7 @@ def test_the_keyboard_reaches_and_opens_every_details(open_report):
     assert reached == wanted
 
 
-def test_a_charts_numbers_can_be_read_as_a_table(open_report):
+def test_a_charts_numbers_can_be_read_as_a_table(open_report: Open) -> None:
     page = open_report().page
     summary = page.locator('details.numbers[data-for="m1-histogram"] > summary')
     summary.focus()
@@ -242,7 +252,7 @@ def test_a_charts_numbers_can_be_read_as_a_table(open_report):
     assert table.locator("caption").inner_text()
 
 
-def test_structure_for_those_who_listen(open_report):
+def test_structure_for_those_who_listen(open_report: Open) -> None:
     page = open_report().page
     assert page.title().startswith("Takt report: check")
     assert page.locator("html").get_attribute("lang") == "en"
@@ -251,7 +261,7 @@ def test_structure_for_those_who_listen(open_report):
         "[...document.querySelectorAll('h1,h2,h3,h4,h5,h6')].map((one) => Number(one.tagName[1]))"
     )
     assert levels[0] == 1
-    assert all(b <= a + 1 for a, b in zip(levels, levels[1:], strict=False))
+    assert all(b <= a + 1 for a, b in pairwise(levels))
     unnamed = page.evaluate(
         """[...document.querySelectorAll('table')].filter((one) => !one.caption).length
          + [...document.querySelectorAll('thead th')].filter((one) => one.scope !== 'col').length
@@ -269,8 +279,10 @@ def test_structure_for_those_who_listen(open_report):
 
 def contrast_failures(page: Page) -> list[str]:
     """Texts with less contrast to their background than WCAG 2.1 AA asks for."""
-    return page.evaluate(
-        """() => {
+    return cast(
+        "list[str]",
+        page.evaluate(
+            """() => {
           const parts = (colour) => colour.match(/[\\d.]+/g).map(Number);
           const luminance = ([r, g, b]) => [r, g, b].map((c) => c / 255)
             .map((c) => (c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
@@ -286,29 +298,33 @@ def contrast_failures(page: Page) -> list[str]:
           const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
           while (walker.nextNode()) {
             const one = walker.currentNode.parentElement;
-            if (!walker.currentNode.data.trim() || one.closest('script, style, svg, noscript')) continue;
+            if (!walker.currentNode.data.trim()) continue;
+            if (one.closest('script, style, svg, noscript')) continue;
             const [a, b] = [parts(getComputedStyle(one).color), behind(one)].map(luminance);
             const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
             if (ratio < 4.5) found.add(`${one.tagName}.${one.className}: ${ratio.toFixed(2)}`);
           }
           return [...found];
         }"""
+        ),
     )
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_all_text_has_enough_contrast(open_report, scheme):
+def test_all_text_has_enough_contrast(open_report: Open, scheme: Literal["light", "dark"]) -> None:
     assert contrast_failures(open_report(color_scheme=scheme).page) == []
 
 
 @pytest.mark.parametrize("width", [320, 400, 1280])
-def test_only_tables_scroll_sideways(open_report, width):
+def test_only_tables_scroll_sideways(open_report: Open, width: int) -> None:
     page = open_report(viewport={"width": width, "height": 800}).page
     open_all(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
-def test_print_shows_all_charts_in_light_colours_and_the_screen_comes_back(open_report):
+def test_print_shows_all_charts_in_light_colours_and_the_screen_comes_back(
+    open_report: Open,
+) -> None:
     page = open_report(color_scheme="dark").page
     page.evaluate(
         """window.addEventListener('beforeprint', () => {
@@ -327,7 +343,7 @@ def test_print_shows_all_charts_in_light_colours_and_the_screen_comes_back(open_
     assert page.evaluate(closed) == before > 0
 
 
-def test_the_tables_need_no_javascript(open_report, run):
+def test_the_tables_need_no_javascript(open_report: Open, run: Run) -> None:
     page = open_report(java_script_enabled=False).page
     assert page.locator(".results tbody tr[data-row]").count() == len({c.key for c in run.cells})
     assert "The charts need JavaScript" in page.locator("#details noscript").inner_text()

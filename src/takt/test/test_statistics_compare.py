@@ -20,19 +20,23 @@ POINTS = [replace(POINTS[0], transport="quiet"), replace(POINTS[1], transport="a
 
 
 def compared(
-    folder: Path, a: list[Point], b: list[Point], seed: int = 1, **how: float
+    folder: Path,
+    a: list[Point],
+    b: list[Point],
+    seed: int = 1,
+    count: int = 1000,
+    repetitions: int = 3,
+    threshold: float = 0.1,
 ) -> Comparison:
-    count = int(how.pop("count", 1000))
-    repetitions = int(how.pop("repetitions", 3))
     folders = (folder / f"a{seed}", folder / f"b{seed}")
     for place, points in enumerate((a, b)):
         write_run(folders[place], points, repetitions, count, seed=2 * seed + place)
     runs = (store.read(folders[0]), store.read(folders[1]))
-    return compare_runs(runs, folders, **how)
+    return compare_runs(runs, folders, threshold)
 
 
 @pytest.mark.timeout(180)
-def test_equal_runs_raise_hardly_any_false_alarm(tmp_path):
+def test_equal_runs_raise_hardly_any_false_alarm(tmp_path: Path) -> None:
     """At 95 % at most 5 % of equal pairs may alarm even where no growth is tolerated: of 40, more
     than 6 would come by chance in 0.3 % of cases. With the usual 10 % it must be none."""
     strict = usual = 0
@@ -44,7 +48,7 @@ def test_equal_runs_raise_hardly_any_false_alarm(tmp_path):
     assert usual == 0
 
 
-def test_a_real_shift_is_found_and_only_where_it_is(tmp_path):
+def test_a_real_shift_is_found_and_only_where_it_is(tmp_path: Path) -> None:
     for seed in range(5):
         quiet, noisy = POINTS
         slower = replace(quiet, median_us=quiet.median_us * 1.4, spike_us=quiet.spike_us * 1.4)
@@ -55,12 +59,12 @@ def test_a_real_shift_is_found_and_only_where_it_is(tmp_path):
         assert change.low < 1.4 < change.high
 
 
-def test_getting_faster_is_no_regression(tmp_path):
+def test_getting_faster_is_no_regression(tmp_path: Path) -> None:
     faster = [replace(point, median_us=point.median_us * 0.5) for point in POINTS]
     assert not compared(tmp_path, POINTS, faster).regressed
 
 
-def test_a_tail_that_grows_is_found_though_the_median_stays(tmp_path):
+def test_a_tail_that_grows_is_found_though_the_median_stays(tmp_path: Path) -> None:
     point = replace(POINTS[0], between=0.005, spikes=0.03, spike_us=100.0)
     worse = replace(point, spike_us=1000.0)
     (cell,) = compared(tmp_path, [point], [worse], count=4000).cells
@@ -68,7 +72,7 @@ def test_a_tail_that_grows_is_found_though_the_median_stays(tmp_path):
     assert cell.changes["p50"].low < 1.1 < cell.changes["p99"].low
 
 
-def test_memory_between_samples_widens_the_interval_of_single_repetitions(tmp_path):
+def test_memory_between_samples_widens_the_interval_of_single_repetitions(tmp_path: Path) -> None:
     result = compared(tmp_path, POINTS, POINTS, repetitions=1, count=4000)
     quiet, noisy = (cell.changes["p50"] for cell in result.cells)
     assert noisy.high / noisy.low > 1.5 * quiet.high / quiet.low or (
@@ -77,18 +81,18 @@ def test_memory_between_samples_widens_the_interval_of_single_repetitions(tmp_pa
     assert all("one repetition each" in cell.notes[0] for cell in result.cells)
 
 
-def test_equal_seeds_give_equal_intervals(tmp_path):
+def test_equal_seeds_give_equal_intervals(tmp_path: Path) -> None:
     first = compared(tmp_path, POINTS, POINTS, seed=3)
     assert compared(tmp_path, POINTS, POINTS, seed=3) == first
 
 
-def test_what_only_one_run_has_is_told(tmp_path):
+def test_what_only_one_run_has_is_told(tmp_path: Path) -> None:
     result = compared(tmp_path, POINTS, POINTS[:1])
     assert result.only_a == [POINTS[1].key]
     assert compared(tmp_path, POINTS[:1], POINTS, seed=2).only_b == [POINTS[1].key]
 
 
-def test_what_no_longer_works_is_a_regression_and_says_why(tmp_path):
+def test_what_no_longer_works_is_a_regression_and_says_why(tmp_path: Path) -> None:
     broken = [replace(POINTS[0], fails="The probe crashed."), POINTS[1]]
     result = compared(tmp_path, POINTS, broken)
     assert [cell.regressed for cell in result.cells] == [True, False]
@@ -98,7 +102,7 @@ def test_what_no_longer_works_is_a_regression_and_says_why(tmp_path):
     assert any("of A failed" in note for note in mended.cells[0].notes)
 
 
-def test_samples_that_are_gone_are_told_and_the_rest_is_compared(tmp_path):
+def test_samples_that_are_gone_are_told_and_the_rest_is_compared(tmp_path: Path) -> None:
     folders = (tmp_path / "a", tmp_path / "b")
     for number, folder in enumerate(folders):
         write_run(folder, POINTS, 3, 1000, seed=number)
@@ -109,14 +113,14 @@ def test_samples_that_are_gone_are_told_and_the_rest_is_compared(tmp_path):
     assert any("cannot be read" in note for note in result.cells[0].notes)
 
 
-def test_too_few_samples_give_no_interval_but_a_reason(tmp_path):
+def test_too_few_samples_give_no_interval_but_a_reason(tmp_path: Path) -> None:
     result = compared(tmp_path, POINTS, POINTS, count=300)
     for cell in result.cells:
         assert set(cell.changes) == {"p50"}
         assert any(note.startswith("p99 needs 500 samples") for note in cell.notes)
 
 
-def test_other_machines_and_versions_are_told(tmp_path):
+def test_other_machines_and_versions_are_told(tmp_path: Path) -> None:
     folders = (tmp_path / "a", tmp_path / "b")
     runs = tuple(write_run(folder, POINTS, 1, 600) for folder in folders)
     runs[1].machine["kernel"] = "6.12.0"
