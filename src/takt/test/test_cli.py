@@ -106,15 +106,16 @@ def test_a_dry_run_shows_the_plan_and_measures_nothing(takt: Takt, experiment: W
     assert not (takt.folder / "results").exists()
 
 
-def wait_for_samples(folder: Path, at_least: int) -> Path:
+def wait_for_samples(process: subprocess.Popen[str], folder: Path, at_least: int) -> Path:
     """Waits until the run in ``folder`` has recorded so many samples; returns the recording."""
-    while True:
+    while process.poll() is None:
         lock = folder / scratch.LOCK
         text = lock.read_text().strip() if lock.exists() else ""
         found = list(Path(text).glob(f"*{samples.SUFFIX}")) if text else []
         if found and samples.progress(found[0]) >= at_least:
             return found[0]
         time.sleep(0.01)
+    raise AssertionError(f"the run ended early: {process.communicate()[1]}")
 
 
 def recorded(folder: Path) -> int:
@@ -125,7 +126,7 @@ def test_a_killed_run_is_resumed_without_losing_a_sample(takt: Takt, experiment:
     path = experiment(EXPERIMENT.format(duration="700ms", transport="fine"))
     folder = takt.folder / "out"
     process = takt.start("run", path, "--out", folder)
-    recording = wait_for_samples(folder, 200)
+    recording = wait_for_samples(process, folder, 200)
     process.kill()
     process.communicate()
     while not samples.read(recording).records.size:
@@ -153,7 +154,7 @@ def test_a_signal_keeps_what_was_measured(
     path = experiment(EXPERIMENT.format(duration="20s", transport="fine"))
     folder = takt.folder / "out"
     process = takt.start("run", path, "--out", folder, "--json")
-    wait_for_samples(folder, 100)
+    wait_for_samples(process, folder, 100)
     process.send_signal(number)
     out, err = process.communicate(timeout=30)
     assert process.returncode == 1
@@ -183,8 +184,8 @@ def test_two_runs_at_once_keep_apart(takt: Takt, experiment: Write) -> None:
     folders = [takt.folder / "a", takt.folder / "b"]
     processes = [takt.start("run", path, "--out", folder) for folder in folders]
     seen = []
-    for folder in folders:
-        recording = wait_for_samples(folder, 1)
+    for process, folder in zip(processes, folders, strict=True):
+        recording = wait_for_samples(process, folder, 1)
         pid = _pid_of_probe(recording)
         environment = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
         command = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")

@@ -39,6 +39,9 @@ class Quiet:
     def finish(self, cell: Cell) -> None:
         self.finished.append(cell.id)
 
+    def stopping(self) -> None:
+        pass
+
 
 def prepared(**keys: Any) -> Run:
     top = {key: keys.pop(key) for key in ("repetitions",) if key in keys}

@@ -34,6 +34,9 @@ class _Watcher:
     def finish(self, cell: Cell) -> None:
         pass
 
+    def stopping(self) -> None:
+        self.say("stopping")
+
 
 def roundtrip(rounds: int, cpu: int, progress: Callable[[str], None]) -> Bench:
     """The median round trip of 500 B between two processes stays within 1.1 of direct rcl."""

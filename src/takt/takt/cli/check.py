@@ -39,7 +39,7 @@ def check(
     from takt.doctor import System
     from takt.errors import Failure
     from takt.experiment.load import Source
-    from takt.results.model import SCHEMA_VERSION, Status
+    from takt.results.model import Status
     from takt.run import session as sessions
     from takt.run.stacks import HOW_TO_GET
 
@@ -58,16 +58,7 @@ def check(
         run = sessions.measure(session, progress, judged_by=judge)
     files = [session.folder, *_report(session.folder, run)]
     if as_json:
-        print_json(
-            {
-                "schema_version": SCHEMA_VERSION,
-                "status": run.status.value,
-                "verdict": run.verdict.model_dump() if run.verdict else None,
-                "cells": [shared.brief(cell) for cell in run.cells],
-                "doctor": [finding.model_dump(mode="json") for finding in run.doctor],
-                "results": str(session.folder),
-            }
-        )
+        print_json(shared.document(run, session.folder))
     else:
         show(stdout(), run, f"{core.cpu} ({core.reason})", files)
     stopped = run.status in (Status.partial, Status.pending)

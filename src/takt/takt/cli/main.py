@@ -9,7 +9,6 @@ everything heavy inside their function, so that the tool starts at once.
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -46,10 +45,10 @@ def _application() -> Any:
 
     class LazyCommands(typer.core.TyperGroup):
         def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]
-            return [name for name in COMMANDS if importlib.util.find_spec(f"takt.cli.{name}")]
+            return list(COMMANDS)
 
         def get_command(self, ctx: typer.Context, cmd_name: str) -> Any:  # type: ignore[override]
-            if cmd_name not in self.list_commands(ctx):
+            if cmd_name not in COMMANDS:
                 return None
             module = importlib.import_module("takt.cli." + cmd_name.replace("-", "_"))
             single = typer.Typer(add_completion=False, pretty_exceptions_enable=False)

@@ -54,7 +54,7 @@ def show_plan(plan: Plan, *, as_json: bool) -> None:
 
 def measure(session: Session, *, as_json: bool) -> None:
     """Measures a session, shows the result, and ends the process with 1 if it is not whole."""
-    from takt.results.model import SCHEMA_VERSION, Status
+    from takt.results.model import Status
     from takt.run import session as sessions
 
     tell_dead_runs(session.folder)
@@ -63,16 +63,7 @@ def measure(session: Session, *, as_json: bool) -> None:
     with Progress(session.run) as progress:
         run = sessions.measure(session, progress)
     if as_json:
-        print_json(
-            {
-                "schema_version": SCHEMA_VERSION,
-                "status": run.status.value,
-                "verdict": run.verdict.model_dump() if run.verdict else None,
-                "cells": [brief(cell) for cell in run.cells],
-                "doctor": [finding.model_dump(mode="json") for finding in run.doctor],
-                "results": str(session.folder),
-            }
-        )
+        print_json(document(run, session.folder))
     else:
         _show(run, session.folder)
     if run.status is not Status.complete:
@@ -147,6 +138,25 @@ class Progress:
         else:
             text = "" if cell.p50_us is None else f" p50 {cell.p50_us:.1f} µs"
             self._console.print(f"{cell.status.value} {cell.id}{text}", style="dim")
+
+    def stopping(self) -> None:
+        """Says what a first and a second Ctrl-C do."""
+        text = "Stopping; what was measured is kept. Ctrl-C again ends at once."
+        self._console.print(text, style="yellow")
+
+
+def document(run: Run, folder: Path) -> dict[str, Any]:
+    """What ``--json`` prints of a run."""
+    from takt.results.model import SCHEMA_VERSION
+
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "status": run.status.value,
+        "verdict": run.verdict.model_dump() if run.verdict else None,
+        "cells": [brief(cell) for cell in run.cells],
+        "doctor": [finding.model_dump(mode="json") for finding in run.doctor],
+        "results": str(folder),
+    }
 
 
 def brief(cell: Cell) -> dict[str, Any]:

@@ -60,15 +60,19 @@ def read(folder: Path) -> Run:
     except OSError as error:
         raise TaktError(f"the run cannot be read: {error}", where=str(document)) from None
     try:
-        return Run.model_validate_json(content)
+        run = Run.model_validate_json(content)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        place = ".".join(map(str, first["loc"]))
-        raise TaktError(
-            f"this is no run.json of version {SCHEMA_VERSION}: {place}: {first['msg']}",
-            where=str(document),
-            remedy="it was written by another version of the tool, or changed by hand",
-        ) from None
+        fault = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+    else:
+        if run.schema_version == SCHEMA_VERSION:
+            return run
+        fault = f"schema_version: {run.schema_version}"
+    raise TaktError(
+        f"this is no run.json of version {SCHEMA_VERSION}: {fault}",
+        where=str(document),
+        remedy="it was written by another version of the tool, or changed by hand",
+    )
 
 
 def write(run: Run, folder: Path) -> None:

@@ -45,6 +45,9 @@ class Watcher(Protocol):
     def finish(self, cell: Cell) -> None:
         """A cell has ended."""
 
+    def stopping(self) -> None:
+        """A signal has asked the run to stop."""
+
 
 @dataclass
 class Machine:
@@ -89,7 +92,7 @@ def execute(
     stop = stop or Stop()
     lock = scratch.open_for(folder, memory)
     try:
-        with own_domain() as domain, _signals(stop):
+        with own_domain() as domain, _signals(stop, watcher):
             context = one_cell.Context(
                 lock, folder, domain, Journal(lock.folder, memory), stop, limits or Limits()
             )
@@ -222,7 +225,7 @@ def _no_space(error: OSError, folder: Path) -> TaktError:
 
 
 @contextlib.contextmanager
-def _signals(stop: Stop) -> Iterator[None]:
+def _signals(stop: Stop, watcher: Watcher) -> Iterator[None]:
     """Ctrl-C, SIGTERM and a closed terminal ask the run to stop; twice means at once."""
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -230,8 +233,11 @@ def _signals(stop: Stop) -> Iterator[None]:
 
     def request(_number: int, _frame: FrameType | None) -> None:
         stop.request()
+        watcher.stopping()
 
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    numbers = [signal.SIGINT, signal.SIGTERM]
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # not under nohup
+        numbers.append(signal.SIGHUP)
     before = [signal.signal(number, request) for number in numbers]
     try:
         yield
