@@ -60,8 +60,5 @@ def _differences(asked: dict[str, Any], obtained: dict[str, Any]) -> list[str]:
 def _scheduling(settings: dict[str, Any]) -> str:
     if not settings:
         return text.ABSENT
-    return text.scheduling(
-        str(settings.get("policy", "other")),
-        int(settings.get("priority") or 0),
-        settings.get("cpu") or [],
-    )
+    policy, priority = str(settings.get("policy", "other")), int(settings.get("priority") or 0)
+    return f"{text.scheduling(policy, priority, [])}, {text.cpus(settings.get('cpu') or [])}"

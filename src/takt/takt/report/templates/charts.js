@@ -42,6 +42,7 @@
       font: { family: getComputedStyle(document.body).fontFamily, size: 12, color: colour("--ink") },
       paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
       margin: { l: 8, r: 14, t: 62, b: 8 },
+      showlegend: true,
       legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", xanchor: "left" },
       hoverlabel: { bgcolor: colour("--card"), bordercolor: colour("--line"), font: { color: colour("--ink") } },
       xaxis: titled(xaxis), yaxis: titled(yaxis), ...more,
@@ -69,13 +70,16 @@
     },
 
     tail(chart) {
+      const values = chart.series.flatMap((one) => one.x);
+      const xaxis = logAxis("latency (µs)", values);
+      const atTheEnd = (value) => Math.log10(value) > xaxis.range[0] + 0.85 * (xaxis.range[1] - xaxis.range[0]);
       const traces = chart.series.flatMap((one) => {
         const hex = colour("--c" + (one.colour % 8));
         return [
           { name: one.name, legendgroup: one.name, x: one.x, y: one.y, mode: "lines", line: { shape: "hv", width: 2, color: hex },
             hovertemplate: "%{y:.3~g} took longer than %{x:,.4~r} µs<extra>%{fullData.name}</extra>" },
           { legendgroup: one.name, showlegend: false, x: one.marks.map((mark) => mark.x), y: one.marks.map((mark) => mark.y),
-            mode: "markers+text", text: one.marks.map((mark) => mark.name), textposition: "top right", textfont: { color: hex, size: 11 },
+            mode: "markers+text", text: one.marks.map((mark) => mark.name), textposition: one.marks.map((mark) => (atTheEnd(mark.x) ? "bottom left" : "top right")), textfont: { color: hex, size: 11 },
             marker: { size: 8, color: colour("--card"), line: { color: hex, width: 2 } }, cliponaxis: false,
             hovertemplate: "%{text}: %{x:,.4~r} µs<extra></extra>" },
         ];
@@ -84,7 +88,7 @@
       const powers = [...Array(12).keys()].map((power) => 10 ** -power);
       const yaxis = { type: "log", title: "share that took longer", range: [Math.log10(least) - 0.15, 0.12], tickvals: powers,
         ticktext: powers.map((share) => (share >= 1e-4 ? `${Number((share * 100).toPrecision(1))} %` : `1 in ${amount(1 / share)}`)) };
-      return [traces, layout("Share of samples that took longer", logAxis("latency (µs)", chart.series.flatMap((one) => one.x)), yaxis)];
+      return [traces, layout("Share of samples that took longer", xaxis, yaxis)];
     },
 
     time(chart) {
@@ -103,7 +107,7 @@
         traces.push({ name: "lost", x: chart.lost, y: chart.lost.map(() => top), mode: "markers", cliponaxis: false,
           marker: { symbol: "x", size: 9, color: colour("--deadline") }, hovertemplate: "lost at %{x:.3~r} s<extra></extra>" });
       return [traces, layout("Responses over time", { title: "measured time (s)", rangemode: "tozero" }, yaxis, {
-        showlegend: true, hovermode: "closest",
+        hovermode: "closest",
         shapes: [line(0, 1, chart.deadline, chart.deadline, { color: colour("--deadline"), width: 1.5, dash: "dash" }),
           ...chart.breaks.map((x) => line(x, x, 0, 1, { color: colour("--quiet"), width: 1, dash: "dot" }))],
         annotations: [{ xref: "paper", x: 1, y: Math.log10(chart.deadline), yanchor: "bottom", xanchor: "right", showarrow: false,
