@@ -134,6 +134,17 @@ def test_a_run_that_is_active_cannot_be_started_again(memory: Path, tmp_path: Pa
     scratch.open_for(tmp_path, memory).release(keep=False)
 
 
+def test_a_full_memory_is_not_used_at_all(
+    memory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scratch, "free_bytes", lambda folder: 0 if folder == memory else 1 << 40)
+    run = scratch.open_for(tmp_path, memory)
+    assert run.folder.parent == tmp_path
+    assert run.place_for(1000) == run.folder
+    run.release(keep=False)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_dead_run_is_found_and_keeps_its_folder(memory: Path, tmp_path: Path) -> None:
     run = scratch.open_for(tmp_path, memory)
     (run.folder / leftovers.JOURNAL).write_text("fastdds_4567\n")

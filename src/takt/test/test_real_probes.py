@@ -7,7 +7,10 @@ Skipped where the workspace has not been built, or for a stack that is not there
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +20,7 @@ from test_run import Quiet, rows
 
 from takt.experiment.load import Source, check
 from takt.experiment.plan import plan, this_machine
+from takt.results import store
 from takt.results.model import Cell, Run, Status
 from takt.run import leftovers, runner, scratch, stacks
 
@@ -109,3 +113,31 @@ def test_a_killed_probe_leaves_its_samples_and_no_shared_memory(tmp_path: Path) 
     assert rows(tmp_path, cell.samples) >= 100
     assert spy.shared
     assert not [name for name in spy.shared if (scratch.MEMORY / name).exists()]
+
+
+def test_without_privileges_everything_runs_and_is_marked(tmp_path: Path) -> None:
+    if "raw" not in INSTALLED:
+        pytest.skip("the stack raw is not installed")
+    drop = ["prlimit", "--rtprio=0:0", "--memlock=65536:65536"]
+    if os.geteuid() == 0:
+        drop += ["setpriv", "--bounding-set=-sys_nice,-ipc_lock"]
+    if shutil.which(drop[0]) is None or shutil.which("setpriv") is None:
+        pytest.skip("prlimit and setpriv (util-linux) are needed")
+    prefix = str(INSTALLED.probes["raw"].parents[2])
+    options = ["--policy", "fifo", "--duration", "100ms", "--repetitions", "1"]
+    command = [sys.executable, "-m", "takt", "measure", "wakeup", *options, "--out", tmp_path / "o"]
+    path = os.pathsep.join([str(ROOT / "src" / "takt"), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        [*drop, *command],
+        env={**os.environ, "PYTHONPATH": path, "TAKT_PREFIX": prefix},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    cell = store.read(tmp_path / "o").cells[0]
+    assert (cell.status, cell.count) == (Status.complete, 100)
+    assert cell.probes[0].obtained["policy"] == "other"
+    marked = " ".join(note.what for note in cell.notes)
+    assert "policy fifo at priority 80" in marked
+    assert "locked memory" in marked
+    assert "sched_setscheduler" in done.stdout

@@ -221,7 +221,7 @@ def test_no_space_left_stops_cleanly_or_moves_to_the_disk(
         pytest.skip("mounting a small tmpfs takes root")
     place = tmp_path / "small"
     place.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=1000k", "tmpfs", str(place)]
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1100k", "tmpfs", str(place)]
     if subprocess.run(mount, capture_output=True).returncode:
         pytest.skip("this system does not allow mounting a tmpfs")
     try:
@@ -229,14 +229,14 @@ def test_no_space_left_stops_cleanly_or_moves_to_the_disk(
         folder.mkdir()
         if small == "both":
             with pytest.raises(Failure, match=r"no space left(.|\n)*takt run --resume"):
-                measured(folder, place)
+                measured(folder, place, rate="10kHz", duration="300ms")
             run = store.read(folder)
             assert run.cells[0].status is Status.pending
             assert not list(place.glob("takt-*"))
         else:
-            run = measured(folder, place)
+            run = measured(folder, place, rate="10kHz", duration="300ms")
             assert run.status is Status.complete
-            assert run.cells[0].count == 200
+            assert run.cells[0].count == 3000
             assert [note.what for note in run.cells[0].notes] == ["recorded to the disk"]
             assert sorted(path.name for path in folder.iterdir()) == ["run.json", "samples"]
     finally:

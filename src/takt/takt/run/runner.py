@@ -90,7 +90,10 @@ def execute(
     Raises Failure where there is no space left; what was measured stays, and can be resumed.
     """
     stop = stop or Stop()
-    lock = scratch.open_for(folder, memory)
+    try:
+        lock = scratch.open_for(folder, memory)
+    except OSError as error:
+        raise _cannot_write(error, folder) from error
     try:
         with own_domain() as domain, _signals(stop, watcher):
             context = one_cell.Context(
@@ -104,7 +107,7 @@ def execute(
                 run.verdict = judge(run)
             store.write(run, folder)
     except OSError as error:
-        raise _no_space(error, folder) if scratch.is_full(error) else error from None
+        raise _cannot_write(error, folder) from error
     finally:
         lock.release(keep=bool(_recordings(lock)))
     return run
@@ -216,12 +219,12 @@ def _status(run: Run) -> Status:
     return Status.failed if Status.failed in states else Status.complete
 
 
-def _no_space(error: OSError, folder: Path) -> TaktError:
-    return Failure(
-        f"no space left while writing {error.filename or 'results'}",
-        where=str(folder),
-        remedy=f"free space, then go on with: takt run --resume {folder}",
-    )
+def _cannot_write(error: OSError, folder: Path) -> TaktError:
+    what = f"no space left while writing {error.filename or 'results'}"
+    if not scratch.is_full(error):
+        what = f"the run cannot go on: {error}"
+    remedy = f"mend that, then go on with: takt run --resume {folder}"
+    return Failure(what, where=str(folder), remedy=remedy)
 
 
 @contextlib.contextmanager

@@ -77,8 +77,8 @@ class Dead:
 
 def open_for(run_folder: Path, memory: Path = MEMORY) -> Scratch:
     """Locks a run folder and makes its scratch folder, or takes over that of its killed run."""
-    lock_path = run_folder / LOCK
-    lock = _locked(lock_path)
+    run_folder = run_folder.resolve()  # a resume may come from another working folder
+    lock = _locked(run_folder / LOCK)
     if lock is None:
         raise TaktError(
             "another takt is running this run right now",
@@ -96,7 +96,7 @@ def open_for(run_folder: Path, memory: Path = MEMORY) -> Scratch:
     inner = _locked(folder / LOCK, wait=True)
     if inner is None:  # waiting never gives None
         raise Failure("the scratch folder cannot be locked", where=str(folder))
-    owner = {"run": str(run_folder.resolve()), "pid": os.getpid()}
+    owner = {"run": str(run_folder), "pid": os.getpid()}
     (folder / OWNER).write_text(json.dumps(owner), encoding="utf-8")
     return Scratch(folder, run_folder, folder.name.rsplit("-", 1)[-1], [lock, inner])
 
@@ -135,7 +135,7 @@ def is_full(error: OSError) -> bool:
 
 def _new_folder(run_folder: Path, memory: Path) -> Path:
     name = f"takt-{os.getuid()}-{secrets.token_hex(4)}"
-    if memory.is_dir() and os.access(memory, os.W_OK):
+    if os.access(memory, os.W_OK) and free_bytes(memory) > RESERVE_BYTES:
         return memory / name
     return run_folder / f".{name}"
 
