@@ -16,7 +16,7 @@ class TaktError(Exception):
         self.remedy = remedy
 
     def __str__(self) -> str:
-        """Return ``where: what``, as compilers do, so that editors can jump there; then the remedy."""
+        """``where: what``, as compilers do, so that editors jump there; then the remedy."""
         text = f"{self.where}: {self.what}" if self.where else self.what
         return f"{text}\n  remedy: {self.remedy}" if self.remedy else text
 

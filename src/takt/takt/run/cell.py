@@ -167,17 +167,17 @@ def _topic(cell: Cell, run_id: str) -> str:
 def _judge(cell: Cell, probes: list[Probe], end: End, who: Probe | None) -> None:
     """Sets the status of a cell and its error from how the processes ended and what they say."""
     cell.probes = []
-    fault: Note | None = None
+    fault: Note | None = None  # of the last role with one: the others only follow it
     for one in probes:
         try:
             document = json.loads(one.result.read_bytes())
             cell.probes.append(ProbeResult.model_validate(document))
         except FileNotFoundError:
             what = f"the {one.role} wrote no result"
-            fault = fault or Note(what=what, why=one.last_words() or _ended(one))
+            fault = Note(what=what, why=one.last_words() or _ended(one))
         except (OSError, ValueError, ValidationError) as error:
             what = f"the {one.role} wrote a result that cannot be read"
-            fault = fault or Note(what=what, why=f"{error}"[:500])
+            fault = Note(what=what, why=f"{error}"[:500])
     cell.notes += [note for result in cell.probes for note in result.notes]
     said = next((one.error for one in cell.probes if one.status == "failed" and one.error), None)
     if end is End.stopped:
