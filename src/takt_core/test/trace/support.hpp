@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 
@@ -15,9 +16,10 @@ class TemporaryFile {
  public:
   TemporaryFile() {
     const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
+    std::string name = std::string{test->test_suite_name()} + "." + test->name();
+    std::ranges::replace(name, '/', '.');  // of parameterised tests
     path_ = std::filesystem::temp_directory_path() /
-            ("takt." + std::to_string(getpid()) + "." + test->test_suite_name() + "." +
-             test->name() + ".takttrace");
+            ("takt." + std::to_string(getpid()) + "." + name + ".takttrace");
   }
   ~TemporaryFile() {
     std::error_code ignored;

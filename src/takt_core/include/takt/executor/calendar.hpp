@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What comes next: tasks by the time of their next release, then by index. A binary heap that knows
+// where each task lies, so a time can be changed or taken out; allocated once.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "takt/os/clock.hpp"
+#include "takt/sched/task.hpp"
+
+namespace takt::executor {
+
+using os::TimePoint;
+using sched::TaskIndex;
+
+class Calendar {
+ public:
+  // Tasks have indices below `tasks`.
+  explicit Calendar(std::size_t tasks) : place_(tasks, absent) { heap_.reserve(tasks); }
+
+  bool empty() const noexcept { return heap_.empty(); }
+  std::size_t size() const noexcept { return heap_.size(); }
+  bool contains(TaskIndex task) const noexcept { return place_[task] != absent; }
+
+  // The first task and its time. The calendar must not be empty.
+  TaskIndex first() const noexcept { return heap_.front().task; }
+  TimePoint first_time() const noexcept { return heap_.front().time; }
+
+  // The time of the first task; the end of time when there is none.
+  TimePoint next_time() const noexcept { return empty() ? TimePoint::max() : first_time(); }
+
+  // Puts a task in, or changes its time.
+  void set(TaskIndex task, TimePoint time) noexcept;
+
+  // Takes a task out, if it is there.
+  void remove(TaskIndex task) noexcept;
+
+ private:
+  static constexpr std::uint32_t absent = 0xFFFFFFFF;
+
+  struct Entry {
+    TimePoint time;
+    TaskIndex task;
+
+    bool operator<(const Entry& other) const noexcept {
+      return time != other.time ? time < other.time : task < other.task;
+    }
+  };
+
+  void settle(std::size_t at, Entry entry) noexcept;
+
+  std::vector<Entry> heap_;
+  std::vector<std::uint32_t> place_;  // of each task in heap_
+};
+
+}  // namespace takt::executor

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a task reads, as the executor sees it: something whose pending messages can be delivered
+// now. The front end that knows the middleware implements it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "takt/os/clock.hpp"
+
+namespace takt::executor {
+
+struct Delivered {
+  std::uint32_t count = 0;  // messages delivered by this call
+  // When the newest data that the task now has was sampled: the release of the job at the head of
+  // the chain that produced it, where the front end knows it, else the time of publication.
+  // Nothing: unknown, or no data yet.
+  std::optional<os::TimePoint> sampled = {};
+};
+
+class Input {
+ public:
+  Input() = default;
+  Input(const Input&) = delete;
+  Input& operator=(const Input&) = delete;
+  Input(Input&&) = delete;
+  Input& operator=(Input&&) = delete;
+  virtual ~Input() = default;
+
+  // Hands every message that is pending now to its callback, on the calling thread, oldest first.
+  // Bounded by the depth of the queue. Two tasks that read the same topic may call it at the same
+  // time, from two threads.
+  virtual Delivered deliver_pending() noexcept = 0;
+};
+
+}  // namespace takt::executor

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an executor is told before it spins: how it schedules, what each task does, and whom to call
+// when something goes wrong.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "takt/executor/input.hpp"
+#include "takt/os/shortfall.hpp"
+#include "takt/sched/job.hpp"
+#include "takt/sched/policies.hpp"
+
+namespace takt::executor {
+
+using sched::Job;
+using sched::TaskIndex;
+
+// Called by the thread that runs the task. An exception that leaves it ends the process.
+using Callback = std::function<void(const Job&)>;
+
+// An input of a task and the topic that it belongs to, which must be among the task's reads.
+struct BoundInput {
+  std::string topic;
+  std::shared_ptr<Input> input;
+};
+
+// What a task does, apart from its description.
+struct Binding {
+  Callback callback;
+  std::vector<BoundInput> inputs = {};  // delivered before the callback, in this order
+  std::size_t queue = 16;               // message tasks: arrivals that may wait
+  // Timers: let the kernel's SCHED_DEADLINE schedule the task, outside of the policy and not bound
+  // to a core. Needs an execution time (budget or expected_execution) and no group.
+  bool kernel_deadline = false;
+};
+
+struct Miss {
+  TaskIndex task;
+  std::uint64_t job;
+  sched::TimePoint release;
+  sched::TimePoint deadline;
+  sched::TimePoint ended;
+};
+
+struct Skip {
+  TaskIndex task;
+  std::uint64_t first;  // index of the first release that was dropped
+  std::uint64_t count;
+};
+
+struct BudgetOverrun {
+  TaskIndex task;
+  std::uint64_t job;
+  std::chrono::nanoseconds budget;
+  std::chrono::nanoseconds used;  // CPU time
+};
+
+struct AgeViolation {
+  TaskIndex task;
+  std::uint64_t job;
+  std::string_view topic;
+  std::chrono::nanoseconds max_age;
+  std::chrono::nanoseconds age;  // the maximum: there was no data yet
+};
+
+// Called on the thread of the task, at its priority, right after (age: before) the callback; they
+// belong to the task's execution time and must neither block nor throw.
+struct Handlers {
+  std::function<void(const Miss&)> deadline_miss = {};
+  std::function<void(const Skip&)> skip = {};
+  std::function<void(const BudgetOverrun&)> budget_overrun = {};
+  std::function<void(const AgeViolation&)> age_violation = {};
+};
+
+struct Options {
+  // Of scenarios that name no policy, and of executors without a strategy.
+  sched::PolicyPtr policy = sched::fixed_priority();
+  std::vector<int> cpus = {};                     // empty: the first one that this process may use
+  std::vector<std::string> external_topics = {};  // written by others than the executor's tasks
+  // Dynamic policies: jobs run at this real-time priority and those above it, one level higher for
+  // each job that they preempt.
+  int base_priority = 40;
+  bool real_time = true;     // SCHED_FIFO; false: SCHED_OTHER, without a word about it
+  bool lock_memory = false;  // keep page faults out of the loop; the process must have the room
+  std::size_t prefaulted_stack = std::size_t{64} * 1024;  // bytes of each thread's stack
+  std::size_t max_tasks = 1024;        // tasks that can be added in all, before and while it spins
+  std::filesystem::path trace = {};    // empty: no trace
+  std::size_t trace_capacity = 16384;  // events of a thread that wait to be written
+  Handlers handlers = {};
+  // Told once, at the start, what real-time settings could not be obtained; the default writes to
+  // standard error.
+  std::function<void(const os::Shortfalls&)> on_shortfalls = {};
+};
+
+}  // namespace takt::executor

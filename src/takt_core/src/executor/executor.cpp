@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "takt/executor/executor.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "registry.hpp"
+#include "takt/executor/lanes.hpp"
+#include "takt/executor/shared.hpp"
+#include "takt/executor/stack.hpp"
+#include "takt/os/memory.hpp"
+#include "takt/sched/error.hpp"
+
+namespace takt::executor {
+namespace {
+
+// Between the start of the threads and the first release: time enough to fall asleep first.
+constexpr std::chrono::milliseconds lead{1};
+
+Options completed(Options options) {
+  if (!options.policy) {
+    throw sched::ScheduleError("the executor", "it has no policy", "give it one, such as edf()");
+  }
+  if (options.base_priority < os::min_priority || options.base_priority > os::max_priority) {
+    throw sched::ScheduleError(
+        "the executor",
+        "its base priority " + std::to_string(options.base_priority) + " is outside of 1..98",
+        "choose one that leaves room above it for jobs that preempt each other");
+  }
+  if (options.max_tasks == 0 || options.max_tasks >= trace::no_task) {
+    throw sched::ScheduleError("the executor", "max_tasks is " + std::to_string(options.max_tasks),
+                               "choose a number from 1 to " + std::to_string(trace::no_task - 1));
+  }
+  if (options.cpus.empty()) {
+    options.cpus = {os::current_thread().cpus.front()};
+  }
+  return options;
+}
+
+}  // namespace
+
+bool ReleaseHandle::notify() const noexcept {
+  if (!task_->messages.arrive(os::now())) {
+    task_->counters.lost_arrivals.fetch_add(1, std::memory_order_relaxed);
+    return false;
+  }
+  if (Partition* const partition = task_->partition.load()) {
+    partition->announce(*task_);
+  }
+  return true;
+}
+
+Executor::Executor(Options options)
+    : shared_(std::make_unique<Shared>(completed(std::move(options)))),
+      registry_(std::make_unique<Registry>()) {}
+
+Executor::~Executor() {
+  stop();
+}
+
+void Executor::refuse_in_callback(const char* what) const {
+  const bool inside = std::ranges::any_of(
+      partitions_, [](const auto& partition) { return partition->is_current(); });
+  if (inside) {
+    throw std::logic_error{std::string{what} +
+                           " waits for running jobs, so it must not be called from a callback"};
+  }
+}
+
+AddedTask Executor::add(sched::Task task, Binding binding) {
+  refuse_in_callback("Executor::add");
+  check_binding(task, binding);
+  const std::lock_guard lock{registry_->mutex};
+  const auto index = static_cast<TaskIndex>(registry_->tasks.size());
+  if (index >= shared_->options.max_tasks) {
+    throw std::length_error{"task '" + task.name + "' is one more than Options::max_tasks (" +
+                            std::to_string(shared_->options.max_tasks) + ")"};
+  }
+  if (registry_->started && binding.kernel_deadline) {
+    throw sched::ScheduleError(
+        "task '" + task.name + "'",
+        "a task under SCHED_DEADLINE cannot be added while the executor spins",
+        "add it before the start");
+  }
+  registry_->tasks.push_back(task);
+  std::unique_ptr<Plan> plan;
+  if (registry_->started && !registry_->stopped) {
+    try {
+      plan = compile();
+    } catch (...) {
+      registry_->tasks.pop_back();
+      throw;
+    }
+  }
+  shared_->tasks[index] = std::make_unique<TaskState>(index, task, std::move(binding));
+  TaskState* const state = shared_->tasks[index].get();
+  if (plan) {
+    publish(std::move(plan));
+  }
+  return {
+      .index = index,
+      .release = task.kind == sched::TaskKind::message ? ReleaseHandle{state} : ReleaseHandle{}};
+}
+
+void Executor::remove(std::string_view name) {
+  refuse_in_callback("Executor::remove");
+  const std::lock_guard lock{registry_->mutex};
+  const auto found = std::ranges::find(registry_->tasks, name, &sched::Task::name);
+  if (found == registry_->tasks.end()) {
+    throw sched::ScheduleError("task '" + std::string{name} + "'", "there is no such task",
+                               "remove a task by the name that it was added with");
+  }
+  const auto index = static_cast<TaskIndex>(found - registry_->tasks.begin());
+  const bool live = registry_->started && !registry_->stopped;
+  const int priority = live ? shared_->target()->scenario->parameters(index).priority
+                            : std::max(found->parameters.priority, os::min_priority);
+  const sched::Task former = std::exchange(*found, stub_of(*found, index, priority));
+  if (live) {
+    try {
+      publish(compile());
+    } catch (...) {
+      *found = former;
+      throw;
+    }
+  }
+  shared_->tasks[index]->binding.callback = nullptr;
+  shared_->tasks[index]->binding.inputs.clear();
+}
+
+void Executor::set_scheduling_strategy(sched::SchedulingStrategy strategy) {
+  const std::lock_guard lock{registry_->mutex};
+  if (registry_->started) {
+    throw std::logic_error{"the strategy must be set before the executor starts"};
+  }
+  if (strategy.scenarios().empty()) {
+    throw sched::ScheduleError("the strategy", "it has no scenarios", "add at least one");
+  }
+  registry_->scenarios.clear();
+  for (const sched::ScenarioPtr& scenario : strategy.scenarios()) {
+    registry_->scenarios.push_back(scenario->name());
+  }
+  shared_->scenario = strategy.default_scenario();
+  registry_->strategy = std::move(strategy);
+}
+
+std::unique_ptr<Plan> Executor::compile() const {
+  const Options& options = shared_->options;
+  const sched::CompileOptions compile_options{.cpus = options.cpus,
+                                              .external_topics = options.external_topics};
+  auto strategy = registry_->strategy
+                      ? sched::CompiledStrategy{registry_->tasks, *registry_->strategy,
+                                                options.policy, compile_options}
+                      : sched::CompiledStrategy{registry_->tasks, options.policy, compile_options};
+  return make_plan(std::move(strategy),
+                   [this](const std::string& topic) { return registry_->topic(topic); });
+}
+
+// What the task's state takes from the plan; the threads do not know the task yet.
+void Executor::create_state(TaskIndex index) {
+  TaskState& state = *shared_->tasks[index];
+  const sched::Task& task = registry_->plans.back()->strategy.tasks()[index];
+  for (const BoundInput& input : state.binding.inputs) {
+    state.input_topics.push_back(registry_->topic(input.topic));
+  }
+  for (const std::string& topic : task.writes) {
+    state.writes.push_back(registry_->topic(topic));
+  }
+  state.trigger = task.trigger.empty() ? nullptr : registry_->topic(task.trigger);
+  state.group_mutex = registry_->group(task.group);
+  registry_->tasks[index].cpu = task.cpu;  // where it is, it stays
+  if (state.binding.kernel_deadline) {
+    partitions_.push_back(std::make_unique<Lanes>(*shared_, index));
+    state.partition = partitions_.back().get();
+  } else {
+    const auto cpu = std::ranges::find(shared_->options.cpus, task.cpu);
+    state.partition =
+        partitions_[static_cast<std::size_t>(cpu - shared_->options.cpus.begin())].get();
+  }
+  if (shared_->tracer) {
+    auto& writer = shared_->tracer->writer();
+    writer.name(trace::NameKind::task, static_cast<std::uint16_t>(index), task.name);
+    for (const Topic& topic : registry_->topics()) {
+      writer.name(trace::NameKind::topic, topic.id, topic.name);
+    }
+  }
+}
+
+// One for each core; those of kernel deadlines follow with their tasks.
+void Executor::create_partitions(const Plan& plan) {
+  const auto scenarios = plan.strategy.scenarios();
+  const bool kernel_keeps_order = std::ranges::all_of(scenarios, [](const auto& scenario) {
+    return scenario.policy().fixed_priority() && scenario.policy().preemptive();
+  });
+  for (const int cpu : shared_->options.cpus) {
+    if (kernel_keeps_order) {
+      partitions_.push_back(std::make_unique<Lanes>(*shared_, cpu));
+    } else {
+      partitions_.push_back(std::make_unique<Stack>(*shared_, cpu, scenarios.front().policy()));
+    }
+  }
+}
+
+void Executor::open_trace() {
+  const Options& options = shared_->options;
+  if (options.trace.empty()) {
+    return;
+  }
+  shared_->tracer = std::make_unique<trace::Tracer>(
+      options.trace, trace::TracerOptions{.ring_capacity = options.trace_capacity});
+  auto& writer = shared_->tracer->writer();
+  std::string cpus;
+  for (const int cpu : options.cpus) {
+    cpus += (cpus.empty() ? "" : ",") + std::to_string(cpu);
+  }
+  writer.attribute("cpus", cpus);
+  writer.attribute("real_time", options.real_time ? "true" : "false");
+  const auto scenarios = registry_->plans.back()->strategy.scenarios();
+  for (std::size_t i = 0; i < scenarios.size(); ++i) {
+    writer.name(trace::NameKind::scenario, static_cast<std::uint16_t>(i), scenarios[i].name());
+    writer.attribute("policy." + scenarios[i].name(), scenarios[i].policy().name());
+  }
+  writer.attribute("scenario", scenarios[shared_->scenario].name());
+}
+
+void Executor::start() {
+  const std::lock_guard lock{registry_->mutex};
+  if (registry_->started) {
+    throw std::logic_error{"an executor starts once"};
+  }
+  registry_->plans.push_back(compile());
+  const Plan& plan = *registry_->plans.back();
+  open_trace();
+  if (shared_->options.lock_memory) {
+    shared_->add(os::lock_memory());
+  }
+  create_partitions(plan);
+  for (TaskIndex index = 0; index < plan.strategy.tasks().size(); ++index) {
+    create_state(index);
+  }
+  registry_->started = true;
+  for (const auto& partition : partitions_) {
+    partition->prepare(plan);
+  }
+  report_shortfalls();
+  shared_->plan.store(&plan, std::memory_order_release);
+  registry_->start_time = os::now() + lead;
+  for (const auto& partition : partitions_) {
+    partition->begin(registry_->start_time);
+  }
+}
+
+// Makes the threads follow a plan with other tasks, and waits until no job of the former is left.
+void Executor::publish(std::unique_ptr<Plan> plan) {
+  registry_->plans.push_back(std::move(plan));
+  const Plan& current = *registry_->plans.back();
+  for (TaskIndex index = 0; index < current.strategy.tasks().size(); ++index) {
+    if (shared_->tasks[index]->partition.load() == nullptr) {
+      create_state(index);
+    }
+  }
+  for (const auto& partition : partitions_) {
+    partition->prepare(current);
+  }
+  shared_->plan.store(&current, std::memory_order_release);
+  for (const auto& partition : partitions_) {
+    partition->wake_to_follow();
+  }
+  for (const auto& partition : partitions_) {
+    while (!partition->follows(current) && !shared_->stopping.load()) {
+      os::sleep_until(os::now() + std::chrono::milliseconds{1});
+    }
+  }
+  if (!shared_->stopping.load()) {
+    registry_->plans.erase(registry_->plans.begin(), registry_->plans.end() - 1);
+  }
+}
+
+void Executor::report_shortfalls() {
+  const os::Shortfalls& shortfalls = shared_->shortfalls;
+  if (shared_->tracer) {
+    for (const os::Shortfall& shortfall : shortfalls) {
+      shared_->tracer->writer().attribute("shortfall", shortfall.what + ": " + shortfall.why);
+    }
+  }
+  if (shortfalls.empty()) {
+    return;
+  }
+  if (shared_->options.on_shortfalls) {
+    shared_->options.on_shortfalls(shortfalls);
+    return;
+  }
+  const os::Shortfall& first = shortfalls.front();
+  std::fprintf(
+      stderr,
+      "takt: %zu real-time setting(s) not obtained; the order of tasks and their exclusive "
+      "groups hold, their timing does not. First: %s: %s. To get it: %s.\n",
+      shortfalls.size(), first.what.c_str(), first.why.c_str(), first.fix.c_str());
+}
+
+void Executor::spin() {
+  bool started = false;
+  {
+    const std::lock_guard lock{registry_->mutex};
+    started = registry_->started;
+  }
+  if (!started) {
+    start();
+  }
+  while (!shared_->stopping.load()) {
+    stop_requested_.wait();
+  }
+  stop();
+}
+
+void Executor::request_stop() noexcept {
+  shared_->stopping.store(true);
+  for (const auto& partition : partitions_) {
+    partition->wake_to_stop();
+  }
+  stop_requested_.notify();
+}
+
+void Executor::stop() {
+  refuse_in_callback("Executor::stop");
+  request_stop();
+  for (const auto& partition : partitions_) {
+    partition->join();
+  }
+  registry_->stopped = true;
+  if (shared_->tracer) {
+    const std::string error = shared_->tracer->stop();
+    if (!error.empty()) {
+      shared_->add({{.what = "a complete trace", .why = error, .fix = "make room for the file"}});
+    }
+  }
+}
+
+bool Executor::switch_to(std::string_view scenario) noexcept {
+  const auto& names = registry_->scenarios;
+  const auto found = std::ranges::find(names, scenario);
+  if (found == names.end()) {
+    return false;
+  }
+  shared_->scenario.store(static_cast<std::size_t>(found - names.begin()));
+  for (const auto& partition : partitions_) {
+    if (!partition->is_current()) {
+      partition->wake_to_follow();
+    }
+  }
+  return true;
+}
+
+std::string_view Executor::scenario() const noexcept {
+  return registry_->scenarios[shared_->scenario.load()];
+}
+
+std::optional<TaskIndex> Executor::find(std::string_view task) const noexcept {
+  const auto found = std::ranges::find(registry_->tasks, task, &sched::Task::name);
+  if (found == registry_->tasks.end()) {
+    return {};
+  }
+  return static_cast<TaskIndex>(found - registry_->tasks.begin());
+}
+
+TaskStatistics Executor::statistics(TaskIndex task) const noexcept {
+  return shared_->tasks[task]->counters.snapshot();
+}
+
+std::size_t Executor::task_count() const noexcept {
+  return registry_->tasks.size();
+}
+
+os::TimePoint Executor::start_time() const noexcept {
+  return registry_->start_time;
+}
+
+const os::Shortfalls& Executor::shortfalls() const noexcept {
+  return shared_->shortfalls;
+}
+
+std::uint64_t Executor::lost_trace_events() const noexcept {
+  return shared_->tracer ? shared_->tracer->lost() : 0;
+}
+
+}  // namespace takt::executor

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "takt/executor/kernel_deadline.hpp"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+
+namespace takt::executor {
+namespace {
+
+// glibc has neither the call nor its structure; linux/sched/types.h collides with <sched.h>.
+struct SchedulingAttributes {
+  std::uint32_t size = sizeof(SchedulingAttributes);
+  std::uint32_t policy = 6;  // SCHED_DEADLINE
+  std::uint64_t flags = 1;   // SCHED_FLAG_RESET_ON_FORK
+  std::int32_t nice = 0;
+  std::uint32_t priority = 0;
+  std::uint64_t runtime = 0;
+  std::uint64_t deadline = 0;
+  std::uint64_t period = 0;
+};
+static_assert(sizeof(SchedulingAttributes) == 48);
+
+std::string milliseconds(std::chrono::nanoseconds time) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%g ms", static_cast<double>(time.count()) * 1e-6);
+  return text;
+}
+
+}  // namespace
+
+std::optional<os::Shortfall> reserve(const Reservation& reservation, const std::string& what) {
+  SchedulingAttributes attributes;
+  attributes.runtime = static_cast<std::uint64_t>(reservation.runtime.count());
+  attributes.deadline = static_cast<std::uint64_t>(reservation.deadline.count());
+  attributes.period = static_cast<std::uint64_t>(reservation.period.count());
+  if (syscall(SYS_sched_setattr, 0, &attributes, 0U) == 0) {
+    return {};
+  }
+  const int error = errno;
+  os::Shortfall shortfall{.what = what + " under SCHED_DEADLINE (" +
+                                  milliseconds(reservation.runtime) + " in every " +
+                                  milliseconds(reservation.period) + ", within " +
+                                  milliseconds(reservation.deadline) + ")",
+                          .why = "sched_setattr: " + os::error_text(error),
+                          .fix = {}};
+  switch (error) {
+    case EBUSY:
+      shortfall.why +=
+          " (admission test: the reserved shares of all SCHED_DEADLINE threads would "
+          "exceed what sched_rt_runtime_us leaves to real-time threads)";
+      shortfall.fix = "reserve less: lower the execution times or lengthen the periods";
+      break;
+    case EPERM:
+      shortfall.why +=
+          " (not allowed to this user, or the thread is bound to fewer cores than its "
+          "scheduling domain has)";
+      shortfall.fix =
+          "run as root or add CAP_SYS_NICE, and do not bind the process to cores; an "
+          "exclusive cpuset makes a domain of its own";
+      break;
+    case EINVAL:
+      shortfall.why +=
+          " (the kernel wants 1 us < runtime <= deadline <= period, and periods between "
+          "sched_deadline_period_min_us and _max_us)";
+      shortfall.fix = "correct the execution time, deadline and period of the task";
+      break;
+    default:
+      shortfall.fix = "use the executor's own policies for this task";
+  }
+  return shortfall;
+}
+
+}  // namespace takt::executor

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "takt/executor/partition.hpp"
+
+#include <algorithm>
+
+#include "takt/os/memory.hpp"
+
+namespace takt::executor {
+namespace {
+
+using std::chrono::nanoseconds;
+using trace::EventType;
+
+std::int64_t count_of(TimePoint time) noexcept {
+  return time.time_since_epoch().count();
+}
+
+TimePoint time_of(std::int64_t count) noexcept {
+  return TimePoint{nanoseconds{count}};
+}
+
+}  // namespace
+
+thread_local const Partition* Partition::current_ = nullptr;
+
+void Partition::begin(TimePoint origin) {
+  {
+    const std::lock_guard lock{mutex_};
+    trace::Recorder none;  // rings belong to threads; the first scenario is an attribute
+    follow(*shared_.target(), origin, none);
+  }
+  wake_to_follow();
+}
+
+void Partition::announce(TaskState& task) noexcept {
+  // Two exchanges on one flag: whoever finds it set knows that the other side has yet to look.
+  if (!task.announced.exchange(true)) {
+    TaskState* head = announced_.load(std::memory_order_relaxed);
+    do {
+      task.next_announced = head;
+    } while (!announced_.compare_exchange_weak(head, &task));
+  }
+  wake_for(task);
+}
+
+bool Partition::follows(const Plan& plan) noexcept {
+  const std::lock_guard lock{mutex_};
+  const auto of_plan = [&](const Target* target) {
+    return std::ranges::any_of(plan.targets,
+                               [&](const auto& candidate) { return candidate.get() == target; });
+  };
+  if (!of_plan(target_)) {
+    return false;
+  }
+  for (std::size_t i = 0; i < followed_; ++i) {
+    const TaskState& state = task(static_cast<TaskIndex>(i));
+    if (state.partition == this && state.busy && !of_plan(state.under)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void Partition::enter_thread() {
+  current_ = this;
+  shared_.add(os::prefault_stack(shared_.options.prefaulted_stack));
+}
+
+void Partition::catch_up(trace::Recorder& recorder) noexcept {
+  const Target* target = shared_.target();
+  if (target != target_ && target_ != nullptr) {  // begin() sets the first one
+    follow(*target, os::now(), recorder);
+  }
+  TaskState* next = announced_.exchange(nullptr);
+  while (next != nullptr) {
+    TaskState& task = *next;
+    next = task.next_announced;
+    task.announced.exchange(false);
+    if (target_ == nullptr) {
+      continue;  // begin() looks at all tasks
+    }
+    if (task.kind == sched::TaskKind::message) {
+      count_skipped(task, task.messages.drop_if_inactive(), recorder);
+    }
+    reschedule(task);
+  }
+}
+
+void Partition::follow(const Target& target, TimePoint time, trace::Recorder& recorder) noexcept {
+  target_ = &target;
+  followed_ = target.scenario->parameters().size();
+  retarget();
+  for (std::size_t i = 0; i < followed_; ++i) {
+    TaskState& state = task(static_cast<TaskIndex>(i));
+    if (state.partition != this) {
+      continue;
+    }
+    const sched::TaskParameters& parameters = target.scenario->parameters(state.index);
+    if (state.kind == sched::TaskKind::timer) {
+      state.timer.follow(parameters, time);
+    } else {
+      state.messages.follow(parameters);
+    }
+    if (!state.busy) {
+      displace(state);
+    }
+    state.lane = parameters.priority;
+    state.wake_key.store(wake_key(state.index));
+    reschedule(state);
+  }
+  recorder.record(EventType::scenario, time, trace::no_task, 0, target.id);
+}
+
+// Where the calendar has to have the task now.
+void Partition::reschedule(TaskState& task) noexcept {
+  if (task.busy) {
+    return;
+  }
+  const auto next = task.next_release();
+  if (!next) {
+    displace(task);
+    return;
+  }
+  TimePoint time = next->time;
+  for (const AgeWatch* watch : target_->by_source[task.index]) {
+    time = std::min(time, time_of(watch->at.load(std::memory_order_acquire)));
+  }
+  place(task, time);
+  if (!target_->by_reader[task.index].empty()) {
+    request_data(task, next->time);
+  }
+}
+
+// The reader's next job needs data that is young enough wherever it starts in time. A sample at
+// `at` is in the topic when the reader is released.
+void Partition::request_data(const TaskState& reader, TimePoint release) noexcept {
+  const sched::TaskParameters& parameters = target_->scenario->parameters(reader.index);
+  const nanoseconds slack = std::max(
+      nanoseconds{0}, sched::relative_deadline(parameters) - parameters.expected_execution);
+  for (AgeWatch* watch : target_->by_reader[reader.index]) {
+    const TimePoint at = release - watch->constraint->youngest;
+    const TimePoint oldest = std::min(at, release + slack - watch->constraint->max_age);
+    if (watch->at.load(std::memory_order_relaxed) == count_of(at)) {
+      continue;  // asked already
+    }
+    watch->oldest.store(count_of(oldest), std::memory_order_relaxed);
+    watch->needed.store(count_of(release), std::memory_order_relaxed);
+    watch->at.store(count_of(at), std::memory_order_release);
+    TaskState& source = task(*watch->constraint->source);
+    source.partition.load()->announce(source);
+  }
+}
+
+std::optional<Job> Partition::release(TaskState& task, TimePoint now,
+                                      trace::Recorder& recorder) noexcept {
+  const auto next = task.next_release();
+  Job job;
+  if (next && next->time <= now) {
+    job = target_->scenario->job(task.index, next->index, next->time);
+    if (task.kind == sched::TaskKind::timer) {
+      task.timer.take();
+    } else {
+      task.messages.take();
+    }
+  } else if (!next || !release_early(task, now, job, recorder)) {
+    reschedule(task);
+    return {};
+  }
+  displace(task);
+  task.busy = true;
+  task.under = target_;
+  task.counters.releases.add(1);
+  recorder.record(EventType::release, job.release, task.index, job.index,
+                  job.deadline == TimePoint::max() ? trace::no_deadline : count_of(job.deadline));
+  return job;
+}
+
+bool Partition::release_early(TaskState& source, TimePoint now, Job& job,
+                              trace::Recorder& recorder) noexcept {
+  const Release regular = *source.timer.next();
+  TimePoint earliest = TimePoint::max();
+  TimePoint needed = TimePoint::max();
+  for (AgeWatch* watch : target_->by_source[source.index]) {
+    const TimePoint at = time_of(watch->at.load(std::memory_order_acquire));
+    if (at > now) {
+      continue;
+    }
+    const TimePoint oldest = time_of(watch->oldest.load(std::memory_order_relaxed));
+    if (!source.timer.taken() || source.timer.taken()->time < oldest) {
+      earliest = std::min(earliest, at);
+      needed = std::min(needed, time_of(watch->needed.load(std::memory_order_relaxed)));
+    }
+    watch->at.store(count_of(TimePoint::max()), std::memory_order_relaxed);
+  }
+  if (earliest == TimePoint::max()) {
+    return false;
+  }
+  source.timer.advance_to(earliest);
+  source.timer.take();
+  job = target_->scenario->job(source.index, regular.index, earliest);
+  // Dynamic policies must not put the reader first. Not later than the reader is the best that can
+  // be asked when the execution times are unknown.
+  if (needed > earliest) {
+    job.deadline = std::min(job.deadline, needed);
+  }
+  source.counters.early_releases.add(1);
+  recorder.record(EventType::early_release, earliest, source.index, regular.index,
+                  count_of(regular.time));
+  return true;
+}
+
+void Partition::finish(std::unique_lock<PriorityMutex>& lock, TaskState& task, TimePoint ended,
+                       trace::Recorder& recorder) noexcept {
+  const Skipped skipped = task.kind == sched::TaskKind::timer ? task.timer.end_of_job(ended)
+                                                              : task.messages.end_of_job(ended);
+  count_skipped(task, skipped, recorder);
+  task.busy = false;
+  reschedule(task);
+  if (skipped.count != 0 && shared_.options.handlers.skip) {
+    lock.unlock();
+    shared_.options.handlers.skip(
+        {.task = task.index, .first = skipped.first.index, .count = skipped.count});
+    lock.lock();
+  }
+}
+
+void Partition::count_skipped(TaskState& task, const Skipped& skipped,
+                              trace::Recorder& recorder) noexcept {
+  if (skipped.count == 0) {
+    return;
+  }
+  task.counters.releases.add(skipped.count);
+  task.counters.skipped.add(skipped.count);
+  recorder.record(EventType::skip, skipped.first.time, task.index, skipped.first.index,
+                  static_cast<std::int64_t>(skipped.count));
+}
+
+}  // namespace takt::executor

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "takt/executor/run_job.hpp"
+
+#include <ctime>
+#include <utility>
+
+namespace takt::executor {
+namespace {
+
+using os::TimePoint;
+using std::chrono::nanoseconds;
+using trace::EventType;
+
+thread_local const Job* running = nullptr;
+
+nanoseconds thread_cpu_time() noexcept {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds{time.tv_sec} + nanoseconds{time.tv_nsec};
+}
+
+std::int64_t sample_time(const Topic& topic) noexcept {
+  return topic.sampled.load(std::memory_order_acquire);
+}
+
+// When the data that this job makes was sampled: at its own release, or with the message that
+// released it.
+std::int64_t sampled_by(const TaskState& task, const Job& job) noexcept {
+  if (task.trigger != nullptr) {
+    const std::int64_t sampled = sample_time(*task.trigger);
+    if (sampled != Topic::no_sample) {
+      return sampled;
+    }
+  }
+  return job.release.time_since_epoch().count();
+}
+
+// Whether the topic has a limit in this scenario and the data is older; tells and counts it.
+void check_age(Shared& shared, TaskState& task, const Job& job, const Target& target,
+               trace::Recorder& recorder, TimePoint started) noexcept {
+  for (const AgeLimit& limit : target.limits[task.index]) {
+    // What an input says in deliver() is in the topic already.
+    const std::int64_t sampled = sample_time(*limit.topic);
+    const bool no_data = sampled == Topic::no_sample;
+    const nanoseconds age =
+        no_data ? nanoseconds::max() : started.time_since_epoch() - nanoseconds{sampled};
+    if (!no_data) {
+      task.counters.worst_age.raise_to(age.count());
+    }
+    if (age <= limit.max_age) {
+      continue;
+    }
+    task.counters.age_violations.add(1);
+    recorder.record(EventType::age_violation, started, task.index, job.index,
+                    no_data ? -1 : age.count(), limit.topic->id);
+    if (shared.options.handlers.age_violation) {
+      shared.options.handlers.age_violation({.task = task.index,
+                                             .job = job.index,
+                                             .topic = limit.topic->name,
+                                             .max_age = limit.max_age,
+                                             .age = age});
+    }
+  }
+}
+
+void deliver(TaskState& task, const Job& job, trace::Recorder& recorder) noexcept {
+  for (std::size_t i = 0; i < task.binding.inputs.size(); ++i) {
+    const Delivered delivered = task.binding.inputs[i].input->deliver_pending();
+    Topic& topic = *task.input_topics[i];
+    if (delivered.sampled) {
+      topic.sampled.store(delivered.sampled->time_since_epoch().count(), std::memory_order_release);
+    }
+    if (delivered.count == 0) {
+      continue;
+    }
+    task.counters.delivered.add(delivered.count);
+    if (recorder.on()) {
+      const TimePoint time = os::now();
+      const std::int64_t sampled = sample_time(topic);
+      recorder.record(
+          EventType::deliver, time, task.index, job.index,
+          sampled == Topic::no_sample ? -1 : time.time_since_epoch().count() - sampled, topic.id,
+          delivered.count < 255 ? static_cast<std::uint8_t>(delivered.count) : std::uint8_t{255});
+    }
+  }
+}
+
+}  // namespace
+
+const Job* current_job() noexcept {
+  return running;
+}
+
+TimePoint run_job(Shared& shared, TaskState& task, const Job& job, const Target& target,
+                  trace::Recorder& recorder) noexcept {
+  const Handlers& handlers = shared.options.handlers;
+  TaskCounters& counters = task.counters;
+  const nanoseconds budget = target.scenario->parameters(task.index).budget;
+  const TimePoint started = os::now();
+  recorder.record(EventType::start, started, task.index, job.index, job.priority);
+  const nanoseconds cpu_before = budget.count() > 0 ? thread_cpu_time() : nanoseconds{0};
+  const Job* const outer = std::exchange(running, &job);
+  if (!task.binding.inputs.empty()) {
+    deliver(task, job, recorder);
+  }
+  if (!target.limits[task.index].empty()) {
+    check_age(shared, task, job, target, recorder, os::now());
+  }
+  const std::int64_t sampled = task.writes.empty() ? 0 : sampled_by(task, job);
+  task.binding.callback(job);
+  for (Topic* topic : task.writes) {
+    topic->sampled.store(sampled, std::memory_order_release);
+  }
+  running = outer;
+  const nanoseconds used = budget.count() > 0 ? thread_cpu_time() - cpu_before : nanoseconds{-1};
+  const TimePoint ended = os::now();
+  recorder.record(EventType::end, ended, task.index, job.index, used.count());
+  counters.completed.add(1);
+  counters.worst_lateness.raise_to((started - job.release).count());
+  counters.worst_response.raise_to((ended - job.release).count());
+  if (ended > job.deadline) {
+    counters.deadline_misses.add(1);
+    recorder.record(EventType::deadline_miss, ended, task.index, job.index,
+                    job.deadline.time_since_epoch().count());
+    if (handlers.deadline_miss) {
+      handlers.deadline_miss({.task = task.index,
+                              .job = job.index,
+                              .release = job.release,
+                              .deadline = job.deadline,
+                              .ended = ended});
+    }
+  }
+  if (used.count() >= 0) {
+    counters.worst_cpu_time.raise_to(used.count());
+    if (used > budget) {
+      counters.budget_overruns.add(1);
+      recorder.record(EventType::budget_overrun, ended, task.index, job.index, used.count());
+      if (handlers.budget_overrun) {
+        handlers.budget_overrun(
+            {.task = task.index, .job = job.index, .budget = budget, .used = used});
+      }
+    }
+  }
+  return ended;
+}
+
+}  // namespace takt::executor

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The order in which jobs run, for each policy and both kinds of threads.
+#include <gtest/gtest.h>
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "support.hpp"
+
+namespace takt::test {
+namespace {
+
+struct PolicyCase {
+  std::string name;
+  bool real_time;
+
+  friend void PrintTo(const PolicyCase& value, std::ostream* out) { *out << value.name; }
+};
+
+std::string name_of(const ::testing::TestParamInfo<PolicyCase>& info) {
+  std::string name = info.param.name + (info.param.real_time ? "_fifo" : "_other");
+  std::ranges::replace(name, '-', '_');
+  return name;
+}
+
+sched::PolicyPtr policy_of(const std::string& name) {
+  if (name == "longest-deadline") {
+    return sched::custom(name, [](const sched::Job& a, const sched::Job& b) {
+      return a.deadline - a.release > b.deadline - b.release;
+    });
+  }
+  return sched::parse_policy(name);
+}
+
+class Order : public ::testing::TestWithParam<PolicyCase> {
+ protected:
+  void SetUp() override {
+    if (const auto reason = no_real_time(); GetParam().real_time && reason) {
+      GTEST_SKIP() << "needs real-time priorities: " << *reason;
+    }
+  }
+};
+
+// A gate keeps the core busy while all others are released, so that they pend together when it
+// ends. Threads without priorities run side by side under fixed priorities, which is why that case
+// is missing below.
+TEST_P(Order, OfJobsThatPendTogetherIsThatOfThePolicy) {
+  const TemporaryFile file;
+  const auto policy = policy_of(GetParam().name);
+  const bool longest_first = GetParam().name == "longest-deadline";
+  Executor executor{{.policy = policy,
+                     .cpus = {0},
+                     .real_time = GetParam().real_time,
+                     .trace = file.path(),
+                     .on_shortfalls = [](const auto&) {}}};
+  const auto add = [&](sched::Task task, Binding binding) {
+    task.parameters.expected_execution = 1ms;
+    executor.add(std::move(task), std::move(binding));
+  };
+  add(timer("gate", 900ms, 90, longest_first ? 900ms : 20ms), {[](const auto&) { burn(15ms); }});
+  // Shorter deadlines and periods go with higher priorities, so every policy but one agrees.
+  std::vector<std::string> expected{"gate"};
+  for (const int i : {3, 0, 4, 1, 2}) {
+    add(timer("task" + std::to_string(i), (500 + 10 * i) * 1ms, 50 - i, (100 + 10 * i) * 1ms, 5ms),
+        {[](const auto&) { burn(100us); }});
+  }
+  for (int i = 0; i < 5; ++i) {
+    expected.push_back("task" + std::to_string(longest_first ? 4 - i : i));
+  }
+  run_for(executor, 100ms);
+  const trace::Trace trace = trace::read_trace(file.path());
+  EXPECT_EQ(starts_of(trace), expected);
+  EXPECT_EQ(trace.lost, 0U);
+}
+
+// Many random tasks; whatever happens, nobody runs over a better job, and no release is lost.
+class Inversion : public Order {};
+
+TEST_P(Inversion, NeverHappens) {
+  const TemporaryFile file;
+  const auto policy = policy_of(GetParam().name);
+  Executor executor{{.policy = policy,
+                     .cpus = {0},
+                     .real_time = GetParam().real_time,
+                     .trace = file.path(),
+                     .on_shortfalls = [](const auto&) {}}};
+  std::vector<sched::Task> tasks;
+  for (int i = 0; i < 12; ++i) {
+    const auto period = (3 + 2 * i) * 1ms;
+    sched::Task task = timer("task" + std::to_string(i), period, 60 - (i * 7) % 12, 0ns, i * 170us);
+    task.parameters.expected_execution = 300us;
+    tasks.push_back(task);
+    executor.add(task, {[i](const auto&) { burn(i * 60us); }});
+  }
+  run_for(executor, 400ms);
+  const trace::Trace trace = trace::read_trace(file.path());
+  EXPECT_EQ(trace.lost, 0U);
+  EXPECT_EQ(trace::timeline(trace.events).not_nested, 0U);
+  if (policy->preemptive()) {
+    expect_only_better_jobs_preempt(trace, *policy);
+  } else {
+    std::set<std::string> all;
+    for (const sched::Task& task : tasks) {
+      all.insert(task.name);
+    }
+    expect_exclusive(trace, all);
+  }
+  for (sched::TaskIndex i = 0; i < tasks.size(); ++i) {
+    const auto statistics = executor.statistics(i);
+    EXPECT_GT(statistics.completed, 0U) << tasks[i].name;
+    EXPECT_LE(statistics.releases, statistics.completed + statistics.skipped + 1);
+  }
+}
+
+constexpr bool fifo = true;
+constexpr bool other = false;
+
+INSTANTIATE_TEST_SUITE_P(Policies, Order,
+                         ::testing::Values(PolicyCase{"fp", fifo}, PolicyCase{"rm", fifo},
+                                           PolicyCase{"dm", fifo}, PolicyCase{"edf", fifo},
+                                           PolicyCase{"edf", other}, PolicyCase{"np-fp", fifo},
+                                           PolicyCase{"np-fp", other}, PolicyCase{"np-edf", fifo},
+                                           PolicyCase{"np-edf", other}, PolicyCase{"p-rm", fifo},
+                                           PolicyCase{"cw-edf", fifo},
+                                           PolicyCase{"longest-deadline", fifo},
+                                           PolicyCase{"longest-deadline", other}),
+                         name_of);
+
+// Without priorities the kernel runs the threads of a preemptive policy side by side.
+INSTANTIATE_TEST_SUITE_P(Policies, Inversion,
+                         ::testing::Values(PolicyCase{"fp", fifo}, PolicyCase{"rm", fifo},
+                                           PolicyCase{"dm", fifo}, PolicyCase{"edf", fifo},
+                                           PolicyCase{"np-fp", fifo}, PolicyCase{"np-fp", other},
+                                           PolicyCase{"np-edf", fifo}, PolicyCase{"np-edf", other},
+                                           PolicyCase{"p-rm", fifo}, PolicyCase{"cw-edf", fifo},
+                                           PolicyCase{"longest-deadline", fifo}),
+                         name_of);
+
+class Preemption : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(Preemption, ReachesACallbackThatBurnsTheCore) {
+  if (const auto reason = no_real_time()) {
+    GTEST_SKIP() << "needs real-time priorities: " << *reason;
+  }
+  const TemporaryFile file;
+  const auto policy = sched::parse_policy(GetParam());
+  Executor executor{{.policy = policy, .cpus = {0}, .trace = file.path()}};
+  executor.add(timer("low", 100ms, 10), {[](const auto&) { burn(40ms); }});
+  executor.add(timer("middle", 20ms, 20, 15ms, 7ms), {[](const auto&) { burn(5ms); }});
+  executor.add(timer("high", 5ms, 30, 5ms, 1ms), {[](const auto&) { burn(100us); }});
+  run_for(executor, 400ms);
+  const trace::Trace trace = trace::read_trace(file.path());
+  expect_only_better_jobs_preempt(trace, *policy);
+  EXPECT_EQ(trace::timeline(trace.events).not_nested, 0U);
+  // Four jobs of low, 40 ms each: room for about seven jobs of high and two of middle in each.
+  EXPECT_GE(count_nested(trace, "high", "low"), 12);
+  EXPECT_GE(count_nested(trace, "middle", "low"), 3);
+  EXPECT_GE(count_nested(trace, "high", "middle"), 8);
+  EXPECT_EQ(count_nested(trace, "low", "high"), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Policies, Preemption, ::testing::Values("fp", "edf"));
+
+TEST(Cores, EachKeepItsOwnTasks) {
+  if (os::current_thread().cpus.size() < 2) {
+    GTEST_SKIP() << "needs two cores";
+  }
+  const TemporaryFile file;
+  const std::vector<int> cpus = os::current_thread().cpus;
+  Executor executor{{.policy = sched::edf(),
+                     .cpus = {cpus[0], cpus[1]},
+                     .trace = file.path(),
+                     .on_shortfalls = [](const auto&) {}}};
+  for (int i = 0; i < 6; ++i) {
+    sched::Task task = timer("task" + std::to_string(i), 5ms, 10 + i);
+    task.cpu = cpus[i % 2];
+    executor.add(task, {[](const auto&) { burn(200us); }});
+  }
+  run_for(executor, 100ms);
+  int starts = 0;
+  for (const trace::Event& event : trace::read_trace(file.path()).events) {
+    if (event.type == trace::EventType::start) {
+      EXPECT_EQ(event.core, cpus[event.task % 2]);
+      ++starts;
+    }
+  }
+  EXPECT_GT(starts, 60);
+}
+
+}  // namespace
+}  // namespace takt::test

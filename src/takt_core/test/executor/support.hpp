@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Running an executor for a bounded time with a trace, and reading from the trace what happened.
+// Nothing here compares times with the wall clock: only order and counts are judged.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "../trace/support.hpp"
+#include "takt/executor/executor.hpp"
+#include "takt/os/clock.hpp"
+#include "takt/os/thread.hpp"
+#include "takt/sched/ready_queue.hpp"
+#include "takt/trace/reader.hpp"
+#include "takt/trace/timeline.hpp"
+
+namespace takt::test {
+
+using executor::Binding;
+using executor::Executor;
+using executor::Options;
+using namespace std::chrono_literals;
+
+// Keeps the core busy; bounded by the wall clock, so that preemption does not prolong it.
+inline void burn(std::chrono::nanoseconds time) {
+  const auto end = os::now() + time;
+  while (os::now() < end) {
+  }
+}
+
+// Why real-time priorities cannot be had here; nothing when they can.
+inline std::optional<std::string> no_real_time() {
+  std::optional<std::string> reason;
+  std::thread{[&] {
+    const auto shortfalls = os::apply({.policy = os::SchedulingPolicy::fifo, .priority = 1});
+    if (!shortfalls.empty()) {
+      reason = shortfalls.front().why;
+    }
+  }}.join();
+  return reason;
+}
+
+inline sched::Task timer(std::string name, std::chrono::nanoseconds period, int priority,
+                         std::chrono::nanoseconds deadline = 0ns,
+                         std::chrono::nanoseconds offset = 0ns) {
+  sched::Task task;
+  task.name = std::move(name);
+  task.parameters.period = period;
+  task.parameters.priority = priority;
+  task.parameters.deadline = deadline;
+  task.parameters.offset = offset;
+  return task;
+}
+
+// Spins for a time, then stops.
+inline void run_for(Executor& executor, std::chrono::nanoseconds time) {
+  executor.start();
+  os::sleep_until(executor.start_time() + time);
+  executor.stop();
+}
+
+// Spins until each task has completed so many jobs, then stops; gives up after ten seconds, for the
+// test to fail.
+inline void run_until_each_completed(Executor& executor, std::uint64_t jobs) {
+  executor.start();
+  const auto give_up = os::now() + 10s;
+  const auto done = [&] {
+    for (sched::TaskIndex task = 0; task < executor.task_count(); ++task) {
+      if (executor.statistics(task).completed < jobs) {
+        return false;
+      }
+    }
+    return true;
+  };
+  while (!done() && os::now() < give_up) {
+    os::sleep_until(os::now() + 1ms);
+  }
+  executor.stop();
+}
+
+// One job, as its trace tells it.
+struct TracedJob {
+  sched::Job job;
+  std::optional<std::int64_t> start;
+  std::optional<std::int64_t> end;
+};
+
+// By task and index. Periods are not in the trace.
+using TracedJobs = std::map<std::pair<std::uint16_t, std::uint64_t>, TracedJob>;
+
+inline TracedJobs jobs_of(const trace::Trace& trace) {
+  TracedJobs jobs;
+  for (const trace::Event& event : trace.events) {
+    TracedJob& traced = jobs[{event.task, event.job}];
+    switch (event.type) {
+      case trace::EventType::release:
+        traced.job.task = event.task;
+        traced.job.index = event.job;
+        traced.job.release = os::TimePoint{std::chrono::nanoseconds{event.time}};
+        traced.job.deadline = os::TimePoint{std::chrono::nanoseconds{event.value}};
+        break;
+      case trace::EventType::start:
+        EXPECT_FALSE(traced.start) << "a job started twice";
+        traced.start = event.time;
+        traced.job.priority = static_cast<int>(event.value);
+        break;
+      case trace::EventType::end:
+        EXPECT_TRUE(traced.start) << "a job ended before it started";
+        EXPECT_FALSE(traced.end) << "a job ended twice";
+        traced.end = event.time;
+        break;
+      default:
+        jobs.erase({event.task, event.job});
+        break;
+    }
+  }
+  return jobs;
+}
+
+// Names of tasks in the order in which their jobs started.
+inline std::vector<std::string> starts_of(const trace::Trace& trace) {
+  std::vector<std::string> names;
+  for (const trace::Event& event : trace.events) {
+    if (event.type == trace::EventType::start) {
+      names.push_back(trace.tasks.at(event.task));
+    }
+  }
+  return names;
+}
+
+// On each core, a job that starts while another one has not ended comes before it.
+inline void expect_only_better_jobs_preempt(const trace::Trace& trace,
+                                            const sched::Policy& policy) {
+  const TracedJobs jobs = jobs_of(trace);
+  std::map<std::uint16_t, std::vector<sched::Job>> started;
+  for (const trace::Event& event : trace.events) {
+    auto& stack = started[event.core];
+    const auto found = jobs.find({event.task, event.job});
+    if (found == jobs.end()) {
+      continue;
+    }
+    if (event.type == trace::EventType::start) {
+      if (!stack.empty()) {
+        EXPECT_TRUE(sched::runs_before(policy, found->second.job, stack.back()))
+            << trace.tasks.at(event.task) << "[" << event.job << "] ran over "
+            << trace.tasks.at(static_cast<std::uint16_t>(stack.back().task)) << "["
+            << stack.back().index << "]";
+      }
+      stack.push_back(found->second.job);
+    } else if (event.type == trace::EventType::end) {
+      std::erase_if(stack, [&](const sched::Job& job) { return job.task == event.task; });
+    }
+  }
+}
+
+// No two jobs of these tasks overlap.
+inline void expect_exclusive(const trace::Trace& trace, const std::set<std::string>& tasks) {
+  int inside = 0;
+  for (const trace::Event& event : trace.events) {
+    if (event.task == trace::no_task || !tasks.contains(trace.tasks.at(event.task))) {
+      continue;
+    }
+    inside += event.type == trace::EventType::start ? 1 : 0;
+    inside -= event.type == trace::EventType::end ? 1 : 0;
+    ASSERT_LE(inside, 1) << "two jobs of one group at once";
+  }
+}
+
+// Jobs of `inner` that started and ended while a job of `outer` was between its start and its end.
+inline int count_nested(const trace::Trace& trace, const std::string& inner,
+                        const std::string& outer) {
+  const TracedJobs jobs = jobs_of(trace);
+  int count = 0;
+  for (const auto& [inner_key, a] : jobs) {
+    for (const auto& [outer_key, b] : jobs) {
+      if (a.end && b.end && trace.tasks.at(inner_key.first) == inner &&
+          trace.tasks.at(outer_key.first) == outer && *b.start < *a.start && *a.end < *b.end) {
+        ++count;
+      }
+    }
+  }
+  return count;
+}
+
+}  // namespace takt::test
