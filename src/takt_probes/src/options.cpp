@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "takt/probe/options.hpp"
 
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
-#include <cstdio>
 #include <iostream>
+#include <limits>
 
+#include "option_rules.hpp"
 #include "takt/probe/failure.hpp"
 #include "takt/probe/json.hpp"
 
@@ -19,8 +17,7 @@ using std::chrono::nanoseconds;
 
 constexpr std::int64_t longest_ns = std::int64_t{366} * 24 * 3600 * 1'000'000'000;
 constexpr std::int64_t shortest_period_ns = 1000;
-constexpr std::uint64_t most_samples = 1'000'000'000;
-constexpr std::size_t most_payload_bytes = std::size_t{1} << 30;
+constexpr std::int64_t most_samples = 1'000'000'000;
 
 template <class Enum>
 using Names = std::vector<std::pair<std::string_view, Enum>>;
@@ -40,20 +37,6 @@ std::string_view name_in(const Names<Enum>& names, Enum wanted) {
   return std::ranges::find(names, wanted, &std::pair<std::string_view, Enum>::second)->first;
 }
 
-template <class Range>
-std::string listed(const Range& names) {
-  std::string text;
-  for (const auto& name : names) {
-    text += (text.empty() ? "" : ", ") + std::string{name};
-  }
-  return text;
-}
-
-[[noreturn]] void refuse(const std::string& option, const std::string& given,
-                         const std::string& why, const std::string& fix) {
-  throw UsageError{{.what = option + " " + given, .why = why, .fix = fix}};
-}
-
 template <class Enum>
 Enum value_in(const Names<Enum>& names, const std::string& option, const std::string& given) {
   const auto found = std::ranges::find(names, given, &std::pair<std::string_view, Enum>::first);
@@ -64,127 +47,6 @@ Enum value_in(const Names<Enum>& names, const std::string& option, const std::st
     refuse(option, given, "there is no such value", "choose one of " + listed(known));
   }
   return found->second;
-}
-
-template <class Number>
-void check_range(const std::string& option, Number given, Number least, Number most) {
-  if (given < least || given > most) {
-    refuse(option, std::to_string(given), "the value is out of range",
-           "give one from " + std::to_string(least) + " to " + std::to_string(most));
-  }
-}
-
-std::vector<int> parse_cpus(const std::string& text) {
-  const auto wrong = [&](const std::string& why) {
-    const auto last = sysconf(_SC_NPROCESSORS_CONF) - 1;
-    refuse("--cpu", text, why, "give N or N,M with CPUs from 0 to " + std::to_string(last));
-  };
-  std::vector<int> cpus;
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  while (true) {
-    int cpu = -1;
-    const auto [next, error] = std::from_chars(at, end, cpu);
-    if (error != std::errc{} || cpu < 0) {
-      wrong("this is not a list of CPUs");
-    }
-    if (cpu >= sysconf(_SC_NPROCESSORS_CONF)) {
-      wrong("this machine has no CPU " + std::to_string(cpu));
-    }
-    cpus.push_back(cpu);
-    if (next == end) {
-      break;
-    }
-    if (*next != ',' || cpus.size() == 2) {
-      wrong("there are two roles at most");
-    }
-    at = next + 1;
-  }
-  return cpus;
-}
-
-void check_scheduling(const Options& options) {
-  const std::string given = std::to_string(options.priority);
-  if (!options.real_time() && options.priority != 0) {
-    refuse("--priority", given, "policy other has no priorities", "add --policy fifo or rr");
-  }
-  if (options.real_time() &&
-      (options.priority < os::min_priority || options.priority > os::max_priority)) {
-    refuse("--priority", given,
-           "policy " + std::string{to_string(options.policy)} + " needs a priority in its range",
-           "give one from " + std::to_string(os::min_priority) + " to " +
-               std::to_string(os::max_priority));
-  }
-}
-
-/// Finds what the stack can do of this kind, and fills in the default transport.
-const Capability& choose(Options& options, std::string_view stack,
-                         const std::vector<Capability>& capabilities) {
-  std::vector<std::string> kinds_here;
-  std::vector<std::string> transports;
-  for (const Capability& capability : capabilities) {
-    if (kinds_here.empty() || kinds_here.back() != name_of(capability.kind)) {
-      kinds_here.emplace_back(name_of(capability.kind));
-    }
-    if (capability.kind == options.kind) {
-      transports.push_back(capability.transport);
-    }
-  }
-  if (transports.empty()) {
-    refuse("KIND", std::string{name_of(options.kind)},
-           "probe_" + std::string{stack} + " does not have it",
-           "choose one of " + listed(kinds_here));
-  }
-  if (options.transport.empty()) {
-    options.transport = transports.front();
-  }
-  for (const Capability& capability : capabilities) {
-    if (capability.kind == options.kind && capability.transport == options.transport) {
-      return capability;
-    }
-  }
-  refuse("--transport", options.transport,
-         "there is no such transport for " + std::string{name_of(options.kind)},
-         "choose one of " + listed(transports));
-}
-
-void check_role(const Options& options, const Capability& capability) {
-  std::vector<std::string_view> allowed;
-  std::ranges::transform(capability.roles, std::back_inserter(allowed),
-                         [](Role role) { return name_of(role); });
-  if (capability.both_too) {
-    allowed.push_back(name_of(Role::both));
-  }
-  if (std::ranges::find(allowed, name_of(options.role)) == allowed.end()) {
-    refuse("--role", std::string{name_of(options.role)},
-           std::string{name_of(options.kind)} + " over " + options.transport +
-               " is not started like that",
-           "give --role " + listed(allowed) +
-               (capability.roles.size() > 1 ? ", one process each in this order" : ""));
-  }
-  if (!records(options.role) && !options.samples.empty()) {
-    refuse("--samples", options.samples.string(),
-           "a " + std::string{name_of(options.role)} + " records nothing", "leave it away");
-  }
-  if (options.role == Role::both && options.subscribers != 1) {
-    refuse("--subscribers", std::to_string(options.subscribers),
-           "one process with all roles has one subscriber", "leave it away");
-  }
-}
-
-void check_payload(const Options& options, const Capability& capability) {
-  const std::string given = std::to_string(options.payload_bytes);
-  const std::string where =
-      std::string{name_of(options.kind)} + " over " + options.transport + " carries ";
-  if (capability.fixed_payload_bytes && options.payload_bytes != *capability.fixed_payload_bytes) {
-    const std::string only = std::to_string(*capability.fixed_payload_bytes);
-    refuse("--payload-bytes", given, where + only + " bytes only", "give " + only);
-  }
-  const auto most = capability.max_payload_bytes.value_or(most_payload_bytes);
-  if (options.payload_bytes > most) {
-    refuse("--payload-bytes", given, where + "at most " + std::to_string(most) + " bytes",
-           "give a smaller payload or choose another transport");
-  }
 }
 
 }  // namespace
@@ -285,13 +147,13 @@ std::optional<Options> parse(int argc, const char* const* argv, std::string_view
   if (!cpus.empty()) {
     options.cpus = parse_cpus(cpus);
   }
-  check_range<std::int64_t>("--payload-bytes", payload, 0, most_payload_bytes);
-  check_range<std::int64_t>("--period-ns", period, shortest_period_ns, longest_ns);
-  check_range<std::int64_t>("--count", count, 1, most_samples);
-  check_range<std::int64_t>("--lost-after-ns", lost_after, 1, longest_ns);
-  check_range<std::int64_t>("--time-limit-ns", time_limit, 1, longest_ns);
-  check_range<std::int64_t>("--subscribers", subscribers, 1, 1000);
-  check_range<std::int64_t>("--depth", depth, 1, 1'000'000);
+  check_range("--payload-bytes", payload, 0, std::numeric_limits<std::int64_t>::max());
+  check_range("--period-ns", period, shortest_period_ns, longest_ns);
+  check_range("--count", count, 1, most_samples);
+  check_range("--lost-after-ns", lost_after, 1, longest_ns);
+  check_range("--time-limit-ns", time_limit, 1, longest_ns);
+  check_range("--subscribers", subscribers, 1, 1000);
+  check_range("--depth", depth, 1, 1'000'000);
   options.payload_bytes = static_cast<std::size_t>(payload);
   options.period = nanoseconds{period};
   options.count = static_cast<std::uint64_t>(count);
@@ -299,10 +161,7 @@ std::optional<Options> parse(int argc, const char* const* argv, std::string_view
   options.time_limit = nanoseconds{time_limit};
   options.subscribers = static_cast<unsigned>(subscribers);
   options.depth = static_cast<std::size_t>(depth);
-  check_scheduling(options);
-  const Capability& capability = choose(options, stack, capabilities);
-  check_role(options, capability);
-  check_payload(options, capability);
+  check_together(options, stack, capabilities);
   return options;
 }
 

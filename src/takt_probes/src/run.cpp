@@ -156,11 +156,13 @@ class Measurement {
   Outcome merge(const Outcome& here, const Outcome& there) const {
     Outcome both = options_.kind == Kind::pingpong ? here : there;
     if (options_.kind == Kind::pubsub) {
-      both.sent = here.sent;
-      both.lost = here.sent - there.received;
       both.overruns = here.overruns;
       both.rests = here.rests;
       both.finished = here.finished && there.finished;
+      if (both.finished) {  // otherwise messages may be under way, which are neither sent nor lost
+        both.sent = here.sent;
+        both.lost = here.sent - there.received;
+      }
     }
     both.problem = here.problem ? here.problem : there.problem;
     return both;
