@@ -19,7 +19,7 @@ from takt.results.model import Cell, Run, Status
 from takt.run import runner, scratch, stacks
 from takt.run.probe import Limits, Stop
 
-SHORT = Limits(start_s=3.0, drain_s=2.0, term_s=0.3)
+SHORT = Limits(start_s=20.0, drain_s=2.0, term_s=0.3)
 
 
 class Quiet:

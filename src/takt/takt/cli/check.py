@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def check(
     out: Annotated[
         Optional[Path],  # noqa: UP045 - typer reads it on Python 3.10
-        typer.Option(help="Results folder. [default: results/check-TIME]", show_default=False),
+        typer.Option(help="Results folder. (default: results/check-TIME)", show_default=False),
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON document on standard output.")

@@ -32,36 +32,39 @@ Text = Optional[str]  # noqa: UP045 - typer reads it on Python 3.10
 def measure(
     kind: Annotated[Kind, typer.Argument(help="wakeup: a bare timer; pingpong; pubsub.")],
     stack: Annotated[
-        Text, typer.Option(help="raw, rcl, … [default: raw for wakeup, else rcl]")
+        Text, typer.Option(help="raw, rcl, … (default: raw for wakeup, else rcl)")
     ] = None,
     transport: Annotated[
-        Text, typer.Option(help="Way between the roles. [default: the stack's first]")
+        Text, typer.Option(help="Way between the roles. (default: the stack's first)")
     ] = None,
-    payload: Annotated[Text, typer.Option(help="Such as 32KB. [default: 500B]")] = None,
-    rate: Annotated[Text, typer.Option(help="Such as 1kHz. [default: 1kHz]")] = None,
+    payload: Annotated[Text, typer.Option(help="Such as 32KB. (default: 500B)")] = None,
+    rate: Annotated[Text, typer.Option(help="Such as 1kHz. (default: 1kHz)")] = None,
     period: Annotated[Text, typer.Option(help="Such as 1ms; instead of a rate.")] = None,
     duration: Annotated[str, typer.Option(help="Of each repetition.")] = "5s",
     policy: Annotated[Policy, typer.Option(help="Scheduling policy.")] = Policy.other,
     priority: Annotated[
-        int, typer.Option(min=0, max=98, help="For fifo and rr. [default: 80]")
-    ] = 0,
+        Optional[int],  # noqa: UP045
+        typer.Option(min=1, max=98, help="For fifo and rr. (default: 80)"),
+    ] = None,
     cpu: Annotated[
-        Text, typer.Option(help='Pin to this CPU; "0,1": one for each role. [default: none]')
+        Text, typer.Option(help='Pin to this CPU; "0,1": one for each role. (default: none)')
     ] = None,
     subscribers: Annotated[
         Optional[int],  # noqa: UP045
-        typer.Option(min=1, help="For pubsub. [default: 1]"),
+        typer.Option(min=1, help="For pubsub. (default: 1)"),
     ] = None,
-    reliability: Annotated[Text, typer.Option(help="reliable or best_effort.")] = None,
+    reliability: Annotated[
+        Text, typer.Option(help="reliable or best_effort. (default: reliable)")
+    ] = None,
     depth: Annotated[
         Optional[int],  # noqa: UP045
-        typer.Option(min=1, help="History of the QoS. [default: 10]"),
+        typer.Option(min=1, help="History of the QoS. (default: 10)"),
     ] = None,
     repetitions: Annotated[int, typer.Option(min=1, help="How often.")] = 3,
     deadline: Annotated[str, typer.Option(help="Later responses are counted.")] = "10ms",
     out: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option(help="Results folder. [default: results/KIND-TIME]", show_default=False),
+        typer.Option(help="Results folder. (default: results/KIND-TIME)", show_default=False),
     ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show the plan and its time; measure nothing.")
@@ -72,8 +75,9 @@ def measure(
 ) -> None:
     """Measure one thing, a few times.
 
-    The same as an experiment file with one measurement. Exit code: 0 measured, 1 failed or
-    stopped, 2 wrong use.
+    The same as an experiment file with one measurement.
+
+    Exit code: 0 measured, 1 failed or stopped, 2 wrong use.
 
     Example: takt measure wakeup --policy fifo --priority 80 --cpu 1
     """

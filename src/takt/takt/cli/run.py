@@ -16,7 +16,7 @@ def run(
     ] = None,
     out: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option(help="Results folder. [default: results/NAME-TIME]", show_default=False),
+        typer.Option(help="Results folder. (default: results/NAME-TIME)", show_default=False),
     ] = None,
     resume: Annotated[
         Optional[Path],  # noqa: UP045
@@ -24,7 +24,7 @@ def run(
     ] = None,
     seed: Annotated[
         Optional[int],  # noqa: UP045
-        typer.Option(min=0, help="Seed of the random order. [default: the file's, or drawn]"),
+        typer.Option(min=0, help="Seed of the random order. (default: the file's, or drawn)"),
     ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show the plan and its time; measure nothing.")
@@ -36,6 +36,7 @@ def run(
     """Measure a whole matrix: every point, repeated, in random order.
 
     Ctrl-C keeps what was measured; --resume goes on where a run was stopped or killed.
+
     Exit code: 0 all measured, 1 something failed or was stopped, 2 wrong use.
 
     Example: takt run experiments/quick.yaml
