@@ -212,7 +212,7 @@ def test_dark_and_light_follow_the_system_also_in_the_charts(open_report: Open) 
 def test_the_keyboard_reaches_and_opens_every_details(open_report: Open) -> None:
     page = open_report().page
     wanted = page.evaluate(
-        """[...document.querySelectorAll('details.measurement > summary')]
+        """[...document.querySelectorAll('details.card > summary')]
            .map((one, i) => {
              one.id = 'reach' + i;
              one.parentElement.open = false;
@@ -333,7 +333,7 @@ def test_print_shows_all_charts_in_light_colours_and_the_screen_comes_back(
                getComputedStyle(one.querySelector('.gtitle')).fill])
            })"""
     )
-    closed = "document.querySelectorAll('details.measurement:not([open])').length"
+    closed = "document.querySelectorAll('details.card:not([open])').length"
     before = page.evaluate(closed)
     assert len(page.pdf()) > 10_000
     printed = page.evaluate("window.printed")

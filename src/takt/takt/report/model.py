@@ -162,9 +162,9 @@ def build(folder: Path, run: Run) -> Page:
     by_measurement: dict[tuple[Any, ...], dict[str, list[Cell]]] = {}
     for cell in run.cells:
         by_measurement.setdefault(_identity(cell), {}).setdefault(cell.key, []).append(cell)
+    ordered = [by_measurement[identity] for identity in sorted(by_measurement, key=_rank)]
     measurements = [
-        _measurement(folder, number, by_key)
-        for number, by_key in enumerate(by_measurement.values(), 1)
+        _measurement(folder, number, by_key) for number, by_key in enumerate(ordered, 1)
     ]
     names = [*KINDS, *sorted({one.kind for one in measurements} - set(KINDS))]
     kinds = []
@@ -210,6 +210,19 @@ def _identity(cell: Cell) -> tuple[Any, ...]:
         cell.subscribers,
         cell.reliability,
         cell.depth,
+    )
+
+
+def _rank(identity: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Put the machine's own limits before the stacks above it, whatever the order of the run."""
+    stack, _, transport, *rest = identity
+    stacks, transports = list(text.STACKS), list(text.TRANSPORTS)
+    return (
+        stacks.index(stack) if stack in stacks else len(stacks),
+        stack,
+        transports.index(transport) if transport in transports else len(transports),
+        transport,
+        *rest,
     )
 
 

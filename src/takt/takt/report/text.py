@@ -77,8 +77,8 @@ def time(value: datetime | None) -> str:
 
 
 def sentence(text: str) -> str:
-    """Begin with a capital letter and leave the rest as it is."""
-    return text[:1].upper() + text[1:]
+    """Begin with a capital letter, and never part a name at the end of a line."""
+    return text[:1].upper() + text[1:].replace("ROS 2", "ROS\u00a02")
 
 
 def full_stop(text: str) -> str:

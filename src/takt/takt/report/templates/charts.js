@@ -73,13 +73,13 @@
       const values = chart.series.flatMap((one) => one.x);
       const xaxis = logAxis("latency (µs)", values);
       const atTheEnd = (value) => Math.log10(value) > xaxis.range[0] + 0.85 * (xaxis.range[1] - xaxis.range[0]);
-      const traces = chart.series.flatMap((one) => {
+      const traces = chart.series.flatMap((one, place) => {
         const hex = colour("--c" + (one.colour % 8));
         return [
           { name: one.name, legendgroup: one.name, x: one.x, y: one.y, mode: "lines", line: { shape: "hv", width: 2, color: hex },
             hovertemplate: "%{y:.3~g} took longer than %{x:,.4~r} µs<extra>%{fullData.name}</extra>" },
           { legendgroup: one.name, showlegend: false, x: one.marks.map((mark) => mark.x), y: one.marks.map((mark) => mark.y),
-            mode: "markers+text", text: one.marks.map((mark) => mark.name), textposition: one.marks.map((mark) => (atTheEnd(mark.x) ? "bottom left" : "top right")), textfont: { color: hex, size: 11 },
+            mode: "markers+text", text: one.marks.map((mark) => mark.name), textposition: one.marks.map((mark) => (!atTheEnd(mark.x) ? "top right" : place % 2 ? "middle left" : "bottom left")), textfont: { color: hex, size: 11 },
             marker: { size: 8, color: colour("--card"), line: { color: hex, width: 2 } }, cliponaxis: false,
             hovertemplate: "%{text}: %{x:,.4~r} µs<extra></extra>" },
         ];
@@ -175,7 +175,7 @@
 
   let closed = [];
   window.addEventListener("beforeprint", () => {
-    closed = [...document.querySelectorAll("details.measurement:not([open])")];
+    closed = [...document.querySelectorAll("details.card:not([open])")];
     for (const details of closed) details.open = true;
     document.documentElement.classList.add("printing");
     all().forEach(draw);
