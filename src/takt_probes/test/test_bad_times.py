@@ -39,8 +39,11 @@ def test_a_signal_stops_a_measurement_and_keeps_what_it_has(
     document, samples = running.document(), running.recorded()
     assert (document["status"], document["error"]) == ("stopped", None)
     assert samples.count >= 20
-    assert samples.count == document["received"]
-    assert samples.records["sequence"].tolist() == list(range(samples.count))
+    assert int((samples.records["received"] != 0).sum()) == document["received"]
+    # On a busy machine a shallow history may lose messages; then the counts say so.
+    sequences = samples.records["sequence"].astype("i8")
+    assert (np.diff(sequences) > 0).all()
+    assert document["sent"] == document["received"] + document["lost"] == sequences[-1] + 1
 
 
 @pytest.mark.parametrize(
