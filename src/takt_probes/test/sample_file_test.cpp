@@ -135,15 +135,17 @@ TEST_F(SampleFileTest, a_writer_killed_in_mid_run_leaves_complete_records_only) 
       const auto time = static_cast<std::int64_t>(k);
       file.record(k, at(time + 1), at(time + 2), at(time + 3));
       if (k % 64 == 0) {
-        usleep(50);  // so that the parent meets it in mid-run
+        usleep(1000);  // seconds for the whole file, so that the parent meets it in mid-run
       }
     }
   }
   std::uint64_t seen = 0;
   for (int attempt = 0; attempt < 5000 && seen < 1000; ++attempt) {
     usleep(1000);
-    const Contents contents{path_};
-    seen = contents.bytes.size() >= 4096 ? contents.count() : 0;
+    std::ifstream file{path_, std::ios::binary};
+    file.seekg(24);
+    std::uint64_t count = 0;
+    seen = file.read(reinterpret_cast<char*>(&count), sizeof(count)) ? count : 0;
   }
   kill(child, SIGKILL);
   int status = 0;
