@@ -36,19 +36,22 @@ std::string time_text(nanoseconds time) {
 
 namespace {
 
-// Levenshtein's distance, one row of the table at a time.
+// Changes of one letter, and swaps of two neighbours, from one name to the other (the optimal
+// string alignment distance).
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i + 1);
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0U : 1U);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
+  std::vector<std::vector<std::size_t>> table(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  std::iota(table[0].begin(), table[0].end(), std::size_t{0});
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    table[i][0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      table[i][j] = std::min({table[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0U : 1U),
+                              table[i - 1][j] + 1, table[i][j - 1] + 1});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        table[i][j] = std::min(table[i][j], table[i - 2][j - 2] + 1);
+      }
     }
   }
-  return row.back();
+  return table.back().back();
 }
 
 }  // namespace

@@ -17,8 +17,8 @@ struct Job {
   TaskIndex task = 0;
   int priority = 0;                   // 1..98, 98 highest
   std::uint64_t index = 0;            // counts the releases of its task from 0
-  TimePoint release;                  // intended release, not the time at which it was noticed
-  TimePoint deadline;                 // absolute
+  TimePoint release = {};             // intended release, not the time at which it was noticed
+  TimePoint deadline = {};            // absolute
   nanoseconds period{0};              // of its task, under the parameters at its release
   nanoseconds expected_execution{0};  // 0: unknown
 };

@@ -39,7 +39,7 @@ std::string describe(const Policy& policy, const OrderViolation& violation);
 class OrderWatch {
  public:
   // More jobs than this are not looked at in one call: the check is cubic.
-  static constexpr std::size_t most_jobs = 12;
+  static constexpr std::size_t most_jobs = 6;
 
   // Returns whether this call reported. Allocates only when it reports.
   bool look(const Policy& policy, std::span<const Job> jobs) noexcept;

@@ -50,12 +50,12 @@ struct Read {
 struct Task {
   std::string name;  // unique in the application, "node.callback" by custom
   TaskKind kind = TaskKind::timer;
-  TaskParameters parameters;
-  std::string trigger;              // the topic that releases a message task
-  std::vector<Read> reads;          // delivered before the callback runs
-  std::vector<std::string> writes;  // topics that it publishes
-  std::string group;                // exclusive group: at most one job of it at a time; "": none
-  int cpu = -1;                     // the core; -1: chosen by the partitioning
+  TaskParameters parameters = {};
+  std::string trigger = {};              // the topic that releases a message task
+  std::vector<Read> reads = {};          // delivered before the callback runs
+  std::vector<std::string> writes = {};  // topics that it publishes
+  std::string group = {};  // exclusive group: at most one job of it at a time; "": none
+  int cpu = -1;            // the core; -1: chosen by the partitioning
 };
 
 // The relative deadline that counts: the declared one, or the period.
