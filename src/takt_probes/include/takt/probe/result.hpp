@@ -30,8 +30,8 @@ struct Result {
 
 std::string to_json(const Options& options, const Result& result);
 
-/// Writes `text` to `path`, a file as a whole or not at all; to standard output when `path` is empty.
-/// Throws Failure.
+/// Writes `text` to `path`, a file as a whole or not at all; to standard output when `path` is
+/// empty. Throws Failure.
 void write_document(const std::filesystem::path& path, const std::string& text);
 
 }  // namespace takt::probe
