@@ -17,6 +17,7 @@ from takt.doctor import System
 from takt.doctor.system import format_cpu_list
 from takt.experiment.model import Experiment
 
+NAME = "check"
 RATE = "1kHz"
 DEADLINE = "1ms"
 DURATION = "2500ms"
@@ -61,7 +62,7 @@ def experiment(core: RealtimeCore) -> Experiment:
     settings = ({"scheduling": "other"}, {"scheduling": REALTIME, "cpu": core.cpu})
     return Experiment.model_validate(
         {
-            "name": "check",
+            "name": NAME,
             "description": "Every layer of this machine, normal and real-time",
             "repetitions": REPETITIONS,
             "duration": DURATION,

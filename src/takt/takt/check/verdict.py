@@ -24,6 +24,7 @@ from typing import Literal
 from takt.check.evidence import CONFIDENCE, Layer, is_realtime, layers, way
 from takt.report import text
 from takt.results.model import Cell, Finding, Run, Severity, Status, Verdict
+from takt.statistics.summary import LOOP_RATES_HZ
 
 Level = Literal["good", "fair", "unknown", "bad"]
 RANKS: tuple[Level, ...] = ("good", "fair", "unknown", "bad")
@@ -31,7 +32,6 @@ RANKS: tuple[Level, ...] = ("good", "fair", "unknown", "bad")
 TARGET = 1e-3
 MARGIN = 0.25
 MARGIN_TARGET = 1e-2
-LOOP_RATES_HZ = (10_000, 4000, 2000, 1000, 500, 250, 200, 100, 50, 20, 10)
 
 
 @dataclass
@@ -124,7 +124,7 @@ def judge_layer(layer: Layer) -> Judgement:
 
 def held_rate(layer: Layer) -> int | None:
     """The fastest common loop, up to the measured rate, whose period the layer keeps."""
-    for rate in LOOP_RATES_HZ:
+    for rate in reversed(LOOP_RATES_HZ):
         period = 1e6 / rate
         if period >= layer.first.period_us * 0.999 and layer.misses(period).upper <= TARGET:
             return rate

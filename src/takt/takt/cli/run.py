@@ -41,6 +41,8 @@ def run(
 
     Example: takt run experiments/quick.yaml
     """
+    from takt.check import verdict as check_verdict
+    from takt.check.plan import NAME as CHECK
     from takt.cli import session as shared
     from takt.errors import TaktError
     from takt.experiment.load import Source, load
@@ -65,4 +67,6 @@ def run(
             shared.show_plan(plan, as_json=as_json)
             return
         session = sessions.start(loaded, plan, out)
-    shared.measure(session, as_json=as_json)
+    # A check that was cut short is judged as a check when it is whole.
+    judge = check_verdict.judge if session.run.name == CHECK else None
+    shared.measure(session, as_json=as_json, judged_by=judge)

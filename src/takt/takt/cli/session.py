@@ -12,10 +12,12 @@ import typer
 from takt.cli.output import print_json, stderr, stdout
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rich.table import Table
 
     from takt.experiment.plan import Plan
-    from takt.results.model import Cell, Run
+    from takt.results.model import Cell, Run, Verdict
     from takt.run.session import Session
 
 
@@ -52,7 +54,9 @@ def show_plan(plan: Plan, *, as_json: bool) -> None:
     stdout().print(f"About {_time(plan.seconds)} in all.")
 
 
-def measure(session: Session, *, as_json: bool) -> None:
+def measure(
+    session: Session, *, as_json: bool, judged_by: Callable[[Run], Verdict] | None = None
+) -> None:
     """Measures a session, shows the result, and ends the process with 1 if it is not whole."""
     from takt.results.model import Status
     from takt.run import session as sessions
@@ -61,7 +65,7 @@ def measure(session: Session, *, as_json: bool) -> None:
     if not sys.stderr.isatty():
         stderr().print(f"results: {session.folder}", soft_wrap=True, markup=False)
     with Progress(session.run) as progress:
-        run = sessions.measure(session, progress)
+        run = sessions.measure(session, progress, judged_by=judged_by)
     if as_json:
         print_json(document(run, session.folder))
     else:

@@ -44,6 +44,7 @@
       margin: { l: 8, r: 14, t: 62, b: 8 },
       showlegend: true,
       legend: { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", xanchor: "left" },
+      modebar: { bgcolor: "rgba(0,0,0,0)", color: colour("--quiet"), activecolor: colour("--ink") },
       hoverlabel: { bgcolor: colour("--card"), bordercolor: colour("--line"), font: { color: colour("--ink") } },
       xaxis: titled(xaxis), yaxis: titled(yaxis), ...more,
     };
