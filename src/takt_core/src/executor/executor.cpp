@@ -53,7 +53,9 @@ bool ReleaseHandle::notify() const noexcept {
 
 Executor::Executor(Options options)
     : shared_(std::make_unique<Shared>(completed(std::move(options)))),
-      registry_(std::make_unique<Registry>()) {}
+      registry_(std::make_unique<Registry>()) {
+  registry_->external_topics = shared_->options.external_topics;
+}
 
 Executor::~Executor() {
   stop();
@@ -128,6 +130,14 @@ void Executor::remove(std::string_view name) {
   shared_->tasks[index]->binding.inputs.clear();
 }
 
+void Executor::declare_external_topic(const std::string& topic) {
+  const std::lock_guard lock{registry_->mutex};
+  auto& topics = registry_->external_topics;
+  if (std::ranges::find(topics, topic) == topics.end()) {
+    topics.push_back(topic);
+  }
+}
+
 void Executor::set_scheduling_strategy(sched::SchedulingStrategy strategy) {
   const std::lock_guard lock{registry_->mutex};
   if (registry_->started) {
@@ -147,7 +157,7 @@ void Executor::set_scheduling_strategy(sched::SchedulingStrategy strategy) {
 std::unique_ptr<Plan> Executor::compile() const {
   const Options& options = shared_->options;
   const sched::CompileOptions compile_options{.cpus = options.cpus,
-                                              .external_topics = options.external_topics};
+                                              .external_topics = registry_->external_topics};
   auto strategy = registry_->strategy
                       ? sched::CompiledStrategy{registry_->tasks, *registry_->strategy,
                                                 options.policy, compile_options}

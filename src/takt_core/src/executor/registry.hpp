@@ -29,6 +29,7 @@ class Executor::Registry {
  public:
   mutable std::mutex mutex;
   std::vector<sched::Task> tasks;  // as described; by index
+  std::vector<std::string> external_topics;
   std::optional<sched::SchedulingStrategy> strategy;
   std::vector<std::string> scenarios{"default"};  // by index; fixed at the start
   std::vector<std::unique_ptr<Plan>> plans;       // the last one is followed

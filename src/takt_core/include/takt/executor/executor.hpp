@@ -18,6 +18,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -72,6 +73,10 @@ class Executor {
   // Takes a task out, by its name. Returns when its last job has ended, which it waits for; the
   // callback is destroyed then. Counters stay readable. Throws as add().
   void remove(std::string_view name);
+
+  // A topic that others than the executor's tasks write, besides Options::external_topics; for tasks
+  // that are added afterwards. The second time does nothing.
+  void declare_external_topic(const std::string& topic);
 
   // The scenarios to switch between; before the start. Throws std::logic_error afterwards.
   void set_scheduling_strategy(sched::SchedulingStrategy strategy);
