@@ -62,8 +62,8 @@ Executor::~Executor() {
 }
 
 void Executor::refuse_in_callback(const char* what) const {
-  const bool inside = std::ranges::any_of(
-      partitions_, [](const auto& partition) { return partition->is_current(); });
+  const Partition* const current = Partition::current();
+  const bool inside = current != nullptr && current->belongs_to(*shared_);
   if (inside) {
     throw std::logic_error{std::string{what} +
                            " waits for running jobs, so it must not be called from a callback"};
@@ -115,8 +115,8 @@ void Executor::remove(std::string_view name) {
   }
   const auto index = static_cast<TaskIndex>(found - registry_->tasks.begin());
   const bool live = registry_->started && !registry_->stopped;
-  const int priority = live ? shared_->target()->scenario->parameters(index).priority
-                            : std::max(found->parameters.priority, os::min_priority);
+  const int priority =
+      live ? shared_->target()->scenario->parameters(index).priority : found->parameters.priority;
   const sched::Task former = std::exchange(*found, stub_of(*found, index, priority));
   if (live) {
     try {
@@ -258,6 +258,14 @@ void Executor::start() {
   for (const auto& partition : partitions_) {
     partition->begin(registry_->start_time);
   }
+  live_.store(true);
+  // What was asked for meanwhile has woken nobody.
+  for (const auto& partition : partitions_) {
+    partition->wake_to_follow();
+    if (shared_->stopping.load()) {
+      partition->wake_to_stop();
+    }
+  }
 }
 
 // Makes the threads follow a plan with other tasks, and waits until no job of the former is left.
@@ -325,8 +333,10 @@ void Executor::spin() {
 
 void Executor::request_stop() noexcept {
   shared_->stopping.store(true);
-  for (const auto& partition : partitions_) {
-    partition->wake_to_stop();
+  if (live_.load()) {
+    for (const auto& partition : partitions_) {
+      partition->wake_to_stop();
+    }
   }
   stop_requested_.notify();
 }
@@ -334,7 +344,9 @@ void Executor::request_stop() noexcept {
 void Executor::stop() {
   refuse_in_callback("Executor::stop");
   request_stop();
+  const std::lock_guard lock{registry_->mutex};
   for (const auto& partition : partitions_) {
+    partition->wake_to_stop();  // again, for a start that failed halfway
     partition->join();
   }
   registry_->stopped = true;
@@ -353,9 +365,11 @@ bool Executor::switch_to(std::string_view scenario) noexcept {
     return false;
   }
   shared_->scenario.store(static_cast<std::size_t>(found - names.begin()));
-  for (const auto& partition : partitions_) {
-    if (!partition->is_current()) {
-      partition->wake_to_follow();
+  if (live_.load()) {
+    for (const auto& partition : partitions_) {
+      if (!partition->is_current()) {
+        partition->wake_to_follow();
+      }
     }
   }
   return true;

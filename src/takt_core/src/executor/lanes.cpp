@@ -53,17 +53,16 @@ void Lanes::add_lane(int priority, const Target* target) {
       settings.priority = priority;
     }
   }
-  os::Event ready;
-  lane->thread = std::make_unique<os::Thread>(settings, [this, &ready, target, lane = lane.get()] {
+  lane->thread = std::make_unique<os::Thread>(settings, [this, target, lane = lane.get()] {
     enter_thread();
     if (kernel_deadline_) {
       ask_kernel(*target);
     }
     lane->real_time = os::current_thread().policy == os::SchedulingPolicy::fifo;
-    ready.notify();
+    lane->ready.notify();
     run(*lane, target);
   });
-  ready.wait();
+  lane->ready.wait();
   shared_.add(lane->thread->shortfalls());
   const std::lock_guard lock{mutex_};
   by_priority_[static_cast<std::size_t>(priority)].store(lane.get(), std::memory_order_release);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "takt/os/thread.hpp"
 #include "takt/sched/error.hpp"
 
 namespace takt::executor {
@@ -55,15 +56,12 @@ void check_binding(const sched::Task& task, const Binding& binding) {
 sched::Task stub_of(const sched::Task& task, TaskIndex index, int priority) {
   sched::Task stub;
   stub.name = "(removed " + std::to_string(index) + ")";
-  stub.parameters = task.parameters;
   stub.cpu = task.cpu;
+  // What no policy refuses, whatever the task was refused for.
+  stub.parameters.period = std::max(task.parameters.period, std::chrono::nanoseconds{1'000'000});
+  stub.parameters.expected_execution = std::chrono::nanoseconds{1};
+  stub.parameters.priority = std::clamp(priority, os::min_priority, os::max_priority);
   stub.parameters.active = false;
-  stub.parameters.priority = priority;
-  stub.parameters.deadline = {};
-  if (stub.parameters.period < stub.parameters.expected_execution ||
-      stub.parameters.period.count() == 0) {
-    stub.parameters.period = stub.parameters.expected_execution + std::chrono::seconds{1};
-  }
   return stub;
 }
 

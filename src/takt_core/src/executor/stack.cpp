@@ -58,13 +58,12 @@ void Stack::add_level() {
     settings.policy = os::SchedulingPolicy::fifo;
     settings.priority = shared_.options.base_priority + static_cast<int>(level->number);
   }
-  os::Event ready;
-  level->thread = std::make_unique<os::Thread>(settings, [this, &ready, level = level.get()] {
+  level->thread = std::make_unique<os::Thread>(settings, [this, level = level.get()] {
     enter_thread();
-    ready.notify();
+    level->ready.notify();
     run(*level);
   });
-  ready.wait();
+  level->ready.wait();
   shared_.add(level->thread->shortfalls());
   const std::lock_guard lock{mutex_};
   by_number_[level->number].store(level.get());

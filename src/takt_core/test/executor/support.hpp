@@ -103,26 +103,30 @@ using TracedJobs = std::map<std::pair<std::uint16_t, std::uint64_t>, TracedJob>;
 inline TracedJobs jobs_of(const trace::Trace& trace) {
   TracedJobs jobs;
   for (const trace::Event& event : trace.events) {
-    TracedJob& traced = jobs[{event.task, event.job}];
     switch (event.type) {
-      case trace::EventType::release:
-        traced.job.task = event.task;
-        traced.job.index = event.job;
-        traced.job.release = os::TimePoint{std::chrono::nanoseconds{event.time}};
-        traced.job.deadline = os::TimePoint{std::chrono::nanoseconds{event.value}};
+      case trace::EventType::release: {
+        sched::Job& job = jobs[{event.task, event.job}].job;
+        job.task = event.task;
+        job.index = event.job;
+        job.release = os::TimePoint{std::chrono::nanoseconds{event.time}};
+        job.deadline = os::TimePoint{std::chrono::nanoseconds{event.value}};
         break;
-      case trace::EventType::start:
+      }
+      case trace::EventType::start: {
+        TracedJob& traced = jobs[{event.task, event.job}];
         EXPECT_FALSE(traced.start) << "a job started twice";
         traced.start = event.time;
         traced.job.priority = static_cast<int>(event.value);
         break;
-      case trace::EventType::end:
+      }
+      case trace::EventType::end: {
+        TracedJob& traced = jobs[{event.task, event.job}];
         EXPECT_TRUE(traced.start) << "a job ended before it started";
         EXPECT_FALSE(traced.end) << "a job ended twice";
         traced.end = event.time;
         break;
+      }
       default:
-        jobs.erase({event.task, event.job});
         break;
     }
   }

@@ -16,6 +16,7 @@
 // on_shortfalls says what is missing.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -74,8 +75,8 @@ class Executor {
   // callback is destroyed then. Counters stay readable. Throws as add().
   void remove(std::string_view name);
 
-  // A topic that others than the executor's tasks write, besides Options::external_topics; for tasks
-  // that are added afterwards. The second time does nothing.
+  // A topic that others than the executor's tasks write, besides Options::external_topics; for
+  // tasks that are added afterwards. The second time does nothing.
   void declare_external_topic(const std::string& topic);
 
   // The scenarios to switch between; before the start. Throws std::logic_error afterwards.
@@ -126,6 +127,7 @@ class Executor {
   std::unique_ptr<Shared> shared_;
   std::unique_ptr<Registry> registry_;
   std::vector<std::unique_ptr<Partition>> partitions_;  // before them, what they use
+  std::atomic<bool> live_{false};  // partitions_ is complete and does not change any more
   os::Event stop_requested_;
 };
 

@@ -46,6 +46,7 @@ class Lanes : public Partition {
     int priority;
     TimePoint asleep_until = TimePoint::min();  // min: awake, or woken already
     bool real_time = false;                     // has its priority
+    os::Event ready;                            // the thread has its settings
     os::Event event;
     trace::Recorder recorder;
     std::unique_ptr<os::Thread> thread;

@@ -44,6 +44,7 @@ class Partition {
   // Whether the calling thread is one of this partition's.
   bool is_current() const noexcept { return current_ == this; }
   static const Partition* current() noexcept { return current_; }
+  bool belongs_to(const Shared& shared) const noexcept { return &shared_ == &shared; }
 
   virtual void join() = 0;
 

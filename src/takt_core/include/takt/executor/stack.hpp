@@ -45,6 +45,7 @@ class Stack : public Partition {
 
     std::size_t number;
     TimePoint asleep_until = TimePoint::min();  // guarded; min: awake, or woken already
+    os::Event ready;                            // the thread has its settings
     os::Event event;
     trace::Recorder recorder;
     std::unique_ptr<os::Thread> thread;

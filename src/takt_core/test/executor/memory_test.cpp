@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// After it has warmed up, the executor's loop neither allocates nor faults. An executable of its
+// own, because it replaces operator new.
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <array>
+#include <atomic>
+#include <cstdlib>
+#include <new>
+#include <string>
+#include <thread>
+
+#include "../os/sanitizer.hpp"
+#include "support.hpp"
+
+namespace {
+
+std::atomic<std::uint64_t> allocations{0};
+
+void* counted_allocation(std::size_t size) {
+  ++allocations;
+  if (void* memory = std::malloc(size)) {
+    return memory;
+  }
+  throw std::bad_alloc{};
+}
+
+}  // namespace
+
+void* operator new(std::size_t size) {
+  return counted_allocation(size);
+}
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t /*size*/) noexcept {
+  std::free(memory);
+}
+
+namespace takt::test {
+namespace {
+
+class Loop : public ::testing::TestWithParam<std::string> {};
+
+std::int64_t thread_faults() {
+  rusage usage{};
+  getrusage(RUSAGE_THREAD, &usage);
+  return usage.ru_minflt + usage.ru_majflt;
+}
+
+TEST_P(Loop, NeitherAllocatesNorFaultsAfterItHasWarmedUp) {
+  if (os::test::sanitized) {
+    GTEST_SKIP() << "sanitizers allocate and fault by themselves";
+  }
+  const TemporaryFile file;
+  Executor executor{{.policy = sched::parse_policy(GetParam()),
+                     .cpus = {0},
+                     .external_topics = {"outside"},
+                     .lock_memory = true,
+                     .trace = file.path(),
+                     .handlers = {.deadline_miss = [](const auto&) {}, .skip = [](const auto&) {}},
+                     .on_shortfalls = [](const auto&) {}}};
+  constexpr std::size_t timers = 10;
+  struct Seen {
+    std::int64_t warm = -1;  // faults of the thread that runs the task, when it was warm
+    std::int64_t last = -1;
+    pid_t thread = 0;
+  };
+  std::array<Seen, timers> seen;
+  const auto look = [&](std::size_t task, const sched::Job& job) {
+    Seen& mine = seen[task];
+    const std::int64_t faults = thread_faults();
+    if (job.index < 20 || mine.thread != gettid()) {
+      mine = {.warm = faults, .last = faults, .thread = gettid()};
+    }
+    mine.last = faults;
+  };
+  for (std::size_t i = 0; i < timers; ++i) {
+    sched::Task task = timer("task" + std::to_string(i), (1 + static_cast<int>(i) % 4) * 1ms,
+                             10 + static_cast<int>(i) % 5);
+    task.parameters.expected_execution = 10us;
+    task.group = i < 2 ? "group" : "";
+    executor.add(task, {[&look, i](const sched::Job& job) {
+                   look(i, job);
+                   burn(job.index % 50 == 0 ? 2ms : 20us);  // skips and misses, too
+                 }});
+  }
+  sched::Task task;
+  task.name = "receiver";
+  task.kind = sched::TaskKind::message;
+  task.trigger = "outside";
+  task.parameters.priority = 13;
+  task.parameters.period = 1ms;
+  const auto added = executor.add(task, {.callback = [](const auto&) {}});
+  executor.set_scheduling_strategy(sched::SchedulingStrategy{}
+                                       .add_scenario(sched::SchedulingScenario{"a"})
+                                       .add_scenario(sched::SchedulingScenario{"b"}.add_task(
+                                           {.task = "task3", .priority = 14})));
+  executor.start();
+  os::sleep_until(executor.start_time() + 100ms);
+  const std::uint64_t before = allocations;
+  for (int i = 0; i < 100; ++i) {
+    added.release.notify();
+    executor.switch_to(i % 2 == 0 ? "b" : "a");
+    os::sleep_until(os::now() + 2ms);
+  }
+  const std::uint64_t after = allocations;
+  executor.stop();
+  EXPECT_EQ(after - before, 0U);
+  EXPECT_GT(executor.statistics(added.index).completed, 20U);
+  for (std::size_t i = 0; i < timers; ++i) {
+    EXPECT_GT(executor.statistics(static_cast<sched::TaskIndex>(i)).completed, 20U);
+    EXPECT_EQ(seen[i].last - seen[i].warm, 0) << "task " << i << " met page faults";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Policies, Loop, ::testing::Values("fp", "edf", "np-edf"),
+                         [](const auto& policy) {
+                           std::string name = policy.param;
+                           std::ranges::replace(name, '-', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace takt::test

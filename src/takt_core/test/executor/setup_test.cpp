@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is refused before anything spins, running without privileges, and SCHED_DEADLINE.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "support.hpp"
+#include "takt/executor/kernel_deadline.hpp"
+#include "takt/sched/error.hpp"
+
+namespace takt::test {
+namespace {
+
+Binding nothing() {
+  return {.callback = [](const auto&) {}};
+}
+
+TEST(Refused, AreOptionsThatMakeNoSense) {
+  EXPECT_THROW(Executor({.policy = nullptr}), sched::ScheduleError);
+  EXPECT_THROW(Executor({.base_priority = 0}), sched::ScheduleError);
+  EXPECT_THROW(Executor({.base_priority = 99}), sched::ScheduleError);
+  EXPECT_THROW(Executor({.max_tasks = 0}), sched::ScheduleError);
+  EXPECT_THROW(Executor({.max_tasks = 70'000}), sched::ScheduleError);
+}
+
+TEST(Refused, AreBindingsThatDoNotFit) {
+  Executor executor{{}};
+  EXPECT_THROW(executor.add(timer("a", 1ms, 1), {}), sched::ScheduleError);
+  Binding with_input = nothing();
+  with_input.inputs = {{.topic = "unread", .input = nullptr}};
+  EXPECT_THROW(executor.add(timer("a", 1ms, 1), with_input), sched::ScheduleError);
+  Binding reserved = nothing();
+  reserved.kernel_deadline = true;
+  EXPECT_THROW(executor.add(timer("a", 1ms, 1), reserved), sched::ScheduleError);  // no time
+  sched::Task in_group = timer("a", 1ms, 1);
+  in_group.parameters.budget = 100us;
+  in_group.group = "g";
+  EXPECT_THROW(executor.add(in_group, reserved), sched::ScheduleError);
+  EXPECT_EQ(executor.task_count(), 0U);
+}
+
+TEST(Refused, AreTaskSetsAtTheStartAndTheExecutorStaysUsable) {
+  Executor executor{{.cpus = {0}, .on_shortfalls = [](const auto&) {}}};
+  executor.add(timer("a", 1ms, 99), nothing());
+  EXPECT_THROW(executor.start(), sched::ScheduleError);
+  executor.remove("a");
+  executor.add(timer("a", 1ms, 98), nothing());
+  run_for(executor, 5ms);
+  EXPECT_THROW(executor.start(), std::logic_error);
+}
+
+TEST(Refused, AreMoreTasksThanThereIsRoomFor) {
+  Executor executor{{.max_tasks = 2}};
+  executor.add(timer("a", 1ms, 1), nothing());
+  executor.add(timer("b", 1ms, 1), nothing());
+  EXPECT_THROW(executor.add(timer("c", 1ms, 1), nothing()), std::length_error);
+}
+
+TEST(Refused, IsATraceThatCannotBeWritten) {
+  Executor executor{{.trace = "/nonexistent/folder/trace"}};
+  executor.add(timer("a", 1ms, 1), nothing());
+  EXPECT_THROW(executor.start(), std::system_error);
+}
+
+TEST(Executor, MayBeDestroyedWithoutHavingStarted) {
+  Executor executor{{}};
+  executor.add(timer("a", 1ms, 1), nothing());
+}
+
+TEST(Executor, WithoutTasksSpinsUntilItIsStopped) {
+  Executor executor{{.on_shortfalls = [](const auto&) {}}};
+  std::thread stopper{[&] { executor.request_stop(); }};
+  executor.spin();
+  stopper.join();
+}
+
+// In a process of its own, because privileges do not come back.
+int run_as_nobody(const std::filesystem::path& trace) {
+  constexpr unsigned nobody = 65534;
+  if (geteuid() == 0 && (setgid(nobody) != 0 || setuid(nobody) != 0)) {
+    return 2;
+  }
+  std::size_t told = 0;
+  Executor executor{{.policy = sched::edf(),
+                     .cpus = {os::current_thread().cpus.front()},
+                     .lock_memory = true,
+                     .trace = trace,
+                     .on_shortfalls = [&](const auto& shortfalls) { told += shortfalls.size(); }}};
+  executor.add(timer("a", 2ms, 10), {[](const auto&) { burn(100us); }});
+  executor.add(timer("b", 3ms, 20), {[](const auto&) { burn(100us); }});
+  run_until_each_completed(executor, 20);
+  const bool ran = executor.statistics(0).completed >= 20 && executor.statistics(1).completed >= 20;
+  return ran && told > 0 && executor.shortfalls().size() == told ? 0 : 1;
+}
+
+TEST(Unprivileged, RunsEverythingAndSaysWhatItLacks) {
+  const TemporaryFile file;
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    std::_Exit(run_as_nobody(file.path()));
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == 2) {
+    GTEST_SKIP() << "cannot become another user here";
+  }
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  const trace::Trace trace = trace::read_trace(file.path());
+  EXPECT_TRUE(std::ranges::any_of(trace.attributes, [](const std::string& attribute) {
+    return attribute.starts_with("shortfall=policy fifo");
+  })) << "the trace is not marked";
+}
+
+TEST(KernelDeadline, IsAskedForWithAReasonWhenItIsRefused) {
+  std::thread{[] {
+    const auto shortfall =
+        executor::reserve({.runtime = 10ms, .deadline = 5ms, .period = 5ms}, "task 'x'");
+    ASSERT_TRUE(shortfall);
+    EXPECT_NE(shortfall->what.find("10 ms in every 5 ms"), std::string::npos) << shortfall->what;
+    EXPECT_FALSE(shortfall->fix.empty());
+  }}.join();
+}
+
+TEST(KernelDeadline, RunsATaskUnderTheKernelsOwnPolicy) {
+  std::optional<os::Shortfall> refused;
+  std::thread{[&] {
+    refused = executor::reserve({.runtime = 1ms, .deadline = 10ms, .period = 10ms}, "a thread");
+  }}.join();
+  if (refused) {
+    GTEST_SKIP() << refused->what << ": " << refused->why;
+  }
+  Executor executor{{.cpus = {0}}};
+  sched::Task task = timer("reserved", 10ms, 50);
+  task.parameters.budget = 1ms;
+  std::atomic<int> wrong{0};
+  executor.add(task, {.callback =
+                          [&](const auto&) {
+                            const bool right =
+                                os::current_thread().policy == os::SchedulingPolicy::deadline;
+                            wrong += right ? 0 : 1;
+                          },
+                      .kernel_deadline = true});
+  executor.add(timer("ordinary", 5ms, 40), {[&](const auto&) {
+                 const bool right = os::current_thread().policy == os::SchedulingPolicy::fifo;
+                 wrong += right ? 0 : 1;
+               }});
+  run_until_each_completed(executor, 10);
+  EXPECT_GE(executor.statistics(0).completed, 10U);
+  EXPECT_EQ(wrong, 0);
+  EXPECT_TRUE(executor.shortfalls().empty());
+}
+
+}  // namespace
+}  // namespace takt::test
