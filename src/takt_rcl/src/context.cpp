@@ -80,6 +80,7 @@ ContextHandle::ContextHandle() noexcept : context{rcl_get_zero_initialized_conte
 
 ContextHandle::ContextHandle(int argc, const char* const* argv, const ContextOptions& options)
     : ContextHandle{} {
+  use_intra_process = options.use_intra_process;
   const InitOptions init_options{options};
   check(rcl_init(argc, argv, init_options.get(), &context), cannot_create, join(argc, argv));
   check_domain(context);

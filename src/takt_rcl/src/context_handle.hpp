@@ -5,9 +5,13 @@
 
 #include <rcl/context.h>
 
+#include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <takt/rcl/context_options.hpp>
+#include <typeindex>
+#include <utility>
 #include <vector>
 
 namespace takt::detail {
@@ -22,6 +26,11 @@ struct ContextHandle {
 
   rcl_context_t context;
   std::vector<std::string> non_ros_arguments;
+
+  // For messages by pointer: LocalChannel by topic and type, as long as anybody has it.
+  bool use_intra_process{true};
+  std::mutex channels_mutex;
+  std::map<std::pair<std::string, std::type_index>, std::weak_ptr<void>> channels;
 
  private:
   // Delegated to, so that the destructor also runs when the constructor above throws.

@@ -2,11 +2,14 @@
 #include <rcl/node.h>
 #include <rcl/node_options.h>
 
+#include <stdexcept>
+#include <takt/rcl/local_channel.hpp>
 #include <takt/rcl/node.hpp>
 #include <utility>
 
 #include "node_handle.hpp"
 #include "rcl_error.hpp"
+#include "sim_time.hpp"
 
 namespace takt {
 
@@ -22,6 +25,8 @@ NodeHandle::NodeHandle(std::shared_ptr<ContextHandle> shared_context, const std:
     throw_rcl_error(code, "cannot create a node",
                     "name '" + name + "', namespace '" + name_space + "'");
   }
+  uses_sim_time = is_sim_time_asked_for(context->context.global_arguments,
+                                        rcl_node_get_fully_qualified_name(&node));
 }
 
 NodeHandle::~NodeHandle() {
@@ -39,7 +44,39 @@ std::string text_or_empty(const char* text) {
   return text != nullptr ? text : "";
 }
 
+std::string without_slash(const char* name) {
+  const std::string text = text_or_empty(name);
+  return text.starts_with('/') ? text.substr(1) : text;
+}
+
 }  // namespace
+
+std::string NodeHandle::name_of_timer() {
+  return number(without_slash(rcl_node_get_fully_qualified_name(&node)) + ".timer", true);
+}
+
+std::string NodeHandle::name_of_topic(const std::string& full_topic) {
+  return number(without_slash(rcl_node_get_fully_qualified_name(&node)) + "." +
+                    without_slash(full_topic.c_str()),
+                false);
+}
+
+std::string NodeHandle::number(const std::string& name, bool first_too) {
+  const std::scoped_lock lock{entities_mutex};
+  const int count = ++names_[name];
+  return count > 1 || first_too ? name + std::to_string(count) : name;
+}
+
+std::shared_ptr<void> find_channel(NodeHandle& node, const std::string& topic, std::type_index type,
+                                   std::shared_ptr<void> (*make)()) {
+  ContextHandle& context = *node.context;
+  if (!context.use_intra_process) return nullptr;
+  const std::scoped_lock lock{context.channels_mutex};
+  std::weak_ptr<void>& known = context.channels[{topic, type}];
+  std::shared_ptr<void> channel = known.lock();
+  if (channel == nullptr) known = channel = make();
+  return channel;
+}
 
 }  // namespace detail
 
@@ -57,6 +94,50 @@ std::string Node::get_namespace() const {
 
 std::string Node::get_fully_qualified_name() const {
   return detail::text_or_empty(rcl_node_get_fully_qualified_name(&handle_->node));
+}
+
+std::shared_ptr<Timer> Node::add_timer(std::chrono::nanoseconds period,
+                                       Timer::Callback callback) const {
+  if (period.count() <= 0) {
+    throw std::invalid_argument{"cannot create a timer (node '" + get_fully_qualified_name() +
+                                "'): its period is " + std::to_string(period.count()) +
+                                " ns; give one above zero"};
+  }
+  auto timer = std::make_shared<Timer>(handle_->name_of_timer(), handle_->uses_sim_time, period,
+                                       std::move(callback));
+  const std::scoped_lock lock{handle_->entities_mutex};
+  std::erase_if(handle_->timers, [](const auto& known) { return known.expired(); });
+  handle_->timers.push_back(timer);
+  return timer;
+}
+
+void Node::keep(const std::shared_ptr<SubscriptionBase>& subscription) const {
+  const std::scoped_lock lock{handle_->entities_mutex};
+  std::erase_if(handle_->subscriptions, [](const auto& known) { return known.expired(); });
+  handle_->subscriptions.push_back(subscription);
+}
+
+namespace {
+
+template <class Entity>
+std::vector<std::shared_ptr<Entity>> alive(const std::vector<std::weak_ptr<Entity>>& entities) {
+  std::vector<std::shared_ptr<Entity>> found;
+  for (const auto& entity : entities) {
+    if (auto living = entity.lock()) found.push_back(std::move(living));
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<std::shared_ptr<Timer>> Node::get_timers() const {
+  const std::scoped_lock lock{handle_->entities_mutex};
+  return alive(handle_->timers);
+}
+
+std::vector<std::shared_ptr<SubscriptionBase>> Node::get_subscriptions() const {
+  const std::scoped_lock lock{handle_->entities_mutex};
+  return alive(handle_->subscriptions);
 }
 
 }  // namespace takt

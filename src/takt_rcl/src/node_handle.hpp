@@ -5,9 +5,13 @@
 
 #include <rcl/node.h>
 
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <takt/rcl/subscription_base.hpp>
+#include <takt/rcl/timer.hpp>
+#include <vector>
 
 #include "context_handle.hpp"
 
@@ -23,9 +27,23 @@ struct NodeHandle {
   // "topic 'scan', node '/radar'", for errors.
   [[nodiscard]] std::string describe_topic(const std::string& topic) const;
 
+  // Names of tasks, each given once: "robot/guard.timer1", "robot/guard.scan", "robot/guard.scan2".
+  [[nodiscard]] std::string name_of_timer();
+  [[nodiscard]] std::string name_of_topic(const std::string& full_topic);
+
   std::shared_ptr<ContextHandle> context;
   rcl_node_t node;
   std::mutex mutex;  // rcl's creating and destroying of entities is not thread-safe per node
+  bool uses_sim_time{false};
+
+  // In the order of their creation; guarded.
+  std::mutex entities_mutex;
+  std::vector<std::weak_ptr<Timer>> timers;
+  std::vector<std::weak_ptr<SubscriptionBase>> subscriptions;
+
+ private:
+  [[nodiscard]] std::string number(const std::string& name, bool first_too);
+  std::map<std::string, int> names_;
 };
 
 }  // namespace takt::detail

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <rcl/error_handling.h>
 #include <rmw/rmw.h>
 
+#include <chrono>
 #include <mutex>
+#include <string_view>
 #include <takt/rcl/publisher_base.hpp>
 #include <utility>
 
@@ -10,10 +13,25 @@
 
 namespace takt {
 
+namespace {
+
+// Whether a subscription that ignores local publications counts as connected. Fast DDS matches it
+// and drops the messages at the take; others do not match it. For one that is not known, no is the
+// safe answer: the middleware then gets messages that nobody needs.
+bool counts_ignoring_subscriptions() noexcept {
+  static const bool counts =
+      std::string_view{rmw_get_implementation_identifier()}.starts_with("rmw_fastrtps");
+  return counts;
+}
+
+}  // namespace
+
 PublisherBase::PublisherBase(std::shared_ptr<detail::NodeHandle> node,
                              const rosidl_message_type_support_t* type_support,
                              const std::string& topic, const QoS& qos)
     : node_{std::move(node)},
+      reliable_{qos.reliability() != RMW_QOS_POLICY_RELIABILITY_BEST_EFFORT},
+      keeps_for_late_readers_{qos.durability() != RMW_QOS_POLICY_DURABILITY_VOLATILE},
       type_support_{type_support},
       publisher_{rcl_get_zero_initialized_publisher()} {
   rcl_publisher_options_t options = rcl_publisher_get_default_options();
@@ -68,6 +86,28 @@ Status PublisherBase::publish_loan(void* message) noexcept {
 
 Status PublisherBase::borrow_loan(void*& message) noexcept {
   return detail::to_status(rcl_borrow_loaned_message(&publisher_, type_support_, &message));
+}
+
+bool PublisherBase::is_valid() const noexcept {
+  const bool valid = rcl_publisher_is_valid(&publisher_);
+  if (!valid) rcl_reset_error();  // who publishes gets the reason
+  return valid;
+}
+
+bool PublisherBase::needs_middleware(std::size_t local) const noexcept {
+  if (keeps_for_late_readers_) return true;
+  std::size_t connected = 0;
+  if (!detail::to_status(rcl_publisher_get_subscription_count(&publisher_, &connected))) return true;
+  return connected > (counts_ignoring_subscriptions() ? local : 0);
+}
+
+MessageInfo PublisherBase::next_info() noexcept {
+  const MessageInfo::Stamp now = std::chrono::time_point_cast<MessageInfo::Stamp::duration>(
+      std::chrono::system_clock::now());
+  return {.source_timestamp = now,
+          .received_timestamp = now,
+          .publication_sequence_number = handed_over_.fetch_add(1, std::memory_order_relaxed),
+          .from_intra_process = true};
 }
 
 void PublisherBase::return_loan(void* message) noexcept {

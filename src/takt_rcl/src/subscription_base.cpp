@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chrono>
 #include <mutex>
+#include <stdexcept>
+#include <takt/rcl/local_queue.hpp>
 #include <takt/rcl/subscription_base.hpp>
 #include <utility>
 
@@ -19,53 +21,111 @@ void set_info(MessageInfo& info, const rmw_message_info_t& rmw_info) noexcept {
   info.from_intra_process = rmw_info.from_intra_process;
 }
 
-// noexcept: an exception must not travel through the C code of the middleware.
-void call(const void* callback, std::size_t count) noexcept {
-  (*static_cast<const std::function<void(std::size_t)>*>(callback))(count);
-}
-
 }  // namespace
 
 SubscriptionBase::SubscriptionBase(std::shared_ptr<detail::NodeHandle> node,
                                    const rosidl_message_type_support_t* type_support,
                                    const std::string& topic, const QoS& qos,
                                    const SubscriptionOptions& options)
-    : node_{std::move(node)}, subscription_{rcl_get_zero_initialized_subscription()} {
+    : node_{std::move(node)},
+      subscription_{rcl_get_zero_initialized_subscription()},
+      notice_{std::make_unique<detail::Notice>()} {
   rcl_subscription_options_t rcl_options = rcl_subscription_get_default_options();
   rcl_options.qos = qos.get_rmw_qos_profile();
   if (options.loaned_messages) rcl_options.disable_loaned_message = !*options.loaned_messages;
-  const std::scoped_lock lock{node_->mutex};
-  const rcl_ret_t code = rcl_subscription_init(&subscription_, &node_->node, type_support,
-                                               topic.c_str(), &rcl_options);
-  if (code != RCL_RET_OK) {
-    detail::throw_rcl_error(code, "cannot create a subscription", node_->describe_topic(topic));
+  uses_intra_process_ = node_->context->use_intra_process && options.use_intra_process &&
+                        rcl_options.disable_loaned_message &&
+                        qos.durability() != RMW_QOS_POLICY_DURABILITY_TRANSIENT_LOCAL;
+  // They come by pointer.
+  rcl_options.rmw_subscription_options.ignore_local_publications = uses_intra_process_;
+  {
+    const std::scoped_lock lock{node_->mutex};
+    const rcl_ret_t code = rcl_subscription_init(&subscription_, &node_->node, type_support,
+                                                 topic.c_str(), &rcl_options);
+    if (code != RCL_RET_OK) {
+      detail::throw_rcl_error(code, "cannot create a subscription", node_->describe_topic(topic));
+    }
   }
+  name_ = node_->name_of_topic(get_topic_name());
 }
 
 SubscriptionBase::~SubscriptionBase() {
-  if (callback_) {
-    detail::log_failure(
-        rcl_subscription_set_on_new_message_callback(&subscription_, nullptr, nullptr),
-        "cannot clear a callback");
-  }
   const std::scoped_lock lock{node_->mutex};
   detail::log_failure(rcl_subscription_fini(&subscription_, &node_->node),
                       "cannot close a subscription");
 }
 
-void SubscriptionBase::install_callback(std::unique_ptr<Callback> callback) {
-  const rcl_ret_t code = rcl_subscription_set_on_new_message_callback(
-      &subscription_, callback ? &call : nullptr, callback.get());
+void SubscriptionBase::stop_listening() noexcept {
+  if (!listening_) return;
+  detail::log_failure(
+      rcl_subscription_set_on_new_message_callback(&subscription_, nullptr, nullptr),
+      "cannot clear a callback");
+  if (detail::Notice* const local = local_notice()) local->set(nullptr);
+  notice_->set(nullptr);
+  listening_ = false;
+}
+
+void SubscriptionBase::listen(std::function<void(std::size_t)> function) {
+  if (function) {
+    // One function, in two places: whoever destroys it must find it used nowhere else.
+    function = [shared = std::make_shared<std::function<void(std::size_t)>>(std::move(function))](
+                   std::size_t count) { (*shared)(count); };
+  }
+  notice_->set(function);
+  // noexcept: an exception must not travel through the C code of the middleware.
+  const auto call = [](const void* self, std::size_t count) noexcept {
+    static_cast<SubscriptionBase*>(const_cast<void*>(self))->announce(count);
+  };
+  const rcl_ret_t code = rcl_subscription_set_on_new_message_callback(&subscription_, call, this);
   if (code != RCL_RET_OK) {
+    notice_->set(nullptr);
     detail::throw_rcl_error(code, "cannot set the on-new-message callback",
                             node_->describe_topic(get_topic_name()));
   }
-  // The middleware calls and replaces the callback under one lock, so the old one has ended.
-  callback_ = std::move(callback);
+  listening_ = true;
+  if (detail::Notice* const local = local_notice()) {
+    local->set(std::move(function));
+    if (const std::size_t waiting = count_local(); waiting > 0) local->call(waiting);
+  }
+}
+
+void SubscriptionBase::announce(std::size_t count) noexcept {
+  announced_.fetch_add(count);
+  notice_->call(count);
 }
 
 void SubscriptionBase::clear_on_new_message_callback() {
-  install_callback(nullptr);
+  refuse_while_claimed();
+  stop_listening();
+}
+
+void SubscriptionBase::refuse_while_claimed() const {
+  if (owner_.load() != nullptr) {
+    throw std::logic_error{node_->describe_topic(get_topic_name()) +
+                           ": an executor has this subscription and is told about its messages; "
+                           "take the subscription out of the executor first"};
+  }
+}
+
+void SubscriptionBase::claim(const void* owner, std::function<void(std::size_t)> function) {
+  const void* present = nullptr;
+  if (!owner_.compare_exchange_strong(present, owner) && present != owner) {
+    throw std::logic_error{node_->describe_topic(get_topic_name()) +
+                           ": another executor has this subscription; create one subscription for "
+                           "each executor"};
+  }
+  try {
+    listen(std::move(function));
+  } catch (...) {
+    owner_.store(present);
+    throw;
+  }
+}
+
+void SubscriptionBase::release(const void* owner) noexcept {
+  if (owner_.load() != owner) return;
+  stop_listening();
+  owner_.store(nullptr);
 }
 
 std::size_t SubscriptionBase::get_publisher_count() const noexcept {
@@ -97,6 +157,15 @@ Status SubscriptionBase::take_message(void* message, MessageInfo& info) noexcept
   const Status status = detail::to_status(rcl_take(&subscription_, message, &rmw_info, nullptr));
   if (status) set_info(info, rmw_info);
   return status;
+}
+
+bool SubscriptionBase::take_announced(void* message, MessageInfo& info) noexcept {
+  const std::uint64_t announced = announced_.load();
+  if (listening_ && announced == 0) return false;
+  const Status status = take_message(message, info);
+  // What was dropped after it was announced is known to be gone when a take finds nothing.
+  if (listening_) announced_.fetch_sub(status ? 1 : announced);
+  return static_cast<bool>(status);
 }
 
 Status SubscriptionBase::take_loan(void*& message, MessageInfo& info) noexcept {

@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Publisher: sends messages of one type to one topic. Made by Node::create_publisher.
+//
+// Subscriptions of the same context get a message by pointer, without the middleware
+// (ContextOptions::use_intra_process); all others get it through the middleware, which is left out
+// when there are none. A unique_ptr arrives at the same address: as a unique_ptr at a sole reader
+// that takes one, else as one shared_ptr<const MessageT> for all. A message that is published by
+// reference is copied once, into memory that is used again.
 #pragma once
 
 #include <memory>
 #include <rosidl_typesupport_cpp/message_type_support.hpp>
 #include <string>
 #include <takt/rcl/loaned_message.hpp>
+#include <takt/rcl/local_channel.hpp>
 #include <takt/rcl/publisher_base.hpp>
+#include <takt/rcl/sample_time.hpp>
 #include <utility>
 
 namespace takt {
@@ -22,14 +30,24 @@ class Publisher final : public PublisherBase {
   Publisher(std::shared_ptr<detail::NodeHandle> node, const std::string& topic, const QoS& qos)
       : PublisherBase{std::move(node),
                       rosidl_typesupport_cpp::get_message_type_support_handle<MessageT>(), topic,
-                      qos} {}
+                      qos},
+        channel_{detail::find_channel<MessageT>(*node_, get_topic_name())} {}
 
-  // The message was handed to the middleware when the status is true; it may be changed afterwards.
-  Status publish(const MessageT& message) noexcept { return publish_message(&message); }
+  // The message was handed over when the status is true; it may be changed afterwards.
+  Status publish(const MessageT& message) noexcept {
+    const Readers readers = local_readers();
+    const Status status = publish_remotely(readers, &message);
+    if (status && readers.count > 0) hand_over_copy(readers, message);
+    return status;
+  }
 
   // Consumes the message, published or not. A null pointer gives RCL_RET_INVALID_ARGUMENT.
   Status publish(std::unique_ptr<MessageT> message) noexcept {
-    return publish_message(message.get());
+    if (!message) return publish_message(nullptr);
+    const Readers readers = local_readers();
+    const Status status = publish_remotely(readers, message.get());
+    if (status && readers.count > 0) hand_over(readers, std::move(message));
+    return status;
   }
 
   // An invalid message (is_valid() false, the reason in last_error()) when the middleware does not
@@ -45,10 +63,79 @@ class Publisher final : public PublisherBase {
   Status publish(LoanedMessage<MessageT>&& loan) noexcept {
     LoanedMessage<MessageT> mine = std::move(loan);
     if (!mine.is_valid() || !mine.belongs_to(*this)) return publish_loan(nullptr);
+    const Readers readers = local_readers();
+    if (readers.count > 0) {
+      // Before the middleware owns it: readers of this context get a copy.
+      if (!is_valid()) return publish_message(&mine.get());
+      hand_over_copy(readers, mine.get());
+      if (!needs_middleware(readers.count)) return Status{};
+    }
     const Status status = publish_loan(&mine.get());
     if (status) static_cast<void>(mine.release());  // the middleware owns it now
     return status;
   }
+
+ private:
+  using Channel = detail::LocalChannel<MessageT>;
+
+  struct Readers {
+    std::shared_ptr<const typename Channel::Queues> queues;
+    std::size_t count{0};  // that hear this publisher
+    bool owning{false};    // one reader, and it takes unique_ptr
+  };
+
+  [[nodiscard]] Readers local_readers() const noexcept {
+    Readers readers;
+    if (channel_ == nullptr) return readers;
+    readers.queues = channel_->queues();
+    if (readers.queues == nullptr) return readers;
+    for (const auto& queue : *readers.queues) {
+      if (!queue->hears(is_reliable())) continue;
+      ++readers.count;
+      readers.owning = readers.count == 1 && queue->owning();
+    }
+    return readers;
+  }
+
+  Status publish_remotely(const Readers& readers, const void* message) noexcept {
+    if (readers.count > 0 && is_valid() && !needs_middleware(readers.count)) return Status{};
+    return publish_message(message);
+  }
+
+  void hand_over_copy(const Readers& readers, const MessageT& message) noexcept {
+    if (readers.owning) {
+      hand_over(readers, std::make_unique<MessageT>(message));
+      return;
+    }
+    auto copy = channel_->pool().get();
+    *copy = message;
+    send(readers, nullptr, std::move(copy));
+  }
+
+  void hand_over(const Readers& readers, std::unique_ptr<MessageT> message) noexcept {
+    if (readers.owning) {
+      send(readers, std::move(message), nullptr);
+    } else {
+      send(readers, nullptr, channel_->share(std::move(message)));
+    }
+  }
+
+  void send(const Readers& readers, std::unique_ptr<MessageT> owned,
+            const std::shared_ptr<const MessageT>& shared) noexcept {
+    const MessageInfo info = next_info();
+    const os::TimePoint sampled = detail::current_sample_time().value_or(os::now());
+    for (const auto& queue : *readers.queues) {
+      if (queue->hears(is_reliable())) {
+        queue->push({.owned = std::move(owned), .shared = shared, .info = info, .sampled = sampled});
+      }
+    }
+    // When all have it: the first one that is told may run at once.
+    for (const auto& queue : *readers.queues) {
+      if (queue->hears(is_reliable())) queue->notice.call(1);
+    }
+  }
+
+  std::shared_ptr<Channel> channel_;
 };
 
 }  // namespace takt

@@ -5,10 +5,13 @@
 
 #include <rcl/publisher.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <takt/rcl/message_info.hpp>
 #include <takt/rcl/qos.hpp>
 #include <takt/rcl/status.hpp>
 
@@ -23,7 +26,8 @@ class PublisherBase : public std::enable_shared_from_this<PublisherBase> {
   PublisherBase(const PublisherBase&) = delete;
   PublisherBase& operator=(const PublisherBase&) = delete;
 
-  // Subscriptions connected now, of all processes; 0 also when the middleware cannot tell.
+  // Subscriptions connected now, of all processes, those of this context included; 0 also when the
+  // middleware cannot tell.
   [[nodiscard]] std::size_t get_subscription_count() const noexcept;
 
   // True when the middleware lends memory for this message type (types of fixed size).
@@ -49,12 +53,25 @@ class PublisherBase : public std::enable_shared_from_this<PublisherBase> {
   [[nodiscard]] Status publish_loan(void* message) noexcept;
   [[nodiscard]] Status borrow_loan(void*& message) noexcept;
 
+  // False after shutdown.
+  [[nodiscard]] bool is_valid() const noexcept;
+  // Whether anybody hears this publisher through the middleware, when `local` readers of this
+  // context get the messages by pointer. In doubt yes.
+  [[nodiscard]] bool needs_middleware(std::size_t local) const noexcept;
+  [[nodiscard]] bool is_reliable() const noexcept { return reliable_; }
+  // For a message that is handed over now by pointer.
+  [[nodiscard]] MessageInfo next_info() noexcept;
+
+  std::shared_ptr<detail::NodeHandle> node_;
+
  private:
   template <class>
   friend class LoanedMessage;
   void return_loan(void* message) noexcept;
 
-  std::shared_ptr<detail::NodeHandle> node_;
+  bool reliable_{true};
+  bool keeps_for_late_readers_{false};
+  std::atomic<std::uint64_t> handed_over_{0};
   const rosidl_message_type_support_t* type_support_;
   rcl_publisher_t publisher_;
 };

@@ -2,15 +2,24 @@
 //
 // Subscription: receives messages of one type from one topic. Made by Node::create_subscription.
 //
-// Messages wait in the history of the middleware until they are taken; a callback tells that there
-// are some (set_on_new_message_callback), so no wait set is needed.
+// Messages wait until they are taken: those of publishers of the same context by pointer in a queue
+// of the QoS's depth, all others in the history of the middleware. Either an executor delivers
+// them, to the callback or into latest(), or the program takes them itself; a callback tells that
+// there are some (set_on_new_message_callback), so no wait set is needed. Messages of different
+// publishers have no order among each other.
 #pragma once
 
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <rosidl_typesupport_cpp/message_type_support.hpp>
 #include <string>
+#include <takt/executor/mutex.hpp>
+#include <takt/rcl/local_channel.hpp>
+#include <takt/rcl/message_callback.hpp>
 #include <takt/rcl/message_info.hpp>
 #include <takt/rcl/received_loan.hpp>
+#include <takt/rcl/sample_time.hpp>
 #include <takt/rcl/subscription_base.hpp>
 #include <utility>
 
@@ -23,15 +32,46 @@ class Subscription final : public SubscriptionBase {
  public:
   // Through Node::create_subscription. Throws RclError.
   Subscription(std::shared_ptr<detail::NodeHandle> node, const std::string& topic, const QoS& qos,
-               const SubscriptionOptions& options)
+               const SubscriptionOptions& options, MessageCallback<MessageT> callback = {})
       : SubscriptionBase{std::move(node),
                          rosidl_typesupport_cpp::get_message_type_support_handle<MessageT>(), topic,
-                         qos, options} {}
+                         qos, options},
+        callback_{std::move(callback)},
+        depth_{qos.depth()} {
+    constexpr std::size_t own_messages = 3;  // in hand, latest, and one that a user still reads
+    pool_.allow(own_messages);
+    if (!uses_intra_process()) return;
+    channel_ = detail::find_channel<MessageT>(*node_, get_topic_name());
+    queue_ = std::make_shared<Queue>(
+        depth_, qos.reliability() == RMW_QOS_POLICY_RELIABILITY_RELIABLE, callback_.owning());
+    channel_->add(queue_);
+  }
+  ~Subscription() override {
+    if (queue_) channel_->remove(queue_);
+    stop_listening();
+  }
+  Subscription(const Subscription&) = delete;
+  Subscription& operator=(const Subscription&) = delete;
+  Subscription(Subscription&&) = delete;
+  Subscription& operator=(Subscription&&) = delete;
+
+  // The newest message that was delivered, null before the first one. For subscriptions without a
+  // callback that an executor delivers; from any thread.
+  [[nodiscard]] std::shared_ptr<const MessageT> latest() const noexcept {
+    const std::lock_guard lock{latest_mutex_};
+    return latest_;
+  }
 
   // Takes the oldest waiting message, without waiting for one. True: `message` and `info` are
   // written. False: see Status::nothing_taken() and failed(); a failed take may have written to
   // `message`. A message that is taken into again and again keeps the capacity of its sequences.
   [[nodiscard]] Status take(MessageT& message, MessageInfo& info) noexcept {
+    Parcel parcel;
+    if (queue_ && queue_->pop(parcel)) {
+      message = parcel.message();
+      info = parcel.info;
+      return Status{};
+    }
     return take_message(&message, info);
   }
 
@@ -43,6 +83,99 @@ class Subscription final : public SubscriptionBase {
     const Status status = take_loan(message, info);
     if (status) loan = {shared_from_this(), static_cast<MessageT*>(message)};
     return status;
+  }
+
+  executor::Delivered deliver_pending() noexcept override {
+    const std::lock_guard lock{delivery_};
+    executor::Delivered delivered;
+    // Each source holds `depth` messages at most; what comes meanwhile waits for the next time.
+    for (std::size_t i = 0; i < 2 * depth_; ++i) {
+      Parcel parcel;
+      if (!next(parcel)) break;
+      accept(std::move(parcel));
+      ++delivered.count;
+    }
+    delivered.sampled = sampled_;
+    return delivered;
+  }
+
+  executor::Delivered deliver_oldest() noexcept override {
+    const std::lock_guard lock{delivery_};
+    Parcel parcel;
+    if (!next(parcel)) return {.count = 0, .sampled = sampled_};
+    accept(std::move(parcel));
+    return {.count = 1, .sampled = sampled_};
+  }
+
+  executor::Delivered deliver_newest() noexcept override {
+    const std::lock_guard lock{delivery_};
+    Parcel newest;
+    for (std::size_t i = 0; i < 2 * depth_; ++i) {
+      Parcel parcel;
+      if (!next(parcel)) break;
+      newest = std::move(parcel);
+    }
+    if (!newest.owned && !newest.shared) return {.count = 0, .sampled = sampled_};
+    accept(std::move(newest));
+    return {.count = 1, .sampled = sampled_};
+  }
+
+  [[nodiscard]] bool has_callback() const noexcept override { return static_cast<bool>(callback_); }
+  [[nodiscard]] std::uint64_t dropped() const noexcept override {
+    return queue_ ? queue_->dropped() : 0;
+  }
+
+ private:
+  using Queue = detail::LocalQueue<MessageT>;
+  using Parcel = detail::Parcel<MessageT>;
+
+  // The next message of either source. One without a callback of its own memory is taken into
+  // memory that is used again.
+  [[nodiscard]] bool next(Parcel& parcel) noexcept {
+    if (queue_ && queue_->pop(parcel)) return true;
+    if (callback_.owning()) {
+      if (!spare_) spare_ = std::make_unique<MessageT>();
+      if (!take_announced(spare_.get(), parcel.info)) return false;
+      parcel.owned = std::move(spare_);
+    } else {
+      if (!in_hand_) in_hand_ = pool_.get();
+      if (!take_announced(in_hand_.get(), parcel.info)) return false;
+      parcel.shared = std::move(in_hand_);
+    }
+    // The stamp is of CLOCK_REALTIME: the age counts, which both clocks see alike.
+    const auto age = std::chrono::system_clock::now() - parcel.info.source_timestamp;
+    parcel.sampled = os::now() - std::chrono::duration_cast<std::chrono::nanoseconds>(age);
+    return true;
+  }
+
+  void accept(Parcel parcel) noexcept {
+    sampled_ = parcel.sampled;
+    const detail::SampleTimeScope scope{parcel.sampled};
+    if (callback_) {
+      callback_(std::move(parcel.owned), std::move(parcel.shared), parcel.info);
+      return;
+    }
+    const std::lock_guard lock{latest_mutex_};
+    latest_.swap(parcel.shared);
+  }
+
+  MessageCallback<MessageT> callback_;
+  std::size_t depth_;
+  std::shared_ptr<detail::LocalChannel<MessageT>> channel_;
+  std::shared_ptr<Queue> queue_;
+  executor::PriorityMutex delivery_;  // guards the four below it and the callback
+  detail::MessagePool<MessageT> pool_;
+  std::unique_ptr<MessageT> spare_;
+  std::shared_ptr<MessageT> in_hand_;
+  std::optional<os::TimePoint> sampled_;
+  mutable executor::PriorityMutex latest_mutex_;
+  std::shared_ptr<const MessageT> latest_;
+
+  [[nodiscard]] detail::Notice* local_notice() noexcept override {
+    return queue_ ? &queue_->notice : nullptr;
+  }
+  [[nodiscard]] std::size_t count_local() const noexcept override {
+    return queue_ ? queue_->size() : 0;
   }
 };
 

@@ -5,10 +5,13 @@
 
 #include <rcl/subscription.h>
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
+#include <takt/executor/input.hpp>
 #include <takt/rcl/message_info.hpp>
 #include <takt/rcl/qos.hpp>
 #include <takt/rcl/status.hpp>
@@ -20,13 +23,14 @@ namespace takt {
 
 namespace detail {
 struct NodeHandle;
+class Notice;
 }
 
-class SubscriptionBase : public std::enable_shared_from_this<SubscriptionBase> {
+// As an executor::Input it hands every message that is pending to its callback, or keeps the newest
+// one where it has none.
+class SubscriptionBase : public executor::Input,
+                         public std::enable_shared_from_this<SubscriptionBase> {
  public:
-  SubscriptionBase(const SubscriptionBase&) = delete;
-  SubscriptionBase& operator=(const SubscriptionBase&) = delete;
-
   // `function(count)` is called for every `count` messages that arrived, instead of waiting in a
   // wait set. It must be noexcept and must not block, wait, take, or set callbacks: it runs on a
   // thread of the middleware, under the middleware's lock of this subscription, and delays every
@@ -34,18 +38,20 @@ class SubscriptionBase : public std::enable_shared_from_this<SubscriptionBase> {
   // there.
   // - From a publisher of this process it runs inside publish(), on the publishing thread; from
   //   another process on a receiving thread of the middleware.
-  // - Messages that wait when it is set are reported once, in one call on the setting thread.
+  // - Messages that wait when it is set are reported at once, on the setting thread.
   // - `count` is no promise: a full KEEP_LAST history drops messages after they were reported, so a
   //   take that finds nothing is normal. Take until nothing is left instead of counting.
   // When this returns, the function that was set before is neither running nor called again.
-  // Set it again or clear it only outside of the function itself. Throws RclError.
+  // Set it again or clear it only outside of the function itself. Throws RclError; std::logic_error
+  // while an executor has the subscription.
   template <class Function>
   void set_on_new_message_callback(Function function) {
     static_assert(
         std::is_nothrow_invocable_v<Function&, std::size_t>,
         "the callback must be callable as void(std::size_t) noexcept: it runs on a thread "
         "of the middleware, where nothing could catch an exception");
-    install_callback(std::make_unique<Callback>(std::move(function)));
+    refuse_while_claimed();
+    listen(std::move(function));
   }
   void clear_on_new_message_callback();
 
@@ -62,26 +68,71 @@ class SubscriptionBase : public std::enable_shared_from_this<SubscriptionBase> {
   // What the middleware granted. Throws RclError when it cannot tell.
   [[nodiscard]] QoS get_actual_qos() const;
 
+  // "node.topic", with a number behind it where the node has several on the topic.
+  [[nodiscard]] const std::string& get_name() const noexcept { return name_; }
+
+  // Whether publishers of this context hand their messages over by pointer.
+  [[nodiscard]] bool uses_intra_process() const noexcept { return uses_intra_process_; }
+
+  // Messages that came by pointer and were dropped for newer ones, because the queue was full. What
+  // the middleware drops, it does not tell.
+  [[nodiscard]] virtual std::uint64_t dropped() const noexcept = 0;
+
+  // For executors. Besides deliver_pending(): one message, the oldest or the newest that waits
+  // (older ones are dropped). From several threads; each waits until the callback of the one before
+  // it has ended, so a callback never runs twice at once.
+  virtual executor::Delivered deliver_oldest() noexcept = 0;
+  virtual executor::Delivered deliver_newest() noexcept = 0;
+  [[nodiscard]] virtual bool has_callback() const noexcept = 0;
+
+  // For executors: `owner` alone takes from now on, and `function` is called for arrivals (may be
+  // empty; then they are only remembered). Throws std::logic_error when another one has claimed it;
+  // the same one may claim again, to be told otherwise. Throws RclError.
+  void claim(const void* owner, std::function<void(std::size_t)> function);
+  void release(const void* owner) noexcept;
+
+  // For wait sets.
+  [[nodiscard]] const rcl_subscription_t& get_subscription_handle() const noexcept {
+    return subscription_;
+  }
+
  protected:
   SubscriptionBase(std::shared_ptr<detail::NodeHandle> node,
                    const rosidl_message_type_support_t* type_support, const std::string& topic,
                    const QoS& qos, const SubscriptionOptions& options);
-  ~SubscriptionBase();
+  ~SubscriptionBase() override;
+
+  // Call it first in the destructor of the derived class.
+  void stop_listening() noexcept;
 
   [[nodiscard]] Status take_message(void* message, MessageInfo& info) noexcept;
   [[nodiscard]] Status take_loan(void*& message, MessageInfo& info) noexcept;
 
+  // As take_message(), but asks the middleware only when it has announced a message: asking in vain
+  // is not free. For those who listen.
+  [[nodiscard]] bool take_announced(void* message, MessageInfo& info) noexcept;
+
+  [[nodiscard]] virtual detail::Notice* local_notice() noexcept = 0;
+  [[nodiscard]] virtual std::size_t count_local() const noexcept = 0;
+
+  std::shared_ptr<detail::NodeHandle> node_;
+
  private:
   template <class>
   friend class ReceivedLoan;
-  using Callback = std::function<void(std::size_t)>;
 
-  void install_callback(std::unique_ptr<Callback> callback);
+  void refuse_while_claimed() const;
+  void listen(std::function<void(std::size_t)> function);
   void return_loan(void* message) noexcept;
+  void announce(std::size_t count) noexcept;
 
-  std::shared_ptr<detail::NodeHandle> node_;
+  std::string name_;
+  bool uses_intra_process_{false};
   rcl_subscription_t subscription_;
-  std::unique_ptr<Callback> callback_;
+  std::unique_ptr<detail::Notice> notice_;  // of messages from the middleware
+  bool listening_{false};
+  std::atomic<std::uint64_t> announced_{0};  // messages that the middleware has and we have not
+  std::atomic<const void*> owner_{nullptr};
 };
 
 }  // namespace takt

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// LocalQueue: the messages that wait at one subscription and that came from publishers of its own
+// context, by pointer. Bounded by the depth of KEEP_LAST: the oldest makes room for the newest.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <takt/executor/mutex.hpp>
+#include <takt/os/clock.hpp>
+#include <takt/rcl/message_info.hpp>
+#include <utility>
+#include <vector>
+
+namespace takt::detail {
+
+// A message on its way, owned by the reader alone or shared with others: one of the two pointers.
+template <class MessageT>
+struct Parcel {
+  std::unique_ptr<MessageT> owned{};
+  std::shared_ptr<const MessageT> shared{};
+  MessageInfo info{};
+  os::TimePoint sampled{};
+
+  [[nodiscard]] const MessageT& message() const noexcept { return owned ? *owned : *shared; }
+};
+
+// Whom to tell about arrivals. Replacing waits for a call that is under way.
+class Notice {
+ public:
+  using Function = std::function<void(std::size_t)>;
+
+  void set(Function function) {
+    const std::lock_guard lock{mutex_};
+    function_.swap(function);
+  }
+  void call(std::size_t count) noexcept {
+    const std::lock_guard lock{mutex_};
+    if (function_) function_(count);
+  }
+
+ private:
+  executor::PriorityMutex mutex_;
+  Function function_;
+};
+
+// push() from any thread, pop() from one at a time. Never waits for longer than it takes to move a
+// pointer; messages are destroyed outside of the lock.
+template <class MessageT>
+class LocalQueue {
+ public:
+  // `reliable`: hears reliable publishers only, as DDS has it. `owning`: its callback takes
+  // unique_ptr.
+  LocalQueue(std::size_t depth, bool reliable, bool owning)
+      : slots_(std::max<std::size_t>(depth, 1)), reliable_{reliable}, owning_{owning} {}
+
+  [[nodiscard]] bool hears(bool reliable_publisher) const noexcept {
+    return reliable_publisher || !reliable_;
+  }
+  [[nodiscard]] bool owning() const noexcept { return owning_; }
+  [[nodiscard]] std::size_t depth() const noexcept { return slots_.size(); }
+
+  void push(Parcel<MessageT> parcel) noexcept {
+    Parcel<MessageT> dropped;
+    const std::lock_guard lock{mutex_};
+    if (size_ == slots_.size()) {
+      dropped = std::move(slots_[first_]);
+      first_ = after(first_, 1);
+      --size_;
+      dropped_.fetch_add(1, std::memory_order_relaxed);
+    }
+    slots_[after(first_, size_)] = std::move(parcel);
+    ++size_;
+  }
+
+  // The oldest. False when there is none.
+  [[nodiscard]] bool pop(Parcel<MessageT>& parcel) noexcept {
+    const std::lock_guard lock{mutex_};
+    if (size_ == 0) return false;
+    parcel = std::move(slots_[first_]);
+    first_ = after(first_, 1);
+    --size_;
+    return true;
+  }
+
+  [[nodiscard]] std::size_t size() const noexcept {
+    const std::lock_guard lock{mutex_};
+    return size_;
+  }
+  [[nodiscard]] std::uint64_t dropped() const noexcept {
+    return dropped_.load(std::memory_order_relaxed);
+  }
+
+  Notice notice;
+
+ private:
+  [[nodiscard]] std::size_t after(std::size_t slot, std::size_t count) const noexcept {
+    return slot + count < slots_.size() ? slot + count : slot + count - slots_.size();
+  }
+
+  mutable executor::PriorityMutex mutex_;
+  std::vector<Parcel<MessageT>> slots_;
+  std::size_t first_{0};
+  std::size_t size_{0};
+  std::atomic<std::uint64_t> dropped_{0};
+  const bool reliable_;
+  const bool owning_;
+};
+
+}  // namespace takt::detail

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// MessageCallback: what a subscription calls with each message. The forms are those of rclcpp that
+// are used most, each also with the MessageInfo as a second argument:
+//
+//   void(const MessageT&)                  nothing is copied or allocated for it
+//   void(std::shared_ptr<const MessageT>)  to keep the message; other readers may share it
+//   void(std::unique_ptr<MessageT>)        to own it; allocated, unless a publisher of the same
+//                                          context gave a unique_ptr to this reader alone
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <takt/rcl/message_info.hpp>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+namespace takt {
+
+template <class MessageT>
+class MessageCallback {
+ public:
+  MessageCallback() = default;
+
+  template <class Function>
+  explicit MessageCallback(Function function) {
+    // A function of shared_ptr can be called with a unique_ptr too, so that comes last.
+    static_assert(callable<Function, const MessageT&> ||
+                      callable<Function, std::shared_ptr<const MessageT>> ||
+                      callable<Function, std::unique_ptr<MessageT>>,
+                  "the callback of a subscription takes const MessageT&, "
+                  "std::shared_ptr<const MessageT> or std::unique_ptr<MessageT>, and may take "
+                  "const takt::MessageInfo& besides");
+    if constexpr (callable<Function, const MessageT&>) {
+      function_ = with_info<const MessageT&>(std::move(function));
+    } else if constexpr (callable<Function, std::shared_ptr<const MessageT>>) {
+      function_ = with_info<std::shared_ptr<const MessageT>>(std::move(function));
+    } else {
+      function_ = with_info<std::unique_ptr<MessageT>>(std::move(function));
+    }
+  }
+
+  [[nodiscard]] explicit operator bool() const noexcept { return function_.index() != 0; }
+
+  // Whether it takes unique_ptr.
+  [[nodiscard]] bool owning() const noexcept {
+    return std::holds_alternative<Form<std::unique_ptr<MessageT>>>(function_);
+  }
+
+  // The message as the form wants it: one of the two pointers is set.
+  void operator()(std::unique_ptr<MessageT> owned, std::shared_ptr<const MessageT> shared,
+                  const MessageInfo& info) const {
+    if (const auto* by_reference = std::get_if<Form<const MessageT&>>(&function_)) {
+      (*by_reference)(owned ? *owned : *shared, info);
+    } else if (const auto* by_shared =
+                   std::get_if<Form<std::shared_ptr<const MessageT>>>(&function_)) {
+      (*by_shared)(owned ? std::shared_ptr<const MessageT>{std::move(owned)} : std::move(shared),
+                   info);
+    } else if (const auto* by_unique = std::get_if<Form<std::unique_ptr<MessageT>>>(&function_)) {
+      (*by_unique)(owned ? std::move(owned) : std::make_unique<MessageT>(*shared), info);
+    }
+  }
+
+ private:
+  template <class Argument>
+  using Form = std::function<void(Argument, const MessageInfo&)>;
+
+  template <class Function, class Argument>
+  static constexpr bool callable = std::is_invocable_v<Function&, Argument> ||
+                                   std::is_invocable_v<Function&, Argument, const MessageInfo&>;
+
+  template <class Argument, class Function>
+  static Form<Argument> with_info(Function function) {
+    if constexpr (std::is_invocable_v<Function&, Argument, const MessageInfo&>) {
+      return function;
+    } else {
+      return [function = std::move(function)](Argument message, const MessageInfo&) mutable {
+        function(std::forward<Argument>(message));
+      };
+    }
+  }
+
+  std::variant<std::monostate, Form<const MessageT&>, Form<std::shared_ptr<const MessageT>>,
+               Form<std::unique_ptr<MessageT>>>
+      function_;
+};
+
+}  // namespace takt

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// When the data that the calling thread works on was sampled: the release of the timer job at the
+// head of the chain. A message that is published carries it on, so that a reader three callbacks
+// later still knows the age of what it reads.
+#pragma once
+
+#include <optional>
+#include <takt/os/clock.hpp>
+
+namespace takt::detail {
+
+// Nothing outside of callbacks that an executor runs.
+[[nodiscard]] std::optional<os::TimePoint> current_sample_time() noexcept;
+
+// While it lives, what the thread publishes was sampled at `time`. Nests.
+class SampleTimeScope {
+ public:
+  explicit SampleTimeScope(os::TimePoint time) noexcept;
+  ~SampleTimeScope();
+  SampleTimeScope(const SampleTimeScope&) = delete;
+  SampleTimeScope& operator=(const SampleTimeScope&) = delete;
+
+ private:
+  std::optional<os::TimePoint> outer_;
+};
+
+}  // namespace takt::detail

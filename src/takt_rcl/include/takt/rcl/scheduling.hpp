@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The names of scheduling that a program with a SchedulingExecutor uses, in the namespace takt.
+// They come from takt_core, where the headers named below explain them.
+#pragma once
+
+#include <takt/executor/executor.hpp>
+#include <takt/sched/error.hpp>
+#include <takt/sched/policies.hpp>
+#include <takt/sched/scenario.hpp>
+#include <takt/sched/strategy.hpp>
+#include <takt/sched/task.hpp>
+
+namespace takt {
+
+// sched/task.hpp, sched/job.hpp, sched/error.hpp
+using sched::Job;
+using sched::Overrun;
+using sched::ScheduleError;
+using sched::TaskIndex;
+
+// sched/policies.hpp
+using sched::cw_edf;
+using sched::custom;
+using sched::CustomOptions;
+using sched::deadline_monotonic;
+using sched::edf;
+using sched::fixed_priority;
+using sched::non_preemptive_edf;
+using sched::non_preemptive_fixed_priority;
+using sched::parse_policy;
+using sched::PolicyPtr;
+using sched::precautious_rm;
+using sched::rate_monotonic;
+
+// sched/scenario.hpp, sched/strategy.hpp
+using sched::SchedulingScenario;
+using sched::SchedulingStrategy;
+using sched::TaskChange;
+
+// executor/options.hpp, executor/counters.hpp
+using executor::AgeViolation;
+using executor::BudgetOverrun;
+using executor::Miss;
+using executor::Skip;
+using executor::TaskStatistics;
+using ExecutorOptions = executor::Options;
+
+}  // namespace takt

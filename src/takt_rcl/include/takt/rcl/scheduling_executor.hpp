@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// SchedulingExecutor: runs the callbacks of timers and subscriptions as a policy says, preempted by
+// the kernel, on data that is fresh.
+//
+//   takt::SchedulingExecutor executor{{.policy = takt::edf(), .cpus = {1}}};
+//   executor.add(radar.create_timer(10ms, measure), {.deadline = 5ms, .writes = {scan_out}});
+//   executor.add(guard.create_timer(20ms, brake), {.reads = {scan_in}, .max_age = 15ms});
+//   executor.spin();
+//
+// The middleware announces messages, and the task's own thread takes them: cost does not grow with
+// the number of timers and subscriptions. Before a timer's callback, the messages that wait at the
+// subscriptions which it reads are delivered on its thread, at its priority.
+//
+// Topics are called by their full names ("/scan"), in scenarios relative to "/" too ("scan").
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <takt/rcl/node.hpp>
+#include <takt/rcl/scheduling.hpp>
+#include <takt/rcl/task_options.hpp>
+
+namespace takt {
+
+// Not for several threads at once, except where it says so. Callbacks must not throw.
+class SchedulingExecutor {
+ public:
+  // Throws ScheduleError.
+  explicit SchedulingExecutor(ExecutorOptions options = {});
+  // Stops, and waits for the callbacks that run.
+  ~SchedulingExecutor();
+  SchedulingExecutor(const SchedulingExecutor&) = delete;
+  SchedulingExecutor& operator=(const SchedulingExecutor&) = delete;
+  SchedulingExecutor(SchedulingExecutor&&) = delete;
+  SchedulingExecutor& operator=(SchedulingExecutor&&) = delete;
+
+  // Adds a task, before the start or while it spins; keeps the timer or subscription alive. What
+  // depends on other tasks is checked by start(), at once while it spins. Returns the task's index,
+  // by which handlers call it. Throws ScheduleError (a timer on sim time, a subscription without a
+  // callback, …), std::logic_error for a subscription that another executor has and when it is
+  // called from a callback, RclError.
+  TaskIndex add(const std::shared_ptr<Timer>& timer, const TaskOptions& options = {});
+  TaskIndex add(const std::shared_ptr<SubscriptionBase>& subscription,
+                const TaskOptions& options = {});
+
+  // Adds all timers and subscriptions with callbacks that the node has now and that are not added
+  // yet, in the order of their creation, timers first, each with these options. Throws as add();
+  // std::invalid_argument for options with a name.
+  void add_node(const Node& node, const TaskOptions& options = {});
+
+  // Takes a task out, and waits for its callback to end. Throws as add().
+  void remove(std::string_view task);
+
+  // The scenarios to switch between. Throws ScheduleError; std::logic_error after the start.
+  void set_scheduling_strategy(const SchedulingStrategy& strategy);
+
+  // Called on the thread of the task at its priority; must not block or throw. Before the start
+  // (std::logic_error).
+  void on_deadline_miss(std::function<void(const Miss&)> handler);
+  void on_skip(std::function<void(const Skip&)> handler);
+  void on_budget_overrun(std::function<void(const BudgetOverrun&)> handler);
+  void on_age_violation(std::function<void(const AgeViolation&)> handler);
+
+  // Checks all tasks and starts the threads. Throws ScheduleError, std::system_error;
+  // std::logic_error the second time.
+  void start();
+  // start(), if need be; returns after request_stop() when all callbacks have ended.
+  void spin();
+  // From any thread, callback and signal handler.
+  void request_stop() noexcept;
+  // request_stop(), and waits. Not from a callback (std::logic_error).
+  void stop();
+
+  // Follows another scenario from the next decision on. From any thread and callback. False, and
+  // nothing changes, when there is none of that name.
+  bool switch_to(std::string_view scenario) noexcept;
+  [[nodiscard]] std::string_view scenario() const noexcept;
+
+  // Counters; from any thread. Throws std::out_of_range when there is no such task.
+  [[nodiscard]] TaskStatistics statistics(std::string_view task) const;
+  // Throws std::out_of_range. Valid as long as the executor.
+  [[nodiscard]] const std::string& task_name(TaskIndex task) const;
+
+  // The executor below, which knows no ROS: times, shortfalls, the trace.
+  [[nodiscard]] executor::Executor& core() noexcept;
+
+ private:
+  class Tasks;
+  std::unique_ptr<Tasks> tasks_;
+  std::unique_ptr<executor::Executor> core_;
+};
+
+}  // namespace takt

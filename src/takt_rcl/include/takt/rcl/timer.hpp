@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Timer: a callback with a period. Made by Node::create_timer; runs when an executor has it.
+//
+// Timers follow CLOCK_MONOTONIC. ROS time (use_sim_time) may stop, jump and run at any speed, and a
+// deadline means nothing there, so executors refuse the timers of nodes that use it.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <takt/sched/job.hpp>
+#include <type_traits>
+#include <utility>
+
+namespace takt {
+
+class Timer {
+ public:
+  // The job says which release this is, when it was intended, and when it must be done.
+  using Callback = std::function<void(const sched::Job&)>;
+
+  // Through Node::create_timer.
+  Timer(std::string name, bool uses_sim_time, std::chrono::nanoseconds period, Callback callback)
+      : name_{std::move(name)},
+        uses_sim_time_{uses_sim_time},
+        period_{period},
+        callback_{std::move(callback)} {}
+
+  // "node.timer1", counted from 1 in the order of creation within the node.
+  [[nodiscard]] const std::string& get_name() const noexcept { return name_; }
+  [[nodiscard]] std::chrono::nanoseconds get_period() const noexcept { return period_; }
+  [[nodiscard]] bool uses_sim_time() const noexcept { return uses_sim_time_; }
+
+  void execute(const sched::Job& job) const { callback_(job); }
+
+  // `function` as void(const Job&).
+  template <class Function>
+  [[nodiscard]] static Callback make_callback(Function function) {
+    if constexpr (std::is_invocable_v<Function&, const sched::Job&>) {
+      return function;
+    } else {
+      static_assert(std::is_invocable_v<Function&>,
+                    "the callback of a timer takes nothing or const takt::Job&");
+      return [function = std::move(function)](const sched::Job&) mutable { function(); };
+    }
+  }
+
+ private:
+  std::string name_;
+  bool uses_sim_time_;
+  std::chrono::nanoseconds period_;
+  Callback callback_;
+};
+
+}  // namespace takt

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "executor_tasks.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+namespace takt {
+
+sched::Task describe(const std::string& default_name, sched::TaskKind kind,
+                     const TaskOptions& options) {
+  sched::Task task;
+  task.name = options.name.empty() ? default_name : options.name;
+  task.kind = kind;
+  task.parameters = {.period = options.period,
+                     .offset = options.offset,
+                     .deadline = options.deadline,
+                     .priority = options.priority,
+                     .expected_execution = options.expected_execution,
+                     .budget = options.budget,
+                     .overrun = options.overrun.value_or(Overrun::skip)};
+  for (const ReadFrom& read : options.reads) {
+    if (read.subscription == nullptr) {
+      throw ScheduleError("task '" + task.name + "'", "it reads a subscription that is null",
+                          "create the subscription first");
+    }
+    task.reads.push_back({.topic = read.subscription->get_topic_name(),
+                          .max_age = read.max_age.count() != 0 ? read.max_age : options.max_age});
+  }
+  for (const auto& publisher : options.writes) {
+    if (publisher == nullptr) {
+      throw ScheduleError("task '" + task.name + "'", "it writes with a publisher that is null",
+                          "create the publisher first");
+    }
+    task.writes.push_back(publisher->get_topic_name());
+  }
+  task.group = options.group;
+  task.cpu = options.cpu;
+  return task;
+}
+
+std::vector<executor::BoundInput> inputs_of(const TaskOptions& options) {
+  std::vector<executor::BoundInput> inputs;
+  for (const ReadFrom& read : options.reads) {
+    inputs.push_back({.topic = read.subscription->get_topic_name(), .input = read.subscription});
+  }
+  return inputs;
+}
+
+namespace {
+
+std::string full(const std::string& topic) {
+  return topic.starts_with('/') ? topic : "/" + topic;
+}
+
+}  // namespace
+
+SchedulingStrategy with_full_topics(const SchedulingStrategy& strategy) {
+  SchedulingStrategy changed;
+  for (const sched::ScenarioPtr& scenario : strategy.scenarios()) {
+    SchedulingScenario copy{scenario->name()};
+    for (TaskChange change : scenario->tasks()) {
+      for (sched::Read& read : change.reads) read.topic = full(read.topic);
+      for (std::string& topic : change.writes) topic = full(topic);
+      copy.add_task(std::move(change));
+    }
+    if (scenario->policy()) copy.set_scheduling_policy(scenario->policy());
+    changed.add_scenario(std::move(copy));
+  }
+  if (!strategy.scenarios().empty()) {
+    changed.set_default_scenario(strategy.scenarios()[strategy.default_scenario()]->name());
+  }
+  return changed;
+}
+
+TaskIndex SchedulingExecutor::Tasks::add(executor::Executor& core, sched::Task task,
+                                         executor::Binding binding, const TaskOptions& options,
+                                         std::shared_ptr<const void> entity,
+                                         const std::shared_ptr<SubscriptionBase>& source) {
+  const std::lock_guard lock{mutex_};
+  Added added{.name = task.name, .entity = std::move(entity), .source = source, .reads = {}};
+  for (const ReadFrom& read : options.reads) added.reads.push_back(read.subscription);
+  const auto disuse_all = [&](std::size_t reads) {
+    for (std::size_t i = 0; i < reads; ++i) disuse(added.reads[i]);
+  };
+  // Whoever may publish on a topic of ROS is not known to the executor below.
+  for (const sched::Read& read : task.reads) core.declare_external_topic(read.topic);
+  if (!task.trigger.empty()) core.declare_external_topic(task.trigger);
+  for (std::size_t i = 0; i < added.reads.size(); ++i) {
+    try {
+      use(added.reads[i]);
+    } catch (...) {
+      disuse_all(i);
+      throw;
+    }
+  }
+  if (source != nullptr) {
+    try {
+      use(source);
+    } catch (...) {
+      disuse_all(added.reads.size());
+      throw;
+    }
+  }
+  executor::AddedTask result;
+  try {
+    result = core.add(std::move(task), std::move(binding));
+  } catch (...) {
+    disuse_all(added.reads.size());
+    if (source != nullptr) disuse(source);
+    throw;
+  }
+  added_.push_back(std::move(added));
+  if (source != nullptr) {
+    source->claim(this, [release = result.release](std::size_t count) {
+      for (std::size_t i = 0; i < count; ++i) static_cast<void>(release.notify());
+    });
+  }
+  return result.index;
+}
+
+void SchedulingExecutor::Tasks::remove(executor::Executor& core, std::string_view name) {
+  const std::lock_guard lock{mutex_};
+  core.remove(name);
+  const auto found = std::ranges::find_if(
+      added_, [&](const Added& added) { return added.entity != nullptr && added.name == name; });
+  if (found == added_.end()) return;
+  if (found->source != nullptr) {
+    found->source->claim(this, nullptr);
+    disuse(found->source);
+  }
+  for (const auto& read : found->reads) disuse(read);
+  found->entity = nullptr;
+  found->source = nullptr;
+  found->reads.clear();
+}
+
+void SchedulingExecutor::Tasks::release_all() noexcept {
+  for (const auto& [subscription, users] : users_) subscription->release(this);
+}
+
+// A subscription is claimed as long as it releases or feeds any task.
+void SchedulingExecutor::Tasks::use(const std::shared_ptr<SubscriptionBase>& subscription) {
+  const auto known = users_.find(subscription);
+  if (known != users_.end()) {
+    ++known->second;
+    return;
+  }
+  subscription->claim(this, nullptr);
+  users_.emplace(subscription, 1);
+}
+
+void SchedulingExecutor::Tasks::disuse(
+    const std::shared_ptr<SubscriptionBase>& subscription) noexcept {
+  const auto known = users_.find(subscription);
+  if (--known->second > 0) return;
+  subscription->release(this);
+  users_.erase(known);
+}
+
+bool SchedulingExecutor::Tasks::has(const void* entity) const {
+  const std::lock_guard lock{mutex_};
+  return std::ranges::any_of(added_,
+                             [entity](const Added& added) { return added.entity.get() == entity; });
+}
+
+TaskIndex SchedulingExecutor::Tasks::index_of(std::string_view name) const {
+  const std::lock_guard lock{mutex_};
+  // The last one: a name may be used again after it was removed.
+  const auto found = std::ranges::find(added_.rbegin(), added_.rend(), name, &Added::name);
+  if (found == added_.rend()) {
+    throw std::out_of_range{"the executor has no task '" + std::string{name} + "'"};
+  }
+  return static_cast<TaskIndex>(added_.rend() - found - 1);
+}
+
+const std::string& SchedulingExecutor::Tasks::name_of(TaskIndex task) const {
+  const std::lock_guard lock{mutex_};
+  return added_.at(task).name;
+}
+
+void SchedulingExecutor::Tasks::refuse_after_start() const {
+  if (started) throw std::logic_error{"handlers must be set before the executor starts"};
+}
+
+}  // namespace takt

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a SchedulingExecutor knows about its tasks beyond the executor below: which timer or
+// subscription each is, and which subscriptions it has claimed.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <takt/rcl/scheduling_executor.hpp>
+#include <vector>
+
+namespace takt {
+
+// The task as the options describe it, without what only timers or only subscriptions have.
+[[nodiscard]] sched::Task describe(const std::string& default_name, sched::TaskKind kind,
+                                   const TaskOptions& options);
+
+[[nodiscard]] std::vector<executor::BoundInput> inputs_of(const TaskOptions& options);
+
+// The same strategy with "/scan" wherever a scenario says "scan".
+[[nodiscard]] SchedulingStrategy with_full_topics(const SchedulingStrategy& strategy);
+
+class SchedulingExecutor::Tasks {
+ public:
+  explicit Tasks(executor::Handlers given) : handlers{std::move(given)} {}
+
+  // `entity`: the timer or subscription; `source`: the subscription whose messages release it.
+  TaskIndex add(executor::Executor& core, sched::Task task, executor::Binding binding,
+                const TaskOptions& options, std::shared_ptr<const void> entity,
+                const std::shared_ptr<SubscriptionBase>& source);
+  void remove(executor::Executor& core, std::string_view name);
+  void release_all() noexcept;
+
+  [[nodiscard]] bool has(const void* entity) const;
+  [[nodiscard]] TaskIndex index_of(std::string_view name) const;
+  [[nodiscard]] const std::string& name_of(TaskIndex task) const;
+  void refuse_after_start() const;
+
+  executor::Handlers handlers;
+  bool started{false};
+
+ private:
+  struct Added {
+    std::string name;
+    std::shared_ptr<const void> entity;  // null: removed
+    std::shared_ptr<SubscriptionBase> source;
+    std::vector<std::shared_ptr<SubscriptionBase>> reads;
+  };
+
+  void use(const std::shared_ptr<SubscriptionBase>& subscription);
+  void disuse(const std::shared_ptr<SubscriptionBase>& subscription) noexcept;
+
+  mutable std::mutex mutex_;
+  std::deque<Added> added_;  // by index; names do not move
+  std::map<std::shared_ptr<SubscriptionBase>, int> users_;
+};
+
+}  // namespace takt
