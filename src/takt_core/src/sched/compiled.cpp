@@ -51,13 +51,17 @@ void apply(Task& task, const TaskChange& change) {
   }
 }
 
+std::vector<Task>::iterator find_named(std::vector<Task>& tasks, std::string_view name) {
+  return std::find_if(tasks.begin(), tasks.end(),
+                      [name](const Task& candidate) { return candidate.name == name; });
+}
+
 std::vector<Task> merge(std::vector<Task> tasks, const SchedulingScenario& scenario) {
   for (const TaskChange& change : scenario.tasks()) {
-    const auto task = std::find_if(tasks.begin(), tasks.end(), [&](const Task& candidate) {
-      return candidate.name == change.task;
-    });
+    const auto task = find_named(tasks, change.task);
     if (task == tasks.end()) {
       std::vector<std::string_view> names;
+      names.reserve(tasks.size());
       for (const Task& candidate : tasks) {
         names.push_back(candidate.name);
       }
@@ -156,7 +160,7 @@ CompiledStrategy::CompiledStrategy(std::vector<Task> tasks, const SchedulingStra
 
 void CompiledStrategy::add_topics(const SchedulingScenario& scenario) {
   for (const TaskChange& change : scenario.tasks()) {
-    Task& task = tasks_[*find_task(change.task)];
+    Task& task = *find_named(tasks_, change.task);
     for (const Read& read : change.reads) {
       add_read(task, {.topic = read.topic});
     }

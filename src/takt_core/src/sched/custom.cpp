@@ -15,21 +15,24 @@ class Custom final : public Policy {
   Custom(std::string name, Comparator comparator, CustomOptions options) noexcept
       : name_(std::move(name)), comparator_(std::move(comparator)), options_(std::move(options)) {}
 
-  std::string_view name() const noexcept override { return name_; }
-  bool preemptive() const noexcept override { return options_.preemptive; }
-  bool fixed_priority() const noexcept override { return false; }
+  [[nodiscard]] std::string_view name() const noexcept override { return name_; }
+  [[nodiscard]] bool preemptive() const noexcept override { return options_.preemptive; }
+  [[nodiscard]] bool fixed_priority() const noexcept override { return false; }
 
-  bool before(const Job& a, const Job& b) const noexcept override { return comparator_(a, b); }
+  [[nodiscard]] bool before(const Job& a, const Job& b) const noexcept override {
+    return comparator_(a, b);
+  }
 
-  Decision decide(std::span<const Job> pending, std::span<const Job> next,
-                  TimePoint time) const noexcept override {
+  [[nodiscard]] Decision decide(std::span<const Job> pending, std::span<const Job> next,
+                                TimePoint time) const noexcept override {
 #ifndef NDEBUG
     watch_.look(*this, pending);
 #endif
     return Policy::decide(pending, next, time);
   }
 
-  std::optional<Level> preemption_level(const TaskParameters& parameters) const noexcept override {
+  [[nodiscard]] std::optional<Level> preemption_level(
+      const TaskParameters& parameters) const noexcept override {
     return options_.level ? std::optional<Level>{options_.level(parameters)} : std::nullopt;
   }
 

@@ -19,10 +19,10 @@ class CriticalWindowEdf final : public EarliestDeadlineFirst {
  public:
   CriticalWindowEdf() noexcept : EarliestDeadlineFirst("cw-edf", false) {}
 
-  bool work_conserving() const noexcept override { return false; }
+  [[nodiscard]] bool work_conserving() const noexcept override { return false; }
 
-  Decision decide(std::span<const Job> pending, std::span<const Job> next,
-                  TimePoint time) const noexcept override {
+  [[nodiscard]] Decision decide(std::span<const Job> pending, std::span<const Job> next,
+                                TimePoint time) const noexcept override {
     const std::size_t first = first_job(*this, pending);
     const Job& job = pending[first];
     if (makes_late(job, time, next, [this, &job](const Job& other) {

@@ -30,13 +30,13 @@ nanoseconds add(nanoseconds a, nanoseconds b) {
 // Follows topics upstream, from a topic over message tasks to the timers that feed it.
 class Upstream {
  public:
-  explicit Upstream(const std::vector<Task>& tasks) : tasks_(tasks), visited_(tasks.size()) {}
+  explicit Upstream(const std::vector<Task>& tasks) : tasks_(&tasks), visited_(tasks.size()) {}
 
   // The chain that can deliver the topic soonest after its timer's release.
   std::optional<Chain> best_chain(const std::string& topic) {
     std::optional<Chain> best;
-    for (std::size_t i = 0; i < tasks_.size(); ++i) {
-      if (!visited_[i] && writes_topic(tasks_[i], topic)) {
+    for (std::size_t i = 0; i < tasks_->size(); ++i) {
+      if (!visited_[i] && writes_topic(task(i), topic)) {
         const auto chain = chain_to(static_cast<TaskIndex>(i));
         if (chain && (!best || std::tie(chain->youngest, chain->oldest) <
                                    std::tie(best->youngest, best->oldest))) {
@@ -49,29 +49,31 @@ class Upstream {
 
   // Every task through which the topic's data comes, timers included.
   void collect(const std::string& topic, std::vector<TaskIndex>& producers) {
-    for (std::size_t i = 0; i < tasks_.size(); ++i) {
-      if (!visited_[i] && writes_topic(tasks_[i], topic)) {
+    for (std::size_t i = 0; i < tasks_->size(); ++i) {
+      if (!visited_[i] && writes_topic(task(i), topic)) {
         visited_[i] = true;
         producers.push_back(static_cast<TaskIndex>(i));
-        if (tasks_[i].kind == TaskKind::message) {
-          collect(tasks_[i].trigger, producers);
+        if (task(i).kind == TaskKind::message) {
+          collect(task(i).trigger, producers);
         }
       }
     }
   }
 
  private:
+  [[nodiscard]] const Task& task(std::size_t index) const { return (*tasks_)[index]; }
+
   std::optional<Chain> chain_to(TaskIndex writer) {
-    const TaskParameters& parameters = tasks_[writer].parameters;
+    const TaskParameters& parameters = task(writer).parameters;
     const nanoseconds deadline = relative_deadline(parameters);
-    if (tasks_[writer].kind == TaskKind::timer) {
+    if (task(writer).kind == TaskKind::timer) {
       return Chain{.source = writer,
                    .writer = writer,
                    .youngest = parameters.expected_execution,
                    .oldest = add(parameters.period, deadline)};
     }
     visited_[writer] = true;  // on the way from here upstream; topics may form a circle
-    auto chain = best_chain(tasks_[writer].trigger);
+    auto chain = best_chain(task(writer).trigger);
     visited_[writer] = false;
     if (chain) {
       chain->writer = writer;
@@ -81,7 +83,7 @@ class Upstream {
     return chain;
   }
 
-  const std::vector<Task>& tasks_;
+  const std::vector<Task>* tasks_;
   std::vector<bool> visited_;
 };
 

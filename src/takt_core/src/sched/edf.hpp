@@ -13,13 +13,16 @@ class EarliestDeadlineFirst : public Policy {
   EarliestDeadlineFirst(std::string_view name, bool preemptive) noexcept
       : name_(name), preemptive_(preemptive) {}
 
-  std::string_view name() const noexcept final { return name_; }
-  bool preemptive() const noexcept final { return preemptive_; }
-  bool fixed_priority() const noexcept final { return false; }
-  bool before(const Job& a, const Job& b) const noexcept final { return a.deadline < b.deadline; }
+  [[nodiscard]] std::string_view name() const noexcept final { return name_; }
+  [[nodiscard]] bool preemptive() const noexcept final { return preemptive_; }
+  [[nodiscard]] bool fixed_priority() const noexcept final { return false; }
+  [[nodiscard]] bool before(const Job& a, const Job& b) const noexcept final {
+    return a.deadline < b.deadline;
+  }
 
   // A job that is released later and has the earlier deadline has the shorter relative deadline.
-  std::optional<Level> preemption_level(const TaskParameters& parameters) const noexcept final {
+  [[nodiscard]] std::optional<Level> preemption_level(
+      const TaskParameters& parameters) const noexcept final {
     return -relative_deadline(parameters).count();
   }
 

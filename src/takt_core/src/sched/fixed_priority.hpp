@@ -13,10 +13,12 @@ class FixedPriority : public Policy {
   FixedPriority(std::string_view name, bool preemptive) noexcept
       : name_(name), preemptive_(preemptive) {}
 
-  std::string_view name() const noexcept final { return name_; }
-  bool preemptive() const noexcept final { return preemptive_; }
-  bool fixed_priority() const noexcept final { return true; }
-  bool before(const Job& a, const Job& b) const noexcept final { return a.priority > b.priority; }
+  [[nodiscard]] std::string_view name() const noexcept final { return name_; }
+  [[nodiscard]] bool preemptive() const noexcept final { return preemptive_; }
+  [[nodiscard]] bool fixed_priority() const noexcept final { return true; }
+  [[nodiscard]] bool before(const Job& a, const Job& b) const noexcept final {
+    return a.priority > b.priority;
+  }
 
  private:
   std::string_view name_;

@@ -17,10 +17,10 @@ class PrecautiousRm final : public FixedPriority {
  public:
   PrecautiousRm() noexcept : FixedPriority("p-rm", false) {}
 
-  bool work_conserving() const noexcept override { return false; }
+  [[nodiscard]] bool work_conserving() const noexcept override { return false; }
 
-  Decision decide(std::span<const Job> pending, std::span<const Job> next,
-                  TimePoint time) const noexcept override {
+  [[nodiscard]] Decision decide(std::span<const Job> pending, std::span<const Job> next,
+                                TimePoint time) const noexcept override {
     const std::size_t first = first_job(*this, pending);
     const Job& job = pending[first];
     int top = 0;

@@ -87,7 +87,8 @@ void assign_priorities(std::vector<Task>& tasks, PriorityKey key, std::string_vi
       priorities.emplace(value, 0);
     }
   }
-  if (priorities.size() > static_cast<std::size_t>(highest_priority - lowest_priority + 1)) {
+  constexpr std::size_t available{highest_priority - lowest_priority + 1};
+  if (priorities.size() > available) {
     throw ScheduleError("policy " + quoted(policy),
                         "the tasks have " + std::to_string(priorities.size()) +
                             " different periods or deadlines, but there are only 98 priorities",

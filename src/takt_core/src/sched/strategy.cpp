@@ -30,6 +30,7 @@ SchedulingStrategy& SchedulingStrategy::set_default_scenario(std::string_view na
   const auto index = find(name);
   if (!index) {
     std::vector<std::string_view> names;
+    names.reserve(scenarios_.size());
     for (const ScenarioPtr& scenario : scenarios_) {
       names.push_back(scenario->name());
     }

@@ -99,9 +99,9 @@ TEST(CompiledStrategy, places_tasks_by_their_heaviest_scenario_on_cores_that_nev
   std::vector<Task> tasks{timer("a", 10ms, 1ms, 5), timer("b", 10ms, 2ms, 6),
                           timer("c", 10ms, 3ms, 7)};
   SchedulingStrategy strategy;
-  strategy.add_scenario(SchedulingScenario{"calm"});
   strategy.add_scenario(
       SchedulingScenario{"busy"}.add_task({.task = "a", .priority = 50, .period = 2ms}));
+  strategy.add_scenario(SchedulingScenario{"calm"});
   const CompiledStrategy compiled{tasks, strategy, fixed_priority(), {.cpus = {4, 5}}};
   EXPECT_EQ(compiled.tasks()[0].cpu, 4);  // 1 of 2 ms, alone
   EXPECT_EQ(compiled.tasks()[1].cpu, 5);

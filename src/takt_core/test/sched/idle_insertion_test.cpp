@@ -104,16 +104,16 @@ std::vector<Task> random_tasks(Random& random, int most) {
 // in time when they run back to back in the order of their deadlines.
 class PublishedCwEdf final : public Policy {
  public:
-  std::string_view name() const noexcept override { return "published"; }
-  bool preemptive() const noexcept override { return false; }
-  bool fixed_priority() const noexcept override { return false; }
-  bool before(const Job& a, const Job& b) const noexcept override {
+  [[nodiscard]] std::string_view name() const noexcept override { return "published"; }
+  [[nodiscard]] bool preemptive() const noexcept override { return false; }
+  [[nodiscard]] bool fixed_priority() const noexcept override { return false; }
+  [[nodiscard]] bool before(const Job& a, const Job& b) const noexcept override {
     return a.deadline < b.deadline;
   }
   void prepare(std::vector<Task>&) const override {}
 
-  Decision decide(std::span<const Job> pending, std::span<const Job> next,
-                  TimePoint time) const noexcept override {
+  [[nodiscard]] Decision decide(std::span<const Job> pending, std::span<const Job> next,
+                                TimePoint time) const noexcept override {
     const std::size_t first = first_job(*this, pending);
     std::vector<Job> jobs;
     const auto add = [&](const Job& job) {

@@ -80,7 +80,7 @@ class Simulation {
     }
   }
 
-  bool preempts(const Job& job) const {
+  [[nodiscard]] bool preempts(const Job& job) const {
     return stack_.empty() || (policy_.before(job, stack_.back().job) &&
                               (!options_.use_ceilings || ceiling_.may_start(job)));
   }

@@ -25,7 +25,7 @@ struct Finished {
   TimePoint start;
   TimePoint end;
 
-  bool in_time() const { return end <= job.deadline; }
+  [[nodiscard]] bool in_time() const { return end <= job.deadline; }
 };
 
 struct Schedule {
@@ -33,9 +33,10 @@ struct Schedule {
   std::vector<Finished> finished;  // in the order of their ends
   std::size_t released = 0;
 
-  bool meets_deadlines() const;
+  [[nodiscard]] bool meets_deadlines() const;
   // (task, start, end) of each job: what two schedules are compared by.
-  std::vector<std::pair<TaskIndex, std::pair<nanoseconds, nanoseconds>>> summary() const;
+  [[nodiscard]] std::vector<std::pair<TaskIndex, std::pair<nanoseconds, nanoseconds>>> summary()
+      const;
 };
 
 struct SimulationOptions {

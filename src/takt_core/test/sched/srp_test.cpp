@@ -187,9 +187,9 @@ TEST(SystemCeiling, rises_and_falls_with_the_stack) {
 }
 
 TEST(SystemCeiling, keeps_everything_out_of_held_groups_across_a_change_of_scenario) {
-  const PolicyPtr policy = fixed_priority();
-  const Ceilings before{grouped(), *policy};
-  const Ceilings after{grouped(), *edf()};
+  // By its number alone any priority is above any level of EDF.
+  const Ceilings before{grouped(), *edf()};
+  const Ceilings after{grouped(), *fixed_priority()};
   SystemCeiling system{before, 4};
   ASSERT_TRUE(system.push({.task = 1}));
   ASSERT_TRUE(system.push({.task = 2}));

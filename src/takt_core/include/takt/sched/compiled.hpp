@@ -24,19 +24,21 @@ class CompiledScenario {
  public:
   CompiledScenario(std::string name, PolicyPtr policy, const TaskSet& set);
 
-  const std::string& name() const noexcept { return name_; }
-  const Policy& policy() const noexcept { return *policy_; }
-  const Ceilings& ceilings() const noexcept { return ceilings_; }
-  const TaskParameters& parameters(TaskIndex task) const noexcept { return parameters_[task]; }
-  std::span<const TaskParameters> parameters() const noexcept { return parameters_; }
-  std::span<const AgeConstraint> age_constraints() const noexcept { return ages_; }
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  [[nodiscard]] const Policy& policy() const noexcept { return *policy_; }
+  [[nodiscard]] const Ceilings& ceilings() const noexcept { return ceilings_; }
+  [[nodiscard]] const TaskParameters& parameters(TaskIndex task) const noexcept {
+    return parameters_[task];
+  }
+  [[nodiscard]] std::span<const TaskParameters> parameters() const noexcept { return parameters_; }
+  [[nodiscard]] std::span<const AgeConstraint> age_constraints() const noexcept { return ages_; }
 
   // The constraints on the data that this task reads.
-  std::span<const AgeConstraint> age_constraints(TaskIndex reader) const noexcept;
+  [[nodiscard]] std::span<const AgeConstraint> age_constraints(TaskIndex reader) const noexcept;
 
   // A job of the task under these parameters. A task without period and deadline (released by
   // messages) has its deadline at the end of time.
-  Job job(TaskIndex task, std::uint64_t index, TimePoint release) const noexcept;
+  [[nodiscard]] Job job(TaskIndex task, std::uint64_t index, TimePoint release) const noexcept;
 
  private:
   std::string name_;
@@ -68,20 +70,20 @@ class CompiledStrategy {
   CompiledStrategy(std::vector<Task> tasks, const SchedulingStrategy& strategy,
                    const PolicyPtr& policy, const CompileOptions& options = {});
 
-  std::span<const Task> tasks() const noexcept { return tasks_; }
-  std::span<const Core> cores() const noexcept { return cores_; }
-  std::span<const CompiledScenario> scenarios() const noexcept { return scenarios_; }
-  std::size_t default_scenario() const noexcept { return default_; }
+  [[nodiscard]] std::span<const Task> tasks() const noexcept { return tasks_; }
+  [[nodiscard]] std::span<const Core> cores() const noexcept { return cores_; }
+  [[nodiscard]] std::span<const CompiledScenario> scenarios() const noexcept { return scenarios_; }
+  [[nodiscard]] std::size_t default_scenario() const noexcept { return default_; }
 
   // Neither allocates.
-  std::optional<std::size_t> find_scenario(std::string_view name) const noexcept;
-  std::optional<TaskIndex> find_task(std::string_view name) const noexcept;
+  [[nodiscard]] std::optional<std::size_t> find_scenario(std::string_view name) const noexcept;
+  [[nodiscard]] std::optional<TaskIndex> find_task(std::string_view name) const noexcept;
 
   // All priorities that tasks of this core have in some scenario, ascending, without repetition.
-  std::vector<int> priorities(const Core& core) const;
+  [[nodiscard]] std::vector<int> priorities(const Core& core) const;
 
   // The most jobs that can be started at once on this core, over all scenarios.
-  std::size_t depth(const Core& core) const;
+  [[nodiscard]] std::size_t depth(const Core& core) const;
 
  private:
   void add_topics(const SchedulingScenario& scenario);

@@ -20,9 +20,9 @@ class ScheduleError : public std::runtime_error {
         problem_(std::move(problem)),
         remedy_(std::move(remedy)) {}
 
-  const std::string& where() const noexcept { return where_; }
-  const std::string& problem() const noexcept { return problem_; }
-  const std::string& remedy() const noexcept { return remedy_; }
+  [[nodiscard]] const std::string& where() const noexcept { return where_; }
+  [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
+  [[nodiscard]] const std::string& remedy() const noexcept { return remedy_; }
 
  private:
   std::string where_;

@@ -24,8 +24,8 @@ enum class OrderRule : std::uint8_t {
 };
 
 struct OrderViolation {
-  OrderRule rule;
-  std::array<Job, 3> jobs;  // as in the rule; jobs that it does not name repeat the ones before
+  OrderRule rule{};
+  std::array<Job, 3> jobs{};  // as in the rule; jobs that it does not name repeat the ones before
 };
 
 // The first violation among the jobs, if any. O(n^3): for tests, and for few jobs in debug builds.

@@ -38,34 +38,35 @@ class Policy {
   virtual ~Policy() = default;
 
   // As in app.yaml, reports and traces: "fp", "edf", "np-fp", …
-  virtual std::string_view name() const noexcept = 0;
+  [[nodiscard]] virtual std::string_view name() const noexcept = 0;
 
   // Whether a job that has started may be interrupted by one that comes before it.
-  virtual bool preemptive() const noexcept = 0;
+  [[nodiscard]] virtual bool preemptive() const noexcept = 0;
 
   // Whether the order of two jobs is the order of their tasks' priorities; then the kernel alone
   // can keep it, with one thread a priority. Otherwise a stack of threads keeps it.
-  virtual bool fixed_priority() const noexcept = 0;
+  [[nodiscard]] virtual bool fixed_priority() const noexcept = 0;
 
   // Whether decide() is the first by before(), so that nobody needs to call it. Who overrides
   // decide() returns false.
-  virtual bool work_conserving() const noexcept { return true; }
+  [[nodiscard]] virtual bool work_conserving() const noexcept { return true; }
 
   // True when `a` runs before `b`. Must be a strict weak ordering over all jobs. Jobs that neither
   // comes before the other run in the order of their releases, then of their tasks.
-  virtual bool before(const Job& a, const Job& b) const noexcept = 0;
+  [[nodiscard]] virtual bool before(const Job& a, const Job& b) const noexcept = 0;
 
   // Which of the pending jobs (not empty, in any order, none of them started) runs next on an idle
   // core. `next` holds the next job, released after `time`, of each active timer task (the releases
   // of message tasks cannot be foreseen). The default is the first by before(): work-conserving.
   // Non-work-conserving policies override it.
-  virtual Decision decide(std::span<const Job> pending, std::span<const Job> next,
-                          TimePoint time) const noexcept;
+  [[nodiscard]] virtual Decision decide(std::span<const Job> pending, std::span<const Job> next,
+                                        TimePoint time) const noexcept;
 
   // The level of a task with these parameters, or nothing when the policy has no level that is
   // known before a job is released; then any task may preempt any other one. The default is the
   // priority where fixed_priority(), nothing elsewhere.
-  virtual std::optional<Level> preemption_level(const TaskParameters& parameters) const noexcept;
+  [[nodiscard]] virtual std::optional<Level> preemption_level(
+      const TaskParameters& parameters) const noexcept;
 
   // Completes the tasks' parameters where the policy assigns them (rate- or deadline-monotonic) and
   // checks what the policy needs. Message tasks without a priority take the highest priority of the

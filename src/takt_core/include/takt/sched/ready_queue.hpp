@@ -24,7 +24,7 @@ class ReadyQueue {
   [[nodiscard]] bool push(const Job& job) noexcept;
 
   // The best job; valid until the next change. The queue must not be empty.
-  const Job& top() const noexcept { return jobs_.front(); }
+  [[nodiscard]] const Job& top() const noexcept { return jobs_.front(); }
 
   // Takes the best job out. The queue must not be empty. O(log n).
   Job pop() noexcept;
@@ -37,13 +37,13 @@ class ReadyQueue {
   void set_policy(const Policy& policy) noexcept;
 
   void clear() noexcept { jobs_.clear(); }
-  bool empty() const noexcept { return jobs_.empty(); }
-  std::size_t size() const noexcept { return jobs_.size(); }
-  std::size_t capacity() const noexcept { return capacity_; }
-  const Policy& policy() const noexcept { return *policy_; }
+  [[nodiscard]] bool empty() const noexcept { return jobs_.empty(); }
+  [[nodiscard]] std::size_t size() const noexcept { return jobs_.size(); }
+  [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
+  [[nodiscard]] const Policy& policy() const noexcept { return *policy_; }
 
   // All pending jobs, the best first, the others in no order: what Policy::decide() takes.
-  std::span<const Job> jobs() const noexcept { return jobs_; }
+  [[nodiscard]] std::span<const Job> jobs() const noexcept { return jobs_; }
 
  private:
   void sift_up(std::size_t at) noexcept;

@@ -53,9 +53,9 @@ class SchedulingScenario {
   SchedulingScenario& set_scheduling_policy_function(Comparator comparator,
                                                      CustomOptions options = {});
 
-  const std::string& name() const noexcept { return name_; }
-  const PolicyPtr& policy() const noexcept { return policy_; }
-  const std::vector<TaskChange>& tasks() const noexcept { return tasks_; }
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }
+  [[nodiscard]] const PolicyPtr& policy() const noexcept { return policy_; }
+  [[nodiscard]] const std::vector<TaskChange>& tasks() const noexcept { return tasks_; }
 
  private:
   std::string name_;

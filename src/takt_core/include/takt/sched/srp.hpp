@@ -35,18 +35,18 @@ class Ceilings {
   Ceilings(std::span<const Task> tasks, const Policy& policy);
 
   // Whether the policy knows levels. Without them every task has the level 0.
-  bool has_levels() const noexcept { return has_levels_; }
-  Level level(TaskIndex task) const noexcept { return tasks_[task].level; }
+  [[nodiscard]] bool has_levels() const noexcept { return has_levels_; }
+  [[nodiscard]] Level level(TaskIndex task) const noexcept { return tasks_[task].level; }
 
   // Of the task's group; no_ceiling without a group.
-  Level ceiling(TaskIndex task) const noexcept { return tasks_[task].ceiling; }
+  [[nodiscard]] Level ceiling(TaskIndex task) const noexcept { return tasks_[task].ceiling; }
 
   // Whether a job of `a`, released while a job of `b` runs, can ever preempt it, groups included.
-  bool could_preempt(TaskIndex a, TaskIndex b) const noexcept;
+  [[nodiscard]] bool could_preempt(TaskIndex a, TaskIndex b) const noexcept;
 
   // The most jobs of these tasks that can be started at once. After a change of the scenario, jobs
   // that started before it may take these places; then a job waits for the end of one of them.
-  std::size_t depth(std::span<const TaskIndex> tasks) const;
+  [[nodiscard]] std::size_t depth(std::span<const TaskIndex> tasks) const;
 
  private:
   struct Entry {
@@ -65,7 +65,7 @@ class SystemCeiling {
   SystemCeiling(const Ceilings& ceilings, std::size_t depth);
 
   // The test of the stack resource policy. A job that passes is never blocked once it has started.
-  bool may_start(const Job& job) const noexcept {
+  [[nodiscard]] bool may_start(const Job& job) const noexcept {
     return ceiling() == no_ceiling || ceilings_->level(job.task) > ceiling();
   }
 
@@ -78,8 +78,10 @@ class SystemCeiling {
   // groups that are held keep everything out until their jobs have ended.
   void set_ceilings(const Ceilings& ceilings) noexcept;
 
-  Level ceiling() const noexcept { return started_.empty() ? no_ceiling : started_.back(); }
-  std::size_t size() const noexcept { return started_.size(); }
+  [[nodiscard]] Level ceiling() const noexcept {
+    return started_.empty() ? no_ceiling : started_.back();
+  }
+  [[nodiscard]] std::size_t size() const noexcept { return started_.size(); }
 
  private:
   const Ceilings* ceilings_;

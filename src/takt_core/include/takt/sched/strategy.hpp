@@ -25,9 +25,9 @@ class SchedulingStrategy {
   // name, when there is no such scenario.
   SchedulingStrategy& set_default_scenario(std::string_view name);
 
-  std::size_t default_scenario() const noexcept { return default_; }
-  const std::vector<ScenarioPtr>& scenarios() const noexcept { return scenarios_; }
-  std::optional<std::size_t> find(std::string_view name) const noexcept;
+  [[nodiscard]] std::size_t default_scenario() const noexcept { return default_; }
+  [[nodiscard]] const std::vector<ScenarioPtr>& scenarios() const noexcept { return scenarios_; }
+  [[nodiscard]] std::optional<std::size_t> find(std::string_view name) const noexcept;
 
  private:
   std::vector<ScenarioPtr> scenarios_;

@@ -36,7 +36,9 @@ struct AgeConstraint {
   nanoseconds oldest{0};
 
   // Whether the source must sometimes be released early.
-  bool needs_early_release() const noexcept { return source.has_value() && oldest > max_age; }
+  [[nodiscard]] bool needs_early_release() const noexcept {
+    return source.has_value() && oldest > max_age;
+  }
 };
 
 class TaskSet {
@@ -49,9 +51,9 @@ class TaskSet {
   TaskSet(std::vector<Task> tasks, const Policy& policy,
           std::span<const std::string> external_topics = {});
 
-  const std::vector<Task>& tasks() const noexcept { return tasks_; }
-  const std::vector<AgeConstraint>& age_constraints() const noexcept { return ages_; }
-  std::optional<TaskIndex> find(std::string_view name) const noexcept;
+  [[nodiscard]] const std::vector<Task>& tasks() const noexcept { return tasks_; }
+  [[nodiscard]] const std::vector<AgeConstraint>& age_constraints() const noexcept { return ages_; }
+  [[nodiscard]] std::optional<TaskIndex> find(std::string_view name) const noexcept;
 
  private:
   std::vector<Task> tasks_;
