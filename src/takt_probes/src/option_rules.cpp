@@ -97,6 +97,15 @@ void check_payload(const Options& options, const Capability& capability) {
   }
 }
 
+void check_wait(const Options& options, const Capability& capability) {
+  if (std::ranges::find(capability.waits, options.wait) == capability.waits.end()) {
+    refuse("--wait", std::string{name_of(options.wait)},
+           std::string{name_of(options.kind)} + " over " + options.transport +
+               " cannot wait like that",
+           "leave it away");
+  }
+}
+
 }  // namespace
 
 void refuse(const std::string& option, const std::string& given, const std::string& why,
@@ -147,6 +156,7 @@ void check_together(Options& options, std::string_view stack,
   const Capability& capability = choose(options, stack, capabilities);
   check_role(options, capability);
   check_payload(options, capability);
+  check_wait(options, capability);
 }
 
 }  // namespace takt::probe

@@ -22,8 +22,11 @@ constexpr std::int64_t most_samples = 1'000'000'000;
 template <class Enum>
 using Names = std::vector<std::pair<std::string_view, Enum>>;
 
-const Names<Kind> kinds{
-    {"wakeup", Kind::wakeup}, {"pingpong", Kind::pingpong}, {"pubsub", Kind::pubsub}};
+const Names<Kind> kinds{{"wakeup", Kind::wakeup},
+                        {"timer-oneshot", Kind::timer_oneshot},
+                        {"timer-cyclic", Kind::timer_cyclic},
+                        {"pingpong", Kind::pingpong},
+                        {"pubsub", Kind::pubsub}};
 const Names<Role> roles{{"both", Role::both},
                         {"ping", Role::ping},
                         {"pong", Role::pong},
@@ -31,6 +34,7 @@ const Names<Role> roles{{"both", Role::both},
                         {"subscriber", Role::subscriber}};
 const Names<Reliability> reliabilities{{"reliable", Reliability::reliable},
                                        {"best_effort", Reliability::best_effort}};
+const Names<Wait> waits{{"idle", Wait::idle}, {"busy", Wait::busy}};
 
 template <class Enum>
 std::string_view name_in(const Names<Enum>& names, Enum wanted) {
@@ -38,13 +42,18 @@ std::string_view name_in(const Names<Enum>& names, Enum wanted) {
 }
 
 template <class Enum>
+std::vector<std::string_view> names_in(const Names<Enum>& names) {
+  std::vector<std::string_view> known;
+  std::ranges::transform(names, std::back_inserter(known),
+                         &std::pair<std::string_view, Enum>::first);
+  return known;
+}
+
+template <class Enum>
 Enum value_in(const Names<Enum>& names, const std::string& option, const std::string& given) {
   const auto found = std::ranges::find(names, given, &std::pair<std::string_view, Enum>::first);
   if (found == names.end()) {
-    std::vector<std::string_view> known;
-    std::ranges::transform(names, std::back_inserter(known),
-                           &std::pair<std::string_view, Enum>::first);
-    refuse(option, given, "there is no such value", "choose one of " + listed(known));
+    refuse(option, given, "there is no such value", "choose one of " + listed(names_in(names)));
   }
   return found->second;
 }
@@ -60,6 +69,9 @@ std::string_view name_of(Role role) {
 std::string_view name_of(Reliability reliability) {
   return name_in(reliabilities, reliability);
 }
+std::string_view name_of(Wait wait) {
+  return name_in(waits, wait);
+}
 
 std::optional<Options> parse(int argc, const char* const* argv, std::string_view stack,
                              const std::vector<Capability>& capabilities) {
@@ -72,6 +84,9 @@ std::optional<Options> parse(int argc, const char* const* argv, std::string_view
   std::int64_t period = options.period.count();
   std::int64_t count = static_cast<std::int64_t>(options.count);
   std::int64_t payload = 0;
+  std::int64_t timeout = options.timeout.count();
+  std::string wait{name_of(options.wait)};
+  std::int64_t start_delay = options.start_delay.count();
   std::int64_t lost_after = options.lost_after.count();
   std::int64_t time_limit = options.time_limit.count();
   std::int64_t subscribers = options.subscribers;
@@ -88,19 +103,24 @@ std::optional<Options> parse(int argc, const char* const* argv, std::string_view
              "      --period-ns 1000000 --count 3000 --samples /dev/shm/example.taktsamples\n"
              "Exit code: 0 done or stopped by a signal, 1 failed, 2 wrong use.");
   bool only_capabilities = false;
-  app.add_option("KIND", kind, "What to measure: wakeup, pingpong, pubsub");
+  app.add_option("KIND", kind, "What to measure: " + listed(names_in(kinds)));
   app.add_option("--role", role, "both, ping, pong, publisher, subscriber")->capture_default_str();
   app.add_option("--transport", options.transport, "How messages travel, see --capabilities");
   app.add_option("--payload-bytes", payload, "Payload without the header fields")
       ->capture_default_str();
-  app.add_option("--period-ns", period, "Distance of two intended start times")
+  app.add_option("--period-ns", period, "Distance of two intended start times, or of a timer's")
+      ->capture_default_str();
+  app.add_option("--timeout-ns", timeout, "Timeout of a one-shot timer")->capture_default_str();
+  app.add_option("--wait", wait, "How to wait for a one-shot timer: idle, busy")
+      ->capture_default_str();
+  app.add_option("--start-delay-ns", start_delay, "Between being ready and the first sample")
       ->capture_default_str();
   app.add_option("--count", count, "Samples to take, the first one included")
       ->capture_default_str();
   app.add_option("--policy", policy, "other, fifo, rr")->capture_default_str();
   app.add_option("--priority", options.priority, "1..98 for fifo and rr")->capture_default_str();
   app.add_option("--cpu", cpus, "N, or N,M: ping or publisher on N, pong or subscriber on M");
-  app.add_option("--lost-after-ns", lost_after, "A reply later than this is lost")
+  app.add_option("--lost-after-ns", lost_after, "A reply or a timer later than this is lost")
       ->capture_default_str();
   app.add_option("--time-limit-ns", time_limit, "The process ends itself after this time")
       ->capture_default_str();
@@ -139,6 +159,7 @@ std::optional<Options> parse(int argc, const char* const* argv, std::string_view
   options.kind = value_in(kinds, "KIND", kind);
   options.role = value_in(roles, "--role", role);
   options.reliability = value_in(reliabilities, "--reliability", reliability);
+  options.wait = value_in(waits, "--wait", wait);
   const auto parsed_policy = os::parse_policy(policy);
   if (!parsed_policy) {
     refuse("--policy", policy, "there is no such value", "choose one of other, fifo, rr");
@@ -150,12 +171,16 @@ std::optional<Options> parse(int argc, const char* const* argv, std::string_view
   check_range("--payload-bytes", payload, 0, std::numeric_limits<std::int64_t>::max());
   check_range("--period-ns", period, shortest_period_ns, longest_ns);
   check_range("--count", count, 1, most_samples);
+  check_range("--timeout-ns", timeout, shortest_period_ns, longest_ns);
+  check_range("--start-delay-ns", start_delay, 0, longest_ns);
   check_range("--lost-after-ns", lost_after, 1, longest_ns);
   check_range("--time-limit-ns", time_limit, 1, longest_ns);
   check_range("--subscribers", subscribers, 1, 1000);
   check_range("--depth", depth, 1, 1'000'000);
   options.payload_bytes = static_cast<std::size_t>(payload);
   options.period = nanoseconds{period};
+  options.timeout = nanoseconds{timeout};
+  options.start_delay = nanoseconds{start_delay};
   options.count = static_cast<std::uint64_t>(count);
   options.lost_after = nanoseconds{lost_after};
   options.time_limit = nanoseconds{time_limit};
@@ -184,7 +209,11 @@ std::string describe(std::string_view stack, const std::vector<Capability>& capa
     json.close_array();
     optional_field("fixed_payload_bytes", capability.fixed_payload_bytes);
     optional_field("max_payload_bytes", capability.max_payload_bytes);
-    json.close_object();
+    json.key("waits").open_array();
+    for (const Wait wait : capability.waits) {
+      json.value(name_of(wait));
+    }
+    json.close_array().field("reports", capability.reports).close_object();
   }
   return json.close_array().close_object().text();
 }

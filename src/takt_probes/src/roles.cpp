@@ -3,54 +3,18 @@
 
 #include <algorithm>
 
-#include "takt/probe/pacer.hpp"
+#include "loop.hpp"
 
 namespace takt::probe {
 namespace {
 
 using namespace std::chrono_literals;
 
-// Of a loop at a real-time priority that never catches up: 2 % of its CPU go to everything else.
-constexpr OverloadRule real_time_overload{.patience = 500ms, .rest = 10ms};
-
 Pacer make_pacer(const Options& options) {
-  return {os::now() + std::max<std::chrono::nanoseconds>(options.period, 1ms), options.period,
-          options.real_time() ? real_time_overload : OverloadRule{}};
+  const auto start =
+      os::now() + options.start_delay + std::max<std::chrono::nanoseconds>(options.period, 1ms);
+  return {start, options.period, options.real_time() ? real_time_overload : OverloadRule{}};
 }
-
-void record(const Bench& bench, const Message& message, os::TimePoint received) noexcept {
-  if (bench.samples != nullptr) {
-    bench.samples->record(message.sequence, message.intended, message.sent, received);
-  }
-}
-
-/// Brackets a loop: what it cost and under which conditions it ran.
-class Loop {
- public:
-  explicit Loop(Outcome& outcome) : outcome_{outcome} {
-    before_ = os::resource_usage(os::UsageOf::thread);
-    outcome_.started = os::now();
-  }
-
-  void end(const Link* link = nullptr) {
-    outcome_.ended = os::now();
-    outcome_.usage = os::resource_usage(os::UsageOf::thread) - before_;
-    outcome_.obtained = read_back();
-    if (link != nullptr) {
-      outcome_.problem = link->problem();
-    }
-  }
-
-  void end(const Pacer& pacer, const Link* link = nullptr) {
-    end(link);
-    outcome_.overruns = pacer.overruns();
-    outcome_.rests = pacer.rests();
-  }
-
- private:
-  Outcome& outcome_;
-  os::ResourceUsage before_;
-};
 
 /// Waits for the reply to `message`; replies to earlier ones are counted and passed over. Returns
 /// `never` when it is lost, nothing when a stop or a failure left it undecided.
@@ -144,7 +108,7 @@ Outcome ping(const Bench& bench, Link& link) {
   }
   outcome.finished = outcome.sent == bench.options.count;
   outcome.received = ledger.received();
-  loop.end(pacer, &link);
+  loop.end(pacer, link.problem());
   close_exchange(bench, link, under_way);
   return outcome;
 }
@@ -167,7 +131,7 @@ Outcome pong(const Bench& bench, Link& link) {
     outcome.received += message->last ? 0 : 1;
     outcome.sent = outcome.received;
   }
-  loop.end(&link);
+  loop.end(link.problem());
   return outcome;
 }
 
@@ -184,7 +148,7 @@ Outcome publish(const Bench& bench, Link& link) {
     outcome.sent = k + 1;
   }
   outcome.finished = outcome.sent == bench.options.count;
-  loop.end(pacer, &link);
+  loop.end(pacer, link.problem());
   // Subscribers leave when they have the closing message: said again until they are gone, because
   // it may get lost, and because leaving first would take unsent messages along.
   const auto deadline =
@@ -221,7 +185,7 @@ Outcome subscribe(const Bench& bench, Link& link) {
   outcome.out_of_order = ledger.out_of_order();
   outcome.lost = ledger.lost(sent);
   outcome.sent = outcome.received + outcome.lost;
-  loop.end(&link);
+  loop.end(link.problem());
   link.leave();
   return outcome;
 }

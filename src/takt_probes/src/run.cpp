@@ -14,6 +14,7 @@
 #include "takt/probe/link.hpp"
 #include "takt/probe/result.hpp"
 #include "takt/probe/roles.hpp"
+#include "takt/probe/timer_loops.hpp"
 #include "takt/probe/watchdog.hpp"
 
 namespace takt::probe {
@@ -100,6 +101,11 @@ class Measurement {
     const Bench bench{options_, stop_, samples_ ? &*samples_ : nullptr};
     if (options_.kind == Kind::wakeup) {
       result.outcome = wakeup(bench);
+      finish();
+    } else if (is_timer(options_.kind)) {
+      const auto timer = stack_.open_timer(options_, stop_);
+      result.outcome = options_.kind == Kind::timer_oneshot ? timer_oneshot(bench, *timer)
+                                                            : timer_cyclic(bench, *timer);
       finish();
     } else if (options_.role == Role::both) {
       run_both(result, bench, finish);

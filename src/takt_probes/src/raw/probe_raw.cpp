@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The machine's own limits: what a bare timer, a hand-over between threads and the kernel's network
+// The machine's own limits: what bare timers, a hand-over between threads and the kernel's network
 // stack cost. Every other stack is judged against these.
 #include "futex_link.hpp"
+#include "raw_timers.hpp"
 #include "takt/probe/failure.hpp"
 #include "takt/probe/link.hpp"
 #include "udp_link.hpp"
@@ -21,6 +22,12 @@ class Raw : public Stack {
              .transport = "nanosleep",
              .roles = {Role::both},
              .max_payload_bytes = 0},
+            timer(Kind::timer_oneshot, "nanosleep"),
+            timer(Kind::timer_oneshot, "timerfd", {Wait::idle, Wait::busy}),
+            timer(Kind::timer_oneshot, "futex"),
+            timer(Kind::timer_cyclic, "nanosleep"),
+            timer(Kind::timer_cyclic, "timerfd"),
+            timer(Kind::timer_cyclic, "futex"),
             {.kind = Kind::pingpong, .transport = "futex", .roles = {Role::both}},
             {.kind = Kind::pingpong,
              .transport = "udp",
@@ -58,7 +65,26 @@ class Raw : public Stack {
     return std::make_unique<UdpLink>(role, pong_address_, options.payload_bytes, stop);
   }
 
+  std::unique_ptr<Timer> open_timer(const Options& options, os::StopFlag& stop) override {
+    if (options.transport == "timerfd") {
+      return std::make_unique<TimerfdTimer>(options, stop);
+    }
+    if (options.transport == "futex") {
+      return std::make_unique<FutexTimer>(stop);
+    }
+    return std::make_unique<NanosleepTimer>(stop);
+  }
+
  private:
+  static Capability timer(Kind kind, std::string transport,
+                          std::vector<Wait> waits = {Wait::idle}) {
+    return {.kind = kind,
+            .transport = std::move(transport),
+            .roles = {Role::both},
+            .max_payload_bytes = 0,
+            .waits = std::move(waits)};
+  }
+
   static bool has_address(const Options& options) { return options.topic != Options{}.topic; }
 
   static Address any_loopback_port() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is written per communication stack: a Stack opens Links, a Link sends and takes messages.
+// What is written per communication stack: a Stack opens Links and Timers, a Link sends and takes
+// messages.
 // Pacing, matching of sequences, recording and ending are the same for all stacks (roles.hpp).
 #pragma once
 
@@ -16,6 +17,7 @@
 #include "takt/os/shortfall.hpp"
 #include "takt/os/stop.hpp"
 #include "takt/probe/options.hpp"
+#include "takt/probe/timer.hpp"
 
 namespace takt::probe {
 
@@ -68,6 +70,11 @@ class Stack {
   /// Opens the end of `role`. Called after the real-time set-up, so that threads which the
   /// middleware starts inherit it, and never from two threads at once. `stop` outlives the link.
   virtual std::unique_ptr<Link> open(const Options& options, Role role, os::StopFlag& stop) = 0;
+
+  /// Opens the timer of a timer kind, under the same rules; for stacks whose capabilities have one.
+  virtual std::unique_ptr<Timer> open_timer(const Options& /*options*/, os::StopFlag& /*stop*/) {
+    return nullptr;
+  }
 
   /// What the numbers depend on besides this program.
   virtual std::map<std::string, std::string> versions() const { return {}; }

@@ -16,13 +16,19 @@
 
 namespace takt::probe {
 
-enum class Kind { wakeup, pingpong, pubsub };
+enum class Kind { wakeup, timer_oneshot, timer_cyclic, pingpong, pubsub };
 enum class Role { both, ping, pong, publisher, subscriber };
+enum class Wait { idle, busy };
 enum class Reliability { reliable, best_effort };
 
 std::string_view name_of(Kind kind);
 std::string_view name_of(Role role);
 std::string_view name_of(Reliability reliability);
+std::string_view name_of(Wait wait);
+
+constexpr bool is_timer(Kind kind) {
+  return kind == Kind::timer_oneshot || kind == Kind::timer_cyclic;
+}
 
 /// Whether this role writes a sample file.
 constexpr bool records(Role role) {
@@ -36,6 +42,8 @@ struct Capability {
   std::vector<Role> roles;  ///< how it is started: one process per entry, in this order
   std::optional<std::size_t> fixed_payload_bytes{};  ///< the only payload that there is
   std::optional<std::size_t> max_payload_bytes{};
+  std::vector<Wait> waits = {Wait::idle};
+  bool reports = false;   ///< the timer itself says how late it was
   bool both_too = false;  ///< `--role both` is allowed although `roles` has one process per role
 };
 
@@ -47,6 +55,9 @@ struct Options {
   std::size_t payload_bytes = 0;
   std::chrono::nanoseconds period{std::chrono::milliseconds{1}};
   std::uint64_t count = 1000;
+  std::chrono::nanoseconds timeout{std::chrono::milliseconds{1}};
+  Wait wait = Wait::idle;
+  std::chrono::nanoseconds start_delay{0};
   os::SchedulingPolicy policy = os::SchedulingPolicy::other;
   int priority = 0;
   std::vector<int> cpus;  ///< none: not pinned; one: all roles; two: one per role

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What all measuring loops have in common: the bracket around a loop, recording, the overload rule.
+#pragma once
+
+#include "takt/probe/pacer.hpp"
+#include "takt/probe/roles.hpp"
+
+namespace takt::probe {
+
+/// Of a loop at a real-time priority that never catches up: 2 % of its CPU go to everything else.
+inline constexpr OverloadRule real_time_overload{.patience = std::chrono::milliseconds{500},
+                                                 .rest = std::chrono::milliseconds{10}};
+
+inline void record(const Bench& bench, const Message& message, os::TimePoint received) noexcept {
+  if (bench.samples != nullptr) {
+    bench.samples->record(message.sequence, message.intended, message.sent, received);
+  }
+}
+
+/// Brackets a loop: what it cost and under which conditions it ran.
+class Loop {
+ public:
+  explicit Loop(Outcome& outcome) : outcome_{outcome} {
+    before_ = os::resource_usage(os::UsageOf::thread);
+    outcome_.started = os::now();
+  }
+
+  void end(std::optional<os::Shortfall> problem = {}) {
+    outcome_.ended = os::now();
+    outcome_.usage = os::resource_usage(os::UsageOf::thread) - before_;
+    outcome_.obtained = read_back();
+    outcome_.problem = std::move(problem);
+  }
+
+  void end(const Pacer& pacer, std::optional<os::Shortfall> problem = {}) {
+    end(std::move(problem));
+    outcome_.overruns = pacer.overruns();
+    outcome_.rests = pacer.rests();
+  }
+
+ private:
+  Outcome& outcome_;
+  os::ResourceUsage before_;
+};
+
+}  // namespace takt::probe
