@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``takt trace``."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from takt.trace.file import Trace
+    from takt.trace.summary import TraceSummary
+
+
+def trace(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="What Options::trace named.")],
+    perfetto: Annotated[
+        Path | None,
+        typer.Option(metavar="OUT", help="Write a file that ui.perfetto.dev opens (.json[.gz])."),
+    ] = None,
+    parquet: Annotated[
+        Path | None,
+        typer.Option(metavar="OUT", help="Write events.parquet and jobs.parquet to this folder."),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document instead.")
+    ] = False,
+) -> None:
+    """Tell what became of each task in a trace of the executor or the simulator.
+
+    A response runs from the intended release to the end of the job. The trace of a process that was
+    killed, or that still runs, is read as far as it goes.
+
+    Example: takt trace docking.takttrace --perfetto docking.json
+    """
+    from takt.cli.output import print_json, stderr, stdout
+    from takt.trace import file as files
+    from takt.trace.show import remarks, show
+
+    summary = _replay(files.read(file), perfetto, parquet)
+    if as_json:
+        print_json(summary.model_dump(mode="json"))
+        return
+    show(stdout(), summary)
+    for line in remarks(summary):
+        stderr().print(line, markup=False, soft_wrap=True)
+    if perfetto:
+        stdout().print(f"{perfetto}: open it at https://ui.perfetto.dev", soft_wrap=True)
+    if parquet:
+        stdout().print(f"{parquet}: events.parquet, jobs.parquet", soft_wrap=True)
+
+
+def _replay(trace: Trace, perfetto: Path | None, parquet: Path | None) -> TraceSummary:
+    """Reads the trace once, for the summary and for what is to be written."""
+    from rich.progress import Progress
+
+    from takt.cli.output import stderr
+    from takt.errors import Failure
+    from takt.trace.parquet import ParquetExport
+    from takt.trace.perfetto import PerfettoExport
+    from takt.trace.summary import Summing
+    from takt.trace.timeline import Sink, replay
+
+    summing = Summing(trace)
+    sinks: list[Sink] = [summing]
+    written: list[str] = []
+    where = " or ".join(str(path) for path in (perfetto, parquet) if path)
+    if perfetto:
+        _refuse_trace(perfetto)
+    try:
+        with ExitStack() as open_files:
+            if perfetto:
+                sinks.append(open_files.enter_context(closing(PerfettoExport(trace, perfetto))))
+                written.append(str(perfetto))
+            if parquet:
+                tables = open_files.enter_context(closing(ParquetExport(trace, parquet)))
+                sinks.append(tables)
+                written += map(str, tables.files)
+            bar = open_files.enter_context(Progress(console=stderr(), transient=True))
+            job = bar.add_task("reading", total=trace.events)
+            not_nested = replay(trace, sinks, lambda done: bar.update(job, completed=done))
+    except OSError as error:
+        raise Failure(f"it cannot be written: {error.strerror or error}", where=where) from None
+    return summing.result(not_nested).model_copy(update={"written": written})
+
+
+def _refuse_trace(path: Path) -> None:
+    from takt.errors import TaktError
+    from takt.trace.file import is_trace
+
+    if is_trace(path):
+        raise TaktError(
+            "this is a trace, it is not overwritten",
+            where=str(path),
+            remedy="choose another name: --perfetto trace.json",
+        )

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What ``takt trace`` writes, read by the programs that it is written for."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from trace_files import event, header, name, periodic, two_tasks, write
+
+from takt.cli.main import main
+from takt.trace.file import Type
+
+LOW, HIGH = "planner.low_with_a_name_that_needs_two_records", "guard.brake"
+Call = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def call(capfd: pytest.CaptureFixture[str]) -> Call:
+    """Calls ``takt trace``; returns exit code, standard output and standard error."""
+
+    def call(*arguments: object) -> tuple[int, str, str]:
+        try:
+            main(["trace", *map(str, arguments)])
+        except SystemExit as ended:
+            out, err = capfd.readouterr()
+            return int(ended.code or 0), out, err
+        raise AssertionError
+
+    return call
+
+
+def rows(path: Path, select: str) -> list[tuple[Any, ...]]:
+    with duckdb.connect() as database:
+        return database.execute(f"FROM read_parquet(?) {select}", [str(path)]).fetchall()
+
+
+def test_the_summary_tells_each_task(call: Call, tmp_path: Path) -> None:
+    code, out, _ = call(write(tmp_path / "t", two_tasks()), "--json")
+    document = json.loads(out)
+    assert (code, document["schema_version"], document["lost"]) == (0, 1, 0)
+    assert (document["source"], document["switches"]) == ("executor", 1)
+    low, high = document["tasks"]
+    assert (low["task"], high["task"]) == (LOW, HIGH)
+    assert (low["releases"], low["skipped"], low["jobs"], low["misses"]) == (4, 3, 1, 0)
+    assert (low["preemptions"], low["preempted_us"], low["response_max_us"]) == (1, 25.0, 70.0)
+    assert (high["releases"], high["jobs"], high["misses"]) == (2, 2, 1)
+    assert (high["response_p50_us"], high["response_max_us"]) == (28.0, 31.0)
+    assert (high["unfinished"], high["incomplete"]) == (0, 0)
+
+
+def test_percentiles_are_exact_over_many_blocks(call: Call, tmp_path: Path) -> None:
+    _, out, _ = call(write(tmp_path / "t", periodic(50_001)), "--json")
+    (task,) = json.loads(out)["tasks"]
+    assert (task["releases"], task["jobs"]) == (50_001, 50_001)
+    assert task["response_p50_us"] == pytest.approx(27.0)
+    assert task["response_p99_us"] == pytest.approx(51.5)
+    assert task["response_max_us"] == pytest.approx(52.0)
+
+
+def test_what_makes_a_trace_doubtful_is_said(call: Call, tmp_path: Path) -> None:
+    records = [
+        *two_tasks()[:-3],
+        name("attribute", 0, "shortfall=SCHED_FIFO: not permitted"),
+        event(140_000, Type.overflow, value=4),
+        event(150_000, 99),
+    ]
+    code, out, err = call(write(tmp_path / "t", records, header(flags=0)))
+    assert code == 0
+    assert "finished" in out
+    assert "70.0" in out
+    for words in (
+        "4 events are lost", "not closed in order", "1 records are of a type",
+        "no evidence of real-time behaviour: SCHED_FIFO: not permitted",
+    ):  # fmt: skip
+        assert words in err
+
+
+def test_parquet_has_a_row_an_event_and_a_row_a_job(call: Call, tmp_path: Path) -> None:
+    out = tmp_path / "tables"
+    code, _, _ = call(write(tmp_path / "t", two_tasks()), "--parquet", out)
+    assert code == 0
+    events = rows(out / "events.parquet", "SELECT time_ns")
+    assert len(events) == 13
+    assert events == sorted(events)
+    deliver = "SELECT task, topic, value, core, detail WHERE event = 'deliver'"
+    assert rows(out / "events.parquet", deliver) == [(HIGH, "/scan", 4000, 0, 2)]
+    switch = "SELECT task, topic, value WHERE event = 'scenario'"
+    assert rows(out / "events.parquet", switch) == [(None, None, 1)]
+    jobs = rows(
+        out / "jobs.parquet",
+        "SELECT task, job, release_ns, start_ns, end_ns, deadline_ns, preempted_ns, missed, "
+        "cpu_time_ns ORDER BY start_ns",
+    )
+    assert jobs == [
+        (LOW, 0, 0, 10_000, 70_000, 200_000, 25_000, False, None),
+        (HIGH, 0, 20_000, 20_000, 45_000, 50_000, 0, False, 24_000),
+        (HIGH, 1, 100_000, 100_500, 131_000, 130_000, 0, True, None),
+    ]
+
+
+def test_an_empty_trace_gives_empty_tables(call: Call, tmp_path: Path) -> None:
+    trace = write(tmp_path / "t", [])
+    out = tmp_path / "tables"
+    code, _, _ = call(trace, "--parquet", out, "--perfetto", tmp_path / "p.json")
+    assert code == 0
+    for table in ("events", "jobs"):
+        assert rows(out / f"{table}.parquet", "SELECT *") == []
+    assert json.loads((tmp_path / "p.json").read_text())["traceEvents"]
+
+
+def perfetto(path: Path) -> tuple[dict[str, Any], dict[tuple[int, int], str]]:
+    raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    document = json.loads(raw)
+    tracks = {
+        (one["pid"], one["tid"]): one["args"]["name"]
+        for one in document["traceEvents"]
+        if one["name"] == "thread_name"
+    }
+    return document, tracks
+
+
+@pytest.mark.parametrize("suffix", [".json", ".json.gz"])
+def test_perfetto_gets_a_track_for_each_core_and_task(
+    call: Call, tmp_path: Path, suffix: str
+) -> None:
+    path = tmp_path / f"trace{suffix}"
+    code, _, _ = call(write(tmp_path / "t", two_tasks()), "--perfetto", path)
+    assert code == 0
+    document, tracks = perfetto(path)
+    assert sorted(tracks.values()) == sorted(["core 0", LOW, HIGH])
+    shown: dict[str, list[tuple[str, float, float]]] = {track: [] for track in tracks.values()}
+    for one in document["traceEvents"]:
+        if one["ph"] in "Xi":
+            track = tracks[one["pid"], one["tid"]]
+            shown[track].append((one["name"], one["ts"], one.get("dur", -1)))
+    assert sorted(shown["core 0"], key=lambda one: one[1]) == [
+        (LOW, 10, 10), (HIGH, 20, 25), (LOW, 45, 25), ("scenario docking", 90, -1),
+        (HIGH, 100.5, 30.5),
+    ]  # fmt: skip
+    assert sorted(shown[LOW], key=lambda one: one[1]) == [
+        ("release", 0, -1), (LOW, 10, 60), ("preempted", 20, 25), ("skipped", 110, -1)
+    ]  # fmt: skip
+    assert ("deliver /scan", 21, -1) in shown[HIGH]
+    assert ("deadline miss", 131, -1) in shown[HIGH]
+    assert (f"{HIGH} (missed its deadline)", 100.5, 30.5) in shown[HIGH]
+
+
+def test_perfetto_times_of_a_long_uptime_are_exact_to_the_nanosecond(
+    call: Call, tmp_path: Path
+) -> None:
+    begin = 400 * 24 * 3600 * 10**9 + 123_456_789
+    records = [event(begin, Type.start, task=0), event(begin + 1, Type.end, task=0, value=-1)]
+    path = tmp_path / "p.json"
+    call(write(tmp_path / "t", records), "--perfetto", path)
+    assert f'"ts":{begin // 1000}.789,"dur":0.001' in path.read_text()
+
+
+def test_slices_of_one_track_nest(call: Call, tmp_path: Path) -> None:
+    path = tmp_path / "p.json"
+    call(write(tmp_path / "t", two_tasks()), "--perfetto", path)
+    document, tracks = perfetto(path)
+    for track in tracks:
+        open_until: list[float] = []
+        spans = [
+            one for one in document["traceEvents"]
+            if one["ph"] == "X" and (one["pid"], one["tid"]) == track
+        ]  # fmt: skip
+        for one in sorted(spans, key=lambda one: (one["ts"], -one["dur"])):
+            while open_until and open_until[-1] <= one["ts"]:
+                open_until.pop()
+            assert not open_until or one["ts"] + one["dur"] <= open_until[-1]
+            open_until.append(one["ts"] + one["dur"])
+
+
+def test_a_trace_is_never_overwritten(call: Call, tmp_path: Path) -> None:
+    trace = write(tmp_path / "t", two_tasks())
+    before = trace.read_bytes()
+    code, _, err = call(trace, "--perfetto", trace)
+    assert (code, "not overwritten" in err) == (2, True)
+    assert trace.read_bytes() == before
+
+
+@pytest.mark.parametrize("arguments", [["--perfetto", "{t}/no/p.json"], ["--parquet", "{t}/t"]])
+def test_what_cannot_be_written_is_exit_code_1_with_the_path(
+    call: Call, tmp_path: Path, arguments: list[str]
+) -> None:
+    trace = write(tmp_path / "t", two_tasks())
+    code, _, err = call(trace, *(one.format(t=tmp_path) for one in arguments))
+    assert code == 1
+    assert arguments[1].format(t=tmp_path) in err
+
+
+def test_a_file_that_is_no_trace_is_exit_code_2(call: Call, tmp_path: Path) -> None:
+    (tmp_path / "t").write_text("name: quick\n")
+    code, out, err = call(tmp_path / "t")
+    assert (code, out) == (2, "")
+    assert "this is no trace" in err
+    assert "Traceback" not in err
