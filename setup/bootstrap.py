@@ -175,6 +175,7 @@ def build(wheels: bool, development: bool) -> None:
     arguments = [
         "-GNinja",
         "-DCMAKE_BUILD_TYPE=RelWithDebInfo",
+        "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON",
         f"-DBUILD_TESTING={'ON' if development else 'OFF'}",
         "-Dnanobind_ROOT="
         + output([str(STATE / "venv/bin/python"), "-m", "nanobind", "--cmake_dir"]),
