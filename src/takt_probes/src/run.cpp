@@ -266,6 +266,7 @@ int measure(const Options& options, Stack& stack) {
     result.error = unexpected(error);
     finish();
   }
+  stack.close();
   return exit_code;
 }
 

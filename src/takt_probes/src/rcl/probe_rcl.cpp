@@ -157,6 +157,8 @@ class Rcl : public Stack {
     }
   }
 
+  void close() override { context_.reset(); }
+
   std::map<std::string, std::string> versions() const override { return rcl_versions(); }
 
  private:

@@ -76,6 +76,9 @@ class Stack {
     return nullptr;
   }
 
+  /// Ends what is left when all links and timers are gone. It may hang: the watchdog still runs.
+  virtual void close() {}
+
   /// What the numbers depend on besides this program.
   virtual std::map<std::string, std::string> versions() const { return {}; }
 };

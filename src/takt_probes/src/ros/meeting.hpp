@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the ends of a topic meet, so that nothing is lost to discovery. The two sides of a match are
-// found one after the other: a publisher that sees a subscription may still be unknown to it. So
-// the passive end (pong, subscriber) creates its own publisher, on the way back, only when its
+// How the ends of a topic meet, so that nothing is lost to discovery.
+//
+// In ROS 2 the two sides of a match are found one after the other: a publisher that sees a
+// subscription may still be unknown to it. So the passive end (pong, subscriber) creates its own publisher, on the way back, only when its
 // subscription has found the active end. Seeing that publisher is the proof that it listens; no
 // message is needed for it, and the first sample stays the first.
 #pragma once
@@ -40,8 +41,8 @@ bool wait_for_meeting(const Options& options, const os::StopFlag& stop, os::Time
                                 ? "no pong appeared in time"
                                 : "fewer than " + std::to_string(options.subscribers) +
                                       " subscribers appeared in time",
-                     .fix = "start it before this one, with the same --topic, transport and "
-                            "ROS_DOMAIN_ID"}};
+                     .fix = "start it before this one, with the same --topic, transport and ROS "
+                            "environment (ROS 2: ROS_DOMAIN_ID, ROS 1: ROS_MASTER_URI, ROS_IP)"}};
     }
     if (stop.wait_until(os::now() + 2ms)) {
       return false;

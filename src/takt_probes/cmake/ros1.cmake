@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+# Looks for ROS 1: sets TAKT_HAS_ROS1, the target PkgConfig::ROSCPP, and takt_ros1_messages(TARGET),
+# which generates the header takt_ros1/Sample.h for a target. No catkin: roscpp comes with pkg-config,
+# its generator is a script.
+
+set(TAKT_HAS_ROS1 FALSE)
+set(missing)
+find_package(PkgConfig QUIET)
+if(PkgConfig_FOUND)
+  pkg_check_modules(ROSCPP QUIET IMPORTED_TARGET roscpp)
+endif()
+if(NOT ROSCPP_FOUND)
+  list(APPEND missing "roscpp (through pkg-config)")
+endif()
+find_file(TAKT_GEN_CPP gen_cpp.py HINTS ${ROSCPP_PREFIX}/lib/gencpp /usr/lib/gencpp)
+find_path(TAKT_GENCPP_TEMPLATES msg.h.template HINTS ${ROSCPP_PREFIX}/share/gencpp /usr/share/gencpp)
+# Not the Python of an active environment: the generator's modules belong to the system's.
+find_program(TAKT_ROS1_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
+if(NOT TAKT_GEN_CPP OR NOT TAKT_GENCPP_TEMPLATES OR NOT TAKT_ROS1_PYTHON)
+  list(APPEND missing "gencpp")
+else()
+  execute_process(COMMAND ${TAKT_ROS1_PYTHON} -c "import genmsg"
+    RESULT_VARIABLE genmsg_missing OUTPUT_QUIET ERROR_QUIET)
+  if(genmsg_missing)
+    list(APPEND missing "genmsg for ${TAKT_ROS1_PYTHON}")
+  endif()
+endif()
+
+if(missing)
+  list(JOIN missing ", " missing)
+  message(STATUS "probe_ros1 is not built: ${missing} was not found (on Debian: apt-get install "
+    "--no-install-recommends libroscpp-dev ros-message-generation python3-rosmaster)")
+else()
+  set(TAKT_HAS_ROS1 TRUE)
+endif()
+
+function(takt_ros1_messages target)
+  set(message ${PROJECT_SOURCE_DIR}/src/ros1/msg/Sample.msg)
+  set(folder ${PROJECT_BINARY_DIR}/ros1)
+  set(header ${folder}/takt_ros1/Sample.h)
+  add_custom_command(OUTPUT ${header}
+    COMMAND ${TAKT_ROS1_PYTHON} ${TAKT_GEN_CPP} ${message} -p takt_ros1 -o ${folder}/takt_ros1
+      -e ${TAKT_GENCPP_TEMPLATES}
+    DEPENDS ${message} ${TAKT_GEN_CPP} VERBATIM)
+  target_sources(${target} PRIVATE ${header})
+  target_include_directories(${target} SYSTEM PRIVATE ${folder})
+endfunction()

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ros1_link.hpp"
+
+#include <ros/transport_hints.h>
+
+#include <exception>
+
+#include "meeting.hpp"
+
+namespace takt::probe {
+namespace {
+
+ros::TransportHints hints_of(const Options& options) {
+  ros::TransportHints hints;
+  if (options.transport == "udpros") {
+    return hints.unreliable();
+  }
+  return options.transport == "tcpros_nodelay" ? hints.tcpNoDelay() : hints.tcp();
+}
+
+}  // namespace
+
+Ros1Link::Ros1Link(const Options& options, Role role, os::StopFlag& stop)
+    : options_{options}, role_{role}, stop_{stop} {
+  outgoing_.payload.resize(options.payload_bytes);
+  const auto depth = static_cast<std::uint32_t>(options.depth);
+  if (role != Role::subscriber) {
+    out_ = lane_.handle.advertise<Ros1Sample>(
+        is_active(role) ? topic_there(options) : topic_back(options), depth);
+  }
+  if (role != Role::publisher) {
+    using Taken = boost::shared_ptr<const Ros1Sample>;
+    in_ = lane_.handle.subscribe<Ros1Sample>(
+        is_active(role) ? topic_back(options) : topic_there(options), depth,
+        boost::function<void(const Taken&)>{[this](const Taken& message) { taken_ = message; }},
+        ros::VoidConstPtr{}, hints_of(options));
+  }
+}
+
+bool Ros1Link::connect(os::TimePoint deadline) {
+  // A publisher counts a subscriber when the connection stands: nothing is lost from then on. The
+  // pong, too, must not answer before; what comes earlier waits in its queue.
+  const std::size_t wanted = role_ == Role::publisher    ? options_.subscribers
+                             : role_ == Role::subscriber ? 0
+                                                         : 1;
+  return wait_for_meeting(options_, stop_, deadline,
+                          [&] { return out_.getNumSubscribers() >= wanted; });
+}
+
+bool Ros1Link::publish(const Ros1Sample& message) noexcept {
+  try {
+    out_.publish(message);
+    return true;
+  } catch (const std::exception& error) {
+    failure_ = error.what();
+    return false;
+  }
+}
+
+bool Ros1Link::send(const Message& message) noexcept {
+  outgoing_.sequence = message.sequence;
+  outgoing_.intended_ns = message.intended.time_since_epoch().count();
+  outgoing_.sent_ns = message.sent.time_since_epoch().count();
+  outgoing_.last = static_cast<std::uint8_t>(message.last);
+  return publish(outgoing_);
+}
+
+bool Ros1Link::reply() noexcept {
+  return publish(*taken_);
+}
+
+std::optional<Message> Ros1Link::receive(os::TimePoint deadline) noexcept {
+  using std::chrono::nanoseconds;
+  try {
+    taken_.reset();
+    if (!lane_.run_until(deadline, stop_, Wait::idle, [this] { return taken_ != nullptr; })) {
+      return {};
+    }
+    return Message{.sequence = taken_->sequence,
+                   .intended = os::TimePoint{nanoseconds{taken_->intended_ns}},
+                   .sent = os::TimePoint{nanoseconds{taken_->sent_ns}},
+                   .last = taken_->last != 0};
+  } catch (const std::exception& error) {
+    failure_ = error.what();
+    return {};
+  }
+}
+
+std::optional<os::Shortfall> Ros1Link::problem() const {
+  if (failure_.empty()) {
+    return {};
+  }
+  return os::Shortfall{.what = "roscpp could not send or take a message",
+                       .why = failure_,
+                       .fix = "look at roscpp's own output above"};
+}
+
+}  // namespace takt::probe

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ros1_node.hpp"
+
+#include <ros/init.h>
+#include <ros/master.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "takt/probe/failure.hpp"
+#include "takt/probe/timer.hpp"
+
+namespace takt::probe {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::chrono::seconds master_patience{5};
+
+}  // namespace
+
+void start_ros1(const Options& options, const os::StopFlag& stop) {
+  if (ros::isInitialized()) {
+    return;
+  }
+  if (std::getenv("ROS_MASTER_URI") == nullptr) {
+    throw Failure{{.what = "there is no ROS 1 master to register with",
+                   .why = "ROS_MASTER_URI is not set",
+                   .fix = "set it, for example to http://127.0.0.1:11311, with ROS_IP=127.0.0.1 "
+                          "and 'rosmaster --core -p 11311' running"}};
+  }
+  ros::init(ros::M_string{},
+            "probe_" + std::string{name_of(options.role)} + "_" + std::to_string(getpid()),
+            ros::init_options::NoSigintHandler);
+  ros::master::setRetryTimeout(ros::WallDuration{5.0});
+  const auto deadline = os::now() + master_patience;
+  while (!ros::master::check()) {
+    if (os::now() >= deadline || stop.wait_until(os::now() + 50ms)) {
+      throw Failure{{.what = "no ROS 1 master answered at " + ros::master::getURI(),
+                     .why = "nothing listens there, or it gets no CPU time",
+                     .fix = "start it ('rosmaster --core -p PORT'), or correct ROS_MASTER_URI"}};
+    }
+  }
+  ros::start();
+}
+
+void end_ros1() {
+  if (ros::isStarted()) {
+    ros::shutdown();
+  }
+}
+
+void CallbackLane::call_one(os::TimePoint deadline, Wait wait) {
+  if (wait == Wait::busy) {
+    if (queue_.callOne() == ros::CallbackQueue::Empty) {
+      give_way();
+    }
+    return;
+  }
+  const auto slice = std::clamp<std::chrono::nanoseconds>(deadline - os::now(), 0ns, longest_wait);
+  queue_.callOne(ros::WallDuration{}.fromNSec(slice.count()));
+}
+
+}  // namespace takt::probe
