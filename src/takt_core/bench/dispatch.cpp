@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// CPU time of the whole process for each executed callback, all of them empty timers of 10 ms.
+// Aligned: all are released at once, one wake-up serves many. Spread: each by itself.
+#include "bench.hpp"
+#include "takt/os/usage.hpp"
+
+namespace takt::bench {
+namespace {
+
+struct Cell {
+  const char* policy;
+  int tasks;
+  int priorities;
+  bool aligned;
+  std::vector<double> cpu_ns = {};  // for each callback, by round
+  std::uint64_t callbacks = 0;
+};
+
+void measure(Cell& cell, const Settings& settings) {
+  executor::Executor executor{{.policy = sched::parse_policy(cell.policy),
+                               .cpus = {settings.cpu},
+                               .on_shortfalls = note_shortfalls}};
+  constexpr nanoseconds period = 10ms;
+  for (int i = 0; i < cell.tasks; ++i) {
+    executor.add(timer("task" + std::to_string(i), period, 40 + i % cell.priorities,
+                       cell.aligned ? 0ns : i * period / cell.tasks),
+                 {[](const auto&) {}});
+  }
+  const auto completed = [&] {
+    std::uint64_t sum = 0;
+    for (int i = 0; i < cell.tasks; ++i) {
+      sum += executor.statistics(static_cast<sched::TaskIndex>(i)).completed;
+    }
+    return sum;
+  };
+  executor.start();
+  const os::TimePoint begin = executor.start_time() + 5 * period + period / 2;
+  os::sleep_until(begin);
+  const os::ResourceUsage before = os::resource_usage(os::UsageOf::process);
+  const std::uint64_t first = completed();
+  os::sleep_until(begin + settings.duration);
+  const os::ResourceUsage used = os::resource_usage(os::UsageOf::process) - before;
+  const std::uint64_t count = completed() - first;
+  executor.stop();
+  cell.callbacks += count;
+  cell.cpu_ns.push_back(static_cast<double>(used.cpu_time.count()) /
+                        static_cast<double>(count == 0 ? 1 : count));
+}
+
+}  // namespace
+
+void dispatch(const Settings& settings) {
+  std::vector<Cell> cells;
+  for (const char* policy : {"fp", "edf"}) {
+    for (const int tasks : {1, 10, 50, 200}) {
+      for (const int priorities : {1, 10}) {
+        for (const bool aligned : {true, false}) {
+          if (priorities <= tasks && (priorities == 1 || std::string{policy} == "fp")) {
+            cells.push_back(
+                {.policy = policy, .tasks = tasks, .priorities = priorities, .aligned = aligned});
+          }
+        }
+      }
+    }
+  }
+  for (int round = 0; round < settings.rounds; ++round) {
+    for (Cell& cell : cells) {
+      measure(cell, settings);
+    }
+  }
+  std::vector<std::string> rows;
+  for (const Cell& cell : cells) {
+    rows.push_back("{\"policy\": \"" + std::string{cell.policy} +
+                   "\", \"tasks\": " + std::to_string(cell.tasks) +
+                   ", \"priorities\": " + std::to_string(cell.priorities) + ", \"releases\": \"" +
+                   (cell.aligned ? "aligned" : "spread") +
+                   "\", \"cpu_ns_per_callback\": " + std::to_string(median(cell.cpu_ns)) +
+                   ", \"callbacks\": " + std::to_string(cell.callbacks) +
+                   ", \"by_round\": " + json_list(cell.cpu_ns) + "}");
+  }
+  print_document("dispatch", settings, rows);
+}
+
+}  // namespace takt::bench
