@@ -12,6 +12,8 @@
 #include "takt/os/event.hpp"
 #include "takt/os/stop.hpp"
 #include "takt/os/usage.hpp"
+#include "takt/sched/compiled.hpp"
+#include "takt/sched/ready_queue.hpp"
 #include "takt/stats/extremes.hpp"
 #include "takt/stats/histogram.hpp"
 
@@ -113,6 +115,43 @@ TEST(Allocation, none_in_the_calls_of_a_measuring_loop) {
               stop.request();
             }),
             0);
+}
+
+TEST(Allocation, none_while_deciding_which_job_runs) {
+  std::vector<sched::Task> tasks(20);
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    tasks[i].name = std::to_string(i);
+    tasks[i].group = i % 3 == 0 ? "bus" : "";
+    tasks[i].parameters.period = std::chrono::milliseconds{10 + i};
+    tasks[i].parameters.expected_execution = 1ms;
+    tasks[i].parameters.priority = static_cast<int>(i) + 1;
+  }
+  for (const std::string_view name : sched::policy_names()) {
+    const sched::CompiledStrategy strategy{tasks, sched::parse_policy(name)};
+    const sched::CompiledScenario& scenario = strategy.scenarios().front();
+    sched::ReadyQueue queue{scenario.policy(), tasks.size()};
+    sched::SystemCeiling ceiling{scenario.ceilings(), tasks.size()};
+    const sched::Job next = scenario.job(0, 1, os::TimePoint{5ms});
+    bool done = true;
+    int decided = 0;
+    EXPECT_EQ(allocations_of([&] {
+                for (sched::TaskIndex task = 0; task < tasks.size(); ++task) {
+                  done = queue.push(scenario.job(task, 0, os::TimePoint{1ms})) && done;
+                }
+                done = strategy.find_scenario("default").has_value() && done;
+                while (!queue.empty()) {
+                  const sched::Decision decision =
+                      scenario.policy().decide(queue.jobs(), {&next, 1}, os::TimePoint{2ms});
+                  decided += decision.job != sched::Decision::none ? 1 : 0;
+                  done = ceiling.may_start(queue.top()) && ceiling.push(queue.pop()) && done;
+                  ceiling.pop();
+                }
+              }),
+              0)
+        << name;
+    EXPECT_TRUE(done) << name;
+    EXPECT_GT(decided, 0) << name;
+  }
 }
 
 }  // namespace
