@@ -125,4 +125,8 @@ const std::vector<std::string>& Context::get_non_ros_arguments() const noexcept 
   return handle_->non_ros_arguments;
 }
 
+rcl_context_t* Context::get_rcl_context() const noexcept {
+  return &handle_->context;
+}
+
 }  // namespace takt

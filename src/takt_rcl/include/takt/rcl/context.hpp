@@ -8,6 +8,8 @@
 // Create contexts and nodes before the calling thread becomes real-time, unless that is wanted.
 #pragma once
 
+#include <rcl/context.h>
+
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -42,6 +44,9 @@ class Context {
 
   // argv without `--ros-args …`, the program's name first; empty without arguments.
   [[nodiscard]] const std::vector<std::string>& get_non_ros_arguments() const noexcept;
+
+  // For wait sets. Lives as long as the context.
+  [[nodiscard]] rcl_context_t* get_rcl_context() const noexcept;
 
  private:
   friend class Node;

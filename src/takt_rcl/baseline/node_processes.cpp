@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <system_error>
+#include <takt/baseline/node_processes.hpp>
+#include <takt/os/thread.hpp>
+
+namespace takt::baseline {
+namespace {
+
+using namespace std::chrono_literals;
+
+int run_child(const NodeProcess& process, pid_t parent) {
+  try {
+    os::StopFlag stop;
+    const os::StopOnSignal on_signal{stop};
+    os::end_with_parent(SIGTERM, parent);
+    os::ThreadSettings settings{.cpus = process.cpus};
+    if (process.priority > 0) {
+      settings.policy = os::SchedulingPolicy::fifo;
+      settings.priority = process.priority;
+    }
+    for (const os::Shortfall& shortfall : os::apply(settings)) {
+      std::fprintf(stderr, "%s: not obtained: %s: %s. To get it: %s.\n", process.name.c_str(),
+                   shortfall.what.c_str(), shortfall.why.c_str(), shortfall.fix.c_str());
+    }
+    return process.run(stop);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: %s\n", process.name.c_str(), error.what());
+    return 1;
+  }
+}
+
+int exit_code_of(int status) {
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+}  // namespace
+
+std::vector<EndedProcess> run_node_processes(const std::vector<NodeProcess>& processes,
+                                             const os::StopFlag& stop) {
+  std::vector<pid_t> children;
+  const auto signal_all = [&children](int signal) {
+    for (const pid_t child : children) {
+      if (child > 0) kill(child, signal);
+    }
+  };
+  const pid_t parent = getpid();
+  std::fflush(nullptr);  // what is buffered must not be written by each child again
+  for (const NodeProcess& process : processes) {
+    const pid_t child = fork();
+    if (child == 0) {
+      const int code = run_child(process, parent);
+      std::fflush(nullptr);
+      _exit(code);  // without the destructors of what belongs to the parent
+    }
+    if (child < 0) {
+      const int error = errno;
+      signal_all(SIGKILL);
+      for (const pid_t started : children) waitpid(started, nullptr, 0);
+      throw std::system_error{error, std::generic_category(),
+                              "cannot start the process of node '" + process.name + "'"};
+    }
+    children.push_back(child);
+  }
+  std::vector<EndedProcess> ended;
+  for (const NodeProcess& process : processes) ended.push_back({.name = process.name});
+  bool asked = false;
+  for (std::size_t left = children.size(); left > 0;) {
+    for (std::size_t i = 0; i < children.size(); ++i) {
+      int status = 0;
+      if (children[i] > 0 && waitpid(children[i], &status, WNOHANG) == children[i]) {
+        ended[i].exit_code = exit_code_of(status);
+        children[i] = 0;
+        --left;
+      }
+    }
+    if (!asked && stop.requested()) {
+      signal_all(SIGTERM);
+      asked = true;
+    }
+    if (left > 0) {
+      constexpr auto pause = 10ms;
+      asked ? os::sleep_until(os::now() + pause)
+            : static_cast<void>(stop.wait_until(os::now() + pause));
+    }
+  }
+  return ended;
+}
+
+}  // namespace takt::baseline
