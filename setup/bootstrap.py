@@ -114,6 +114,8 @@ def missing_packages(development: bool) -> list[str]:
         f"{version}-dev": Path(sysconfig.get_path("include"), "Python.h").exists(),
         "libcli11-dev": Path("/usr/include/CLI/CLI.hpp").exists(),
     }
+    if "ROS_DISTRO" not in os.environ:
+        present["libssl-dev"] = Path("/usr/include/openssl/ssl.h").exists()  # Fast DDS's CMake
     if development:
         present["libgtest-dev"] = Path("/usr/include/gtest/gtest.h").exists()
         present["rt-tests"] = shutil.which("cyclictest")
