@@ -5,7 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from takt.bench.dispatch import dispatch
+from takt.bench.intra import intra
 from takt.bench.model import Bench
+from takt.bench.operations import switch, trace
+from takt.bench.preempt import preempt
 from takt.bench.record import record
 from takt.bench.roundtrip import roundtrip
 from takt.bench.wakeup import wakeup
@@ -15,4 +19,9 @@ BENCHES: dict[str, Callable[[int, int, Callable[[str], None]], Bench]] = {
     "record": record,
     "roundtrip": roundtrip,
     "wakeup": wakeup,
+    "preempt": preempt,
+    "switch": switch,
+    "trace": trace,
+    "intra": intra,
+    "dispatch": dispatch,
 }

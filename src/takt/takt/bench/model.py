@@ -21,7 +21,7 @@ class Bar(BaseModel):
     name: str
     value: float
     limit: float
-    unit: str  # "ratio", "ns", "count"
+    unit: str  # "ratio", "ns", "µs", "count"
     detail: dict[str, Any] = {}  # the figures behind the value, medians over the rounds
 
     @computed_field  # type: ignore[prop-decorator]
@@ -29,6 +29,18 @@ class Bar(BaseModel):
     def holds(self) -> bool:
         """Whether the value keeps the limit."""
         return self.value <= self.limit
+
+
+class Table(BaseModel):
+    """A published table and the same one measured here; figures of a row by column."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    table: str
+    title: str
+    unit: str
+    published: dict[str, dict[str, float]]
+    measured: dict[str, dict[str, float]]
 
 
 class Bench(BaseModel):
@@ -40,6 +52,7 @@ class Bench(BaseModel):
     bench: str
     rounds: int
     bars: list[Bar]
+    tables: list[Table] = []
     notes: list[str] = []
 
 

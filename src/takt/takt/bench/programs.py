@@ -58,6 +58,33 @@ def document(command: list[str | Path]) -> dict[str, Any]:
     return parsed
 
 
+def figures(name: str, mode: str, **options: object) -> dict[str, Any]:
+    """What a bench of Takt's measures at SCHED_FIFO; raises Failure where that is not allowed."""
+    words = [
+        word
+        for key, value in options.items()
+        for word in (f"--{key.replace('_', '-')}", _written(value))
+    ]
+    answer = document([installed(name), mode, *words])
+    if answer["shortfalls"]:
+        raise no_real_time(answer["shortfalls"][0])
+    return answer
+
+
+def no_real_time(reason: str) -> Failure:
+    """The error for a comparison that needs real-time priorities."""
+    return Failure(
+        f"SCHED_FIFO is not allowed here, so there is nothing to compare ({reason})",
+        remedy="./takt doctor says how to get it",
+    )
+
+
+def _written(value: object) -> str:
+    if isinstance(value, list):
+        return ",".join(map(str, value))
+    return str(int(value) if isinstance(value, bool) else value)
+
+
 def probe_wakeups(count: int, period_us: int, priority: int, cpu: int) -> NDArray[np.int64]:
     """Wake-up latencies of the raw probe at SCHED_FIFO in ns, the first apart, one process."""
     with tempfile.TemporaryDirectory(dir=MEMORY) as name:
@@ -73,10 +100,7 @@ def probe_wakeups(count: int, period_us: int, priority: int, cpu: int) -> NDArra
         words = [str(word) for key, value in options.items() for word in (f"--{key}", value)]
         answer = document([installed("probe_raw"), "wakeup", *words])
         if answer["obtained"]["policy"] != "fifo":
-            raise Failure(
-                "SCHED_FIFO is not allowed here, so there is nothing to compare",
-                remedy="./takt doctor says how to get it",
-            )
+            raise no_real_time(f"the probe got {answer['obtained']['policy']}")
         records = samples.read(recorded).records[1:]
         return np.asarray(records["received_ns"] - records["intended_ns"], dtype=np.int64)
 

@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.table import Table
 
 from takt.bench.model import Bench
+from takt.bench.model import Table as Compared
 
 
 def show(console: Console, bench: Bench) -> None:
@@ -28,8 +29,25 @@ def show(console: Console, bench: Bench) -> None:
     for bar in bench.bars:
         if bar.detail:
             console.print(f"  {bar.name}: {_words(bar.detail)}", soft_wrap=True)
+    for compared in bench.tables:
+        console.print(_table(compared))
     for note in bench.notes:
         console.print(f"  {note}", soft_wrap=True)
+
+
+def _table(compared: Compared) -> Table:
+    table = Table(
+        title=f"Table {compared.table}: {compared.title} ({compared.unit})", title_justify="left"
+    )
+    table.add_column("executor")
+    columns = list(next(iter(compared.measured.values())))
+    for column in columns:
+        table.add_column(column, justify="right")
+    for how, rows in (("published", compared.published), ("measured", compared.measured)):
+        for name, figures in rows.items():
+            table.add_row(f"{name}, {how}", *(f"{figures[column]:.4g}" for column in columns))
+        table.add_section()
+    return table
 
 
 def _words(detail: dict[str, object]) -> str:

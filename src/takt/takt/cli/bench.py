@@ -19,7 +19,10 @@ def _tell(status: Status, bench: str, text: str) -> None:
 
 
 def bench(
-    name: str = typer.Argument(..., help="record, roundtrip, wakeup, or all of them: all."),
+    name: str = typer.Argument(
+        ...,
+        help="record, roundtrip, wakeup, preempt, switch, trace, intra, dispatch, or all.",
+    ),
     rounds: int = typer.Option(DEFAULT_ROUNDS, min=1, help="Rounds; medians over them count."),
     as_json: bool = typer.Option(False, "--json", help="Print one JSON document instead."),
 ) -> None:
@@ -55,7 +58,10 @@ def bench(
         merged = documents[0].model_dump(mode="json")
         if name == "all":
             merged["bench"] = "all"
-            merged["bars"] = [bar.model_dump(mode="json") for one in documents for bar in one.bars]
+            for key in ("bars", "tables", "notes"):
+                merged[key] = [
+                    each for one in documents for each in one.model_dump(mode="json")[key]
+                ]
         print_json(merged)
     if not holds:
         raise typer.Exit(1)

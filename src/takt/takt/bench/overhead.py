@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tables 5.6 to 5.8 of the thesis whose executor Takt grew from, measured next to its values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+
+from takt.bench import programs
+from takt.bench.model import Table, interleaved, median
+
+PUBLISHED = Path(__file__).with_name("published.yaml")
+DURATION_MS = 2000
+EXECUTORS = ("baseline0", "takt")
+
+
+class Application(BaseModel):
+    """The parameters of its generator."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    nodes: int
+    periods_ms: list[int]
+    publishers: float  # share of the nodes
+    subscribers: float
+
+
+class Published(BaseModel):
+    """One table; figures in µs, in the order of the columns."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    table: str
+    title: str
+    application: Application
+    baseline0: list[float]
+    proposed: list[float]
+
+
+def published() -> tuple[list[str], list[Published]]:
+    """The columns and the tables."""
+    from ruamel.yaml import YAML
+
+    document = YAML(typ="safe").load(PUBLISHED)
+    return document["columns"], [Published.model_validate(one) for one in document["tables"]]
+
+
+def tables(rounds: int, cpu: int, progress: Callable[[str], None]) -> list[Table]:
+    """Measures all three for both executors; each figure is the median over the rounds."""
+    columns, known = published()
+
+    def measure(application: Application, executor: str) -> dict[str, float]:
+        answer = programs.figures(
+            "bench_rcl_executor",
+            "overhead",
+            executor=executor,
+            **application.model_dump(),
+            duration_ms=DURATION_MS,
+            cpu=cpu,
+        )
+        return {column: float(answer[f"{column}_us"]) for column in columns}
+
+    measured = interleaved(
+        {
+            f"table {one.table}, {executor}": partial(measure, one.application, executor)
+            for one in known
+            for executor in EXECUTORS
+        },
+        rounds,
+        seed=2,
+        progress=progress,
+    )
+    return [
+        Table(
+            table=one.table,
+            title=f"executor overhead, {one.title}",
+            unit="µs",
+            published={
+                "baseline0": dict(zip(columns, one.baseline0, strict=True)),
+                "thesis": dict(zip(columns, one.proposed, strict=True)),
+            },
+            measured={
+                executor: {
+                    column: median(measured[f"table {one.table}, {executor}"], column)
+                    for column in columns
+                }
+                for executor in EXECUTORS
+            },
+        )
+        for one in known
+    ]
