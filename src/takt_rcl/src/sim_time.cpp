@@ -12,9 +12,11 @@
 namespace takt::detail {
 namespace {
 
-// Names of nodes in parameter files: "*" is one name, "**" any number of them.
+// Names of nodes in parameter files and arguments: "*" is one name, "**" any number of them, and a
+// missing slash at the front is meant.
 bool matches(const std::string& pattern, const std::string& node_name) {
-  std::string expression = std::regex_replace(pattern, std::regex{R"(/\*\*)"}, "(/\\w+)#");
+  const std::string full = pattern.starts_with('/') ? pattern : "/" + pattern;
+  std::string expression = std::regex_replace(full, std::regex{R"(/\*\*)"}, "(/\\w+)#");
   expression = std::regex_replace(expression, std::regex{R"(\*)"}, "\\w+");
   expression = std::regex_replace(expression, std::regex{"#"}, "*");
   return std::regex_match(node_name, std::regex{expression});

@@ -25,18 +25,17 @@ class MessageCallback {
 
   template <class Function>
   explicit MessageCallback(Function function) {
-    // A function of shared_ptr can be called with a unique_ptr too, so that comes last.
-    static_assert(callable<Function, const MessageT&> ||
-                      callable<Function, std::shared_ptr<const MessageT>> ||
-                      callable<Function, std::unique_ptr<MessageT>>,
-                  "the callback of a subscription takes const MessageT&, "
-                  "std::shared_ptr<const MessageT> or std::unique_ptr<MessageT>, and may take "
-                  "const takt::MessageInfo& besides");
+    // In this order: a function of shared_ptr can be called with a unique_ptr too, and one of
+    // anything shall get the reference.
     if constexpr (callable<Function, const MessageT&>) {
       function_ = with_info<const MessageT&>(std::move(function));
     } else if constexpr (callable<Function, std::shared_ptr<const MessageT>>) {
       function_ = with_info<std::shared_ptr<const MessageT>>(std::move(function));
     } else {
+      static_assert(callable<Function, std::unique_ptr<MessageT>>,
+                    "the callback of a subscription takes const MessageT&, "
+                    "std::shared_ptr<const MessageT> or std::unique_ptr<MessageT>, and may take "
+                    "const takt::MessageInfo& besides");
       function_ = with_info<std::unique_ptr<MessageT>>(std::move(function));
     }
   }

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <takt/baseline/node_processes.hpp>
+#include <takt/baseline/single_threaded_executor.hpp>
+#include <takt/trace/reader.hpp>
+#include <takt_interfaces/msg/sample.hpp>
+#include <vector>
+
+#include "executor_support.hpp"
+
+namespace takt::test {
+namespace {
+
+using Sample = takt_interfaces::msg::Sample;
+const ContextOptions through_middleware{.use_intra_process = false};
+
+TEST(Baseline0, runs_timers_in_the_order_of_registration_and_messages_after_them) {
+  const Context context{through_middleware};
+  const Node node{context, "order"};
+  const std::string topic = unique_topic("order");
+  const TemporaryFile file;
+  baseline::SingleThreadedExecutor executor{context, {.trace = file.path()}};
+  std::vector<std::string> order;
+  const auto out = node.create_publisher<Sample>(topic, QoS{10});
+  const auto first = node.create_timer(200ms, [&] {
+    order.emplace_back("first");
+    static_cast<void>(out->publish(Sample{}));
+    burn(5ms);  // the others become due meanwhile
+  });
+  const auto second = node.create_timer(200ms, [&] { order.emplace_back("second"); });
+  const auto third = node.create_timer(200ms, [&] { order.emplace_back("third"); });
+  const auto in = node.create_subscription<Sample>(topic, QoS{10}, [&](const Sample&) {
+    order.emplace_back("message");
+    if (order.size() >= 12) executor.request_stop();
+  });
+  ASSERT_TRUE(eventually([&] { return out->get_subscription_count() == 1; }));
+  executor.add_node(node);
+  executor.spin();
+  std::vector<std::string> expected;
+  for (int i = 0; i < 3; ++i) {
+    expected.insert(expected.end(), {"first", "second", "third", "message"});
+  }
+  EXPECT_EQ(order, expected);
+  std::vector<std::string> traced;
+  for (const trace::Event& event : trace::read_trace(file.path()).events) {
+    if (event.type == trace::EventType::start) traced.push_back(std::to_string(event.task));
+  }
+  EXPECT_EQ(traced, (std::vector<std::string>{"0", "1", "2", "3", "0", "1", "2", "3", "0", "1", "2",
+                                              "3"}));
+}
+
+TEST(Baseline0, takes_one_message_of_a_subscription_at_a_time) {
+  const Context context{through_middleware};
+  const Node node{context, "single"};
+  const std::string topic = unique_topic("single");
+  baseline::SingleThreadedExecutor executor{context};
+  std::vector<std::string> order;
+  const auto out = node.create_publisher<Sample>(topic, QoS{10});
+  const auto other = node.create_publisher<Sample>(topic + "_other", QoS{10});
+  const auto in = node.create_subscription<Sample>(topic, QoS{10},
+                                                   [&](const Sample&) { order.emplace_back("a"); });
+  const auto in_other = node.create_subscription<Sample>(topic + "_other", QoS{10},
+                                                         [&](const Sample&) {
+                                                           order.emplace_back("b");
+                                                           if (order.size() == 4) {
+                                                             executor.request_stop();
+                                                           }
+                                                         });
+  ASSERT_TRUE(eventually([&] {
+    return out->get_subscription_count() == 1 && other->get_subscription_count() == 1;
+  }));
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(out->publish(Sample{}));
+    ASSERT_TRUE(other->publish(Sample{}));
+  }
+  ASSERT_TRUE(out->wait_for_all_acked(20s));
+  ASSERT_TRUE(other->wait_for_all_acked(20s));
+  executor.add_node(node);
+  executor.spin();
+  EXPECT_EQ(order, (std::vector<std::string>{"a", "b", "a", "b"}));
+}
+
+TEST(Baseline0, refuses_what_a_wait_set_does_not_see) {
+  const Context context;
+  const Node node{context, "pointer"};
+  const auto in = node.create_subscription<Sample>(unique_topic("pointer"), QoS{1});
+  baseline::SingleThreadedExecutor executor{context};
+  EXPECT_NE(message_of<std::logic_error>([&] { executor.add_node(node); }).find("use_intra_process"),
+            std::string::npos);
+}
+
+TEST(Baseline0, ends_by_a_stop_flag) {
+  const Context context{through_middleware};
+  const Node node{context, "flag"};
+  os::StopFlag stop;
+  int calls = 0;
+  const auto timer = node.create_timer(5ms, [&] {
+    if (++calls == 3) stop.request();
+  });
+  baseline::SingleThreadedExecutor executor{context};
+  executor.add_node(node);
+  executor.spin(stop);
+  EXPECT_GE(calls, 3);
+}
+
+// Before any context in this process: gtest runs each test in a process of its own under ctest.
+TEST(Baseline1, runs_each_node_in_a_process_of_its_own_and_tells_how_it_ended) {
+  const os::StopFlag stop;
+  const bool privileged = no_real_time().empty();
+  const auto node = [&](const std::string& name, int priority, int code) {
+    return baseline::NodeProcess{
+        .name = name, .priority = priority, .run = [=](os::StopFlag& asked) {
+          const Context context{through_middleware};
+          const Node own{context, name};
+          baseline::SingleThreadedExecutor executor{context};
+          const auto timer = own.create_timer(5ms, [&] { executor.request_stop(); });
+          executor.add_node(own);
+          executor.spin(asked);
+          const auto status = os::current_thread();
+          const bool as_asked = !privileged || (status.policy == os::SchedulingPolicy::fifo &&
+                                                status.priority == priority);
+          return as_asked ? code : 99;
+        }};
+  };
+  const auto ended =
+      baseline::run_node_processes({node("a", 10, 0), node("b", 20, 7)}, stop);
+  ASSERT_EQ(ended.size(), 2U);
+  EXPECT_EQ(ended[0].name, "a");
+  EXPECT_EQ(ended[0].exit_code, 0);
+  EXPECT_EQ(ended[1].exit_code, 7);
+}
+
+TEST(Baseline1, passes_a_request_to_stop_on) {
+  os::StopFlag stop;
+  std::thread asking{[&] {
+    os::sleep_until(os::now() + 50ms);
+    stop.request();
+  }};
+  const auto ended = baseline::run_node_processes(
+      {{.name = "waits",
+        .run =
+            [](os::StopFlag& asked) {
+              asked.wait();
+              return 3;
+            }},
+       {.name = "throws", .run = [](os::StopFlag&) -> int { throw std::runtime_error{"broken"}; }}},
+      stop);
+  asking.join();
+  ASSERT_EQ(ended.size(), 2U);
+  EXPECT_EQ(ended[0].exit_code, 3);
+  EXPECT_EQ(ended[1].exit_code, 1);
+}
+
+}  // namespace
+}  // namespace takt::test
