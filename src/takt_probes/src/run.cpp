@@ -183,7 +183,7 @@ class Measurement {
 /// How it ended, in the words of the contract.
 void judge(Result& result, const Options& options, bool time_limit_reached) {
   const Outcome& outcome = result.outcome;
-  if (outcome.rests > 0) {
+  if (outcome.rests > 0 && options.wait == Wait::idle) {  // busy waiting always rests
     result.notes.push_back({.what = "starting a sample each " + in_words(options.period),
                             .why = "the loop stayed behind its start times and rested " +
                                    std::to_string(outcome.rests) +

@@ -10,21 +10,25 @@
 namespace takt::probe {
 namespace {
 
-/// The rule that a loop which waits busily at a real-time priority has to rest, between samples.
+/// A loop that waits busily at a real-time priority has to rest now and then, between samples.
 class Rests {
  public:
   explicit Rests(const Options& options)
       : needed_{options.real_time() && options.wait == Wait::busy} {}
 
+  std::uint64_t count() const noexcept { return count_; }
+
   void rest_if_due(const os::StopFlag& stop) noexcept {
     if (needed_ && os::now() - last_ >= real_time_overload.patience) {
       os::sleep_until(os::now() + real_time_overload.rest, stop);
       last_ = os::now();
+      ++count_;
     }
   }
 
  private:
   bool needed_;
+  std::uint64_t count_ = 0;
   os::TimePoint last_ = os::now();
 };
 
@@ -64,6 +68,7 @@ Outcome timer_oneshot(const Bench& bench, Timer& timer) {
     outcome.sent = k + 1;
   }
   outcome.finished = outcome.sent == options.count;
+  outcome.rests = rests.count();
   loop.end(timer.problem());
   timer.stop();
   return outcome;

@@ -21,7 +21,12 @@ const std::vector<Capability> capabilities{
     {.kind = Kind::pingpong,
      .transport = "fixed",
      .roles = {Role::pong, Role::ping},
-     .fixed_payload_bytes = 64}};
+     .fixed_payload_bytes = 64},
+    {.kind = Kind::timer_oneshot,
+     .transport = "clock",
+     .roles = {Role::both},
+     .waits = {Wait::idle, Wait::busy},
+     .reports = true}};
 
 std::optional<Options> parse_line(std::vector<const char*> arguments) {
   arguments.insert(arguments.begin(), "probe_test");
@@ -37,6 +42,9 @@ TEST(Options, defaults_are_those_of_the_contract) {
   EXPECT_EQ(options->payload_bytes, 0U);
   EXPECT_EQ(options->period, 1ms);
   EXPECT_EQ(options->count, 1000U);
+  EXPECT_EQ(options->timeout, 1ms);
+  EXPECT_EQ(options->wait, Wait::idle);
+  EXPECT_EQ(options->start_delay, 0ns);
   EXPECT_EQ(options->policy, os::SchedulingPolicy::other);
   EXPECT_EQ(options->priority, 0);
   EXPECT_TRUE(options->cpus.empty());
@@ -77,6 +85,17 @@ TEST(Options, every_option_arrives_where_it_belongs) {
   EXPECT_EQ(options->result, "r");
 }
 
+TEST(Options, timers_have_a_timeout_and_a_way_to_wait) {
+  const auto options = parse_line(
+      {"timer-oneshot", "--timeout-ns", "800000", "--wait", "busy", "--start-delay-ns", "5"});
+  ASSERT_TRUE(options);
+  EXPECT_EQ(options->kind, Kind::timer_oneshot);
+  EXPECT_EQ(options->transport, "clock");
+  EXPECT_EQ(options->timeout, 800us);
+  EXPECT_EQ(options->wait, Wait::busy);
+  EXPECT_EQ(options->start_delay, 5ns);
+}
+
 struct Wrong {
   std::vector<const char*> arguments;
   const char* named;  // must be in the message
@@ -112,6 +131,10 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{{"wakeup", "--time-limit-ns", "0"}, "--time-limit-ns"},
         Wrong{{"wakeup", "--payload-bytes", "1"}, "--payload-bytes"},
         Wrong{{"wakeup", "--policy", "deadline"}, "--policy"},
+        Wrong{{"timer-oneshot", "--timeout-ns", "999"}, "--timeout-ns"},
+        Wrong{{"timer-oneshot", "--wait", "long"}, "--wait"},
+        Wrong{{"timer-oneshot", "--start-delay-ns", "-1"}, "--start-delay-ns"},
+        Wrong{{"wakeup", "--wait", "busy"}, "--wait"},
         Wrong{{"wakeup", "--priority", "1"}, "--priority"},
         Wrong{{"wakeup", "--policy", "fifo"}, "--priority"},
         Wrong{{"wakeup", "--policy", "fifo", "--priority", "99"}, "--priority"},
@@ -133,9 +156,11 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(Options, capabilities_are_one_json_object) {
   EXPECT_EQ(describe("x", {capabilities[0], capabilities[3]}),
             R"({"stack": "x", "capabilities": [{"kind": "wakeup", "transport": "nanosleep", )"
-            R"("roles": ["both"], "fixed_payload_bytes": null, "max_payload_bytes": 0}, )"
+            R"("roles": ["both"], "fixed_payload_bytes": null, "max_payload_bytes": 0, )"
+            R"("waits": ["idle"], "reports": false}, )"
             R"({"kind": "pingpong", "transport": "fixed", "roles": ["pong", "ping"], )"
-            R"("fixed_payload_bytes": 64, "max_payload_bytes": null}]})");
+            R"("fixed_payload_bytes": 64, "max_payload_bytes": null, "waits": ["idle"], )"
+            R"("reports": false}]})");
 }
 
 }  // namespace

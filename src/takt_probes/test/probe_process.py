@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from ros1_master import Ros1Master
 
 RECORD = np.dtype([("sequence", "<u8"), ("intended", "<i8"), ("sent", "<i8"), ("received", "<i8")])
 NOBODY = 65534
@@ -80,6 +81,7 @@ class Probes:
         self.folder = folder
         self.place = place
         self.started: list[Running] = []
+        self.master: Ros1Master | None = None
         self.environment = {
             **os.environ,
             "ROS_DOMAIN_ID": str(os.getpid() % 90 + 1),
@@ -103,6 +105,8 @@ class Probes:
     def start(
         self, stack: str, kind: str, *arguments: object, record: bool = True, **popen: Any
     ) -> Running:
+        if stack == "ros1" and stack in self:
+            self.start_master()
         number = len(self.started)
         result = self.place / f"{number}.json"
         command = self.command(stack, kind, "--result", result, *arguments)
@@ -115,10 +119,18 @@ class Probes:
         self.started.append(Running(process, result, samples))
         return self.started[-1]
 
+    def start_master(self) -> None:
+        """The master of ROS 1, once; probes of ros1 start it if need be."""
+        if self.master is None:
+            self.master = Ros1Master(self.place)
+            self.environment |= self.master.environment
+
     def end_all(self) -> None:
         for one in self.started:
             one.process.kill()
             one.process.communicate()
+        if self.master is not None:
+            self.master.end()
 
 
 def folder_of_probes() -> Path:

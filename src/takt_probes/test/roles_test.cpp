@@ -5,8 +5,9 @@
 #include <unistd.h>
 
 #include <deque>
-#include <filesystem>
 #include <functional>
+
+#include "recorded.hpp"
 
 namespace takt::probe {
 namespace {
@@ -68,29 +69,18 @@ class RolesTest : public testing::Test {
     options_.period = 10us;
     options_.count = 10;
     options_.lost_after = 2ms;
-    std::string pattern = (std::filesystem::temp_directory_path() / "takt_roles_XXXXXX").string();
-    folder_ = mkdtemp(pattern.data());
   }
-  ~RolesTest() override { std::filesystem::remove_all(folder_); }
 
   /// What `role` recorded, in the order of the file.
   template <class Run>
   Outcome recorded(const Run& run) {
-    const auto path = folder_ / ("samples" + std::to_string(runs_++));
-    SampleFile file{path, options_.count};
-    const Outcome outcome = run(Bench{options_, stop_, &file});
-    samples_.resize(file.count());
-    std::FILE* read = std::fopen(path.c_str(), "rb");
-    std::fseek(read, SampleFile::header_bytes, SEEK_SET);
-    EXPECT_EQ(std::fread(samples_.data(), sizeof(Sample), samples_.size(), read), samples_.size());
-    std::fclose(read);
+    auto [outcome, samples] = run_recorded(options_, stop_, run);
+    samples_ = std::move(samples);
     return outcome;
   }
 
   Options options_;
   os::StopFlag stop_;
-  std::filesystem::path folder_;
-  int runs_ = 0;
   std::vector<Sample> samples_;
 };
 

@@ -23,6 +23,12 @@ HOUR_NS = 3_600_000_000_000
     ("stack", "kind", "transport"),
     [
         ("raw", "wakeup", "nanosleep"),
+        ("raw", "timer-oneshot", "futex"),
+        ("raw", "timer-cyclic", "timerfd"),
+        ("rcl", "timer-oneshot", "rcl_timer"),
+        ("rcl", "timer-cyclic", "executor"),
+        ("ros1", "timer-oneshot", "ros_timer"),
+        ("ros1", "timer-cyclic", "steady_timer"),
         ("raw", "pingpong", "futex"),
         ("raw", "pingpong", "udp"),
         ("rcl", "pingpong", "process"),
@@ -50,6 +56,17 @@ def test_a_signal_stops_a_measurement_and_keeps_what_it_has(
     ("stack", "kind", "arguments"),
     [
         ("raw", "wakeup", ("--period-ns", HOUR_NS)),
+        ("raw", "wakeup", ("--start-delay-ns", HOUR_NS)),
+        ("raw", "timer-oneshot", ("--timeout-ns", HOUR_NS)),
+        ("raw", "timer-oneshot", ("--start-delay-ns", HOUR_NS)),
+        ("raw", "timer-cyclic", ("--transport", "timerfd", "--period-ns", HOUR_NS)),
+        ("raw", "timer-cyclic", ("--transport", "futex", "--period-ns", HOUR_NS)),
+        ("rcl", "timer-oneshot", ("--timeout-ns", HOUR_NS)),
+        ("rcl", "timer-oneshot", ("--timeout-ns", HOUR_NS, "--wait", "busy")),
+        ("rcl", "timer-cyclic", ("--transport", "executor", "--period-ns", HOUR_NS)),
+        ("ros1", "timer-oneshot", ("--timeout-ns", HOUR_NS)),
+        ("ros1", "pubsub", ("--role", "subscriber")),
+        ("ros1", "pubsub", ("--role", "publisher")),
         ("raw", "pingpong", ("--transport", "udp", "--role", "pong", "--topic", "127.0.0.1:48613")),
         ("rcl", "pingpong", ("--role", "pong")),
         ("rcl", "pubsub", ("--role", "subscriber")),
@@ -244,26 +261,36 @@ def test_without_privileges_everything_runs_and_the_notes_say_what_is_missing(
 
 
 @pytest.mark.usefixtures("as_root")
-@pytest.mark.parametrize("stack", ["raw", "rcl"])
-def test_real_time_settings_are_obtained_by_every_thread(probes: Probes, stack: str) -> None:
-    transport = "futex" if stack == "raw" else "process"
+@pytest.mark.parametrize("policy", ["fifo", "rr"])
+@pytest.mark.parametrize(
+    ("stack", "kind", "transport", "least_threads"),
+    [
+        ("raw", "pingpong", "futex", 2),
+        ("rcl", "pingpong", "process", 11),
+        ("ros1", "timer-cyclic", "ros_timer", 6),
+    ],
+)
+def test_real_time_settings_are_obtained_by_every_thread(
+    probes: Probes, stack: str, kind: str, transport: str, least_threads: int, policy: str
+) -> None:
     running = probes.start(
-        stack, "pingpong", "--transport", transport, "--policy", "fifo", "--priority", 30,
+        stack, kind, "--transport", transport, "--policy", policy, "--priority", 30,
         "--cpu", 0, "--count", 50,
     )  # fmt: skip
     assert running.end() == 0, running.stderr
     document = running.document()
     obtained = document["obtained"]
     assert document["notes"] == [] or "deep idle" in document["notes"][0]["what"]
-    assert (obtained["policy"], obtained["priority"], obtained["cpu"]) == ("fifo", 30, [0])
+    assert (obtained["policy"], obtained["priority"], obtained["cpu"]) == (policy, 30, [0])
+    assert (obtained["rr_interval_ns"] > 0) == (policy == "rr")
     assert obtained["memory_locked"]
     # Tracing starts threads of its own before main, which cannot inherit anything.
     (watchdog,) = (one["tid"] for one in obtained["threads"] if one["name"] == "takt.watchdog")
     ours = [one for one in obtained["threads"] if one["tid"] >= watchdog]
-    assert len(ours) > (10 if stack == "rcl" else 1)
+    assert len(ours) >= least_threads
     for thread in ours:
         above = thread["name"] == "takt.watchdog"
-        assert thread["policy"] == "fifo"
+        assert thread["policy"] == ("fifo" if above else policy)
         assert thread["priority"] == (31 if above else 30)
         assert above or thread["cpu"] == [0]
 

@@ -8,6 +8,7 @@ import os
 import socket
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 from probe_process import Probes, Running
@@ -31,8 +32,8 @@ def free_port() -> str:
         return f"127.0.0.1:{free.getsockname()[1]}"
 
 
-def check(running: Running, role: str) -> None:
-    """A complete document and, for a role that records, a file that agrees with it."""
+def check_document(running: Running, role: str) -> dict[str, Any]:
+    """Exit code and document of a complete measurement."""
     assert running.end() == 0, running.stderr
     document = running.document()
     assert set(document) == KEYS
@@ -42,6 +43,12 @@ def check(running: Running, role: str) -> None:
     assert 0 < document["started_ns"] < document["ended_ns"]
     names = [thread["name"] for thread in document["obtained"]["threads"]]
     assert "takt.watchdog" in names
+    return document
+
+
+def check(running: Running, role: str) -> None:
+    """A complete document and, for a role that records, a file that agrees with it."""
+    document = check_document(running, role)
     if running.samples is None:
         return
     samples = running.recorded()
@@ -75,7 +82,16 @@ def test_one_process_with_all_roles(probes: Probes, stack: str, kind: str, trans
 
 @pytest.mark.parametrize(
     ("stack", "transport"),
-    [("raw", "udp"), ("rcl", "shm"), ("rcl", "udp"), ("rcl_direct", "shm"), ("rcl_direct", "udp")],
+    [
+        ("raw", "udp"),
+        ("rcl", "shm"),
+        ("rcl", "udp"),
+        ("rcl_direct", "shm"),
+        ("rcl_direct", "udp"),
+        ("ros1", "tcpros"),
+        ("ros1", "tcpros_nodelay"),
+        ("ros1", "udpros"),
+    ],
 )
 def test_pong_and_ping_as_two_processes(probes: Probes, stack: str, transport: str) -> None:
     topic = free_port() if stack == "raw" else "takt/test"
@@ -94,14 +110,20 @@ def test_rcl_direct_measures_within_one_process_too(probes: Probes) -> None:
     check(probes.start("rcl_direct", "pingpong", *arguments), "both")
 
 
+@pytest.mark.parametrize(
+    ("stack", "transport"), [("rcl", "shm"), ("ros1", "tcpros"), ("ros1", "tcpros_nodelay")]
+)
 def test_a_publisher_waits_for_all_its_subscribers_and_each_gets_every_message(
-    probes: Probes,
+    probes: Probes, stack: str, transport: str
 ) -> None:
     # Deep enough that a busy machine, which delays a subscriber, cannot make it lose messages.
-    arguments = ("--topic", "takt/many", "--subscribers", 3, "--count", COUNT, "--depth", COUNT)
-    first = [probes.start("rcl", "pubsub", "--role", "subscriber", *arguments) for _ in range(2)]
-    publisher = probes.start("rcl", "pubsub", "--role", "publisher", *arguments, record=False)
-    subscribers = [*first, probes.start("rcl", "pubsub", "--role", "subscriber", *arguments)]
+    arguments = (
+        "--transport", transport, "--topic", "takt/many", "--subscribers", 3, "--count", COUNT,
+        "--depth", COUNT, "--payload-bytes", 200,
+    )  # fmt: skip
+    first = [probes.start(stack, "pubsub", "--role", "subscriber", *arguments) for _ in range(2)]
+    publisher = probes.start(stack, "pubsub", "--role", "publisher", *arguments, record=False)
+    subscribers = [*first, probes.start(stack, "pubsub", "--role", "subscriber", *arguments)]
     check(publisher, "publisher")
     assert publisher.document()["sent"] == COUNT
     for subscriber in subscribers:
@@ -121,13 +143,14 @@ def test_a_datagram_carries_any_payload_up_to_the_stated_limit(
     check(probes.start("raw", "pingpong", *arguments), "both")
 
 
-@pytest.mark.parametrize("stack", ["raw", "rcl", "rcl_direct"])
+@pytest.mark.parametrize("stack", ["raw", "rcl", "rcl_direct", "ros1"])
 def test_capabilities_and_help_answer_without_measuring(probes: Probes, stack: str) -> None:
     answer = json.loads(probes.ask(stack, "--capabilities").stdout)
     assert answer["stack"] == stack
     for one in answer["capabilities"]:
         assert set(one) == {
-            "kind", "transport", "roles", "fixed_payload_bytes", "max_payload_bytes"
+            "kind", "transport", "roles", "fixed_payload_bytes", "max_payload_bytes", "waits",
+            "reports",
         }  # fmt: skip
         assert one["roles"] in (["both"], ["pong", "ping"], ["subscriber", "publisher"])
     usage = probes.ask(stack, "--help")

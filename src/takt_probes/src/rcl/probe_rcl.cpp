@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// ROS 2 through takt_rcl. The transports shm and udp are chosen by the environment (for Fast DDS by
-// its profiles); the probe runs over whatever is set up and only says what was asked for.
+// ROS 2 through takt_rcl, the timer of rcl, and that of Takt's executor. The transports shm and udp
+// are chosen by the environment (for Fast DDS by its profiles); the probe runs over whatever is set
+// up and only says what was asked for.
 #include <unistd.h>
 
 #include <memory>
@@ -12,8 +13,10 @@
 #include <takt/rcl/node.hpp>
 #include <takt_interfaces/msg/sample.hpp>
 
+#include "executor_timer.hpp"
 #include "inbox.hpp"
 #include "meeting.hpp"
+#include "rcl_timer.hpp"
 #include "rcl_versions.hpp"
 #include "takt/probe/failure.hpp"
 #include "takt/probe/link.hpp"
@@ -140,7 +143,25 @@ class Rcl : public Stack {
       all.push_back({.kind = kind, .transport = "udp", .roles = {passive, active}});
       all.push_back({.kind = kind, .transport = "process", .roles = {Role::both}});
     }
+    all.push_back(timer(Kind::timer_oneshot, "rcl_timer", {Wait::idle, Wait::busy}, true));
+    all.push_back(timer(Kind::timer_cyclic, "rcl_timer", {Wait::idle}, true));
+    all.push_back(timer(Kind::timer_cyclic, "executor", {Wait::idle}, false));
     return all;
+  }
+
+  void check(const Options& options) const override {
+    if (options.transport == "executor" && options.policy == os::SchedulingPolicy::rr) {
+      throw UsageError{{.what = "--policy rr",
+                        .why = "the threads of Takt's executor run at fifo",
+                        .fix = "give --policy fifo, or --transport rcl_timer"}};
+    }
+  }
+
+  std::unique_ptr<Timer> open_timer(const Options& options, os::StopFlag& stop) override {
+    if (options.transport == "executor") {
+      return std::make_unique<ExecutorTimer>(options, stop);
+    }
+    return std::make_unique<RclTimer>(options, stop);
   }
 
   std::unique_ptr<Link> open(const Options& options, Role role, os::StopFlag& stop) override {
@@ -162,6 +183,15 @@ class Rcl : public Stack {
   std::map<std::string, std::string> versions() const override { return rcl_versions(); }
 
  private:
+  static Capability timer(Kind kind, std::string transport, std::vector<Wait> waits, bool reports) {
+    return {.kind = kind,
+            .transport = std::move(transport),
+            .roles = {Role::both},
+            .max_payload_bytes = 0,
+            .waits = std::move(waits),
+            .reports = reports};
+  }
+
   std::optional<takt::Context> context_;
 };
 

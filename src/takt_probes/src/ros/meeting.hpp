@@ -3,9 +3,10 @@
 // How the ends of a topic meet, so that nothing is lost to discovery.
 //
 // In ROS 2 the two sides of a match are found one after the other: a publisher that sees a
-// subscription may still be unknown to it. So the passive end (pong, subscriber) creates its own publisher, on the way back, only when its
-// subscription has found the active end. Seeing that publisher is the proof that it listens; no
-// message is needed for it, and the first sample stays the first.
+// subscription may still be unknown to it. So the passive end (pong, subscriber) creates its own
+// publisher, on the way back, only when its subscription has found the active end. Seeing that
+// publisher is the proof that it listens; no message is needed for it, and the first sample stays
+// the first.
 #pragma once
 
 #include <chrono>

@@ -10,6 +10,12 @@
 namespace takt::probe {
 namespace {
 
+using namespace std::chrono_literals;
+
+/// The thread of roscpp that reads sockets looks at a new UDP socket only at its next turn, up to
+/// 100 ms later; what comes earlier waits in the socket and would be late, or lost.
+constexpr std::chrono::milliseconds udp_settling{250};
+
 ros::TransportHints hints_of(const Options& options) {
   ros::TransportHints hints;
   if (options.transport == "udpros") {
@@ -43,8 +49,12 @@ bool Ros1Link::connect(os::TimePoint deadline) {
   const std::size_t wanted = role_ == Role::publisher    ? options_.subscribers
                              : role_ == Role::subscriber ? 0
                                                          : 1;
-  return wait_for_meeting(options_, stop_, deadline,
-                          [&] { return out_.getNumSubscribers() >= wanted; });
+  const auto met = [&] { return out_.getNumSubscribers() >= wanted; };
+  if (!wait_for_meeting(options_, stop_, deadline, met)) {
+    return false;
+  }
+  const bool settle = is_active(role_) && options_.transport == "udpros";
+  return !settle || !stop_.wait_until(os::now() + udp_settling);
 }
 
 bool Ros1Link::publish(const Ros1Sample& message) noexcept {
