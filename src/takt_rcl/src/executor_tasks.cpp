@@ -77,40 +77,29 @@ TaskIndex SchedulingExecutor::Tasks::add(executor::Executor& core, sched::Task t
                                          executor::Binding binding, const TaskOptions& options,
                                          std::shared_ptr<const void> entity,
                                          const std::shared_ptr<SubscriptionBase>& source) {
-  const std::lock_guard lock{mutex_};
   Added added{.name = task.name, .entity = std::move(entity), .source = source, .reads = {}};
   for (const ReadFrom& read : options.reads) added.reads.push_back(read.subscription);
-  const auto disuse_all = [&](std::size_t reads) {
-    for (std::size_t i = 0; i < reads; ++i) disuse(added.reads[i]);
-  };
+  const std::lock_guard changing{changing_};
   // Whoever may publish on a topic of ROS is not known to the executor below.
   for (const sched::Read& read : task.reads) core.declare_external_topic(read.topic);
   if (!task.trigger.empty()) core.declare_external_topic(task.trigger);
-  for (std::size_t i = 0; i < added.reads.size(); ++i) {
-    try {
-      use(added.reads[i]);
-    } catch (...) {
-      disuse_all(i);
-      throw;
-    }
-  }
-  if (source != nullptr) {
-    try {
-      use(source);
-    } catch (...) {
-      disuse_all(added.reads.size());
-      throw;
-    }
+  use_all(added);
+  {
+    // Before the executor below knows the task: it may run, and ask for its name, at once.
+    const std::lock_guard lock{mutex_};
+    added_.push_back(added);
   }
   executor::AddedTask result;
   try {
     result = core.add(std::move(task), std::move(binding));
   } catch (...) {
-    disuse_all(added.reads.size());
-    if (source != nullptr) disuse(source);
+    {
+      const std::lock_guard lock{mutex_};
+      added_.pop_back();
+    }
+    disuse_all(added);
     throw;
   }
-  added_.push_back(std::move(added));
   if (source != nullptr) {
     source->claim(this, [release = result.release](std::size_t count) {
       for (std::size_t i = 0; i < count; ++i) static_cast<void>(release.notify());
@@ -120,23 +109,42 @@ TaskIndex SchedulingExecutor::Tasks::add(executor::Executor& core, sched::Task t
 }
 
 void SchedulingExecutor::Tasks::remove(executor::Executor& core, std::string_view name) {
-  const std::lock_guard lock{mutex_};
+  const std::lock_guard changing{changing_};
   core.remove(name);
-  const auto found = std::ranges::find_if(
-      added_, [&](const Added& added) { return added.entity != nullptr && added.name == name; });
-  if (found == added_.end()) return;
-  if (found->source != nullptr) {
-    found->source->claim(this, nullptr);
-    disuse(found->source);
+  Added removed;
+  {
+    const std::lock_guard lock{mutex_};
+    const auto found = std::ranges::find_if(
+        added_, [&](const Added& added) { return added.entity != nullptr && added.name == name; });
+    if (found == added_.end()) return;
+    removed = std::move(*found);
+    *found = {.name = removed.name, .entity = nullptr, .source = nullptr, .reads = {}};
   }
-  for (const auto& read : found->reads) disuse(read);
-  found->entity = nullptr;
-  found->source = nullptr;
-  found->reads.clear();
+  if (removed.source != nullptr) removed.source->claim(this, nullptr);
+  disuse_all(removed);
 }
 
 void SchedulingExecutor::Tasks::release_all() noexcept {
   for (const auto& [subscription, users] : users_) subscription->release(this);
+}
+
+void SchedulingExecutor::Tasks::use_all(const Added& added) {
+  Added used;  // so far
+  try {
+    for (const auto& read : added.reads) {
+      use(read);
+      used.reads.push_back(read);
+    }
+    if (added.source != nullptr) use(added.source);
+  } catch (...) {
+    disuse_all(used);
+    throw;
+  }
+}
+
+void SchedulingExecutor::Tasks::disuse_all(const Added& added) noexcept {
+  for (const auto& read : added.reads) disuse(read);
+  if (added.source != nullptr) disuse(added.source);
 }
 
 // A subscription is claimed as long as it releases or feeds any task.

@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <takt/executor/mutex.hpp>
 #include <takt/rcl/scheduling_executor.hpp>
 #include <vector>
 
@@ -51,12 +52,18 @@ class SchedulingExecutor::Tasks {
     std::vector<std::shared_ptr<SubscriptionBase>> reads;
   };
 
+  void use_all(const Added& added);
+  void disuse_all(const Added& added) noexcept;
   void use(const std::shared_ptr<SubscriptionBase>& subscription);
   void disuse(const std::shared_ptr<SubscriptionBase>& subscription) noexcept;
 
-  mutable std::mutex mutex_;
-  std::deque<Added> added_;  // by index; names do not move
+  // Held while tasks are added and removed, which waits for callbacks. Callbacks may ask for names,
+  // so what they look at has a lock of its own, held briefly.
+  std::mutex changing_;
   std::map<std::shared_ptr<SubscriptionBase>, int> users_;
+
+  mutable executor::PriorityMutex mutex_;
+  std::deque<Added> added_;  // by index; names do not move
 };
 
 }  // namespace takt

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <stdexcept>
 #include <takt/rcl/sample_time.hpp>
 #include <takt/rcl/scheduling_executor.hpp>
@@ -82,7 +83,8 @@ TaskIndex SchedulingExecutor::add(const std::shared_ptr<SubscriptionBase>& subsc
                                 },
                             .inputs = inputs_of(options),
                             // Both sources of messages keep `depth` of them.
-                            .queue = 2 * subscription->get_actual_qos().depth()};
+                            .queue = std::max<std::size_t>(
+                                2 * subscription->get_actual_qos().depth(), 2)};
   binding.kernel_deadline = options.kernel_deadline;
   return tasks_->add(*core_, std::move(task), std::move(binding), options, subscription,
                      subscription);
@@ -166,7 +168,7 @@ const std::string& SchedulingExecutor::task_name(TaskIndex task) const {
   return tasks_->name_of(task);
 }
 
-executor::Executor& SchedulingExecutor::core() noexcept {
+const executor::Executor& SchedulingExecutor::core() const noexcept {
   return *core_;
 }
 

@@ -15,7 +15,7 @@
 #include <takt_interfaces/msg/sample_fixed64_b.hpp>
 #include <utility>
 
-#include "support.hpp"
+#include "executor_support.hpp"
 
 extern "C" {
 void* __libc_malloc(std::size_t size);
@@ -190,6 +190,62 @@ TEST(Allocation, of_a_loan_is_at_most_one_for_each_transfer_and_side) {
   EXPECT_LE(counts.take, repetitions);
   PrintTo(counts, &std::cout);
   std::cout << '\n';
+}
+
+// What one thread of an executor allocates in a cycle: a timer that publishes, and a second one at
+// the same priority that reads. Everything between the callbacks counts: the executor, the delivery,
+// the pools, the trace.
+template <class MessageT, class Publish>
+std::size_t allocations_in_executor(bool intra_process, Publish publish) {
+  const Context context{ContextOptions{.use_intra_process = intra_process}};
+  const Node node{context, "loop"};
+  const std::string topic = unique_topic("loop");
+  const auto out = node.create_publisher<MessageT>(topic, QoS{5});
+  const auto kept = node.create_subscription<MessageT>(topic, QoS{5});
+  EXPECT_TRUE(eventually([&] { return out->get_subscription_count() == 1; }));
+  const TemporaryFile file;
+  ExecutorOptions options = quiet();
+  options.trace = file.path();
+  SchedulingExecutor executor{options};
+  std::size_t before = 0;
+  std::size_t after = 0;
+  executor.add(node.create_timer(1ms, [&](const Job&) { publish(*out); }), {.priority = 50});
+  int cycles = 0;
+  executor.add(node.create_timer(1ms, [&](const Job&) {
+    EXPECT_NE(kept->latest(), nullptr);
+    ++cycles;
+    if (cycles == warm_up) before = allocations;
+    if (cycles == warm_up + repetitions) {
+      after = allocations;
+      executor.request_stop();
+    }
+  }), {.priority = 50, .reads = {kept}});
+  executor.spin();
+  EXPECT_EQ(executor.core().lost_trace_events(), 0U);
+  return after - before;
+}
+
+TEST(AllocationInTheLoop, is_none_for_messages_by_pointer) {
+  Sample sample;
+  sample.payload.resize(1000);
+  EXPECT_EQ(allocations_in_executor<Sample>(
+                true, [&](auto& out) { static_cast<void>(out.publish(sample)); }),
+            0U);
+}
+
+TEST(AllocationInTheLoop, is_that_of_the_unique_ptr_alone_which_the_program_makes) {
+  EXPECT_EQ(allocations_in_executor<Small>(
+                true, [&](auto& out) { static_cast<void>(out.publish(std::make_unique<Small>())); }),
+            std::size_t{repetitions});
+}
+
+TEST(AllocationInTheLoop, is_that_of_the_middleware_for_messages_through_it) {
+  const Counts direct = count_direct(1000);
+  Sample sample;
+  sample.payload.resize(1000);
+  EXPECT_LE(allocations_in_executor<Sample>(
+                false, [&](auto& out) { static_cast<void>(out.publish(sample)); }),
+            direct.publish + direct.take);
 }
 
 }  // namespace

@@ -324,6 +324,25 @@ TEST(SchedulingExecutor, tasks_come_and_go_while_it_spins) {
   executor.stop();
 }
 
+TEST(SchedulingExecutor, handlers_may_ask_for_names_while_tasks_are_added) {
+  Robot robot{"names"};
+  SchedulingExecutor executor{quiet()};
+  std::atomic<int> misses{0};
+  executor.on_deadline_miss([&](const Miss& miss) noexcept {
+    EXPECT_TRUE(executor.task_name(miss.task).starts_with("late"));
+    EXPECT_GE(executor.statistics(executor.task_name(miss.task)).completed, 1U);
+    ++misses;
+  });
+  const auto late = [&] { return robot.node.create_timer(2ms, [] { burn(200us); }); };
+  executor.add(late(), {.name = "late", .priority = 50, .deadline = 1us});
+  executor.start();
+  for (int i = 0; i < 20; ++i) {
+    executor.add(late(), {.name = "late" + std::to_string(i), .priority = 60, .deadline = 1us});
+  }
+  EXPECT_TRUE(eventually([&] { return misses > 100; }));
+  executor.stop();
+}
+
 TEST(SchedulingExecutor, may_end_while_messages_arrive) {
   Robot robot{"end"};
   const auto out = robot.node.create_publisher<Sample>(robot.topic, QoS{10});

@@ -246,6 +246,39 @@ TEST(IntraProcess, a_local_reader_hears_remote_publishers_too) {
   EXPECT_EQ(got, expected);
 }
 
+// The middleware is left out while all who are connected are local: a local reader that comes or goes
+// must not be taken for the remote one.
+TEST(IntraProcess, a_remote_reader_misses_nothing_while_local_ones_come_and_go) {
+  constexpr std::uint64_t messages = 500;
+  Local local{"misses_nothing", QoS{messages}};
+  const Context elsewhere;
+  const Node far{elsewhere, "far"};
+  const auto remote = far.create_subscription<Sample>(local.topic, local.qos);
+  const auto out = local.publisher();
+  ASSERT_TRUE(eventually([&] {
+    return remote->get_publisher_count() == 1 && out->get_subscription_count() == 1;
+  }));
+  std::atomic<bool> stop{false};
+  std::thread changing{[&] {
+    while (!stop) {
+      const auto one = local.subscribe();
+      const auto other = local.subscribe([](const Sample&) {});
+    }
+  }};
+  for (std::uint64_t i = 0; i < messages; ++i) {
+    ASSERT_TRUE(out->publish(numbered(i)));
+    os::sleep_until(os::now() + 100us);
+  }
+  stop = true;
+  changing.join();
+  Sample got;
+  MessageInfo info;
+  for (std::uint64_t i = 0; i < messages; ++i) {
+    ASSERT_TRUE(eventually([&] { return static_cast<bool>(remote->take(got, info)); })) << i;
+    ASSERT_EQ(got.sequence, i);
+  }
+}
+
 TEST(IntraProcess, nothing_goes_through_the_middleware_while_all_readers_are_local) {
   Local local{"local_only"};
   const auto in = local.subscribe();

@@ -26,7 +26,8 @@
 
 namespace takt {
 
-// Not for several threads at once, except where it says so. Callbacks must not throw.
+// One thread at a time sets up, adds and removes; other threads and callbacks may call what says so.
+// An exception that leaves a callback ends the process.
 class SchedulingExecutor {
  public:
   // Throws ScheduleError.
@@ -82,11 +83,11 @@ class SchedulingExecutor {
 
   // Counters; from any thread. Throws std::out_of_range when there is no such task.
   [[nodiscard]] TaskStatistics statistics(std::string_view task) const;
-  // Throws std::out_of_range. Valid as long as the executor.
+  // From any thread and handler. Throws std::out_of_range. Valid as long as the executor.
   [[nodiscard]] const std::string& task_name(TaskIndex task) const;
 
-  // The executor below, which knows no ROS: times, shortfalls, the trace.
-  [[nodiscard]] executor::Executor& core() noexcept;
+  // What the executor below, which knows no ROS, tells: times, shortfalls, the trace.
+  [[nodiscard]] const executor::Executor& core() const noexcept;
 
  private:
   class Tasks;

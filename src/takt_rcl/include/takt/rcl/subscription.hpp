@@ -9,6 +9,8 @@
 // publishers have no order among each other.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -37,7 +39,7 @@ class Subscription final : public SubscriptionBase {
                          rosidl_typesupport_cpp::get_message_type_support_handle<MessageT>(), topic,
                          qos, options},
         callback_{std::move(callback)},
-        depth_{qos.depth()} {
+        depth_{std::max<std::size_t>(qos.depth(), 1)} {
     constexpr std::size_t own_messages = 3;  // in hand, latest, and one that a user still reads
     pool_.allow(own_messages);
     if (!uses_intra_process()) return;
