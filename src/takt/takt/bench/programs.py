@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import tempfile
@@ -19,16 +18,6 @@ from takt.run import samples, stacks
 from takt.run.scratch import MEMORY
 
 LIMIT_S = 300.0
-
-
-def installed(name: str) -> Path:
-    """The path of an executable of Takt's; raises Failure where it was not built."""
-    for prefix in stacks.prefixes():
-        for package in ("takt_probes", "takt_core", "takt_rcl"):
-            path = prefix / "lib" / package / name
-            if os.access(path, os.X_OK):
-                return path
-    raise Failure(f"{name} is not installed", remedy="build it: ./takt --setup-only")
 
 
 def system(name: str, package: str) -> Path:
@@ -65,7 +54,7 @@ def figures(name: str, mode: str, **options: object) -> dict[str, Any]:
         for key, value in options.items()
         for word in (f"--{key.replace('_', '-')}", _written(value))
     ]
-    answer = document([installed(name), mode, *words])
+    answer = document([stacks.program(name), mode, *words])
     if answer["shortfalls"]:
         raise no_real_time(answer["shortfalls"][0])
     return answer
@@ -98,7 +87,7 @@ def probe_wakeups(count: int, period_us: int, priority: int, cpu: int) -> NDArra
             "samples": recorded,
         }
         words = [str(word) for key, value in options.items() for word in (f"--{key}", value)]
-        answer = document([installed("probe_raw"), "wakeup", *words])
+        answer = document([stacks.program("probe_raw"), "wakeup", *words])
         if answer["obtained"]["policy"] != "fifo":
             raise no_real_time(f"the probe got {answer['obtained']['policy']}")
         records = samples.read(recorded).records[1:]

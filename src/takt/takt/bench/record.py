@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from takt.bench import programs
 from takt.bench.model import Bar, Bench
+from takt.run import stacks
 
 
 def record(rounds: int, cpu: int, progress: Callable[[str], None]) -> Bench:
@@ -15,7 +16,7 @@ def record(rounds: int, cpu: int, progress: Callable[[str], None]) -> Bench:
     answers = []
     for number in range(rounds):
         progress(f"round {number + 1} of {rounds}")
-        answers.append(programs.document([programs.installed("bench_record"), "--cpu", str(cpu)]))
+        answers.append(programs.document([stacks.program("bench_record"), "--cpu", str(cpu)]))
     figures = {
         figure: statistics.median(float(answer[figure]) for answer in answers)
         for figure in ("median_ns", "p99_ns")

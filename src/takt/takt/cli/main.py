@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import typer
 
 # In the order in which a newcomer meets them.
-COMMANDS = ("check", "doctor", "measure", "run", "report", "compare", "trace", "bench")
+COMMANDS = ("check", "doctor", "measure", "run", "report", "compare", "trace", "top", "bench")
 
 
 def main(arguments: list[str] | None = None) -> None:

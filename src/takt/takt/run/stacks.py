@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from takt.errors import Failure, TaktError
 
 CAPABILITIES_LIMIT_S = 20.0
+PACKAGES = ("takt_probes", "takt_core", "takt_rcl")  # that install programs
 HOW_TO_GET = (
     "stacks are built where their libraries are found: ./takt --setup-only builds what this "
     "machine allows and says what is missing"
@@ -104,6 +105,16 @@ def find(environment: Mapping[str, str] = os.environ) -> Stacks:
             if os.access(probe, os.X_OK) and probe.is_file():
                 probes.setdefault(probe.name.removeprefix("probe_"), probe.resolve())
     return Stacks(probes)
+
+
+def program(name: str) -> Path:
+    """The path of another program of Takt's; raises Failure where it was not built."""
+    for prefix in prefixes():
+        for package in PACKAGES:
+            path = prefix / "lib" / package / name
+            if os.access(path, os.X_OK) and path.is_file():
+                return path
+    raise Failure(f"{name} is not installed", remedy="build it: ./takt --setup-only")
 
 
 def _ask(name: str, probe: Path) -> Stack:

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``takt top``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from takt.top.source import Source
+
+PATIENCE_S = 2.0  # before it says what is missing
+ONCE_LIMIT_S = 10.0
+
+
+def top(
+    once: Annotated[
+        bool, typer.Option("--once", help="Print the first report and end; at most 10 s.")
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="With --once: print one JSON document.")
+    ] = False,
+) -> None:
+    """Show live how the tasks of all running executors do.
+
+    An executor reports once a second where its program has a takt::Diagnostics; ROS_DOMAIN_ID says
+    which domain is listened to. Ctrl-C ends it. Exit code with --once: 1 where no report came.
+
+    Example: takt top
+    """
+    from contextlib import closing
+
+    from takt.errors import TaktError
+    from takt.top.source import Source
+
+    if as_json and not once:
+        raise TaktError("a document has an end, live reports have none", remedy="add --once")
+    with closing(Source()) as source:
+        if once:
+            _once(source, as_json)
+            return
+        try:
+            _live(source)
+        except KeyboardInterrupt:
+            return
+
+
+def _once(source: Source, as_json: bool) -> None:
+    import time
+
+    from takt.cli.output import print_json, stdout
+    from takt.errors import Failure
+    from takt.top.model import SCHEMA_VERSION
+    from takt.top.show import Board
+
+    end = time.monotonic() + ONCE_LIMIT_S
+    while time.monotonic() < end:
+        reports = source.next(0.2)
+        if not reports:
+            continue
+        if as_json:
+            executors = [one.model_dump(mode="json") for one in reports]
+            print_json({"schema_version": SCHEMA_VERSION, "executors": executors})
+        else:
+            board = Board()
+            board.take(reports)
+            stdout().print(board.draw())
+        return
+    raise Failure(_missing(source), remedy=_REMEDY)
+
+
+def _live(source: Source) -> None:
+    import time
+
+    from rich.live import Live
+    from rich.text import Text
+
+    from takt.cli.output import stdout
+    from takt.top.show import Board
+
+    board = Board()
+    began = time.monotonic()
+    with Live(Text("waiting for reports …"), console=stdout(), auto_refresh=False) as live:
+        while True:
+            reports = source.next(0.5)
+            board.take(reports)
+            if not board.empty:
+                live.update(board.draw(), refresh=True)
+            elif time.monotonic() - began > PATIENCE_S:
+                words = f"{_missing(source)}.\n{_REMEDY}.\nStill waiting; Ctrl-C ends it."
+                live.update(Text(words), refresh=True)
+
+
+_REMEDY = (
+    "in the program: const takt::Diagnostics diagnostics{node, executor}; after executor.start(); "
+    "and the same ROS_DOMAIN_ID here and there"
+)
+
+
+def _missing(source: Source) -> str:
+    import os
+
+    domain = os.environ.get("ROS_DOMAIN_ID", "0")
+    if source.publishers:
+        return (
+            f"/diagnostics has {source.publishers} publishers in domain {domain}, "
+            "but no executor of Takt has reported"
+        )
+    return f"nobody publishes /diagnostics in domain {domain}"

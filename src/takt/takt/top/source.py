@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The reports that arrive on ``/diagnostics``, read by a program of takt_rcl."""
+
+from __future__ import annotations
+
+import json
+import queue
+import subprocess
+import threading
+from pathlib import Path
+from typing import IO, Any
+
+from takt.errors import Failure
+from takt.run import stacks
+from takt.top.model import Executor, executors
+
+PROGRAM = "diagnostics_to_json"
+
+
+class Source:
+    """A running reader; to be closed."""
+
+    def __init__(self, program: Path | None = None) -> None:
+        """Starts it; raises Failure where it is not installed or does not start."""
+        path = program or stacks.program(PROGRAM)
+        try:
+            self._process = subprocess.Popen(
+                [path],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                errors="replace",
+                start_new_session=True,  # Ctrl-C is for us; we end it
+            )
+        except OSError as error:
+            raise Failure(
+                f"{PROGRAM} does not start: {error}", remedy="./takt --setup-only"
+            ) from None
+        self.publishers = 0  # of /diagnostics, anybody's
+        self._lines: queue.Queue[str | None] = queue.Queue()  # None: it has ended
+        self._words: list[str] = []
+        assert self._process.stdout and self._process.stderr  # noqa: PT018, S101 - for the types
+        self._threads = [
+            threading.Thread(target=self._read, args=(self._process.stdout,), daemon=True),
+            threading.Thread(target=self._words.extend, args=(self._process.stderr,), daemon=True),
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def close(self) -> None:
+        """Ends the reader."""
+        self._process.terminate()
+        try:
+            self._process.wait(timeout=2)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        for thread in self._threads:
+            thread.join()
+        for stream in (self._process.stdout, self._process.stderr):
+            if stream:
+                stream.close()
+
+    def next(self, timeout_s: float) -> list[Executor]:
+        """The executors of the next message; empty after the time, and for others' messages.
+
+        Raises Failure when the reader has ended, or speaks another language.
+        """
+        try:
+            line = self._lines.get(timeout=timeout_s)
+        except queue.Empty:
+            return []
+        if line is None:
+            self._threads[1].join()
+            tail = "".join(self._words).strip()[-500:]
+            raise Failure(f"{PROGRAM} has ended: {tail or self._process.wait()}")
+        try:
+            message: dict[str, Any] = json.loads(line)
+            if "publishers" in message:
+                self.publishers = int(message["publishers"])
+                return []
+            return executors(message)
+        except (ValueError, KeyError, TypeError) as error:
+            raise Failure(
+                f"{PROGRAM} does not speak this tool's language: {error}",
+                remedy="build all processes with the same version of Takt: ./takt --setup-only",
+            ) from None
+
+    def _read(self, stream: IO[str]) -> None:
+        for line in stream:
+            self._lines.put(line)
+        self._lines.put(None)

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The bars of ``takt bench`` from known figures: their limits, ratios and medians."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from takt.bench import BENCHES, overhead, programs
+from takt.bench.model import Bar, Bench
+from takt.errors import Failure
+
+dispatch = import_module("takt.bench.dispatch")  # the package has its function by that name
+HERE = Path(__file__).parent
+Answers = Callable[[dict[str, Any]], Path]
+COLUMNS = ("min_us", "q1_us", "median_us", "q3_us", "max_us", "mean_us", "sd_us")
+
+
+@pytest.fixture
+def answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Answers:
+    """Installs programs that answer as told; returns the file in which their calls gather."""
+    file = tmp_path / "answers.json"
+
+    def install(known: dict[str, Any]) -> Path:
+        file.write_text(json.dumps({"calls": [], "answers": known}))
+        folder = tmp_path / "prefix" / "lib" / "takt_core"
+        folder.mkdir(parents=True)
+        for name in known:
+            program = folder / name
+            program.write_text(
+                f'#!/bin/sh\nexec "{sys.executable}" -IS "{HERE / "fake_bench.py"}" {name} "$@"\n'
+            )
+            program.chmod(0o755)
+        return file
+
+    monkeypatch.setenv("FAKE_BENCH", str(file))
+    monkeypatch.setenv("TAKT_PREFIX", str(tmp_path / "prefix"))
+    monkeypatch.setenv("AMENT_PREFIX_PATH", "")
+    return install
+
+
+def run(name: str, rounds: int = 3) -> Bench:
+    return BENCHES[name](rounds, 1, lambda _: None)
+
+
+def bars(bench: Bench) -> list[tuple[float, float, bool]]:
+    return [(bar.value, bar.limit, bar.holds) for bar in bench.bars]
+
+
+def loops(**p99: float) -> dict[str, Any]:
+    return {"rows": [{"loop": name, "p50_ns": 1000, "p99_ns": ns} for name, ns in p99.items()]}
+
+
+def test_a_bar_holds_up_to_its_limit_and_not_above() -> None:
+    assert Bar(name="a", value=1.5, limit=1.5, unit="ratio").holds
+    assert not Bar(name="a", value=1.5001, limit=1.5, unit="ratio").holds
+
+
+def test_preemption_is_judged_by_the_median_of_the_ratios_of_each_round(answers: Answers) -> None:
+    rounds = [
+        loops(bare=100_000, fp=140_000, edf=180_000),
+        loops(bare=200_000, fp=300_000, edf=340_000),
+        loops(bare=50_000, fp=500_000, edf=80_000),
+    ]
+    answers({"bench_executor": {"preempt": {"rounds": rounds}}})
+    assert bars(run("preempt")) == [(1.5, 1.5, True), (1.7, 1.75, True)]
+
+
+def test_wake_ups_are_judged_against_cyclictest_itself(
+    answers: Answers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import numpy as np
+
+    def wakeups(count: int, period_us: int, priority: int, cpu: int) -> Any:
+        assert (priority, cpu) == (80, 1)
+        return np.full(count, 800 if period_us == 2000 else 1000)
+
+    monkeypatch.setattr(programs, "probe_wakeups", wakeups)
+    monkeypatch.setattr(programs, "cyclictest_wakeups", wakeups)
+    answers({"bench_executor": {"wakeup": loops(bare=900, fp=1000, edf=5000)}})
+    probe, p50, p99 = bars(run("wakeup"))
+    assert probe == (1.0, 1.1, True)
+    assert p50 == (1.25, 1.25, True)
+    assert p99 == (1.25, 1.5, True)
+
+
+def test_switch_and_trace_take_the_median_of_each_rounds_p99(answers: Answers) -> None:
+    def rows(**p99: int) -> dict[str, Any]:
+        return {
+            "rows": [
+                {"what": what, "p50_ns": 1, "p99_ns": ns, "max_ns": 10 * ns}
+                for what, ns in p99.items()
+            ]
+        }
+
+    switches = [rows(fp=9_000, edf=1), rows(fp=10_500, edf=2), rows(fp=99_000, edf=3)]
+    events = [rows(on=101, off=1), rows(on=20, off=1), rows(on=90, off=1)]
+    answers({"bench_executor": {"switch": {"rounds": switches}, "trace": {"rounds": events}}})
+    assert bars(run("switch")) == [(10.5, 10.0, False), (0.002, 10.0, True)]
+    assert bars(run("trace")) == [(90.0, 100.0, True)]
+
+
+def test_delivery_by_pointer_is_judged_by_size_by_hand_over_and_within_a_thread(
+    answers: Answers,
+) -> None:
+    sizes = {"500": {"p50_us": 3.0}, "1000000": {"p50_us": 3.9}}
+    answers(
+        {
+            "bench_rcl_executor": {
+                "intra": {
+                    "p99_us": 9,
+                    "by": {"--payload": sizes, "--same-thread": {"1": {"p50_us": 0.9}}},
+                },
+                "handover": {"p50_us": 1.5, "p99_us": 3},
+            }
+        }
+    )
+    assert bars(run("intra")) == [
+        (pytest.approx(1.3), 1.2, False), (2.0, 2.0, True), (0.9, 1.0, True),
+    ]  # fmt: skip
+
+
+def test_dispatch_compares_each_application_with_the_same_one_under_baseline0(
+    answers: Answers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen = [
+        dispatch.Cell(1),
+        dispatch.Cell(50),
+        dispatch.Cell(200),
+        dispatch.Cell(50, subscriptions=True, priorities=10),
+        dispatch.Cell(200, subscriptions=True, priorities=10, by_pointer=True),
+    ]
+    monkeypatch.setattr(dispatch, "cells", lambda: iter(chosen))
+    file = answers(
+        {
+            "bench_rcl_executor": {
+                "dispatch": {
+                    "executed_share": 1,
+                    "by": {
+                        "--callbacks": {
+                            "1": {"cpu_us_per_callback": 60},
+                            "50": {"cpu_us_per_callback": 2},
+                            "200": {"cpu_us_per_callback": 3},
+                        },
+                        "--executor": {"baseline0": {"cpu_us_per_callback": 4}},
+                        "--by-pointer": {"1": {"cpu_us_per_callback": 2.4}},
+                    },
+                },
+                "overhead": {
+                    **dict.fromkeys(COLUMNS, 5),
+                    "by": {"--executor": {"baseline0": dict.fromkeys(COLUMNS, 7)}},
+                },
+            }
+        }
+    )
+    bench = run("dispatch", rounds=1)
+    assert bars(bench) == [
+        (15.0, 1.0, False), (0.5, 1.0, True), (0.75, 1.0, True), (0.5, 1.0, True),
+        (0.6, 0.6, True), (1.5, 1.2, False),
+    ]  # fmt: skip
+    calls = [call for _, mode, call in json.loads(file.read_text())["calls"] if mode == "dispatch"]
+    baseline = [call for call in calls if call["--executor"] == "baseline0"]
+    assert {(call["--priorities"], call["--by-pointer"]) for call in baseline} == {("1", "0")}
+    assert len(baseline) == 5  # one for each application, whatever Takt's priorities
+    assert [table.table for table in bench.tables] == ["5.6", "5.7", "5.8"]
+    assert bench.tables[2].measured["takt"]["mean"] == 5
+    assert bench.tables[2].measured["baseline0"]["mean"] == 7
+    assert bench.tables[2].published["thesis"]["mean"] == 63.67
+
+
+def test_what_is_compared_is_what_is_promised() -> None:
+    cells = list(dispatch.cells())
+    assert len(set(cells)) == len(cells)
+    for callbacks in (10, 50, 200):
+        assert {
+            (cell.subscriptions, cell.priorities, cell.spread)
+            for cell in cells
+            if cell.callbacks == callbacks
+        } == {(a, b, c) for a in (False, True) for b in (1, 10) for c in (False, True)}
+
+
+def test_the_published_tables_grow_as_the_thesis_says() -> None:
+    columns, tables = overhead.published()
+    mean = columns.index("mean")
+    growth = [round(100 * (one.proposed[mean] / one.baseline0[mean] - 1)) for one in tables]
+    assert growth == [15, 54, 114]
+    for one in tables:
+        for figures in (one.baseline0, one.proposed):
+            assert figures[:5] == sorted(figures[:5])
+
+
+def test_without_real_time_priorities_nothing_is_compared(answers: Answers) -> None:
+    refused = {**loops(bare=1, fp=1, edf=1), "shortfalls": ["SCHED_FIFO 80: not permitted"]}
+    answers({"bench_executor": {"preempt": refused}})
+    with pytest.raises(Failure, match=r"SCHED_FIFO is not allowed here.*not permitted"):
+        run("preempt")
+
+
+def test_a_bench_that_is_not_installed_is_told(answers: Answers) -> None:
+    answers({})
+    with pytest.raises(Failure, match="bench_executor is not installed"):
+        run("switch")

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``takt top``: what executors report, as it arrives; against a stand-in and a real executor."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Takt
+from rich.console import Console
+
+from takt.run import stacks
+from takt.top.model import Executor, executors
+from takt.top.show import Board
+
+COUNTS = (
+    "releases", "completed", "skipped", "lost_arrivals", "early_releases", "deadline_misses",
+    "budget_overruns", "age_violations", "delivered",
+)  # fmt: skip
+TIMES = ("worst_response_us", "worst_lateness_us", "worst_age_us", "worst_cpu_time_us")
+
+
+def task(name: str, level: int = 0, **values: float) -> dict[str, Any]:
+    known = dict.fromkeys(COUNTS, "0") | dict.fromkeys(TIMES, "0.000")
+    known |= {key: str(value) for key, value in values.items()}
+    return {
+        "level": level,
+        "name": name,
+        "message": "in time" if level == 0 else "2 deadlines missed",
+        "hardware_id": "takt",
+        "values": [list(pair) for pair in known.items()],
+    }
+
+
+def message(*status: dict[str, Any], stamp_ns: int = 10**9) -> dict[str, Any]:
+    head = {
+        "level": 1,
+        "name": "/robot: executor",
+        "message": "without all real-time settings",
+        "hardware_id": "takt",
+        "values": [["tasks", "1"], ["scenario", "docking"], ["lost_trace_events", "3"],
+                   ["shortfall", "SCHED_FIFO: no"], ["shortfall", "mlockall: no"]],
+    }  # fmt: skip
+    return {"stamp_ns": stamp_ns, "status": [head, *status]}
+
+
+def drawn(board: Board, width: int = 80) -> str:
+    console = Console(width=width, record=True, file=open(os.devnull, "w"))  # noqa: PTH123, SIM115
+    with console.file:
+        console.print(board.draw())
+        return console.export_text()
+
+
+def test_reports_of_others_are_left_out() -> None:
+    other = {"level": 2, "name": "motor: heat", "message": "hot", "hardware_id": "m", "values": []}
+    (robot,) = executors(message(other, task("/robot: brake", deadline_misses=2)))
+    assert (robot.node, robot.scenario, robot.lost_trace_events) == ("/robot", "docking", 3)
+    assert robot.shortfalls == ["SCHED_FIFO: no", "mlockall: no"]
+    assert [(one.name, one.deadline_misses) for one in robot.tasks] == [("brake", 2)]
+
+
+def test_a_task_may_be_called_executor() -> None:
+    (robot,) = executors(message(task("/robot: executor", completed=7)))
+    assert [(one.name, one.completed) for one in robot.tasks] == [("executor", 7)]
+    assert robot.scenario == "docking"
+
+
+def test_a_status_of_takt_without_its_values_is_an_error() -> None:
+    broken = task("/robot: brake")
+    broken["values"] = []
+    with pytest.raises(ValueError, match="releases"):
+        executors(message(broken))
+
+
+def test_rates_are_those_between_two_reports_and_silence_is_told() -> None:
+    now = [100.0]
+    board = Board(clock=lambda: now[0])
+    board.take(executors(message(task("/robot: brake", completed=40), stamp_ns=10**9)))
+    assert "jobs/s" not in drawn(board)
+    board.take(executors(message(task("/robot: brake", 2, completed=240), stamp_ns=3 * 10**9)))
+    text = drawn(board)
+    assert "jobs/s" in text
+    assert " 100 " in text
+    assert "brake: 2 deadlines missed" in text
+    assert "not obtained: mlockall: no" in text
+    assert "no report" not in text
+    now[0] += 3600
+    assert "no report for 3600 s" in drawn(board)
+
+
+def test_columns_of_what_no_task_has_are_left_out() -> None:
+    board = Board()
+    board.take(executors(message(task("/robot: brake"))))
+    assert "budget" not in drawn(board)
+    board.take(executors(message(task("/robot: brake", budget_overruns=1))))
+    assert "budget" in drawn(board)
+
+
+@pytest.fixture
+def reader(prefix: Path) -> Path:
+    """In place of diagnostics_to_json: prints what the file beside it holds, then waits."""
+    folder = prefix / "lib" / "takt_rcl"
+    folder.mkdir(parents=True)
+    program = folder / "diagnostics_to_json"
+    program.write_text(f'#!/bin/sh\ncat "{folder}/lines"\nexec sleep 60\n')
+    program.chmod(0o755)
+    (folder / "lines").write_text("")
+    return folder / "lines"
+
+
+def test_once_prints_the_first_report_as_one_document(takt: Takt, reader: Path) -> None:
+    lines = [{"publishers": 1}, message(task("/robot: brake", completed=5))]
+    reader.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    document = takt.json("top", "--once")
+    assert (document["exit_code"], document["schema_version"]) == (0, 1)
+    (executor,) = document["executors"]
+    assert Executor.model_validate(executor).tasks[0].completed == 5
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("nonsense\n", "does not speak this tool's language"),
+        ('{"stamp_ns": 1}\n', "does not speak this tool's language"),
+    ],
+)
+def test_another_language_is_exit_code_1(
+    takt: Takt, reader: Path, line: str, expected: str
+) -> None:
+    reader.write_text(line)
+    done = takt("top", "--once")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert expected in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_reader_that_dies_is_told_with_its_words(takt: Takt, reader: Path) -> None:
+    program = reader.with_name("diagnostics_to_json")
+    program.write_text("#!/bin/sh\necho 'no rmw here' >&2\nexit 1\n")
+    done = takt("top", "--once")
+    assert done.returncode == 1
+    assert "no rmw here" in done.stderr
+
+
+def test_a_reader_that_is_not_installed_is_told(takt: Takt) -> None:
+    done = takt("top")
+    assert done.returncode == 1
+    assert "diagnostics_to_json is not installed" in done.stderr
+
+
+def test_json_without_once_is_wrong_use(takt: Takt, reader: Path) -> None:
+    done = takt("top", "--json")
+    assert (done.returncode, "add --once" in done.stderr) == (2, True)
+
+
+def test_with_no_publisher_it_says_what_is_missing_and_goes_on(takt: Takt, reader: Path) -> None:
+    reader.write_text('{"publishers": 0}\n')
+    process = takt.start("top")
+    time.sleep(4)
+    assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert "nobody publishes /diagnostics" in out
+    assert "takt::Diagnostics" in out
+    assert (process.returncode, err) == (0, "")
+
+
+def installed(name: str) -> Path:
+    """A real program of the workspace, where it is built."""
+    for folder in stacks.prefixes():
+        path = folder / "lib" / "takt_rcl" / name
+        if path.exists():
+            return path
+    pytest.skip(f"{name} is not installed")
+
+
+@pytest.fixture
+def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[subprocess.Popen[bytes]]:
+    """The example that reports, in a domain of its own."""
+    installed("diagnostics_to_json")
+    monkeypatch.setenv("ROS_DOMAIN_ID", str(50 + os.getpid() % 50))
+    with subprocess.Popen([installed("diagnostics")]) as process:
+        yield process
+        process.send_signal(signal.SIGTERM)
+
+
+def test_a_real_executor_reports(watched: subprocess.Popen[bytes], tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "takt", "top", "--once", "--json"],
+        capture_output=True,
+        text=True,
+        timeout=40,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parent.parent)},
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    (executor,) = json.loads(done.stdout)["executors"]
+    assert executor["node"] == "/watched"
+    assert [one["name"] for one in executor["tasks"]] == ["steady", "slow"]
+    for one in executor["tasks"]:
+        assert one["releases"] >= one["completed"] + one["skipped"]
+        assert one["worst_response_us"] >= one["worst_lateness_us"]
+    assert watched.poll() is None

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The trace of a real executor: an example of takt_rcl, run here."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from takt.run import stacks
+from takt.trace import file as files
+from takt.trace.file import Events
+from takt.trace.timeline import Job, Slice, replay
+
+PERIOD = 100_000_000
+
+
+@dataclass
+class Kept:
+    slices: list[Slice] = field(default_factory=list)
+    jobs: list[Job] = field(default_factory=list)
+    last: int = 0
+
+    def block(self, events: Events) -> None:
+        times = events["time"].tolist()
+        assert times == sorted(times)
+        assert times[0] >= self.last
+        self.last = times[-1]
+
+    def slice(self, slice_: Slice) -> None:
+        self.slices.append(slice_)
+
+    def job(self, job: Job) -> None:
+        self.jobs.append(job)
+
+
+@pytest.fixture
+def trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> files.Trace:
+    """Of ``priorities``: a slow task that an urgent one interrupts in every period."""
+    for prefix in stacks.prefixes():
+        example = prefix / "lib" / "takt_rcl" / "priorities"
+        if example.exists():
+            break
+    else:
+        pytest.skip("takt_rcl's example priorities is not installed")
+    path = tmp_path / "priorities.takttrace"
+    monkeypatch.setenv("ROS_DOMAIN_ID", str(50 + os.getpid() % 50))
+    subprocess.run([example, path], check=True, timeout=40, stdout=subprocess.DEVNULL)
+    return files.read(path)
+
+
+def test_a_real_trace_tells_who_interrupted_whom(trace: files.Trace) -> None:
+    kept = Kept()
+    replay(trace, [kept])
+    assert trace.closed_in_order
+    assert (trace.lost, trace.unknown) == (0, 0)
+    by_name = {trace.names.task(job.task): [] for job in kept.jobs}
+    for job in kept.jobs:
+        by_name[trace.names.task(job.task)].append(job)
+    slow, urgent = by_name["slow"], by_name["urgent"]
+    assert urgent[-1].job == 2
+    for task in (slow, urgent):
+        releases = [job.release for job in task]
+        assert all((one - releases[0]) % PERIOD == 0 for one in releases)
+        assert [job.job for job in task] == [(one - releases[0]) // PERIOD for one in releases]
+        assert all(job.end is None or job.start >= job.release for job in task)
+        assert all(job.deadline == job.release + PERIOD for job in task)
+    if trace.names.values("shortfall"):
+        return  # without real-time priorities nobody need be interrupted
+    for low, high in zip(slow, urgent, strict=True):
+        assert low.preemptions >= 1
+        assert low.start < high.start < high.end < low.end
+    for one in kept.slices:
+        assert one.begin < one.end
