@@ -134,6 +134,7 @@ def test_dispatch_compares_each_application_with_the_same_one_under_baseline0(
         dispatch.Cell(50),
         dispatch.Cell(200),
         dispatch.Cell(50, subscriptions=True, priorities=10),
+        dispatch.Cell(200, subscriptions=True),
         dispatch.Cell(200, subscriptions=True, priorities=10, by_pointer=True),
     ]
     monkeypatch.setattr(dispatch, "cells", lambda: iter(chosen))
@@ -162,7 +163,7 @@ def test_dispatch_compares_each_application_with_the_same_one_under_baseline0(
     bench = run("dispatch", rounds=1)
     assert bars(bench) == [
         (15.0, 1.0, False), (0.5, 1.0, True), (0.75, 1.0, True), (0.5, 1.0, True),
-        (0.6, 0.6, True), (1.5, 1.2, False),
+        (0.75, 1.0, True), (0.6, 0.6, True), (1.5, 1.2, False),
     ]  # fmt: skip
     calls = [call for _, mode, call in json.loads(file.read_text())["calls"] if mode == "dispatch"]
     baseline = [call for call in calls if call["--executor"] == "baseline0"]
