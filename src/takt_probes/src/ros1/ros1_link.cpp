@@ -12,9 +12,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// The thread of roscpp that reads sockets looks at a new UDP socket only at its next turn, up to
-/// 100 ms later; what comes earlier waits in the socket and would be late, or lost.
-constexpr std::chrono::milliseconds udp_settling{250};
+/// A UDP connection stands for the publisher before the subscriber has its answer and its thread
+/// that reads sockets has looked at the new one, which takes a few turns of up to 100 ms each. What
+/// comes earlier would be late, or lost.
+constexpr std::chrono::milliseconds udp_settling{500};
 
 ros::TransportHints hints_of(const Options& options) {
   ros::TransportHints hints;

@@ -3,11 +3,11 @@
 
 #include <ros/init.h>
 #include <ros/master.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 
+#include "node_name.hpp"
 #include "takt/probe/failure.hpp"
 #include "takt/probe/timer.hpp"
 
@@ -30,9 +30,8 @@ void start_ros1(const Options& options, const os::StopFlag& stop) {
                    .fix = "set it, for example to http://127.0.0.1:11311, with ROS_IP=127.0.0.1 "
                           "and 'rosmaster --core -p 11311' running"}};
   }
-  ros::init(ros::M_string{},
-            "probe_" + std::string{name_of(options.role)} + "_" + std::to_string(getpid()),
-            ros::init_options::NoSigintHandler);
+  // In the root namespace, whatever ROS_NAMESPACE says: node_name() counts on it.
+  ros::init(ros::M_string{{"__ns", "/"}}, node_name(options), ros::init_options::NoSigintHandler);
   ros::master::setRetryTimeout(ros::WallDuration{5.0});
   const auto deadline = os::now() + master_patience;
   while (!ros::master::check()) {
