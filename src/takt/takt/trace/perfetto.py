@@ -18,6 +18,7 @@ from takt.trace.timeline import Job, Slice
 
 CORES, TASKS = 1, 2  # the groups: processes, as the format calls them
 _ALL = 0  # the track of what belongs to no core
+_ENCODER = json.JSONEncoder(ensure_ascii=False)
 _MARKS = {
     Type.release: "release",
     Type.skip: "skipped",
@@ -161,7 +162,7 @@ class PerfettoExport:
         more: dict[str, Any],
         duration: str = "",
     ) -> None:
-        rest = json.dumps({"name": name, **more}, ensure_ascii=False)[1:]
+        rest = _ENCODER.encode({"name": name, **more})[1:]
         self._file.write(
             f'{self._separator}{{"ph":"{phase}","pid":{track[0]},"tid":{track[1]},'
             f'"ts":{_us(time)}{duration},{rest}'
