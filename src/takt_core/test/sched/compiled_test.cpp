@@ -96,8 +96,8 @@ TEST(CompiledStrategy, changes_what_a_scenario_names_and_nothing_else) {
 }
 
 TEST(CompiledStrategy, places_tasks_by_their_heaviest_scenario_on_cores_that_never_change) {
-  std::vector<Task> tasks{timer("a", 10ms, 1ms, 5), timer("b", 10ms, 2ms, 6),
-                          timer("c", 10ms, 3ms, 7)};
+  const std::vector<Task> tasks{timer("a", 10ms, 1ms, 5), timer("b", 10ms, 2ms, 6),
+                                timer("c", 10ms, 3ms, 7)};
   SchedulingStrategy strategy;
   strategy.add_scenario(
       SchedulingScenario{"busy"}.add_task({.task = "a", .priority = 50, .period = 2ms}));

@@ -38,6 +38,7 @@ std::vector<PolicyPtr> all_policies() {
 
 std::vector<Key> keys_of(const Policy& policy, const std::vector<Job>& jobs) {
   std::vector<Key> keys;
+  keys.reserve(jobs.size());
   for (const Job& job : jobs) {
     keys.push_back(key_of(policy, job));
   }
