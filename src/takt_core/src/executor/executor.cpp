@@ -69,7 +69,7 @@ void Executor::refuse_in_callback(const char* what) const {
   }
 }
 
-AddedTask Executor::add(sched::Task task, Binding binding) {
+AddedTask Executor::add(const sched::Task& task, Binding binding) {
   refuse_in_callback("Executor::add");
   check_binding(task, binding);
   const std::lock_guard lock{registry_->mutex};

@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
@@ -25,9 +26,9 @@ struct SchedulingAttributes {
 static_assert(sizeof(SchedulingAttributes) == 48);
 
 std::string milliseconds(std::chrono::nanoseconds time) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%g ms", static_cast<double>(time.count()) * 1e-6);
-  return text;
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%g ms", static_cast<double>(time.count()) * 1e-6);
+  return text.data();
 }
 
 }  // namespace

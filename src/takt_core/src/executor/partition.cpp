@@ -11,6 +11,8 @@ namespace {
 using std::chrono::nanoseconds;
 using trace::EventType;
 
+thread_local const Partition* current_partition = nullptr;
+
 std::int64_t count_of(TimePoint time) noexcept {
   return time.time_since_epoch().count();
 }
@@ -21,7 +23,9 @@ TimePoint time_of(std::int64_t count) noexcept {
 
 }  // namespace
 
-thread_local const Partition* Partition::current_ = nullptr;
+const Partition* Partition::current() noexcept {
+  return current_partition;
+}
 
 void Partition::begin(TimePoint origin) {
   {
@@ -62,7 +66,7 @@ bool Partition::follows(const Plan& plan) noexcept {
 }
 
 void Partition::enter_thread() {
-  current_ = this;
+  current_partition = this;
   shared_.add(os::prefault_stack(shared_.options.prefaulted_stack));
 }
 

@@ -16,7 +16,6 @@ Stack::Stack(Shared& shared, int cpu, const sched::Policy& policy)
       cpu_(cpu),
       calendar_(shared.options.max_tasks),
       ready_(policy, shared.options.max_tasks),
-      by_number_(new std::atomic<Level*>[os::max_priority + 1] {}),
       preempted_above_(no_ceiling) {
   next_jobs_.reserve(shared.options.max_tasks);
   started_.reserve(os::max_priority + 1);
@@ -111,9 +110,9 @@ void Stack::wake_to_follow() noexcept {
 }
 
 void Stack::wake_to_stop() noexcept {
-  for (int number = 0; number <= os::max_priority; ++number) {
-    if (Level* const level = by_number_[number].load()) {
-      level->event.notify();
+  for (const auto& level : by_number_) {
+    if (Level* const found = level.load()) {
+      found->event.notify();
     }
   }
 }

@@ -29,7 +29,7 @@ FileHeader header_of(const std::vector<char>& content, const std::filesystem::pa
                              std::to_string(content.size()) + " bytes, a trace has at least 64"};
   }
   std::memcpy(&header, content.data(), sizeof header);
-  if (std::memcmp(header.magic, expected.magic, sizeof header.magic) != 0) {
+  if (header.magic != expected.magic) {
     throw std::runtime_error{path.string() + " is not a trace: it does not begin with TAKTTRC1"};
   }
   if (header.record_bytes != expected.record_bytes || header.header_bytes < sizeof header ||
@@ -40,7 +40,8 @@ FileHeader header_of(const std::vector<char>& content, const std::filesystem::pa
 }
 
 void add_name(Trace& trace, const NameRecord& record) {
-  const std::string_view text{record.text, std::min(std::size_t{record.bytes}, sizeof record.text)};
+  const std::string_view text{record.text.data(),
+                              std::min(std::size_t{record.bytes}, record.text.size())};
   const auto add_to = [&](std::string& name) {
     if (record.part == 0) {
       name = text;  // a later name of the same id replaces the former one

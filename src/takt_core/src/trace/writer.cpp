@@ -68,8 +68,8 @@ void TraceWriter::name(NameKind kind, std::uint16_t id, std::string_view text) {
   std::uint16_t part = 0;
   do {
     NameRecord record{.id = id, .kind = kind, .part = part};
-    record.bytes = static_cast<std::uint8_t>(std::min(text.size(), sizeof record.text));
-    std::memcpy(record.text, text.data(), record.bytes);
+    record.bytes = static_cast<std::uint8_t>(std::min(text.size(), record.text.size()));
+    std::memcpy(record.text.data(), text.data(), record.bytes);
     append(&record);
     text.remove_prefix(record.bytes);
     ++part;

@@ -16,6 +16,7 @@
 
 namespace takt::executor {
 
+// NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): cache lines of their own for each side
 class Arrivals {
  public:
   // Room for `capacity` times, rounded up to a power of two.
@@ -47,7 +48,7 @@ class Arrivals {
   }
 
   // The consumer's: the oldest, which stays in the queue; nothing when there is none.
-  std::optional<os::TimePoint> front() const noexcept {
+  [[nodiscard]] std::optional<os::TimePoint> front() const noexcept {
     const Slot& slot = slots_[tail_ & mask_];
     if (slot.turn.load(std::memory_order_acquire) != tail_ + 1) {
       return {};
@@ -61,7 +62,7 @@ class Arrivals {
     ++tail_;
   }
 
-  std::size_t capacity() const noexcept { return slots_.size(); }
+  [[nodiscard]] std::size_t capacity() const noexcept { return slots_.size(); }
 
  private:
   struct Slot {

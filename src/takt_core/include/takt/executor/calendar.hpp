@@ -21,16 +21,18 @@ class Calendar {
   // Tasks have indices below `tasks`.
   explicit Calendar(std::size_t tasks) : place_(tasks, absent) { heap_.reserve(tasks); }
 
-  bool empty() const noexcept { return heap_.empty(); }
-  std::size_t size() const noexcept { return heap_.size(); }
-  bool contains(TaskIndex task) const noexcept { return place_[task] != absent; }
+  [[nodiscard]] bool empty() const noexcept { return heap_.empty(); }
+  [[nodiscard]] std::size_t size() const noexcept { return heap_.size(); }
+  [[nodiscard]] bool contains(TaskIndex task) const noexcept { return place_[task] != absent; }
 
   // The first task and its time. The calendar must not be empty.
-  TaskIndex first() const noexcept { return heap_.front().task; }
-  TimePoint first_time() const noexcept { return heap_.front().time; }
+  [[nodiscard]] TaskIndex first() const noexcept { return heap_.front().task; }
+  [[nodiscard]] TimePoint first_time() const noexcept { return heap_.front().time; }
 
   // The time of the first task; the end of time when there is none.
-  TimePoint next_time() const noexcept { return empty() ? TimePoint::max() : first_time(); }
+  [[nodiscard]] TimePoint next_time() const noexcept {
+    return empty() ? TimePoint::max() : first_time();
+  }
 
   // Puts a task in, or changes its time.
   void set(TaskIndex task, TimePoint time) noexcept;

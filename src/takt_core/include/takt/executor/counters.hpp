@@ -42,7 +42,7 @@ class Counter {
       value_.store(value, std::memory_order_relaxed);
     }
   }
-  Value get() const noexcept { return value_.load(std::memory_order_relaxed); }
+  [[nodiscard]] Value get() const noexcept { return value_.load(std::memory_order_relaxed); }
 
  private:
   std::atomic<Value> value_{};
@@ -63,7 +63,7 @@ struct TaskCounters {
   Counter<std::int64_t> worst_age;
   Counter<std::int64_t> worst_cpu_time;
 
-  TaskStatistics snapshot() const noexcept {
+  [[nodiscard]] TaskStatistics snapshot() const noexcept {
     return {.releases = releases.get(),
             .completed = completed.get(),
             .skipped = skipped.get(),

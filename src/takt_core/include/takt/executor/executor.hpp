@@ -42,6 +42,7 @@ class ReleaseHandle {
 
   // A message has arrived, now. From any thread, without locks. False when so many wait already
   // that this one is lost (and counted).
+  // NOLINTNEXTLINE(modernize-use-nodiscard): the loss is counted, nobody has to look at it
   bool notify() const noexcept;
 
  private:
@@ -69,7 +70,7 @@ class Executor {
   // checked by start(). While the executor spins, the whole task set is checked first, and nothing
   // changes when it is refused; the others run on undisturbed. Throws sched::ScheduleError,
   // std::length_error above Options::max_tasks. Not from a callback (std::logic_error).
-  AddedTask add(sched::Task task, Binding binding);
+  AddedTask add(const sched::Task& task, Binding binding);
 
   // Takes a task out, by its name. Returns when its last job has ended, which it waits for; the
   // callback is destroyed then. Counters stay readable. Throws as add().
@@ -103,19 +104,20 @@ class Executor {
   // From any thread and callback; costs a store and at most one wake-up for each core. False, and
   // nothing changes, when there is no such scenario.
   bool switch_to(std::string_view scenario) noexcept;
-  std::string_view scenario() const noexcept;  // the last one that was switched to
+  [[nodiscard]] std::string_view scenario() const noexcept;  // the last one that was switched to
 
-  std::optional<TaskIndex> find(
+  [[nodiscard]] std::optional<TaskIndex> find(
       std::string_view task) const noexcept;  // set-up and one thread only
-  TaskStatistics statistics(TaskIndex task) const noexcept;
-  std::size_t task_count() const noexcept;
+  [[nodiscard]] TaskStatistics statistics(TaskIndex task) const noexcept;
+  [[nodiscard]] std::size_t task_count() const noexcept;
 
-  os::TimePoint start_time() const noexcept;          // of releases; meaningless before start()
-  const os::Shortfalls& shortfalls() const noexcept;  // after start()
-  std::uint64_t lost_trace_events() const noexcept;
+  [[nodiscard]] os::TimePoint start_time()
+      const noexcept;  // of releases; meaningless before start()
+  [[nodiscard]] const os::Shortfalls& shortfalls() const noexcept;  // after start()
+  [[nodiscard]] std::uint64_t lost_trace_events() const noexcept;
 
  private:
-  std::unique_ptr<Plan> compile() const;
+  [[nodiscard]] std::unique_ptr<Plan> compile() const;
   void create_state(TaskIndex index);
   void create_partitions(const Plan& plan);
   void publish(std::unique_ptr<Plan> plan);

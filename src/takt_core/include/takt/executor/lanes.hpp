@@ -32,6 +32,10 @@ class Lanes : public Partition {
   // One lane under SCHED_DEADLINE for this task, which the kernel moves between the cores.
   Lanes(Shared& shared, TaskIndex kernel_deadline);
   ~Lanes() override;
+  Lanes(const Lanes&) = delete;
+  Lanes& operator=(const Lanes&) = delete;
+  Lanes(Lanes&&) = delete;
+  Lanes& operator=(Lanes&&) = delete;
 
   void prepare(const Plan& plan) override;
   void wake_to_follow() noexcept override;

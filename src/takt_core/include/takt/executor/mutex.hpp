@@ -37,7 +37,7 @@ class PriorityMutex {
   bool try_lock() noexcept { return pthread_mutex_trylock(&mutex_) == 0; }
 
  private:
-  pthread_mutex_t mutex_;
+  pthread_mutex_t mutex_{};
 };
 
 }  // namespace takt::executor

@@ -41,32 +41,32 @@ struct Binding {
 };
 
 struct Miss {
-  TaskIndex task;
-  std::uint64_t job;
+  TaskIndex task = 0;
+  std::uint64_t job = 0;
   sched::TimePoint release;
   sched::TimePoint deadline;
   sched::TimePoint ended;
 };
 
 struct Skip {
-  TaskIndex task;
-  std::uint64_t first;  // index of the first release that was dropped
-  std::uint64_t count;
+  TaskIndex task = 0;
+  std::uint64_t first = 0;  // index of the first release that was dropped
+  std::uint64_t count = 0;
 };
 
 struct BudgetOverrun {
-  TaskIndex task;
-  std::uint64_t job;
-  std::chrono::nanoseconds budget;
-  std::chrono::nanoseconds used;  // CPU time
+  TaskIndex task = 0;
+  std::uint64_t job = 0;
+  std::chrono::nanoseconds budget{0};
+  std::chrono::nanoseconds used{0};  // CPU time
 };
 
 struct AgeViolation {
-  TaskIndex task;
-  std::uint64_t job;
+  TaskIndex task = 0;
+  std::uint64_t job = 0;
   std::string_view topic;
-  std::chrono::nanoseconds max_age;
-  std::chrono::nanoseconds age;  // the maximum: there was no data yet
+  std::chrono::nanoseconds max_age{0};
+  std::chrono::nanoseconds age{0};  // the maximum: there was no data yet
 };
 
 // Called on the thread of the task, at its priority, right after (age: before) the callback; they

@@ -17,7 +17,7 @@ namespace takt::executor {
 
 class Partition {
  public:
-  explicit Partition(Shared& shared) noexcept : shared_(shared) {}
+  explicit Partition(Shared& shared) : shared_(shared) {}
   Partition(const Partition&) = delete;
   Partition& operator=(const Partition&) = delete;
   Partition(Partition&&) = delete;
@@ -42,19 +42,21 @@ class Partition {
   bool follows(const Plan& plan) noexcept;
 
   // Whether the calling thread is one of this partition's.
-  bool is_current() const noexcept { return current_ == this; }
-  static const Partition* current() noexcept { return current_; }
-  bool belongs_to(const Shared& shared) const noexcept { return &shared_ == &shared; }
+  [[nodiscard]] bool is_current() const noexcept { return current() == this; }
+  static const Partition* current() noexcept;
+  [[nodiscard]] bool belongs_to(const Shared& shared) const noexcept { return &shared_ == &shared; }
 
   virtual void join() = 0;
 
  protected:
   // For each thread of the partition, before its loop.
   void enter_thread();
-  bool stopping() const noexcept { return shared_.stopping.load(std::memory_order_acquire); }
+  [[nodiscard]] bool stopping() const noexcept {
+    return shared_.stopping.load(std::memory_order_acquire);
+  }
 
   // True when there is something that a decision must look at first.
-  bool news() const noexcept {
+  [[nodiscard]] bool news() const noexcept {
     return announced_.load() != nullptr || (target_ != nullptr && shared_.target() != target_);
   }
 
@@ -77,7 +79,7 @@ class Partition {
   virtual void place(TaskState& task, TimePoint time) noexcept = 0;
   virtual void displace(TaskState& task) noexcept = 0;
   // What wake_for() shall find in TaskState::wake_key.
-  virtual std::int64_t wake_key(TaskIndex task) const noexcept = 0;
+  [[nodiscard]] virtual std::int64_t wake_key(TaskIndex task) const noexcept = 0;
   // `target_` has changed; the tasks follow right after.
   virtual void retarget() noexcept = 0;
 
@@ -97,7 +99,6 @@ class Partition {
 
   std::atomic<TaskState*> announced_{nullptr};
   std::size_t followed_ = 0;  // tasks of the plan that is followed
-  static thread_local const Partition* current_;
 };
 
 }  // namespace takt::executor

@@ -42,16 +42,16 @@ class TimerReleases {
   void follow(const TaskParameters& parameters, TimePoint time) noexcept;
 
   // The next release, in the past when its time has come; nothing when there is none.
-  std::optional<Release> next() const noexcept;
+  [[nodiscard]] std::optional<Release> next() const noexcept;
 
   // The first release after `time`.
-  std::optional<Release> next_after(TimePoint time) const noexcept;
+  [[nodiscard]] std::optional<Release> next_after(TimePoint time) const noexcept;
 
   // The next release has become a job.
   void take() noexcept;
 
   // The last one that has.
-  const std::optional<Release>& taken() const noexcept { return taken_; }
+  [[nodiscard]] const std::optional<Release>& taken() const noexcept { return taken_; }
 
   // The job that take() made has ended: applies the overrun policy to the releases before `ended`.
   Skipped end_of_job(TimePoint ended) noexcept;
@@ -61,7 +61,7 @@ class TimerReleases {
   void advance_to(TimePoint time) noexcept;
 
  private:
-  TimePoint time_of(std::uint64_t index) const noexcept;
+  [[nodiscard]] TimePoint time_of(std::uint64_t index) const noexcept;
 
   bool active_ = false;
   std::chrono::nanoseconds period_{0};
@@ -73,6 +73,7 @@ class TimerReleases {
 };
 
 // Releases by messages, in the order of their arrival.
+// NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): that of Arrivals
 class MessageReleases {
  public:
   explicit MessageReleases(std::size_t capacity) : arrivals_(capacity) {}

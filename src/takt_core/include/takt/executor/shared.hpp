@@ -27,7 +27,7 @@ struct Shared {
   // What to follow. A switch changes only the index, which means the same in every plan.
   std::atomic<const Plan*> plan{nullptr};
   std::atomic<std::size_t> scenario{0};
-  const Target* target() const noexcept {
+  [[nodiscard]] const Target* target() const noexcept {
     const Plan* current = plan.load(std::memory_order_acquire);
     return current == nullptr ? nullptr
                               : current->targets[scenario.load(std::memory_order_acquire)].get();

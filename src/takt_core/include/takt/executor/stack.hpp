@@ -15,6 +15,7 @@
 // A policy that is not preemptive never has more than one job started: the stack is one thread.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <memory>
@@ -33,6 +34,10 @@ class Stack : public Partition {
   // `policy` is that of any scenario; its only use is that the ready queue needs one at all times.
   Stack(Shared& shared, int cpu, const sched::Policy& policy);
   ~Stack() override;
+  Stack(const Stack&) = delete;
+  Stack& operator=(const Stack&) = delete;
+  Stack(Stack&&) = delete;
+  Stack& operator=(Stack&&) = delete;
 
   void prepare(const Plan& plan) override;
   void wake_to_follow() noexcept override;
@@ -54,13 +59,13 @@ class Stack : public Partition {
   // A job that has started, on the thread of that level.
   struct Started {
     Job job;
-    std::size_t level;
-    sched::Level ceiling;  // of its group
+    std::size_t level = 0;
+    sched::Level ceiling = sched::no_ceiling;  // of its group
   };
 
   void place(TaskState& task, TimePoint time) noexcept override;
   void displace(TaskState& task) noexcept override;
-  std::int64_t wake_key(TaskIndex task) const noexcept override {
+  [[nodiscard]] std::int64_t wake_key(TaskIndex task) const noexcept override {
     return target_->scenario->ceilings().level(task);
   }
   void retarget() noexcept override;
@@ -76,11 +81,11 @@ class Stack : public Partition {
                  TimePoint& now) noexcept;
   void publish(std::size_t standby, sched::Level preempted_above) noexcept;
   bool wake_by(std::size_t number, TimePoint time) noexcept;
-  sched::Level preempted_above(const Job& job) const noexcept;
-  std::size_t lowest_free() const noexcept {
+  [[nodiscard]] sched::Level preempted_above(const Job& job) const noexcept;
+  [[nodiscard]] std::size_t lowest_free() const noexcept {
     return started_.empty() ? 0 : started_.back().level + 1;
   }
-  sched::Level system_ceiling() const noexcept;
+  [[nodiscard]] sched::Level system_ceiling() const noexcept;
 
   static constexpr std::size_t nobody = static_cast<std::size_t>(-1);
 
@@ -93,8 +98,8 @@ class Stack : public Partition {
   sched::Level highest_level_ = 0;  // of the tasks here, in this scenario
   std::vector<std::unique_ptr<Level>> levels_;
 
-  // Whom to wake for arrivals; read by any thread. The array does not move.
-  std::unique_ptr<std::atomic<Level*>[]> by_number_;
+  // Whom to wake for arrivals; read by any thread.
+  std::array<std::atomic<Level*>, os::max_priority + 1> by_number_{};
   std::atomic<std::size_t> standby_{0};
   std::atomic<sched::Level> preempted_above_;  // arrivals of lower levels need not wake anybody
 };

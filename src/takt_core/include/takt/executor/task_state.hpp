@@ -31,6 +31,7 @@ struct Topic {
   static constexpr std::int64_t no_sample = INT64_MIN;
 };
 
+// NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): that of Arrivals
 struct TaskState {
   TaskState(TaskIndex task_index, const sched::Task& task, Binding task_binding)
       : index(task_index),

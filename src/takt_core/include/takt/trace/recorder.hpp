@@ -19,7 +19,7 @@ class Recorder {
   Recorder() noexcept = default;
   explicit Recorder(Ring* ring) noexcept : ring_(ring) {}
 
-  bool on() const noexcept { return ring_ != nullptr; }
+  [[nodiscard]] bool on() const noexcept { return ring_ != nullptr; }
 
   // Records an event of the calling thread, which must be the only one that uses this recorder.
   void record(EventType type, os::TimePoint time, std::uint32_t task, std::uint64_t job,

@@ -15,6 +15,7 @@
 
 namespace takt::trace {
 
+// NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): cache lines of their own for each side
 class Ring {
  public:
   // Room for at least `capacity` events, all of it touched here. Throws std::bad_alloc.
@@ -48,8 +49,10 @@ class Ring {
   }
 
   // Events dropped so far. From any thread.
-  std::uint64_t lost() const noexcept { return lost_.load(std::memory_order_relaxed); }
-  std::size_t capacity() const noexcept { return slots_.size(); }
+  [[nodiscard]] std::uint64_t lost() const noexcept {
+    return lost_.load(std::memory_order_relaxed);
+  }
+  [[nodiscard]] std::size_t capacity() const noexcept { return slots_.size(); }
 
  private:
   static constexpr std::size_t cache_line = 64;

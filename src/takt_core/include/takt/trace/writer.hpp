@@ -19,6 +19,7 @@
 // Events of one thread stand in their order; sort by time to merge the threads.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -31,17 +32,18 @@
 
 namespace takt::trace {
 
+// NOLINTNEXTLINE(performance-enum-size): as wide as in the file
 enum class Source : std::uint32_t { executor = 1, simulator = 2 };
 
 struct FileHeader {
-  char magic[8] = {'T', 'A', 'K', 'T', 'T', 'R', 'C', '1'};
+  std::array<char, 8> magic = {'T', 'A', 'K', 'T', 'T', 'R', 'C', '1'};
   std::uint32_t header_bytes = 64;
   std::uint32_t record_bytes = 32;
   std::uint64_t lost = 0;
   std::int64_t realtime_offset = 0;
   Source source = Source::executor;
   std::uint32_t flags = 0;
-  std::uint8_t padding[24] = {};
+  std::array<std::uint8_t, 24> padding = {};
 
   static constexpr std::uint32_t closed_in_order = 1;
 };
