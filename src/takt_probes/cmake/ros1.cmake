@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Looks for ROS 1: sets TAKT_HAS_ROS1, the target PkgConfig::ROSCPP, and takt_ros1_messages(TARGET),
-# which generates the header takt_ros1/Sample.h for a target. No catkin: roscpp comes with pkg-config,
-# its generator is a script.
+# Looks for ROS 1: sets TAKT_HAS_ROS1 and the target takt_ros1, which is roscpp with the generated
+# header takt_ros1/Sample.h. No catkin: roscpp comes with pkg-config, its generator is a script.
 
 set(TAKT_HAS_ROS1 FALSE)
 set(missing)
@@ -29,19 +28,20 @@ endif()
 if(missing)
   list(JOIN missing ", " missing)
   message(STATUS "probe_ros1 is not built: ${missing} was not found (on Debian: apt-get install "
-    "--no-install-recommends libroscpp-dev ros-message-generation python3-rosmaster)")
-else()
-  set(TAKT_HAS_ROS1 TRUE)
+    "--no-install-recommends pkg-config libroscpp-dev ros-message-generation python3-rosmaster)")
+  return()
 endif()
+set(TAKT_HAS_ROS1 TRUE)
 
-function(takt_ros1_messages target)
-  set(message ${PROJECT_SOURCE_DIR}/src/ros1/msg/Sample.msg)
-  set(folder ${PROJECT_BINARY_DIR}/ros1)
-  set(header ${folder}/takt_ros1/Sample.h)
-  add_custom_command(OUTPUT ${header}
-    COMMAND ${TAKT_ROS1_PYTHON} ${TAKT_GEN_CPP} ${message} -p takt_ros1 -o ${folder}/takt_ros1
-      -e ${TAKT_GENCPP_TEMPLATES}
-    DEPENDS ${message} ${TAKT_GEN_CPP} VERBATIM)
-  target_sources(${target} PRIVATE ${header})
-  target_include_directories(${target} SYSTEM PRIVATE ${folder})
-endfunction()
+set(message ${PROJECT_SOURCE_DIR}/src/ros1/msg/Sample.msg)
+set(folder ${PROJECT_BINARY_DIR}/ros1)
+add_custom_command(OUTPUT ${folder}/takt_ros1/Sample.h
+  COMMAND ${TAKT_ROS1_PYTHON} ${TAKT_GEN_CPP} ${message} -p takt_ros1 -o ${folder}/takt_ros1
+    -e ${TAKT_GENCPP_TEMPLATES}
+  DEPENDS ${message} ${TAKT_GEN_CPP} VERBATIM)
+add_custom_target(takt_ros1_header DEPENDS ${folder}/takt_ros1/Sample.h)
+
+add_library(takt_ros1 INTERFACE)
+add_dependencies(takt_ros1 takt_ros1_header)
+target_include_directories(takt_ros1 SYSTEM INTERFACE ${folder})
+target_link_libraries(takt_ros1 INTERFACE PkgConfig::ROSCPP)

@@ -34,8 +34,10 @@ class Rests {
 
 }  // namespace
 
-void give_way() noexcept {
-  sched_yield();
+void give_way(const Options& options) noexcept {
+  if (options.real_time()) {
+    sched_yield();
+  }
 }
 
 Outcome timer_oneshot(const Bench& bench, Timer& timer) {

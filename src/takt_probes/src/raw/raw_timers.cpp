@@ -46,9 +46,8 @@ void FutexTimer::sleep_until(os::TimePoint due) noexcept {
 }
 
 TimerfdTimer::TimerfdTimer(const Options& options, os::StopFlag& stop)
-    : stop_{stop},
-      cyclic_{options.kind == Kind::timer_cyclic},
-      busy_{options.wait == Wait::busy},
+    : options_{options},
+      stop_{stop},
       file_{timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC)} {
   if (file_ < 0) {
     throw Failure{{.what = "a timerfd could not be created",
@@ -63,7 +62,8 @@ TimerfdTimer::~TimerfdTimer() {
 
 std::optional<os::TimePoint> TimerfdTimer::start(std::chrono::nanoseconds interval) noexcept {
   const auto started = os::now();
-  const itimerspec times{.it_interval = as_timespec(cyclic_ ? interval : interval.zero()),
+  const bool cyclic = options_.kind == Kind::timer_cyclic;
+  const itimerspec times{.it_interval = as_timespec(cyclic ? interval : interval.zero()),
                          .it_value = os::to_timespec(started + interval)};
   if (timerfd_settime(file_, TFD_TIMER_ABSTIME, &times, nullptr) != 0) {
     error_ = errno;
@@ -92,8 +92,8 @@ std::optional<Expiry> TimerfdTimer::wait(os::TimePoint deadline) noexcept {
 }
 
 bool TimerfdTimer::wait_for_expiry(os::TimePoint deadline) noexcept {
-  if (busy_) {
-    give_way();
+  if (options_.wait == Wait::busy) {
+    give_way(options_);
     return true;
   }
   const auto slice = std::min<std::chrono::nanoseconds>(deadline - os::now(), longest_wait);

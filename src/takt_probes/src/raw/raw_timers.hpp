@@ -71,9 +71,8 @@ class TimerfdTimer : public Timer {
  private:
   bool wait_for_expiry(os::TimePoint deadline) noexcept;
 
+  const Options& options_;
   os::StopFlag& stop_;
-  bool cyclic_;
-  bool busy_;
   int file_;
   int error_ = 0;
 };

@@ -23,9 +23,9 @@ void note_call(rcl_timer_t* /*timer*/, std::int64_t /*since_last_call*/) {
 }  // namespace
 
 RclTimer::RclTimer(const Options& options, os::StopFlag& stop)
-    : stop_{stop},
+    : options_{options},
+      stop_{stop},
       oneshot_{options.kind == Kind::timer_oneshot},
-      busy_{options.wait == Wait::busy},
       interval_{oneshot_ ? options.timeout : options.period} {
   create(interval_);
   if (failure_) {
@@ -99,9 +99,10 @@ std::optional<os::TimePoint> RclTimer::start(std::chrono::nanoseconds interval) 
 }
 
 std::optional<Expiry> RclTimer::wait(os::TimePoint deadline) noexcept {
+  const bool busy = options_.wait == Wait::busy;
   do {
     const auto slice =
-        busy_ ? 0ns : std::clamp<std::chrono::nanoseconds>(deadline - os::now(), 0ns, longest_wait);
+        busy ? 0ns : std::clamp<std::chrono::nanoseconds>(deadline - os::now(), 0ns, longest_wait);
     if (!done(rcl_wait_set_clear(&set_), "rcl_wait_set_clear") ||
         !done(rcl_wait_set_add_timer(&set_, &timer_, nullptr), "rcl_wait_set_add_timer")) {
       return {};
@@ -109,8 +110,8 @@ std::optional<Expiry> RclTimer::wait(os::TimePoint deadline) noexcept {
     const rcl_ret_t waited = rcl_wait(&set_, slice.count());
     if (waited == RCL_RET_TIMEOUT) {
       rcl_reset_error();
-      if (busy_) {
-        give_way();
+      if (busy) {
+        give_way(options_);
       }
     } else if (!done(waited, "rcl_wait")) {
       return {};

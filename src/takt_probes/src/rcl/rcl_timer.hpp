@@ -32,9 +32,9 @@ class RclTimer : public Timer {
   bool done(rcl_ret_t result, const char* call) noexcept;
   std::optional<Expiry> call() noexcept;
 
+  const Options& options_;
   os::StopFlag& stop_;
   bool oneshot_;
-  bool busy_;
   std::chrono::nanoseconds interval_;
   std::optional<std::int64_t> expected_;  // of the last call of a cyclic timer
   std::optional<os::Shortfall> failure_;

@@ -84,7 +84,7 @@ std::optional<Message> Ros1Link::receive(os::TimePoint deadline) noexcept {
   using std::chrono::nanoseconds;
   try {
     taken_.reset();
-    if (!lane_.run_until(deadline, stop_, Wait::idle, [this] { return taken_ != nullptr; })) {
+    if (!lane_.run_until(deadline, options_, stop_, [this] { return taken_ != nullptr; })) {
       return {};
     }
     return Message{.sequence = taken_->sequence,

@@ -50,10 +50,10 @@ void end_ros1() {
   }
 }
 
-void CallbackLane::call_one(os::TimePoint deadline, Wait wait) {
-  if (wait == Wait::busy) {
+void CallbackLane::call_one(os::TimePoint deadline, const Options& options) {
+  if (options.wait == Wait::busy) {
     if (queue_.callOne() == ros::CallbackQueue::Empty) {
-      give_way();
+      give_way(options);
     }
     return;
   }

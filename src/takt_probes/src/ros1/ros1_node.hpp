@@ -26,13 +26,13 @@ class CallbackLane {
  public:
   CallbackLane() { handle.setCallbackQueue(&queue_); }
 
-  /// Runs callbacks until `done` holds; false at `deadline` or when a stop is requested. A busy one
-  /// never sleeps.
+  /// Runs callbacks until `done` holds, waiting for them as the options say; false at `deadline` or
+  /// when a stop is requested.
   template <class Condition>
-  bool run_until(os::TimePoint deadline, const os::StopFlag& stop, Wait wait,
+  bool run_until(os::TimePoint deadline, const Options& options, const os::StopFlag& stop,
                  const Condition& done) {
     do {
-      call_one(deadline, wait);
+      call_one(deadline, options);
       if (done()) {
         return true;
       }
@@ -43,7 +43,7 @@ class CallbackLane {
   ros::NodeHandle handle;
 
  private:
-  void call_one(os::TimePoint deadline, Wait wait);
+  void call_one(os::TimePoint deadline, const Options& options);
 
   ros::CallbackQueue queue_;
 };

@@ -47,8 +47,8 @@ template <class Maker>
 class Ros1Timer : public Timer {
  public:
   Ros1Timer(const Options& options, os::StopFlag& stop)
-      : stop_{stop},
-        wait_{options.wait},
+      : options_{options},
+        stop_{stop},
         interval_{options.kind == Kind::timer_oneshot ? options.timeout : options.period} {
     const auto called = [this](const typename Maker::Event& event) { fired(event); };
     const bool oneshot = options.kind == Kind::timer_oneshot;
@@ -73,7 +73,7 @@ class Ros1Timer : public Timer {
   std::optional<Expiry> wait(os::TimePoint deadline) noexcept override {
     return guarded<Expiry>([&]() -> std::optional<Expiry> {
       expiry_.reset();
-      lane_.run_until(deadline, stop_, wait_, [this] { return expiry_.has_value(); });
+      lane_.run_until(deadline, options_, stop_, [this] { return expiry_.has_value(); });
       return expiry_;
     });
   }
@@ -121,8 +121,8 @@ class Ros1Timer : public Timer {
     }
   }
 
+  const Options& options_;
   os::StopFlag& stop_;
-  Wait wait_;
   std::chrono::nanoseconds interval_;
   CallbackLane lane_;
   std::optional<Expiry> expiry_;

@@ -10,6 +10,7 @@
 
 #include "takt/os/clock.hpp"
 #include "takt/os/shortfall.hpp"
+#include "takt/probe/options.hpp"
 
 namespace takt::probe {
 
@@ -41,8 +42,8 @@ class Timer {
   virtual std::optional<os::Shortfall> problem() const { return {}; }
 };
 
-/// Lets threads of the same priority run: at a real-time policy nothing else would let them.
-void give_way() noexcept;
+/// Lets threads of the same priority run, at a real-time policy: there nothing else would let them.
+void give_way(const Options& options) noexcept;
 
 /// For calls that no stop request can interrupt: how long one of them may wait at most.
 inline constexpr std::chrono::milliseconds longest_wait{250};
