@@ -56,6 +56,7 @@ Executor::Executor(Options options)
   registry_->external_topics = shared_->options.external_topics;
 }
 
+// NOLINTNEXTLINE(bugprone-exception-escape): only when a callback destroys its own executor
 Executor::~Executor() {
   stop();
 }
