@@ -58,8 +58,9 @@ class SingleThreadedExecutor::Implementation {
     check(rcl_clock_init(RCL_STEADY_TIME, &clock_, &allocator_), "cannot create a clock",
           "baseline0");
     try {
-      check(rcl_guard_condition_init(&wake_, rcl_context, rcl_guard_condition_get_default_options()),
-            "cannot create a guard condition", "baseline0");
+      check(
+          rcl_guard_condition_init(&wake_, rcl_context, rcl_guard_condition_get_default_options()),
+          "cannot create a guard condition", "baseline0");
       if (!options.trace.empty()) {
         tracer_ = std::make_unique<trace::Tracer>(
             options.trace, trace::TracerOptions{.ring_capacity = options.trace_capacity});
@@ -77,9 +78,8 @@ class SingleThreadedExecutor::Implementation {
   void add(const std::shared_ptr<Timer>& timer) {
     TimerTask& task = timers_.emplace_back();
     task.timer = timer;
-    const rcl_ret_t code =
-        rcl_timer_init2(&task.handle, &clock_, context.get_rcl_context(),
-                        timer->get_period().count(), nullptr, allocator_, true);
+    const rcl_ret_t code = rcl_timer_init2(&task.handle, &clock_, context.get_rcl_context(),
+                                           timer->get_period().count(), nullptr, allocator_, true);
     if (code != RCL_RET_OK) timers_.pop_back();
     check(code, "cannot create a timer", timer->get_name());
     name(task, timer->get_name());

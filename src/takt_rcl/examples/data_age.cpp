@@ -19,13 +19,16 @@ int main(int argc, char** argv) try {
   const auto out = receiver.create_publisher<Position>("position", takt::QoS{1});
   const auto in = steering.create_subscription<Position>("position", takt::QoS{1});
 
-  takt::SchedulingExecutor executor{{.policy = takt::fixed_priority(),
-                                     .trace = trace_argument(context)}};
-  executor.add(receiver.create_timer(100ms, [&] { static_cast<void>(out->publish(Position{})); }),
-               {.name = "sample", .priority = 50, .writes = {out}, .expected_execution = 1ms});
-  executor.add(steering.create_timer(25ms, [&](const takt::Job& job) {
+  takt::SchedulingExecutor executor{
+      {.policy = takt::fixed_priority(), .trace = trace_argument(context)}};
+  const auto sample =
+      receiver.create_timer(100ms, [&] { static_cast<void>(out->publish(Position{})); });
+  const auto steer = steering.create_timer(25ms, [&](const takt::Job& job) {
     if (job.index == 40) executor.request_stop();
-  }), {.name = "steer", .priority = 80, .reads = {in}, .max_age = 60ms});
+  });
+  executor.add(sample,
+               {.name = "sample", .priority = 50, .writes = {out}, .expected_execution = 1ms});
+  executor.add(steer, {.name = "steer", .priority = 80, .reads = {in}, .max_age = 60ms});
   executor.on_age_violation([&](const takt::AgeViolation& violation) noexcept {
     std::printf("%s is too old for %s\n", std::string{violation.topic}.c_str(),
                 executor.task_name(violation.task).c_str());

@@ -16,13 +16,15 @@ int main(int argc, char** argv) try {
   takt::SchedulingExecutor executor{{.trace = trace_argument(context)}};
 
   int distance_cm = 30;
-  executor.add(node.create_timer(20ms, [] { compute_for(1ms); }), {.name = "camera"});
-  executor.add(node.create_timer(50ms, [&] {
+  const auto camera = node.create_timer(20ms, [] { compute_for(1ms); });
+  const auto dock_sensor = node.create_timer(50ms, [&] {
     distance_cm -= 5;
     std::printf("%s: %d cm\n", std::string{executor.scenario()}.c_str(), distance_cm);
     if (distance_cm == 15) executor.switch_to("docking");
     if (distance_cm == 0) executor.request_stop();
-  }), {.name = "dock sensor"});
+  });
+  executor.add(camera, {.name = "camera"});
+  executor.add(dock_sensor, {.name = "dock sensor"});
 
   takt::SchedulingScenario cruising{"cruising"};
   cruising.add_timer("camera", 90, 20ms);

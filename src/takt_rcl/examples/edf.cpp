@@ -24,9 +24,10 @@ int main(int argc, char** argv) try {
   executor.add(node.create_timer(100ms, step("logging", "90 ms")), {.deadline = 90ms});
   executor.add(node.create_timer(100ms, step("control", "20 ms")), {.deadline = 20ms});
   executor.add(node.create_timer(100ms, step("vision", "50 ms")), {.deadline = 50ms});
-  executor.add(node.create_timer(300ms, [&](const takt::Job& job) {
+  const auto end = node.create_timer(300ms, [&](const takt::Job& job) {
     if (job.index == 1) executor.request_stop();
-  }), {.name = "end", .deadline = 10ms});
+  });
+  executor.add(end, {.name = "end", .deadline = 10ms});
   executor.spin();
   return 0;
 } catch (const std::exception& error) {

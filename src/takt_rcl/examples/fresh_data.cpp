@@ -19,8 +19,8 @@ int main(int argc, char** argv) try {
   const auto out = radar.create_publisher<Scan>("scan", takt::QoS{1});
   const auto in = guard.create_subscription<Scan>("scan", takt::QoS{1});
 
-  takt::SchedulingExecutor executor{{.policy = takt::fixed_priority(),
-                                     .trace = trace_argument(context)}};
+  takt::SchedulingExecutor executor{
+      {.policy = takt::fixed_priority(), .trace = trace_argument(context)}};
   const auto measure = radar.create_timer(20ms, [&](const takt::Job& job) {
     auto scan = std::make_unique<Scan>();
     scan->sequence = job.index;

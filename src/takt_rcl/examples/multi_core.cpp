@@ -20,10 +20,10 @@ int main(int argc, char** argv) try {
   const std::vector<int> cpus = takt::os::current_thread().cpus;
   const int first = cpus.front();
   const int last = cpus.back();
-  takt::SchedulingExecutor executor{{.policy = takt::edf(),
-                                     .cpus = first == last ? std::vector{first}
-                                                           : std::vector{first, last},
-                                     .trace = trace_argument(context)}};
+  takt::SchedulingExecutor executor{
+      {.policy = takt::edf(),
+       .cpus = first == last ? std::vector{first} : std::vector{first, last},
+       .trace = trace_argument(context)}};
   std::atomic<int> control_cpu{-1}, vision_cpu{-1}, write_cpu{-1}, read_cpu{-1};
   const auto note = [](std::atomic<int>& cpu) {
     return [&cpu] {
@@ -36,13 +36,15 @@ int main(int argc, char** argv) try {
   const takt::TaskOptions map{.group = "map", .expected_execution = 500us};
   executor.add(node.create_timer(20ms, note(write_cpu)), map);
   executor.add(node.create_timer(30ms, note(read_cpu)), map);
-  executor.add(node.create_timer(100ms, [&](const takt::Job& job) {
+  const auto end = node.create_timer(100ms, [&](const takt::Job& job) {
     if (job.index == 2) executor.request_stop();
-  }), {.name = "end"});
+  });
+  executor.add(end, {.name = "end"});
   executor.spin();
   std::printf("control on the %s core\n", control_cpu == first ? "first" : "wrong");
   std::printf("vision on the %s core\n", vision_cpu == last ? "last" : "wrong");
-  std::printf("both users of the map on %s core\n", write_cpu == read_cpu ? "one" : "more than one");
+  std::printf("both users of the map on %s core\n",
+              write_cpu == read_cpu ? "one" : "more than one");
   return 0;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "multi_core: %s\n", error.what());

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Hello, priorities: while a slow callback computes, an urgent one interrupts it. Both are timers of
-// one node on one core; nothing but the priority differs.
-// Usage: priorities [trace file]
+// Hello, priorities: while a slow callback computes, an urgent one interrupts it. Both are timers
+// of one node on one core; nothing but the priority differs. Usage: priorities [trace file]
 #include <cstdio>
 #include <takt/os/clock.hpp>
 #include <takt/rcl/scheduling_executor.hpp>
@@ -14,8 +13,8 @@ using namespace std::chrono_literals;
 int main(int argc, char** argv) try {
   const takt::Context context{argc, argv};
   const takt::Node node{context, "hello"};
-  takt::SchedulingExecutor executor{{.policy = takt::fixed_priority(),
-                                     .trace = trace_argument(context)}};
+  takt::SchedulingExecutor executor{
+      {.policy = takt::fixed_priority(), .trace = trace_argument(context)}};
 
   const auto slow = node.create_timer(100ms, [] {
     std::puts("slow begins");

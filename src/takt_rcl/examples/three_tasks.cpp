@@ -2,9 +2,8 @@
 //
 // Three tasks: 1 produces data, 3 computes on it, 2 matters less than 3. A wait-set executor runs
 // the timers as they were registered and delivers afterwards, so task 3 computes on old data (the
-// thesis's Fig. 2.4). Takt runs 3 before 2, on the data of this cycle (Fig. 2.5). The orders printed
-// are those of the traces.
-// Usage: three_tasks
+// thesis's Fig. 2.4). Takt runs 3 before 2, on the data of this cycle (Fig. 2.5). The orders
+// printed are those of the traces. Usage: three_tasks
 #include <cstdio>
 #include <filesystem>
 #include <functional>

@@ -97,13 +97,14 @@ bool PublisherBase::is_valid() const noexcept {
 bool PublisherBase::needs_middleware(std::size_t local) const noexcept {
   if (keeps_for_late_readers_) return true;
   std::size_t connected = 0;
-  if (!detail::to_status(rcl_publisher_get_subscription_count(&publisher_, &connected))) return true;
+  if (!detail::to_status(rcl_publisher_get_subscription_count(&publisher_, &connected)))
+    return true;
   return connected > (counts_ignoring_subscriptions() ? local : 0);
 }
 
 MessageInfo PublisherBase::next_info() noexcept {
-  const MessageInfo::Stamp now = std::chrono::time_point_cast<MessageInfo::Stamp::duration>(
-      std::chrono::system_clock::now());
+  const MessageInfo::Stamp now =
+      std::chrono::time_point_cast<MessageInfo::Stamp::duration>(std::chrono::system_clock::now());
   return {.source_timestamp = now,
           .received_timestamp = now,
           .publication_sequence_number = handed_over_.fetch_add(1, std::memory_order_relaxed),

@@ -16,23 +16,22 @@ SchedulingExecutor::SchedulingExecutor(ExecutorOptions options)
     : tasks_{std::make_unique<Tasks>(options.handlers)} {
   // The executor below takes its handlers now; those that come later are found through these.
   executor::Handlers& handlers = tasks_->handlers;
-  options.handlers = {
-      .deadline_miss =
-          [&handlers](const Miss& miss) {
-            if (handlers.deadline_miss) handlers.deadline_miss(miss);
-          },
-      .skip =
-          [&handlers](const Skip& skip) {
-            if (handlers.skip) handlers.skip(skip);
-          },
-      .budget_overrun =
-          [&handlers](const BudgetOverrun& overrun) {
-            if (handlers.budget_overrun) handlers.budget_overrun(overrun);
-          },
-      .age_violation =
-          [&handlers](const AgeViolation& violation) {
-            if (handlers.age_violation) handlers.age_violation(violation);
-          }};
+  options.handlers = {.deadline_miss =
+                          [&handlers](const Miss& miss) {
+                            if (handlers.deadline_miss) handlers.deadline_miss(miss);
+                          },
+                      .skip =
+                          [&handlers](const Skip& skip) {
+                            if (handlers.skip) handlers.skip(skip);
+                          },
+                      .budget_overrun =
+                          [&handlers](const BudgetOverrun& overrun) {
+                            if (handlers.budget_overrun) handlers.budget_overrun(overrun);
+                          },
+                      .age_violation =
+                          [&handlers](const AgeViolation& violation) {
+                            if (handlers.age_violation) handlers.age_violation(violation);
+                          }};
   core_ = std::make_unique<executor::Executor>(std::move(options));
 }
 
@@ -44,18 +43,18 @@ TaskIndex SchedulingExecutor::add(const std::shared_ptr<Timer>& timer, const Tas
   if (timer == nullptr) throw std::invalid_argument{"cannot add a timer that is null"};
   Task task = describe(timer->get_name(), TaskKind::timer, options);
   if (timer->uses_sim_time()) {
-    throw ScheduleError("task '" + task.name + "'",
-                        "its node uses simulated time (use_sim_time), in which no deadline means "
-                        "anything",
-                        "start the node without use_sim_time; Takt's timers follow CLOCK_MONOTONIC");
+    throw ScheduleError(
+        "task '" + task.name + "'",
+        "its node uses simulated time (use_sim_time), in which no deadline means anything",
+        "start the node without use_sim_time; Takt's timers follow CLOCK_MONOTONIC");
   }
   task.parameters.period = timer->get_period();
-  executor::Binding binding{.callback =
-                                [timer](const Job& job) {
-                                  const detail::SampleTimeScope scope{job.release};
-                                  timer->execute(job);
-                                },
-                            .inputs = inputs_of(options)};
+  executor::Binding binding;
+  binding.callback = [timer](const Job& job) {
+    const detail::SampleTimeScope scope{job.release};
+    timer->execute(job);
+  };
+  binding.inputs = inputs_of(options);
   binding.kernel_deadline = options.kernel_deadline;
   return tasks_->add(*core_, std::move(task), std::move(binding), options, timer, nullptr);
 }
@@ -72,19 +71,15 @@ TaskIndex SchedulingExecutor::add(const std::shared_ptr<SubscriptionBase>& subsc
   }
   task.parameters.overrun = options.overrun.value_or(Overrun::catch_up);
   task.trigger = subscription->get_topic_name();
-  const bool each = task.parameters.overrun == Overrun::catch_up;
-  executor::Binding binding{.callback =
-                                [subscription, each](const Job&) {
-                                  if (each) {
-                                    subscription->deliver_oldest();
-                                  } else {
-                                    subscription->deliver_newest();
-                                  }
-                                },
-                            .inputs = inputs_of(options),
-                            // Both sources of messages keep `depth` of them.
-                            .queue = std::max<std::size_t>(
-                                2 * subscription->get_actual_qos().depth(), 2)};
+  executor::Binding binding;
+  if (task.parameters.overrun == Overrun::catch_up) {
+    binding.callback = [subscription](const Job&) { subscription->deliver_oldest(); };
+  } else {
+    binding.callback = [subscription](const Job&) { subscription->deliver_newest(); };
+  }
+  binding.inputs = inputs_of(options);
+  // Both sources of messages keep `depth` of them.
+  binding.queue = std::max<std::size_t>(2 * subscription->get_actual_qos().depth(), 2);
   binding.kernel_deadline = options.kernel_deadline;
   return tasks_->add(*core_, std::move(task), std::move(binding), options, subscription,
                      subscription);

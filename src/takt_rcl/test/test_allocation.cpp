@@ -193,8 +193,8 @@ TEST(Allocation, of_a_loan_is_at_most_one_for_each_transfer_and_side) {
 }
 
 // What one thread of an executor allocates in a cycle: a timer that publishes, and a second one at
-// the same priority that reads. Everything between the callbacks counts: the executor, the delivery,
-// the pools, the trace.
+// the same priority that reads. Everything between the callbacks counts: the executor, the
+// delivery, the pools, the trace.
 template <class MessageT, class Publish>
 std::size_t allocations_in_executor(bool intra_process, Publish publish) {
   const Context context{ContextOptions{.use_intra_process = intra_process}};
@@ -211,15 +211,17 @@ std::size_t allocations_in_executor(bool intra_process, Publish publish) {
   std::size_t after = 0;
   executor.add(node.create_timer(1ms, [&](const Job&) { publish(*out); }), {.priority = 50});
   int cycles = 0;
-  executor.add(node.create_timer(1ms, [&](const Job&) {
-    EXPECT_NE(kept->latest(), nullptr);
-    ++cycles;
-    if (cycles == warm_up) before = allocations;
-    if (cycles == warm_up + repetitions) {
-      after = allocations;
-      executor.request_stop();
-    }
-  }), {.priority = 50, .reads = {kept}});
+  executor.add(node.create_timer(1ms,
+                                 [&](const Job&) {
+                                   EXPECT_NE(kept->latest(), nullptr);
+                                   ++cycles;
+                                   if (cycles == warm_up) before = allocations;
+                                   if (cycles == warm_up + repetitions) {
+                                     after = allocations;
+                                     executor.request_stop();
+                                   }
+                                 }),
+               {.priority = 50, .reads = {kept}});
   executor.spin();
   EXPECT_EQ(executor.core().lost_trace_events(), 0U);
   return after - before;
@@ -234,9 +236,10 @@ TEST(AllocationInTheLoop, is_none_for_messages_by_pointer) {
 }
 
 TEST(AllocationInTheLoop, is_that_of_the_unique_ptr_alone_which_the_program_makes) {
-  EXPECT_EQ(allocations_in_executor<Small>(
-                true, [&](auto& out) { static_cast<void>(out.publish(std::make_unique<Small>())); }),
-            std::size_t{repetitions});
+  EXPECT_EQ(
+      allocations_in_executor<Small>(
+          true, [&](auto& out) { static_cast<void>(out.publish(std::make_unique<Small>())); }),
+      std::size_t{repetitions});
 }
 
 TEST(AllocationInTheLoop, is_that_of_the_middleware_for_messages_through_it) {

@@ -49,8 +49,8 @@ TEST(Baseline0, runs_timers_in_the_order_of_registration_and_messages_after_them
   for (const trace::Event& event : trace::read_trace(file.path()).events) {
     if (event.type == trace::EventType::start) traced.push_back(std::to_string(event.task));
   }
-  EXPECT_EQ(traced, (std::vector<std::string>{"0", "1", "2", "3", "0", "1", "2", "3", "0", "1", "2",
-                                              "3"}));
+  EXPECT_EQ(traced,
+            (std::vector<std::string>{"0", "1", "2", "3", "0", "1", "2", "3", "0", "1", "2", "3"}));
 }
 
 TEST(Baseline0, takes_one_message_of_a_subscription_at_a_time) {
@@ -63,16 +63,15 @@ TEST(Baseline0, takes_one_message_of_a_subscription_at_a_time) {
   const auto other = node.create_publisher<Sample>(topic + "_other", QoS{10});
   const auto in = node.create_subscription<Sample>(topic, QoS{10},
                                                    [&](const Sample&) { order.emplace_back("a"); });
-  const auto in_other = node.create_subscription<Sample>(topic + "_other", QoS{10},
-                                                         [&](const Sample&) {
-                                                           order.emplace_back("b");
-                                                           if (order.size() == 4) {
-                                                             executor.request_stop();
-                                                           }
-                                                         });
-  ASSERT_TRUE(eventually([&] {
-    return out->get_subscription_count() == 1 && other->get_subscription_count() == 1;
-  }));
+  const auto in_other =
+      node.create_subscription<Sample>(topic + "_other", QoS{10}, [&](const Sample&) {
+        order.emplace_back("b");
+        if (order.size() == 4) {
+          executor.request_stop();
+        }
+      });
+  ASSERT_TRUE(eventually(
+      [&] { return out->get_subscription_count() == 1 && other->get_subscription_count() == 1; }));
   for (int i = 0; i < 2; ++i) {
     ASSERT_TRUE(out->publish(Sample{}));
     ASSERT_TRUE(other->publish(Sample{}));
@@ -89,8 +88,9 @@ TEST(Baseline0, refuses_what_a_wait_set_does_not_see) {
   const Node node{context, "pointer"};
   const auto in = node.create_subscription<Sample>(unique_topic("pointer"), QoS{1});
   baseline::SingleThreadedExecutor executor{context};
-  EXPECT_NE(message_of<std::logic_error>([&] { executor.add_node(node); }).find("use_intra_process"),
-            std::string::npos);
+  EXPECT_NE(
+      message_of<std::logic_error>([&] { executor.add_node(node); }).find("use_intra_process"),
+      std::string::npos);
 }
 
 TEST(Baseline0, ends_by_a_stop_flag) {
@@ -126,8 +126,7 @@ TEST(Baseline1, runs_each_node_in_a_process_of_its_own_and_tells_how_it_ended) {
           return as_asked ? code : 99;
         }};
   };
-  const auto ended =
-      baseline::run_node_processes({node("a", 10, 0), node("b", 20, 7)}, stop);
+  const auto ended = baseline::run_node_processes({node("a", 10, 0), node("b", 20, 7)}, stop);
   ASSERT_EQ(ended.size(), 2U);
   EXPECT_EQ(ended[0].name, "a");
   EXPECT_EQ(ended[0].exit_code, 0);

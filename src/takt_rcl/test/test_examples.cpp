@@ -29,7 +29,7 @@ struct Output {
 
 // The program with its output and errors; `prefix` is put before it.
 Output run(const std::string& example, const std::string& arguments = "",
-        const std::string& prefix = "") {
+           const std::string& prefix = "") {
   const std::string command = prefix + EXAMPLES + "/" + example + " " + arguments + " 2>&1";
   std::FILE* const pipe = popen(command.c_str(), "r");
   std::string output;
@@ -64,7 +64,8 @@ TEST_F(Examples, priorities_interrupt_what_is_less_urgent) {
   const Output result = run("priorities", file.path());
   EXPECT_EQ(result.exit_code, 0);
   std::vector<std::string> expected;
-  for (int i = 0; i < 3; ++i) expected.insert(expected.end(), {"slow begins", "  urgent", "slow ends"});
+  for (int i = 0; i < 3; ++i)
+    expected.insert(expected.end(), {"slow begins", "  urgent", "slow ends"});
   EXPECT_EQ(result.lines, expected);
   const trace::Trace trace = trace::read_trace(file.path());
   std::vector<std::pair<std::string, bool>> order;  // task, starts
@@ -133,9 +134,9 @@ TEST_F(Examples, three_tasks_show_figures_2_4_and_2_5_of_the_thesis) {
 TEST_F(Examples, docking_switches_once_and_stays) {
   const Output result = run("docking", file.path());
   EXPECT_EQ(result.exit_code, 0);
-  EXPECT_EQ(result.lines, (std::vector<std::string>{"cruising: 25 cm", "cruising: 20 cm",
-                                                    "cruising: 15 cm", "docking: 10 cm",
-                                                    "docking: 5 cm", "docking: 0 cm"}));
+  EXPECT_EQ(result.lines,
+            (std::vector<std::string>{"cruising: 25 cm", "cruising: 20 cm", "cruising: 15 cm",
+                                      "docking: 10 cm", "docking: 5 cm", "docking: 0 cm"}));
   const trace::Trace trace = trace::read_trace(file.path());
   std::vector<std::string> scenarios;
   for (const trace::Event& event : trace.events) {
@@ -166,16 +167,17 @@ TEST_F(Examples, custom_policy_runs_the_shortest_first) {
   const Output result = run("custom_policy", file.path());
   EXPECT_EQ(result.exit_code, 0);
   std::vector<std::string> expected;
-  for (int i = 0; i < 2; ++i) expected.insert(expected.end(), {"2 ms", "4 ms", "6 ms", "cycle ends"});
+  for (int i = 0; i < 2; ++i)
+    expected.insert(expected.end(), {"2 ms", "4 ms", "6 ms", "cycle ends"});
   EXPECT_EQ(result.lines, expected);
 }
 
 TEST_F(Examples, multi_core_keeps_tasks_where_they_belong) {
   const Output result = run("multi_core", file.path());
   EXPECT_EQ(result.exit_code, 0);
-  EXPECT_EQ(result.lines, (std::vector<std::string>{"control on the first core",
-                                                    "vision on the last core",
-                                                    "both users of the map on one core"}));
+  EXPECT_EQ(result.lines,
+            (std::vector<std::string>{"control on the first core", "vision on the last core",
+                                      "both users of the map on one core"}));
 }
 
 TEST(ExamplesWithoutPrivileges, run_and_say_once_what_they_lack) {

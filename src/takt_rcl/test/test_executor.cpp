@@ -26,9 +26,9 @@ struct Seen {
 
 class Freshness : public testing::TestWithParam<bool> {};
 
-// What publish() has returned for before a timer's release is what its callback sees, or newer: while
-// a thread publishes as fast as it can, another task burns the core, and the messages' own task
-// competes for them.
+// What publish() has returned for before a timer's release is what its callback sees, or newer:
+// while a thread publishes as fast as it can, another task burns the core, and the messages' own
+// task competes for them.
 TEST_P(Freshness, a_timer_never_runs_on_old_data_when_newer_was_pending) {
   constexpr std::uint64_t messages = 20000;
   const Context context{ContextOptions{.use_intra_process = GetParam()}};
@@ -46,13 +46,16 @@ TEST_P(Freshness, a_timer_never_runs_on_old_data_when_newer_was_pending) {
   by_latest.reserve(10000);
   by_callback.reserve(10000);
   SchedulingExecutor executor{quiet()};
-  executor.add(node.create_timer(2ms, [&](const Job& job) {
-    const auto latest = kept->latest();
-    by_latest.push_back({job.release, latest ? latest->sequence : 0});
-  }), {.priority = 50, .reads = {kept}});
-  executor.add(node.create_timer(3ms, [&](const Job& job) {
-    by_callback.push_back({job.release, newest});
-  }), {.priority = 60, .reads = {called}});
+  executor.add(
+      node.create_timer(2ms,
+                        [&](const Job& job) {
+                          const auto latest = kept->latest();
+                          by_latest.push_back({job.release, latest ? latest->sequence : 0});
+                        }),
+      {.priority = 50, .reads = {kept}});
+  executor.add(
+      node.create_timer(3ms, [&](const Job& job) { by_callback.push_back({job.release, newest}); }),
+      {.priority = 60, .reads = {called}});
   executor.add(called, {.priority = 55});
   executor.add(node.create_timer(7ms, [] { burn(2ms); }), {.priority = 20});
   std::atomic<std::uint64_t> sent{0};
@@ -95,11 +98,12 @@ TEST(SchedulingExecutor, runs_each_message_once_in_order_and_by_its_topic_reader
   std::vector<std::uint64_t> got;
   std::atomic<int> priority{0};
   std::atomic<bool> all{false};
-  const auto in = robot.node.create_subscription<Sample>(robot.topic, QoS{100}, [&](const Sample& m) {
-    got.push_back(m.sequence);
-    priority = os::current_thread().priority;
-    all = got.size() == 50;
-  });
+  const auto in =
+      robot.node.create_subscription<Sample>(robot.topic, QoS{100}, [&](const Sample& m) {
+        got.push_back(m.sequence);
+        priority = os::current_thread().priority;
+        all = got.size() == 50;
+      });
   const auto kept = robot.node.create_subscription<Sample>(robot.topic, QoS{100});
   const auto out = robot.node.create_publisher<Sample>(robot.topic, QoS{100});
   SchedulingExecutor executor{quiet()};
@@ -146,8 +150,8 @@ TEST(SchedulingExecutor, add_node_adds_what_is_not_added_yet_with_the_options_gi
   for (const char* name : {"first", "second", "message"}) calls[name] = 0;
   const auto first = robot.node.create_timer(5ms, [&] { ++calls["first"]; });
   const auto second = robot.node.create_timer(5ms, [&] { ++calls["second"]; });
-  const auto in = robot.node.create_subscription<Sample>(robot.topic, QoS{1},
-                                                         [&](const Sample&) { ++calls["message"]; });
+  const auto in = robot.node.create_subscription<Sample>(
+      robot.topic, QoS{1}, [&](const Sample&) { ++calls["message"]; });
   const auto kept = robot.node.create_subscription<Sample>(robot.topic, QoS{1});
   const auto out = robot.node.create_publisher<Sample>(robot.topic, QoS{1});
   SchedulingExecutor executor{quiet()};
@@ -159,9 +163,8 @@ TEST(SchedulingExecutor, add_node_adds_what_is_not_added_yet_with_the_options_gi
   EXPECT_EQ(executor.core().task_count(), 3U);
   executor.start();
   ASSERT_TRUE(out->publish(Sample{}));
-  EXPECT_TRUE(eventually([&] {
-    return calls["first"] > 1 && calls["second"] > 1 && calls["message"] == 1;
-  }));
+  EXPECT_TRUE(eventually(
+      [&] { return calls["first"] > 1 && calls["second"] > 1 && calls["message"] == 1; }));
   executor.stop();
 }
 
@@ -170,15 +173,15 @@ TEST(SchedulingExecutor, calls_each_handler_with_the_task_that_it_is_about) {
   const auto in = robot.node.create_subscription<Sample>(robot.topic, QoS{1});
   SchedulingExecutor executor{quiet()};
   std::atomic<int> misses{0}, skips{0}, overruns{0}, violations{0};
-  const TaskIndex late =
-      executor.add(robot.node.create_timer(20ms, [] { burn(5ms); }),
-                   {.name = "late", .priority = 10, .deadline = 1ms});
+  const TaskIndex late = executor.add(robot.node.create_timer(20ms, [] { burn(5ms); }),
+                                      {.name = "late", .priority = 10, .deadline = 1ms});
   const TaskIndex skipping = executor.add(robot.node.create_timer(2ms, [] { burn(5ms); }),
                                           {.name = "skipping", .priority = 20});
   const TaskIndex greedy = executor.add(robot.node.create_timer(20ms, [] { burn(4ms); }),
                                         {.name = "greedy", .priority = 90, .budget = 1ms});
-  const TaskIndex old = executor.add(robot.node.create_timer(20ms, [] {}),
-                                     {.name = "old", .priority = 80, .reads = {in}, .max_age = 1ms});
+  const TaskIndex old =
+      executor.add(robot.node.create_timer(20ms, [] {}),
+                   {.name = "old", .priority = 80, .reads = {in}, .max_age = 1ms});
   executor.on_deadline_miss([&](const Miss& miss) noexcept {
     if (miss.task == late) ++misses;
     EXPECT_GT(miss.ended, miss.deadline);
@@ -218,10 +221,12 @@ TEST(SchedulingExecutor, data_ages_along_a_chain_of_callbacks_from_the_timer_at_
   ExecutorOptions options = quiet();
   options.trace = file.path();
   SchedulingExecutor executor{options};
-  executor.add(robot.node.create_timer(20ms, [&](const Job& job) {
-    head = job.release.time_since_epoch().count();
-    static_cast<void>(raw_out->publish(Sample{}));
-  }), {.name = "head", .priority = 70});
+  executor.add(robot.node.create_timer(20ms,
+                                       [&](const Job& job) {
+                                         head = job.release.time_since_epoch().count();
+                                         static_cast<void>(raw_out->publish(Sample{}));
+                                       }),
+               {.name = "head", .priority = 70});
   executor.add(filter, {.name = "filter", .priority = 60});
   std::atomic<int> reads{0};
   executor.add(robot.node.create_timer(20ms, [&] { ++reads; }),
@@ -243,10 +248,13 @@ TEST(SchedulingExecutor, switches_scenarios_while_it_spins_from_threads_and_call
   SchedulingExecutor executor{quiet()};
   std::atomic<std::uint64_t> calls{0}, switched{0};
   executor.add(robot.node.create_timer(1ms, [&] { ++calls; }), {.name = "a", .priority = 10});
-  executor.add(robot.node.create_timer(2ms, [&] {
-    switched += executor.switch_to(switched % 2 == 0 ? "slow" : "fast") ? 1U : 0U;
-    EXPECT_FALSE(executor.switch_to("nowhere"));
-  }), {.name = "b", .priority = 20});
+  executor.add(robot.node.create_timer(
+                   2ms,
+                   [&] {
+                     switched += executor.switch_to(switched % 2 == 0 ? "slow" : "fast") ? 1U : 0U;
+                     EXPECT_FALSE(executor.switch_to("nowhere"));
+                   }),
+               {.name = "b", .priority = 20});
   SchedulingStrategy strategy;
   for (const char* name : {"fast", "slow", "dynamic"}) {
     SchedulingScenario scenario{name};
@@ -277,16 +285,22 @@ TEST(SchedulingExecutor, stops_from_a_callback_and_refuses_what_would_wait_for_i
   SchedulingExecutor executor{quiet()};
   std::atomic<int> refused{0};
   std::atomic<bool> done{false};
-  executor.add(robot.node.create_timer(5ms, [&] {
-    const auto count = [&](auto function) {
-      if (!message_of<std::logic_error>(function).empty()) ++refused;
-    };
-    count([&] { executor.stop(); });
-    count([&] { executor.remove("self"); });
-    count([&] { executor.add(robot.node.create_timer(5ms, [] {}), {.priority = 1}); });
-    executor.request_stop();
-    done = true;
-  }), {.name = "self", .priority = 10});
+  executor.add(robot.node.create_timer(5ms,
+                                       [&] {
+                                         const auto count = [&](auto function) {
+                                           if (!message_of<std::logic_error>(function).empty())
+                                             ++refused;
+                                         };
+                                         count([&] { executor.stop(); });
+                                         count([&] { executor.remove("self"); });
+                                         count([&] {
+                                           executor.add(robot.node.create_timer(5ms, [] {}),
+                                                        {.priority = 1});
+                                         });
+                                         executor.request_stop();
+                                         done = true;
+                                       }),
+               {.name = "self", .priority = 10});
   executor.spin();
   EXPECT_TRUE(done);
   EXPECT_EQ(refused, 3);
@@ -298,10 +312,12 @@ TEST(SchedulingExecutor, tasks_come_and_go_while_it_spins) {
   const auto out = robot.node.create_publisher<Sample>(robot.topic, QoS{10});
   SchedulingExecutor executor{quiet()};
   std::atomic<int> steady{0};
-  executor.add(robot.node.create_timer(1ms, [&] {
-    ++steady;
-    static_cast<void>(out->publish(Sample{}));
-  }), {.name = "steady", .priority = 50});
+  executor.add(robot.node.create_timer(1ms,
+                                       [&] {
+                                         ++steady;
+                                         static_cast<void>(out->publish(Sample{}));
+                                       }),
+               {.name = "steady", .priority = 50});
   executor.start();
   for (int i = 0; i < 10; ++i) {
     std::atomic<int> called{0};

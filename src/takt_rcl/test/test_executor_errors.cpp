@@ -126,8 +126,8 @@ TEST_F(ExecutorErrors, null_pointers) {
   EXPECT_THROW(executor.add(std::shared_ptr<Timer>{}), std::invalid_argument);
   EXPECT_THROW(executor.add(std::shared_ptr<SubscriptionBase>{}), std::invalid_argument);
   expect_text(message_of<ScheduleError>([&] {
-                executor.add(timer(), {.name = "brake",
-                                       .reads = {std::shared_ptr<SubscriptionBase>{}}});
+                executor.add(timer(),
+                             {.name = "brake", .reads = {std::shared_ptr<SubscriptionBase>{}}});
               }),
               {"task 'brake'", "null"});
   expect_text(message_of<ScheduleError>([&] {
@@ -139,16 +139,13 @@ TEST_F(ExecutorErrors, null_pointers) {
 
 TEST_F(ExecutorErrors, a_period_that_is_not_above_zero) {
   for (const auto period : {0ms, -5ms}) {
-    expect_text(
-        message_of<std::invalid_argument>([&] { return node.create_timer(period, [] {}); }),
-        {"/guard", "period", "above zero"});
+    expect_text(message_of<std::invalid_argument>([&] { return node.create_timer(period, [] {}); }),
+                {"/guard", "period", "above zero"});
   }
 }
 
 TEST_F(ExecutorErrors, a_name_for_a_whole_node) {
-  expect_text(message_of<std::invalid_argument>([&] {
-                executor.add_node(node, {.name = "all"});
-              }),
+  expect_text(message_of<std::invalid_argument>([&] { executor.add_node(node, {.name = "all"}); }),
               {"'all'", "one by one"});
 }
 
@@ -178,9 +175,8 @@ bool refuses_timer(const std::vector<const char*>& arguments, const std::string&
   const Context context{static_cast<int>(all.size()), all.data()};
   const Node node{context, node_name, name_space};
   SchedulingExecutor executor{quiet()};
-  const std::string message = message_of<ScheduleError>([&] {
-    executor.add(node.create_timer(10ms, [] {}), {.name = "brake", .priority = 1});
-  });
+  const std::string message = message_of<ScheduleError>(
+      [&] { executor.add(node.create_timer(10ms, [] {}), {.name = "brake", .priority = 1}); });
   if (!message.empty()) expect_text(message, {"task 'brake'", "use_sim_time", "CLOCK_MONOTONIC"});
   return !message.empty();
 }

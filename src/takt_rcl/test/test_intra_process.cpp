@@ -9,6 +9,7 @@
 #include <memory>
 #include <set>
 #include <takt_interfaces/msg/sample.hpp>
+#include <takt_interfaces/msg/sample_fixed64_b.hpp>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -67,9 +68,9 @@ TEST(IntraProcess, every_form_sees_the_message_at_its_address) {
   auto sent = numbered(1);
   const Sample* const address = sent.get();
   ASSERT_TRUE(out->publish(std::move(sent)));
-  for (SubscriptionBase* in : {static_cast<SubscriptionBase*>(reference.get()),
-                               static_cast<SubscriptionBase*>(shared.get()),
-                               static_cast<SubscriptionBase*>(kept.get())}) {
+  for (SubscriptionBase* in :
+       {static_cast<SubscriptionBase*>(reference.get()),
+        static_cast<SubscriptionBase*>(shared.get()), static_cast<SubscriptionBase*>(kept.get())}) {
     EXPECT_EQ(in->deliver_pending().count, 1U);
   }
   EXPECT_EQ(by_reference, address);
@@ -174,6 +175,24 @@ TEST(IntraProcess, can_be_taken_by_hand_and_is_announced) {
   EXPECT_TRUE(in->take(got, info).nothing_taken());
 }
 
+TEST(IntraProcess, local_readers_get_copies_of_loans) {
+  using Small = takt_interfaces::msg::SampleFixed64B;
+  const Context context;
+  const Node node{context, "loans"};
+  const std::string topic = unique_topic("loans");
+  const auto out = node.create_publisher<Small>(topic, QoS{1});
+  if (!out->can_loan_messages()) GTEST_SKIP() << "this middleware lends no messages";
+  const auto in = node.create_subscription<Small>(topic, QoS{1});
+  for (std::uint64_t i = 1; i <= 20; ++i) {  // more than the middleware has to lend at once
+    auto loan = out->borrow_loaned_message();
+    ASSERT_TRUE(loan.is_valid()) << last_error();
+    loan.get().sequence = i;
+    ASSERT_TRUE(out->publish(std::move(loan)));
+    in->deliver_pending();
+    EXPECT_EQ(in->latest()->sequence, i);
+  }
+}
+
 TEST(IntraProcess, newest_alone_can_be_delivered) {
   Local local{"newest"};
   std::vector<std::uint64_t> got;
@@ -230,9 +249,8 @@ TEST(IntraProcess, a_local_reader_hears_remote_publishers_too) {
   const auto in = local.subscribe([&](const Sample& message) { got.insert(message.sequence); });
   const auto near_out = local.publisher();
   const auto far_out = far.create_publisher<Sample>(local.topic, local.qos);
-  ASSERT_TRUE(eventually([&] {
-    return far_out->get_subscription_count() == 1 && in->get_publisher_count() == 2;
-  }));
+  ASSERT_TRUE(eventually(
+      [&] { return far_out->get_subscription_count() == 1 && in->get_publisher_count() == 2; }));
   for (std::uint64_t i = 0; i < 10; ++i) {
     ASSERT_TRUE(near_out->publish(numbered(i)));
     ASSERT_TRUE(far_out->publish(numbered(100 + i)));
@@ -246,8 +264,8 @@ TEST(IntraProcess, a_local_reader_hears_remote_publishers_too) {
   EXPECT_EQ(got, expected);
 }
 
-// The middleware is left out while all who are connected are local: a local reader that comes or goes
-// must not be taken for the remote one.
+// The middleware is left out while all who are connected are local: a local reader that comes or
+// goes must not be taken for the remote one.
 TEST(IntraProcess, a_remote_reader_misses_nothing_while_local_ones_come_and_go) {
   constexpr std::uint64_t messages = 500;
   Local local{"misses_nothing", QoS{messages}};
@@ -255,9 +273,8 @@ TEST(IntraProcess, a_remote_reader_misses_nothing_while_local_ones_come_and_go) 
   const Node far{elsewhere, "far"};
   const auto remote = far.create_subscription<Sample>(local.topic, local.qos);
   const auto out = local.publisher();
-  ASSERT_TRUE(eventually([&] {
-    return remote->get_publisher_count() == 1 && out->get_subscription_count() == 1;
-  }));
+  ASSERT_TRUE(eventually(
+      [&] { return remote->get_publisher_count() == 1 && out->get_subscription_count() == 1; }));
   std::atomic<bool> stop{false};
   std::thread changing{[&] {
     while (!stop) {

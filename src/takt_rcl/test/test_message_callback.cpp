@@ -62,9 +62,8 @@ TEST_P(MessageCallbackForms, const_reference_with_info) {
 }
 
 TEST_P(MessageCallbackForms, shared_pointer) {
-  expect_three([](auto note) {
-    return [note](std::shared_ptr<const Sample> message) { note(*message); };
-  });
+  expect_three(
+      [](auto note) { return [note](std::shared_ptr<const Sample> message) { note(*message); }; });
 }
 
 TEST_P(MessageCallbackForms, shared_pointer_by_reference) {
@@ -101,14 +100,13 @@ TEST_P(MessageCallbackForms, unique_pointer_with_info) {
 }
 
 TEST_P(MessageCallbackForms, generic_function_gets_a_reference) {
-  expect_three([](auto note) {
-    return [note](const auto& message) { note(message); };
-  });
+  expect_three([](auto note) { return [note](const auto& message) { note(message); }; });
 }
 
-INSTANTIATE_TEST_SUITE_P(Transport, MessageCallbackForms, testing::Bool(), [](const auto& transport) {
-  return transport.param ? "by_pointer" : "through_the_middleware";
-});
+INSTANTIATE_TEST_SUITE_P(Transport, MessageCallbackForms, testing::Bool(),
+                         [](const auto& transport) {
+                           return transport.param ? "by_pointer" : "through_the_middleware";
+                         });
 
 TEST(MessageCallbackForms, may_change_what_they_capture) {
   const Context context;

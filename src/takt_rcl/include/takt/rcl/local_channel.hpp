@@ -82,9 +82,9 @@ class LocalChannel {
 
 template <class MessageT>
 std::shared_ptr<LocalChannel<MessageT>> find_channel(NodeHandle& node, const std::string& topic) {
-  return std::static_pointer_cast<LocalChannel<MessageT>>(
-      find_channel(node, topic, typeid(MessageT),
-                   []() -> std::shared_ptr<void> { return std::make_shared<LocalChannel<MessageT>>(); }));
+  return std::static_pointer_cast<LocalChannel<MessageT>>(find_channel(
+      node, topic, typeid(MessageT),
+      []() -> std::shared_ptr<void> { return std::make_shared<LocalChannel<MessageT>>(); }));
 }
 
 }  // namespace takt::detail

@@ -73,8 +73,8 @@ class Node {
   std::shared_ptr<Subscription<MessageT>> make_subscription(
       const std::string& topic, const QoS& qos, const SubscriptionOptions& options,
       MessageCallback<MessageT> callback) const {
-    auto subscription = std::make_shared<Subscription<MessageT>>(handle_, topic, qos, options,
-                                                                 std::move(callback));
+    auto subscription =
+        std::make_shared<Subscription<MessageT>>(handle_, topic, qos, options, std::move(callback));
     keep(subscription);
     return subscription;
   }

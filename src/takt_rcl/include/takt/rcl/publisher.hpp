@@ -126,7 +126,8 @@ class Publisher final : public PublisherBase {
     const os::TimePoint sampled = detail::current_sample_time().value_or(os::now());
     for (const auto& queue : *readers.queues) {
       if (queue->hears(is_reliable())) {
-        queue->push({.owned = std::move(owned), .shared = shared, .info = info, .sampled = sampled});
+        queue->push(
+            {.owned = std::move(owned), .shared = shared, .info = info, .sampled = sampled});
       }
     }
     // When all have it: the first one that is told may run at once.

@@ -20,9 +20,9 @@ using sched::ScheduleError;
 using sched::TaskIndex;
 
 // sched/policies.hpp
-using sched::cw_edf;
 using sched::custom;
 using sched::CustomOptions;
+using sched::cw_edf;
 using sched::deadline_monotonic;
 using sched::edf;
 using sched::fixed_priority;

@@ -26,8 +26,8 @@
 
 namespace takt {
 
-// One thread at a time sets up, adds and removes; other threads and callbacks may call what says so.
-// An exception that leaves a callback ends the process.
+// One thread at a time sets up, adds and removes; other threads and callbacks may call what says
+// so. An exception that leaves a callback ends the process.
 class SchedulingExecutor {
  public:
   // Throws ScheduleError.

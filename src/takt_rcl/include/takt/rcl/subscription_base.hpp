@@ -24,7 +24,7 @@ namespace takt {
 namespace detail {
 struct NodeHandle;
 class Notice;
-}
+}  // namespace detail
 
 // As an executor::Input it hands every message that is pending to its callback, or keeps the newest
 // one where it has none.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // baseline0: what Takt is compared with. One thread, one wait set over everything, and the order of
-// rclcpp's SingleThreadedExecutor: each time the wait set wakes, all timers that are due then run in
-// the order of their registration, and after them one message of each subscription that had one
+// rclcpp's SingleThreadedExecutor: each time the wait set wakes, all timers that are due then run
+// in the order of their registration, and after them one message of each subscription that had one
 // then. What becomes due meanwhile waits for the next time. There are no priorities, and a timer
 // never sees a message that its own cycle produced.
 //
