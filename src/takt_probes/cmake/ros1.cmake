@@ -13,12 +13,13 @@ if(NOT ROSCPP_FOUND)
 endif()
 find_file(TAKT_GEN_CPP gen_cpp.py HINTS ${ROSCPP_PREFIX}/lib/gencpp /usr/lib/gencpp)
 find_path(TAKT_GENCPP_TEMPLATES msg.h.template HINTS ${ROSCPP_PREFIX}/share/gencpp /usr/share/gencpp)
-# Not the Python of an active environment: the generator's modules belong to the system's.
+# Not the Python of an active environment, nor its PYTHONPATH (-E): the generator's modules are the
+# system's.
 find_program(TAKT_ROS1_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
 if(NOT TAKT_GEN_CPP OR NOT TAKT_GENCPP_TEMPLATES OR NOT TAKT_ROS1_PYTHON)
   list(APPEND missing "gencpp")
 else()
-  execute_process(COMMAND ${TAKT_ROS1_PYTHON} -c "import genmsg"
+  execute_process(COMMAND ${TAKT_ROS1_PYTHON} -E -c "import genmsg"
     RESULT_VARIABLE genmsg_missing OUTPUT_QUIET ERROR_QUIET)
   if(genmsg_missing)
     list(APPEND missing "genmsg for ${TAKT_ROS1_PYTHON}")
@@ -36,7 +37,7 @@ set(TAKT_HAS_ROS1 TRUE)
 set(message ${PROJECT_SOURCE_DIR}/src/ros1/msg/Sample.msg)
 set(folder ${PROJECT_BINARY_DIR}/ros1)
 add_custom_command(OUTPUT ${folder}/takt_ros1/Sample.h
-  COMMAND ${TAKT_ROS1_PYTHON} ${TAKT_GEN_CPP} ${message} -p takt_ros1 -o ${folder}/takt_ros1
+  COMMAND ${TAKT_ROS1_PYTHON} -E ${TAKT_GEN_CPP} ${message} -p takt_ros1 -o ${folder}/takt_ros1
     -e ${TAKT_GENCPP_TEMPLATES}
   DEPENDS ${message} ${TAKT_GEN_CPP} VERBATIM)
 add_custom_target(takt_ros1_header DEPENDS ${folder}/takt_ros1/Sample.h)
