@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <ranges>
 
 #include "takt/executor/kernel_deadline.hpp"
 #include "takt/executor/run_job.hpp"
@@ -17,7 +18,7 @@ Lanes::Lanes(Shared& shared, TaskIndex kernel_deadline)
     : Partition(shared), kernel_deadline_(kernel_deadline) {}
 
 Lanes::~Lanes() {
-  join();
+  Lanes::join();
 }
 
 void Lanes::prepare(const Plan& plan) {
@@ -92,8 +93,8 @@ void Lanes::wake_for(const TaskState& task) noexcept {
 
 void Lanes::wake_to_follow() noexcept {
   // The highest lane takes the change to all of them, whatever the others do.
-  for (auto lane = by_priority_.rbegin(); lane != by_priority_.rend(); ++lane) {
-    if (Lane* const found = lane->load(std::memory_order_acquire)) {
+  for (const auto& lane : std::views::reverse(by_priority_)) {
+    if (Lane* const found = lane.load(std::memory_order_acquire)) {
       found->event.notify();
       return;
     }

@@ -11,6 +11,7 @@ namespace {
 using std::chrono::nanoseconds;
 using trace::EventType;
 
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): of its thread alone
 thread_local const Partition* current_partition = nullptr;
 
 std::int64_t count_of(TimePoint time) noexcept {

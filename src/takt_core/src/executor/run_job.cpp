@@ -11,6 +11,7 @@ using os::TimePoint;
 using std::chrono::nanoseconds;
 using trace::EventType;
 
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): of its thread alone
 thread_local const Job* running = nullptr;
 
 nanoseconds thread_cpu_time() noexcept {

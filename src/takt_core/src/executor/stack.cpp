@@ -23,7 +23,7 @@ Stack::Stack(Shared& shared, int cpu, const sched::Policy& policy)
 }
 
 Stack::~Stack() {
-  join();
+  Stack::join();
 }
 
 void Stack::prepare(const Plan& plan) {
@@ -40,7 +40,8 @@ void Stack::prepare(const Plan& plan) {
     }
   }
   // As many as there are priorities left; the job at the very top is not preempted then.
-  const auto room = static_cast<std::size_t>(os::max_priority - shared_.options.base_priority + 1);
+  const int above_base = os::max_priority - shared_.options.base_priority;
+  const std::size_t room = static_cast<std::size_t>(above_base) + 1;
   while (levels_.size() < std::min(depth, room)) {
     add_level();
   }
@@ -168,7 +169,7 @@ void Stack::run_above(Level& level, const Job& job, std::unique_lock<PriorityMut
   const sched::Level limit = preempted_above(job);
   bool wake_standby = false;
   if (limit < highest_level_ && above < levels_.size()) {
-    publish(above, limit);
+    publish(above, limit);  // NOLINT(readability-suspicious-call-argument)
     if (news()) {
       return;  // somebody may have looked before; decide again
     }
@@ -231,7 +232,7 @@ std::optional<Job> Stack::choose_idle(TimePoint now, TimePoint& until) noexcept 
   }
   next_jobs_.clear();
   for (TaskIndex i = 0; i < target_->scenario->parameters().size(); ++i) {
-    TaskState& state = task(i);
+    const TaskState& state = task(i);
     if (state.partition == this && state.kind == sched::TaskKind::timer) {
       if (const auto next = state.timer.next_after(now)) {
         next_jobs_.push_back(target_->scenario->job(i, next->index, next->time));

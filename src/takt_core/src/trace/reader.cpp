@@ -51,16 +51,20 @@ void add_name(Trace& trace, const NameRecord& record) {
   };
   switch (record.kind) {
     case NameKind::task:
-      return add_to(trace.tasks[record.id]);
+      add_to(trace.tasks[record.id]);
+      break;
     case NameKind::topic:
-      return add_to(trace.topics[record.id]);
+      add_to(trace.topics[record.id]);
+      break;
     case NameKind::scenario:
-      return add_to(trace.scenarios[record.id]);
+      add_to(trace.scenarios[record.id]);
+      break;
     case NameKind::attribute:
       if (record.part == 0 || trace.attributes.empty()) {
         trace.attributes.emplace_back();
       }
-      return add_to(trace.attributes.back());
+      add_to(trace.attributes.back());
+      break;
   }
 }
 

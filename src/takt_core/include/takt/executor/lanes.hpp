@@ -58,14 +58,14 @@ class Lanes : public Partition {
 
   void place(TaskState& task, TimePoint time) noexcept override;
   void displace(TaskState& task) noexcept override;
-  std::int64_t wake_key(TaskIndex task) const noexcept override {
+  [[nodiscard]] std::int64_t wake_key(TaskIndex task) const noexcept override {
     return target_->scenario->parameters(task).priority;
   }
   void retarget() noexcept override {}
   void wake_for(const TaskState& task) noexcept override;
 
   void add_lane(int priority, const Target* target);
-  Lane* lane_of(std::int64_t priority) const noexcept {
+  [[nodiscard]] Lane* lane_of(std::int64_t priority) const noexcept {
     return by_priority_[kernel_deadline_ ? 0 : static_cast<std::size_t>(priority)].load(
         std::memory_order_acquire);
   }

@@ -95,7 +95,8 @@ class Partition {
   void request_data(const TaskState& reader, TimePoint release) noexcept;
   bool release_early(TaskState& source, TimePoint now, Job& job,
                      trace::Recorder& recorder) noexcept;
-  void count_skipped(TaskState& task, const Skipped& skipped, trace::Recorder& recorder) noexcept;
+  static void count_skipped(TaskState& task, const Skipped& skipped,
+                            trace::Recorder& recorder) noexcept;
 
   std::atomic<TaskState*> announced_{nullptr};
   std::size_t followed_ = 0;  // tasks of the plan that is followed
