@@ -160,11 +160,12 @@ Status SubscriptionBase::take_message(void* message, MessageInfo& info) noexcept
 }
 
 bool SubscriptionBase::take_announced(void* message, MessageInfo& info) noexcept {
+  const bool listening = listening_;
   const std::uint64_t announced = announced_.load();
-  if (listening_ && announced == 0) return false;
+  if (listening && announced == 0) return false;
   const Status status = take_message(message, info);
   // What was dropped after it was announced is known to be gone when a take finds nothing.
-  if (listening_) announced_.fetch_sub(status ? 1 : announced);
+  if (listening) announced_.fetch_sub(status ? 1 : announced);
   return static_cast<bool>(status);
 }
 

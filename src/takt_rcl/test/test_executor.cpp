@@ -349,7 +349,7 @@ TEST(SchedulingExecutor, handlers_may_ask_for_names_while_tasks_are_added) {
     EXPECT_GE(executor.statistics(executor.task_name(miss.task)).completed, 1U);
     ++misses;
   });
-  const auto late = [&] { return robot.node.create_timer(2ms, [] { burn(200us); }); };
+  const auto late = [&] { return robot.node.create_timer(2ms, [] { burn(10us); }); };
   executor.add(late(), {.name = "late", .priority = 50, .deadline = 1us});
   executor.start();
   for (int i = 0; i < 20; ++i) {

@@ -130,7 +130,7 @@ class SubscriptionBase : public executor::Input,
   bool uses_intra_process_{false};
   rcl_subscription_t subscription_;
   std::unique_ptr<detail::Notice> notice_;  // of messages from the middleware
-  bool listening_{false};
+  std::atomic<bool> listening_{false};
   std::atomic<std::uint64_t> announced_{0};  // messages that the middleware has and we have not
   std::atomic<const void*> owner_{nullptr};
 };
