@@ -172,7 +172,8 @@ def mend_wheels() -> None:
 
 def build(wheels: bool, development: bool) -> None:
     """Builds the workspace with colcon and Ninja; what has not changed is not built again."""
-    environment = dict(os.environ)
+    # Without MAKEFLAGS colcon limits Ninja by the load average: a busy machine builds one by one.
+    environment = {"MAKEFLAGS": f"-j{os.cpu_count()}", **os.environ}
     tools = [STATE / "venv" / "bin"]
     arguments = [
         "-GNinja",
