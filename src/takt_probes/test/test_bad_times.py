@@ -243,7 +243,9 @@ def test_without_privileges_everything_runs_and_the_notes_say_what_is_missing(
     probes: Probes,
 ) -> None:
     os.chown(probes.place, NOBODY, NOBODY)
-    for parent in (probes.place.parent, probes.place.parent.parent):
+    for parent in probes.place.parents:
+        if parent.stat().st_mode & 0o001:
+            break  # the temporary folder of all users
         parent.chmod(0o755)
     running = probes.start(
         "raw", "pingpong", "--policy", "fifo", "--priority", 80, "--cpu", 0, "--count", 50,
