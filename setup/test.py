@@ -64,7 +64,7 @@ def sanitizers() -> list[list[str]]:
         folder = STATE / f"build-{sanitizer.split(';')[0]}"
         configure = ["-GNinja", "-DBUILD_TESTING=ON", f"-DTAKT_SANITIZE={sanitizer}"]
         targets = [f"--target={part}" for part in (f"takt_core_{name}_test" for name in parts)]
-        only = [f"--tests-regex=^({'|'.join(parts)})[.]"] if parts else []
+        only = ["--tests-regex", f"^({'|'.join(parts)})[.]"] if parts else []
         commands += [
             [str(BIN / "cmake"), "-S", str(CORE), "-B", str(folder), *configure],
             [str(BIN / "cmake"), "--build", str(folder), *targets],
