@@ -167,7 +167,8 @@ class Rcl : public Stack {
   std::unique_ptr<Link> open(const Options& options, Role role, os::StopFlag& stop) override {
     try {
       if (!context_) {
-        context_.emplace();
+        // Transport `process` is the way through the middleware, not the pointer's.
+        context_.emplace(takt::ContextOptions{.use_intra_process = false});
       }
       return std::make_unique<RclLink>(*context_, options, role, stop);
     } catch (const takt::RclError& error) {
