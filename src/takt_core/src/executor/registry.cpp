@@ -54,15 +54,15 @@ void check_binding(const sched::Task& task, const Binding& binding) {
 }
 
 sched::Task stub_of(const sched::Task& task, TaskIndex index, int priority) {
-  sched::Task stub;
-  stub.name = "(removed " + std::to_string(index) + ")";
-  stub.cpu = task.cpu;
+  sched::Task removed;
+  removed.name = "(removed " + std::to_string(index) + ")";
+  removed.cpu = task.cpu;
   // What no policy refuses, whatever the task was refused for.
-  stub.parameters.period = std::max(task.parameters.period, std::chrono::nanoseconds{1'000'000});
-  stub.parameters.expected_execution = std::chrono::nanoseconds{1};
-  stub.parameters.priority = std::clamp(priority, os::min_priority, os::max_priority);
-  stub.parameters.active = false;
-  return stub;
+  removed.parameters.period = std::max(task.parameters.period, std::chrono::nanoseconds{1'000'000});
+  removed.parameters.expected_execution = std::chrono::nanoseconds{1};
+  removed.parameters.priority = std::clamp(priority, os::min_priority, os::max_priority);
+  removed.parameters.active = false;
+  return removed;
 }
 
 }  // namespace takt::executor
