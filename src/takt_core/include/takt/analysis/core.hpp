@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The test that belongs to a policy, for one core. Tasks never migrate, so cores only meet where a
+// message crosses from one to the other, and that is the scenario's business.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "takt/analysis/load.hpp"
+#include "takt/sched/policy.hpp"
+
+namespace takt::analysis {
+
+enum class Test : std::uint8_t {
+  fixed_priority,  // preemptive or not: the loads' thresholds say
+  edf,
+  non_preemptive_edf,
+  simulation,  // policies that leave the core idle on purpose
+  none,        // a user's comparator: nothing is known about it
+};
+
+Test test_for(const sched::Policy& policy) noexcept;
+
+// The ceiling that a started job of this policy keeps, with that of its group. Interrupts alone are
+// above that of policies that are not preemptive.
+sched::Level ceiling_for(const sched::Policy& policy, sched::Level of_group) noexcept;
+inline constexpr sched::Level interrupt_level = sched::infinite_ceiling;
+
+struct CoreBounds {
+  // Whether every deadline is kept in every run; nothing: too much to compute, or no test.
+  std::optional<bool> schedulable = {};
+  std::vector<Response> responses = {};  // by load
+  bool from_demand =
+      false;  // some responses are known from the demand only: not above the deadline
+};
+
+CoreBounds bounds(Test test, std::span<const Load> loads, Effort& effort);
+
+// The verdict alone, as fast as it can be had.
+std::optional<bool> accepts(Test test, std::span<const Load> loads, Effort& effort);
+
+}  // namespace takt::analysis

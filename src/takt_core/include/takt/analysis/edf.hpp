@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Earliest deadline first, preemptive or not, with exclusive groups, jitter and any deadlines.
+//
+//  - Demand: h(t) + B(t) <= t for all t, where h is the processor demand (Baruah, Rosier & Howell
+//    1990), walked downwards by quick processor-demand analysis (Zhang & Burns 2009), between the
+//    steps of B. B is the stack resource policy's blocking (Baker 1991; Baruah 2006), or that of
+//    jobs that are not preempted (Jeffay, Stanat & Martel 1991; George, Rivierre & Spuri 1996).
+//  - Response times: Spuri 1996, not preemptive George, Rivierre & Spuri 1996.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "takt/analysis/load.hpp"
+
+namespace takt::analysis {
+
+// `preemptive`: ceilings of the loads count; otherwise a started job keeps the core.
+struct Demand {
+  enum class Verdict : std::uint8_t { met, exceeded, unknown };  // unknown: too much to compute
+  Verdict verdict = Verdict::unknown;
+  nanoseconds at{0};  // exceeded: the length of an interval in which more is demanded than fits
+};
+
+Demand edf_demand(std::span<const Load> loads, bool preemptive, Effort& effort);
+
+// One for each load, in their order; none is found when the loads take more time than there is, or
+// when `effort` is used up.
+std::vector<Response> edf_responses(std::span<const Load> loads, bool preemptive, Effort& effort);
+
+}  // namespace takt::analysis

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Response times of fixed priorities, preemptive or not, with exclusive groups, jitter and any
+// deadlines: one test, that of preemption thresholds (Wang & Saksena 1999; in the form of Keskin,
+// Bril & Lukkien 2010).
+//
+// The threshold of a started job is its priority or the ceiling that it keeps, whichever is higher.
+//
+//  - threshold = priority: preemptive (Joseph & Pandya 1986; Audsley et al. 1993; for deadlines
+//    above periods the busy period of Lehoczky 1990 and Tindell, Burns & Wellings 1994);
+//  - threshold = ceiling of the task's group: the stack resource policy (Baker 1991);
+//  - threshold above all priorities: not preemptive (Davis, Burns, Bril & Lukkien 2007).
+//
+// Jobs of one priority run in the order of their releases, so what counts of an equal priority is
+// what is released until then; every alignment of the equal ones is looked at.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "takt/analysis/load.hpp"
+
+namespace takt::analysis {
+
+// One for each load, in their order. A bound is not found when the levels down to the load's take
+// more time than there is, or when `effort` is used up.
+std::vector<Response> fixed_priority_responses(std::span<const Load> loads, Effort& effort);
+
+// Whether all bounds are within the deadlines; stops at the first that is not.
+bool fixed_priority_accepts(std::span<const Load> loads, Effort& effort);
+
+// Of one load among the others, whatever their order: for priority assignment.
+Response fixed_priority_response(std::span<const Load> loads, std::size_t load, Effort& effort);
+
+}  // namespace takt::analysis

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One scenario of an application as loads on cores. Timers are released by time; a message task is
+// released by the ends of the jobs that write its topic, so it inherits their period, and as jitter
+// what their ends vary by (holistic analysis, Tindell & Clark 1994): the bounds of one round give
+// the jitters of the next, until nothing changes.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "takt/analysis/core.hpp"
+#include "takt/application/application.hpp"
+#include "takt/sched/compiled.hpp"
+
+namespace takt::analysis {
+
+inline constexpr std::size_t nobody = static_cast<std::size_t>(-1);
+
+// What releases a callback: time, somebody outside, or the end of another stream's jobs.
+struct Stream {
+  std::size_t callback = 0;
+  std::size_t parent = nobody;  // index of the stream whose ends are the releases
+  bool early = false;  // or of what they release: to keep an age constraint, before their time
+  bool last = false;   // released by its own messages; those that it writes are not followed
+};
+
+struct ScenarioBounds {
+  std::optional<bool> schedulable = {};
+  std::vector<CoreBounds> cores = {};    // as ScenarioModel::cores()
+  std::vector<Response> responses = {};  // by stream
+  bool converged = true;                 // false: the jitters of a chain grow without end
+};
+
+class ScenarioModel {
+ public:
+  struct CoreLoads {
+    int cpu = 0;
+    std::vector<Load> loads;           // Load::task is the index of the stream
+    std::vector<std::size_t> streams;  // by load; nobody: an interrupt
+    std::size_t jobs = 0;              // loads before the interrupts, which come in the same order
+  };
+
+  ScenarioModel(const application::Application& application,
+                const sched::CompiledStrategy& strategy, const sched::CompiledScenario& scenario);
+
+  [[nodiscard]] Test test() const noexcept { return test_; }
+  [[nodiscard]] const std::vector<Stream>& streams() const noexcept { return streams_; }
+  [[nodiscard]] const std::vector<CoreLoads>& cores() const noexcept { return cores_; }
+  [[nodiscard]] const Load& load(std::size_t stream) const noexcept {
+    return cores_[places_[stream].core].loads[places_[stream].load];
+  }
+  [[nodiscard]] std::size_t core_of(std::size_t stream) const noexcept {
+    return places_[stream].core;
+  }
+  [[nodiscard]] bool has_messages() const noexcept { return has_messages_; }
+  [[nodiscard]] const std::vector<std::string>& remarks() const noexcept { return remarks_; }
+
+  // The worst execution of a job of the callback, everything that it pays included.
+  [[nodiscard]] nanoseconds execution(std::size_t callback) const noexcept;
+
+  // From now on jobs of the callback (nobody: of all) compute `factor` times as long.
+  void scale(double factor, std::size_t callback = nobody);
+
+  ScenarioBounds solve(Effort& effort);
+  // The verdict alone; stops at the first deadline that cannot be guaranteed.
+  std::optional<bool> accepts(Effort& effort);
+
+ private:
+  struct Place {
+    std::size_t core = 0;
+    std::size_t load = 0;
+  };
+  struct Cost {
+    nanoseconds best{0};
+    nanoseconds worst{0};   // what it computes
+    nanoseconds around{0};  // messages and dispatching
+    double factor = 1;
+  };
+
+  void add_costs(const application::Application& application);
+  void add_streams(const application::Application& application,
+                   const sched::CompiledStrategy& strategy);
+  void add_released(const sched::CompiledStrategy& strategy, std::size_t stream);
+  [[nodiscard]] bool is_upstream(std::size_t callback, std::size_t stream) const noexcept;
+  void add_early_releases(const sched::CompiledStrategy& strategy);
+  void place(const application::Application& application, const sched::CompiledStrategy& strategy);
+  void add_stream(Stream stream, const Arrivals& releases, nanoseconds deadline,
+                  nanoseconds lag = nanoseconds{0});
+  void apply_costs();
+  void set_releases(std::size_t stream, const Arrivals& releases);
+  Load& load_of(std::size_t stream) noexcept {
+    return cores_[places_[stream].core].loads[places_[stream].load];
+  }
+  bool propagate(const std::vector<Response>& responses);
+  void forget_jitters();
+
+  struct Pending {
+    Arrivals releases;
+    nanoseconds deadline{0};
+    nanoseconds lag{0};  // besides that of the callback
+  };
+
+  const sched::CompiledScenario* scenario_;
+  Test test_;
+  bool has_messages_ = false;
+  std::vector<Cost> costs_;  // by callback
+  std::vector<Stream> streams_;
+  std::vector<Pending> pending_;
+  std::vector<Place> places_;
+  std::vector<CoreLoads> cores_;
+  std::vector<std::string> remarks_;
+};
+
+}  // namespace takt::analysis

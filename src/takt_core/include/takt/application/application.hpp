@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One description of an application, for all three readings: the analysis bounds it, the simulator
+// plays it in virtual time, the runner executes it. app.yaml is read and checked by the tool, which
+// hands it on in the flat form of parse.hpp; what an executor decides by (sched::Task) is in it
+// unchanged, and around it what only a model needs: how long a job computes, how large a message
+// is, which chains matter.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "takt/sched/strategy.hpp"
+#include "takt/sched/task.hpp"
+
+namespace takt::application {
+
+using std::chrono::nanoseconds;
+
+// How long one job computes, without what it pays for messages and dispatching. `quantiles` is the
+// inverse of the distribution function at evenly spaced probabilities from 0 to 1, linear in
+// between: one value is a constant, two a uniform range, a thousand any distribution. Ascending.
+// The bounds may lie outside of the quantiles: what was declared need not be what was observed.
+struct Execution {
+  nanoseconds best{0};
+  nanoseconds worst{0};
+  std::vector<nanoseconds> quantiles = {};
+
+  // The value at a probability of 0..1.
+  [[nodiscard]] nanoseconds at(double probability) const noexcept;
+};
+
+struct Callback {
+  sched::Task task = {};  // expected_execution is the worst case
+  std::string node = {};  // baseline1 runs each node in a process of its own
+  Execution execution = {};
+  nanoseconds jitter{0};  // of the release: the longest time from it to its being noticed
+};
+
+struct Topic {
+  std::string name = {};
+  std::size_t bytes = 0;  // payload of one message
+  std::size_t depth = 1;  // KEEP_LAST
+  bool reliable = true;
+  bool external = false;           // written by somebody else ...
+  nanoseconds external_period{0};  // ... this often; 0: not at all
+};
+
+// A path of data through the application: each callback reads what the one before it writes.
+struct Chain {
+  std::string name = {};
+  std::vector<std::string> callbacks = {};
+  nanoseconds max_latency{
+      0};  // from a release of the first to the end of the last; 0: unconstrained
+};
+
+// A switch of the scenario at a time after the start, for simulation and execution.
+struct Switch {
+  nanoseconds at{0};
+  std::string scenario = {};
+};
+
+// CPU time that the executor and the middleware take on a machine, as measured there. Zero means
+// that it is left out, and reports say so.
+struct Overheads {
+  nanoseconds dispatch{0};    // per job: choosing, starting and ending it
+  nanoseconds preemption{0};  // per preemption: leaving the core and coming back to it
+  nanoseconds release{0};     // per release: what its noticing takes from whatever runs
+  nanoseconds publish{0};     // per message written
+  nanoseconds publish_per_kib{0};
+  nanoseconds deliver{0};  // per message read
+  nanoseconds deliver_per_kib{0};
+
+  [[nodiscard]] bool any() const noexcept;
+};
+
+struct Application {
+  std::string name = {};
+  std::string policy = "fp";  // a name of sched::parse_policy
+  std::vector<int> cpus = {0};
+  std::vector<Callback> callbacks = {};
+  std::vector<Topic> topics = {};
+  std::vector<Chain> chains = {};
+  std::optional<sched::SchedulingStrategy> strategy = {};  // none: one scenario, "default"
+  std::vector<Switch> switches = {};
+  Overheads overheads = {};
+
+  [[nodiscard]] std::vector<sched::Task> tasks() const;  // in the order of the callbacks
+  [[nodiscard]] std::vector<std::string> external_topics() const;
+  [[nodiscard]] const Topic* find_topic(const std::string& topic) const noexcept;
+
+  // What a job of this callback computes at most with all that it pays: overheads of dispatching
+  // and one preemption, of each topic that it writes, of a full queue of each topic that it reads.
+  [[nodiscard]] nanoseconds worst_execution(const Callback& callback) const noexcept;
+};
+
+}  // namespace takt::application

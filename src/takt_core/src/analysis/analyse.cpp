@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "takt/analysis/analyse.hpp"
+
+#include <algorithm>
+
+#include "by_simulation.hpp"
+#include "certainty.hpp"
+#include "methods.hpp"
+#include "paths.hpp"
+#include "proposals.hpp"
+#include "sensitivity.hpp"
+#include "takt/analysis/scenario_model.hpp"
+#include "takt/sched/policies.hpp"
+
+namespace takt::analysis {
+namespace {
+
+Verdict worse(Verdict a, Verdict b) {
+  return std::max(a, b);
+}
+
+class ScenarioAnalysis {
+ public:
+  ScenarioAnalysis(const application::Application& application,
+                   const sched::CompiledStrategy& strategy, const sched::CompiledScenario& scenario)
+      : application_(application),
+        strategy_(strategy),
+        scenario_(scenario),
+        model_(application, strategy, scenario),
+        bounds_(solve(model_)),
+        certainty_(application, strategy, scenario, model_, bounds_) {
+    if (model_.test() == Test::simulation) {
+      simulated_ = run_once(application, strategy, scenario);
+    }
+    streams_.resize(application.callbacks.size());
+    for (std::size_t i = 0; i < model_.streams().size(); ++i) {
+      streams_[model_.streams()[i].callback].push_back(i);
+    }
+  }
+
+  ScenarioReport run(const Options& options) {
+    ScenarioReport report{.name = scenario_.name(),
+                          .policy = std::string{scenario_.policy().name()}};
+    report.remarks = model_.remarks();
+    report.deadlines = Verdict::meets;
+    add_callbacks(report);
+    add_cores(report);
+    report.verdict = report.deadlines;
+    add_paths(report);
+    if (!bounds_.converged) {
+      report.remarks.emplace_back("the jitter of messages grows without end along a chain");
+    }
+    const bool has_test = model_.test() != Test::none && model_.test() != Test::simulation;
+    if (!has_test) {
+      note_missing_test(report);
+    }
+    if (report.deadlines != Verdict::meets && options.proposals && has_test) {
+      report.priorities = propose_priorities(application_, strategy_, scenario_, model_);
+      report.cpus = propose_cores(application_, strategy_, scenario_, model_);
+    }
+    if (options.sensitivity && has_test) {
+      report.sensitivity = find_sensitivity(model_, application_);
+    }
+    return report;
+  }
+
+ private:
+  void note_missing_test(ScenarioReport& report) const {
+    const std::string policy = "policy '" + report.policy + "' has no test";
+    if (!simulated_) {
+      report.remarks.push_back(policy + (model_.test() == Test::none
+                                             ? ": nothing is known about its order"
+                                             : ", and two hyperperiods are too long to look at"));
+    } else if (!simulated_->only_run) {
+      report.remarks.push_back(
+          policy +
+          ": one run was simulated, with all jobs at their worst; another one, with "
+          "shorter jobs or other offsets, may miss deadlines that this one keeps");
+    }
+  }
+
+  void add_callbacks(ScenarioReport& report) {
+    for (std::size_t i = 0; i < application_.callbacks.size(); ++i) {
+      const auto& parameters = scenario_.parameters(static_cast<sched::TaskIndex>(i));
+      if (!parameters.active) {
+        continue;
+      }
+      CallbackReport callback{
+          .name = strategy_.tasks()[i].name,
+          .cpu = strategy_.tasks()[i].cpu,
+          .priority = scenario_.policy().fixed_priority() ? parameters.priority : 0,
+          .wcet = model_.execution(i)};
+      const nanoseconds deadline = sched::relative_deadline(parameters);
+      if (deadline.count() > 0) {
+        callback.deadline = deadline;
+      }
+      if (parameters.expected_execution.count() == 0) {
+        report.remarks.push_back("'" + callback.name + "' has no execution time: counted as 0");
+      }
+      if (streams_[i].empty()) {
+        callback.verdict = Verdict::meets;
+        callback.bound_by = "never released in this scenario";
+        report.callbacks.push_back(std::move(callback));
+        continue;
+      }
+      if (simulated_) {
+        judge_by_simulation(callback, i);
+      } else {
+        judge(callback, streams_[i]);
+      }
+      note_drops(report, callback, parameters);
+      report.deadlines = worse(report.deadlines, callback.verdict);
+      report.callbacks.push_back(std::move(callback));
+    }
+  }
+
+  // The worst of all that releases it.
+  void judge(CallbackReport& callback, const std::vector<std::size_t>& streams) const {
+    callback.verdict = Verdict::meets;
+    callback.response = nanoseconds{0};
+    callback.exact = true;
+    callback.period = never;
+    for (const std::size_t stream : streams) {
+      const std::size_t at = model_.core_of(stream);
+      const ScenarioModel::CoreLoads& loads = model_.cores()[at];
+      const Load& load = model_.load(stream);
+      const Response& response = bounds_.responses[stream];
+      const bool exact = certainty_.reaches_bound(stream);
+      Verdict verdict = Verdict::not_proved;
+      if (response.bound && *response.bound <= load.deadline) {
+        verdict = Verdict::meets;
+      } else if (certainty_.starves(stream)) {
+        verdict = Verdict::misses;
+        callback.bound_by = methods::overload;
+      } else if (exact && response.bound) {
+        verdict = Verdict::misses;
+      }
+      callback.exact = callback.exact && exact;
+      callback.verdict = worse(callback.verdict, verdict);
+      callback.jitter = std::max(callback.jitter, load.releases.jitter + load.lag);
+      callback.period = load.releases.period.count() > 0 && callback.period
+                            ? std::optional{std::min(*callback.period, load.releases.period)}
+                            : std::nullopt;
+      if (callback.response && (!response.bound || *response.bound >= *callback.response)) {
+        callback.response = response.bound;
+        callback.blocking = response.blocking;
+        if (callback.bound_by.empty()) {
+          callback.bound_by = method_of(model_.test(), load, response, loads, bounds_.cores[at]);
+        }
+      }
+    }
+  }
+
+  void judge_by_simulation(CallbackReport& callback, std::size_t index) const {
+    const SimulatedCallback& seen = simulated_->callbacks[index];
+    const Load& load = model_.load(streams_[index].front());
+    if (load.releases.period.count() > 0) {
+      callback.period = load.releases.period;
+    }
+    callback.bound_by = methods::simulation;
+    callback.exact = simulated_->only_run;
+    if (simulated_->only_run) {
+      callback.response = seen.longest;
+    }
+    if (seen.missed) {
+      callback.verdict = Verdict::misses;
+    } else if (simulated_->only_run) {
+      callback.verdict = Verdict::meets;
+    }
+  }
+
+  static void note_drops(ScenarioReport& report, const CallbackReport& callback,
+                         const sched::TaskParameters& parameters) {
+    if (parameters.overrun == sched::Overrun::catch_up || !callback.period || !callback.response ||
+        *callback.response <= *callback.period) {
+      return;
+    }
+    report.remarks.push_back(
+        "'" + callback.name +
+        "' may still run when it is released again; such releases are dropped (overrun: " +
+        (parameters.overrun == sched::Overrun::skip ? "skip)" : "queue_one)"));
+  }
+
+  void add_cores(ScenarioReport& report) {
+    for (std::size_t i = 0; i < model_.cores().size(); ++i) {
+      const ScenarioModel::CoreLoads& loads = model_.cores()[i];
+      CoreReport core{.cpu = loads.cpu};
+      for (const Load& load : loads.loads) {
+        core.utilization += utilisation(load);
+      }
+      core.bound_by = core_method(model_.test(), loads);
+      const bool schedulable = simulated_ ? simulated_->only_run && !missed_on(loads)
+                                          : bounds_.cores[i].schedulable == true;
+      if (schedulable || loads.loads.empty()) {
+        core.verdict = Verdict::meets;
+      } else if (certainty_.misses(i) || missed_on(loads)) {
+        core.verdict = Verdict::misses;
+      }
+      report.deadlines = worse(report.deadlines, core.verdict);
+      report.cores.push_back(std::move(core));
+    }
+  }
+
+  [[nodiscard]] bool missed_on(const ScenarioModel::CoreLoads& loads) const {
+    return simulated_ && std::ranges::any_of(loads.streams, [&](std::size_t stream) {
+             return stream != nobody &&
+                    simulated_->callbacks[model_.streams()[stream].callback].missed;
+           });
+  }
+
+  void add_paths(ScenarioReport& report) const {
+    const Paths paths{application_, strategy_, scenario_, model_, bounds_};
+    for (const application::Chain& chain : application_.chains) {
+      report.chains.push_back(paths.chain(chain));
+      if (chain.max_latency.count() > 0) {
+        report.verdict = worse(report.verdict, report.chains.back().verdict);
+      }
+    }
+    for (const sched::AgeConstraint& constraint : scenario_.age_constraints()) {
+      report.ages.push_back(paths.age(constraint));
+      report.verdict = worse(report.verdict, report.ages.back().verdict);
+    }
+  }
+
+  static ScenarioBounds solve(ScenarioModel& model) {
+    Effort effort;
+    return model.solve(effort);
+  }
+
+  const application::Application& application_;
+  const sched::CompiledStrategy& strategy_;
+  const sched::CompiledScenario& scenario_;
+  ScenarioModel model_;
+  ScenarioBounds bounds_;
+  Certainty certainty_;
+  std::optional<Simulated> simulated_;             // where there is no test
+  std::vector<std::vector<std::size_t>> streams_;  // by callback
+};
+
+}  // namespace
+
+std::string_view text(Verdict verdict) noexcept {
+  if (verdict == Verdict::meets) {
+    return "meets";
+  }
+  return verdict == Verdict::misses ? "misses" : "not_proved";
+}
+
+sched::CompiledStrategy compile(const application::Application& application) {
+  const sched::PolicyPtr policy = sched::parse_policy(application.policy);
+  const sched::CompileOptions options{.cpus = application.cpus,
+                                      .external_topics = application.external_topics()};
+  return application.strategy
+             ? sched::CompiledStrategy{application.tasks(), *application.strategy, policy, options}
+             : sched::CompiledStrategy{application.tasks(), policy, options};
+}
+
+Report analyse(const application::Application& application, const Options& options) {
+  const sched::CompiledStrategy strategy = compile(application);
+  Report report{.application = application.name,
+                .policy = application.policy,
+                .overheads = application.overheads,
+                .verdict = Verdict::meets};
+  for (const sched::CompiledScenario& scenario : strategy.scenarios()) {
+    report.scenarios.push_back(ScenarioAnalysis{application, strategy, scenario}.run(options));
+    report.verdict = worse(report.verdict, report.scenarios.back().verdict);
+  }
+  if (!application.overheads.any()) {
+    report.remarks.emplace_back("overheads of executor and messages are left out");
+  }
+  if (strategy.scenarios().size() > 1) {
+    report.remarks.emplace_back(
+        "each scenario is analysed by itself; jobs of two scenarios around a switch are not");
+  }
+  return report;
+}
+
+bool accepts(const application::Application& application) {
+  const sched::CompiledStrategy strategy = compile(application);
+  return std::ranges::all_of(strategy.scenarios(), [&](const sched::CompiledScenario& scenario) {
+    ScenarioModel model{application, strategy, scenario};
+    Effort effort;
+    return model.accepts(effort) == true;
+  });
+}
+
+}  // namespace takt::analysis

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "certainty.hpp"
+
+#include <algorithm>
+
+namespace takt::analysis {
+
+bool Certainty::is_simple(std::size_t stream) const {
+  const Stream& released = model_.streams()[stream];
+  return released.parent == nobody && !released.early &&
+         strategy_.tasks()[released.callback].kind == sched::TaskKind::timer &&
+         model_.load(stream).lag.count() == 0;
+}
+
+bool Certainty::is_complete(std::size_t stream) const {
+  return parameters(stream).overrun == sched::Overrun::catch_up ||
+         model_.load(stream).deadline <= model_.load(stream).releases.period;
+}
+
+bool Certainty::reaches_bound(std::size_t stream) const {
+  const Load& load = model_.load(stream);
+  // Overheads are counted for the worst; so is what keeps a job from starting.
+  if (model_.test() != Test::fixed_priority || application_.overheads.any() ||
+      load.ceiling == interrupt_level - 1 || !is_complete(stream)) {
+    return false;
+  }
+  const ScenarioModel::CoreLoads& core = model_.cores()[model_.core_of(stream)];
+  for (std::size_t i = 0; i < core.jobs; ++i) {
+    const std::size_t other = core.streams[i];
+    const Load& other_load = core.loads[i];
+    if (other_load.level < load.level) {
+      if (other_load.ceiling >= load.level) {
+        return false;
+      }
+      continue;
+    }
+    const bool above = other != stream;
+    if (above && other_load.level == load.level) {
+      return false;
+    }
+    if (!is_simple(other) || parameters(other).offset.count() > 0) {
+      return false;
+    }
+    // Of those above no release may be dropped, whether they keep their deadlines or not.
+    const std::optional<nanoseconds>& response = bounds_.responses[other].bound;
+    if (above && parameters(other).overrun != sched::Overrun::catch_up &&
+        !(response && *response <= other_load.releases.period)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Certainty::starves(std::size_t stream) const {
+  if (model_.test() != Test::fixed_priority || application_.overheads.any() || !is_simple(stream) ||
+      !is_complete(stream)) {
+    return false;
+  }
+  const ScenarioModel::CoreLoads& core = model_.cores()[model_.core_of(stream)];
+  std::vector<Load> counted = {model_.load(stream)};
+  for (std::size_t i = 0; i < core.jobs; ++i) {
+    const std::size_t other = core.streams[i];
+    if (core.loads[i].level <= model_.load(stream).level) {
+      continue;
+    }
+    const std::optional<nanoseconds>& response = bounds_.responses[other].bound;
+    const bool all_run = parameters(other).overrun == sched::Overrun::catch_up ||
+                         (response && *response <= core.loads[i].releases.period);
+    if (!is_simple(other) || !all_run) {
+      continue;
+    }
+    counted.push_back(core.loads[i]);
+  }
+  return overloaded(counted);
+}
+
+bool Certainty::misses(std::size_t core) const {
+  const ScenarioModel::CoreLoads& loads = model_.cores()[core];
+  if (application_.overheads.any() || model_.test() == Test::none) {
+    return false;
+  }
+  const auto all = [&](auto holds) {
+    for (std::size_t i = 0; i < loads.jobs; ++i) {
+      if (!holds(loads.streams[i], loads.loads[i])) {
+        return false;
+      }
+    }
+    return true;
+  };
+  // Whoever keeps all deadlines drops nothing, so nobody can keep them all when that is too much.
+  const bool countable = all(
+      [&](std::size_t stream, const Load&) { return is_simple(stream) && is_complete(stream); });
+  if (!countable) {
+    return false;
+  }
+  if (overloaded(loads.loads)) {
+    return true;
+  }
+  // Preemptive EDF of timers that start together: too much demand is a missed deadline.
+  return model_.test() == Test::edf && bounds_.cores[core].schedulable == false &&
+         all([&](std::size_t stream, const Load& load) {
+           return load.ceiling == sched::no_ceiling && parameters(stream).offset.count() == 0;
+         });
+}
+
+}  // namespace takt::analysis

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a core must have done by when: the processor demand of its loads in an interval of a given
+// length, and how long a job outside of it may keep them waiting.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "takt/analysis/load.hpp"
+
+namespace takt::analysis {
+
+class DemandCurve {
+ public:
+  DemandCurve(std::span<const Load> loads, bool preemptive);
+
+  // h(t): the most work that is noticed in an interval of length t and due at its end (Baruah,
+  // Rosier & Howell 1990; with jitter Spuri 1996).
+  [[nodiscard]] nanoseconds at(nanoseconds length) const noexcept;
+
+  // The longest interval shorter than `length` at which h changes; none below.
+  [[nodiscard]] std::optional<nanoseconds> change_before(nanoseconds length) const noexcept;
+
+  // B(t): the longest that a job which is due later holds up one that is due within t.
+  [[nodiscard]] nanoseconds blocking(nanoseconds length) const noexcept;
+  [[nodiscard]] nanoseconds longest_blocking() const noexcept;
+
+  // Where B changes, ascending, without repetition.
+  [[nodiscard]] std::vector<nanoseconds> blocking_changes() const;
+
+  // Jobs of one load that are due within t, of those that are noticed from time 0 on.
+  [[nodiscard]] std::int64_t due(std::size_t load, nanoseconds length) const noexcept {
+    const nanoseconds window = length - entries_[load].delay;
+    return window.count() < 0 ? 0 : entries_[load].releases.closed(window);
+  }
+
+  // The time from the noticing of a job to its deadline, at least.
+  [[nodiscard]] nanoseconds delay(std::size_t load) const noexcept { return entries_[load].delay; }
+
+  // No interval from this length on demands too much; none where the core is (all but) full.
+  [[nodiscard]] std::optional<nanoseconds> horizon() const noexcept;
+
+ private:
+  struct Entry {
+    Arrivals releases;
+    nanoseconds execution;
+    nanoseconds delay;
+  };
+  struct Blocker {
+    nanoseconds from;   // blocks what is due within this time ...
+    nanoseconds until;  // ... and below this one
+    nanoseconds longest;
+  };
+
+  std::vector<Entry> entries_;  // by load
+  std::vector<Blocker> blockers_;
+  std::vector<double> shares_;
+};
+
+}  // namespace takt::analysis

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "takt/analysis/fixed_priority.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace takt::analysis {
+namespace {
+
+// A load as the loops want it: interference by what the core notices.
+struct Other {
+  Arrivals noticed;
+  nanoseconds execution;
+};
+
+// Everything that matters for one load, taken out of all of them.
+class LevelTest {
+ public:
+  LevelTest(std::span<const Load> loads, std::size_t index, Effort& effort)
+      : own_(loads[index]), threshold_(std::max(own_.level, own_.ceiling)), effort_(effort) {
+    for (std::size_t i = 0; i < loads.size(); ++i) {
+      const Load& load = loads[i];
+      if (load.level > own_.level) {
+        higher_.push_back({.noticed = load.noticed(), .execution = load.execution});
+        if (load.level > threshold_) {
+          above_threshold_.push_back(higher_.back());
+        }
+        preempted_share_ += utilisation(load);
+      } else if (load.level == own_.level) {
+        share_ += utilisation(load);
+        if (i != index) {
+          equal_.push_back({.noticed = load.noticed(), .execution = load.execution});
+        }
+      } else if (load.ceiling >= own_.level && load.execution.count() > 0) {
+        blocking_ = std::max(blocking_, load.execution - nanoseconds{1});
+      }
+    }
+    share_ += preempted_share_;
+  }
+
+  // Stops at the first job whose response is above `limit`, with that response.
+  Response run(nanoseconds limit) {
+    Response result{.bound = {}, .blocking = blocking_};
+    if (!bounded()) {
+      return result;
+    }
+    const bool keeps_core = threshold_ > own_.level;
+    nanoseconds busy = never;  // the length of the level's busy period, where it is needed
+    if (keeps_core || !equal_.empty()) {
+      const auto found = busy_period();
+      if (!found) {
+        return result;
+      }
+      busy = *found;
+    }
+    nanoseconds worst{0};
+    for (nanoseconds at{0}; at < busy;) {
+      const auto end = finish(at);
+      if (!end) {
+        return result;
+      }
+      worst = std::max(worst, *end - at + own_.lag);
+      if (worst > limit) {
+        break;
+      }
+      const nanoseconds next = next_release(at);
+      if (!keeps_core && next >= *end) {
+        break;  // the busy period ended before
+      }
+      at = next;
+    }
+    result.bound = worst;
+    return result;
+  }
+
+ private:
+  // A level that is exactly full may have a busy period; one that overflows has no end.
+  [[nodiscard]] bool bounded() const noexcept { return share_ <= 1 + 1e-12; }
+
+  // The work of equal priorities that is released up to `at`, this job's included. Of its own task
+  // that is the jobs before it; of the others all that may have been noticed or released by then.
+  [[nodiscard]] nanoseconds before(nanoseconds at) const noexcept {
+    nanoseconds work = blocking_ + own_.releases.closed(at) * own_.execution;
+    for (const Other& other : equal_) {
+      work += other.noticed.closed(at) * other.execution;
+    }
+    return work;
+  }
+
+  [[nodiscard]] nanoseconds next_release(nanoseconds at) const noexcept {
+    nanoseconds next = own_.releases.time(own_.releases.closed(at));
+    for (const Other& other : equal_) {
+      next = std::min(next, other.noticed.time(other.noticed.closed(at)));
+    }
+    return next;
+  }
+
+  // The least t with t = work + what the others take in [0, t), or in [0, t] (`including`).
+  std::optional<nanoseconds> fixpoint(nanoseconds work, const std::vector<Other>& others,
+                                      nanoseconds from, bool including) {
+    nanoseconds time = from;
+    for (;;) {
+      if (!effort_.spend(others.size() + 1)) {
+        return {};
+      }
+      nanoseconds sum = work;
+      for (const Other& other : others) {
+        sum +=
+            (including ? other.noticed.closed(time) : other.noticed.open(time)) * other.execution;
+      }
+      if (sum <= time) {
+        return time;
+      }
+      time = sum;
+    }
+  }
+
+  // No solution is shorter than this (Sjödin & Hansson 1998).
+  [[nodiscard]] nanoseconds at_least(nanoseconds work) const noexcept {
+    const double room = 1 - preempted_share_;
+    if (room < 1e-6) {
+      return work;
+    }
+    const double time = static_cast<double>(work.count()) / room * (1 - 1e-9);
+    return std::max(work, nanoseconds{static_cast<std::int64_t>(time)});
+  }
+
+  std::optional<nanoseconds> finish(nanoseconds at) {
+    const nanoseconds work = before(at);
+    if (threshold_ <= own_.level) {
+      return fixpoint(work, higher_, at_least(work), false);
+    }
+    const auto start =
+        fixpoint(work - own_.execution, higher_, at_least(work - own_.execution), true);
+    if (!start) {
+      return {};
+    }
+    // Once started, only what is above the threshold comes in between.
+    nanoseconds after = *start + own_.execution;
+    for (const Other& other : above_threshold_) {
+      after -= other.noticed.closed(*start) * other.execution;
+    }
+    return fixpoint(after, above_threshold_, *start + own_.execution, false);
+  }
+
+  std::optional<nanoseconds> busy_period() {
+    std::vector<Other> all = higher_;
+    all.insert(all.end(), equal_.begin(), equal_.end());
+    // Own jobs as the core notices them, so that the period covers every one of them.
+    all.push_back({.noticed = own_.noticed(), .execution = own_.execution});
+    return fixpoint(blocking_, all, blocking_ + own_.execution, false);
+  }
+
+  const Load& own_;
+  sched::Level threshold_;  // once started, only higher levels preempt it
+  Effort& effort_;
+  std::vector<Other> higher_;
+  std::vector<Other> above_threshold_;
+  std::vector<Other> equal_;
+  nanoseconds blocking_{0};
+  double preempted_share_ = 0;
+  double share_ = 0;
+};
+
+}  // namespace
+
+Response fixed_priority_response(std::span<const Load> loads, std::size_t load, Effort& effort) {
+  return LevelTest{loads, load, effort}.run(never);
+}
+
+std::vector<Response> fixed_priority_responses(std::span<const Load> loads, Effort& effort) {
+  std::vector<Response> result;
+  result.reserve(loads.size());
+  for (std::size_t i = 0; i < loads.size(); ++i) {
+    result.push_back(LevelTest{loads, i, effort}.run(never));
+  }
+  return result;
+}
+
+bool fixed_priority_accepts(std::span<const Load> loads, Effort& effort) {
+  if (overloaded(loads)) {
+    return false;
+  }
+  // The lowest levels miss first.
+  std::vector<std::size_t> order(loads.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return loads[i].level; });
+  return std::ranges::all_of(order, [&](std::size_t i) {
+    if (loads[i].interrupt) {
+      return true;
+    }
+    const Response response = LevelTest{loads, i, effort}.run(loads[i].deadline);
+    return response.bound && *response.bound <= loads[i].deadline;
+  });
+}
+
+}  // namespace takt::analysis

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "methods.hpp"
+
+#include <algorithm>
+
+namespace takt::analysis {
+namespace {
+
+std::string_view fixed_priority_method(const Load& load, const Response& response,
+                                       const ScenarioModel::CoreLoads& loads) {
+  if (load.ceiling == interrupt_level - 1) {
+    return methods::non_preemptive;
+  }
+  if (response.blocking.count() > 0 || load.ceiling > load.level) {
+    return methods::fixed_priority_groups;
+  }
+  if (std::ranges::any_of(loads.loads, [&](const Load& other) {
+        return &other != &load && other.level == load.level;
+      })) {
+    return methods::fixed_priority_equals;
+  }
+  return load.deadline > load.releases.period ? methods::fixed_priority_busy
+                                              : methods::fixed_priority;
+}
+
+}  // namespace
+
+std::string method_of(Test test, const Load& load, const Response& response,
+                      const ScenarioModel::CoreLoads& loads, const CoreBounds& core) {
+  std::string method{methods::none};
+  if (test == Test::fixed_priority) {
+    method = fixed_priority_method(load, response, loads);
+  } else if (core.from_demand && response.bound == load.deadline) {
+    method = methods::within_demand;
+  } else if (test == Test::edf) {
+    method = methods::edf_response;
+  } else if (test == Test::non_preemptive_edf) {
+    method = methods::np_edf_response;
+  }
+  if (load.releases.jitter.count() > 0) {
+    method += methods::holistic;
+  }
+  return method;
+}
+
+std::string core_method(Test test, const ScenarioModel::CoreLoads& loads) {
+  if (test == Test::non_preemptive_edf) {
+    return std::string{methods::np_edf};
+  }
+  if (test != Test::edf) {
+    return {};
+  }
+  const bool groups = std::ranges::any_of(
+      loads.loads, [](const Load& load) { return load.ceiling != sched::no_ceiling; });
+  return std::string{groups ? methods::edf_groups : methods::edf_demand};
+}
+
+}  // namespace takt::analysis

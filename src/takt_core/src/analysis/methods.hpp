@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where each bound comes from. The equations are numbered in docs/reference/analysis.md, which has
+// them in one notation.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "takt/analysis/scenario_model.hpp"
+
+namespace takt::analysis::methods {
+
+inline constexpr std::string_view fixed_priority =
+    "response time (Joseph & Pandya 1986; Audsley et al. 1993), eq. 2";
+inline constexpr std::string_view fixed_priority_busy =
+    "busy period (Lehoczky 1990; Tindell et al. 1994), eq. 2";
+inline constexpr std::string_view fixed_priority_equals =
+    "busy period with equal priorities in order of release (Lehoczky 1990), eq. 2";
+inline constexpr std::string_view fixed_priority_groups =
+    "busy period with ceilings (Baker 1991; Keskin et al. 2010), eq. 3";
+inline constexpr std::string_view non_preemptive =
+    "busy period, not preemptive (Davis et al. 2007), eq. 3";
+inline constexpr std::string_view holistic = "; releases by messages (Tindell & Clark 1994), eq. 9";
+inline constexpr std::string_view edf_demand = "EDF demand (Zhang & Burns 2009), eq. 4";
+inline constexpr std::string_view edf_groups =
+    "EDF demand with blocking (Baker 1991; Zhang & Burns 2009), eq. 5";
+inline constexpr std::string_view np_edf =
+    "NP-EDF demand (Jeffay et al. 1991; George et al. 1996), eq. 5";
+inline constexpr std::string_view edf_response = "EDF response (Spuri 1996), eq. 6";
+inline constexpr std::string_view np_edf_response = "NP-EDF response (George et al. 1996), eq. 7";
+inline constexpr std::string_view within_demand =
+    "not above the deadline, by the demand (Zhang & Burns 2009), eq. 5";
+inline constexpr std::string_view overload = "load above 1 (Liu & Layland 1973), eq. 1";
+inline constexpr std::string_view simulation = "simulation of two hyperperiods, eq. 8";
+inline constexpr std::string_view chain =
+    "job chains (Davare et al. 2007; Dürr et al. 2019), eq. 10";
+inline constexpr std::string_view age = "period and response (Davare et al. 2007), eq. 11";
+inline constexpr std::string_view age_in_order =
+    "period, the source always runs first (Dürr et al. 2019), eq. 11";
+inline constexpr std::string_view age_early = "early releases of the source, eq. 12";
+inline constexpr std::string_view none = "no test for this policy";
+
+}  // namespace takt::analysis::methods
+
+namespace takt::analysis {
+
+// How the bound of a load came about.
+std::string method_of(Test test, const Load& load, const Response& response,
+                      const ScenarioModel::CoreLoads& loads, const CoreBounds& core);
+
+// How the verdict on a core came about; empty where it is that of its loads.
+std::string core_method(Test test, const ScenarioModel::CoreLoads& loads);
+
+}  // namespace takt::analysis

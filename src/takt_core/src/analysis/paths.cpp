@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "paths.hpp"
+
+#include <algorithm>
+
+#include "methods.hpp"
+
+namespace takt::analysis {
+namespace {
+
+using sched::TaskKind;
+using Bound = std::optional<nanoseconds>;
+
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+Bound sum(Bound a, Bound b) {
+  return a && b ? Bound{*a + *b} : Bound{};
+}
+
+Verdict judge(const Bound& bound, nanoseconds limit) {
+  return bound && (limit.count() == 0 || *bound <= limit) ? Verdict::meets : Verdict::not_proved;
+}
+
+}  // namespace
+
+Paths::Paths(const application::Application& application, const sched::CompiledStrategy& strategy,
+             const sched::CompiledScenario& scenario, const ScenarioModel& model,
+             const ScenarioBounds& bounds)
+    : application_(application),
+      strategy_(strategy),
+      scenario_(scenario),
+      model_(model),
+      bounds_(bounds),
+      streams_(application.callbacks.size()) {
+  for (std::size_t i = 0; i < model.streams().size(); ++i) {
+    streams_[model.streams()[i].callback].push_back(i);
+  }
+}
+
+Bound Paths::response(std::size_t callback) const {
+  if (streams_[callback].empty()) {
+    return {};
+  }
+  Bound longest = nanoseconds{0};
+  for (const std::size_t stream : streams_[callback]) {
+    const Bound& bound = bounds_.responses[stream].bound;
+    longest = bound && longest ? Bound{std::max(*bound, *longest)} : Bound{};
+  }
+  return longest;
+}
+
+Bound Paths::gap(std::size_t callback) const {
+  if (strategy_.tasks()[callback].kind == TaskKind::timer) {
+    return streams_[callback].empty()
+               ? Bound{}
+               : scenario_.parameters(static_cast<sched::TaskIndex>(callback)).period;
+  }
+  Bound shortest;
+  for (const std::size_t stream : streams_[callback]) {
+    std::size_t root = stream;
+    while (model_.streams()[root].parent != nobody) {
+      root = model_.streams()[root].parent;
+    }
+    const Stream& source = model_.streams()[root];
+    const Arrivals& releases = model_.load(stream).releases;
+    // From outside messages may stay away; so may early releases.
+    if (strategy_.tasks()[source.callback].kind != TaskKind::timer || source.early ||
+        releases.period.count() == 0 || may_drop(source.callback)) {
+      continue;
+    }
+    const nanoseconds longest = releases.period + releases.jitter;
+    shortest = shortest ? std::min(*shortest, longest) : longest;
+  }
+  return shortest;
+}
+
+bool Paths::may_drop(std::size_t callback) const {
+  const auto& parameters = scenario_.parameters(static_cast<sched::TaskIndex>(callback));
+  if (parameters.overrun == sched::Overrun::catch_up) {
+    return false;
+  }
+  // Two streams, or one with a jitter above its period, may release it twice at once.
+  if (streams_[callback].size() != 1) {
+    return true;
+  }
+  const std::size_t stream = streams_[callback].front();
+  const Bound& bound = bounds_.responses[stream].bound;
+  const Arrivals& releases = model_.load(stream).releases;
+  return !bound || *bound > releases.time(1);
+}
+
+bool Paths::always_first(std::size_t first, std::size_t then) const {
+  if (model_.test() != Test::fixed_priority || streams_[first].empty() || streams_[then].empty()) {
+    return false;
+  }
+  const std::size_t a = streams_[first].front();
+  const std::size_t b = streams_[then].front();
+  return model_.core_of(a) == model_.core_of(b) && model_.load(a).level > model_.load(b).level;
+}
+
+bool Paths::ends_first(std::size_t first, std::size_t then) const {
+  if (streams_[first].empty() || streams_[then].empty() || model_.test() == Test::simulation ||
+      model_.test() == Test::none) {
+    return false;
+  }
+  const std::size_t a = streams_[first].front();
+  const std::size_t b = streams_[then].front();
+  const sched::Level one = model_.load(a).level;
+  const sched::Level other = model_.load(b).level;
+  // Levels are priorities, or minus the relative deadlines; equal ones go by release, then by task.
+  return model_.core_of(a) == model_.core_of(b) && (one > other || (one == other && first < then));
+}
+
+// The next callback of a chain: either a message of the one before releases it, or it reads when
+// its own time has come, and a new stretch begins. False when it does not read what that one
+// writes.
+bool Paths::extend(Walk& walk, std::size_t callback) const {
+  const sched::Task& task = strategy_.tasks()[callback];
+  const auto& writes = strategy_.tasks()[walk.before].writes;
+  if (task.kind == TaskKind::message && contains(writes, task.trigger)) {
+    walk.stretch = may_drop(callback) ? Bound{} : sum(walk.stretch, response(callback));
+  } else if (std::ranges::any_of(task.reads, [&](const sched::Read& read) {
+               return contains(writes, read.topic);
+             })) {
+    const bool alone = walk.before == walk.head && task.kind == TaskKind::timer;
+    const Bound at_once = lag(walk.head);
+    const Bound passed = alone && ends_first(walk.head, callback) ? at_once : walk.stretch;
+    const Bound used = alone && always_first(walk.head, callback) ? at_once : walk.stretch;
+    walk.latency = may_drop(callback) ? Bound{} : sum(walk.latency, sum(passed, gap(callback)));
+    walk.age = may_drop(walk.head) ? Bound{} : sum(walk.age, sum(used, gap(walk.head)));
+    walk.head = callback;
+    walk.stretch = response(callback);
+  } else {
+    return false;
+  }
+  walk.before = callback;
+  return true;
+}
+
+ChainReport Paths::chain(const application::Chain& chain) const {
+  ChainReport report{.name = chain.name, .callbacks = chain.callbacks};
+  report.bound_by = methods::chain;
+  if (chain.max_latency.count() > 0) {
+    report.max_latency = chain.max_latency;
+  }
+  const std::size_t first = *strategy_.find_task(chain.callbacks.front());
+  Walk walk{.head = first, .before = first, .stretch = response(first)};
+  for (std::size_t i = 1; i < chain.callbacks.size(); ++i) {
+    const std::string& name = chain.callbacks[i];
+    if (!extend(walk, *strategy_.find_task(name))) {
+      report.bound_by = "'" + name + "' reads nothing that '" + chain.callbacks[i - 1] + "' writes";
+      return report;
+    }
+  }
+  report.latency = sum(walk.latency, walk.stretch);
+  report.age = sum(walk.age, walk.stretch);
+  report.reaction = may_drop(first) ? Bound{} : sum(report.latency, gap(first));
+  report.verdict = judge(report.latency, chain.max_latency);
+  return report;
+}
+
+bool Paths::kept_by_early_releases(const sched::AgeConstraint& constraint) const {
+  if (!constraint.needs_early_release() || !constraint.source) {
+    return false;
+  }
+  const std::size_t source = *constraint.source;
+  const std::size_t reader = constraint.reader;
+  // One timer that writes the topic itself, and whose jobs are done before a reader starts that is
+  // released later.
+  if (strategy_.tasks()[reader].kind != TaskKind::timer || model_.test() != Test::fixed_priority ||
+      streams_[source].empty() || streams_[reader].empty() || lag(source).count() > 0 ||
+      !contains(strategy_.tasks()[source].writes, constraint.topic)) {
+    return false;
+  }
+  std::size_t writers = 0;
+  for (const sched::Task& task : strategy_.tasks()) {
+    writers += contains(task.writes, constraint.topic) ? 1U : 0U;
+  }
+  const std::size_t a = streams_[source].front();
+  const std::size_t b = streams_[reader].front();
+  return writers == 1 && model_.core_of(a) == model_.core_of(b) &&
+         model_.load(a).level >= model_.load(b).level;
+}
+
+// From the sampling to the end of the stream's job, at most; none: no bound.
+Bound Paths::way(std::size_t stream) const {
+  Bound way = nanoseconds{0};
+  std::size_t root = stream;
+  for (std::size_t at = stream; at != nobody; at = model_.streams()[at].parent) {
+    way = sum(way, bounds_.responses[at].bound);
+    if (model_.streams()[at].parent != nobody && may_drop(model_.streams()[at].callback)) {
+      return {};
+    }
+    root = at;
+  }
+  const std::size_t source = model_.streams()[root].callback;
+  return strategy_.tasks()[source].kind == TaskKind::timer && !may_drop(source) ? way : Bound{};
+}
+
+// What early releases of the source keep the age to; none where they do not.
+Bound Paths::kept_age(const sched::AgeConstraint& constraint) const {
+  const auto& parameters = scenario_.parameters(constraint.reader);
+  const nanoseconds deadline = sched::relative_deadline(parameters);
+  const Bound end = response(constraint.reader);
+  if (!kept_by_early_releases(constraint) || !end || deadline.count() == 0 || *end > deadline) {
+    return {};
+  }
+  const nanoseconds execution = parameters.expected_execution;
+  const nanoseconds start = std::max(nanoseconds{0}, *end - execution);
+  const nanoseconds slack = std::max(nanoseconds{0}, deadline - execution);
+  return start + std::max(constraint.youngest, constraint.max_age - slack);
+}
+
+AgeReport Paths::age(const sched::AgeConstraint& constraint) const {
+  AgeReport report{.callback = strategy_.tasks()[constraint.reader].name,
+                   .topic = constraint.topic,
+                   .source = constraint.source ? strategy_.tasks()[*constraint.source].name : "",
+                   .max_age = constraint.max_age};
+  report.bound_by = methods::age;
+  const application::Topic* topic = application_.find_topic(constraint.topic);
+  const bool outside = topic != nullptr && topic->external;
+  bool written = false;
+  Bound age = outside ? Bound{} : Bound{nanoseconds{0}};
+  for (std::size_t stream = 0; stream < model_.streams().size(); ++stream) {
+    const std::size_t writer = model_.streams()[stream].callback;
+    if (!contains(strategy_.tasks()[writer].writes, constraint.topic)) {
+      continue;
+    }
+    written = true;
+    // The sample is used until the next one has come the same way.
+    std::size_t root = stream;
+    while (model_.streams()[root].parent != nobody) {
+      root = model_.streams()[root].parent;
+    }
+    Bound until = way(stream);
+    if (root == stream && until && always_first(writer, constraint.reader)) {
+      until = lag(writer);
+      report.bound_by = methods::age_in_order;
+    }
+    until = sum(until, gap(model_.streams()[root].callback));
+    age = age && until ? Bound{std::max(*age, *until)} : Bound{};
+  }
+  if (!written) {
+    age.reset();
+  }
+  const Bound kept = kept_age(constraint);
+  if (kept && (!age || *kept < *age)) {
+    age = kept;
+    report.bound_by = methods::age_early;
+  }
+  report.age = age;
+  report.verdict = judge(age, constraint.max_age);
+  return report;
+}
+
+}  // namespace takt::analysis

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "takt/analysis/scenario_model.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace takt::analysis {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t most_rounds = 1000;
+// A chain whose jitter is above this has no bound that anybody would want.
+constexpr nanoseconds longest_jitter = std::chrono::hours{1};
+
+nanoseconds scaled(nanoseconds time, double factor) {
+  if (factor == 1) {
+    return time;
+  }
+  return nanoseconds{
+      static_cast<std::int64_t>(std::ceil(static_cast<double>(time.count()) * factor))};
+}
+
+}  // namespace
+
+nanoseconds ScenarioModel::execution(std::size_t callback) const noexcept {
+  const Cost& cost = costs_[callback];
+  // At least a moment: a job that computes nothing waits for its turn all the same.
+  return std::max(nanoseconds{1}, scaled(cost.worst, cost.factor) + cost.around);
+}
+
+void ScenarioModel::apply_costs() {
+  for (std::size_t stream = 0; stream < streams_.size(); ++stream) {
+    load_of(stream).execution = execution(streams_[stream].callback);
+  }
+}
+
+void ScenarioModel::scale(double factor, std::size_t callback) {
+  for (std::size_t i = 0; i < costs_.size(); ++i) {
+    if (callback == nobody || callback == i) {
+      costs_[i].factor = factor;
+    }
+  }
+  apply_costs();
+}
+
+void ScenarioModel::set_releases(std::size_t stream, const Arrivals& releases) {
+  CoreLoads& core = cores_[places_[stream].core];
+  core.loads[places_[stream].load].releases = releases;
+  const std::size_t interrupt = places_[stream].load + core.jobs;
+  if (interrupt < core.loads.size()) {
+    core.loads[interrupt].releases = releases;
+  }
+}
+
+void ScenarioModel::forget_jitters() {
+  for (std::size_t stream = 0; stream < streams_.size(); ++stream) {
+    const std::size_t parent = streams_[stream].parent;
+    if (parent == nobody) {
+      continue;
+    }
+    // Parents come before their children.
+    set_releases(stream, {.period = load(parent).releases.period});
+  }
+}
+
+// Takes the ends of each stream's jobs to the streams that they release. Whether anything changed.
+bool ScenarioModel::propagate(const std::vector<Response>& responses) {
+  bool changed = false;
+  for (std::size_t stream = 0; stream < streams_.size(); ++stream) {
+    const std::size_t parent = streams_[stream].parent;
+    if (parent == nobody) {
+      continue;
+    }
+    const Load& writer = load(parent);
+    const nanoseconds best = std::min(costs_[streams_[parent].callback].best, writer.execution);
+    Arrivals ends{.period = 0ns};
+    const std::optional<nanoseconds> response = responses[parent].bound;
+    if (response && writer.releases.period.count() > 0) {
+      ends = {.period = writer.releases.period,
+              .jitter = writer.releases.jitter + *response - best,
+              .distance = best};  // jobs of one task follow each other
+      if (ends.jitter > longest_jitter) {
+        ends = {.period = 0ns};
+      }
+    }
+    const Arrivals& releases = load(stream).releases;
+    if (releases.period != ends.period || releases.jitter != ends.jitter) {
+      set_releases(stream, ends);
+      changed = true;
+    }
+  }
+  return changed;
+}
+
+ScenarioBounds ScenarioModel::solve(Effort& effort) {
+  ScenarioBounds result;
+  forget_jitters();
+  bool changed = true;
+  for (std::size_t round = 0; changed && round < most_rounds; ++round) {
+    result.cores.clear();
+    result.responses.assign(streams_.size(), {});
+    for (const CoreLoads& core : cores_) {
+      result.cores.push_back(bounds(test_, core.loads, effort));
+      for (std::size_t i = 0; i < core.loads.size(); ++i) {
+        if (core.streams[i] != nobody) {
+          result.responses[core.streams[i]] = result.cores.back().responses[i];
+        }
+      }
+    }
+    changed = propagate(result.responses);
+  }
+  result.converged = !changed;
+  result.schedulable = true;
+  for (CoreBounds& core : result.cores) {
+    if (!result.converged) {
+      core.schedulable.reset();
+    }
+    if (!core.schedulable) {
+      if (result.schedulable == true) {
+        result.schedulable.reset();
+      }
+    } else if (!*core.schedulable) {
+      result.schedulable = false;
+    }
+  }
+  if (!result.converged) {
+    result.responses.assign(streams_.size(), {});
+  }
+  return result;
+}
+
+std::optional<bool> ScenarioModel::accepts(Effort& effort) {
+  if (has_messages_) {
+    return solve(effort).schedulable;
+  }
+  for (const CoreLoads& core : cores_) {
+    const auto accepted = analysis::accepts(test_, core.loads, effort);
+    if (accepted != true) {
+      return accepted;
+    }
+  }
+  return true;
+}
+
+}  // namespace takt::analysis

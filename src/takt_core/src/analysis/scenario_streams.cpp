@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a scenario becomes streams of releases: who is released by whom, and what a job costs.
+#include <algorithm>
+#include <string>
+
+#include "takt/analysis/scenario_model.hpp"
+
+namespace takt::analysis {
+namespace {
+
+using sched::Task;
+using sched::TaskKind;
+using sched::TaskParameters;
+
+// A task that is released over so many ways is not understood by anybody.
+constexpr std::size_t most_streams = 10'000;
+
+nanoseconds deadline_of(const TaskParameters& parameters) {
+  const nanoseconds deadline = sched::relative_deadline(parameters);
+  return deadline.count() > 0 ? deadline : never;
+}
+
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+// Of a scenario in which the worst case is `worst`: all times change in proportion.
+nanoseconds best_execution(const application::Execution& execution, nanoseconds worst) {
+  nanoseconds best = execution.best;
+  if (!execution.quantiles.empty()) {
+    best = std::min(best, execution.quantiles.front());
+  }
+  if (worst < execution.worst) {
+    best = nanoseconds{static_cast<std::int64_t>(static_cast<double>(best.count()) *
+                                                 static_cast<double>(worst.count()) /
+                                                 static_cast<double>(execution.worst.count()))};
+  }
+  return best;
+}
+
+// Whether a job of the reader delivers to this message callback before it runs: the messages wait
+// at a subscription, which belongs to a node.
+bool delivers_to(const application::Callback& reader, const application::Callback& message) {
+  return &reader != &message && message.task.kind == TaskKind::message && !reader.node.empty() &&
+         reader.node == message.node &&
+         std::ranges::any_of(reader.task.reads, [&](const sched::Read& read) {
+           return read.topic == message.task.trigger;
+         });
+}
+
+}  // namespace
+
+ScenarioModel::ScenarioModel(const application::Application& application,
+                             const sched::CompiledStrategy& strategy,
+                             const sched::CompiledScenario& scenario)
+    : scenario_(&scenario), test_(test_for(scenario.policy())) {
+  add_costs(application);
+  add_streams(application, strategy);
+  place(application, strategy);
+  apply_costs();
+}
+
+void ScenarioModel::add_costs(const application::Application& application) {
+  for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
+    const application::Callback& callback = application.callbacks[i];
+    const TaskParameters& parameters = scenario_->parameters(static_cast<sched::TaskIndex>(i));
+    // A scenario may declare another execution time; what surrounds it stays.
+    costs_.push_back({.best = best_execution(callback.execution, parameters.expected_execution),
+                      .worst = parameters.expected_execution,
+                      .around = application.worst_execution(callback) - callback.execution.worst});
+  }
+  for (std::size_t i = 0; i < costs_.size(); ++i) {
+    const application::Callback& reader = application.callbacks[i];
+    for (std::size_t j = 0; j < costs_.size(); ++j) {
+      const application::Callback& message = application.callbacks[j];
+      const bool active = scenario_->parameters(static_cast<sched::TaskIndex>(j)).active;
+      if (!active || !delivers_to(reader, message)) {
+        continue;
+      }
+      const application::Topic* topic = application.find_topic(message.task.trigger);
+      const std::size_t depth = topic == nullptr ? 1 : topic->depth;
+      costs_[i].around += static_cast<std::int64_t>(depth) * costs_[j].worst;
+      remarks_.push_back("'" + reader.task.name + "' runs '" + message.task.name +
+                         "' before itself, up to " + std::to_string(depth) +
+                         " times; its execution time includes that");
+    }
+  }
+}
+
+void ScenarioModel::add_stream(Stream stream, const Arrivals& releases, nanoseconds deadline,
+                               nanoseconds lag) {
+  streams_.push_back(stream);
+  pending_.push_back({.releases = releases, .deadline = deadline, .lag = lag});
+}
+
+void ScenarioModel::add_streams(const application::Application& application,
+                                const sched::CompiledStrategy& strategy) {
+  const auto& tasks = strategy.tasks();
+  const auto parameters = scenario_->parameters();
+  // Roots first: time and the outside.
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    if (!parameters[i].active) {
+      continue;
+    }
+    const nanoseconds deadline = deadline_of(parameters[i]);
+    if (tasks[i].kind == TaskKind::timer) {
+      add_stream({.callback = i}, {.period = parameters[i].period}, deadline);
+      continue;
+    }
+    const application::Topic* topic = application.find_topic(tasks[i].trigger);
+    if (topic == nullptr || !topic->external) {
+      continue;
+    }
+    nanoseconds period = topic->external_period;
+    if (period.count() == 0) {
+      period = parameters[i].period;
+    }
+    if (period.count() == 0) {
+      remarks_.push_back("'" + tasks[i].name + "' is released from outside by topic '" +
+                         topic->name +
+                         "', without a least distance: give the topic a period, or the callback");
+    }
+    add_stream({.callback = i}, {.period = period}, deadline);
+  }
+  add_early_releases(strategy);
+  // Then, stream by stream, the tasks that its jobs release: parents come before their children.
+  for (std::size_t stream = 0; stream < streams_.size(); ++stream) {
+    add_released(strategy, stream);
+  }
+}
+
+// Whether the callback is on the way from the root to this stream.
+bool ScenarioModel::is_upstream(std::size_t callback, std::size_t stream) const noexcept {
+  for (; stream != nobody; stream = streams_[stream].parent) {
+    if (streams_[stream].callback == callback) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void ScenarioModel::add_released(const sched::CompiledStrategy& strategy, std::size_t stream) {
+  const auto& tasks = strategy.tasks();
+  const auto parameters = scenario_->parameters();
+  const Task& writer = tasks[streams_[stream].callback];
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    if (tasks[i].kind != TaskKind::message || !parameters[i].active ||
+        !contains(writer.writes, tasks[i].trigger)) {
+      continue;
+    }
+    has_messages_ = true;
+    const nanoseconds deadline = deadline_of(parameters[i]);
+    if (streams_.size() >= most_streams || is_upstream(i, stream)) {
+      // Messages that release each other for ever: only a least distance bounds them.
+      const nanoseconds period = parameters[i].period;
+      remarks_.push_back("'" + tasks[i].name + "' is released by its own messages" +
+                         (period.count() > 0 ? "; its period is taken for their least distance"
+                                             : ", and has no least distance: give it a period"));
+      if (streams_.size() < 2 * most_streams) {
+        add_stream({.callback = i, .last = true}, {.period = period}, deadline);
+      }
+      continue;
+    }
+    if (!streams_[stream].last) {
+      add_stream({.callback = i, .parent = stream, .early = streams_[stream].early},
+                 pending_[stream].releases, deadline);
+    }
+  }
+}
+
+// A source that keeps the age of what a reader gets is released before its time at most once for
+// each job of the reader, and its period counts from there.
+void ScenarioModel::add_early_releases(const sched::CompiledStrategy& strategy) {
+  for (const sched::AgeConstraint& age : scenario_->age_constraints()) {
+    if (!age.needs_early_release()) {
+      continue;
+    }
+    const std::size_t source = *age.source;
+    const TaskParameters& reader = scenario_->parameters(age.reader);
+    if (!scenario_->parameters(*age.source).active || !reader.active) {
+      continue;
+    }
+    // The executor lets the early job be due when the reader is released.
+    const nanoseconds deadline = std::min(deadline_of(scenario_->parameters(*age.source)),
+                                          std::max(age.youngest, nanoseconds{1}));
+    const bool timer = strategy.tasks()[age.reader].kind == TaskKind::timer;
+    if (!timer && reader.period.count() == 0) {
+      remarks_.push_back("'" + strategy.tasks()[age.reader].name + "' makes '" +
+                         strategy.tasks()[source].name +
+                         "' start before its time, but is released by messages: give it a period");
+    }
+    // The reader asks when its job before has ended, which may be late, and at the start.
+    const nanoseconds late = deadline_of(reader) == never
+                                 ? reader.period
+                                 : std::max(nanoseconds{0}, deadline_of(reader) - reader.period);
+    add_stream({.callback = source, .early = true}, {.period = reader.period}, deadline,
+               age.youngest + late);
+    remarks_.push_back("'" + strategy.tasks()[source].name + "' starts before its time for '" +
+                       strategy.tasks()[age.reader].name +
+                       "', at most once for each of its jobs; counted as releases of their own");
+  }
+}
+
+void ScenarioModel::place(const application::Application& application,
+                          const sched::CompiledStrategy& strategy) {
+  const sched::Policy& policy = scenario_->policy();
+  std::vector<std::size_t> core_of(strategy.tasks().size(), 0);
+  for (const sched::Core& core : strategy.cores()) {
+    for (const sched::TaskIndex task : core.tasks) {
+      core_of[task] = cores_.size();
+    }
+    cores_.push_back({.cpu = core.cpu, .loads = {}, .streams = {}, .jobs = 0});
+  }
+  for (std::size_t stream = 0; stream < streams_.size(); ++stream) {
+    const std::size_t callback = streams_[stream].callback;
+    const auto index = static_cast<sched::TaskIndex>(callback);
+    const sched::Level level = scenario_->ceilings().level(index);
+    CoreLoads& core = cores_[core_of[callback]];
+    places_.push_back({.core = core_of[callback], .load = core.loads.size()});
+    core.streams.push_back(stream);
+    core.loads.push_back({.task = stream,
+                          .releases = pending_[stream].releases,
+                          .lag = application.callbacks[callback].jitter + pending_[stream].lag,
+                          .deadline = pending_[stream].deadline,
+                          .level = level,
+                          .ceiling = ceiling_for(policy, scenario_->ceilings().ceiling(index))});
+  }
+  pending_.clear();
+  for (CoreLoads& core : cores_) {
+    core.jobs = core.loads.size();
+  }
+  if (application.overheads.release.count() == 0) {
+    return;
+  }
+  // Noticing a release takes time from whatever runs.
+  for (CoreLoads& core : cores_) {
+    for (std::size_t i = 0; i < core.jobs; ++i) {
+      Load interrupt = core.loads[i];
+      interrupt.execution = application.overheads.release;
+      interrupt.deadline = never;
+      interrupt.level = interrupt_level;
+      interrupt.ceiling = sched::no_ceiling;
+      interrupt.interrupt = true;
+      core.loads.push_back(interrupt);
+      core.streams.push_back(nobody);
+    }
+  }
+}
+
+}  // namespace takt::analysis

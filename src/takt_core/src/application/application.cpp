@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "takt/application/application.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace takt::application {
+namespace {
+
+// Rounded up: an overhead is never underestimated by less than a message's last part.
+nanoseconds message_cost(nanoseconds per_message, nanoseconds per_kib, std::size_t bytes) noexcept {
+  const auto variable = static_cast<std::uint64_t>(per_kib.count()) * bytes;
+  return per_message + nanoseconds{static_cast<std::int64_t>((variable + 1023) / 1024)};
+}
+
+}  // namespace
+
+nanoseconds Execution::at(double probability) const noexcept {
+  if (quantiles.empty()) {
+    return worst;
+  }
+  const double place =
+      std::clamp(probability, 0.0, 1.0) * static_cast<double>(quantiles.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  if (below + 1 >= quantiles.size()) {
+    return quantiles.back();
+  }
+  const double share = place - static_cast<double>(below);
+  const auto step = static_cast<double>((quantiles[below + 1] - quantiles[below]).count());
+  return quantiles[below] + nanoseconds{std::llround(share * step)};
+}
+
+bool Overheads::any() const noexcept {
+  constexpr nanoseconds none{0};
+  return dispatch > none || preemption > none || release > none || publish > none ||
+         publish_per_kib > none || deliver > none || deliver_per_kib > none;
+}
+
+std::vector<sched::Task> Application::tasks() const {
+  std::vector<sched::Task> result;
+  result.reserve(callbacks.size());
+  for (const Callback& callback : callbacks) {
+    result.push_back(callback.task);
+  }
+  return result;
+}
+
+std::vector<std::string> Application::external_topics() const {
+  std::vector<std::string> result;
+  for (const Topic& topic : topics) {
+    if (topic.external) {
+      result.push_back(topic.name);
+    }
+  }
+  return result;
+}
+
+const Topic* Application::find_topic(const std::string& topic) const noexcept {
+  const auto found = std::ranges::find(topics, topic, &Topic::name);
+  return found == topics.end() ? nullptr : &*found;
+}
+
+nanoseconds Application::worst_execution(const Callback& callback) const noexcept {
+  nanoseconds result = callback.execution.worst + overheads.dispatch + overheads.preemption;
+  for (const std::string& written : callback.task.writes) {
+    const Topic* topic = find_topic(written);
+    result += message_cost(overheads.publish, overheads.publish_per_kib,
+                           topic == nullptr ? 0 : topic->bytes);
+  }
+  const auto delivered = [this](const std::string& read, bool all) {
+    const Topic* topic = find_topic(read);
+    const nanoseconds one = message_cost(overheads.deliver, overheads.deliver_per_kib,
+                                         topic == nullptr ? 0 : topic->bytes);
+    return one * static_cast<std::int64_t>(topic == nullptr || !all ? 1 : topic->depth);
+  };
+  for (const sched::Read& read : callback.task.reads) {
+    result += delivered(read.topic, true);
+  }
+  if (callback.task.kind == sched::TaskKind::message) {
+    result += delivered(callback.task.trigger, false);  // one message a job
+  }
+  return result;
+}
+
+}  // namespace takt::application

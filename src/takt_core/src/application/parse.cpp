@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "takt/application/parse.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "takt/sched/policies.hpp"
+
+namespace takt::application {
+namespace {
+
+using Json = nlohmann::json;
+
+// One object of the document: hands out its members by name, and refuses what nobody asked for.
+class Object {
+ public:
+  Object(const Json& json, std::string path) : json_(json), path_(std::move(path)) {
+    if (!json.is_object()) {
+      fail(path_, "is not an object");
+    }
+  }
+
+  [[noreturn]] static void fail(const std::string& path, const std::string& problem) {
+    throw ParseError((path.empty() ? "the application" : path) + ": " + problem +
+                     ". Remedy: let ./takt write this form from an app.yaml.");
+  }
+
+  [[nodiscard]] std::string at(const char* key) const { return path_ + "/" + key; }
+
+  [[nodiscard]] const Json* find(const char* key) {
+    asked_.insert(key);
+    const auto found = json_.find(key);
+    return found == json_.end() ? nullptr : &*found;
+  }
+  [[nodiscard]] const Json& get(const char* key) {
+    const Json* found = find(key);
+    if (found == nullptr) {
+      fail(at(key), "is missing");
+    }
+    return *found;
+  }
+
+  void read(const char* key, std::string& value) {
+    if (const Json* found = find(key)) {
+      if (!found->is_string()) {
+        fail(at(key), "is not a text");
+      }
+      value = found->get<std::string>();
+    }
+  }
+  void read(const char* key, bool& value) {
+    if (const Json* found = find(key)) {
+      if (!found->is_boolean()) {
+        fail(at(key), "is neither true nor false");
+      }
+      value = found->get<bool>();
+    }
+  }
+  template <typename Integer>
+    requires std::integral<Integer>
+  void read(const char* key, Integer& value) {
+    if (const Json* found = find(key)) {
+      value = integer<Integer>(*found, at(key));
+    }
+  }
+  void read(const char* key, nanoseconds& value) {
+    if (const Json* found = find(key)) {
+      value = nanoseconds{integer<std::int64_t>(*found, at(key))};
+    }
+  }
+  template <typename Value>
+  void read(const char* key, std::optional<Value>& value) {
+    if (find(key) != nullptr) {
+      read(key, value.emplace());
+    }
+  }
+  void read(const char* key, std::vector<std::string>& values) {
+    each(key, [&](const Json& item, const std::string& path) {
+      if (!item.is_string()) {
+        fail(path, "is not a text");
+      }
+      values.push_back(item.get<std::string>());
+    });
+  }
+  void read(const char* key, sched::Overrun& value) {
+    std::string text;
+    read(key, text);
+    if (text.empty()) {
+      return;
+    }
+    constexpr std::array names = {"skip", "queue_one", "catch_up"};
+    const auto* const found = std::ranges::find(names, text);
+    if (found == names.end()) {
+      fail(at(key), "is none of skip, queue_one, catch_up");
+    }
+    value = static_cast<sched::Overrun>(found - names.begin());
+  }
+  void read(const char* key, std::vector<sched::Read>& values) {
+    each(key, [&](const Json& item, const std::string& path) {
+      Object object{item, path};
+      sched::Read value;
+      object.read("topic", value.topic);
+      object.read("max_age", value.max_age);
+      object.finish();
+      values.push_back(std::move(value));
+    });
+  }
+
+  template <typename Function>
+  void each(const char* key, const Function& function) {
+    const Json* found = find(key);
+    if (found == nullptr) {
+      return;
+    }
+    if (!found->is_array()) {
+      fail(at(key), "is not a list");
+    }
+    for (std::size_t i = 0; i < found->size(); ++i) {
+      function((*found)[i], at(key) + "/" + std::to_string(i));
+    }
+  }
+
+  void finish() const {
+    for (const auto& [key, value] : json_.items()) {
+      if (!asked_.contains(key)) {
+        fail(path_ + "/" + key, "is unknown here");
+      }
+    }
+  }
+
+  template <typename Integer>
+  static Integer integer(const Json& json, const std::string& path) {
+    if (!json.is_number_integer()) {
+      fail(path, "is not a whole number");
+    }
+    using Limits = std::numeric_limits<Integer>;
+    const bool fits =
+        json.is_number_unsigned()
+            ? json.get<std::uint64_t>() <= static_cast<std::uint64_t>(Limits::max())
+            : std::is_signed_v<Integer> &&
+                  json.get<std::int64_t>() >= static_cast<std::int64_t>(Limits::min());
+    if (!fits) {
+      fail(path, "is out of range");
+    }
+    return json.get<Integer>();
+  }
+
+ private:
+  const Json& json_;
+  std::string path_;
+  std::set<std::string, std::less<>> asked_;
+};
+
+Execution parse_execution(const Json& json, const std::string& path) {
+  Object object{json, path};
+  Execution execution;
+  execution.worst =
+      nanoseconds{Object::integer<std::int64_t>(object.get("worst"), path + "/worst")};
+  execution.best = execution.worst;
+  object.read("best", execution.best);
+  object.each("quantiles", [&](const Json& item, const std::string& at) {
+    execution.quantiles.emplace_back(Object::integer<std::int64_t>(item, at));
+  });
+  object.finish();
+  if (execution.best.count() < 0 || execution.best > execution.worst) {
+    Object::fail(path, "best is not between 0 and worst");
+  }
+  if (!std::ranges::is_sorted(execution.quantiles)) {
+    Object::fail(path + "/quantiles", "is not ascending");
+  }
+  if (!execution.quantiles.empty() && execution.quantiles.front().count() < 0) {
+    Object::fail(path + "/quantiles", "has a negative time");
+  }
+  return execution;
+}
+
+Callback parse_callback(const Json& json, const std::string& path) {
+  Object object{json, path};
+  Callback callback;
+  sched::Task& task = callback.task;
+  task.name = object.get("name").is_string() ? object.get("name").get<std::string>() : "";
+  if (task.name.empty()) {
+    Object::fail(object.at("name"), "is not a name");
+  }
+  object.read("node", callback.node);
+  std::string kind = "timer";
+  object.read("kind", kind);
+  if (kind != "timer" && kind != "message") {
+    Object::fail(object.at("kind"), "is neither timer nor message");
+  }
+  task.kind = kind == "timer" ? sched::TaskKind::timer : sched::TaskKind::message;
+  object.read("trigger", task.trigger);
+  object.read("period", task.parameters.period);
+  object.read("offset", task.parameters.offset);
+  object.read("deadline", task.parameters.deadline);
+  object.read("priority", task.parameters.priority);
+  callback.execution = parse_execution(object.get("execution"), object.at("execution"));
+  task.parameters.expected_execution = callback.execution.worst;
+  object.read("jitter", callback.jitter);
+  if (callback.jitter.count() < 0) {
+    Object::fail(object.at("jitter"), "is negative");
+  }
+  object.read("budget", task.parameters.budget);
+  object.read("overrun", task.parameters.overrun);
+  object.read("active", task.parameters.active);
+  object.read("group", task.group);
+  object.read("cpu", task.cpu);
+  object.read("reads", task.reads);
+  object.read("writes", task.writes);
+  object.finish();
+  return callback;
+}
+
+Topic parse_topic(const Json& json, const std::string& path) {
+  Object object{json, path};
+  Topic topic;
+  object.read("name", topic.name);
+  if (topic.name.empty()) {
+    Object::fail(object.at("name"), "is not a name");
+  }
+  object.read("bytes", topic.bytes);
+  object.read("depth", topic.depth);
+  if (topic.depth == 0) {
+    Object::fail(object.at("depth"), "is 0: a queue holds at least one message");
+  }
+  object.read("reliable", topic.reliable);
+  object.read("external", topic.external);
+  object.read("external_period", topic.external_period);
+  if (topic.external_period.count() < 0) {
+    Object::fail(object.at("external_period"), "is negative");
+  }
+  object.finish();
+  return topic;
+}
+
+Chain parse_chain(const Json& json, const std::string& path) {
+  Object object{json, path};
+  Chain chain;
+  object.read("name", chain.name);
+  object.read("callbacks", chain.callbacks);
+  object.read("max_latency", chain.max_latency);
+  if (chain.max_latency.count() < 0) {
+    Object::fail(object.at("max_latency"), "is negative");
+  }
+  object.finish();
+  return chain;
+}
+
+sched::TaskChange parse_change(const Json& json, const std::string& path) {
+  Object object{json, path};
+  sched::TaskChange change;
+  object.read("task", change.task);
+  object.read("priority", change.priority);
+  object.read("period", change.period);
+  object.read("offset", change.offset);
+  object.read("deadline", change.deadline);
+  object.read("expected_execution", change.expected_execution);
+  object.read("budget", change.budget);
+  object.read("overrun", change.overrun);
+  object.read("active", change.active);
+  object.read("reads", change.reads);
+  object.read("writes", change.writes);
+  object.finish();
+  return change;
+}
+
+sched::SchedulingScenario parse_scenario(const Json& json, const std::string& path) {
+  Object object{json, path};
+  std::string name;
+  object.read("name", name);
+  sched::SchedulingScenario scenario{name};
+  std::string policy;
+  object.read("policy", policy);
+  if (!policy.empty()) {
+    scenario.set_scheduling_policy(sched::parse_policy(policy));
+  }
+  object.each("tasks", [&](const Json& item, const std::string& at) {
+    scenario.add_task(parse_change(item, at));
+  });
+  object.finish();
+  return scenario;
+}
+
+void parse_strategy(Object& object, Application& application) {
+  std::string first;
+  object.each("scenarios", [&](const Json& item, const std::string& path) {
+    if (!application.strategy) {
+      application.strategy.emplace();
+    }
+    application.strategy->add_scenario(parse_scenario(item, path));
+  });
+  object.read("default_scenario", first);
+  if (!first.empty()) {
+    if (!application.strategy) {
+      Object::fail("/default_scenario", "there are no scenarios");
+    }
+    application.strategy->set_default_scenario(first);
+  }
+  object.each("switches", [&](const Json& item, const std::string& path) {
+    Object change{item, path};
+    Switch value;
+    change.read("at", value.at);
+    change.read("scenario", value.scenario);
+    change.finish();
+    if (value.at.count() < 0) {
+      Object::fail(path + "/at", "is negative");
+    }
+    if (!application.strategy || !application.strategy->find(value.scenario)) {
+      Object::fail(path + "/scenario", "there is no scenario '" + value.scenario + "'");
+    }
+    application.switches.push_back(std::move(value));
+  });
+  std::ranges::stable_sort(application.switches, {}, &Switch::at);
+}
+
+Overheads parse_overheads(const Json& json, const std::string& path) {
+  Object object{json, path};
+  Overheads overheads;
+  for (const auto& [key, value] :
+       {std::pair{"dispatch", &overheads.dispatch}, std::pair{"preemption", &overheads.preemption},
+        std::pair{"release", &overheads.release}, std::pair{"publish", &overheads.publish},
+        std::pair{"publish_per_kib", &overheads.publish_per_kib},
+        std::pair{"deliver", &overheads.deliver},
+        std::pair{"deliver_per_kib", &overheads.deliver_per_kib}}) {
+    object.read(key, *value);
+    if (value->count() < 0) {
+      Object::fail(object.at(key), "is negative");
+    }
+  }
+  object.finish();
+  return overheads;
+}
+
+void check_chains(const Application& application) {
+  std::set<std::string> names;
+  for (const Callback& callback : application.callbacks) {
+    names.insert(callback.task.name);
+  }
+  for (const Chain& chain : application.chains) {
+    if (chain.callbacks.empty()) {
+      Object::fail("/chains", "chain '" + chain.name + "' is empty");
+    }
+    for (const std::string& name : chain.callbacks) {
+      if (!names.contains(name)) {
+        Object::fail("/chains", "chain '" + chain.name + "' names no callback: '" + name + "'");
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Application parse(std::string_view json) {
+  const Json document = [&] {
+    try {
+      return Json::parse(json);
+    } catch (const Json::exception& error) {
+      throw ParseError(std::string{"the application is not JSON: "} + error.what());
+    }
+  }();
+  Object object{document, ""};
+  if (const Json& version = object.get("version"); version != 1) {
+    Object::fail("/version", "is " + version.dump() + ", this Takt reads version 1");
+  }
+  Application application;
+  if (!object.get("name").is_string()) {
+    Object::fail("/name", "is not a text");
+  }
+  object.read("name", application.name);
+  object.read("policy", application.policy);
+  static_cast<void>(sched::parse_policy(application.policy));
+  if (object.find("cpus") != nullptr) {
+    application.cpus.clear();
+  }
+  object.each("cpus", [&](const Json& item, const std::string& path) {
+    application.cpus.push_back(Object::integer<int>(item, path));
+  });
+  static_cast<void>(object.get("callbacks"));
+  object.each("callbacks", [&](const Json& item, const std::string& path) {
+    application.callbacks.push_back(parse_callback(item, path));
+  });
+  object.each("topics", [&](const Json& item, const std::string& path) {
+    application.topics.push_back(parse_topic(item, path));
+  });
+  object.each("chains", [&](const Json& item, const std::string& path) {
+    application.chains.push_back(parse_chain(item, path));
+  });
+  parse_strategy(object, application);
+  if (const Json* overheads = object.find("overheads")) {
+    application.overheads = parse_overheads(*overheads, "/overheads");
+  }
+  object.finish();
+  check_chains(application);
+  return application;
+}
+
+}  // namespace takt::application

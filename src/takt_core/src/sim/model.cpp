@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model.hpp"
+
+#include <algorithm>
+
+#include "takt/sched/error.hpp"
+
+namespace takt::sim {
+namespace {
+
+sched::CompiledStrategy compile(const application::Application& application) {
+  const sched::PolicyPtr policy = sched::parse_policy(application.policy);
+  const sched::CompileOptions options{.cpus = application.cpus,
+                                      .external_topics = application.external_topics()};
+  return application.strategy
+             ? sched::CompiledStrategy{application.tasks(), *application.strategy, policy, options}
+             : sched::CompiledStrategy{application.tasks(), policy, options};
+}
+
+// Rounded up, as in Application::worst_execution().
+nanoseconds message_cost(nanoseconds each, nanoseconds per_kib, std::size_t bytes) {
+  constexpr std::uint64_t kib = 1024;
+  const auto variable = static_cast<std::uint64_t>(per_kib.count()) * bytes;
+  return each + nanoseconds{static_cast<std::int64_t>((variable + kib - 1) / kib)};
+}
+
+// Streams of random numbers: two a task.
+constexpr std::uint64_t streams = 2;
+
+}  // namespace
+
+void ChainState::end(TimePoint time) noexcept {
+  const TimePoint origin = positions.back().origin;
+  if (origin == Position::no_data) {
+    return;
+  }
+  age.record(time - origin);
+  if (origin <= last) {
+    return;
+  }
+  latency.record(time - origin);
+  violations += chain->max_latency.count() > 0 && time - origin > chain->max_latency ? 1U : 0U;
+  if (last != Position::no_data) {
+    reaction.record(time - last);
+  }
+  last = origin;
+}
+
+void TopicState::publish(const TaskState* writer, TimePoint made, TimePoint sampled) noexcept {
+  const std::size_t slot = published % messages.size();
+  messages[slot] = {.made = made, .sampled = sampled};
+  for (Link& link : links) {
+    link.origins[slot] = link.from->task == writer ? link.from->origin : Position::no_data;
+  }
+  ++published;
+  shared.sampled.store(sampled.time_since_epoch().count(), std::memory_order_relaxed);
+}
+
+void TopicState::hand_over(const TaskState& reader, std::uint64_t first,
+                           std::uint64_t end) noexcept {
+  for (Link& link : links) {
+    if (link.to->task != &reader) {
+      continue;
+    }
+    for (std::uint64_t number = end; number > first; --number) {
+      const TimePoint origin = link.origins[(number - 1) % messages.size()];
+      if (origin != Position::no_data) {
+        link.to->origin = origin;
+        break;
+      }
+    }
+  }
+}
+
+std::uint64_t Input::drop() noexcept {
+  const std::uint64_t oldest = topic->oldest();
+  if (next >= oldest) {
+    return 0;
+  }
+  const std::uint64_t dropped = oldest - next;
+  next = oldest;
+  return dropped;
+}
+
+TaskState::TaskState(TaskIndex task_index, const sched::Task& task,
+                     const application::Callback& described, const Options& options)
+    : index(task_index),
+      timer_task(task.kind == sched::TaskKind::timer),
+      drawn(options.execution == Execution::drawn && !described.execution.quantiles.empty()),
+      late(described.jitter.count() > 0),
+      callback(&described),
+      worst(described.execution.worst),
+      declared(described.task.parameters.expected_execution),
+      times(options.seed, streams * task_index),
+      noticing(options.seed, streams * task_index + 1),
+      metrics(options.percentiles, !task.reads.empty() || !task.trigger.empty()) {}
+
+Model::Model(const application::Application& application, const Options& options)
+    : application_(&application),
+      plan_(executor::make_plan(compile(application),
+                                [this](const std::string& name) { return &topic(name).shared; })) {
+  const auto tasks = plan_->strategy.tasks();
+  for (TaskIndex i = 0; i < tasks.size(); ++i) {
+    connect(tasks_.emplace_back(i, tasks[i], application.callbacks[i], options), tasks[i]);
+  }
+  for (const application::Topic& declared : application.topics) {
+    if (declared.external) {
+      topic(declared.name).external_period = declared.external_period;
+    }
+  }
+  for (const application::Chain& chain : application.chains) {
+    add_chain(chain, options.percentiles);
+  }
+}
+
+TopicState& Model::topic(const std::string& name) {
+  const auto known =
+      std::ranges::find_if(topics_, [&](const auto& topic) { return topic.shared.name == name; });
+  if (known != topics_.end()) {
+    return *known;
+  }
+  TopicState& added = topics_.emplace_back();
+  added.shared.name = name;
+  added.shared.id = static_cast<std::uint16_t>(topics_.size() - 1);
+  const application::Topic* const declared = application_->find_topic(name);
+  const application::Topic defaults;
+  const application::Topic& described = declared == nullptr ? defaults : *declared;
+  added.messages.resize(described.depth);
+  const application::Overheads& costs = application_->overheads;
+  added.publish_cost = message_cost(costs.publish, costs.publish_per_kib, described.bytes);
+  added.deliver_cost = message_cost(costs.deliver, costs.deliver_per_kib, described.bytes);
+  return added;
+}
+
+void Model::connect(TaskState& state, const sched::Task& task) {
+  for (const sched::Read& read : task.reads) {
+    state.inputs.push_back({.topic = &topic(read.topic)});
+  }
+  for (const std::string& written : task.writes) {
+    state.writes.push_back(&topic(written));
+    state.publish_cost += state.writes.back()->publish_cost;
+  }
+  if (!state.timer_task) {
+    TopicState& trigger = topic(task.trigger);
+    state.trigger = Input{.topic = &trigger};
+    trigger.triggered.push_back(&state);
+    // As takt_rcl: each of both sources of messages keeps `depth` of them.
+    state.messages = std::make_unique<executor::MessageReleases>(2 * trigger.messages.size());
+  }
+  state.plain = state.inputs.empty() && state.writes.empty() && state.timer_task;
+}
+
+void Model::add_chain(const application::Chain& chain, bool with_percentiles) {
+  ChainState& state = chains_.emplace_back(chain, with_percentiles);
+  for (const std::string& name : chain.callbacks) {
+    TaskState& task = tasks_[*plan_->strategy.find_task(name)];
+    Position* const before = state.positions.empty() ? nullptr : &state.positions.back();
+    Position& position = state.positions.emplace_back(Position{.task = &task, .before = before});
+    task.positions.push_back(&position);
+    task.plain = false;
+    if (before == nullptr) {
+      continue;
+    }
+    bool linked = false;
+    for (TopicState* topic : before->task->writes) {
+      const bool reads =
+          (task.trigger && task.trigger->topic == topic) ||
+          std::ranges::any_of(task.inputs, [&](const Input& in) { return in.topic == topic; });
+      if (reads) {
+        topic->links.push_back(
+            {.from = before,
+             .to = &position,
+             .origins = std::vector<TimePoint>(topic->messages.size(), Position::no_data)});
+        linked = true;
+      }
+    }
+    if (!linked) {
+      throw sched::ScheduleError(
+          "chain '" + chain.name + "'",
+          "'" + name + "' reads nothing that '" + before->task->callback->task.name + "' writes",
+          "name the topic among the writes of the one and the reads of the other");
+    }
+  }
+  if (!state.positions.empty()) {
+    state.positions.back().task->ends.push_back(&state);
+  }
+}
+
+}  // namespace takt::sim

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "takt/sim/simulation.hpp"
+
+#include <algorithm>
+#include <deque>
+
+#include "model.hpp"
+#include "partition.hpp"
+#include "takt/sched/error.hpp"
+#include "trace.hpp"
+
+namespace takt::sim {
+namespace {
+
+class Simulation {
+ public:
+  Simulation(const application::Application& application, const Options& options)
+      : application_(application),
+        options_(options),
+        default_(options.duration.count() != 0
+                     ? DefaultDuration{.time = options.duration, .reason = "given"}
+                     : default_duration(application)),
+        duration_(default_.time),
+        model_(application, options),
+        outside_(model_.topics().size() + 1),
+        trace_(model_, options, duration_) {
+    if (duration_.count() < 0) {
+      throw sched::ScheduleError("the simulation", "its duration is negative",
+                                 "give a time above zero");
+    }
+    const auto scenarios = model_.plan().strategy.scenarios();
+    const bool lanes = std::ranges::all_of(scenarios, [](const auto& scenario) {
+      return scenario.policy().fixed_priority() && scenario.policy().preemptive();
+    });
+    for (const sched::Core& core : model_.plan().strategy.cores()) {
+      partitions_.emplace_back(model_, core, lanes, trace_);
+    }
+  }
+
+  Result run() {
+    const TimePoint end{duration_};
+    begin();
+    TimePoint now{};
+    std::uint64_t steps = 0;
+    bool interrupted = false;
+    for (;;) {
+      const TimePoint next = std::max(now, next_time());
+      if (next >= end) {
+        break;
+      }
+      now = next;
+      step(now);
+      if (trace_.full()) {
+        trace_.flush();
+      }
+      if ((++steps & (steps_between_looks - 1)) == 0 && options_.progress &&
+          !options_.progress(static_cast<double>(now.time_since_epoch().count()) /
+                             static_cast<double>(duration_.count()))) {
+        interrupted = true;
+        break;
+      }
+    }
+    const TimePoint stopped = interrupted ? now : end;
+    for (Partition& partition : partitions_) {
+      partition.finish(stopped);
+    }
+    trace_.close();
+    return result(stopped.time_since_epoch(), interrupted);
+  }
+
+ private:
+  static constexpr std::uint64_t steps_between_looks = std::uint64_t{1} << 18U;
+
+  void begin() {
+    const executor::Plan& plan = model_.plan();
+    for (const TopicState& topic : model_.topics()) {
+      if (topic.external_period.count() > 0) {
+        outside_.set(topic.shared.id, TimePoint{});
+      }
+    }
+    schedule_switch();
+    for (Partition& partition : partitions_) {
+      partition.begin(*plan.targets[plan.strategy.default_scenario()]);
+    }
+  }
+
+  [[nodiscard]] TimePoint next_time() const noexcept {
+    TimePoint next = outside_.first_time();
+    for (const Partition& partition : partitions_) {
+      next = std::min(next, partition.next());
+    }
+    return next;
+  }
+
+  // Everything that ends now has ended before anybody decides.
+  void step(TimePoint now) noexcept {
+    for (Partition& partition : partitions_) {
+      if (partition.end_of_running() <= now) {
+        partition.end_job(now);
+      }
+    }
+    while (outside_.first_time() <= now) {
+      happen_outside(now);
+    }
+    for (Partition& partition : partitions_) {
+      if (partition.next() <= now) {
+        partition.decide(now);
+      }
+    }
+  }
+
+  // An external message, or a switch of the scenario: the last entry of the calendar.
+  void happen_outside(TimePoint now) noexcept {
+    const std::uint32_t entry = outside_.first();
+    if (entry < model_.topics().size()) {
+      TopicState& topic = model_.topics()[entry];
+      outside_.set(entry, now + topic.external_period);
+      if (trace_.on()) {
+        trace_.record(trace::EventType::publish, now, trace::no_core, trace::no_task, 0,
+                      static_cast<std::int64_t>(topic.published), topic.shared.id);
+      }
+      Partition::publish(topic, nullptr, now, now);
+      return;
+    }
+    const executor::Plan& plan = model_.plan();
+    const auto scenario =
+        plan.strategy.find_scenario(application_.switches[next_switch_++].scenario);
+    schedule_switch();
+    for (Partition& partition : partitions_) {
+      partition.switch_to(*plan.targets[*scenario], now);
+    }
+  }
+
+  void schedule_switch() noexcept {
+    outside_.set(static_cast<std::uint32_t>(model_.topics().size()),
+                 next_switch_ < application_.switches.size()
+                     ? TimePoint{application_.switches[next_switch_].at}
+                     : TimePoint::max());
+  }
+
+  [[nodiscard]] Result result(nanoseconds simulated, bool interrupted) {
+    Result result{.application = application_.name,
+                  .duration = simulated,
+                  .duration_from = default_.reason,
+                  .interrupted = interrupted,
+                  .seed = options_.seed,
+                  .drawn = options_.execution == Execution::drawn,
+                  .overheads = application_.overheads.any()};
+    for (const TaskState& task : model_.tasks()) {
+      result.callbacks.push_back(callback_result(task));
+      result.jobs += result.callbacks.back().jobs;
+      result.misses += result.callbacks.back().misses;
+    }
+    for (const Partition& partition : partitions_) {
+      result.cores.push_back(partition.result());
+    }
+    for (const ChainState& chain : model_.chains()) {
+      result.chains.push_back({.name = chain.chain->name,
+                               .max_latency = chain.chain->max_latency,
+                               .violations = chain.violations,
+                               .latency = chain.latency.distribution(),
+                               .age = chain.age.distribution(),
+                               .reaction = chain.reaction.distribution()});
+    }
+    return result;
+  }
+
+  [[nodiscard]] CallbackResult callback_result(const TaskState& task) const {
+    const CallbackMetrics& metrics = task.metrics;
+    CallbackResult result{.name = task.callback->task.name,
+                          .cpu = model_.plan().strategy.tasks()[task.index].cpu,
+                          .releases = metrics.releases,
+                          .unfinished = metrics.unfinished,
+                          .skipped = metrics.skipped,
+                          .misses = metrics.misses,
+                          .preemptions = metrics.preemptions,
+                          .early_releases = metrics.early_releases,
+                          .budget_overruns = metrics.budget_overruns,
+                          .age_violations = metrics.age_violations,
+                          .old_data = metrics.old_data,
+                          .overwritten = metrics.overwritten,
+                          .lost_arrivals = metrics.lost_arrivals,
+                          .computed = metrics.computed,
+                          .response = metrics.response.distribution(),
+                          .start_delay = metrics.start_delay.distribution(),
+                          .data_age = metrics.data_age.distribution(),
+                          .sample_age = metrics.sample_age.distribution()};
+    result.jobs = result.response.count;
+    return result;
+  }
+
+  const application::Application& application_;
+  const Options& options_;
+  DefaultDuration default_;
+  nanoseconds duration_;
+  Model model_;
+  std::deque<Partition> partitions_;
+  Calendar outside_;  // topics by their ids, then switches of the scenario
+  std::size_t next_switch_ = 0;
+  Trace trace_;
+};
+
+}  // namespace
+
+Result simulate(const application::Application& application, const Options& options) {
+  return Simulation{application, options}.run();
+}
+
+}  // namespace takt::sim

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "takt/analysis/analyse.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "takt/application/parse.hpp"
+
+namespace takt::analysis {
+namespace {
+
+using namespace std::chrono_literals;
+
+Report analyse_json(std::string json) {
+  std::ranges::replace(json, '\'', '"');
+  return analyse(application::parse(json));
+}
+
+const CallbackReport& callback(const ScenarioReport& scenario, const std::string& name) {
+  return *std::ranges::find(scenario.callbacks, name, &CallbackReport::name);
+}
+
+std::string timer(const std::string& name, int period, int worst, int priority,
+                  const std::string& more = "") {
+  return "{'name': '" + name + "', 'period': " + std::to_string(period) +
+         ", 'priority': " + std::to_string(priority) +
+         ", 'execution': {'worst': " + std::to_string(worst) + "}" + more + "}";
+}
+
+std::string message(const std::string& name, const std::string& topic, int worst, int priority,
+                    const std::string& more = "") {
+  return "{'name': '" + name + "', 'kind': 'message', 'trigger': '" + topic +
+         "', 'overrun': 'catch_up', 'priority': " + std::to_string(priority) +
+         ", 'execution': {'worst': " + std::to_string(worst) + "}" + more + "}";
+}
+
+std::string app(const std::string& callbacks, const std::string& more = "") {
+  return "{'version': 1, 'name': 'test', 'callbacks': [" + callbacks + "]" + more + "}";
+}
+
+TEST(analyse, exact_where_the_run_in_which_all_start_together_shows_it) {
+  const Report report = analyse_json(app(timer("a", 7, 3, 3) + "," + timer("b", 12, 3, 2) + "," +
+                                         timer("c", 20, 5, 1, ", 'deadline': 19")));
+  const ScenarioReport& scenario = report.scenarios.front();
+  EXPECT_EQ(callback(scenario, "c").response, 20ns);
+  EXPECT_TRUE(callback(scenario, "c").exact);
+  EXPECT_EQ(callback(scenario, "c").verdict, Verdict::misses);
+  EXPECT_EQ(callback(scenario, "b").verdict, Verdict::meets);
+  EXPECT_EQ(report.verdict, Verdict::misses);
+}
+
+TEST(analyse, with_offsets_a_bound_above_the_deadline_proves_nothing) {
+  const Report report =
+      analyse_json(app(timer("a", 7, 3, 3, ", 'offset': 3") + "," + timer("b", 12, 3, 2) + "," +
+                       timer("c", 20, 5, 1, ", 'deadline': 19")));
+  EXPECT_EQ(report.verdict, Verdict::not_proved);
+}
+
+// The end of `scan` varies between 2 and 6, so its messages come 4 closer than its period at worst;
+// `plan` on the other core is held up by `log` for one job.
+TEST(analyse, messages_inherit_period_and_jitter_from_their_writers) {
+  const std::string first = timer("top", 20, 4, 90, ", 'cpu': 0") + "," +
+                            "{'name': 'scan', 'period': 20, 'priority': 80, 'cpu': 0, "
+                            "'execution': {'best': 2, 'worst': 2}, 'writes': ['scan']}";
+  const std::string second =
+      message("plan", "scan", 3, 70, ", 'cpu': 1") + "," + timer("low", 100, 5, 10, ", 'cpu': 1");
+  const Report report = analyse_json(app(first + "," + second, ", 'cpus': [0, 1]"));
+  const ScenarioReport& scenario = report.scenarios.front();
+  EXPECT_EQ(callback(scenario, "scan").response, 6ns);
+  EXPECT_EQ(callback(scenario, "plan").period, 20ns);
+  EXPECT_EQ(callback(scenario, "plan").jitter, 4ns);
+  EXPECT_EQ(callback(scenario, "plan").response, 3ns);
+  EXPECT_EQ(callback(scenario, "low").response, 8ns);
+  EXPECT_FALSE(callback(scenario, "low").exact);
+}
+
+TEST(analyse, two_writers_release_a_callback_as_often_as_both) {
+  const std::string writers =
+      timer("a", 10, 1, 90, ", 'writes': ['x']") + "," + timer("b", 10, 1, 80, ", 'writes': ['x']");
+  const Report report =
+      analyse_json(app(writers + "," + message("m", "x", 2, 70) + "," + timer("low", 50, 1, 1)));
+  const ScenarioReport& scenario = report.scenarios.front();
+  // Both messages may come at once: the second one waits for the first one.
+  EXPECT_EQ(callback(scenario, "m").response, 6ns);
+  EXPECT_EQ(callback(scenario, "low").response, 7ns);
+  EXPECT_NEAR(scenario.cores.front().utilization, 0.62, 1e-9);
+}
+
+TEST(analyse, a_circle_of_messages_needs_a_least_distance) {
+  const std::string start = timer("start", 100, 1, 50, ", 'writes': ['ping']");
+  const std::string circle = message("ping", "ping", 1, 40, ", 'writes': ['pong']") + ",";
+  const std::string back = message("pong", "pong", 1, 40, ", 'writes': ['ping']");
+  const Report endless = analyse_json(app(start + "," + circle + back));
+  EXPECT_EQ(endless.verdict, Verdict::not_proved);
+  EXPECT_EQ(callback(endless.scenarios.front(), "start").verdict, Verdict::meets);
+  const Report bounded = analyse_json(
+      app(start + "," + message("ping", "ping", 1, 40, ", 'period': 20, 'writes': ['pong']") + "," +
+          message("pong", "pong", 1, 40, ", 'period': 20, 'writes': ['ping']")));
+  EXPECT_EQ(bounded.verdict, Verdict::meets);
+}
+
+TEST(analyse, overheads_are_in_every_job_and_releases_interrupt_everybody) {
+  const std::string tasks = timer("a", 100, 10, 2) + "," + timer("b", 200, 20, 1);
+  const Report report =
+      analyse_json(app(tasks, ", 'overheads': {'dispatch': 2, 'preemption': 1, 'release': 3}"));
+  const ScenarioReport& scenario = report.scenarios.front();
+  EXPECT_EQ(callback(scenario, "a").wcet, 13ns);
+  EXPECT_EQ(callback(scenario, "a").response, 13ns + 3ns + 3ns);
+  EXPECT_EQ(callback(scenario, "b").response, 23ns + 13ns + 3ns + 3ns);
+  EXPECT_TRUE(report.remarks.empty());
+}
+
+TEST(analyse, a_group_holds_up_whoever_is_below_its_ceiling) {
+  const Report report = analyse_json(app(timer("high", 100, 5, 90, ", 'group': 'g'") + "," +
+                                         timer("middle", 100, 5, 50) + "," +
+                                         timer("low", 100, 20, 10, ", 'group': 'g'")));
+  const ScenarioReport& scenario = report.scenarios.front();
+  EXPECT_EQ(callback(scenario, "high").blocking, 19ns);
+  EXPECT_EQ(callback(scenario, "high").response, 24ns);
+  EXPECT_EQ(callback(scenario, "middle").response, 29ns);
+  EXPECT_EQ(callback(scenario, "low").response, 30ns);
+}
+
+TEST(analyse, each_scenario_has_its_own_parameters) {
+  const Report report = analyse_json(
+      app(timer("a", 20, 5, 2) + "," + timer("b", 40, 10, 1),
+          ", 'scenarios': [{'name': 'calm'}, {'name': 'busy', 'policy': 'edf', 'tasks': [{'task': "
+          "'a', 'period': 6}]}, {'name': 'quiet', 'tasks': [{'task': 'a', 'active': false}]}]"));
+  ASSERT_EQ(report.scenarios.size(), 3U);
+  EXPECT_EQ(report.scenarios[0].verdict, Verdict::meets);
+  EXPECT_EQ(report.scenarios[1].verdict, Verdict::misses);
+  EXPECT_EQ(report.scenarios[1].policy, "edf");
+  EXPECT_EQ(report.scenarios[2].callbacks.size(), 1U);
+  EXPECT_EQ(callback(report.scenarios[2], "b").response, 10ns);
+}
+
+// Davare et al. 2007: of the stages after the first one the period and the response; where the
+// writer always runs first, its response is not waited for (Dürr et al. 2019).
+TEST(analyse, latency_and_age_of_a_chain_of_timers) {
+  const std::string down = timer("a", 10, 2, 90, ", 'writes': ['x']") + "," +
+                           timer("b", 20, 3, 80, ", 'reads': [{'topic': 'x'}], 'writes': ['y']") +
+                           "," + timer("c", 40, 4, 70, ", 'reads': [{'topic': 'y'}]");
+  const std::string chain =
+      ", 'chains': [{'name': 'abc', 'callbacks': ['a', 'b', 'c'], "
+      "'max_latency': 69}]";
+  const ChainReport first = analyse_json(app(down, chain)).scenarios.front().chains.front();
+  EXPECT_EQ(first.latency, 20ns + 40ns + 9ns);
+  EXPECT_EQ(first.verdict, Verdict::meets);
+  EXPECT_EQ(first.reaction, 10ns + 69ns);
+  EXPECT_EQ(first.age, 10ns + 20ns + 9ns);
+  const std::string up = timer("a", 10, 2, 70, ", 'writes': ['x']") + "," +
+                         timer("b", 20, 3, 80, ", 'reads': [{'topic': 'x'}], 'writes': ['y']") +
+                         "," + timer("c", 40, 4, 90, ", 'reads': [{'topic': 'y'}]");
+  const Report report = analyse_json(app(up, chain));
+  const ChainReport second = report.scenarios.front().chains.front();
+  EXPECT_EQ(second.latency, (9ns + 20ns) + (7ns + 40ns) + 4ns);
+  EXPECT_EQ(second.verdict, Verdict::not_proved);
+  EXPECT_EQ(report.verdict, Verdict::not_proved);
+  EXPECT_EQ(report.scenarios.front().deadlines, Verdict::meets);
+}
+
+TEST(analyse, latency_of_a_chain_of_messages_is_the_sum_of_responses) {
+  const std::string tasks = timer("a", 10, 2, 90, ", 'writes': ['x']") + "," +
+                            message("b", "x", 3, 80, ", 'writes': ['y']") + "," +
+                            message("c", "y", 1, 70);
+  const ChainReport chain =
+      analyse_json(app(tasks, ", 'chains': [{'name': 'abc', 'callbacks': ['a', 'b', 'c']}]"))
+          .scenarios.front()
+          .chains.front();
+  // a: 2; b: 3, and 2 of a; c: 1, and 5 of a and b.
+  EXPECT_EQ(chain.latency, 2ns + 5ns + 6ns);
+}
+
+TEST(analyse, age_of_what_is_read) {
+  const auto age_of = [](int source, int reader, int max_age) {
+    return analyse_json(app(timer("s", 10, 2, source, ", 'writes': ['x']") + "," +
+                            timer("r", 20, 3, reader,
+                                  ", 'reads': [{'topic': 'x', 'max_age': " +
+                                      std::to_string(max_age) + "}]")))
+        .scenarios.front()
+        .ages.front();
+  };
+  // The executor raises the source to the priority of its reader, so that it is not below it.
+  EXPECT_EQ(age_of(90, 80, 30).age, 10ns);
+  EXPECT_EQ(age_of(80, 90, 30).age, 10ns + 5ns);
+  EXPECT_EQ(age_of(80, 90, 30).verdict, Verdict::meets);
+}
+
+TEST(analyse, early_releases_keep_an_age_and_cost_time) {
+  const Report report =
+      analyse_json(app(timer("s", 50, 2, 80, ", 'writes': ['x']") + "," +
+                       timer("r", 20, 3, 80, ", 'reads': [{'topic': 'x', 'max_age': 25}]") + "," +
+                       timer("low", 100, 5, 10)));
+  const ScenarioReport& scenario = report.scenarios.front();
+  ASSERT_EQ(scenario.ages.size(), 1U);
+  EXPECT_EQ(scenario.ages.front().verdict, Verdict::meets);
+  EXPECT_LE(*scenario.ages.front().age, 25ns);
+  // One release for each job of the reader, besides its own.
+  EXPECT_EQ(callback(scenario, "low").response, 2ns + 2ns + 3ns + 5ns);
+  // An early job is due when its reader is released; at the start it cannot be in time.
+  EXPECT_EQ(callback(scenario, "s").verdict, Verdict::not_proved);
+}
+
+// Deadline-monotonic is not optimal for deadlines above periods (Lehoczky 1990); Audsley's
+// assignment finds the other order.
+TEST(analyse, audsley_finds_priorities_where_the_declared_ones_fail) {
+  const Report report =
+      analyse_json(app(timer("a", 70, 26, 1) + "," + timer("b", 100, 40, 2, ", 'deadline': 90")));
+  const ScenarioReport& scenario = report.scenarios.front();
+  EXPECT_EQ(scenario.deadlines, Verdict::meets);
+  const Report wrong = analyse_json(
+      app(timer("a", 10, 4, 1) + "," + timer("b", 40, 12, 2) + "," + timer("c", 80, 10, 3)));
+  EXPECT_NE(wrong.verdict, Verdict::meets);
+  const auto& found = wrong.scenarios.front().priorities;
+  ASSERT_EQ(found.size(), 3U);
+  EXPECT_EQ(found.front().first, "a");
+  EXPECT_EQ(found.front().second, 98);
+}
+
+TEST(analyse, nothing_is_proposed_where_nothing_helps) {
+  const Report report = analyse_json(app(timer("a", 10, 6, 2) + "," + timer("b", 10, 6, 1)));
+  EXPECT_EQ(report.verdict, Verdict::misses);
+  EXPECT_TRUE(report.scenarios.front().priorities.empty());
+  EXPECT_TRUE(report.scenarios.front().cpus.empty());
+}
+
+// Worst-fit puts a half and a third onto each core, and the last third fits on neither; first-fit
+// fills the one with halves and the other with thirds.
+TEST(analyse, other_cores_are_proposed_where_the_executors_placement_fails) {
+  const Report report = analyse_json(app(timer("a", 10, 5, 1) + "," + timer("b", 10, 5, 1) + "," +
+                                             timer("c", 30, 10, 1) + "," + timer("d", 30, 10, 1) +
+                                             "," + timer("e", 30, 10, 1),
+                                         ", 'cpus': [0, 1], 'policy': 'edf'"));
+  EXPECT_EQ(report.verdict, Verdict::misses);
+  auto cpus = report.scenarios.front().cpus;
+  std::ranges::sort(cpus);
+  const std::vector<std::pair<std::string, int>> expected = {
+      {"a", 0}, {"b", 0}, {"c", 1}, {"d", 1}, {"e", 1}};
+  EXPECT_EQ(cpus, expected);
+}
+
+TEST(analyse, sensitivity_is_the_factor_up_to_which_all_is_guaranteed) {
+  const Report report = analyse_json(
+      app(timer("a", 1000, 250, 2) + "," + timer("b", 2000, 500, 1), ", 'policy': 'edf'"));
+  const Sensitivity& sensitivity = *report.scenarios.front().sensitivity;
+  EXPECT_NEAR(*sensitivity.all, 2.0, 0.002);
+  EXPECT_NEAR(sensitivity.callbacks[0].second, 3.0, 0.003);
+  EXPECT_NEAR(sensitivity.callbacks[1].second, 3.0, 0.003);
+}
+
+// Without a test, one run is looked at: a proof where nothing varies, since it is the only run.
+TEST(analyse, policies_that_idle_on_purpose_are_simulated) {
+  const std::string two = timer("a", 10, 4, 1) + "," + timer("b", 40, 12, 1);
+  const Report constant = analyse_json(app(two, ", 'policy': 'cw-edf'"));
+  const ScenarioReport& scenario = constant.scenarios.front();
+  EXPECT_EQ(constant.verdict, Verdict::meets);
+  EXPECT_TRUE(callback(scenario, "a").exact);
+  EXPECT_FALSE(scenario.sensitivity);
+  const Report varying =
+      analyse_json(app(two + ",{'name': 'c', 'period': 40, 'execution': {'best': 1, 'worst': 2}}",
+                       ", 'policy': 'cw-edf'"));
+  EXPECT_EQ(varying.verdict, Verdict::not_proved);
+  EXPECT_FALSE(callback(varying.scenarios.front(), "c").response);
+  // No job of 13 fits between two jobs of 4 every 10.
+  const Report late =
+      analyse_json(app(timer("a", 10, 4, 1) + "," + timer("b", 40, 13, 1), ", 'policy': 'p-rm'"));
+  EXPECT_EQ(late.verdict, Verdict::misses);
+}
+
+}  // namespace
+}  // namespace takt::analysis

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <random>
+#include <vector>
+
+#include "analysis/oracle.hpp"
+#include "takt/analysis/load.hpp"
+
+namespace takt::analysis {
+
+// Seeded, so that a failure can be repeated.
+class RandomTasks {
+ public:
+  explicit RandomTasks(std::uint64_t seed) : engine_(seed) {}
+
+  std::int64_t number(std::int64_t least, std::int64_t most) {
+    return std::uniform_int_distribution{least, most}(engine_);
+  }
+  bool chance(double share) { return std::bernoulli_distribution{share}(engine_); }
+
+  struct Form {
+    std::int64_t most_tasks = 4;
+    double most_load = 1;  // sets above are drawn again
+    double least_deadline = 0.4;
+    double most_deadline = 1;  // in periods
+    bool equal_priorities = false;
+    bool groups = false;
+  };
+
+  std::vector<OracleTask> tasks(const Form& form) {
+    constexpr std::array<std::int64_t, 9> periods = {4, 5, 6, 8, 10, 12, 15, 20, 30};
+    for (;;) {
+      std::vector<OracleTask> result(static_cast<std::size_t>(number(2, form.most_tasks)));
+      for (OracleTask& task : result) {
+        task.period = periods[static_cast<std::size_t>(number(0, periods.size() - 1))];
+        task.execution = number(1, std::max<std::int64_t>(1, task.period / 2));
+        const auto least =
+            static_cast<std::int64_t>(form.least_deadline * static_cast<double>(task.period));
+        const auto most =
+            static_cast<std::int64_t>(form.most_deadline * static_cast<double>(task.period));
+        task.deadline = std::max(task.execution, number(least, std::max(least, most)));
+        if (form.groups && chance(0.6)) {
+          task.group = static_cast<int>(number(1, 2));
+        }
+      }
+      std::vector<int> priorities(result.size());
+      for (std::size_t i = 0; i < priorities.size(); ++i) {
+        priorities[i] = static_cast<int>(i + 1);
+      }
+      std::ranges::shuffle(priorities, engine_);
+      for (std::size_t i = 0; i < result.size(); ++i) {
+        result[i].priority = form.equal_priorities ? static_cast<int>(number(1, 2)) : priorities[i];
+      }
+      if (utilisation(result) <= form.most_load + 1e-9) {
+        return result;
+      }
+    }
+  }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+inline std::string text(const std::vector<OracleTask>& tasks) {
+  std::string result;
+  for (const OracleTask& task : tasks) {
+    result += "C=" + std::to_string(task.execution) + " T=" + std::to_string(task.period) +
+              " D=" + std::to_string(task.deadline) + " P=" + std::to_string(task.priority) +
+              " G=" + std::to_string(task.group) + "; ";
+  }
+  return result;
+}
+
+// All jobs of a while: released together or at random offsets, each noticed up to its task's lag
+// later, or the first ones alone as late as can be.
+inline std::vector<OracleJob> random_jobs(RandomTasks& random, const std::vector<OracleTask>& tasks,
+                                          const std::vector<Load>& loads, bool together) {
+  std::vector<OracleJob> jobs;
+  const bool first_late = random.chance(0.5);
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    const std::size_t first = jobs.size();
+    add_periodic(jobs, tasks, i, together ? 0 : random.number(0, tasks[i].period), 120);
+    for (std::size_t j = first; j < jobs.size(); ++j) {
+      const std::int64_t lag = loads[i].lag.count();
+      jobs[j].noticed += first_late ? (j == first ? lag : 0) : random.number(0, lag);
+      if (j > first) {
+        jobs[j].noticed = std::max(jobs[j].noticed, jobs[j - 1].noticed);
+      }
+    }
+  }
+  return jobs;
+}
+
+}  // namespace takt::analysis

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "takt/application/parse.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "takt/sched/compiled.hpp"
+#include "takt/sched/error.hpp"
+#include "takt/sched/policies.hpp"
+
+namespace takt::application {
+namespace {
+
+using namespace std::chrono_literals;
+
+const std::string docking = R"({
+  "version": 1, "name": "docking", "policy": "edf", "cpus": [1],
+  "callbacks": [
+    {"name": "radar.scan", "node": "radar", "period": 10000000, "deadline": 5000000,
+     "execution": {"best": 1000000, "worst": 1500000, "quantiles": [1000000, 1500000]},
+     "jitter": 1000, "overrun": "queue_one", "writes": ["scan"]},
+    {"name": "guard.brake", "node": "guard", "period": 20000000, "priority": 80,
+     "execution": {"worst": 2000000}, "group": "hardware", "cpu": 1,
+     "reads": [{"topic": "scan", "max_age": 15000000}]},
+    {"name": "guard.log", "node": "guard", "kind": "message", "trigger": "scan",
+     "execution": {"worst": 10000}}],
+  "topics": [{"name": "scan", "bytes": 512000, "depth": 2, "reliable": false}],
+  "chains": [{"name": "brake", "callbacks": ["radar.scan", "guard.brake"], "max_latency": 30000000}],
+  "scenarios": [{"name": "cruise"},
+    {"name": "docking", "policy": "rm", "tasks": [{"task": "guard.brake", "period": 5000000}]}],
+  "default_scenario": "cruise",
+  "switches": [{"at": 2000000000, "scenario": "cruise"}, {"at": 1000000000, "scenario": "docking"}],
+  "overheads": {"dispatch": 2000, "preemption": 3000, "publish": 500, "publish_per_kib": 1,
+                "deliver": 100}})";
+
+TEST(ParseApplication, everything_arrives_where_it_belongs) {
+  const Application application = parse(docking);
+  EXPECT_EQ(application.name, "docking");
+  EXPECT_EQ(application.cpus, std::vector{1});
+  ASSERT_EQ(application.callbacks.size(), 3U);
+  const Callback& scan = application.callbacks[0];
+  EXPECT_EQ(scan.node, "radar");
+  EXPECT_EQ(scan.task.parameters.period, 10ms);
+  EXPECT_EQ(scan.task.parameters.expected_execution, 1500us);
+  EXPECT_EQ(scan.task.parameters.overrun, sched::Overrun::queue_one);
+  EXPECT_EQ(scan.jitter, 1us);
+  EXPECT_EQ(application.callbacks[1].task.reads[0].max_age, 15ms);
+  EXPECT_EQ(application.callbacks[1].execution.best, 2ms);
+  EXPECT_EQ(application.callbacks[2].task.kind, sched::TaskKind::message);
+  EXPECT_EQ(application.find_topic("scan")->depth, 2U);
+  EXPECT_FALSE(application.find_topic("scan")->reliable);
+  EXPECT_EQ(application.find_topic("none"), nullptr);
+  EXPECT_EQ(application.chains[0].max_latency, 30ms);
+  EXPECT_EQ(application.switches[0].scenario, "docking");  // by time
+  EXPECT_TRUE(application.overheads.any());
+}
+
+TEST(ParseApplication, what_is_parsed_compiles) {
+  const Application application = parse(docking);
+  const sched::CompiledStrategy compiled{application.tasks(),
+                                         *application.strategy,
+                                         sched::parse_policy(application.policy),
+                                         {.cpus = application.cpus}};
+  EXPECT_EQ(compiled.scenarios().size(), 2U);
+  EXPECT_EQ(compiled.scenarios()[1].policy().name(), "rm");
+  EXPECT_EQ(compiled.scenarios()[1].parameters(1).period, 5ms);
+}
+
+TEST(ParseApplication, worst_execution_counts_each_message_and_one_preemption) {
+  Application application = parse(docking);
+  // 1.5 ms + dispatch, preemption + one message of 500 KiB
+  EXPECT_EQ(application.worst_execution(application.callbacks[0]), 1500us + 5us + 500ns + 500ns);
+  // up to two messages wait
+  EXPECT_EQ(application.worst_execution(application.callbacks[1]), 2ms + 5us + 200ns);
+  EXPECT_EQ(application.worst_execution(application.callbacks[2]), 10us + 5us + 100ns);
+  application.overheads = {};
+  EXPECT_FALSE(application.overheads.any());
+  EXPECT_EQ(application.worst_execution(application.callbacks[0]), 1500us);
+}
+
+TEST(Execution, follows_its_quantiles) {
+  const Execution constant{.worst = 5ms};
+  EXPECT_EQ(constant.at(0.3), 5ms);
+  const Execution single{.worst = 5ms, .quantiles = {3ms}};
+  EXPECT_EQ(single.at(1), 3ms);
+  const Execution table{.worst = 9ms, .quantiles = {1ms, 2ms, 8ms}};
+  EXPECT_EQ(table.at(-1), 1ms);
+  EXPECT_EQ(table.at(0.25), 1500us);
+  EXPECT_EQ(table.at(0.5), 2ms);
+  EXPECT_EQ(table.at(0.75), 5ms);
+  EXPECT_EQ(table.at(1), 8ms);
+  EXPECT_EQ(table.at(2), 8ms);
+}
+
+struct Refused {
+  std::string name;
+  std::string json;
+  std::string says;
+};
+
+class ParseRefuses : public testing::TestWithParam<Refused> {};
+
+TEST_P(ParseRefuses, and_says_what_and_where) {
+  try {
+    static_cast<void>(parse(GetParam().json));
+    FAIL() << "was accepted";
+  } catch (const std::runtime_error& error) {
+    EXPECT_NE(std::string{error.what()}.find(GetParam().says), std::string::npos) << error.what();
+  }
+}
+
+std::string with_callback(const std::string& rest) {
+  return R"({"version": 1, "name": "x", "callbacks": [{"name": "a", )" + rest + "}]}";
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    , ParseRefuses,
+    testing::Values(
+        Refused{"text", "{", "not JSON"}, Refused{"list", "[]", "is not an object"},
+        Refused{"version", R"({"version": 2})", "/version: is 2"},
+        Refused{"no_callbacks", R"({"version": 1, "name": "x"})", "/callbacks: is missing"},
+        Refused{"policy", R"({"version": 1, "name": "x", "policy": "efd", "callbacks": []})",
+                "efd"},
+        Refused{"unknown_key", with_callback(R"("execution": {"worst": 1}, "perod": 1)"),
+                "/callbacks/0/perod: is unknown"},
+        Refused{"no_execution", with_callback(R"("period": 1)"),
+                "/callbacks/0/execution: is missing"},
+        Refused{"fraction", with_callback(R"("execution": {"worst": 1.5})"),
+                "/callbacks/0/execution/worst: is not a whole number"},
+        Refused{"best", with_callback(R"("execution": {"worst": 1, "best": 2})"), "best is not"},
+        Refused{"quantiles", with_callback(R"("execution": {"worst": 1, "quantiles": [2, 1]})"),
+                "/quantiles: is not ascending"},
+        Refused{"range", with_callback(R"("execution": {"worst": 1}, "priority": 99999999999)"),
+                "/callbacks/0/priority: is out of range"},
+        Refused{"overrun", with_callback(R"("execution": {"worst": 1}, "overrun": "drop")"),
+                "none of skip, queue_one, catch_up"},
+        Refused{"chain",
+                R"({"version": 1, "name": "x", "callbacks": [],
+                    "chains": [{"name": "c", "callbacks": ["b"]}]})",
+                "names no callback: 'b'"},
+        Refused{"switch",
+                R"({"version": 1, "name": "x", "callbacks": [],
+                    "switches": [{"at": 0, "scenario": "s"}]})",
+                "no scenario 's'"},
+        Refused{"depth",
+                R"({"version": 1, "name": "x", "callbacks": [],
+                    "topics": [{"name": "t", "depth": 0}]})",
+                "/topics/0/depth: is 0"}),
+    [](const auto& instance) { return instance.param.name; });
+
+}  // namespace
+}  // namespace takt::application
