@@ -29,6 +29,7 @@ void wakeup(const Settings& settings);
 void preempt(const Settings& settings);
 void switch_latency(const Settings& settings);
 void trace_cost(const Settings& settings);
+void overheads(const Settings& settings);
 
 // Sorts. Of the nearest rank; 0 for no samples.
 inline std::int64_t quantile(std::vector<std::int64_t>& samples, double p) {

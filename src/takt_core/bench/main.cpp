@@ -11,6 +11,7 @@
 #include <stdexcept>
 
 #include "bench.hpp"
+#include "takt/os/idle.hpp"
 
 namespace takt::bench {
 namespace {
@@ -26,12 +27,12 @@ std::string quoted(const std::string& text) {
 }
 
 int wrong_use(const char* what) {
-  std::fprintf(
-      stderr,
-      "bench_executor: %s\nusage: bench_executor dispatch|wakeup|preempt|switch|trace "
-      "[--rounds N] [--duration-ms N] [--cpu N]\nexample: bench_executor wakeup --rounds 7 "
-      "--cpu 1\n",
-      what);
+  std::fprintf(stderr,
+               "bench_executor: %s\nusage: bench_executor dispatch|wakeup|preempt|switch|trace|"
+               "overheads [--rounds N] [--duration-ms N] [--cpu N]\nexample: bench_executor wakeup "
+               "--rounds 7 "
+               "--cpu 1\n",
+               what);
   return 2;
 }
 
@@ -63,11 +64,9 @@ void print_document(const std::string& mode, const Settings& settings,
 }
 
 int run(int argc, char** argv) {
-  const std::map<std::string, void (*)(const Settings&)> modes{{"dispatch", dispatch},
-                                                               {"wakeup", wakeup},
-                                                               {"preempt", preempt},
-                                                               {"switch", switch_latency},
-                                                               {"trace", trace_cost}};
+  const std::map<std::string, void (*)(const Settings&)> modes{
+      {"dispatch", dispatch},     {"wakeup", wakeup},    {"preempt", preempt},
+      {"switch", switch_latency}, {"trace", trace_cost}, {"overheads", overheads}};
   if (argc < 2 || !modes.contains(argv[1])) {
     return wrong_use("name one of its modes");
   }
@@ -89,6 +88,11 @@ int run(int argc, char** argv) {
     }
   }
   try {
+    // For baselines and executors alike, as the executor in real time has it.
+    const os::NoDeepIdle no_deep_idle;
+    if (no_deep_idle.shortfall()) {
+      note_shortfalls({*no_deep_idle.shortfall()});
+    }
     modes.at(argv[1])(settings);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "bench_executor: %s\n", error.what());

@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "analysis.hpp"
+#include "simulation.hpp"
 #include "takt/stats/exceedance.hpp"
 #include "takt/stats/extremes.hpp"
 #include "takt/stats/histogram.hpp"
@@ -172,6 +174,8 @@ void bind(nb::module_& module) {
 }  // namespace takt::stats
 
 NB_MODULE(_takt_core, module) {
-  module.doc() = "Takt's statistics in C++; import takt_core instead.";
+  module.doc() = "Takt's statistics, analysis and simulator in C++; import takt_core instead.";
   takt::stats::bind(module);
+  takt::analysis::bind(module);
+  takt::sim::bind(module);
 }

@@ -14,6 +14,7 @@
 #include "takt/os/usage.hpp"
 #include "takt/sched/compiled.hpp"
 #include "takt/sched/ready_queue.hpp"
+#include "takt/sim/simulation.hpp"
 #include "takt/stats/extremes.hpp"
 #include "takt/stats/histogram.hpp"
 
@@ -156,6 +157,32 @@ TEST(Allocation, none_while_deciding_which_job_runs) {
     EXPECT_TRUE(done) << name;
     EXPECT_GT(decided, 0) << name;
   }
+}
+
+// Timers, a message task, an overrun and preemptions: a long simulation takes as much as a short
+// one, so its memory does not grow with its length.
+TEST(Allocation, none_for_each_job_of_a_simulation) {
+  application::Application app{.name = "memory", .policy = "edf"};
+  for (int i = 0; i < 3; ++i) {
+    application::Callback callback;
+    callback.task.name = "timer " + std::to_string(i);
+    callback.task.parameters.period = (2 + i) * 1ms;
+    callback.execution.worst = 800us;
+    app.callbacks.push_back(callback);
+  }
+  app.callbacks[0].task.writes = {"data"};
+  app.callbacks[1].task.reads = {{.topic = "data", .max_age = 5ms}};
+  application::Callback message;
+  message.task = {.name = "message", .kind = sched::TaskKind::message, .trigger = "data"};
+  message.task.parameters.deadline = 5ms;
+  message.execution.worst = 500us;
+  app.callbacks.push_back(message);
+  app.chains = {{.name = "chain", .callbacks = {"timer 0", "message"}}};
+  std::uint64_t jobs = 0;
+  const long brief = allocations_of([&] { jobs = sim::simulate(app, {.duration = 100ms}).jobs; });
+  const long lengthy = allocations_of([&] { jobs = sim::simulate(app, {.duration = 10s}).jobs; });
+  EXPECT_GT(jobs, 10'000U);
+  EXPECT_EQ(brief, lengthy);
 }
 
 }  // namespace

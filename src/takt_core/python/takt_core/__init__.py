@@ -1,12 +1,33 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exact statistics of timing samples, computed in C++. All times are integer nanoseconds."""
+"""What the tool computes in C++: statistics of timing samples, schedulability, simulation.
+
+Times are integer nanoseconds; those in documents say their unit.
+"""
 
 from ._takt_core import (
     Histogram,
     OrderStatistics,
+    analyse,
+    analyse_many,
+    analyse_sets,
     exceedance,
     extremes,
+    hyperperiod,
     order_statistics,
+    simulate,
+    simulate_many,
 )
 
-__all__ = ["Histogram", "OrderStatistics", "exceedance", "extremes", "order_statistics"]
+__all__ = [
+    "Histogram",
+    "OrderStatistics",
+    "analyse",
+    "analyse_many",
+    "analyse_sets",
+    "exceedance",
+    "extremes",
+    "hyperperiod",
+    "order_statistics",
+    "simulate",
+    "simulate_many",
+]

@@ -165,6 +165,12 @@ void Executor::start() {
   if (shared_->options.lock_memory) {
     shared_->add(os::lock_memory());
   }
+  if (shared_->options.real_time) {
+    const auto& shortfall = registry_->no_deep_idle.emplace().shortfall();
+    if (shortfall) {
+      shared_->add({*shortfall});
+    }
+  }
   create_partitions(plan);
   for (TaskIndex index = 0; index < plan.strategy.tasks().size(); ++index) {
     create_state(index);
@@ -249,6 +255,7 @@ void Executor::stop() {
     partition->join();
   }
   registry_->stopped = true;
+  registry_->no_deep_idle.reset();
   if (shared_->tracer) {
     const std::string error = shared_->tracer->stop();
     if (!error.empty()) {
@@ -298,7 +305,8 @@ os::TimePoint Executor::start_time() const noexcept {
   return registry_->start_time;
 }
 
-const os::Shortfalls& Executor::shortfalls() const noexcept {
+os::Shortfalls Executor::shortfalls() const {
+  const std::lock_guard lock{shared_->shortfalls_mutex};
   return shared_->shortfalls;
 }
 

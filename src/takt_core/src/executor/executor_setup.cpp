@@ -3,6 +3,7 @@
 // The part of the executor that prepares a plan, what it runs on and what it records.
 #include <algorithm>
 #include <cstdio>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -91,6 +92,22 @@ void Executor::open_trace() {
     writer.attribute("policy." + scenarios[i].name(), scenarios[i].policy().name());
   }
   writer.attribute("scenario", scenarios[shared_->scenario].name());
+  for (const auto& [key, value] : options.trace_attributes) {
+    writer.attribute(key, value);
+  }
+}
+
+std::uint16_t Executor::trace_topic(const std::string& topic) const {
+  const std::lock_guard lock{registry_->mutex};
+  const std::uint16_t id = registry_->topic(topic)->id;
+  if (shared_->tracer) {
+    shared_->tracer->writer().name(trace::NameKind::topic, id, topic);
+  }
+  return id;
+}
+
+trace::Recorder Executor::add_trace_thread() const {
+  return shared_->tracer ? shared_->tracer->add_thread() : trace::Recorder{};
 }
 
 void Executor::report_shortfalls() {

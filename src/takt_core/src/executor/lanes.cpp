@@ -11,6 +11,13 @@
 #include "takt/executor/run_job.hpp"
 
 namespace takt::executor {
+namespace {
+
+// The lane that the calling thread is; null outside of lanes.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): of its thread alone
+thread_local const void* current_lane = nullptr;
+
+}  // namespace
 
 Lanes::Lanes(Shared& shared, int cpu) : Partition(shared), cpu_(cpu) {}
 
@@ -43,7 +50,7 @@ void Lanes::add_lane(int priority, const Target* target) {
   if (shared_.tracer) {
     lane->recorder = shared_.tracer->add_thread();
   }
-  os::ThreadSettings settings;
+  os::ThreadSettings settings{.stack = shared_.options.stack};
   if (kernel_deadline_) {
     settings.name = "takt.d" + std::to_string(*kernel_deadline_);
   } else {
@@ -75,7 +82,7 @@ void Lanes::place(TaskState& task, TimePoint time) noexcept {
   lane.calendar.set(task.index, time);
   if (time < lane.asleep_until) {
     lane.asleep_until = TimePoint::min();
-    lane.event.notify();
+    lane.event.notify_thread();
   }
 }
 
@@ -86,8 +93,10 @@ void Lanes::displace(TaskState& task) noexcept {
 }
 
 void Lanes::wake_for(const TaskState& task) noexcept {
-  if (Lane* lane = lane_of(task.wake_key.load())) {
-    lane->event.notify();
+  Lane* const lane = lane_of(task.wake_key.load());
+  // A lane that releases its own tasks is awake, and looks at the news before it sleeps.
+  if (lane != nullptr && lane != current_lane) {
+    lane->event.notify_thread();
   }
 }
 
@@ -95,7 +104,7 @@ void Lanes::wake_to_follow() noexcept {
   // The highest lane takes the change to all of them, whatever the others do.
   for (const auto& lane : std::views::reverse(by_priority_)) {
     if (Lane* const found = lane.load(std::memory_order_acquire)) {
-      found->event.notify();
+      found->event.notify_thread();
       return;
     }
   }
@@ -104,7 +113,7 @@ void Lanes::wake_to_follow() noexcept {
 void Lanes::wake_to_stop() noexcept {
   for (const auto& lane : by_priority_) {
     if (Lane* const found = lane.load(std::memory_order_acquire)) {
-      found->event.notify();
+      found->event.notify_thread();
     }
   }
 }
@@ -118,6 +127,7 @@ void Lanes::join() {
 }
 
 void Lanes::run(Lane& lane, const Target* asked) noexcept {
+  current_lane = &lane;
   std::unique_lock lock{mutex_};
   TimePoint now = os::now();
   while (!stopping()) {
@@ -139,7 +149,7 @@ void Lanes::run(Lane& lane, const Target* asked) noexcept {
       continue;
     }
     now = os::now();
-    if (until <= now) {
+    if (until <= now || news()) {
       continue;
     }
     lane.asleep_until = until;

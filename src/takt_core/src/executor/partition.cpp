@@ -3,12 +3,12 @@
 
 #include <algorithm>
 
+#include "takt/executor/age_requests.hpp"
 #include "takt/os/memory.hpp"
 
 namespace takt::executor {
 namespace {
 
-using std::chrono::nanoseconds;
 using trace::EventType;
 
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): of its thread alone
@@ -16,10 +16,6 @@ thread_local const Partition* current_partition = nullptr;
 
 std::int64_t count_of(TimePoint time) noexcept {
   return time.time_since_epoch().count();
-}
-
-TimePoint time_of(std::int64_t count) noexcept {
-  return TimePoint{nanoseconds{count}};
 }
 
 }  // namespace
@@ -76,6 +72,9 @@ void Partition::catch_up(trace::Recorder& recorder) noexcept {
   if (target != target_ && target_ != nullptr) {  // begin() sets the first one
     follow(*target, os::now(), recorder);
   }
+  if (announced_.load(std::memory_order_relaxed) == nullptr) {
+    return;
+  }
   TaskState* next = announced_.exchange(nullptr);
   while (next != nullptr) {
     TaskState& task = *next;
@@ -126,33 +125,18 @@ void Partition::reschedule(TaskState& task) noexcept {
     displace(task);
     return;
   }
-  TimePoint time = next->time;
-  for (const AgeWatch* watch : target_->by_source[task.index]) {
-    time = std::min(time, time_of(watch->at.load(std::memory_order_acquire)));
-  }
-  place(task, time);
+  place(task, time_of_next(*target_, task.index, next->time));
   if (!target_->by_reader[task.index].empty()) {
     request_data(task, next->time);
   }
 }
 
-// The reader's next job needs data that is young enough wherever it starts in time. A sample at
-// `at` is in the topic when the reader is released.
 void Partition::request_data(const TaskState& reader, TimePoint release) noexcept {
-  const sched::TaskParameters& parameters = target_->scenario->parameters(reader.index);
-  const nanoseconds slack = std::max(
-      nanoseconds{0}, sched::relative_deadline(parameters) - parameters.expected_execution);
   for (AgeWatch* watch : target_->by_reader[reader.index]) {
-    const TimePoint at = release - watch->constraint->youngest;
-    const TimePoint oldest = std::min(at, release + slack - watch->constraint->max_age);
-    if (watch->at.load(std::memory_order_relaxed) == count_of(at)) {
-      continue;  // asked already
+    if (request_sample(*watch, target_->scenario->parameters(reader.index), release)) {
+      TaskState& source = task(*watch->constraint->source);
+      source.partition.load()->announce(source);
     }
-    watch->oldest.store(count_of(oldest), std::memory_order_relaxed);
-    watch->needed.store(count_of(release), std::memory_order_relaxed);
-    watch->at.store(count_of(at), std::memory_order_release);
-    TaskState& source = task(*watch->constraint->source);
-    source.partition.load()->announce(source);
   }
 }
 
@@ -182,35 +166,14 @@ std::optional<Job> Partition::release(TaskState& task, TimePoint now,
 
 bool Partition::release_early(TaskState& source, TimePoint now, Job& job,
                               trace::Recorder& recorder) noexcept {
-  const Release regular = *source.timer.next();
-  TimePoint earliest = TimePoint::max();
-  TimePoint needed = TimePoint::max();
-  for (AgeWatch* watch : target_->by_source[source.index]) {
-    const TimePoint at = time_of(watch->at.load(std::memory_order_acquire));
-    if (at > now) {
-      continue;
-    }
-    const TimePoint oldest = time_of(watch->oldest.load(std::memory_order_relaxed));
-    if (!source.timer.taken() || source.timer.taken()->time < oldest) {
-      earliest = std::min(earliest, at);
-      needed = std::min(needed, time_of(watch->needed.load(std::memory_order_relaxed)));
-    }
-    watch->at.store(count_of(TimePoint::max()), std::memory_order_relaxed);
-  }
-  if (earliest == TimePoint::max()) {
+  const auto early = executor::release_early(*target_, source.index, source.timer, now);
+  if (!early) {
     return false;
   }
-  source.timer.advance_to(earliest);
-  source.timer.take();
-  job = target_->scenario->job(source.index, regular.index, earliest);
-  // Dynamic policies must not put the reader first. Not later than the reader is the best that can
-  // be asked when the execution times are unknown.
-  if (needed > earliest) {
-    job.deadline = std::min(job.deadline, needed);
-  }
+  job = early->job;
   source.counters.early_releases.add(1);
-  recorder.record(EventType::early_release, earliest, source.index, regular.index,
-                  count_of(regular.time));
+  recorder.record(EventType::early_release, job.release, source.index, job.index,
+                  count_of(early->regular.time));
   return true;
 }
 

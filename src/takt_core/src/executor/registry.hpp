@@ -15,6 +15,7 @@
 #include "takt/executor/executor.hpp"
 #include "takt/executor/plan.hpp"
 #include "takt/executor/task_state.hpp"
+#include "takt/os/idle.hpp"
 
 namespace takt::executor {
 
@@ -36,6 +37,7 @@ class Executor::Registry {
   bool started = false;
   bool stopped = false;
   os::TimePoint start_time;
+  std::optional<os::NoDeepIdle> no_deep_idle;  // from the start to the stop, in real time
 
   Topic* topic(const std::string& name) {
     const auto [entry, is_new] = topics_by_name_.try_emplace(name, nullptr);

@@ -2,7 +2,10 @@
 #include "takt/executor/run_job.hpp"
 
 #include <ctime>
+#include <optional>
 #include <utility>
+
+#include "takt/trace/current.hpp"
 
 namespace takt::executor {
 namespace {
@@ -13,6 +16,9 @@ using trace::EventType;
 
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): of its thread alone
 thread_local const Job* running = nullptr;
+// CPU time of this thread at the end of its last job, where that was measured.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): of its thread alone
+thread_local std::optional<nanoseconds> cpu_at_last_end;
 
 nanoseconds thread_cpu_time() noexcept {
   timespec time{};
@@ -37,7 +43,7 @@ std::int64_t sampled_by(const TaskState& task, const Job& job) noexcept {
 }
 
 // Whether the topic has a limit in this scenario and the data is older; tells and counts it.
-void check_age(Shared& shared, TaskState& task, const Job& job, const Target& target,
+void check_age(const Shared& shared, TaskState& task, const Job& job, const Target& target,
                trace::Recorder& recorder, TimePoint started) noexcept {
   for (const AgeLimit& limit : target.limits[task.index]) {
     // What an input says in deliver() is in the topic already.
@@ -92,15 +98,21 @@ const Job* current_job() noexcept {
   return running;
 }
 
-TimePoint run_job(Shared& shared, TaskState& task, const Job& job, const Target& target,
+TimePoint run_job(const Shared& shared, TaskState& task, const Job& job, const Target& target,
                   trace::Recorder& recorder) noexcept {
   const Handlers& handlers = shared.options.handlers;
   TaskCounters& counters = task.counters;
   const nanoseconds budget = target.scenario->parameters(task.index).budget;
   const TimePoint started = os::now();
   recorder.record(EventType::start, started, task.index, job.index, job.priority);
-  const nanoseconds cpu_before = budget.count() > 0 ? thread_cpu_time() : nanoseconds{0};
+  const bool measured = budget.count() > 0 || (shared.options.trace_cpu_time && recorder.on());
+  const nanoseconds cpu_before = measured ? thread_cpu_time() : nanoseconds{0};
+  if (measured && cpu_at_last_end) {
+    recorder.record(EventType::dispatch, started, task.index, job.index,
+                    (cpu_before - *cpu_at_last_end).count());
+  }
   const Job* const outer = std::exchange(running, &job);
+  const trace::CurrentJob current{recorder, task.index, job.index};
   if (!task.binding.inputs.empty()) {
     deliver(task, job, recorder);
   }
@@ -113,7 +125,8 @@ TimePoint run_job(Shared& shared, TaskState& task, const Job& job, const Target&
     topic->sampled.store(sampled, std::memory_order_release);
   }
   running = outer;
-  const nanoseconds used = budget.count() > 0 ? thread_cpu_time() - cpu_before : nanoseconds{-1};
+  cpu_at_last_end = measured ? std::optional{thread_cpu_time()} : std::nullopt;
+  const nanoseconds used = measured ? *cpu_at_last_end - cpu_before : nanoseconds{-1};
   const TimePoint ended = os::now();
   recorder.record(EventType::end, ended, task.index, job.index, used.count());
   counters.completed.add(1);
@@ -131,7 +144,7 @@ TimePoint run_job(Shared& shared, TaskState& task, const Job& job, const Target&
                               .ended = ended});
     }
   }
-  if (used.count() >= 0) {
+  if (budget.count() > 0) {
     counters.worst_cpu_time.raise_to(used.count());
     if (used > budget) {
       counters.budget_overruns.add(1);

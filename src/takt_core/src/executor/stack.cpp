@@ -52,7 +52,8 @@ void Stack::add_level() {
   if (shared_.tracer) {
     level->recorder = shared_.tracer->add_thread();
   }
-  os::ThreadSettings settings{.name = "takt.s" + std::to_string(level->number)};
+  os::ThreadSettings settings{.name = "takt.s" + std::to_string(level->number),
+                              .stack = shared_.options.stack};
   settings.cpus = {cpu_};
   if (shared_.options.real_time) {
     settings.policy = os::SchedulingPolicy::fifo;
@@ -99,21 +100,21 @@ void Stack::wake_for(const TaskState& task) noexcept {
   const std::size_t standby = standby_.load();
   const sched::Level above = preempted_above_.load();
   if (standby != nobody && (above == no_ceiling || task.wake_key.load() > above)) {
-    by_number_[standby].load()->event.notify();
+    by_number_[standby].load()->event.notify_thread();
   }
 }
 
 void Stack::wake_to_follow() noexcept {
   const std::size_t standby = standby_.load();
   if (standby != nobody) {
-    by_number_[standby].load()->event.notify();
+    by_number_[standby].load()->event.notify_thread();
   }
 }
 
 void Stack::wake_to_stop() noexcept {
   for (const auto& level : by_number_) {
     if (Level* const found = level.load()) {
-      found->event.notify();
+      found->event.notify_thread();
     }
   }
 }
@@ -144,7 +145,7 @@ void Stack::run(Level& level) noexcept {
     }
     if (level.number != free) {
       if (wake_by(free, job ? now : until)) {
-        levels_[free]->event.notify();
+        levels_[free]->event.notify_thread();
       }
       if (level.number != free + 1) {
         until = TimePoint::max();
@@ -189,7 +190,7 @@ void Stack::run_above(Level& level, const Job& job, std::unique_lock<PriorityMut
                       .ceiling = target_->scenario->ceilings().ceiling(job.task)});
   lock.unlock();
   if (wake_standby) {
-    by_number_[above].load()->event.notify();
+    by_number_[above].load()->event.notify_thread();
   }
   now = run_job(shared_, state, job, target, level.recorder);
   lock.lock();

@@ -13,8 +13,10 @@ namespace takt::os {
 namespace {
 
 // A signal handler reaches nothing but globals.
-// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
+// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables)
 std::atomic<StopFlag*> signalled_flag{nullptr};
+std::atomic<pid_t> signalled_process{0};
+// NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 static_assert(std::atomic<StopFlag*>::is_always_lock_free);
 
 extern "C" void takt_on_stop_signal(int /*signal*/) {
@@ -28,7 +30,7 @@ extern "C" void takt_on_stop_signal(int /*signal*/) {
 void StopFlag::request() noexcept {
   word_.store(1);
   futex_wake(word_, INT_MAX);
-  for (auto& slot : events_) {
+  for (const auto& slot : events_) {
     if (Event* event = slot.load()) {
       event->notify();
     }
@@ -72,6 +74,10 @@ void StopFlag::detach(Event& event) noexcept {
 
 StopOnSignal::StopOnSignal(StopFlag& flag, std::initializer_list<int> signals) {
   former_.reserve(signals.size());
+  // After a fork the flag of the parent is none of ours.
+  if (signalled_process.exchange(getpid()) != getpid()) {
+    signalled_flag.store(nullptr);
+  }
   StopFlag* none = nullptr;
   if (!signalled_flag.compare_exchange_strong(none, &flag)) {
     throw std::logic_error{"StopOnSignal: another one is active in this process"};

@@ -5,10 +5,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <climits>
 #include <future>
+#include <memory>
+#include <system_error>
 #include <utility>
 
 namespace takt::os {
@@ -194,15 +197,60 @@ std::chrono::nanoseconds rr_interval() noexcept {
   return std::chrono::seconds{interval.tv_sec} + std::chrono::nanoseconds{interval.tv_nsec};
 }
 
+namespace {
+
+// What a new thread takes with it; it lives there.
+struct Start {
+  ThreadSettings settings;
+  std::function<void()> body;
+  std::promise<std::pair<pid_t, Shortfalls>> started = {};
+};
+
+void* run(void* start) noexcept {
+  const std::unique_ptr<Start> mine{static_cast<Start*>(start)};
+  mine->started.set_value({gettid(), apply(mine->settings)});
+  mine->body();
+  return nullptr;
+}
+
+// The least that the system allows, in whole pages.
+std::size_t possible_stack(std::size_t wanted) noexcept {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const auto least = static_cast<std::size_t>(sysconf(_SC_THREAD_STACK_MIN));
+  return (std::max(wanted, least) + page - 1) / page * page;
+}
+
+}  // namespace
+
 Thread::Thread(ThreadSettings settings, std::function<void()> body) {
-  std::promise<std::pair<pid_t, Shortfalls>> started;
-  auto ready = started.get_future();
-  thread_ = std::jthread{[settings = std::move(settings), body = std::move(body),
-                          started = std::move(started)]() mutable {
-    started.set_value({gettid(), apply(settings)});
-    body();
-  }};
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  if (settings.stack != 0) {
+    pthread_attr_setstacksize(&attributes, possible_stack(settings.stack));
+  }
+  auto start =
+      std::make_unique<Start>(Start{.settings = std::move(settings), .body = std::move(body)});
+  auto ready = start->started.get_future();
+  const int error = pthread_create(&thread_, &attributes, run, start.get());
+  pthread_attr_destroy(&attributes);
+  if (error != 0) {
+    throw std::system_error{error, std::generic_category(), "cannot start a thread"};
+  }
+  // NOLINTNEXTLINE(bugprone-unused-return-value): the thread's own now
+  static_cast<void>(start.release());
+  joinable_ = true;
   std::tie(tid_, shortfalls_) = ready.get();
+}
+
+Thread::~Thread() {
+  if (joinable_) {
+    join();
+  }
+}
+
+void Thread::join() noexcept {
+  pthread_join(thread_, nullptr);
+  joinable_ = false;
 }
 
 }  // namespace takt::os

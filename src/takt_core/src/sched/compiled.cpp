@@ -17,9 +17,8 @@ void set_if(Value& value, const std::optional<Value>& change) {
 }
 
 void add_read(Task& task, const Read& added) {
-  const auto read = std::find_if(task.reads.begin(), task.reads.end(), [&](const Read& candidate) {
-    return candidate.topic == added.topic;
-  });
+  const auto read = std::ranges::find_if(
+      task.reads, [&](const Read& candidate) { return candidate.topic == added.topic; });
   if (read == task.reads.end()) {
     task.reads.push_back(added);
   } else if (added.max_age.count() != 0) {
@@ -28,7 +27,7 @@ void add_read(Task& task, const Read& added) {
 }
 
 void add_write(Task& task, const std::string& topic) {
-  if (std::find(task.writes.begin(), task.writes.end(), topic) == task.writes.end()) {
+  if (std::ranges::find(task.writes, topic) == task.writes.end()) {
     task.writes.push_back(topic);
   }
 }
@@ -52,8 +51,8 @@ void apply(Task& task, const TaskChange& change) {
 }
 
 std::vector<Task>::iterator find_named(std::vector<Task>& tasks, std::string_view name) {
-  return std::find_if(tasks.begin(), tasks.end(),
-                      [name](const Task& candidate) { return candidate.name == name; });
+  return std::ranges::find_if(tasks,
+                              [name](const Task& candidate) { return candidate.name == name; });
 }
 
 std::vector<Task> merge(std::vector<Task> tasks, const SchedulingScenario& scenario) {
@@ -113,7 +112,7 @@ std::span<const AgeConstraint> CompiledScenario::age_constraints(TaskIndex reade
 Job CompiledScenario::job(TaskIndex task, std::uint64_t index, TimePoint release) const noexcept {
   const TaskParameters& parameters = parameters_[task];
   const nanoseconds relative = relative_deadline(parameters);
-  const bool unlimited = relative.count() == 0 || relative > TimePoint::max() - release;
+  const bool unlimited = relative.count() == 0 || release > TimePoint::max() - relative;
   return {.task = task,
           .priority = parameters.priority,
           .index = index,

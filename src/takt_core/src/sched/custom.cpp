@@ -59,7 +59,7 @@ PolicyPtr custom(std::string name, Comparator comparator, CustomOptions options)
     throw ScheduleError("custom policy", "it has no name",
                         "give it one: traces and reports show it");
   }
-  if (std::find(names.begin(), names.end(), name) != names.end()) {
+  if (std::ranges::find(names, name) != names.end()) {
     throw ScheduleError("custom policy '" + name + "'", "a policy of Takt has this name",
                         "choose another name");
   }

@@ -20,7 +20,7 @@ struct Chain {
 };
 
 bool writes_topic(const Task& task, const std::string& topic) {
-  return std::find(task.writes.begin(), task.writes.end(), topic) != task.writes.end();
+  return std::ranges::find(task.writes, topic) != task.writes.end();
 }
 
 nanoseconds add(nanoseconds a, nanoseconds b) {

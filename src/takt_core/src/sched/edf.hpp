@@ -16,6 +16,7 @@ class EarliestDeadlineFirst : public Policy {
   [[nodiscard]] std::string_view name() const noexcept final { return name_; }
   [[nodiscard]] bool preemptive() const noexcept final { return preemptive_; }
   [[nodiscard]] bool fixed_priority() const noexcept final { return false; }
+  [[nodiscard]] Order order() const noexcept final { return Order::deadline; }
   [[nodiscard]] bool before(const Job& a, const Job& b) const noexcept final {
     return a.deadline < b.deadline;
   }

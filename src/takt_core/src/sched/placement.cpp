@@ -98,9 +98,8 @@ std::vector<Core> place(std::span<const Task> tasks, std::span<const double> loa
     if (cluster.cpu < 0) {
       continue;
     }
-    const auto core = std::find_if(cores.begin(), cores.end(), [&](const Core& candidate) {
-      return candidate.cpu == cluster.cpu;
-    });
+    const auto core = std::ranges::find_if(
+        cores, [&](const Core& candidate) { return candidate.cpu == cluster.cpu; });
     if (core == cores.end()) {
       throw ScheduleError(task_text(tasks[cluster.asking]),
                           "it asks for core " + std::to_string(cluster.cpu) +
@@ -110,19 +109,19 @@ std::vector<Core> place(std::span<const Task> tasks, std::span<const double> loa
     assign(*core, cluster);
   }
   std::erase_if(clusters, [](const Cluster& cluster) { return cluster.cpu >= 0; });
-  std::stable_sort(clusters.begin(), clusters.end(),
-                   [](const Cluster& a, const Cluster& b) { return a.load > b.load; });
+  std::ranges::stable_sort(clusters,
+                           [](const Cluster& a, const Cluster& b) { return a.load > b.load; });
   for (const Cluster& cluster : clusters) {
-    assign(*std::min_element(cores.begin(), cores.end(),
-                             [](const Core& a, const Core& b) {
-                               return a.utilisation != b.utilisation
-                                          ? a.utilisation < b.utilisation
-                                          : a.tasks.size() < b.tasks.size();
-                             }),
+    assign(*std::ranges::min_element(cores,
+                                     [](const Core& a, const Core& b) {
+                                       return a.utilisation != b.utilisation
+                                                  ? a.utilisation < b.utilisation
+                                                  : a.tasks.size() < b.tasks.size();
+                                     }),
            cluster);
   }
   for (Core& core : cores) {
-    std::sort(core.tasks.begin(), core.tasks.end());
+    std::ranges::sort(core.tasks);
   }
   return cores;
 }

@@ -51,7 +51,7 @@ class PrecautiousRm final : public FixedPriority {
                  ? a.parameters.priority > b.parameters.priority
                  : a.kind == TaskKind::timer && b.kind != TaskKind::timer;
     };
-    const auto top = std::min_element(tasks.begin(), tasks.end(), higher);
+    const auto top = std::ranges::min_element(tasks, higher);
     if (top != tasks.end() && top->kind != TaskKind::timer) {
       throw ScheduleError(
           "task '" + top->name + "'",

@@ -12,8 +12,7 @@ namespace takt::sched {
 namespace {
 
 bool reads_topic(const Task& task, const std::string& topic) {
-  return std::any_of(task.reads.begin(), task.reads.end(),
-                     [&](const Read& read) { return read.topic == topic; });
+  return std::ranges::any_of(task.reads, [&](const Read& read) { return read.topic == topic; });
 }
 
 // Repeats `inherit(receiver, reader)` over all message tasks that wait for something and the tasks

@@ -6,7 +6,7 @@
 namespace takt::sched {
 
 ReadyQueue::ReadyQueue(const Policy& policy, std::size_t capacity)
-    : policy_(&policy), capacity_(capacity) {
+    : policy_(&policy), order_(policy.order()), capacity_(capacity) {
   jobs_.reserve(capacity);
 }
 
@@ -48,6 +48,7 @@ std::size_t ReadyQueue::remove(TaskIndex task) noexcept {
 
 void ReadyQueue::set_policy(const Policy& policy) noexcept {
   policy_ = &policy;
+  order_ = policy.order();
   rebuild();
 }
 
@@ -56,7 +57,7 @@ void ReadyQueue::sift_up(std::size_t at) noexcept {
   const Job job = jobs_[at];
   while (at > 0) {
     const std::size_t parent = (at - 1) / 2;
-    if (!runs_before(*policy_, job, jobs_[parent])) {
+    if (!runs_before(job, jobs_[parent])) {
       break;
     }
     jobs_[at] = jobs_[parent];
@@ -70,10 +71,10 @@ void ReadyQueue::sift_down(std::size_t at) noexcept {
   const Job job = jobs_[at];
   while (2 * at + 1 < jobs_.size()) {
     std::size_t child = 2 * at + 1;
-    if (child + 1 < jobs_.size() && runs_before(*policy_, jobs_[child + 1], jobs_[child])) {
+    if (child + 1 < jobs_.size() && runs_before(jobs_[child + 1], jobs_[child])) {
       ++child;
     }
-    if (!runs_before(*policy_, jobs_[child], job)) {
+    if (!runs_before(jobs_[child], job)) {
       break;
     }
     jobs_[at] = jobs_[child];

@@ -25,9 +25,8 @@ SchedulingScenario& SchedulingScenario::add_timer(std::string id, int priority, 
 }
 
 SchedulingScenario& SchedulingScenario::add_task(TaskChange change) {
-  const bool known = std::any_of(tasks_.begin(), tasks_.end(), [&](const TaskChange& other) {
-    return other.task == change.task;
-  });
+  const bool known = std::ranges::any_of(
+      tasks_, [&](const TaskChange& other) { return other.task == change.task; });
   if (known) {
     throw ScheduleError("scenario " + quoted(name_), "it already has task " + quoted(change.task),
                         "add each task once, with all that changes");

@@ -68,8 +68,11 @@ bool SystemCeiling::pop() noexcept {
   return true;
 }
 
-void SystemCeiling::set_ceilings(const Ceilings& ceilings) noexcept {
+void SystemCeiling::set_ceilings(const Ceilings& ceilings, bool comparable) noexcept {
   ceilings_ = &ceilings;
+  if (comparable) {
+    return;
+  }
   for (Level& level : started_) {
     level = level == no_ceiling ? no_ceiling : infinite_ceiling;
   }

@@ -42,9 +42,8 @@ SchedulingStrategy& SchedulingStrategy::set_default_scenario(std::string_view na
 }
 
 std::optional<std::size_t> SchedulingStrategy::find(std::string_view name) const noexcept {
-  const auto scenario =
-      std::find_if(scenarios_.begin(), scenarios_.end(),
-                   [name](const ScenarioPtr& candidate) { return candidate->name() == name; });
+  const auto scenario = std::ranges::find_if(
+      scenarios_, [name](const ScenarioPtr& candidate) { return candidate->name() == name; });
   if (scenario == scenarios_.end()) {
     return std::nullopt;
   }

@@ -132,8 +132,8 @@ TaskSet::TaskSet(std::vector<Task> tasks, const Policy& policy,
 }
 
 std::optional<TaskIndex> TaskSet::find(std::string_view name) const noexcept {
-  const auto task = std::find_if(tasks_.begin(), tasks_.end(),
-                                 [name](const Task& candidate) { return candidate.name == name; });
+  const auto task = std::ranges::find_if(
+      tasks_, [name](const Task& candidate) { return candidate.name == name; });
   if (task == tasks_.end()) {
     return std::nullopt;
   }

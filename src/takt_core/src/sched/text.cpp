@@ -14,7 +14,7 @@ namespace takt::sched {
 std::string quoted(std::string_view name) {
   std::string text{"'"};
   text += name;
-  text += "'";
+  text += '\'';
   return text;
 }
 

@@ -82,9 +82,11 @@ Tail lower_tail(double k, double n, double p) noexcept {
   const double odds = (1 - p) / p;
   double sum = 1;
   double term = 1;
-  for (double i = 0; i < k && term > epsilon * sum / 8; ++i) {
+  double i = 0;
+  while (i < k && term > epsilon * sum / 8) {
     term *= (k - i) * odds / (n - k + i + 1);
     sum += term;
+    ++i;
   }
   return {.log_probability = log_probability(k, n, p) + std::log(sum),
           .log_slope = -(n - k) / ((1 - p) * sum)};
@@ -95,9 +97,11 @@ Tail upper_tail(double k, double n, double p) noexcept {
   const double odds = p / (1 - p);
   double sum = 1;
   double term = 1;
-  for (double i = k + 1; i < n && term > epsilon * sum / 8; ++i) {
+  double i = k + 1;
+  while (i < n && term > epsilon * sum / 8) {
     term *= (n - i) * odds / (i + 1);
     sum += term;
+    ++i;
   }
   return {.log_probability = log_probability(k + 1, n, p) + std::log(sum),
           .log_slope = (k + 1) / (p * sum)};

@@ -30,6 +30,12 @@ class Core {
                      .running = true});
   }
 
+  // A task has one job at a time: where another one starts, the end of the former was lost. Its
+  // time cannot be known, so its last stretch is left out.
+  void drop(std::uint16_t task) {
+    std::erase_if(open_, [task](const Open& open) { return open.slice.task == task; });
+  }
+
   // False when the job did not start on this core.
   bool end(const Event& event) {
     const auto job = find(event);
@@ -103,6 +109,9 @@ Timeline timeline(const std::vector<Event>& events) {
     Core& core = cores.try_emplace(event.core, result).first->second;
     switch (event.type) {
       case EventType::start:
+        for (auto& [number, other] : cores) {
+          other.drop(event.task);
+        }
         core.start(event);
         break;
       case EventType::end:

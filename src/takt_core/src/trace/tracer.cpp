@@ -50,10 +50,34 @@ void Tracer::run() {
   // Of this thread alone, as Linux has it. A failure leaves it at its nice value, which is
   // harmless.
   setpriority(PRIO_PROCESS, 0, lowest_urgency);
+  watch_steal();
   while (!stop_.wait_until(os::now() + options_.drain_period)) {
     drain();
+    watch_steal();
   }
   drain();
+  watch_steal();
+}
+
+void Tracer::watch_steal() {
+  try {
+    const os::TimePoint now = os::now();
+    steal_.read(stolen_);
+    for (std::size_t i = 0; i < stolen_.size() && i < stolen_before_.size(); ++i) {
+      const auto news = stolen_[i].stolen - stolen_before_[i].stolen;
+      if (stolen_[i].core == stolen_before_[i].core && news.count() > 0) {
+        writer_.write(Event{.time = now.time_since_epoch().count(),
+                            .job = static_cast<std::uint64_t>((now - watched_before_).count()),
+                            .value = news.count(),
+                            .core = static_cast<std::uint16_t>(stolen_[i].core),
+                            .type = EventType::stolen});
+      }
+    }
+    stolen_.swap(stolen_before_);
+    watched_before_ = now;
+  } catch (const std::system_error& error) {
+    error_ = error.what();
+  }
 }
 
 void Tracer::drain() {

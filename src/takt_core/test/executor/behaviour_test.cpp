@@ -10,6 +10,7 @@
 
 #include "support.hpp"
 #include "takt/sched/error.hpp"
+#include "takt/trace/current.hpp"
 
 namespace takt::test {
 namespace {
@@ -241,6 +242,39 @@ TEST_P(Behaviour, StopsFromACallback) {
   executor.spin();
   EXPECT_GE(executor.statistics(1).completed, 1U);
   EXPECT_EQ(executor.statistics(0).completed, 0U);
+}
+
+TEST(Trace, HoldsTheCpuTimeOfEveryJobAndWhatCallbacksRecord) {
+  const TemporaryFile file;
+  Executor executor{{.cpus = {0},
+                     .trace = file.path(),
+                     .trace_cpu_time = true,
+                     .trace_attributes = {{"seed", "7"}},
+                     .on_shortfalls = [](const auto&) {}}};
+  const std::uint16_t topic = executor.trace_topic("/scan");
+  executor.add(timer("writer", 2ms, 10), {.callback = [&](const auto& job) {
+                 burn(100us);
+                 trace::record_in_job(trace::EventType::publish, os::now(), topic,
+                                      static_cast<std::int64_t>(job.index));
+               }});
+  run_until_each_completed(executor, 3);
+  const trace::Trace trace = trace::read_trace(file.path());
+  EXPECT_EQ(trace.topics.at(topic), "/scan");
+  EXPECT_EQ(std::ranges::count(trace.attributes, "seed=7"), 1);
+  int ends = 0;
+  int published = 0;
+  for (const trace::Event& event : trace.events) {
+    if (event.type == trace::EventType::end) {
+      EXPECT_GT(event.value, 0);
+      ++ends;
+    } else if (event.type == trace::EventType::publish) {
+      EXPECT_EQ(event.value, static_cast<std::int64_t>(event.job));
+      EXPECT_EQ(event.topic, topic);
+      ++published;
+    }
+  }
+  EXPECT_GE(ends, 3);
+  EXPECT_EQ(published, ends);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <sys/syscall.h>
 
 #include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
@@ -72,6 +73,22 @@ TEST(Event, notifications_before_it_is_taken_merge) {
   event.notify();
   event.wait();
   EXPECT_FALSE(event.try_wait());
+}
+
+TEST(Event, no_notification_of_a_thread_is_lost_among_many) {
+  constexpr int last = 200'000;
+  Event event;
+  std::atomic<int> sent{0};
+  std::thread waiter{[&] {
+    while (sent.load() != last) {
+      event.wait();  // a lost one would leave it asleep
+    }
+  }};
+  for (int i = 1; i <= last; ++i) {
+    sent.store(i);
+    event.notify_thread();
+  }
+  waiter.join();
 }
 
 TEST(Event, that_is_set_is_taken_even_when_the_deadline_has_passed) {

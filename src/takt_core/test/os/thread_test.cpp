@@ -35,6 +35,21 @@ Outcome outcome_of(const ThreadSettings& settings) {
   return outcome;
 }
 
+TEST(Thread, HasTheStackThatWasAskedFor) {
+  for (const std::size_t wanted : {std::size_t{1}, std::size_t{300'000}, std::size_t{1} << 21}) {
+    std::size_t size = 0;
+    Thread thread{{.stack = wanted}, [&size] {
+                    pthread_attr_t attributes;
+                    pthread_getattr_np(pthread_self(), &attributes);
+                    pthread_attr_getstacksize(&attributes, &size);
+                    pthread_attr_destroy(&attributes);
+                  }};
+    thread.join();
+    EXPECT_GE(size, wanted);
+    EXPECT_LT(size, wanted + 1'000'000) << "the least that is possible is not that much";
+  }
+}
+
 TEST(Policy, names_of_what_can_be_asked_for_are_read_back) {
   for (const auto policy :
        {SchedulingPolicy::other, SchedulingPolicy::fifo, SchedulingPolicy::rr}) {

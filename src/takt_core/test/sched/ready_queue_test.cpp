@@ -55,6 +55,18 @@ std::vector<Job> drained(ReadyQueue& queue) {
   return jobs;
 }
 
+TEST(Policy, states_the_order_that_its_comparison_has) {
+  Random random{9};
+  for (const PolicyPtr& policy : all_policies()) {
+    for (int round = 0; round < 2000; ++round) {
+      const Job a = random.job(0);
+      const Job b = random.job(1);
+      ASSERT_EQ(runs_before(policy->order(), *policy, a, b), runs_before(*policy, a, b))
+          << policy->name();
+    }
+  }
+}
+
 TEST(ReadyQueue, pops_random_jobs_in_the_order_of_the_policy) {
   Random random{1};
   for (const PolicyPtr& policy : all_policies()) {

@@ -56,6 +56,16 @@ TEST(Timeline, FindsTheJobThatMovedToAnotherCore) {
   EXPECT_EQ(text(result), "1:[0-20]");
 }
 
+TEST(Timeline, ForgetsTheJobWhoseEndWasLostWhenItsTaskStartsAnother) {
+  using enum EventType;
+  const Timeline result = timeline({on_core(0, 0, start, 1, 0), on_core(0, 10, start, 2, 0),
+                                    on_core(0, 20, end, 2, 0),  // the end of 1 is lost
+                                    on_core(0, 100, start, 1, 1), on_core(0, 110, end, 1, 1),
+                                    on_core(0, 120, start, 2, 1), on_core(0, 130, end, 2, 1)});
+  EXPECT_EQ(text(result), "1:[0-10 2:[10-20] 1:[100-110] 2:[120-130]");
+  EXPECT_EQ(result.not_nested, 0U);
+}
+
 TEST(Timeline, CountsJobsThatEndBelowARunningOne) {
   using enum EventType;
   const Timeline result = timeline({on_core(0, 0, start, 1), on_core(0, 10, start, 2),

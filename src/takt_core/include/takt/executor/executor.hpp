@@ -17,6 +17,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,6 +28,7 @@
 #include "takt/executor/options.hpp"
 #include "takt/os/event.hpp"
 #include "takt/sched/strategy.hpp"
+#include "takt/trace/recorder.hpp"
 
 namespace takt::executor {
 
@@ -111,9 +113,16 @@ class Executor {
   [[nodiscard]] TaskStatistics statistics(TaskIndex task) const noexcept;
   [[nodiscard]] std::size_t task_count() const noexcept;
 
+  // The number under which the trace names a topic, for what callbacks record themselves
+  // (trace/current.hpp). Not from a callback.
+  [[nodiscard]] std::uint16_t trace_topic(const std::string& topic) const;
+
+  // For a thread of the caller's, after start(): it records into the same trace, until stop().
+  [[nodiscard]] trace::Recorder add_trace_thread() const;
+
   [[nodiscard]] os::TimePoint start_time()
-      const noexcept;  // of releases; meaningless before start()
-  [[nodiscard]] const os::Shortfalls& shortfalls() const noexcept;  // after start()
+      const noexcept;                               // of releases; meaningless before start()
+  [[nodiscard]] os::Shortfalls shortfalls() const;  // after start(); from any thread
   [[nodiscard]] std::uint64_t lost_trace_events() const noexcept;
 
  private:

@@ -42,6 +42,15 @@ class Lanes : public Partition {
   void wake_to_stop() noexcept override;
   void join() override;
 
+ protected:
+  void place(TaskState& task, TimePoint time) noexcept override;
+  void displace(TaskState& task) noexcept override;
+  [[nodiscard]] std::int64_t wake_key(TaskIndex task) const noexcept override {
+    return target_->scenario->parameters(task).priority;
+  }
+  void retarget() noexcept override {}
+  void wake_for(const TaskState& task) noexcept override;
+
  private:
   struct Lane {
     Lane(std::size_t tasks, int lane_priority) : calendar(tasks), priority(lane_priority) {}
@@ -55,14 +64,6 @@ class Lanes : public Partition {
     trace::Recorder recorder;
     std::unique_ptr<os::Thread> thread;
   };
-
-  void place(TaskState& task, TimePoint time) noexcept override;
-  void displace(TaskState& task) noexcept override;
-  [[nodiscard]] std::int64_t wake_key(TaskIndex task) const noexcept override {
-    return target_->scenario->parameters(task).priority;
-  }
-  void retarget() noexcept override {}
-  void wake_for(const TaskState& task) noexcept override;
 
   void add_lane(int priority, const Target* target);
   [[nodiscard]] Lane* lane_of(std::int64_t priority) const noexcept {

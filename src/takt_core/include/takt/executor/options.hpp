@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "takt/executor/input.hpp"
@@ -86,12 +87,20 @@ struct Options {
   // Dynamic policies: jobs run at this real-time priority and those above it, one level higher for
   // each job that they preempt.
   int base_priority = 40;
-  bool real_time = true;     // SCHED_FIFO; false: SCHED_OTHER, without a word about it
+  // SCHED_FIFO, and no deep idle states while it spins (os::NoDeepIdle). False: SCHED_OTHER,
+  // without a word about it.
+  bool real_time = true;
   bool lock_memory = false;  // keep page faults out of the loop; the process must have the room
-  std::size_t prefaulted_stack = std::size_t{64} * 1024;  // bytes of each thread's stack
+  // Bytes of each thread that runs callbacks, and how many of them are touched before the start.
+  std::size_t stack = std::size_t{2} * 1024 * 1024;
+  std::size_t prefaulted_stack = std::size_t{64} * 1024;
   std::size_t max_tasks = 1024;        // tasks that can be added in all, before and while it spins
   std::filesystem::path trace = {};    // empty: no trace
   std::size_t trace_capacity = 16384;  // events of a thread that wait to be written
+  // Whether the trace tells the CPU time of every job and of the executor between two of them: half
+  // a microsecond more for each. Tasks with a budget are measured in any case.
+  bool trace_cpu_time = false;
+  std::vector<std::pair<std::string, std::string>> trace_attributes = {};  // more about the trace
   Handlers handlers = {};
   // Told once, at the start, what real-time settings could not be obtained; the default writes to
   // standard error.

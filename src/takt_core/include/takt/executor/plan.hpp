@@ -25,6 +25,8 @@ struct AgeWatch {
   std::atomic<std::int64_t> at{INT64_MAX};      // look at this time; INT64_MAX: nothing is asked
   std::atomic<std::int64_t> oldest{INT64_MIN};  // a sample of this time or later will do
   std::atomic<std::int64_t> needed{INT64_MAX};  // when the data must be there
+  std::int64_t asked = INT64_MIN;  // the last `at`; the reader's alone. Never asked for twice:
+                                   // tasks that read from each other would not stop asking
 };
 
 // The reader's constraint on one topic, with where to find the topic's last sample.

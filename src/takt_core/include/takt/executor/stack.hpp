@@ -44,6 +44,15 @@ class Stack : public Partition {
   void wake_to_stop() noexcept override;
   void join() override;
 
+ protected:
+  void place(TaskState& task, TimePoint time) noexcept override;
+  void displace(TaskState& task) noexcept override;
+  [[nodiscard]] std::int64_t wake_key(TaskIndex task) const noexcept override {
+    return target_->scenario->ceilings().level(task);
+  }
+  void retarget() noexcept override;
+  void wake_for(const TaskState& task) noexcept override;
+
  private:
   struct Level {
     explicit Level(std::size_t level_number) : number(level_number) {}
@@ -62,14 +71,6 @@ class Stack : public Partition {
     std::size_t level = 0;
     sched::Level ceiling = sched::no_ceiling;  // of its group
   };
-
-  void place(TaskState& task, TimePoint time) noexcept override;
-  void displace(TaskState& task) noexcept override;
-  [[nodiscard]] std::int64_t wake_key(TaskIndex task) const noexcept override {
-    return target_->scenario->ceilings().level(task);
-  }
-  void retarget() noexcept override;
-  void wake_for(const TaskState& task) noexcept override;
 
   void add_level();
   void run(Level& level) noexcept;

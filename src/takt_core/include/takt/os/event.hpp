@@ -32,6 +32,14 @@ class Event {
     }
   }
 
+  // The same for an event whose waiters are threads of this process: one that was woken will take
+  // the event, so there is no system call either when the event is set already.
+  void notify_thread() noexcept {
+    if (set_.exchange(1) == 0 && waiters_.load() != 0) {
+      futex_wake(set_, 1);
+    }
+  }
+
   // Takes the event if it is set; never sleeps.
   bool try_wait() noexcept { return set_.exchange(0) != 0; }
 

@@ -52,7 +52,7 @@ class StopFlag {
 
 // While it lives, the given signals set `flag`; afterwards the former handlers are back. System
 // calls that these signals interrupt return EINTR. At most one at a time in a process (throws
-// std::logic_error). The flag must outlive it.
+// std::logic_error); that of a parent does not count after a fork. The flag must outlive it.
 class StopOnSignal {
  public:
   explicit StopOnSignal(StopFlag& flag, std::initializer_list<int> signals = {SIGINT, SIGTERM});

@@ -4,15 +4,16 @@
 // it gave. Asked and obtained are kept apart, because a result is worth only what was obtained.
 #pragma once
 
+#include <pthread.h>
 #include <sys/types.h>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <vector>
 
 #include "takt/os/shortfall.hpp"
@@ -38,6 +39,9 @@ struct ThreadSettings {
   int priority = 0;            // min_priority..max_priority for fifo and rr, 0 for other
   std::vector<int> cpus = {};  // where it may run; empty: left as it is
   std::string name = {};       // at most 15 bytes; empty: left as it is
+  // Bytes, of a Thread that is created with these settings; 0: the system's default, 8 MB on most.
+  // All of it counts where memory is locked.
+  std::size_t stack = 0;
 };
 
 // Applies the settings to the calling thread, each on its own: one that fails does not keep the
@@ -71,18 +75,25 @@ std::chrono::nanoseconds rr_interval() noexcept;
 class Thread {
  public:
   // Returns when the settings have been applied. Throws std::system_error when there can be no
-  // thread at all.
+  // thread at all, or none with such a stack.
   Thread(ThreadSettings settings, std::function<void()> body);
+  ~Thread();
+  Thread(const Thread&) = delete;
+  Thread& operator=(const Thread&) = delete;
+  Thread(Thread&&) = delete;
+  Thread& operator=(Thread&&) = delete;
 
-  void join() { thread_.join(); }
-  [[nodiscard]] bool joinable() const noexcept { return thread_.joinable(); }
+  // Once, while joinable().
+  void join() noexcept;
+  [[nodiscard]] bool joinable() const noexcept { return joinable_; }
   [[nodiscard]] pid_t tid() const noexcept { return tid_; }
   [[nodiscard]] const Shortfalls& shortfalls() const noexcept { return shortfalls_; }
 
  private:
   pid_t tid_ = 0;
   Shortfalls shortfalls_;
-  std::jthread thread_;
+  pthread_t thread_{};
+  bool joinable_ = false;
 };
 
 }  // namespace takt::os

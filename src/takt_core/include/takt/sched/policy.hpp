@@ -28,6 +28,13 @@ struct Decision {
   TimePoint idle_until;    // only with none: when to ask again at the latest
 };
 
+// What before() compares, where that is a single number of a job.
+enum class Order : std::uint8_t {
+  priority,  // a.priority > b.priority
+  deadline,  // a.deadline < b.deadline
+  other,     // nobody knows but before()
+};
+
 class Policy {
  public:
   Policy() = default;
@@ -55,6 +62,9 @@ class Policy {
   // comes before the other run in the order of their releases, then of their tasks.
   [[nodiscard]] virtual bool before(const Job& a, const Job& b) const noexcept = 0;
 
+  // Lets a queue compare jobs without a call; before() must say the same.
+  [[nodiscard]] virtual Order order() const noexcept { return Order::other; }
+
   // Which of the pending jobs (not empty, in any order, none of them started) runs next on an idle
   // core. `next` holds the next job, released after `time`, of each active timer task (the releases
   // of message tasks cannot be foreseen). The default is the first by before(): work-conserving.
@@ -75,6 +85,14 @@ class Policy {
   virtual void prepare(std::vector<Task>& tasks) const;
 };
 
+// Of two jobs that neither comes before the other by their policy.
+inline bool released_before(const Job& a, const Job& b) noexcept {
+  if (a.release != b.release) {
+    return a.release < b.release;
+  }
+  return a.task != b.task ? a.task < b.task : a.index < b.index;
+}
+
 // The policy's order with ties resolved: a total order over distinct jobs.
 inline bool runs_before(const Policy& policy, const Job& a, const Job& b) noexcept {
   if (policy.before(a, b)) {
@@ -83,10 +101,20 @@ inline bool runs_before(const Policy& policy, const Job& a, const Job& b) noexce
   if (policy.before(b, a)) {
     return false;
   }
-  if (a.release != b.release) {
-    return a.release < b.release;
+  return released_before(a, b);
+}
+
+// The same without a call, for a policy of that order.
+inline bool runs_before(Order order, const Policy& policy, const Job& a, const Job& b) noexcept {
+  switch (order) {
+    case Order::priority:
+      return a.priority != b.priority ? a.priority > b.priority : released_before(a, b);
+    case Order::deadline:
+      return a.deadline != b.deadline ? a.deadline < b.deadline : released_before(a, b);
+    case Order::other:
+      break;
   }
-  return a.task != b.task ? a.task < b.task : a.index < b.index;
+  return runs_before(policy, a, b);
 }
 
 // The index of the job that runs before all others; `jobs` must not be empty.

@@ -42,6 +42,11 @@ class ReadyQueue {
   [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
   [[nodiscard]] const Policy& policy() const noexcept { return *policy_; }
 
+  // The order of this queue.
+  [[nodiscard]] bool runs_before(const Job& a, const Job& b) const noexcept {
+    return sched::runs_before(order_, *policy_, a, b);
+  }
+
   // All pending jobs, the best first, the others in no order: what Policy::decide() takes.
   [[nodiscard]] std::span<const Job> jobs() const noexcept { return jobs_; }
 
@@ -51,6 +56,7 @@ class ReadyQueue {
   void rebuild() noexcept;
 
   const Policy* policy_;
+  Order order_;  // the policy's
   std::size_t capacity_;
   std::vector<Job> jobs_;
   OrderWatch watch_;

@@ -75,8 +75,9 @@ class SystemCeiling {
   bool pop() noexcept;
 
   // Changes to the ceilings of another scenario. Levels of two scenarios cannot be compared, so
-  // groups that are held keep everything out until their jobs have ended.
-  void set_ceilings(const Ceilings& ceilings) noexcept;
+  // groups that are held keep everything out until their jobs have ended; unless levels are
+  // priorities in both (`comparable`).
+  void set_ceilings(const Ceilings& ceilings, bool comparable = false) noexcept;
 
   [[nodiscard]] Level ceiling() const noexcept {
     return started_.empty() ? no_ceiling : started_.back();

@@ -31,6 +31,15 @@ enum class EventType : std::uint8_t {
   early_release = 12,   // released before its time to keep a data age; value: the regular release
   scenario = 13,        // the core follows another scenario from here on; value: its id
   overflow = 14,  // the ring of one thread was full; value: number of events lost since the last
+  publish = 15,  // a message of `topic` was made; time: right before it was handed over; value: its
+                 // sequence, counted for the topic from 0, whoever writes it; task no_task: by
+                 // somebody outside of the application
+  use = 16,      // the job computes on data of `topic`; value: sequence of the newest message that
+                 // it has, -1: none yet
+  stolen = 17,   // CPU time that the hypervisor gave to others instead of `core`: value, within the
+                 // `job` nanoseconds before `time`
+  dispatch = 18,  // value: CPU time of the thread between its last job and this one: choosing,
+                  // going to sleep, waking up
 };
 
 inline constexpr std::uint16_t no_task = 0xFFFF;

@@ -31,8 +31,8 @@ struct Timeline {
 
 // Preemption by the kernel is not seen by the threads themselves. On one core, a job that starts
 // while another one runs has preempted it, and the other one resumes when it ends. Preempt and
-// resume events, which the simulator writes, are taken as they are. Jobs that had not ended when
-// the trace did are not in it.
+// resume events, which the simulator writes, are taken as they are. The last stretch of a job whose
+// end is not in the trace (still running then, or lost) is left out.
 Timeline timeline(const std::vector<Event>& events);
 
 }  // namespace takt::trace

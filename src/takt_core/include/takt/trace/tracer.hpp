@@ -2,7 +2,8 @@
 //
 // Records the events of real-time threads: each thread gets a ring of its own, and one thread at
 // the lowest urgency empties the rings into a file. What was lost is counted, in the file's header
-// and as overflow events at the place where it is missing.
+// and as overflow events at the place where it is missing. The same thread watches what the
+// hypervisor steals: the one cause of a late job that no thread of the process sees.
 #pragma once
 
 #include <chrono>
@@ -14,6 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "takt/os/clock.hpp"
+#include "takt/os/stolen_time.hpp"
 #include "takt/os/stop.hpp"
 #include "takt/os/thread.hpp"
 #include "takt/trace/recorder.hpp"
@@ -59,6 +62,7 @@ class Tracer {
   };
   void run();
   void drain();
+  void watch_steal();
 
   TracerOptions options_;
   TraceWriter writer_;
@@ -66,6 +70,10 @@ class Tracer {
   std::vector<std::unique_ptr<Source>> sources_;
   std::vector<Event> batch_;
   std::string error_;
+  os::StolenTime steal_;
+  std::vector<os::StolenTime::OfCore> stolen_;
+  std::vector<os::StolenTime::OfCore> stolen_before_;
+  os::TimePoint watched_before_;
   os::StopFlag stop_;
   os::Thread thread_;  // last: it uses all of the above
 };

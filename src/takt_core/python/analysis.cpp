@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The analysis for Python: documents in, documents out; times in the documents are in microseconds.
+#include "analysis.hpp"
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "takt/analysis/analyse.hpp"
+#include "takt/analysis/batch.hpp"
+#include "takt/application/parse.hpp"
+#include "takt/sched/error.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace takt::analysis {
+namespace {
+
+nb::object microseconds(nanoseconds time) {
+  return nb::float_(static_cast<double>(time.count()) / 1000.0);
+}
+
+nb::object microseconds(const std::optional<nanoseconds>& time) {
+  return time ? microseconds(*time) : nb::none();
+}
+
+nb::object named(const std::vector<std::pair<std::string, int>>& pairs) {
+  if (pairs.empty()) {
+    return nb::none();
+  }
+  nb::dict result;
+  for (const auto& [name, value] : pairs) {
+    result[name.c_str()] = value;
+  }
+  return result;
+}
+
+template <class Items, class Function>
+nb::list list_of(const Items& items, const Function& function) {
+  nb::list result;
+  for (const auto& item : items) {
+    result.append(function(item));
+  }
+  return result;
+}
+
+nb::dict document(const CallbackReport& callback) {
+  nb::dict result;
+  result["name"] = callback.name;
+  result["cpu"] = callback.cpu;
+  result["priority"] =
+      callback.priority == 0 ? nb::none() : nb::object(nb::int_(callback.priority));
+  result["period_us"] = microseconds(callback.period);
+  result["deadline_us"] = microseconds(callback.deadline);
+  result["wcet_us"] = microseconds(callback.wcet);
+  result["jitter_us"] = microseconds(callback.jitter);
+  result["response_us"] = microseconds(callback.response);
+  result["blocking_us"] = microseconds(callback.blocking);
+  result["meets"] = callback.verdict == Verdict::meets;
+  result["verdict"] = text(callback.verdict);
+  result["exact"] = callback.exact;
+  result["bound_by"] = callback.bound_by;
+  return result;
+}
+
+nb::dict document(const CoreReport& core) {
+  nb::dict result;
+  result["cpu"] = core.cpu;
+  const bool endless = core.utilization > 1e9;  // a release without least distance
+  result["utilization"] = endless ? nb::none() : nb::object(nb::float_(core.utilization));
+  result["schedulable"] = core.verdict == Verdict::meets;
+  result["verdict"] = text(core.verdict);
+  result["bound_by"] =
+      core.bound_by.empty() ? nb::none() : nb::object(nb::str(core.bound_by.c_str()));
+  return result;
+}
+
+nb::dict document(const ChainReport& chain) {
+  nb::dict result;
+  result["name"] = chain.name;
+  result["callbacks"] =
+      list_of(chain.callbacks, [](const std::string& name) { return nb::str(name.c_str()); });
+  result["latency_us"] = microseconds(chain.latency);
+  result["max_latency_us"] = microseconds(chain.max_latency);
+  result["reaction_us"] = microseconds(chain.reaction);
+  result["age_us"] = microseconds(chain.age);
+  result["meets"] = chain.verdict == Verdict::meets;
+  result["bound_by"] = chain.bound_by;
+  return result;
+}
+
+nb::dict document(const AgeReport& age) {
+  nb::dict result;
+  result["callback"] = age.callback;
+  result["topic"] = age.topic;
+  result["source"] = age.source.empty() ? nb::none() : nb::object(nb::str(age.source.c_str()));
+  result["age_us"] = microseconds(age.age);
+  result["max_age_us"] = microseconds(age.max_age);
+  result["meets"] = age.verdict == Verdict::meets;
+  result["bound_by"] = age.bound_by;
+  return result;
+}
+
+nb::object document(const std::optional<Sensitivity>& sensitivity) {
+  if (!sensitivity) {
+    return nb::none();
+  }
+  nb::dict result;
+  result["factor"] = sensitivity->all ? nb::object(nb::float_(*sensitivity->all)) : nb::none();
+  nb::dict callbacks;
+  for (const auto& [name, factor] : sensitivity->callbacks) {
+    callbacks[name.c_str()] = factor > 0 ? nb::object(nb::float_(factor)) : nb::none();
+  }
+  result["callbacks"] = callbacks;
+  return result;
+}
+
+nb::dict document(const ScenarioReport& scenario) {
+  const auto each = [](const auto& item) { return document(item); };
+  nb::dict result;
+  result["name"] = scenario.name;
+  result["policy"] = scenario.policy;
+  result["schedulable"] = scenario.deadlines == Verdict::meets;
+  result["verdict"] = text(scenario.verdict);
+  result["cores"] = list_of(scenario.cores, each);
+  result["callbacks"] = list_of(scenario.callbacks, each);
+  result["chains"] = list_of(scenario.chains, each);
+  result["ages"] = list_of(scenario.ages, each);
+  result["sensitivity"] = document(scenario.sensitivity);
+  nb::dict proposals;
+  proposals["priorities"] = named(scenario.priorities);
+  proposals["cpus"] = named(scenario.cpus);
+  result["proposals"] = proposals;
+  result["remarks"] =
+      list_of(scenario.remarks, [](const std::string& remark) { return nb::str(remark.c_str()); });
+  return result;
+}
+
+nb::object overheads_of(const application::Overheads& overheads) {
+  if (!overheads.any()) {
+    return nb::none();
+  }
+  nb::dict result;
+  result["dispatch_us"] = microseconds(overheads.dispatch);
+  result["preemption_us"] = microseconds(overheads.preemption);
+  result["release_us"] = microseconds(overheads.release);
+  result["publish_us"] = microseconds(overheads.publish);
+  result["publish_per_kib_us"] = microseconds(overheads.publish_per_kib);
+  result["deliver_us"] = microseconds(overheads.deliver);
+  result["deliver_per_kib_us"] = microseconds(overheads.deliver_per_kib);
+  return result;
+}
+
+// What is wrong with an application is wrong with a value here.
+template <class Function>
+auto refusing(const Function& function) {
+  try {
+    const nb::gil_scoped_release release;
+    return function();
+  } catch (const sched::ScheduleError& error) {
+    throw nb::value_error(error.what());
+  } catch (const application::ParseError& error) {
+    throw nb::value_error(error.what());
+  }
+}
+
+nb::dict analyse_document(std::string_view json, bool sensitivity, bool proposals) {
+  const Report report = refusing([&] {
+    return analyse(application::parse(json), {.sensitivity = sensitivity, .proposals = proposals});
+  });
+  nb::dict result;
+  result["schema_version"] = 1;
+  result["application"] = report.application;
+  result["policy"] = report.policy;
+  result["verdict"] = text(report.verdict);
+  result["overheads"] = overheads_of(report.overheads);
+  result["scenarios"] = list_of(report.scenarios, [](const auto& each) { return document(each); });
+  result["remarks"] =
+      list_of(report.remarks, [](const std::string& remark) { return nb::str(remark.c_str()); });
+  return result;
+}
+
+std::vector<bool> analyse_many(const std::vector<std::string>& documents) {
+  return refusing([&] {
+    std::vector<bool> accepted;
+    accepted.reserve(documents.size());
+    for (const std::string& document : documents) {
+      accepted.push_back(accepts(application::parse(document)));
+    }
+    return accepted;
+  });
+}
+
+template <typename Value>
+using Column = nb::ndarray<const Value, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+nb::object analyse_columns(const std::string& policy, const Column<std::int64_t>& first,
+                           const Column<std::int64_t>& period, const Column<std::int64_t>& deadline,
+                           const Column<std::int64_t>& wcet, const Column<std::int64_t>& priority) {
+  const auto span = [](const Column<std::int64_t>& column) {
+    return std::span{column.data(), column.size()};
+  };
+  auto answers = refusing([&] {
+    return analyse_sets({.policy = policy,
+                         .first = span(first),
+                         .period = span(period),
+                         .deadline = span(deadline),
+                         .wcet = span(wcet),
+                         .priority = span(priority)});
+  });
+  auto owned = std::make_unique<std::vector<std::uint8_t>>(std::move(answers));
+  const nb::capsule owner(owned.get(), [](void* data) noexcept {
+    const std::unique_ptr<std::vector<std::uint8_t>> last{
+        static_cast<std::vector<std::uint8_t>*>(data)};
+  });
+  const std::vector<std::uint8_t>& held = *owned.release();  // the capsule's from here
+  return nb::cast(
+      nb::ndarray<nb::numpy, const std::uint8_t, nb::ndim<1>>(held.data(), {held.size()}, owner));
+}
+
+}  // namespace
+
+void bind(nb::module_& module) {
+  module.def("analyse", &analyse_document, "json"_a, "sensitivity"_a = true, "proposals"_a = true,
+             "The document of `takt analyse --json` for an application in its flat form.\n"
+             "Raises ValueError for a text that is not this form, and for an application that an\n"
+             "executor refuses.");
+  module.def("analyse_many", &analyse_many, "documents"_a,
+             "For each application in its flat form, whether every deadline is guaranteed in\n"
+             "every scenario. Raises as analyse().");
+  module.def("analyse_sets", &analyse_columns, "policy"_a, "first"_a, "period"_a, "deadline"_a,
+             "wcet"_a, "priority"_a,
+             "The same for plain timers on one core, as columns of int64 (ns) over all sets, one\n"
+             "after the other: first[i] is the row at which set i begins, its last entry the\n"
+             "number of rows. Returns 1 for accepted, 0 for not, 2 for too much to compute.\n"
+             "Raises ValueError for an unknown policy or one without a test, and for columns that\n"
+             "do not fit together.");
+}
+
+}  // namespace takt::analysis

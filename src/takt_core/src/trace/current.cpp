@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "takt/trace/current.hpp"
+
+#include <utility>
+
+namespace takt::trace {
+namespace {
+
+// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): of its thread alone
+thread_local Recorder* current_recorder = nullptr;
+thread_local std::uint32_t current_task = no_task;
+thread_local std::uint64_t current_job = 0;
+// NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
+
+}  // namespace
+
+CurrentJob::CurrentJob(Recorder& recorder, std::uint32_t task, std::uint64_t job) noexcept
+    : outer_recorder_(std::exchange(current_recorder, &recorder)),
+      outer_task_(std::exchange(current_task, task)),
+      outer_job_(std::exchange(current_job, job)) {}
+
+CurrentJob::~CurrentJob() {
+  current_recorder = outer_recorder_;
+  current_task = outer_task_;
+  current_job = outer_job_;
+}
+
+void record_in_job(EventType type, os::TimePoint time, std::uint16_t topic,
+                   std::int64_t value) noexcept {
+  if (current_recorder != nullptr && current_recorder->on()) {
+    current_recorder->record(type, time, current_task, current_job, value, topic);
+  }
+}
+
+}  // namespace takt::trace
