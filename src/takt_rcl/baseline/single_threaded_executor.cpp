@@ -4,15 +4,19 @@
 #include <rcl/timer.h>
 #include <rcl/wait.h>
 
+#include <algorithm>
 #include <atomic>
+#include <ctime>
 #include <deque>
 #include <map>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <takt/baseline/single_threaded_executor.hpp>
 #include <takt/os/event.hpp>
 #include <takt/os/thread.hpp>
 #include <takt/rcl/error.hpp>
+#include <takt/trace/current.hpp>
 #include <takt/trace/tracer.hpp>
 #include <utility>
 
@@ -33,15 +37,23 @@ void forget(rcl_ret_t code) noexcept {
   if (code != RCL_RET_OK) rcl_reset_error();
 }
 
+std::int64_t thread_cpu_ns() noexcept {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return time.tv_sec * 1'000'000'000 + time.tv_nsec;
+}
+
 // One callback, with what its trace needs.
 struct Task {
+  CallbackOptions options;
   std::uint16_t index{0};
-  std::uint64_t jobs{0};
+  std::uint64_t jobs{0};  // releases so far
 };
 
 struct TimerTask : Task {
   std::shared_ptr<Timer> timer;
   rcl_timer_t handle{rcl_get_zero_initialized_timer()};
+  os::TimePoint intended;  // release of the last job
 };
 
 struct SubscriptionTask : Task {
@@ -65,6 +77,9 @@ class SingleThreadedExecutor::Implementation {
         tracer_ = std::make_unique<trace::Tracer>(
             options.trace, trace::TracerOptions{.ring_capacity = options.trace_capacity});
         tracer_->writer().attribute("policy", "baseline0");
+        for (const auto& [key, value] : options.trace_attributes) {
+          tracer_->writer().attribute(key, value);
+        }
       }
     } catch (...) {
       close();
@@ -75,9 +90,10 @@ class SingleThreadedExecutor::Implementation {
   Implementation(const Implementation&) = delete;
   Implementation& operator=(const Implementation&) = delete;
 
-  void add(const std::shared_ptr<Timer>& timer) {
+  void add(const std::shared_ptr<Timer>& timer, const CallbackOptions& options) {
     TimerTask& task = timers_.emplace_back();
     task.timer = timer;
+    task.options = options;
     const rcl_ret_t code = rcl_timer_init2(&task.handle, &clock_, context.get_rcl_context(),
                                            timer->get_period().count(), nullptr, allocator_, true);
     if (code != RCL_RET_OK) timers_.pop_back();
@@ -85,7 +101,34 @@ class SingleThreadedExecutor::Implementation {
     name(task, timer->get_name());
   }
 
-  void add(const std::shared_ptr<SubscriptionBase>& subscription) {
+  // rcl counts from the reset of a timer, for one period; a period of another length for that
+  // moment puts the first call where it is wanted.
+  void begin_at(os::TimePoint start) {
+    for (TimerTask& task : timers_) {
+      std::int64_t period = 0;
+      const auto until = start + task.options.offset - os::now();
+      const std::string& where = task.timer->get_name();
+      check(rcl_timer_exchange_period(&task.handle, std::max<std::int64_t>(until.count(), 0),
+                                      &period),
+            "cannot set a timer", where);
+      check(rcl_timer_reset(&task.handle), "cannot reset a timer", where);
+      check(rcl_timer_exchange_period(&task.handle, task.timer->get_period().count(), &period),
+            "cannot set a timer", where);
+    }
+  }
+
+  std::uint16_t trace_topic(const std::string& topic) {
+    const auto [entry, is_new] =
+        topics_.try_emplace(topic, static_cast<std::uint16_t>(topics_.size()));
+    if (is_new && tracer_) {
+      tracer_->writer().name(trace::NameKind::topic, entry->second, entry->first);
+    }
+    return entry->second;
+  }
+
+  trace::Recorder add_trace_thread() { return tracer_ ? tracer_->add_thread() : trace::Recorder{}; }
+
+  void add(const std::shared_ptr<SubscriptionBase>& subscription, const CallbackOptions& options) {
     if (subscription->uses_intra_process()) {
       throw std::logic_error{"subscription '" + subscription->get_name() +
                              "' gets messages by pointer, which a wait set does not see; create "
@@ -93,15 +136,12 @@ class SingleThreadedExecutor::Implementation {
     }
     SubscriptionTask& task = subscriptions_.emplace_back();
     task.subscription = subscription;
+    task.options = options;
     name(task, subscription->get_name());
-    if (!tracer_) return;
-    const auto [entry, is_new] = topics_.try_emplace(subscription->get_topic_name(),
-                                                     static_cast<std::uint16_t>(topics_.size()));
-    task.topic = entry->second;
-    if (is_new) tracer_->writer().name(trace::NameKind::topic, task.topic, entry->first);
+    task.topic = trace_topic(subscription->get_topic_name());
   }
 
-  void spin() {
+  void spin(os::TimePoint end, const os::StopFlag* stop) {
     if (tracer_) recorder_ = tracer_->add_thread();
     rcl_wait_set_t waiting = rcl_get_zero_initialized_wait_set();
     check(rcl_wait_set_init(&waiting, subscriptions_.size(), 1, timers_.size(), 0, 0, 0,
@@ -109,14 +149,25 @@ class SingleThreadedExecutor::Implementation {
           "cannot create a wait set", "baseline0");
     const std::unique_ptr<rcl_wait_set_t, void (*)(rcl_wait_set_t*)> closing{
         &waiting, [](rcl_wait_set_t* set) { forget(rcl_wait_set_fini(set)); }};
-    while (!stopping_.load()) {
+    const bool bounded = end != os::TimePoint::max();
+    const auto over = [&] {
+      return stopping_.load() || (stop != nullptr && stop->requested()) ||
+             (bounded && os::now() >= end);
+    };
+    while (!over()) {
       fill(waiting);
-      check(rcl_wait(&waiting, -1), "cannot wait", "baseline0");
+      const auto left = std::max<std::int64_t>((end - os::now()).count(), 0);
+      const rcl_ret_t waited = rcl_wait(&waiting, bounded ? left : -1);
+      if (waited == RCL_RET_TIMEOUT) {
+        rcl_reset_error();
+        continue;
+      }
+      check(waited, "cannot wait", "baseline0");
       const os::TimePoint woken = os::now();
-      for (std::size_t i = 0; i < timers_.size() && !stopping_.load(); ++i) {
+      for (std::size_t i = 0; i < timers_.size() && !over(); ++i) {
         if (waiting.timers[i] != nullptr) execute(timers_[i]);
       }
-      for (std::size_t i = 0; i < subscriptions_.size() && !stopping_.load(); ++i) {
+      for (std::size_t i = 0; i < subscriptions_.size() && !over(); ++i) {
         if (waiting.subscriptions[i] != nullptr) execute(subscriptions_[i], woken);
       }
     }
@@ -131,9 +182,10 @@ class SingleThreadedExecutor::Implementation {
   Context context;
 
  private:
-  void name(Task& task, const std::string& text) {
+  void name(Task& task, const std::string& default_name) {
     task.index = tasks_++;
-    if (tracer_) tracer_->writer().name(trace::NameKind::task, task.index, text);
+    if (task.options.name.empty()) task.options.name = default_name;
+    if (tracer_) tracer_->writer().name(trace::NameKind::task, task.index, task.options.name);
   }
 
   void fill(rcl_wait_set_t& waiting) {
@@ -160,33 +212,64 @@ class SingleThreadedExecutor::Implementation {
     const os::TimePoint intended =
         started - std::chrono::nanoseconds{times.actual_call_time - times.expected_call_time};
     const std::chrono::nanoseconds period = task.timer->get_period();
+    note_skipped(task, intended, period);
+    const auto deadline = task.options.deadline.count() > 0 ? task.options.deadline : period;
     const sched::Job job{.task = task.index,
+                         .priority = task.options.priority,
                          .index = task.jobs++,
                          .release = intended,
-                         .deadline = intended + period,
+                         .deadline = intended + deadline,
                          .period = period};
-    recorder_.record(EventType::release, intended, task.index, job.index,
-                     job.deadline.time_since_epoch().count());
-    recorder_.record(EventType::start, started, task.index, job.index, 0);
-    task.timer->execute(job);
-    end(job);
+    execute(job, [&] { task.timer->execute(job); }, started);
+  }
+
+  // rcl passes over the calls that are more than a period late.
+  void note_skipped(TimerTask& task, os::TimePoint intended, std::chrono::nanoseconds period) {
+    const auto since = intended - std::exchange(task.intended, intended);
+    if (task.jobs == 0) return;
+    const std::int64_t skipped = (since + period / 2) / period - 1;
+    if (skipped < 1) return;
+    recorder_.record(EventType::skip, intended - skipped * period, task.index, task.jobs, skipped);
+    task.jobs += static_cast<std::uint64_t>(skipped);
   }
 
   void execute(SubscriptionTask& task, os::TimePoint woken) {
-    const sched::Job job{.task = task.index, .index = task.jobs++, .release = woken};
-    recorder_.record(EventType::release, woken, task.index, job.index, trace::no_deadline);
-    recorder_.record(EventType::start, os::now(), task.index, job.index, 0);
-    const executor::Delivered delivered = task.subscription->deliver_oldest();
-    const os::TimePoint now = os::now();
-    if (delivered.count > 0) {
+    const bool has_deadline = task.options.deadline.count() > 0;
+    const sched::Job job{
+        .task = task.index,
+        .priority = task.options.priority,
+        .index = task.jobs++,
+        .release = woken,
+        .deadline = has_deadline ? woken + task.options.deadline : os::TimePoint::max()};
+    const auto take = [&] {
+      const executor::Delivered delivered = task.subscription->deliver_oldest();
+      if (delivered.count == 0) return;
+      const os::TimePoint now = os::now();
       recorder_.record(EventType::deliver, now, task.index, job.index,
                        delivered.sampled ? (now - *delivered.sampled).count() : -1, task.topic, 1);
-    }
-    end(job);
+    };
+    execute(job, take, os::now());
   }
 
-  void end(const sched::Job& job) {
-    recorder_.record(EventType::end, os::now(), job.task, job.index, -1);
+  template <class Function>
+  void execute(const sched::Job& job, Function function, os::TimePoint started) {
+    const trace::CurrentJob current{recorder_, job.task, job.index};
+    const std::int64_t deadline = job.deadline.time_since_epoch().count();  // max(): no_deadline
+    recorder_.record(EventType::release, job.release, job.task, job.index, deadline);
+    recorder_.record(EventType::start, started, job.task, job.index, job.priority);
+    const std::int64_t cpu_before = recorder_.on() ? thread_cpu_ns() : 0;
+    if (cpu_at_last_end_) {
+      recorder_.record(EventType::dispatch, started, job.task, job.index,
+                       cpu_before - *cpu_at_last_end_);
+    }
+    function();
+    if (recorder_.on()) cpu_at_last_end_ = thread_cpu_ns();
+    const std::int64_t used = cpu_at_last_end_ ? *cpu_at_last_end_ - cpu_before : -1;
+    const os::TimePoint ended = os::now();
+    recorder_.record(EventType::end, ended, job.task, job.index, used);
+    if (ended > job.deadline) {
+      recorder_.record(EventType::deadline_miss, ended, job.task, job.index, deadline);
+    }
   }
 
   void close() noexcept {
@@ -204,6 +287,7 @@ class SingleThreadedExecutor::Implementation {
   std::map<std::string, std::uint16_t> topics_;
   std::unique_ptr<trace::Tracer> tracer_;
   trace::Recorder recorder_;
+  std::optional<std::int64_t> cpu_at_last_end_;
   std::atomic<bool> stopping_{false};
 };
 
@@ -213,15 +297,37 @@ SingleThreadedExecutor::SingleThreadedExecutor(const Context& context, const Opt
 SingleThreadedExecutor::~SingleThreadedExecutor() = default;
 
 void SingleThreadedExecutor::add_node(const Node& node) {
-  for (const auto& timer : node.get_timers()) implementation_->add(timer);
-  for (const auto& subscription : node.get_subscriptions()) implementation_->add(subscription);
+  for (const auto& timer : node.get_timers()) implementation_->add(timer, {});
+  for (const auto& subscription : node.get_subscriptions()) implementation_->add(subscription, {});
+}
+
+void SingleThreadedExecutor::add(const std::shared_ptr<Timer>& timer,
+                                 const CallbackOptions& options) {
+  implementation_->add(timer, options);
+}
+
+void SingleThreadedExecutor::add(const std::shared_ptr<SubscriptionBase>& subscription,
+                                 const CallbackOptions& options) {
+  implementation_->add(subscription, options);
+}
+
+void SingleThreadedExecutor::begin_at(os::TimePoint start) {
+  implementation_->begin_at(start);
+}
+
+std::uint16_t SingleThreadedExecutor::trace_topic(const std::string& topic) {
+  return implementation_->trace_topic(topic);
+}
+
+trace::Recorder SingleThreadedExecutor::add_trace_thread() {
+  return implementation_->add_trace_thread();
 }
 
 void SingleThreadedExecutor::spin() {
-  implementation_->spin();
+  implementation_->spin(os::TimePoint::max(), nullptr);
 }
 
-void SingleThreadedExecutor::spin(os::StopFlag& stop) {
+void SingleThreadedExecutor::spin(os::StopFlag& stop, os::TimePoint end) {
   os::Event ended_or_asked;
   stop.attach(ended_or_asked);
   {
@@ -231,7 +337,7 @@ void SingleThreadedExecutor::spin(os::StopFlag& stop) {
                           request_stop();
                         }};
     try {
-      spin();
+      implementation_->spin(end, &stop);
     } catch (...) {
       ended_or_asked.notify();
       watching.join();

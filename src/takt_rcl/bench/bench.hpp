@@ -32,7 +32,7 @@ struct Settings {
   double publishers{0};             // overhead: share of the nodes that publish
   double subscribers{0};            // overhead: share of the nodes that subscribe
   std::vector<int> periods_ms{10};  // overhead
-  std::size_t payload{500};         // intra, bytes
+  std::size_t payload{500};         // intra, messages: bytes
   bool same_thread{false};          // intra: publisher and reader at one priority
 };
 
@@ -41,6 +41,7 @@ void dispatch(const Settings& settings);
 void overhead(const Settings& settings);
 void intra(const Settings& settings);
 void handover(const Settings& settings);
+void messages(const Settings& settings);
 
 // For all modes: the document's begin, and what real-time settings were not obtained so far.
 void note_shortfalls(const os::Shortfalls& shortfalls);

@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 #include <stdexcept>
+#include <takt/os/idle.hpp>
 #include <takt/os/thread.hpp>
 
 #include "bench.hpp"
@@ -15,12 +16,13 @@ namespace takt::bench {
 namespace {
 
 constexpr const char* usage =
-    "usage: bench_rcl_executor dispatch|overhead|intra|handover [--executor takt|baseline0]\n"
-    "  [--cpu N] [--duration-ms N]\n"
+    "usage: bench_rcl_executor dispatch|overhead|intra|handover|messages\n"
+    "  [--executor takt|baseline0] [--cpu N] [--duration-ms N]\n"
     "  dispatch: [--callbacks N] [--subscriptions 0|1] [--priorities N] [--spread 0|1]\n"
     "            [--by-pointer 0|1]\n"
     "  overhead: [--nodes N] [--publishers SHARE] [--subscribers SHARE] [--periods-ms N,N,…]\n"
     "  intra:    [--payload BYTES] [--same-thread 0|1]\n"
+    "  messages: [--payload BYTES]\n"
     "example: bench_rcl_executor dispatch --executor baseline0 --callbacks 50 --cpu 1\n";
 
 std::set<std::string> shortfalls_seen;
@@ -88,8 +90,11 @@ std::string quoted(const std::string& text) {
 }
 
 int run(int argc, char** argv) {
-  const std::map<std::string, void (*)(const Settings&)> modes{
-      {"dispatch", dispatch}, {"overhead", overhead}, {"intra", intra}, {"handover", handover}};
+  const std::map<std::string, void (*)(const Settings&)> modes{{"dispatch", dispatch},
+                                                               {"overhead", overhead},
+                                                               {"intra", intra},
+                                                               {"handover", handover},
+                                                               {"messages", messages}};
   Settings settings;
   try {
     settings = parse(argc, argv);
@@ -99,6 +104,9 @@ int run(int argc, char** argv) {
     return 2;
   }
   try {
+    // For baselines and executors alike, as the executor in real time has it.
+    const os::NoDeepIdle no_deep_idle;
+    if (no_deep_idle.shortfall()) note_shortfalls({*no_deep_idle.shortfall()});
     modes.at(settings.mode)(settings);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "bench_rcl_executor: %s\n", error.what());

@@ -109,15 +109,14 @@ class Diagnostics::Implementation {
     array.header.stamp.sec = static_cast<std::int32_t>(seconds.count());
     array.header.stamp.nanosec =
         static_cast<std::uint32_t>(std::chrono::duration_cast<nanoseconds>(now - seconds).count());
-    const std::size_t tasks = executor_.core().task_count();
-    former_.resize(tasks);
-    array.status.reserve(tasks + 1);
-    describe_executor(tasks, status_of("executor", array));
-    for (std::size_t i = 0; i < tasks; ++i) {
-      const auto task = static_cast<TaskIndex>(i);
+    const std::vector<TaskIndex> tasks = executor_.tasks();
+    former_.resize(tasks.empty() ? 0 : tasks.back() + 1);
+    array.status.reserve(tasks.size() + 1);
+    describe_executor(tasks.size(), status_of("executor", array));
+    for (const TaskIndex task : tasks) {
       const TaskStatistics statistics = executor_.core().statistics(task);
-      describe(statistics, former_[i], status_of(executor_.task_name(task), array));
-      former_[i] = statistics;
+      describe(statistics, former_[task], status_of(executor_.task_name(task), array));
+      former_[task] = statistics;
     }
     // A report that cannot be sent is followed by the next one.
     static_cast<void>(publisher_->publish(array));
@@ -150,7 +149,7 @@ class Diagnostics::Implementation {
   std::string name_;
   SchedulingExecutor& executor_;
   std::shared_ptr<Publisher<DiagnosticArray>> publisher_;
-  std::vector<TaskStatistics> former_;  // of the last report
+  std::vector<TaskStatistics> former_;  // of the last report, by task
   os::StopFlag stop_;
   os::Thread thread_;  // last: it uses all of the above
 };

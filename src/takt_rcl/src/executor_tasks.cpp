@@ -77,9 +77,14 @@ TaskIndex SchedulingExecutor::Tasks::add(executor::Executor& core, sched::Task t
                                          executor::Binding binding, const TaskOptions& options,
                                          std::shared_ptr<const void> entity,
                                          const std::shared_ptr<SubscriptionBase>& source) {
-  Added added{.name = task.name, .entity = std::move(entity), .source = source, .reads = {}};
+  Added added{.name = task.name,
+              .group = task.group,
+              .entity = std::move(entity),
+              .source = source,
+              .reads = {}};
   for (const ReadFrom& read : options.reads) added.reads.push_back(read.subscription);
   const std::lock_guard changing{changing_};
+  refuse_delivery_outside_of_groups(added);
   // Whoever may publish on a topic of ROS is not known to the executor below.
   for (const sched::Read& read : task.reads) core.declare_external_topic(read.topic);
   if (!task.trigger.empty()) core.declare_external_topic(task.trigger);
@@ -100,6 +105,10 @@ TaskIndex SchedulingExecutor::Tasks::add(executor::Executor& core, sched::Task t
     disuse_all(added);
     throw;
   }
+  {
+    const std::lock_guard lock{mutex_};
+    added_.back().running = true;
+  }
   if (source != nullptr) {
     source->claim(this, [release = result.release](std::size_t count) {
       for (std::size_t i = 0; i < count; ++i) static_cast<void>(release.notify());
@@ -118,7 +127,7 @@ void SchedulingExecutor::Tasks::remove(executor::Executor& core, std::string_vie
         added_, [&](const Added& added) { return added.entity != nullptr && added.name == name; });
     if (found == added_.end()) return;
     removed = std::move(*found);
-    *found = {.name = removed.name, .entity = nullptr, .source = nullptr, .reads = {}};
+    *found = {.name = removed.name, .group = {}, .entity = nullptr, .source = nullptr, .reads = {}};
   }
   if (removed.source != nullptr) removed.source->claim(this, nullptr);
   disuse_all(removed);
@@ -126,6 +135,25 @@ void SchedulingExecutor::Tasks::remove(executor::Executor& core, std::string_vie
 
 void SchedulingExecutor::Tasks::release_all() noexcept {
   for (const auto& [subscription, users] : users_) subscription->release(this);
+}
+
+// Whoever reads a subscription runs its callback, too. Where that callback is in an exclusive group
+// as a task of its own, only members of the group may run it.
+void SchedulingExecutor::Tasks::refuse_delivery_outside_of_groups(const Added& added) const {
+  const auto check = [](const Added& reader, const Added& task) {
+    if (task.source == nullptr || task.group.empty() || reader.group == task.group) return;
+    if (std::ranges::find(reader.reads, task.source) == reader.reads.end()) return;
+    throw ScheduleError(
+        "task '" + reader.name + "'",
+        "it reads " + task.source->get_topic_name() + " and so runs the callback of task '" +
+            task.name + "', which is in the exclusive group '" + task.group + "', " +
+            (reader.group.empty() ? "outside of any group" : "in group '" + reader.group + "'"),
+        "put both tasks into one group, or let the reader use a subscription of its own");
+  };
+  for (const Added& other : added_) {
+    check(added, other);
+    check(other, added);
+  }
 }
 
 void SchedulingExecutor::Tasks::use_all(const Added& added) {
@@ -170,6 +198,15 @@ bool SchedulingExecutor::Tasks::has(const void* entity) const {
   const std::lock_guard lock{mutex_};
   return std::ranges::any_of(added_,
                              [entity](const Added& added) { return added.entity.get() == entity; });
+}
+
+std::vector<TaskIndex> SchedulingExecutor::Tasks::present() const {
+  const std::lock_guard lock{mutex_};
+  std::vector<TaskIndex> tasks;
+  for (std::size_t i = 0; i < added_.size(); ++i) {
+    if (added_[i].running) tasks.push_back(static_cast<TaskIndex>(i));
+  }
+  return tasks;
 }
 
 TaskIndex SchedulingExecutor::Tasks::index_of(std::string_view name) const {

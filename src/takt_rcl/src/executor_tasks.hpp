@@ -37,6 +37,7 @@ class SchedulingExecutor::Tasks {
   void release_all() noexcept;
 
   [[nodiscard]] bool has(const void* entity) const;
+  [[nodiscard]] std::vector<TaskIndex> present() const;
   [[nodiscard]] TaskIndex index_of(std::string_view name) const;
   [[nodiscard]] const std::string& name_of(TaskIndex task) const;
   void refuse_after_start() const;
@@ -47,11 +48,14 @@ class SchedulingExecutor::Tasks {
  private:
   struct Added {
     std::string name;
+    std::string group;
     std::shared_ptr<const void> entity;  // null: removed
     std::shared_ptr<SubscriptionBase> source;
     std::vector<std::shared_ptr<SubscriptionBase>> reads;
+    bool running{false};  // the executor below has it
   };
 
+  void refuse_delivery_outside_of_groups(const Added& added) const;
   void use_all(const Added& added);
   void disuse_all(const Added& added) noexcept;
   void use(const std::shared_ptr<SubscriptionBase>& subscription);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <rcl/error_handling.h>
 #include <rmw/rmw.h>
 
 #include <chrono>
@@ -8,6 +7,7 @@
 #include <takt/rcl/publisher_base.hpp>
 #include <utility>
 
+#include "matched_readers.hpp"
 #include "node_handle.hpp"
 #include "rcl_error.hpp"
 
@@ -42,16 +42,17 @@ PublisherBase::PublisherBase(std::shared_ptr<detail::NodeHandle> node,
   if (code != RCL_RET_OK) {
     detail::throw_rcl_error(code, "cannot create a publisher", node_->describe_topic(topic));
   }
+  matched_ = std::make_unique<detail::MatchedReaders>(publisher_);
 }
 
 PublisherBase::~PublisherBase() {
   const std::scoped_lock lock{node_->mutex};
+  matched_.reset();
   detail::log_failure(rcl_publisher_fini(&publisher_, &node_->node), "cannot close a publisher");
 }
 
 std::size_t PublisherBase::get_subscription_count() const noexcept {
-  std::size_t count = 0;
-  return detail::to_status(rcl_publisher_get_subscription_count(&publisher_, &count)) ? count : 0;
+  return matched_->count_anew().value_or(0);
 }
 
 bool PublisherBase::can_loan_messages() const noexcept {
@@ -89,17 +90,13 @@ Status PublisherBase::borrow_loan(void*& message) noexcept {
 }
 
 bool PublisherBase::is_valid() const noexcept {
-  const bool valid = rcl_publisher_is_valid(&publisher_);
-  if (!valid) rcl_reset_error();  // who publishes gets the reason
-  return valid;
+  return rcl_context_is_valid(&node_->context->context);
 }
 
 bool PublisherBase::needs_middleware(std::size_t local) const noexcept {
   if (keeps_for_late_readers_) return true;
-  std::size_t connected = 0;
-  if (!detail::to_status(rcl_publisher_get_subscription_count(&publisher_, &connected)))
-    return true;
-  return connected > (counts_ignoring_subscriptions() ? local : 0);
+  const auto connected = matched_->count();
+  return !connected || *connected > (counts_ignoring_subscriptions() ? local : 0);
 }
 
 MessageInfo PublisherBase::next_info() noexcept {

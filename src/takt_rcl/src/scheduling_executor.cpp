@@ -159,6 +159,10 @@ TaskStatistics SchedulingExecutor::statistics(std::string_view task) const {
   return core_->statistics(tasks_->index_of(task));
 }
 
+std::vector<TaskIndex> SchedulingExecutor::tasks() const {
+  return tasks_->present();
+}
+
 const std::string& SchedulingExecutor::task_name(TaskIndex task) const {
   return tasks_->name_of(task);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -8,6 +9,7 @@
 #include <takt/baseline/single_threaded_executor.hpp>
 #include <takt/trace/reader.hpp>
 #include <takt_interfaces/msg/sample.hpp>
+#include <utility>
 #include <vector>
 
 #include "executor_support.hpp"
@@ -105,6 +107,48 @@ TEST(Baseline0, ends_by_a_stop_flag) {
   executor.add_node(node);
   executor.spin(stop);
   EXPECT_GE(calls, 3);
+}
+
+TEST(Baseline0, begins_at_a_common_start_and_ends_by_itself) {
+  const Context context{through_middleware};
+  const Node node{context, "common"};
+  const TemporaryFile file;
+  baseline::SingleThreadedExecutor executor{
+      context, {.trace = file.path(), .trace_attributes = {{"seed", "7"}}}};
+  const auto always = node.create_timer(1ms, [] { burn(2ms); });  // is never done
+  const auto late = node.create_timer(20ms, [] {});
+  executor.add(always, {.name = "always", .priority = 3});
+  executor.add(late, {.name = "late", .deadline = 7ms, .offset = 30ms});
+  os::StopFlag stop;
+  const os::TimePoint start = os::now() + 10ms;
+  executor.begin_at(start);
+  executor.spin(stop, start + 100ms);
+  const trace::Trace trace = trace::read_trace(file.path());
+  EXPECT_EQ(trace.tasks.at(0), "always");
+  EXPECT_EQ(trace.tasks.at(1), "late");
+  EXPECT_EQ(std::ranges::count(trace.attributes, "seed=7"), 1);
+  bool first = true;
+  int skips = 0;
+  int misses = 0;
+  for (const trace::Event& event : trace.events) {
+    skips += event.type == trace::EventType::skip ? 1 : 0;
+    misses += event.type == trace::EventType::deadline_miss ? 1 : 0;
+    if (event.type == trace::EventType::start && event.task == 0) {
+      EXPECT_EQ(event.value, 3);
+    }
+    if (event.type == trace::EventType::end) {
+      EXPECT_GE(event.value, 0);  // CPU time
+    }
+    if (event.type != trace::EventType::release || event.task != 1) continue;
+    EXPECT_EQ(event.value - event.time, std::chrono::nanoseconds{7ms}.count());
+    if (std::exchange(first, false)) {
+      EXPECT_EQ(event.job, 0U);
+      EXPECT_GE(event.time, (start + 20ms).time_since_epoch().count());  // not one period on
+    }
+  }
+  EXPECT_FALSE(first);
+  EXPECT_GT(skips, 0);
+  EXPECT_GT(misses, 0);
 }
 
 // Before any context in this process: gtest runs each test in a process of its own under ctest.

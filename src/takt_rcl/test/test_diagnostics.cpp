@@ -41,6 +41,27 @@ TEST_F(Diagnostics, NeedAPeriodAboveZero) {
   EXPECT_THROW((takt::Diagnostics{node_, executor_, {.period = 0s}}), std::invalid_argument);
 }
 
+TEST_F(Diagnostics, TellNothingOfTasksThatWereRemoved) {
+  executor_.add(node_.create_timer(2ms, [] {}), {.name = "goes", .priority = 20});
+  executor_.add(node_.create_timer(2ms, [] {}), {.name = "stays", .priority = 20});
+  const auto in = node_.create_subscription<DiagnosticArray>("/diagnostics", takt::QoS{100});
+  executor_.start();
+  {
+    const takt::Diagnostics diagnostics{node_, executor_, {.period = 1h}};
+    executor_.remove("goes");
+    executor_.add(node_.create_timer(2ms, [] {}), {.name = "comes", .priority = 20});
+  }
+  executor_.stop();
+  DiagnosticArray report;
+  takt::MessageInfo info;
+  while (in->take(report, info)) {
+  }
+  ASSERT_EQ(report.status.size(), 3U);
+  EXPECT_EQ(values_of(report.status[0])["tasks"], "2");
+  EXPECT_EQ(report.status[1].name, "/watched: stays");
+  EXPECT_EQ(report.status[2].name, "/watched: comes");
+}
+
 TEST_F(Diagnostics, TellOnceMoreAtTheEndWhatTheExecutorCounted) {
   const auto late = [](const takt::Job& job) {
     while (takt::os::now() <= job.deadline) {

@@ -122,6 +122,30 @@ TEST_F(ExecutorErrors, a_refused_task_leaves_its_subscription_free) {
   in->set_on_new_message_callback([](std::size_t) noexcept {});  // would throw while claimed
 }
 
+// The reader runs the callback on its own thread, so it must be in the callback's group; whichever
+// of the two is added first.
+TEST_F(ExecutorErrors, reading_a_callback_of_a_group_from_outside_of_it) {
+  const auto in = subscription();
+  const auto refused = [&](SchedulingExecutor& in_executor, const auto& add_last) {
+    expect_text(message_of<ScheduleError>(add_last),
+                {"task 'brake'", topic, "task 'map'", "exclusive group 'grid'", "one group"});
+    in_executor.start();  // the refused one has left no trace
+  };
+  {
+    SchedulingExecutor one{quiet()};
+    one.add(in, {.name = "map", .priority = 1, .group = "grid"});
+    refused(one, [&] { one.add(timer(), {.name = "brake", .priority = 2, .reads = {in}}); });
+  }
+  {
+    SchedulingExecutor one{quiet()};
+    one.add(timer(), {.name = "brake", .priority = 2, .reads = {in}, .group = "other"});
+    refused(one, [&] { one.add(in, {.name = "map", .priority = 1, .group = "grid"}); });
+  }
+  executor.add(in, {.name = "map", .priority = 1, .group = "grid"});
+  executor.add(timer(), {.name = "brake", .priority = 2, .reads = {in}, .group = "grid"});
+  executor.start();
+}
+
 TEST_F(ExecutorErrors, null_pointers) {
   EXPECT_THROW(executor.add(std::shared_ptr<Timer>{}), std::invalid_argument);
   EXPECT_THROW(executor.add(std::shared_ptr<SubscriptionBase>{}), std::invalid_argument);

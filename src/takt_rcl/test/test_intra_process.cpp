@@ -56,6 +56,41 @@ TEST(IntraProcess, a_sole_owner_gets_the_message_at_its_address) {
   EXPECT_EQ(got.get(), address);
 }
 
+TEST(IntraProcess, a_message_to_use_again_arrives_at_its_address_and_comes_back) {
+  Local local{"again", QoS{1}};
+  const auto kept = local.subscribe();
+  const auto out = local.publisher();
+  std::set<const Sample*> addresses;
+  for (std::uint64_t number = 0; number < 20; ++number) {
+    auto message = out->reuse_message();
+    message->sequence = number;
+    message->payload.resize(1000);
+    const Sample* const address = message.get();
+    addresses.insert(address);
+    ASSERT_TRUE(out->publish(std::move(message)));
+    ASSERT_EQ(kept->deliver_pending().count, 1U);
+    EXPECT_EQ(kept->latest().get(), address);
+    EXPECT_EQ(kept->latest()->sequence, number);
+  }
+  EXPECT_LE(addresses.size(), 3U);  // one is read, one waits, one is written
+  EXPECT_FALSE(out->publish(std::shared_ptr<Sample>{}));
+}
+
+TEST(IntraProcess, an_owner_gets_a_copy_of_a_message_to_use_again) {
+  Local local{"copied"};
+  std::unique_ptr<Sample> got;
+  const auto in =
+      local.subscribe([&](std::unique_ptr<Sample> message) { got = std::move(message); });
+  const auto out = local.publisher();
+  auto message = out->reuse_message();
+  message->sequence = 5;
+  const Sample* const address = message.get();
+  ASSERT_TRUE(out->publish(std::move(message)));
+  ASSERT_EQ(in->deliver_pending().count, 1U);
+  EXPECT_EQ(got->sequence, 5U);
+  EXPECT_NE(got.get(), address);
+}
+
 TEST(IntraProcess, every_form_sees_the_message_at_its_address) {
   Local local{"address"};
   const Sample* by_reference = nullptr;

@@ -6,7 +6,8 @@
 // (ContextOptions::use_intra_process); all others get it through the middleware, which is left out
 // when there are none. A unique_ptr arrives at the same address: as a unique_ptr at a sole reader
 // that takes one, else as one shared_ptr<const MessageT> for all. A message that is published by
-// reference is copied once, into memory that is used again.
+// reference is copied once, into memory that is used again; one that was got from reuse_message()
+// is in such memory already, and costs neither a copy nor an allocation.
 #pragma once
 
 #include <memory>
@@ -47,6 +48,29 @@ class Publisher final : public PublisherBase {
     const Readers readers = local_readers();
     const Status status = publish_remotely(readers, message.get());
     if (status && readers.count > 0) hand_over(readers, std::move(message));
+    return status;
+  }
+
+  // A message of any content (that of an earlier one, with the capacity of its sequences), which
+  // the caller alone has: to be filled and published. Allocates while the readers keep more
+  // messages than ever before.
+  [[nodiscard]] std::shared_ptr<MessageT> reuse_message() {
+    return channel_ == nullptr ? std::make_shared<MessageT>() : channel_->pool().get();
+  }
+
+  // Consumes the message, published or not: nobody may write to it any more. Readers that take
+  // unique_ptr get a copy. A null pointer gives RCL_RET_INVALID_ARGUMENT.
+  Status publish(std::shared_ptr<MessageT>&& message) noexcept {
+    const std::shared_ptr<const MessageT> mine = std::move(message);
+    if (!mine) return publish_message(nullptr);
+    const Readers readers = local_readers();
+    const Status status = publish_remotely(readers, mine.get());
+    if (!status || readers.count == 0) return status;
+    if (readers.owning) {
+      hand_over(readers, std::make_unique<MessageT>(*mine));
+    } else {
+      send(readers, nullptr, mine);
+    }
     return status;
   }
 
@@ -123,7 +147,8 @@ class Publisher final : public PublisherBase {
   void send(const Readers& readers, std::unique_ptr<MessageT> owned,
             const std::shared_ptr<const MessageT>& shared) noexcept {
     const MessageInfo info = next_info();
-    const os::TimePoint sampled = detail::current_sample_time().value_or(os::now());
+    const auto of_chain = detail::current_sample_time();
+    const os::TimePoint sampled = of_chain ? *of_chain : os::now();
     for (const auto& queue : *readers.queues) {
       if (queue->hears(is_reliable())) {
         queue->push(

@@ -18,8 +18,9 @@
 namespace takt {
 
 namespace detail {
+class MatchedReaders;
 struct NodeHandle;
-}
+}  // namespace detail
 
 class PublisherBase : public std::enable_shared_from_this<PublisherBase> {
  public:
@@ -74,6 +75,7 @@ class PublisherBase : public std::enable_shared_from_this<PublisherBase> {
   std::atomic<std::uint64_t> handed_over_{0};
   const rosidl_message_type_support_t* type_support_;
   rcl_publisher_t publisher_;
+  std::unique_ptr<detail::MatchedReaders> matched_;
 };
 
 }  // namespace takt

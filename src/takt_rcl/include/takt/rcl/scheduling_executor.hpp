@@ -23,6 +23,7 @@
 #include <takt/rcl/node.hpp>
 #include <takt/rcl/scheduling.hpp>
 #include <takt/rcl/task_options.hpp>
+#include <vector>
 
 namespace takt {
 
@@ -83,6 +84,8 @@ class SchedulingExecutor {
 
   // Counters; from any thread. Throws std::out_of_range when there is no such task.
   [[nodiscard]] TaskStatistics statistics(std::string_view task) const;
+  // Those that it has now, without the removed ones, ascending. From any thread.
+  [[nodiscard]] std::vector<TaskIndex> tasks() const;
   // From any thread and handler. Throws std::out_of_range. Valid as long as the executor.
   [[nodiscard]] const std::string& task_name(TaskIndex task) const;
 

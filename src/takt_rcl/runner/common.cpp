@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "common.hpp"
+
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <system_error>
+
+namespace takt::runner {
+
+using namespace std::chrono_literals;
+
+Common::Common(std::size_t topics, std::size_t processes)
+    : processes_{processes}, bytes_{sizeof(Meeting) + topics * sizeof(Counter)} {
+  void* const memory =
+      mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) {
+    throw std::system_error{errno, std::generic_category(), "no shared memory"};
+  }
+  meeting_ = new (memory) Meeting;
+  sequences_ = static_cast<Counter*>(static_cast<void*>(meeting_ + 1));
+  for (std::size_t i = 0; i < topics; ++i) new (sequences_ + i) Counter{0};
+}
+
+Common::~Common() {
+  munmap(meeting_, bytes_);
+}
+
+std::optional<os::TimePoint> Common::meet(const os::StopFlag& stop) {
+  constexpr auto margin = 500ms;  // for what each does between knowing the start and the start
+  if (meeting_->ready.fetch_add(1) + 1 == processes_) {
+    meeting_->start.store((os::now() + margin).time_since_epoch().count());
+  }
+  while (meeting_->start.load() == 0) {
+    if (failed()) throw std::runtime_error{"another node did not come up"};
+    if (stop.wait_until(os::now() + 2ms)) return {};
+  }
+  return os::TimePoint{std::chrono::nanoseconds{meeting_->start.load()}};
+}
+
+void Common::fail() noexcept {
+  meeting_->failed.store(true);
+}
+
+bool Common::failed() const noexcept {
+  return meeting_->failed.load();
+}
+
+}  // namespace takt::runner

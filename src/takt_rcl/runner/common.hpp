@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What all processes of a run share, in memory that a fork keeps common: the sequence numbers of
+// the messages, and the moment at which everybody starts.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <takt/os/clock.hpp>
+#include <takt/os/stop.hpp>
+
+namespace takt::runner {
+
+class Common {
+ public:
+  // For `topics` topics and `processes` that start together. Throws std::system_error.
+  Common(std::size_t topics, std::size_t processes);
+  ~Common();
+  Common(const Common&) = delete;
+  Common& operator=(const Common&) = delete;
+  Common(Common&&) = delete;
+  Common& operator=(Common&&) = delete;
+
+  // The number of the next message of a topic, from 0, whoever writes it.
+  std::int64_t next_sequence(std::size_t topic) noexcept {
+    return sequences()[topic].fetch_add(1, std::memory_order_relaxed);
+  }
+
+  // Says that the caller is ready, and sleeps until all are. The moment at which releases begin, a
+  // little later; nothing when a stop was requested meanwhile. Throws std::runtime_error when
+  // another one failed.
+  [[nodiscard]] std::optional<os::TimePoint> meet(const os::StopFlag& stop);
+
+  // Says that the caller will never be ready.
+  void fail() noexcept;
+  [[nodiscard]] bool failed() const noexcept;
+
+ private:
+  using Counter = std::atomic<std::int64_t>;
+  static_assert(Counter::is_always_lock_free, "it works between processes");
+  struct Meeting {
+    std::atomic<std::uint64_t> ready{0};
+    std::atomic<bool> failed{false};
+    Counter start{0};  // CLOCK_MONOTONIC in ns, 0: not yet
+  };
+  [[nodiscard]] Counter* sequences() const noexcept { return sequences_; }
+
+  std::size_t processes_;
+  std::size_t bytes_;
+  Meeting* meeting_;
+  Counter* sequences_;
+};
+
+}  // namespace takt::runner

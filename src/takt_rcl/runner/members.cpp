@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "members.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace takt::runner {
+namespace {
+
+using trace::EventType;
+
+QoS qos_of(const application::Topic& topic) {
+  QoS qos{std::max<std::size_t>(topic.depth, 1)};
+  return topic.reliable ? qos.reliable() : qos.best_effort();
+}
+
+std::size_t place_of(const application::Application& application, const std::string& topic) {
+  const application::Topic* const found = application.find_topic(topic);
+  if (found == nullptr) throw std::runtime_error{"topic '" + topic + "' is not described"};
+  return static_cast<std::size_t>(found - application.topics.data());
+}
+
+std::map<std::string, std::size_t> readers_of(const application::Application& application) {
+  std::map<std::string, std::size_t> readers;
+  for (const application::Callback& callback : application.callbacks) {
+    for (const sched::Read& read : callback.task.reads) ++readers[read.topic];
+    if (!callback.task.trigger.empty()) ++readers[callback.task.trigger];
+  }
+  return readers;
+}
+
+void wait_for(const PublisherBase& publisher, std::size_t readers, const os::StopFlag& stop) {
+  const os::TimePoint latest = os::now() + 60s;
+  while (publisher.get_subscription_count() < readers) {
+    if (stop.wait_until(os::now() + 2ms)) return;
+    if (os::now() > latest) {
+      throw std::runtime_error{publisher.get_topic_name() + " has " +
+                               std::to_string(publisher.get_subscription_count()) + " of " +
+                               std::to_string(readers) + " readers after a minute"};
+    }
+  }
+}
+
+Outlet make_outlet(const Run& run, Common& common, const Node& node, const std::string& name,
+                   Delivery delivery, std::size_t readers) {
+  const std::size_t place = place_of(run.application, name);
+  const application::Topic& topic = run.application.topics[place];
+  // Without readers nobody gives messages back.
+  const bool by_pointer = delivery == Delivery::before_the_callback && readers > 0;
+  return {node.create_publisher<Message>(name, qos_of(topic)), common, place, topic.bytes,
+          by_pointer};
+}
+
+// When all readers are there: a queue of `depth`, the newest one that is read, and the one that is
+// written, for each of them.
+void warm_up(const Run& run, Outlet& outlet, std::size_t readers) {
+  outlet.warm_up(readers * (run.application.topics[outlet.topic()].depth + 2));
+}
+
+}  // namespace
+
+void Member::on_timer(const sched::Job& job) noexcept {
+  compute_and_write(job.index, job.release);
+}
+
+void Member::on_message(const Message& message) noexcept {
+  trace::record_in_job(EventType::use, os::now(), trigger_number,
+                       static_cast<std::int64_t>(message.sequence));
+  compute_and_write(messages++, os::TimePoint{nanoseconds{message.intended_ns}});
+}
+
+void Member::compute_and_write(std::uint64_t job, os::TimePoint sampled) noexcept {
+  const nanoseconds begin = thread_cpu_time();
+  for (const Inlet& inlet : reads) inlet.use();
+  compute_until(begin, demand.of(job));
+  for (Outlet& outlet : writes) outlet.publish(sampled);
+}
+
+std::string node_name(const application::Callback& callback) {
+  if (!callback.node.empty()) return callback.node;
+  return callback.task.name.substr(0, callback.task.name.find('.'));
+}
+
+std::vector<std::string> nodes_of(const application::Application& application) {
+  std::vector<std::string> nodes;
+  for (const application::Callback& callback : application.callbacks) {
+    const std::string name = node_name(callback);
+    if (std::ranges::find(nodes, name) == nodes.end()) nodes.push_back(name);
+  }
+  return nodes;
+}
+
+Members::Members(const Run& run, Common& common, const Context& context,
+                 const std::vector<std::string>& nodes, Delivery delivery)
+    : context_{context}, delivery_{delivery}, readers_{readers_of(run.application)} {
+  const auto& callbacks = run.application.callbacks;
+  for (std::size_t place = 0; place < callbacks.size(); ++place) {
+    if (std::ranges::find(nodes, node_name(callbacks[place])) != nodes.end()) {
+      add(run, common, callbacks[place], place);
+    }
+  }
+  for (Member& member : members_) {
+    for (std::size_t i = 0; i < member.writes.size(); ++i) {
+      warm_up(run, member.writes[i], readers_[member.description->task.writes[i]]);
+    }
+  }
+}
+
+void Members::add(const Run& run, Common& common, const application::Callback& callback,
+                  std::size_t place) {
+  const Node& own = node(node_name(callback));
+  Member& member = members_.emplace_back(callback, run.settings.seed, place);
+  const auto& topics = run.application.topics;
+  for (const sched::Read& read : callback.task.reads) {
+    member.reads.emplace_back(own, read.topic,
+                              qos_of(topics[place_of(run.application, read.topic)]),
+                              delivery_ == Delivery::own_callbacks);
+  }
+  for (const std::string& topic : callback.task.writes) {
+    member.writes.push_back(make_outlet(run, common, own, topic, delivery_, readers_[topic]));
+  }
+  if (callback.task.kind == sched::TaskKind::timer) {
+    member.timer = own.create_timer(callback.task.parameters.period,
+                                    [&member](const sched::Job& job) { member.on_timer(job); });
+  } else {
+    member.trigger = own.create_subscription<Message>(
+        callback.task.trigger, qos_of(topics[place_of(run.application, callback.task.trigger)]),
+        [&member](const Message& message) { member.on_message(message); });
+  }
+}
+
+Node& Members::node(const std::string& name) {
+  const auto found = nodes_.find(name);
+  return found != nodes_.end() ? found->second
+                               : nodes_.emplace(name, Node{context_, name}).first->second;
+}
+
+void Members::number_topics(const std::function<std::uint16_t(const std::string&)>& number_of) {
+  for (Member& member : members_) {
+    for (Inlet& inlet : member.reads) {
+      inlet.number = number_of(inlet.subscription()->get_topic_name());
+    }
+    for (Outlet& outlet : member.writes) {
+      outlet.number = number_of(outlet.publisher()->get_topic_name());
+    }
+    if (member.trigger) member.trigger_number = number_of(member.trigger->get_topic_name());
+  }
+}
+
+void Members::wait_for_readers(const os::StopFlag& stop) const {
+  for (const Member& member : members_) {
+    for (std::size_t i = 0; i < member.writes.size(); ++i) {
+      const auto readers = readers_.find(member.description->task.writes[i]);
+      if (readers != readers_.end()) {
+        wait_for(*member.writes[i].publisher(), readers->second, stop);
+      }
+    }
+  }
+}
+
+Feeder::Feeder(const Run& run, Common& common, const Context& context, Delivery delivery) {
+  auto readers = readers_of(run.application);
+  for (const application::Topic& topic : run.application.topics) {
+    if (!topic.external || topic.external_period.count() == 0) continue;
+    if (node_.empty()) node_.emplace_back(context, "takt_outside");
+    outlets_.push_back(
+        {make_outlet(run, common, node_.front(), topic.name, delivery, readers[topic.name]),
+         topic.external_period, readers[topic.name]});
+    warm_up(run, outlets_.back().outlet, readers[topic.name]);
+  }
+}
+
+void Feeder::number_topics(const std::function<std::uint16_t(const std::string&)>& number_of) {
+  for (Source& source : outlets_) {
+    source.outlet.number = number_of(source.outlet.publisher()->get_topic_name());
+  }
+}
+
+void Feeder::wait_for_readers(const os::StopFlag& stop) const {
+  for (const Source& source : outlets_) {
+    wait_for(*source.outlet.publisher(), source.readers, stop);
+  }
+}
+
+void Feeder::feed(os::TimePoint start, os::TimePoint end, const os::StopFlag& stop,
+                  trace::Recorder recorder) noexcept {
+  std::vector<os::TimePoint> next(outlets_.size(), start);
+  for (std::uint64_t sent = 0; !outlets_.empty(); ++sent) {
+    const auto first = std::ranges::min_element(next);
+    if (*first >= end || stop.wait_until(*first)) return;
+    const trace::CurrentJob current{recorder, trace::no_task, sent};
+    Source& source = outlets_[static_cast<std::size_t>(first - next.begin())];
+    source.outlet.publish(*first);
+    *first += source.period;
+  }
+}
+
+}  // namespace takt::runner

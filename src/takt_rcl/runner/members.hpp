@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The callbacks of an application as entities of ROS: nodes, timers, publishers, subscriptions. The
+// three approaches build the same ones and differ in who executes them.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <takt/os/thread.hpp>
+#include <takt/rcl/context.hpp>
+#include <takt/rcl/node.hpp>
+#include <takt/trace/recorder.hpp>
+#include <vector>
+
+#include "common.hpp"
+#include "data.hpp"
+#include "settings.hpp"
+#include "work.hpp"
+
+namespace takt::runner {
+
+// How messages reach their readers.
+enum class Delivery : std::uint8_t {
+  before_the_callback,  // by the executor, by pointer
+  own_callbacks,        // each read topic has a callback that keeps the newest, through DDS
+};
+
+struct Member {
+  Member(const application::Callback& callback, std::uint64_t seed, std::size_t place)
+      : description{&callback}, demand{callback.execution, seed, place} {}
+
+  const application::Callback* description;
+  Demand demand;
+  std::vector<Inlet> reads;
+  std::vector<Outlet> writes;
+  std::shared_ptr<Timer> timer;                    // of a timer callback
+  std::shared_ptr<Subscription<Message>> trigger;  // of a message callback
+  std::uint16_t trigger_number{trace::no_topic};
+  std::uint64_t messages{0};  // that it was called with
+
+  void on_timer(const sched::Job& job) noexcept;
+  void on_message(const Message& message) noexcept;
+
+ private:
+  void compute_and_write(std::uint64_t job, os::TimePoint sampled) noexcept;
+};
+
+class Members {
+ public:
+  // The callbacks of these nodes. Throws RclError.
+  Members(const Run& run, Common& common, const Context& context,
+          const std::vector<std::string>& nodes, Delivery delivery);
+
+  [[nodiscard]] std::deque<Member>& all() noexcept { return members_; }
+
+  // Asks for the number of each topic in the trace, by its full name. Before the first callback.
+  void number_topics(const std::function<std::uint16_t(const std::string&)>& number_of);
+
+  // Sleeps until every publisher has its readers. Throws std::runtime_error after a minute, or when
+  // a stop is requested.
+  void wait_for_readers(const os::StopFlag& stop) const;
+
+ private:
+  void add(const Run& run, Common& common, const application::Callback& callback,
+           std::size_t place);
+  Node& node(const std::string& name);
+
+  Context context_;
+  Delivery delivery_;
+  std::map<std::string, Node> nodes_;
+  std::map<std::string, std::size_t> readers_;  // of the whole application, by topic
+  std::deque<Member> members_;                  // their callbacks keep their addresses
+};
+
+// All nodes of the application, in the order of its callbacks.
+std::vector<std::string> nodes_of(const application::Application& application);
+// Of the callbacks of a node, or of its name where it is empty.
+std::string node_name(const application::Callback& callback);
+
+// The world outside: writes the topics that the application declares as external, each with its
+// period, from a thread above all others.
+class Feeder {
+ public:
+  Feeder(const Run& run, Common& common, const Context& context, Delivery delivery);
+
+  [[nodiscard]] bool needed() const noexcept { return !outlets_.empty(); }
+  void number_topics(const std::function<std::uint16_t(const std::string&)>& number_of);
+  void wait_for_readers(const os::StopFlag& stop) const;
+  // Feeds until `end`, or until a stop is requested, on the calling thread.
+  void feed(os::TimePoint start, os::TimePoint end, const os::StopFlag& stop,
+            trace::Recorder recorder) noexcept;
+
+ private:
+  struct Source {
+    Outlet outlet;
+    nanoseconds period;
+    std::size_t readers;
+  };
+  std::vector<Node> node_;  // one, where it is needed
+  std::vector<Source> outlets_;
+};
+
+}  // namespace takt::runner

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What Takt is compared with: one wait set over everything (baseline0), and one process for each
+// node, with the node's priority and a wait set inside (baseline1). Data reaches a timer through
+// the subscriptions' own callbacks, in whatever order the wait set has them.
+#include <sched.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <takt/baseline/node_processes.hpp>
+#include <takt/baseline/single_threaded_executor.hpp>
+#include <takt/sched/task_set.hpp>
+#include <takt/trace/tracer.hpp>
+
+#include "members.hpp"
+#include "merge.hpp"
+
+namespace takt::runner {
+namespace {
+
+const ContextOptions through_middleware{.use_intra_process = false};
+constexpr std::size_t trace_capacity = std::size_t{1} << 16U;
+
+// Where this thread may run. The thread that writes the trace must not be bound to the cores of the
+// application: saturated by real-time threads, they would never let it run.
+class Affinity {
+ public:
+  Affinity() noexcept { sched_getaffinity(0, sizeof set_, &set_); }
+  void apply() const noexcept { sched_setaffinity(0, sizeof set_, &set_); }
+
+ private:
+  cpu_set_t set_{};
+};
+
+void add_all(baseline::SingleThreadedExecutor& executor, Members& members, int priority) {
+  for (Member& member : members.all()) {
+    const sched::Task& task = member.description->task;
+    const baseline::CallbackOptions options{.name = task.name,
+                                            .priority = priority,
+                                            .deadline = task.parameters.deadline,
+                                            .offset = task.parameters.offset};
+    if (member.timer) {
+      executor.add(member.timer, options);
+    } else {
+      executor.add(member.trigger, options);
+    }
+    for (const Inlet& inlet : member.reads) {
+      executor.add(inlet.subscription(), {.priority = priority});
+    }
+  }
+}
+
+// What real-time settings a thread would not obtain, as a trace tells them.
+void add_shortfalls(std::vector<std::pair<std::string, std::string>>& attributes,
+                    const os::ThreadSettings& settings) {
+  const os::Thread trying{settings, [] {}};
+  for (const os::Shortfall& shortfall : trying.shortfalls()) {
+    attributes.emplace_back("shortfall", shortfall.what + ": " + shortfall.why);
+  }
+}
+
+// While it lives, all threads of this process, those of the middleware too, have the priority and
+// the cores of the node, as with chrt and taskset; the one that writes the trace stays as it is.
+// Only for the time of the run: at real-time priorities on one core, many processes that look for
+// each other, or take leave of each other, keep each other from answering.
+class RealTimeProcess {
+ public:
+  RealTimeProcess(int priority, const std::vector<int>& cpus) {
+    cpu_set_t cores;
+    CPU_ZERO(&cores);
+    for (const int cpu : cpus) CPU_SET(static_cast<std::size_t>(cpu), &cores);
+    set_all(SCHED_FIFO, priority, cores);
+  }
+  ~RealTimeProcess() { set_all(SCHED_OTHER, 0, before_); }
+  RealTimeProcess(const RealTimeProcess&) = delete;
+  RealTimeProcess& operator=(const RealTimeProcess&) = delete;
+  RealTimeProcess(RealTimeProcess&&) = delete;
+  RealTimeProcess& operator=(RealTimeProcess&&) = delete;
+
+ private:
+  static cpu_set_t present_cores() noexcept {
+    cpu_set_t cores{};
+    sched_getaffinity(0, sizeof cores, &cores);
+    return cores;
+  }
+  static void set_all(int policy, int priority, const cpu_set_t& cores) {
+    const sched_param parameters{.sched_priority = priority};
+    for (const os::ThreadStatus& thread : os::process_threads()) {
+      if (thread.name == "takt.trace") continue;
+      sched_setaffinity(thread.tid, sizeof cores, &cores);
+      sched_setscheduler(thread.tid, policy, &parameters);
+    }
+  }
+
+  cpu_set_t before_{present_cores()};
+};
+
+// Spins from the common start for the duration of the run, on this thread.
+void spin(baseline::SingleThreadedExecutor& executor, Members& members, Common& common,
+          const Run& run, os::StopFlag& stop, std::optional<int> process_priority = {}) {
+  members.number_topics([&](const std::string& topic) { return executor.trace_topic(topic); });
+  members.wait_for_readers(stop);
+  const auto start = common.meet(stop);
+  if (!start) return;
+  std::optional<RealTimeProcess> real_time;
+  if (process_priority) real_time.emplace(*process_priority, run.application.cpus);
+  executor.begin_at(*start);
+  executor.spin(stop, end_of(run, *start));
+}
+
+// What each node has as its priority: the highest of its callbacks, rate-monotonic where the
+// description leaves them to the policy.
+std::map<std::string, int> node_priorities(const application::Application& application) {
+  std::vector<sched::Task> tasks = application.tasks();
+  if (std::ranges::any_of(tasks,
+                          [](const sched::Task& task) { return task.parameters.priority == 0; })) {
+    const auto rate_monotonic = sched::parse_policy("rm");
+    tasks =
+        sched::TaskSet{std::move(tasks), *rate_monotonic, application.external_topics()}.tasks();
+  }
+  std::map<std::string, int> priorities;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    int& priority = priorities[node_name(application.callbacks[i])];
+    priority = std::max(priority, tasks[i].parameters.priority);
+  }
+  return priorities;
+}
+
+int run_node(const Run& run, Common& common, const std::string& node, int priority,
+             const std::filesystem::path& trace, os::StopFlag& stop) {
+  try {
+    const std::vector<int>& cpus = run.application.cpus;
+    auto attributes = run.attributes;
+    add_shortfalls(attributes,
+                   {.policy = os::SchedulingPolicy::fifo, .priority = priority, .cpus = cpus});
+    const Context context{through_middleware};
+    Members members{run, common, context, {node}, Delivery::own_callbacks};
+    baseline::SingleThreadedExecutor executor{
+        context,
+        {.trace = trace, .trace_capacity = trace_capacity, .trace_attributes = attributes}};
+    add_all(executor, members, priority);
+    spin(executor, members, common, run, stop, priority);
+    return 0;
+  } catch (...) {
+    common.fail();
+    throw;
+  }
+}
+
+int run_outside(const Run& run, Common& common, const std::filesystem::path& trace,
+                os::StopFlag& stop) {
+  try {
+    const Context context{through_middleware};
+    Feeder feeder{run, common, context, Delivery::own_callbacks};
+    trace::Tracer tracer{trace};
+    std::map<std::string, std::uint16_t> topics;
+    feeder.number_topics([&](const std::string& topic) {
+      const auto number = static_cast<std::uint16_t>(topics.size());
+      topics.emplace(topic, number);
+      tracer.writer().name(trace::NameKind::topic, number, topic);
+      return number;
+    });
+    feeder.wait_for_readers(stop);
+    if (const auto start = common.meet(stop)) {
+      feeder.feed(*start, end_of(run, *start), stop, tracer.add_thread());
+    }
+    return 0;
+  } catch (...) {
+    common.fail();
+    throw;
+  }
+}
+
+bool has_outside(const application::Application& application) {
+  return std::ranges::any_of(application.topics, [](const application::Topic& topic) {
+    return topic.external && topic.external_period.count() > 0;
+  });
+}
+
+}  // namespace
+
+void run_baseline0(const Run& run, os::StopFlag& stop) {
+  constexpr int priority = 40;
+  const bool outside = has_outside(run.application);
+  Common common{run.application.topics.size(), outside ? 2U : 1U};
+  const Affinity anywhere;
+  os::apply({.cpus = run.application.cpus});  // the threads of the middleware shall inherit it
+  const Context context{through_middleware};
+  Members members{run, common, context, nodes_of(run.application), Delivery::own_callbacks};
+  Feeder feeder{run, common, context, Delivery::own_callbacks};
+  anywhere.apply();
+  auto attributes = run.attributes;
+  std::exception_ptr failure;
+  std::optional<baseline::SingleThreadedExecutor> executor;
+  add_shortfalls(
+      attributes,
+      {.policy = os::SchedulingPolicy::fifo, .priority = priority, .cpus = run.application.cpus});
+  executor.emplace(context, baseline::Options{.trace = run.settings.trace,
+                                              .trace_capacity = trace_capacity,
+                                              .trace_attributes = attributes});
+  add_all(*executor, members, priority);
+  feeder.number_topics([&](const std::string& topic) { return executor->trace_topic(topic); });
+  feeder.wait_for_readers(stop);
+  std::optional<os::Thread> feeding;
+  if (outside) {
+    feeding.emplace(
+        os::ThreadSettings{
+            .policy = os::SchedulingPolicy::fifo, .priority = os::max_priority, .name = "outside"},
+        [&, recorder = executor->add_trace_thread()] {
+          if (const auto start = common.meet(stop)) {
+            feeder.feed(*start, end_of(run, *start), stop, recorder);
+          }
+        });
+  }
+  os::Thread spinning{{.policy = os::SchedulingPolicy::fifo,
+                       .priority = priority,
+                       .cpus = run.application.cpus,
+                       .name = "baseline0"},
+                      [&] {
+                        try {
+                          spin(*executor, members, common, run, stop);
+                        } catch (...) {
+                          failure = std::current_exception();
+                          stop.request();  // whoever waits for it
+                        }
+                      }};
+  spinning.join();
+  if (feeding) feeding->join();
+  if (failure) std::rethrow_exception(failure);
+}
+
+void run_baseline1(const Run& run, os::StopFlag& stop) {
+  const auto nodes = nodes_of(run.application);
+  const auto priorities = node_priorities(run.application);
+  const bool outside = has_outside(run.application);
+  Common common{run.application.topics.size(), nodes.size() + (outside ? 1 : 0)};
+  std::vector<std::filesystem::path> parts;
+  std::vector<baseline::NodeProcess> processes;
+  const auto next_part = [&] {
+    auto part = run.settings.trace;
+    part += ".part" + std::to_string(parts.size());
+    parts.push_back(part);
+    return part;
+  };
+  for (const std::string& node : nodes) {
+    processes.push_back({.name = node,
+                         .run = [&run, &common, node, priority = priorities.at(node),
+                                 part = next_part()](os::StopFlag& asked) {
+                           return run_node(run, common, node, priority, part, asked);
+                         }});
+  }
+  if (outside) {
+    processes.push_back({.name = "takt_outside",
+                         .priority = os::max_priority,
+                         .cpus = {},
+                         .run = [&, part = next_part()](os::StopFlag& asked) {
+                           return run_outside(run, common, part, asked);
+                         }});
+  }
+  const auto ended = baseline::run_node_processes(processes, stop);
+  merge_traces(parts, run.settings.trace, {{"policy", "baseline1"}});
+  for (const baseline::EndedProcess& process : ended) {
+    if (process.exit_code != 0) {
+      throw std::runtime_error{"node '" + process.name + "' ended with exit code " +
+                               std::to_string(process.exit_code)};
+    }
+  }
+}
+
+}  // namespace takt::runner

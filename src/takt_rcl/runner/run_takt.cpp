@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One process, one SchedulingExecutor: policy, scenarios, data before the callback, messages by
+// pointer.
+#include <optional>
+#include <takt/rcl/scheduling_executor.hpp>
+#include <takt/sched/policies.hpp>
+
+#include "members.hpp"
+
+namespace takt::runner {
+namespace {
+
+TaskOptions options_of(const Member& member) {
+  const sched::Task& task = member.description->task;
+  const sched::TaskParameters& parameters = task.parameters;
+  TaskOptions options{.name = task.name,
+                      .priority = parameters.priority,
+                      .deadline = parameters.deadline,
+                      .group = task.group,
+                      .offset = parameters.offset,
+                      .expected_execution = parameters.expected_execution,
+                      .budget = parameters.budget,
+                      .overrun = parameters.overrun,
+                      .cpu = task.cpu};
+  for (std::size_t i = 0; i < member.reads.size(); ++i) {
+    options.reads.emplace_back(member.reads[i].subscription(), task.reads[i].max_age);
+  }
+  for (const Outlet& outlet : member.writes) options.writes.push_back(outlet.publisher());
+  if (member.trigger) options.period = parameters.period;
+  return options;
+}
+
+// Switches the scenarios at their times, above all tasks; returns at `end`, or when a stop is
+// requested.
+void follow(SchedulingExecutor& executor, const application::Application& application,
+            os::TimePoint start, os::TimePoint end, const os::StopFlag& stop) {
+  os::apply({.policy = os::SchedulingPolicy::fifo, .priority = os::max_priority});
+  for (const application::Switch& change : application.switches) {
+    if (start + change.at >= end || stop.wait_until(start + change.at)) break;
+    executor.switch_to(change.scenario);
+  }
+  static_cast<void>(stop.wait_until(end));
+}
+
+}  // namespace
+
+void run_takt(const Run& run, os::StopFlag& stop) {
+  const application::Application& application = run.application;
+  const Context context;
+  Common common{application.topics.size(), 1};
+  Members members{run, common, context, nodes_of(application), Delivery::before_the_callback};
+  Feeder feeder{run, common, context, Delivery::before_the_callback};
+  SchedulingExecutor executor{{.policy = sched::parse_policy(application.policy),
+                               .cpus = application.cpus,
+                               .trace = run.settings.trace,
+                               .trace_cpu_time = true,
+                               .trace_attributes = run.attributes}};
+  for (Member& member : members.all()) {
+    if (member.timer) {
+      executor.add(member.timer, options_of(member));
+    } else {
+      executor.add(member.trigger, options_of(member));
+    }
+  }
+  if (application.strategy) executor.set_scheduling_strategy(*application.strategy);
+  const auto number_of = [&](const std::string& topic) {
+    return executor.core().trace_topic(topic);
+  };
+  members.number_topics(number_of);
+  feeder.number_topics(number_of);
+  members.wait_for_readers(stop);
+  feeder.wait_for_readers(stop);
+  if (stop.requested()) return;
+
+  executor.start();
+  const os::TimePoint start = executor.core().start_time();
+  const os::TimePoint end = end_of(run, start);
+  std::optional<os::Thread> outside;
+  if (feeder.needed()) {
+    outside.emplace(
+        os::ThreadSettings{
+            .policy = os::SchedulingPolicy::fifo, .priority = os::max_priority, .name = "outside"},
+        [&, recorder = executor.core().add_trace_thread()] {
+          feeder.feed(start, end, stop, recorder);
+        });
+  }
+  follow(executor, application, start, end, stop);
+  if (outside) outside->join();
+  executor.stop();
+}
+
+}  // namespace takt::runner

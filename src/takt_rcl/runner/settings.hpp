@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// app_runner: executes an application description on ROS 2, in one of three ways (./takt execute).
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <takt/application/application.hpp>
+#include <takt/os/clock.hpp>
+#include <takt/os/stop.hpp>
+#include <utility>
+#include <vector>
+
+namespace takt::runner {
+
+using std::chrono::nanoseconds;
+using namespace std::chrono_literals;
+
+struct Settings {
+  std::filesystem::path application_file{};
+  std::string approach{};  // "takt", "baseline0", "baseline1"
+  nanoseconds duration{0};
+  std::filesystem::path trace{};
+  std::uint64_t seed{1};
+};
+
+struct Run {
+  Settings settings{};
+  application::Application application{};
+  // What every trace says about itself: the description, the approach, the seed.
+  std::vector<std::pair<std::string, std::string>> attributes{};
+};
+
+// When a run ends whose releases began at `start`: a moment before the duration is over, because
+// what is released right at its end is no part of it.
+inline os::TimePoint end_of(const Run& run, os::TimePoint start) noexcept {
+  return start + run.settings.duration - 100us;
+}
+
+// Each runs until `duration` after the first release, or until `stop` is requested, and leaves a
+// whole trace. They throw what takt_rcl throws; std::runtime_error when no start came about.
+void run_takt(const Run& run, os::StopFlag& stop);
+void run_baseline0(const Run& run, os::StopFlag& stop);
+void run_baseline1(const Run& run, os::StopFlag& stop);
+
+}  // namespace takt::runner

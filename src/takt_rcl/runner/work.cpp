@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "work.hpp"
+
+#include <ctime>
+
+namespace takt::runner {
+namespace {
+
+// SplitMix64: Steele, Lea & Flood, "Fast splittable pseudorandom number generators" (OOPSLA 2014).
+constexpr std::uint64_t golden = 0x9E3779B97F4A7C15;
+
+std::uint64_t mix(std::uint64_t value) noexcept {
+  value = (value ^ (value >> 30U)) * 0xBF58476D1CE4E5B9;
+  value = (value ^ (value >> 27U)) * 0x94D049BB133111EB;
+  return value ^ (value >> 31U);
+}
+
+}  // namespace
+
+std::chrono::nanoseconds thread_cpu_time() noexcept {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds{time.tv_sec} + std::chrono::nanoseconds{time.tv_nsec};
+}
+
+void compute_until(std::chrono::nanoseconds begin, std::chrono::nanoseconds time) noexcept {
+  constexpr int steps = 200;  // some hundred ns between two looks at the clock, which is a call
+  volatile std::uint64_t sink = 0;
+  while (thread_cpu_time() - begin < time) {
+    std::uint64_t value = sink;
+    for (int step = 0; step < steps; ++step) value = value * 6364136223846793005U + 1;
+    sink = value;
+  }
+}
+
+std::chrono::nanoseconds Demand::of(std::uint64_t job) const noexcept {
+  constexpr std::uint64_t streams = 2;  // of the simulator, for each callback: the first one
+  const std::uint64_t stream = mix(mix(seed_) + streams * callback_);
+  const std::uint64_t drawn = mix(stream + (job + 1) * golden);
+  constexpr double scale = 0x1p-53;
+  return execution_->at(static_cast<double>(drawn >> 11U) * scale);
+}
+
+}  // namespace takt::runner

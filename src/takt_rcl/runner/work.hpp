@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What stands for the work of a callback: CPU time, as much as the description says. It is counted
+// by the thread's CPU clock, so preemption does not shorten it. Messages are not part of it: they
+// cost what they cost, on top.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <takt/application/application.hpp>
+
+namespace takt::runner {
+
+std::chrono::nanoseconds thread_cpu_time() noexcept;
+
+// Computes until the thread has used `time` since it had used `begin`. Overshoots by less than a
+// microsecond.
+void compute_until(std::chrono::nanoseconds begin, std::chrono::nanoseconds time) noexcept;
+
+// How long each job computes. The same seed gives the same times as in the simulator, whatever the
+// approach and whichever jobs are skipped: a job's time depends on the seed, the callback's place
+// and the job's index alone. (Within a nanosecond: the simulator interpolates in whole numbers.)
+class Demand {
+ public:
+  Demand(const application::Execution& execution, std::uint64_t seed, std::size_t callback)
+      : execution_{&execution}, seed_{seed}, callback_{callback} {}
+
+  [[nodiscard]] std::chrono::nanoseconds of(std::uint64_t job) const noexcept;
+
+ private:
+  const application::Execution* execution_;
+  std::uint64_t seed_;
+  std::size_t callback_;
+};
+
+}  // namespace takt::runner
