@@ -7,7 +7,9 @@
 #include <cstdio>
 #include <exception>
 #include <memory>
+#include <optional>
 
+#include "takt/os/idle.hpp"
 #include "takt/os/memory.hpp"
 #include "takt/probe/conditions.hpp"
 #include "takt/probe/failure.hpp"
@@ -81,13 +83,14 @@ class Measurement {
   template <class Finish>
   void run(Result& result, const Finish& finish) {
     add_notes(result.notes, enter_role(options_, options_.role));
-    std::unique_ptr<NoDeepIdle> no_deep_idle;
+    std::optional<os::NoDeepIdle> no_deep_idle;
     if (options_.real_time()) {
       add_notes(result.notes, os::lock_memory());
       result.memory_locked = os::memory_locked();  // before the sample file locks pages of its own
-      os::Shortfalls shortfalls;
-      no_deep_idle = std::make_unique<NoDeepIdle>(shortfalls);
-      add_notes(result.notes, shortfalls);
+      no_deep_idle.emplace();
+      if (const auto& shortfall = no_deep_idle->shortfall()) {
+        add_notes(result.notes, {*shortfall});
+      }
       result.no_deep_idle = no_deep_idle->held();
     }
     if (!options_.samples.empty()) {

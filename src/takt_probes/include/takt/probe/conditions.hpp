@@ -15,21 +15,6 @@
 
 namespace takt::probe {
 
-/// Holds the CPUs out of deep idle states while it lives (/dev/cpu_dma_latency with 0 us), as
-/// cyclictest does: leaving such a state would be measured as latency.
-class NoDeepIdle {
- public:
-  explicit NoDeepIdle(os::Shortfalls& shortfalls);
-  ~NoDeepIdle();
-  NoDeepIdle(const NoDeepIdle&) = delete;
-  NoDeepIdle& operator=(const NoDeepIdle&) = delete;
-
-  bool held() const noexcept { return file_ >= 0; }
-
- private:
-  int file_;
-};
-
 /// The CPUs on which `role` of these options runs; empty: not pinned.
 std::vector<int> cpus_of(const Options& options, Role role);
 
