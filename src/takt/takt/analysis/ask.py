@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Asks the core."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from takt.analysis.model import Analysis
+from takt.errors import TaktError
+
+REMEDY = ". Remedy: "  # how the core's messages go on
+
+OVERHEADS = (
+    "dispatch",
+    "preemption",
+    "release",
+    "publish",
+    "publish_per_kib",
+    "deliver",
+    "deliver_per_kib",
+)
+
+
+def analyse(flat: dict[str, Any], where: str) -> Analysis:
+    """The analysis of an application in its flat form; ``where`` names it in errors."""
+    import takt_core
+
+    try:
+        document = takt_core.analyse(json.dumps(flat))
+    except ValueError as error:
+        what, _, remedy = str(error).partition(REMEDY)
+        raise TaktError(what, where=where, remedy=remedy.removesuffix(".") or None) from None
+    return Analysis.model_validate(document)
+
+
+def read_overheads(path: Path, key: str = "upper") -> dict[str, int]:
+    """The overheads in a document of ``./takt bench overheads --json``, in ns."""
+    example = "takt bench overheads --json > overheads.json"
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise TaktError(f"it cannot be read: {error}", where=str(path), remedy=example) from None
+    values = document.get(key) if isinstance(document, dict) else None
+    if not isinstance(values, dict):
+        raise TaktError(f"the key {key!r} is missing", where=str(path), remedy=example)
+    unknown = sorted(set(values) - set(OVERHEADS))
+    if unknown:
+        raise TaktError(
+            f"the key {unknown[0]!r} below {key!r} is no overhead",
+            where=str(path),
+            remedy=f"the overheads are {', '.join(OVERHEADS)}, in ns",
+        )
+    for name, value in values.items():
+        if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
+            raise TaktError(
+                f"{key}.{name} is not a time in ns: {value!r}", where=str(path), remedy=example
+            )
+    return {name: -int(-value // 1) for name, value in values.items()}

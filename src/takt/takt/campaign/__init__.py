@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Campaigns: applications generated, analysed, simulated and executed in bulk."""

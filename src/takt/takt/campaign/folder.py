@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The folder of a campaign: what is asked, what is done, what failed; so that it can go on."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import parquet
+
+from takt.campaign.model import Campaign, Cell
+from takt.errors import TaktError
+
+CAMPAIGN = "campaign.json"
+RESULT = "result.json"
+
+
+class Folder:
+    """Made, or opened again to go on."""
+
+    def __init__(self, path: Path, campaign: Campaign) -> None:
+        self.path = path
+        self.sets = path / "sets"
+        self.executions = path / "executions"
+        self.traces = path / "traces"
+        asked = json.loads(json.dumps(campaign.document()))
+        file = path / CAMPAIGN
+        if file.exists():
+            self._same(file, asked)
+        elif path.exists() and (not path.is_dir() or any(path.iterdir())):
+            raise TaktError(
+                "this is there already and no campaign",
+                where=str(path),
+                remedy="name a new folder with --out",
+            )
+        for folder in (path, self.sets, self.executions, self.traces):
+            folder.mkdir(parents=True, exist_ok=True)
+        write_json(file, asked)
+        for left in self.sets.glob(".*"):  # a process that was killed while it wrote
+            left.unlink()
+
+    @staticmethod
+    def _same(file: Path, asked: dict[str, Any]) -> None:
+        try:
+            before = json.loads(file.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise TaktError(f"not valid JSON: {error}", where=str(file)) from None
+        different = sorted(key for key in asked | before if asked.get(key) != before.get(key))
+        if different:
+            raise TaktError(
+                f"the campaign in this folder asked for another {', '.join(different)}",
+                where=str(file),
+                remedy="name a new folder with --out, or ask for the same to go on",
+            )
+
+    def remaining(self, cells: list[Cell]) -> list[Cell]:
+        """The cells that are not done, or whose evaluation failed."""
+        done = {file.stem for file in self.sets.glob("*.parquet")}
+        again = {file.name.removesuffix(".failed.json") for file in self.sets.glob("*.failed.json")}
+        return [cell for cell in cells if cell.name not in done or cell.name in again]
+
+    def keep(self, cell: Cell, table: pa.Table, error: str | None = None) -> None:
+        """Keeps the rows of a cell, and that it failed if it did."""
+        mark = self.sets / f"{cell.name}.failed.json"
+        if error is not None:
+            write_json(mark, {"error": error, **vars(cell)})
+        write_table(self.sets / f"{cell.name}.parquet", table)
+        if error is None:
+            mark.unlink(missing_ok=True)
+
+
+def write_table(file: Path, table: pa.Table) -> None:
+    """Nobody ever sees half a file."""
+    partial = file.with_name(f".{file.name}.{os.getpid()}")
+    parquet.write_table(table, partial)
+    partial.replace(file)
+
+
+def write_json(file: Path, document: dict[str, Any]) -> None:
+    """The same for a document."""
+    partial = file.with_name(f".{file.name}.{os.getpid()}")
+    text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
+    partial.write_text(text + "\n", encoding="utf-8")
+    partial.replace(file)

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An explanation as one HTML file: causes, and the neighbourhood of the latest misses as charts."""
+
+from __future__ import annotations
+
+import json
+import os
+from importlib import resources
+from pathlib import Path
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from takt.explain.model import Explanation, Miss
+from takt.explain.show import label, sentence
+
+CHARTS = 20  # misses with a chart: those that were latest
+
+
+def write_html(explanation: Explanation, file: Path) -> None:
+    """Writes the report; a reader never sees half of it."""
+    content = render(explanation)
+    partial = file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        partial.write_text(content, encoding="utf-8")
+        partial.replace(file)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def render(explanation: Explanation) -> str:
+    """Lay the page out."""
+    latest = sorted(explanation.details, key=lambda miss: -miss.late_us)
+    environment = Environment(
+        loader=PackageLoader("takt.explain", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    charts = [_chart(miss) for miss in latest[:CHARTS]]
+    return environment.get_template("explain.html.j2").render(
+        explanation=explanation,
+        causes=list(explanation.by_cause),
+        charted=latest[:CHARTS],
+        sentence=sentence,
+        label=label,
+        style=_text("takt.report", "report.css"),
+        data=json.dumps(charts).replace("</", "<\\/"),
+        script=_text("takt.explain", "gantt.js"),
+        plotly=_plotly(),
+    )
+
+
+def _chart(miss: Miss) -> dict[str, object]:
+    """One row a callback, in the order of appearance, the one that missed on top."""
+    rows = [miss.callback]
+    rows += [
+        name
+        for name in dict.fromkeys(bar.task for bar in miss.neighbourhood)
+        if name != miss.callback
+    ]
+    return {
+        "rows": rows,
+        "bars": [
+            {
+                "row": bar.task,
+                "begin": bar.begin_us / 1000,
+                "length": (bar.end_us - bar.begin_us) / 1000,
+                "mine": bar.task == miss.callback and bar.job == miss.job,
+                "text": f"{bar.task}[{bar.job}] on core {bar.core}",
+            }
+            for bar in miss.neighbourhood
+        ],
+        "marks": [
+            {"at": 0.0, "text": "released"},
+            {"at": miss.deadline_us / 1000, "text": "deadline"},
+            {"at": miss.end_us / 1000, "text": "ended"},
+        ],
+    }
+
+
+def _text(package: str, name: str) -> str:
+    return (resources.files(package) / "templates" / name).read_text(encoding="utf-8")
+
+
+def _plotly() -> str:
+    source = resources.files("plotly") / "package_data" / "plotly.min.js"
+    return source.read_text(encoding="utf-8").replace("</script", "<\\/script")

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Generated applications as files: an app.yaml each, and a manifest that says which is which."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from takt.errors import TaktError
+from takt.experiment.units import format_duration, format_size
+from takt.generate.blocks import Generated, block, blocks
+from takt.generate.parameters import Space
+
+SCHEMA_VERSION = 1
+MANIFEST = "manifest.json"
+
+
+def generate(space: Space, repeat: int, seed: int) -> Iterator[Generated]:
+    """`repeat` applications of each combination."""
+    for combination in range(len(space.combinations)):
+        for number, size in blocks(repeat):
+            yield from block(space, seed, combination, number, size)
+
+
+def new_folder(folder: Path) -> Path:
+    """Makes a folder; raises TaktError when something is in it."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise TaktError(
+            "this is there already and not empty",
+            where=str(folder),
+            remedy="name a new folder with --out",
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def write(
+    folder: Path, applications: Iterator[Generated], parameters: Path, repeat: int, seed: int
+) -> dict[str, Any]:
+    """Writes all applications and their manifest, which it returns."""
+    entries = []
+    for one in applications:
+        file = f"{one.name}.app.yaml"
+        remark = f"# takt generate {parameters.name} --repeat {repeat} --seed {seed}"
+        text = app_yaml(one.document, remark)
+        (folder / file).write_text(text, encoding="utf-8")
+        entries.append(
+            {
+                "file": file,
+                "combination": one.combination,
+                "repetition": one.repetition,
+                "utilization": one.utilization,
+                "parameters": one.parameters.document(),
+            }
+        )
+    manifest = {
+        "schema_version": SCHEMA_VERSION,
+        "source": json.loads(parameters.read_text(encoding="utf-8")),
+        "repeat": repeat,
+        "seed": seed,
+        "applications": entries,
+    }
+    text = json.dumps(manifest, indent=1, ensure_ascii=False, allow_nan=False)
+    (folder / MANIFEST).write_text(text + "\n", encoding="utf-8")
+    return manifest
+
+
+def app_yaml(document: dict[str, Any], remark: str) -> str:
+    """A generated application as people read it."""
+    sizes = {topic["name"]: format_size(topic["bytes"]) for topic in document["topics"]}
+    lines = [remark, f"name: {document['name']}", f"policy: {document['policy']}", "nodes:"]
+    for callback in document["callbacks"]:
+        node, name = callback["name"].split(".")
+        keys = {
+            "timer": format_duration(callback["period"]),
+            "wcet": format_duration(callback["execution"]["worst"]),
+            "priority": str(callback["priority"]),
+        }
+        if callback["deadline"] != callback["period"]:
+            keys["deadline"] = format_duration(callback["deadline"])
+        if callback["reads"]:
+            keys["reads"] = f"[{', '.join(read['topic'] for read in callback['reads'])}]"
+        if callback["writes"]:
+            written = ", ".join(f"{topic}: {sizes[topic]}" for topic in callback["writes"])
+            keys["writes"] = f"{{{written}}}"
+        text = ", ".join(f"{key}: {value}" for key, value in keys.items())
+        lines.append(f"  {node}: {{{name}: {{{text}}}}}")
+    return "\n".join(lines) + "\n"

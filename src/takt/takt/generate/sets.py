@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Draws many synthetic applications at once, as arrays; and says each of them in the flat form.
+
+The rules are those of Krukiewicz-Gacek 2021, section 5.2: every node has one timer; each period is
+used by as many nodes as any other; publishers and subscribers are a share of the nodes, and nobody
+reads its own topic; priorities are rate-monotonic or random; a deadline is the period or a multiple
+of the worst-case execution time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import chain, compress
+
+import numpy as np
+from numpy.typing import NDArray
+
+from takt.generate import periods, utilization
+from takt.generate.parameters import Parameters
+
+Integers = NDArray[np.int64]
+HIGHEST = 98
+NOBODY = -1
+
+
+@dataclass(frozen=True)
+class Sets:
+    """Applications of the same parameters, one a row; node k is `node{k+1}`. Times in ns."""
+
+    parameters: Parameters
+    period: Integers
+    wcet: Integers
+    deadline: Integers
+    priority: Integers
+    writes: NDArray[np.bool_]
+    reads: Integers  # the node whose topic it reads, or NOBODY
+
+    def __len__(self) -> int:
+        return len(self.period)
+
+    def utilization(self) -> NDArray[np.float64]:
+        """Of each application."""
+        total: NDArray[np.float64] = (self.wcet / self.period).sum(axis=1)
+        return total
+
+
+def draw(wanted: Parameters, count: int, rng: np.random.Generator) -> Sets:
+    """`count` applications; the same generator state gives the same ones."""
+    period = _periods(wanted, count, rng)
+    share = _utilizations(wanted, count, rng)
+    # Rounded down, so that rounding never makes a set of utilization 1 infeasible.
+    wcet = np.maximum(1, np.floor(share * period).astype(np.int64))
+    writes, reads = _data(wanted, count, rng)
+    return Sets(
+        wanted,
+        period,
+        wcet,
+        _deadlines(wanted, period, wcet, rng),
+        _priorities(wanted, period, rng),
+        writes,
+        reads,
+    )
+
+
+def _periods(wanted: Parameters, count: int, rng: np.random.Generator) -> Integers:
+    if wanted.periods == "automotive":
+        return periods.automotive(count, wanted.nodes, rng)
+    if wanted.periods == "log-uniform":
+        least, most = wanted.periods_range
+        return periods.log_uniform(count, wanted.nodes, least, most, rng)
+    return periods.equal(count, wanted.nodes, wanted.periods, rng)
+
+
+def _utilizations(wanted: Parameters, count: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    tasks, total, most = wanted.nodes, wanted.utilization, wanted.most
+    generator = wanted.utilization_generator
+    if generator == "uunifast" or (generator is None and most >= total):
+        return utilization.uunifast(count, tasks, total, rng)
+    if generator == "uunifast-discard":
+        return utilization.uunifast_discard(count, tasks, total, most, rng)
+    return utilization.fixed_sum(count, tasks, total, most, rng)
+
+
+def _deadlines(
+    wanted: Parameters, period: Integers, wcet: Integers, rng: np.random.Generator
+) -> Integers:
+    if wanted.deadlines == "period":
+        return period
+    low, high = wanted.deadlines_wcet[0], wanted.deadlines_wcet[-1]
+    most = np.minimum(high, period / wcet)  # restriction 6: not above the period
+    multiplier = low + rng.random(period.shape) * np.maximum(most - low, 0)
+    return np.minimum(period, np.ceil(wcet * multiplier).astype(np.int64))
+
+
+def _priorities(wanted: Parameters, period: Integers, rng: np.random.Generator) -> Integers:
+    count, tasks = period.shape
+    if wanted.priorities == "random":
+        if tasks > HIGHEST:
+            return rng.integers(1, HIGHEST + 1, period.shape)
+        order = rng.permuted(np.tile(np.arange(1, HIGHEST + 1), (count, 1)), axis=1)
+        return np.ascontiguousarray(order[:, :tasks])
+    order = np.argsort(period, axis=1, kind="stable")
+    ascending = np.take_along_axis(period, order, axis=1)
+    rank = np.zeros_like(period)
+    rank[:, 1:] = np.cumsum(np.diff(ascending, axis=1) > 0, axis=1)
+    # More than 98 different periods: neighbours share a priority.
+    spread = np.maximum(rank.max(axis=1, keepdims=True), HIGHEST - 1)
+    priority = np.empty_like(period)
+    np.put_along_axis(priority, order, HIGHEST - rank * (HIGHEST - 1) // spread, axis=1)
+    return priority
+
+
+def _data(
+    wanted: Parameters, count: int, rng: np.random.Generator
+) -> tuple[NDArray[np.bool_], Integers]:
+    """Who publishes, and whom each subscriber reads: anybody but itself."""
+    nodes, publishers, subscribers = wanted.nodes, wanted.publishers, wanted.subscribers
+    order = rng.permuted(np.tile(np.arange(nodes), (count, 1)), axis=1)
+    writes = np.zeros((count, nodes), dtype=np.bool_)
+    np.put_along_axis(writes, order[:, :publishers], values=True, axis=1)
+    reads = np.full((count, nodes), NOBODY, dtype=np.int64)
+    place = np.arange(nodes - subscribers, nodes)  # in the order; publishers stand in front
+    itself = place < publishers
+    chosen = (rng.random((count, subscribers)) * (publishers - itself)).astype(np.int64)
+    chosen += itself & (chosen >= place)
+    np.put_along_axis(
+        reads, order[:, nodes - subscribers :], np.take_along_axis(order, chosen, axis=1), axis=1
+    )
+    return writes, reads
+
+
+def callback_name(node: int) -> str:
+    """Of the timer of a node, counted from 0."""
+    return f"node{node + 1}.run"
+
+
+def topic_name(node: int) -> str:
+    """What a node publishes."""
+    return f"topic{node + 1}"
+
+
+def flat_texts(sets: Sets, names: list[str]) -> list[str]:
+    """The flat form of each (takt/application/parse.hpp) as JSON: the fast way to the core.
+
+    One template for all of them: a campaign's time is for the core, not for dictionaries.
+    """
+    nodes = range(sets.parameters.nodes)
+    size = sets.parameters.message_size or 0
+    callbacks = ",".join(
+        f'{{"name":"{callback_name(node)}","node":"node{node + 1}","period":%d,"deadline":%d,'
+        '"priority":%d,"execution":{"best":%d,"worst":%d,"quantiles":[%d]},'
+        '"reads":[%s],"writes":[%s]}'
+        for node in nodes
+    )
+    template = (
+        f'{{"version":1,"name":"%s","policy":"{sets.parameters.policy}",'
+        f'"callbacks":[{callbacks}],"topics":[%s]}}'
+    )
+    reading = [f'{{"topic":"{topic_name(node)}"}}' for node in nodes] + [""]  # NOBODY is the last
+    writing = [["", f'"{topic_name(node)}"'] for node in nodes]
+    topics = [f'{{"name":"{topic_name(node)}","bytes":{size}}}' for node in nodes]
+    columns = (sets.period, sets.deadline, sets.priority, sets.wcet, sets.reads, sets.writes)
+    texts = []
+    for name, *row in zip(names, *(column.tolist() for column in columns), strict=True):
+        period, deadline, priority, wcet, reads, writes = row
+        fields = [
+            *(period, deadline, priority, wcet, wcet, wcet),
+            [reading[node] for node in reads],
+            [words[written] for words, written in zip(writing, writes, strict=True)],
+        ]
+        values = chain.from_iterable(zip(*fields, strict=True))
+        texts.append(template % (name, *values, ",".join(compress(topics, writes))))
+    return texts
