@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from takt.bench.dispatch import dispatch
+from takt.bench.history import history
 from takt.bench.intra import intra
 from takt.bench.model import Bench
 from takt.bench.operations import switch, trace
@@ -24,4 +25,5 @@ BENCHES: dict[str, Callable[[int, int, Callable[[str], None]], Bench]] = {
     "trace": trace,
     "intra": intra,
     "dispatch": dispatch,
+    "history": history,
 }

@@ -13,7 +13,7 @@ from takt.bench import programs
 from takt.bench.model import Table, interleaved, median
 
 PUBLISHED = Path(__file__).with_name("published.yaml")
-DURATION_MS = 2000
+DURATION_MS = 1000
 EXECUTORS = ("baseline0", "takt")
 
 

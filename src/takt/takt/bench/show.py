@@ -8,6 +8,7 @@ from rich.table import Table
 
 from takt.bench.model import Bench
 from takt.bench.model import Table as Compared
+from takt.bench.overheads import Document, Overheads
 
 
 def show(console: Console, bench: Bench) -> None:
@@ -33,6 +34,18 @@ def show(console: Console, bench: Bench) -> None:
         console.print(_table(compared))
     for note in bench.notes:
         console.print(f"  {note}", soft_wrap=True)
+
+
+def show_overheads(console: Console, document: Document) -> None:
+    """Prints what the executor and its messages cost."""
+    table = Table(title=f"overheads: {document.rounds} rounds", title_justify="left")
+    table.add_column("ns of CPU time")
+    table.add_column("p50", justify="right")
+    table.add_column("highest p99", justify="right")
+    for name in Overheads.model_fields:
+        figures = (getattr(document.overheads, name), getattr(document.upper, name))
+        table.add_row(name.replace("_", " "), *map(str, figures))
+    console.print(table)
 
 
 def _table(compared: Compared) -> Table:

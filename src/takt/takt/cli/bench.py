@@ -21,7 +21,8 @@ def _tell(status: Status, bench: str, text: str) -> None:
 def bench(
     name: str = typer.Argument(
         ...,
-        help="record, roundtrip, wakeup, preempt, switch, trace, intra, dispatch, or all.",
+        help="record, roundtrip, wakeup, preempt, switch, trace, intra, dispatch, history, or all; "
+        "or overheads, which measures for analyse and simulate and judges nothing.",
     ),
     rounds: int = typer.Option(DEFAULT_ROUNDS, min=1, help="Rounds; medians over them count."),
     as_json: bool = typer.Option(False, "--json", help="Print one JSON document instead."),
@@ -31,20 +32,30 @@ def bench(
     Run it on a machine with nothing else to do. Exit code: 0 where every bar holds, else 1.
 
     Example: takt bench wakeup --rounds 7
+    Example: takt bench overheads --json > overheads.json
     """
     from takt.bench import BENCHES
-    from takt.bench.show import show
+    from takt.bench.overheads import overheads
+    from takt.bench.show import show, show_overheads
     from takt.check.plan import choose_core
     from takt.cli.output import print_json, stderr, stdout
     from takt.doctor import System
     from takt.errors import TaktError
 
     names = list(BENCHES) if name == "all" else [name]
-    if names[0] not in BENCHES:
+    if names[0] not in BENCHES and name != "overheads":
         raise TaktError(
-            f"there is no bench {name!r}", remedy=f"one of {', '.join(BENCHES)}, or all"
+            f"there is no bench {name!r}", remedy=f"one of {', '.join(BENCHES)}, overheads, or all"
         )
     cpu = choose_core(System()).cpu
+    if name == "overheads":
+        with stderr().status("") as status:
+            measured = overheads(rounds, cpu, partial(_tell, status, name))
+        if as_json:
+            print_json(measured.model_dump(mode="json"))
+        else:
+            show_overheads(stdout(), measured)
+        return
     holds = True
     documents = []
     with stderr().status("") as status:

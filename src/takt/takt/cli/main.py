@@ -19,7 +19,27 @@ if TYPE_CHECKING:
     import typer
 
 # In the order in which a newcomer meets them.
-COMMANDS = ("check", "doctor", "measure", "run", "report", "compare", "trace", "top", "bench")
+COMMANDS = (
+    "check",
+    "doctor",
+    "measure",
+    "run",
+    "report",
+    "compare",
+    "history",
+    "reproduce",
+    "analyse",
+    "simulate",
+    "execute",
+    "metrics",
+    "explain",
+    "generate",
+    "campaign",
+    "trace",
+    "top",
+    "bench",
+    "setup",
+)
 
 
 def main(arguments: list[str] | None = None) -> None:

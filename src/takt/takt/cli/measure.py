@@ -14,6 +14,8 @@ class Kind(str, Enum):
     """What can be measured."""
 
     wakeup = "wakeup"
+    timer_oneshot = "timer-oneshot"
+    timer_cyclic = "timer-cyclic"
     pingpong = "pingpong"
     pubsub = "pubsub"
 
@@ -30,9 +32,15 @@ Text = Optional[str]  # noqa: UP045 - typer reads it on Python 3.10
 
 
 def measure(
-    kind: Annotated[Kind, typer.Argument(help="wakeup: a bare timer; pingpong; pubsub.")],
+    kind: Annotated[
+        Kind,
+        typer.Argument(
+            help="wakeup: a bare sleep; timer-oneshot and timer-cyclic: a stack's timers; "
+            "pingpong: a round trip; pubsub: one way."
+        ),
+    ],
     stack: Annotated[
-        Text, typer.Option(help="raw, rcl, … (default: raw for wakeup, else rcl)")
+        Text, typer.Option(help="raw, rcl, ros1, … (default: raw for wakeup, else rcl)")
     ] = None,
     transport: Annotated[
         Text, typer.Option(help="Way between the roles. (default: the stack's first)")
@@ -40,7 +48,20 @@ def measure(
     payload: Annotated[Text, typer.Option(help="Such as 32KB. (default: 500B)")] = None,
     rate: Annotated[Text, typer.Option(help="Such as 1kHz. (default: 1kHz)")] = None,
     period: Annotated[Text, typer.Option(help="Such as 1ms; instead of a rate.")] = None,
-    duration: Annotated[str, typer.Option(help="Of each repetition.")] = "5s",
+    timeout: Annotated[
+        Text, typer.Option(help='For timer-oneshot: "1ms", or several: "800us,1ms". (default: 1ms)')
+    ] = None,
+    wait: Annotated[Text, typer.Option(help="For timer-oneshot: idle or busy. (default: idle)")] = (
+        None
+    ),
+    duration: Annotated[Text, typer.Option(help="Of each repetition. (default: 5s)")] = None,
+    samples: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(min=2, help="Of each repetition, instead of a duration."),
+    ] = None,
+    start_delay: Annotated[
+        Text, typer.Option(help="Before the first sample, such as 3s. (default: none)")
+    ] = None,
     policy: Annotated[Policy, typer.Option(help="Scheduling policy.")] = Policy.other,
     priority: Annotated[
         Optional[int],  # noqa: UP045
@@ -52,6 +73,16 @@ def measure(
     subscribers: Annotated[
         Optional[int],  # noqa: UP045
         typer.Option(min=1, help="For pubsub. (default: 1)"),
+    ] = None,
+    talkers: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(min=1, help="For pubsub: pairs of other nodes that talk at the same time."),
+    ] = None,
+    talker_rate: Annotated[
+        Text, typer.Option(help="Of each of these pairs. (default: 100Hz)")
+    ] = None,
+    load: Annotated[
+        Text, typer.Option(help="Meanwhile: none, or cpu (every CPU computes). (default: none)")
     ] = None,
     reliability: Annotated[
         Text, typer.Option(help="reliable or best_effort. (default: reliable)")
@@ -66,6 +97,9 @@ def measure(
         Optional[Path],  # noqa: UP045
         typer.Option(help="Results folder. (default: results/KIND-TIME)", show_default=False),
     ] = None,
+    plot: Annotated[
+        bool, typer.Option("--plot", help="Also draw each histogram, as PNG and SVG.")
+    ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show the plan and its time; measure nothing.")
     ] = False,
@@ -75,11 +109,12 @@ def measure(
 ) -> None:
     """Measure one thing, a few times.
 
-    The same as an experiment file with one measurement.
+    The same as an experiment file with one measurement. Timers and pubsub print what the suites of
+    Sticha 2014 print; beside the samples lies a histogram that gnuplot plots.
 
     Exit code: 0 measured, 1 failed or stopped, 2 wrong use.
 
-    Example: takt measure wakeup --policy fifo --priority 80 --cpu 1
+    Example: takt measure timer-oneshot --timeout 1ms --samples 1000 --policy rr --priority 80
     """
     from takt.cli import session as shared
     from takt.errors import TaktError
@@ -98,8 +133,16 @@ def measure(
         "payload": payload,
         "rate": rate,
         "period": period,
+        "timeout": [one.strip() for one in timeout.split(",")] if timeout else None,
+        "wait": wait,
+        "samples": samples,
+        "duration": duration,
+        "start_delay": start_delay,
         "cpu": cpu,
         "subscribers": subscribers,
+        "load": load,
+        "talkers": talkers,
+        "talker_rate": talker_rate,
         "reliability": reliability,
         "depth": depth,
     }
@@ -113,7 +156,6 @@ def measure(
         {
             "name": kind.value,
             "repetitions": repetitions,
-            "duration": duration,
             "deadline": deadline,
             "measurements": [measurement],
         },
@@ -123,4 +165,4 @@ def measure(
     if dry_run:
         shared.show_plan(plan, as_json=as_json)
         return
-    shared.measure(sessions.start(experiment, plan, out), as_json=as_json)
+    shared.measure(sessions.start(experiment, plan, out), as_json=as_json, plot=plot)

@@ -55,7 +55,11 @@ def show_plan(plan: Plan, *, as_json: bool) -> None:
 
 
 def measure(
-    session: Session, *, as_json: bool, judged_by: Callable[[Run], Verdict] | None = None
+    session: Session,
+    *,
+    as_json: bool,
+    judged_by: Callable[[Run], Verdict] | None = None,
+    plot: bool = False,
 ) -> None:
     """Measures a session, shows the result, and ends the process with 1 if it is not whole."""
     from takt.results.model import Status
@@ -66,6 +70,8 @@ def measure(
         stderr().print(f"results: {session.folder}", soft_wrap=True, markup=False)
     with Progress(session.run) as progress:
         run = sessions.measure(session, progress, judged_by=judged_by)
+    if plot:
+        _draw(run, session.folder)
     if as_json:
         print_json(document(run, session.folder))
     else:
@@ -74,6 +80,21 @@ def measure(
         hint = f"Go on with: takt run --resume {session.folder}"
         stderr().print(hint, style="yellow", soft_wrap=True, markup=False)
         raise typer.Exit(1)
+
+
+def _draw(run: Run, folder: Path) -> None:
+    """Draws the histogram of each cell beside it."""
+    from takt.report import pictures
+    from takt.results import histogram
+
+    for cell in run.cells:
+        if cell.histogram:
+            file = folder / cell.histogram
+            counts = pictures.Counts(cell.id, *histogram.read(file))
+            axis = "jitter (µs)" if cell.kind == "timer-cyclic" else "latency (µs)"
+            target = file.with_name(file.name.removesuffix(".histogram.txt"))
+            for drawn in pictures.histogram(target, cell.id, [counts], axis):
+                stderr().print(str(drawn), style="dim", soft_wrap=True, markup=False)
 
 
 def tell_dead_runs(folder: Path) -> None:
@@ -191,8 +212,12 @@ def brief(cell: Cell) -> dict[str, Any]:
 
 
 def _show(run: Run, folder: Path) -> None:
+    from takt.cli.blocks import blocks
+
     console = stdout()
     console.print(_table(run))
+    for text in blocks(run):
+        console.print(text, soft_wrap=True, markup=False)
     for what, why, fix in sorted(
         {(note.what, note.why, note.fix or "") for cell in run.cells for note in cell.notes}
     ):

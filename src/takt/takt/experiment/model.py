@@ -65,33 +65,29 @@ def _text(example: str, pattern: str | None = None) -> WithJsonSchema:
     return WithJsonSchema(schema | ({"pattern": f"^({pattern})$"} if pattern else {}))
 
 
-def _unit_pattern(table: dict[str, int]) -> str:
-    return rf"[0-9]+(\.[0-9]+)? *({'|'.join(table)})"
-
-
 Duration = Annotated[
     int,
     BeforeValidator(units.parse_duration),
     PlainSerializer(units.format_duration),
-    _text("10ms", _unit_pattern(units.DURATIONS)),
+    _text("10ms", units.pattern(units.DURATIONS)),
 ]
 Period = Annotated[
     int,
     BeforeValidator(_period),
     PlainSerializer(units.format_duration),
-    _text("1ms", _unit_pattern(units.DURATIONS)),
+    _text("1ms", units.pattern(units.DURATIONS)),
 ]
 Rate = Annotated[
     int,  # its period in ns
     BeforeValidator(units.parse_rate),
     PlainSerializer(units.format_period),
-    _text("1kHz", _unit_pattern(units.RATES)),
+    _text("1kHz", units.pattern(units.RATES)),
 ]
 Size = Annotated[
     int,
     BeforeValidator(units.parse_size),
     PlainSerializer(units.format_size),
-    _text("32KB", _unit_pattern(units.SIZES)),
+    _text("32KB", units.pattern(units.SIZES)),
 ]
 Cpu = Annotated[
     str,
@@ -110,7 +106,11 @@ Scheduling = Annotated[
 ]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
 Reliability = Literal["reliable", "best_effort"]
-Kind = Literal["wakeup", "pingpong", "pubsub"]
+Kind = Literal["wakeup", "timer-oneshot", "timer-cyclic", "pingpong", "pubsub"]
+Wait = Literal["idle", "busy"]
+Load = Literal["none", "cpu"]
+Count = Annotated[int, Field(ge=2, le=1_000_000_000, strict=True)]
+Pairs = Annotated[int, Field(ge=0, le=100, strict=True)]
 Positive = Annotated[int, Field(ge=1, le=10_000, strict=True)]
 
 
@@ -134,6 +134,22 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+MESSAGES = ("pingpong", "pubsub")
+# Which kinds have a key; a key that is not here belongs to all of them.
+_KINDS_WITH: dict[str, tuple[str, ...]] = {
+    "payload": MESSAGES,
+    "reliability": MESSAGES,
+    "depth": MESSAGES,
+    "subscribers": ("pubsub",),
+    "talkers": ("pubsub",),
+    "talker_rate": ("pubsub",),
+    "timeout": ("timer-oneshot",),
+    "wait": ("timer-oneshot",),
+    "period": ("wakeup", "timer-cyclic", *MESSAGES),
+    "rate": ("wakeup", "timer-cyclic", *MESSAGES),
+}
+
+
 class Measurement(Strict):
     """One block of ``measurements:``; None means the default of the kind or of the experiment."""
 
@@ -142,7 +158,11 @@ class Measurement(Strict):
     transport: Axis[Name] | None = Field(
         None, description="ways from one role to the other; default: the first one that it has"
     )
-    payload: Axis[Size] | None = Field(None, description="default: 500B (wakeup has none)")
+    payload: Axis[Size] | None = Field(None, description="of messages; default: 500B")
+    timeout: Axis[Period] | None = Field(None, description="timer-oneshot only; default: 1ms")
+    wait: Axis[Wait] | None = Field(
+        None, description="timer-oneshot only: how the loop waits; default: idle"
+    )
     period: Axis[Period] | None = Field(None, description="this or rate; default: rate 1kHz")
     rate: Axis[Rate] | None = Field(None, description="this or period")
     scheduling: Axis[Scheduling] = Field(["other"], description="policy and priority")
@@ -150,6 +170,17 @@ class Measurement(Strict):
     subscribers: Axis[Positive] | None = Field(None, description="pubsub only; default: 1")
     reliability: Axis[Reliability] | None = Field(None, description="default: reliable")
     depth: Axis[Positive] | None = Field(None, description="history of the QoS; default: 10")
+    talkers: Axis[Pairs] | None = Field(
+        None, description="pubsub only: pairs of other nodes on topics of their own; default: 0"
+    )
+    talker_rate: Rate | None = Field(None, description="of each of these pairs; default: 100Hz")
+    load: Axis[Load] = Field(
+        ["none"], description="meanwhile; cpu: a normal process on each CPU that computes all along"
+    )
+    start_delay: Duration | None = Field(
+        None, description="between being ready and the first sample; default: 0s"
+    )
+    samples: Count | None = Field(None, description="how many, instead of a duration")
     duration: Duration | None = Field(None, description="default: the experiment's")
     repetitions: Positive | None = Field(None, description="default: the experiment's")
     deadline: Duration | None = Field(None, description="default: the experiment's")
@@ -162,19 +193,29 @@ class Measurement(Strict):
         return self
 
     @model_validator(mode="after")
+    def _one_length(self) -> Measurement:
+        if self.samples and self.duration:
+            raise ValueError("samples and duration say the same thing: give one of them")
+        return self
+
+    @model_validator(mode="after")
     def _fits_the_kind(self) -> Measurement:
-        if self.kind == "wakeup":
-            for key in ("payload", "subscribers", "reliability", "depth"):
-                if getattr(self, key) is not None:
-                    raise ValueError(f"a wakeup sends no message, so it has no {key}")
-        if self.kind == "pingpong" and self.subscribers is not None:
-            raise ValueError("a pingpong has one partner: subscribers is for pubsub")
+        for key, kinds in _KINDS_WITH.items():
+            if getattr(self, key) is not None and self.kind not in kinds:
+                instead = "; it starts anew when it has fired: give timeout" * (
+                    self.kind == "timer-oneshot" and key in {"period", "rate"}
+                )
+                raise ValueError(
+                    f"a {self.kind} has no {key} (that is for {', '.join(kinds)}){instead}"
+                )
+        if self.talker_rate and not any(self.talkers or []):
+            raise ValueError("talker_rate needs talkers: how many pairs?")
         return self
 
     @property
     def periods_ns(self) -> list[int]:
-        """The axis of the pace, given either as periods or as rates."""
-        return self.period or self.rate or [1_000_000]
+        """The axis of the pace: periods, rates, or the timeouts of a one-shot timer."""
+        return self.timeout or self.period or self.rate or [1_000_000]
 
 
 class Experiment(Strict):

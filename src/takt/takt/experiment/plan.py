@@ -15,7 +15,7 @@ from typing import Any
 
 from takt.errors import TaktError
 from takt.experiment.load import Location, Source
-from takt.experiment.model import UNPINNED, Experiment, Measurement
+from takt.experiment.model import MESSAGES, UNPINNED, Experiment, Measurement
 from takt.experiment.units import format_duration, format_period, format_size
 from takt.results.model import Cell, Note, Status
 from takt.run.stacks import Stack, Stacks
@@ -26,7 +26,10 @@ LARGEST_PAYLOAD = 64 * 1024 * 1024
 RECORD_BYTES = 32
 # Starting, discovery, stopping and storing, in seconds; only for the estimate.
 OVERHEAD_S = {"wakeup": 0.3, "pingpong": 1.0, "pubsub": 1.3}
+TALKER_PERIOD_NS = 10_000_000
+ONESHOT_LATE_NS = 100_000  # a one-shot timer starts anew when it has fired: its latency adds up
 RAW = "raw"  # the machine's own limits: no middleware, no QoS
+ROS1 = "ros1"
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,11 @@ class Plan:
 
 def estimate(cell: Cell) -> float:
     """How long a cell will take, about, in seconds."""
-    return cell.samples_asked * cell.period_us / 1e6 + OVERHEAD_S.get(cell.kind, 2.0)
+    each_us = cell.period_us
+    if cell.kind == "timer-oneshot":
+        each_us += ONESHOT_LATE_NS / 1000
+    measuring = cell.samples_asked * each_us + cell.start_delay_us
+    return measuring / 1e6 + OVERHEAD_S.get(cell.kind, 1.0)
 
 
 def this_machine() -> Machine:
@@ -87,7 +94,8 @@ def plan(
                     if source.file:
                         missing.remedy = f"{missing.remedy}; or leave it out: skip_missing: true"
                     raise missing
-                skipped.append(Note(what="left out", why=missing.what, fix=missing.remedy))
+                note = Note(what="left out", why=missing.what, fix=missing.remedy)
+                skipped += [] if note in skipped else [note]
                 continue
             for cell in _points(experiment, measurement, stacks[name], machine, source, here):
                 if cell.key in seen:
@@ -143,38 +151,21 @@ def _points(
     duration = measurement.duration or experiment.duration
     deadline = experiment.deadline if measurement.deadline is None else measurement.deadline
     lost_after = measurement.lost_after or experiment.lost_after
-    default_payload = 0 if measurement.kind == "wakeup" else DEFAULT_PAYLOAD
-    for (
-        transport,
-        payload,
-        period,
-        scheduling,
-        cpu,
-        subscribers,
-        reliability,
-        depth,
-    ) in itertools.product(
-        measurement.transport or transports[:1],
-        measurement.payload or [default_payload],
-        measurement.periods_ns,
-        measurement.scheduling,
-        measurement.cpu,
-        measurement.subscribers or [1],
-        measurement.reliability or ["reliable"],
-        measurement.depth or [10],
-    ):
+    one_shot = measurement.kind == "timer-oneshot"
+    for point in _combinations(measurement, transports):
+        period, scheduling, cpu = (point.pop(name) for name in ("period", "scheduling", "cpu"))
         cpus = [] if cpu == UNPINNED else [int(one) for one in cpu.split(",")]
-        count = duration // period
-        refuse(_transport_fault(measurement.kind, stack, transport, payload, subscribers))
-        refuse(_cpu_fault(measurement.kind, cpus, machine))
-        refuse(_pace_fault(measurement, period, duration))
-        refuse(_memory_fault(count, subscribers, machine))
+        count = measurement.samples or duration // (period + ONESHOT_LATE_NS * one_shot)
         policy, _, priority = scheduling.partition(" ")
-        asked: dict[str, Any] = {
+        refuse(_transport_fault(measurement.kind, stack, point))
+        refuse(_timer_fault(measurement.kind, stack, point, policy))
+        refuse(_talkers_fault(stack, point))
+        refuse(_cpu_fault(measurement.kind, cpus, machine))
+        refuse(_pace_fault(measurement, period, count, duration))
+        refuse(_memory_fault(count, point["subscribers"], machine))
+        asked: dict[str, Any] = point | {
             "stack": stack.name,
             "kind": measurement.kind,
-            "transport": transport,
-            "payload_bytes": payload,
             "policy": policy,
             "priority": int(priority or 0),
             "cpu": cpus,
@@ -182,12 +173,32 @@ def _points(
             "samples_asked": count,
             "deadline_us": deadline / 1000,
             "lost_after_us": lost_after / 1000,
-            "subscribers": subscribers,
-            "reliability": reliability,
-            "depth": depth,
+            "start_delay_us": (measurement.start_delay or 0) / 1000,
         }
+        if point["talkers"]:
+            asked["talker_period_us"] = (measurement.talker_rate or TALKER_PERIOD_NS) / 1000
         key = _key(asked, period)
         yield Cell(id=f"{key}-r0", key=key, repetition=0, order=0, status=Status.pending, **asked)
+
+
+def _combinations(measurement: Measurement, transports: list[str]) -> Iterator[dict[str, Any]]:
+    """Every point of a block's axes, with the defaults of its kind."""
+    axes: dict[str, list[Any]] = {
+        "transport": measurement.transport or transports[:1],
+        "payload_bytes": measurement.payload
+        or [DEFAULT_PAYLOAD if measurement.kind in MESSAGES else 0],
+        "period": measurement.periods_ns,
+        "scheduling": measurement.scheduling,
+        "cpu": measurement.cpu,
+        "subscribers": measurement.subscribers or [1],
+        "reliability": measurement.reliability or ["reliable"],
+        "depth": measurement.depth or [10],
+        "wait": measurement.wait or ["idle"],
+        "talkers": measurement.talkers or [0],
+        "load": measurement.load,
+    }
+    for values in itertools.product(*axes.values()):
+        yield dict(zip(axes, values, strict=True))
 
 
 def _stack_fault(measurement: Measurement, stack: Stack, transports: list[str]) -> Fault | None:
@@ -198,19 +209,21 @@ def _stack_fault(measurement: Measurement, stack: Stack, transports: list[str]) 
         for key in ("reliability", "depth"):
             if getattr(measurement, key) is not None:
                 return key, f"the stack raw has no QoS, so it has no {key}", f"remove {key}"
+    if stack.name == ROS1 and measurement.reliability is not None:
+        what = "ROS 1 has no reliability: its transport decides"
+        return "reliability", what, "take the transport tcpros (reliable) or udpros (may lose)"
     return None
 
 
-def _transport_fault(
-    kind: str, stack: Stack, transport: str, payload: int, subscribers: int
-) -> Fault | None:
+def _transport_fault(kind: str, stack: Stack, point: dict[str, Any]) -> Fault | None:
+    transport, payload = point["transport"], point["payload_bytes"]
     capability = stack.capability(kind, transport)
     if capability is None:
         what = f"the stack {stack.name} has no transport {transport} for {kind}"
         there = ", ".join(stack.transports(kind))
         remedy = f"it has {there}; a stack with other transports needs a block of its own"
         return "transport", what, remedy
-    if subscribers > 1 and "subscriber" not in capability.roles:
+    if point["subscribers"] > 1 and "subscriber" not in capability.roles:
         what = f"{transport} is one process, which has one subscriber"
         return "subscribers", what, "take a transport between processes"
     fixed = capability.payloads
@@ -225,22 +238,44 @@ def _transport_fault(
     return None
 
 
+def _timer_fault(kind: str, stack: Stack, point: dict[str, Any], policy: str) -> Fault | None:
+    transport, wait = point["transport"], point["wait"]
+    capability = stack.capability(kind, transport)
+    if capability is not None and wait not in capability.waits:
+        there = ", ".join(capability.waits)
+        return "wait", f"{transport} of {stack.name} cannot wait {wait}", f"it has {there}"
+    if transport == "executor" and policy == "rr":
+        what = "Takt's executor has no round robin: its threads are real-time FIFO"
+        return "scheduling", what, "take fifo N, or another transport"
+    return None
+
+
+def _talkers_fault(stack: Stack, point: dict[str, Any]) -> Fault | None:
+    capability = stack.capability("pubsub", point["transport"])
+    if point["talkers"] and capability is not None and "subscriber" not in capability.roles:
+        what = f"{point['transport']} is one process: nobody else could talk over it"
+        return "talkers", what, "take a transport between processes"
+    return None
+
+
 def _cpu_fault(kind: str, cpus: list[int], machine: Machine) -> Fault | None:
     for cpu in cpus:
         if cpu not in machine.cpus:
             there = ", ".join(map(str, sorted(machine.cpus)))
             return "cpu", f"this process may not use CPU {cpu}", f"CPUs here: {there}"
-    if len(cpus) > 1 and kind == "wakeup":
-        return "cpu", "a wakeup has one role, so it takes one CPU", "give one number"
+    if len(cpus) > 1 and kind not in MESSAGES:
+        return "cpu", f"a {kind} has one role, so it takes one CPU", "give one number"
     return None
 
 
-def _pace_fault(measurement: Measurement, period: int, duration: int) -> Fault | None:
+def _pace_fault(measurement: Measurement, period: int, count: int, duration: int) -> Fault | None:
     if period < SHORTEST_PERIOD_NS:
-        key = "period" if measurement.period else "rate"
         remedy = "start times closer than 10us cannot be kept by a sleeping thread"
+        if measurement.timeout:
+            return "timeout", f"{format_duration(period)} is shorter than 10us", remedy
+        key = "period" if measurement.period else "rate"
         return key, f"{format_period(period)} is faster than 100kHz", remedy
-    if duration // period < 2:
+    if count < 2:
         what = f"{format_duration(duration)} is too short for {format_period(period)}"
         return "duration", what, "two samples are the least: the first one is kept apart"
     return None
@@ -260,16 +295,23 @@ def _memory_fault(count: int, subscribers: int, machine: Machine) -> Fault | Non
 def _key(asked: dict[str, Any], period: int) -> str:
     """A readable name of the point, such as ``rcl-pingpong-shm-500B-fifo80-cpu1-1kHz``."""
     parts = [asked["stack"], asked["kind"], asked["transport"]]
-    if asked["kind"] != "wakeup":
+    if asked["kind"] in MESSAGES:
         parts.append(format_size(asked["payload_bytes"]))
     parts.append(asked["policy"] + (str(asked["priority"]) if asked["priority"] else ""))
     if asked["cpu"]:
         parts.append("cpu" + "+".join(map(str, asked["cpu"])))
-    parts.append(format_period(period))
+    parts.append((format_duration if asked["kind"] == "timer-oneshot" else format_period)(period))
+    if asked["wait"] != "idle":
+        parts.append(asked["wait"])
     if asked["subscribers"] > 1:
         parts.append(f"{asked['subscribers']}subs")
     if asked["reliability"] != "reliable":
         parts.append(asked["reliability"])
     if asked["depth"] != 10:
         parts.append(f"depth{asked['depth']}")
+    if asked["talkers"]:
+        rate = format_period(round(asked["talker_period_us"] * 1000))
+        parts.append(f"{asked['talkers']}talkers{rate}")
+    if asked["load"] != "none":
+        parts.append(f"load_{asked['load']}")
     return "-".join(parts)

@@ -18,6 +18,12 @@ _QUANTITY = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([^\s0-9.]+)\s*")
 _ALIASES = {"µs": "us", "μs": "us", "kB": "KB", "khz": "kHz", "hz": "Hz"}
 
 
+def pattern(units: dict[str, int]) -> str:
+    """A regular expression of what is accepted with these units, for JSON Schemas."""
+    spelled = [*units, *(alias for alias, unit in _ALIASES.items() if unit in units)]
+    return rf"[0-9]+(\.[0-9]+)? *({'|'.join(spelled)})"
+
+
 def parse_duration(text: object) -> int:
     """Returns the duration in ns; raises ValueError for what is not one."""
     return _whole(_parse(text, DURATIONS, "a duration such as 10ms"), text, "ns")

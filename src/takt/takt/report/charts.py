@@ -22,7 +22,10 @@ Json = dict[str, Any]
 Bin = tuple[float, float, int]  # lower and upper edge in µs, samples
 
 HISTOGRAM_BINS = 120
+JITTER_BINS = 240
 TIME_BINS = 400
+THIN_ABOVE, THIN_STRETCHES = 100_000, 4 * TIME_BINS
+EARLY_NS = 100
 TAIL_POINTS = 200
 #: What the cumulative distribution marks, with the share of samples above it.
 MARKS = {"p50": 0.5, "p90": 0.1, "p99": 0.01, "p99.9": 1e-3, "p99.99": 1e-4, "p99.999": 1e-5}
@@ -31,12 +34,47 @@ MARKS = {"p50": 0.5, "p90": 0.1, "p99": 0.01, "p99.9": 1e-3, "p99.99": 1e-4, "p9
 def fine_bins(values_ns: Int64) -> list[Bin]:
     """Count values in the core's bins (relative width about 1 %); empty bins are left out."""
     histogram = takt_core.Histogram()
-    histogram.record(np.maximum(values_ns, 1))
+    histogram.record(values_ns)
+    return bins_of(histogram)
+
+
+def bins_of(histogram: takt_core.Histogram) -> list[Bin]:
+    """The filled bins of a histogram.
+
+    A cyclic timer may call early; on a logarithmic axis that stands at its left end.
+    """
     lower, upper, number = (column.tolist() for column in histogram.buckets())
-    return [
-        (least / 1000, above / 1000, found)
-        for least, above, found in zip(lower, upper, number, strict=True)
-    ]
+    bins: list[Bin] = []
+    early = 0
+    for least, above, found in zip(lower, upper, number, strict=True):
+        if least < EARLY_NS and lower[0] < 1:
+            early += found
+        else:
+            bins.append((least / 1000, above / 1000, found))
+    return [(EARLY_NS / 1000, (EARLY_NS + 1) / 1000, early), *bins] if early else bins
+
+
+def thinned(series: Series) -> Series:
+    """What a time plot needs of a recording: the ends of each short stretch, and what was lost."""
+    count = len(series)
+    if count <= THIN_ABOVE:
+        return series
+    stretch = -(-count // THIN_STRETCHES)
+    starts = np.arange(0, count, stretch)
+    places = []
+    for start in starts:
+        part = series.response_ns[start : start + stretch]
+        places += [start + int(part.argmin()), start + int(part.argmax())]
+    kept = np.unique([0, *places, count - 1])
+    lost = series.lost_ns[:: max(1, len(series.lost_ns) // THIN_STRETCHES)]
+    return Series(
+        sequence=series.sequence[kept],
+        intended_ns=series.intended_ns[kept],
+        latency_ns=series.latency_ns[kept],
+        response_ns=series.response_ns[kept],
+        lost_ns=lost,
+        first_ns=series.first_ns,
+    )
 
 
 def histogram(named: Sequence[tuple[str, int, list[Bin]]]) -> Json:
@@ -65,6 +103,25 @@ def _merged(bins: list[Bin], low: float, step: float) -> Json:
         counts[place - first] += number
     edges = [low * math.exp(step * place) for place in range(first, last + 2)]
     return {"x": [short(edge) for edge in edges], "y": counts}
+
+
+def jitter(named: Sequence[tuple[str, int, Int64, Int64]]) -> Json:
+    """Samples per bin of jitter, which has a sign, on a linear axis.
+
+    ``named`` holds name, colour, whole µs (ascending) and counts. No count is lost.
+    """
+    low = min(int(values[0]) for _, _, values, _ in named)
+    high = max(int(values[-1]) for _, _, values, _ in named) + 1
+    width = max(1, -(-(high - low) // JITTER_BINS))
+    bins = -(-(high - low) // width)
+    edges = [low + width * place for place in range(bins + 1)]
+    series = []
+    for name, colour, values, counts in named:
+        filled = np.bincount((values - low) // width, weights=counts, minlength=bins)
+        series.append(
+            {"name": name, "colour": colour, "x": edges, "y": filled.astype(int).tolist()}
+        )
+    return {"type": "jitter", "series": series}
 
 
 def tail(named: Sequence[tuple[str, int, list[Bin], Percentiles]]) -> Json:

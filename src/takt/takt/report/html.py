@@ -40,17 +40,18 @@ def render(page: Page) -> str:
     return environment.get_template("report.html.j2").render(
         page=page,
         run=page.run,
-        style=_text("report.css"),
-        script=_text("charts.js"),
-        plotly=_plotly(),
+        style=asset("report.css"),
+        script=asset("charts.js"),
+        plotly=plotly(),
     )
 
 
-def _text(name: str) -> str:
+def asset(name: str) -> str:
+    """Return a file that is laid into the page."""
     return (resources.files("takt.report") / "templates" / name).read_text(encoding="utf-8")
 
 
-def _plotly() -> str:
+def plotly() -> str:
     """Return plotly.js, made safe to stand inside a script element."""
     source = resources.files("plotly") / "package_data" / "plotly.min.js"
     return source.read_text(encoding="utf-8").replace("</script", "<\\/script")

@@ -12,18 +12,24 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
-from takt.report import charts, text
+from takt.experiment.units import format_duration, format_period
+from takt.report import charts, pool, text
+from takt.report.own import OwnTable, jitter_bins, own_tables
 from takt.report.settings import SettingRow, setting_rows
 from takt.results.model import Cell, Extreme, Note, Run, Statistics, Status
-from takt.statistics.series import Series, joined, read_series
-from takt.statistics.summary import summarise
 
 KINDS = {
     "wakeup": (
         "Timer wake-up",
         "How long after its programmed time a sleeping thread runs again.",
+    ),
+    "timer-oneshot": (
+        "One-shot timer",
+        "How long after its timeout a timer calls back.",
+    ),
+    "timer-cyclic": (
+        "Cyclic timer",
+        "How long after the start plus whole periods a timer calls back.",
     ),
     "pingpong": ("Round trip", "From sending a message until the reply to it is back."),
     "pubsub": ("Publish to subscribe", "From publishing a message until a subscriber takes it."),
@@ -80,6 +86,7 @@ class Measurement:
     deadline_us: float
     period_us: float
     variants: list[Variant]
+    own: list[OwnTable] = field(default_factory=list)
     charts: dict[str, charts.Json] = field(default_factory=dict)
 
 
@@ -210,6 +217,11 @@ def _identity(cell: Cell) -> tuple[Any, ...]:
         cell.subscribers,
         cell.reliability,
         cell.depth,
+        cell.wait,
+        cell.load,
+        cell.talkers,
+        cell.talker_period_us,
+        cell.start_delay_us,
     )
 
 
@@ -235,6 +247,15 @@ def _title(cell: Cell) -> str:
         parts.append(text.bytes_(cell.payload_bytes))
     if cell.subscribers > 1:
         parts.append(f"{cell.subscribers} subscribers")
+    if cell.kind not in {"wakeup", "pingpong"}:
+        pace = round(cell.period_us * 1000)
+        parts.append((format_duration if cell.kind == "timer-oneshot" else format_period)(pace))
+    if cell.wait != "idle":
+        parts.append("waiting busily")
+    if cell.talkers:
+        parts.append(f"{cell.talkers} other pairs at {1e6 / cell.talker_period_us:g} Hz")
+    if cell.load != "none":
+        parts.append(f"with {cell.load.upper()} load")
     return " · ".join(parts)
 
 
@@ -243,6 +264,7 @@ def _measurement(folder: Path, number: int, by_key: dict[str, list[Cell]]) -> Me
     measurement = Measurement(
         f"m{number}", _title(first), first.kind, first.deadline_us, first.period_us, []
     )
+    jitters = []
     named_bins = []
     normal_first = sorted(by_key.items(), key=lambda item: item[1][0].policy != "other")
     colours = _colours([cells[0].policy for _, cells in normal_first])
@@ -257,17 +279,23 @@ def _measurement(folder: Path, number: int, by_key: dict[str, list[Cell]]) -> Me
             cells=cells,
         )
         measurement.variants.append(variant)
-        repetitions = _read(folder, variant)
-        _pool(variant, repetitions)
-        if variant.statistics and any(map(len, repetitions)):
-            pooled = joined(repetitions)
-            bins = charts.fine_bins(pooled.latency_ns)
+        found = pool.read(folder, cells)
+        variant.unreadable = found.unreadable
+        variant.statistics = pool.statistics(found, cells)
+        _rank_extremes(variant)
+        if variant.statistics and found.latency.count:
+            bins = charts.bins_of(found.latency)
             named_bins.append(
                 (variant.scheduling, variant.colour, bins, variant.statistics.latency)
             )
             measurement.charts[f"{variant.anchor}-time"] = charts.over_time(
-                repetitions, variant.scheduling, variant.colour, measurement.deadline_us
+                found.repetitions, variant.scheduling, variant.colour, measurement.deadline_us
             )
+        if jitter := jitter_bins(folder, variant.cells):
+            jitters.append((variant.scheduling, variant.colour, *jitter))
+    measurement.own = own_tables(measurement.variants)
+    if jitters:
+        measurement.charts[f"m{number}-jitter"] = charts.jitter(jitters)
     if named_bins:
         measurement.charts[f"m{number}-histogram"] = charts.histogram(
             [(name, colour, bins) for name, colour, bins, _ in named_bins]
@@ -286,22 +314,8 @@ def _colours(policies: list[str]) -> list[int]:
     ]
 
 
-def _read(folder: Path, variant: Variant) -> list[Series]:
-    """Read the samples, one series a repetition."""
-    repetitions = []
-    for cell in variant.cells:
-        series = []
-        for name in cell.samples:
-            try:
-                series.append(read_series(folder / name))
-            except (OSError, pa.ArrowException, KeyError) as error:
-                variant.unreadable.append(f"{name}: {error}")
-        if series:
-            repetitions.append(joined(series))
-    return repetitions
-
-
-def _pool(variant: Variant, repetitions: list[Series]) -> None:
+def _rank_extremes(variant: Variant) -> None:
+    """Finds the highest and lowest samples of all repetitions."""
     measured = [cell for cell in variant.cells if cell.statistics]
     for name, sign in (("highest", -1), ("lowest", 1)):
         ranked = [
@@ -312,17 +326,6 @@ def _pool(variant: Variant, repetitions: list[Series]) -> None:
         ]
         ranked.sort(key=lambda sample, sign=sign: sign * sample.extreme.us)  # type: ignore[misc]
         setattr(variant, name, ranked[:10])
-    if len(measured) == 1:
-        variant.statistics = measured[0].statistics
-    elif measured and not variant.unreadable and any(map(len, repetitions)):
-        pooled = joined(repetitions)
-        variant.statistics = summarise(
-            pooled.latency_ns,
-            pooled.response_ns,
-            pooled.first_ns,
-            measured[0].deadline_us,
-            pooled.sequence,
-        )
 
 
 def _scale(measurements: list[Measurement]) -> Scale:

@@ -11,13 +11,22 @@ ABSENT = "–"
 THIN_SPACE = "\u2009"
 GROUP_SPACE = "\u202f"  # narrow, and never broken at the end of a line
 
-STACKS = {"raw": "Linux only", "rcl": "ROS 2"}
+STACKS = {"raw": "Linux only", "cyclictest": "cyclictest", "rcl": "ROS 2", "ros1": "ROS 1"}
 TRANSPORTS = {
     "nanosleep": "clock_nanosleep",
     "futex": "futex hand-over",
     "udp": "UDP",
     "shm": "shared memory",
     "process": "within one process",
+    "timerfd": "timerfd",
+    "rcl_timer": "rcl timer",
+    "executor": "Takt's executor",
+    "ros_timer": "ros::Timer",
+    "wall_timer": "ros::WallTimer",
+    "steady_timer": "ros::SteadyTimer",
+    "tcpros": "TCPROS",
+    "tcpros_nodelay": "TCPROS without delay",
+    "udpros": "UDPROS",
 }
 POLICIES = {"other": "normal", "fifo": "real-time FIFO", "rr": "real-time RR"}
 

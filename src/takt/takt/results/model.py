@@ -94,6 +94,41 @@ class Percentiles(Model):
     max_us: float
 
 
+class OneShot(Model):
+    """What only a one-shot timer has, in µs; None where the timer reports nothing itself."""
+
+    reported: Percentiles | None
+    difference: Percentiles | None  # reported - measured
+    never_fired: int
+
+
+class Cyclic(Model):
+    """What only a cyclic timer has; the first two intervals are in no other number."""
+
+    drift: Percentiles  # d_k = t_k - k T, from its value at the first expiry
+    jitter: Percentiles  # P_k = t_k - t_(k-1) - T, of callbacks that follow each other
+    highest: list[Extreme]  # of the jitter
+    lowest: list[Extreme]
+    first_two_us: list[float]  # the first two values of the jitter
+    negative_share: float  # of the jitter
+    callbacks: int
+    expiries: int  # that passed from the first to the last callback, both counted
+    rate_hz: float  # of the callbacks, over the whole measurement
+
+
+class Subscriber(Model):
+    """One of several subscribers; the first message is in no percentile."""
+
+    count: int
+    lost: int
+    duplicated: int
+    out_of_order: int
+    first_us: float | None
+    latency: Percentiles | None
+    highest: list[Extreme] = []
+    lowest: list[Extreme] = []
+
+
 class Statistics(Model):
     """What is known of the samples of one cell (all subscribers together)."""
 
@@ -104,6 +139,9 @@ class Statistics(Model):
     lowest: list[Extreme]
     exceedance: Exceedance
     loop_exceedance: list[Exceedance] = []  # the same at the periods of common control loops
+    one_shot: OneShot | None = None
+    cyclic: Cyclic | None = None
+    subscribers: list[Subscriber] = []
 
 
 class Thread(Model):
@@ -152,13 +190,18 @@ class Cell(Model):
     policy: str
     priority: int
     cpu: list[int]
-    period_us: float
+    period_us: float  # of a one-shot timer: its timeout
     samples_asked: int
     deadline_us: float
     lost_after_us: float
     subscribers: int
     reliability: str
     depth: int
+    wait: str = "idle"
+    start_delay_us: float = 0.0
+    load: str = "none"
+    talkers: int = 0  # pairs of other nodes that talk at the same time
+    talker_period_us: float = 0.0
     # measured; zero and None where nothing came
     count: int = 0
     sent: int = 0
@@ -172,11 +215,17 @@ class Cell(Model):
     statistics: Statistics | None = None
     probes: list[ProbeResult] = []
     notes: list[Note] = []
+    histogram: str | None = None  # plain text, relative to the run folder
     samples: list[str] = []  # Parquet files, relative to the run folder
     earlier_attempts: list[str] = []  # Parquet files of attempts that were cut short
     started: datetime | None = None
     seconds: float = 0.0
     steal_seconds: float = 0.0  # CPU time stolen by the hypervisor during the cell, all CPUs
+
+    @property
+    def since_intended(self) -> bool:
+        """A timer's latency counts from its programmed expiry: ``sent_ns`` is what it reports."""
+        return self.kind.startswith("timer-")
 
 
 class Verdict(Model):

@@ -27,7 +27,9 @@ CREATE VIEW samples AS
 SELECT f.run, f.cell, f.key, f.repetition, f.subscriber, f.earlier_attempt,
   r.sequence, r.intended_ns, r.sent_ns, r.received_ns,
   r.file_row_number = 0 AS first, r.received_ns = 0 AS lost,
-  CASE WHEN r.received_ns <> 0 THEN (r.received_ns - r.sent_ns) / 1000.0 END AS latency_us,
+  CASE WHEN r.received_ns <> 0
+    THEN (r.received_ns - CASE WHEN f.since_intended THEN r.intended_ns ELSE r.sent_ns END) / 1000.0
+    END AS latency_us,
   CASE WHEN r.received_ns <> 0 THEN (r.received_ns - r.intended_ns) / 1000.0 END AS response_us
 FROM recorded r JOIN files f ON r.filename = f.file
 """
@@ -67,6 +69,7 @@ _FILES = pa.schema(
         ("repetition", pa.int64()),
         ("subscriber", pa.int64()),
         ("earlier_attempt", pa.bool_()),
+        ("since_intended", pa.bool_()),
         ("file", pa.string()),
     ]
 )
@@ -82,6 +85,7 @@ def _cell_schema() -> pa.Schema:
         ("started", pa.timestamp("us", "UTC")),
         ("status", pa.string()),
         ("error", pa.string()),
+        ("histogram", pa.string()),
         ("cpu", pa.list_(pa.int64())),
         ("first_us", pa.float64()),
         ("deadline_exceeded", pa.int64()),
@@ -139,6 +143,7 @@ def _files(folder: Path, cell: Cell) -> list[dict[str, Any]]:
                         "repetition": cell.repetition,
                         "subscriber": None if earlier else number,
                         "earlier_attempt": earlier,
+                        "since_intended": cell.since_intended,
                         "file": str(path),
                     }
                 )

@@ -9,15 +9,15 @@ import signal
 import socket
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from takt.results.model import Cell, Note, ProbeResult, Status
+from takt.run import load, samples, transport
 from takt.run import probe as probes_of
-from takt.run import samples, transport
 from takt.run.leftovers import Journal
 from takt.run.measured import add_measured
 from takt.run.probe import End, Limits, Probe, Stop
@@ -25,6 +25,8 @@ from takt.run.scratch import Scratch
 from takt.run.stacks import Stack
 
 JOURNAL_EVERY_S = 0.25
+ONESHOT_LATE_S = 1e-3  # more than one-shot timers are late on average, even on a busy machine
+NEVER_FIRED_ROOM = 20  # so many timers may never fire before the cell's time is up
 
 
 @dataclass
@@ -37,6 +39,7 @@ class Context:
     journal: Journal
     stop: Stop
     limits: Limits
+    surroundings: dict[str, dict[str, str]] = field(default_factory=dict)  # environment by stack
 
 
 def measure(
@@ -50,10 +53,13 @@ def measure(
     recorders = [role for role in roles if _records(role)]
     place = context.scratch.place_for(samples.needed_bytes(cell.samples_asked) * len(recorders))
     profile = context.scratch.folder / f"{cell.id}.xml"
-    text = transport.profile(cell.transport, cell.payload_bytes, len(roles) + 1)
+    participants = len(roles) + 2 * cell.talkers + 1
+    text = transport.profile(cell.transport, cell.payload_bytes, participants)
     profile.write_text(text, encoding="utf-8")
     limit_s = _limit_s(cell, context.limits)
-    probes = _commands(cell, stack, roles, place, context, limit_s)
+    talkers = _talkers(cell, stack, context, limit_s)
+    around = talkers + load.processes(cell, context.scratch.folder)
+    probes = around + _commands(cell, stack, roles, place, context, limit_s)
     started, clock, stolen = datetime.now(timezone.utc), time.monotonic(), steal_seconds()
     last_note = 0.0
     notes_left = 2  # once it records, everything is mapped: no need to look into it any more
@@ -69,7 +75,7 @@ def measure(
 
     end, who = probes_of.run(
         probes,
-        transport.environment(profile, context.domain),
+        transport.environment(profile, context.domain) | context.surroundings.get(cell.stack, {}),
         limit_s + context.limits.term_s,  # the probe's own limit comes first
         context.stop,
         context.limits,
@@ -85,7 +91,8 @@ def measure(
         }
     )
     context.journal.sweep()
-    _judge(measured, probes, end, who)
+    _judge(measured, [one for one in probes if not one.background], end, who)
+    measured.notes += _fallen_silent(talkers, end)
     if context.scratch.run_folder in place.parents:
         why = "its file system may have made the recording thread wait"
         measured.notes.append(
@@ -93,7 +100,9 @@ def measure(
         )
     recorded = [one.samples for one in probes if one.samples and one.samples.exists()]
     if not context.stop.at_once:  # in a hurry: left in the scratch folder for a resume
-        add_measured(measured, recorded, context.folder)
+        capability = stack.capability(cell.kind, cell.transport)
+        reports = capability is not None and capability.reports
+        add_measured(measured, recorded, context.folder, reports=reports)
     return measured, recorded
 
 
@@ -114,7 +123,10 @@ def _records(role: str) -> bool:
 
 
 def _limit_s(cell: Cell, limits: Limits) -> float:
-    measuring = cell.samples_asked * cell.period_us / 1e6
+    measuring = cell.samples_asked * cell.period_us / 1e6 + cell.start_delay_us / 1e6
+    if cell.kind == "timer-oneshot":  # each starts when the one before it has fired, or never will
+        measuring = 3 * (measuring + cell.samples_asked * ONESHOT_LATE_S)
+        measuring += NEVER_FIRED_ROOM * cell.lost_after_us / 1e6
     return measuring + cell.lost_after_us / 1e6 + limits.start_s
 
 
@@ -134,7 +146,11 @@ def _commands(
         "topic": _topic(cell, context.scratch.run_id),
         "reliability": cell.reliability,
         "depth": cell.depth,
+        "start-delay-ns": round(cell.start_delay_us * 1000),
+        "wait": cell.wait,
     }
+    if cell.kind == "timer-oneshot":
+        options["timeout-ns"] = options.pop("period-ns")
     if cell.cpu:
         options["cpu"] = ",".join(map(str, cell.cpu))
     probes = []
@@ -153,6 +169,46 @@ def _commands(
         stderr = context.scratch.folder / f"{cell.id}.{number}.stderr"
         probes.append(Probe(role, command, result, stderr, recording))
     return probes
+
+
+def _talkers(cell: Cell, stack: Stack, context: Context, limit_s: float) -> list[Probe]:
+    """Pairs of nodes that talk to each other meanwhile; normal processes, recording nothing."""
+    probes = []
+    for pair in range(cell.talkers):
+        for role in ("subscriber", "publisher"):
+            name = f"{cell.id}.talker{pair}.{role}"
+            result = context.scratch.folder / f"{name}.json"
+            result.unlink(missing_ok=True)
+            options: dict[str, object] = {
+                "role": role,
+                "result": result,
+                "transport": cell.transport,
+                "payload-bytes": cell.payload_bytes,
+                "period-ns": round(cell.talker_period_us * 1000),
+                "count": int(limit_s * 1e6 / cell.talker_period_us) + 1,
+                "time-limit-ns": round((limit_s + context.limits.term_s) * 1e9),
+                "topic": f"{_topic(cell, context.scratch.run_id)}_talker{pair}",
+            }
+            command = [str(stack.probe), "pubsub"]
+            for option, value in options.items():
+                command += [f"--{option}", str(value)]
+            stderr = context.scratch.folder / f"{name}.stderr"
+            probes.append(Probe(f"talker's {role}", command, result, stderr, background=True))
+    return probes
+
+
+def _fallen_silent(talkers: list[Probe], end: End) -> list[Note]:
+    """Says which pairs did not talk to the end: a publisher that did was ended by a signal."""
+    notes = []
+    for publisher in talkers[1::2]:
+        try:
+            document = json.loads(publisher.result.read_bytes())
+        except (OSError, ValueError):
+            document = {}
+        if document.get("status") != "stopped" and end is End.done:
+            why = publisher.last_words() or _ended(publisher)
+            notes.append(Note(what="a pair of talkers did not talk to the end", why=why))
+    return notes
 
 
 def _topic(cell: Cell, run_id: str) -> str:

@@ -49,13 +49,17 @@ class Limits:
 
 @dataclass
 class Probe:
-    """One process of a cell; ``samples`` is None for a role that records nothing."""
+    """One process of a cell; ``samples`` is None for a role that records nothing.
+
+    One in the background surrounds the measurement: it runs until the others have ended.
+    """
 
     role: str
     command: list[str]
     result: Path
     stderr: Path
     samples: Path | None = None
+    background: bool = False
     process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
 
     def start(self, environment: dict[str, str]) -> None:
@@ -122,7 +126,8 @@ def run(
             probe.start(environment)
         end, who = _watch(probes, time.monotonic() + limit_s, stop, tick)
         if end is End.done:
-            _drain(probes[:-1], stop, limits.drain_s, tick)
+            others = [one for one in probes[:-1] if not one.background]
+            _drain(others, stop, limits.drain_s, tick)
         return end, who
     finally:
         _end(probes, stop, limits.term_s)

@@ -8,13 +8,10 @@ between any two of these steps leaves at least one whole copy of every sample.
 from __future__ import annotations
 
 import contextlib
-import signal
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
-from types import FrameType
 from typing import Protocol
 
 from takt import __version__
@@ -24,12 +21,13 @@ from takt.experiment.plan import Plan
 from takt.results import store
 from takt.results.model import Cell, Finding, Note, Run, Status, Verdict
 from takt.run import cell as one_cell
-from takt.run import samples, scratch
+from takt.run import ros1, samples, scratch
 from takt.run.domain import own_domain
 from takt.run.leftovers import Journal
 from takt.run.measured import FOLDER, keep
 from takt.run.probe import Limits, Stop
 from takt.run.scratch import Scratch
+from takt.run.signals import stopping
 from takt.run.stacks import Stacks
 
 
@@ -95,9 +93,19 @@ def execute(
     except OSError as error:
         raise _cannot_write(error, folder) from error
     try:
-        with own_domain() as domain, _signals(stop, watcher):
+        with (
+            own_domain() as domain,
+            _surroundings(run, lock.folder) as surroundings,
+            stopping(stop, watcher.stopping),
+        ):
             context = one_cell.Context(
-                lock, folder, domain, Journal(lock.folder, memory), stop, limits or Limits()
+                lock,
+                folder,
+                domain,
+                Journal(lock.folder, memory),
+                stop,
+                limits or Limits(),
+                surroundings,
             )
             _prepare(run, folder, lock)
             _measure_all(run, stacks, context, watcher)
@@ -154,6 +162,17 @@ def _measure_all(run: Run, stacks: Stacks, context: one_cell.Context, watcher: W
             for path in recorded:
                 path.unlink(missing_ok=True)
         watcher.finish(measured)
+
+
+@contextlib.contextmanager
+def _surroundings(run: Run, folder: Path) -> Iterator[dict[str, dict[str, str]]]:
+    """What the stacks of a run need around them, as environment by stack; ended with the run."""
+    stacks = {cell.stack for cell in run.cells if cell.status is not Status.complete}
+    if ros1.STACK not in stacks:
+        yield {}
+        return
+    with ros1.master(folder) as environment:
+        yield {ros1.STACK: environment}
 
 
 def _prepare(run: Run, folder: Path, lock: Scratch) -> None:
@@ -225,25 +244,3 @@ def _cannot_write(error: OSError, folder: Path) -> TaktError:
         what = f"the run cannot go on: {error}"
     remedy = f"mend that, then go on with: takt run --resume {folder}"
     return Failure(what, where=str(folder), remedy=remedy)
-
-
-@contextlib.contextmanager
-def _signals(stop: Stop, watcher: Watcher) -> Iterator[None]:
-    """Ctrl-C, SIGTERM and a closed terminal ask the run to stop; twice means at once."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def request(_number: int, _frame: FrameType | None) -> None:
-        stop.request()
-        watcher.stopping()
-
-    numbers = [signal.SIGINT, signal.SIGTERM]
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # not under nohup
-        numbers.append(signal.SIGHUP)
-    before = [signal.signal(number, request) for number in numbers]
-    try:
-        yield
-    finally:
-        for number, handler in zip(numbers, before, strict=True):
-            signal.signal(number, handler)

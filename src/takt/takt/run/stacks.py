@@ -16,6 +16,7 @@ from takt.errors import Failure, TaktError
 
 CAPABILITIES_LIMIT_S = 20.0
 PACKAGES = ("takt_probes", "takt_core", "takt_rcl")  # that install programs
+ON_REQUEST = ("ros1", "cyclictest")  # what ``takt setup`` can add
 HOW_TO_GET = (
     "stacks are built where their libraries are found: ./takt --setup-only builds what this "
     "machine allows and says what is missing"
@@ -32,6 +33,8 @@ class Capability(BaseModel):
     roles: list[str]
     fixed_payload_bytes: int | list[int] | None = None
     max_payload_bytes: int | None = None
+    waits: list[str] = ["idle"]
+    reports: bool = False  # the timer itself says how late it was
 
     @property
     def payloads(self) -> list[int] | None:
@@ -86,7 +89,7 @@ class Stacks:
         return TaktError(
             f"the stack {name} is not installed (installed: {there})",
             where=where,
-            remedy=HOW_TO_GET,
+            remedy=f"./takt setup {name} installs it" if name in ON_REQUEST else HOW_TO_GET,
         )
 
 

@@ -199,7 +199,12 @@ def _repetitions(
                 f"repetition {cell.repetition} of {letter} {cell.status.value}{reason}"
             )
         try:
-            series = joined([read_series(folder / name) for name in cell.samples])
+            series = joined(
+                [
+                    read_series(folder / name, since_intended=cell.since_intended)
+                    for name in cell.samples
+                ]
+            )
         except (OSError, pa.ArrowException, KeyError) as error:
             target.notes.append(f"repetition {cell.repetition} of {letter} cannot be read: {error}")
             continue

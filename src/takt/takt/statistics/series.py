@@ -35,8 +35,20 @@ class Series:
         return len(self.latency_ns)
 
 
-def series_of(sequence: Int64, intended_ns: Int64, sent_ns: Int64, received_ns: Int64) -> Series:
-    """Splits the four columns of a recording into a :class:`Series`."""
+def series_of(
+    sequence: Int64,
+    intended_ns: Int64,
+    sent_ns: Int64,
+    received_ns: Int64,
+    *,
+    since_intended: bool = False,
+) -> Series:
+    """Splits the four columns of a recording into a :class:`Series`.
+
+    The latency counts from ``sent_ns``, or from ``intended_ns`` (``Cell.since_intended``).
+    """
+    if since_intended:
+        sent_ns = intended_ns
     received = received_ns != 0
     first_ns = int(received_ns[0] - sent_ns[0]) if len(received) and received[0] else None
     rest = received.copy()
@@ -51,13 +63,13 @@ def series_of(sequence: Int64, intended_ns: Int64, sent_ns: Int64, received_ns: 
     )
 
 
-def read_series(file: Path) -> Series:
+def read_series(file: Path, *, since_intended: bool = False) -> Series:
     """Reads one Parquet file; OSError or pyarrow.ArrowException say why it cannot be read."""
     table = parquet.read_table(file, columns=COLUMNS)
     sequence, intended, sent, received = (
         np.asarray(table[name].to_numpy(), dtype=np.int64) for name in COLUMNS
     )
-    return series_of(sequence, intended, sent, received)
+    return series_of(sequence, intended, sent, received, since_intended=since_intended)
 
 
 def joined(series: Sequence[Series]) -> Series:

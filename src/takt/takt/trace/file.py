@@ -60,6 +60,10 @@ class Type(IntEnum):
     early_release = 12
     scenario = 13
     overflow = 14
+    publish = 15
+    use = 16
+    stolen = 17
+    dispatch = 18
 
 
 class Event(NamedTuple):

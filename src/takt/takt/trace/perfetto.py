@@ -29,6 +29,9 @@ _MARKS = {
     Type.early_release: "early release",
     Type.scenario: "scenario",
     Type.overflow: "events lost",
+    Type.publish: "publish",
+    Type.use: "use",
+    Type.stolen: "stolen CPU time",
 }
 
 
@@ -65,7 +68,7 @@ class PerfettoExport:
         self._ended = int(events["time"][-1])
         types = events["type"]
         wanted = (types != Type.start) & (types != Type.end)
-        wanted &= (types != Type.preempt) & (types != Type.resume)
+        wanted &= (types != Type.preempt) & (types != Type.resume) & (types != Type.dispatch)
         for row in events[wanted].tolist():
             self._mark(Event._make(row))
 
@@ -117,6 +120,11 @@ class PerfettoExport:
             case Type.deliver:
                 name += f" {self._names.topic(event.topic)}"
                 details |= {"messages": event.detail, "age_us": _age(event.value)}
+            case Type.publish | Type.use:
+                name += f" {self._names.topic(event.topic)}"
+                details["sequence"] = event.value
+            case Type.stolen:
+                details = {"stolen_us": event.value / 1000, "within_us": event.job / 1000}
             case Type.age_violation:
                 name += f": {self._names.topic(event.topic)}"
                 details["age_us"] = _age(event.value)

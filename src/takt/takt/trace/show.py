@@ -37,7 +37,8 @@ def show(console: Console, summary: TraceSummary) -> None:
     if summary.switches:
         head += f", changes of scenario: {summary.switches}"
     console.print(head)
-    facts = [one for one in summary.attributes if not one.startswith("shortfall=")]
+    told_elsewhere = ("shortfall=", "application=")  # the description would fill the screen
+    facts = [one for one in summary.attributes if not one.startswith(told_elsewhere)]
     if facts:
         console.print(", ".join(one.replace("=", " ", 1) for one in facts), markup=False)
     columns = dict(_ALWAYS)

@@ -70,6 +70,13 @@
       return [traces, layout("How many samples took how long", logAxis("latency (µs)", chart.series.flatMap((one) => one.x)), yaxis)];
     },
 
+    jitter(chart) {
+      const most = Math.max(...chart.series.flatMap((one) => one.y));
+      const [traces, page] = drawings.histogram(chart);
+      const yaxis = { ...page.yaxis, range: [Math.log10(0.7), Math.log10(most) + 0.15] };
+      return [traces, { ...layout("Jitter of the intervals", { title: "jitter (µs)" }, { title: "samples per bin" }), yaxis }];
+    },
+
     tail(chart) {
       const values = chart.series.flatMap((one) => one.x);
       const xaxis = logAxis("latency (µs)", values);
@@ -138,6 +145,7 @@
   const tables = {
     histogram: (chart) => [["series", "from (µs)", "to (µs)", "samples"],
       chart.series.flatMap((one) => one.y.flatMap((count, i) => (count ? [[one.name, one.x[i], one.x[i + 1], count]] : [])))],
+    jitter: (chart) => tables.histogram(chart),
     tail: (chart) => [["series", "latency (µs)", "share that took longer"],
       chart.series.flatMap((one) => one.x.map((value, i) => [one.name, value, one.y[i]]))],
     time: (chart) => [["measured time (s)", "fastest (µs)", "slowest (µs)"],

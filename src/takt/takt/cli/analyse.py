@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``takt analyse``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def analyse(
+    file: Annotated[Path, typer.Argument(metavar="APP.yaml", help="The application.")],
+    overheads: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="What takt bench overheads --json printed; counted in every job."
+        ),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document instead.")
+    ] = False,
+) -> None:
+    """Prove that every deadline is met, before anything runs.
+
+    Bounds the response time of each callback in each scenario, the latency of chains and the age of
+    data, and says how much longer the callbacks may compute. Each bound names its paper.
+    Exit code: 0 where everything is guaranteed, 1 where something is not.
+
+    Example: takt analyse examples/docking.app.yaml
+    """
+    from takt.analysis.ask import analyse as ask
+    from takt.analysis.ask import read_overheads
+    from takt.analysis.show import show
+    from takt.application.flat import flat
+    from takt.application.load import load_application, located
+    from takt.cli.output import print_json, stdout
+
+    application = load_application(file)
+    document = flat(application)
+    if overheads:
+        document["overheads"] = read_overheads(overheads)
+    with located(application):
+        analysis = ask(document, str(file))
+    if as_json:
+        print_json(analysis.model_dump(mode="json"))
+    else:
+        show(stdout(), analysis)
+    if analysis.verdict != "meets":
+        raise typer.Exit(1)

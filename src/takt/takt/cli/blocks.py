@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the suites of Sticha 2014 print of one measurement (sections 4.1 to 4.3).
+
+These blocks are for reading; run.json has every digit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from takt.experiment.units import format_duration, format_period, format_size
+
+if TYPE_CHECKING:
+    from takt.results.model import Cell, Extreme, Percentiles, Run, Statistics
+
+
+def blocks(run: Run) -> Iterator[str]:
+    """One block for each timer or publish/subscribe measurement that has samples."""
+    of_kind = {"timer-oneshot": _one_shot, "timer-cyclic": _cyclic, "pubsub": _pubsub}
+    for cell in sorted(run.cells, key=lambda one: (one.stack, one.key, one.repetition)):
+        if cell.statistics and cell.kind in of_kind:
+            yield "\n".join([f"{cell.id}:", *of_kind[cell.kind](cell, cell.statistics)]) + "\n"
+
+
+def _one_shot(cell: Cell, found: Statistics) -> Iterator[str]:
+    timeout = format_duration(round(cell.period_us * 1000))
+    yield f"  {cell.sent} one-shot timers with a timeout of {timeout}"
+    yield f"  Measured:   {_range(found.latency)}"
+    own = found.one_shot
+    if own and own.reported and own.difference:
+        yield f"  Reported:   {_range(own.reported)}"
+        yield f"  Difference: {_range(own.difference)}  (reported - measured)"
+    else:
+        yield "  Reported:   nothing; this timer does not say how late it is"
+    if own and own.never_fired:
+        bound = format_duration(round(cell.lost_after_us * 1000))
+        yield f"  Never fired within {bound}: {own.never_fired}"
+    yield from _extremes(found.highest, found.lowest)
+
+
+def _cyclic(cell: Cell, found: Statistics) -> Iterator[str]:
+    own = found.cyclic
+    rate = format_period(round(cell.period_us * 1000))
+    yield f"  {cell.count} calls of a timer of {rate}"
+    if own is None:
+        yield "  too few calls for a jitter"
+        return
+    yield f"  Jitter: {_range(own.jitter)}  ({own.negative_share:.1%} negative)"
+    first = ", ".join(f"{_us(value)} us" for value in own.first_two_us)
+    yield f"  First two, in no other number: {first}"
+    passed = own.expiries - own.callbacks
+    yield f"  Rate kept: {own.rate_hz:.6g} Hz; {passed} of {own.expiries} expiries passed over"
+    yield from _extremes(own.highest, own.lowest)
+
+
+def _pubsub(cell: Cell, found: Statistics) -> Iterator[str]:
+    size, rate = format_size(cell.payload_bytes), format_period(round(cell.period_us * 1000))
+    yield f"  {cell.sent} messages of {size} at {rate} to {cell.subscribers} subscriber(s)"
+    for number, one in enumerate(found.subscribers, 1):
+        if len(found.subscribers) > 1:
+            yield f"  Subscriber {number}:"
+        yield (
+            f"  Received: {one.count}; lost: {one.lost}; duplicated: {one.duplicated}; "
+            f"out of order: {one.out_of_order}"
+        )
+        if one.latency:
+            yield f"  {_range(one.latency)}"
+        if one.first_us is not None:
+            yield f"  First message, in no other number: {one.first_us:.0f} us"
+        yield from _extremes(one.highest, one.lowest)
+
+
+def _range(found: Percentiles) -> str:
+    return (
+        f"MIN: {_us(found.min_us)} us  AVG: {_us(found.mean_us)} us  MAX: {_us(found.max_us)} us"
+        f"  (p50 {_us(found.p50_us)}, p99 {_us(found.p99_us)}, p99.9 {_us(found.p999_us)})"
+    )
+
+
+def _us(value: float) -> str:
+    """Whole µs, or tenths where whole ones would say nothing."""
+    return f"{value:.0f}" if abs(value) >= 10 else f"{value:.1f}"
+
+
+def _extremes(highest: Sequence[Extreme], lowest: Sequence[Extreme]) -> Iterator[str]:
+    for name, values in (("highest", highest), ("lowest", lowest)):
+        pairs = "|".join(f"{one.us:.0f}:{one.index}" for one in values)
+        yield f"  Indices of {name} values (|us:index|): |{pairs}|"

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``takt campaign``: applications in bulk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Optional
+
+import typer
+
+if TYPE_CHECKING:
+    from takt.campaign.folder import Folder
+    from takt.campaign.model import Campaign, Counts, Execution
+
+
+def campaign(
+    grid: Annotated[
+        Path, typer.Argument(metavar="GRID.json", help="As for generate: parameters, or ranges.")
+    ],
+    repeat: Annotated[
+        int, typer.Option(min=1, max=1_000_000, help="Applications of each combination.")
+    ] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Of everything that is random.")] = 1,
+    do: Annotated[
+        str, typer.Option(help="One or several of analyse, simulate, execute.")
+    ] = "analyse,simulate",
+    out: Annotated[
+        Optional[Path],  # noqa: UP045 - typer reads it on Python 3.10
+        typer.Option(
+            help="Folder; one with the same campaign goes on. (default: campaigns/NAME)",
+            show_default=False,
+        ),
+    ] = None,
+    scheduler: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="A Dask scheduler, tcp://HOST:8786. (default: this machine)"),
+    ] = None,
+    workers: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(min=1, help="Processes on this machine. (default: its CPUs)"),
+    ] = None,
+    approaches: Annotated[
+        str, typer.Option(help="Of execute: takt, baseline0, baseline1.")
+    ] = "takt",
+    duration: Annotated[str, typer.Option(help="Of one execution.")] = "30s",
+    runs: Annotated[int, typer.Option(min=1, help="Executions of each application.")] = 5,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document on standard output.")
+    ] = False,
+) -> None:
+    """Generate applications in bulk, and analyse, simulate or execute them.
+
+    Simulated responses above their bound are violations: there should be none. The same command
+    goes on where it was stopped, and tries again what failed. Analysis and simulation are spread
+    over Dask workers; executions have the machine for themselves, in random order.
+
+    Exit code: 0 done, 1 something failed, was stopped, or a bound was violated, 2 wrong use.
+
+    Example: takt campaign examples/parameter_ranges.json --repeat 100 --do analyse,simulate
+    """
+    import json
+
+    from takt.campaign.folder import RESULT, Folder, write_json
+    from takt.campaign.model import SCHEMA_VERSION, Campaign
+    from takt.campaign.summary import summarise
+    from takt.cli.output import print_json, stderr
+    from takt.generate import parameters
+
+    deeds = _chosen(do, "--do", ("analyse", "simulate", "execute"))
+    execution = _execution(approaches, duration, runs) if "execute" in deeds else None
+    space = parameters.load(grid)
+    document = json.loads(grid.read_text(encoding="utf-8"))
+    asked = Campaign(document, space, repeat, seed, deeds, execution)
+    folder = Folder(out or Path("campaigns") / grid.stem, asked)
+    stopped = False
+    try:
+        _evaluate(folder, asked, scheduler, workers)
+        if execution:
+            _execute(folder, asked)
+    except KeyboardInterrupt:
+        stopped = True
+    counts = summarise(folder, asked)
+    result: dict[str, Any] = {
+        "schema_version": SCHEMA_VERSION,
+        "status": "stopped" if stopped else "complete",
+        **vars(counts),
+        "results": str(folder.path),
+    }
+    write_json(folder.path / RESULT, result)
+    if as_json:
+        print_json(result)
+    else:
+        _show(counts, folder)
+    failures = counts.failed + sum(one["failed"] for one in (counts.executions or {}).values())
+    if stopped or failures:
+        hint = "Stopped; the same command goes on." if stopped else f"{failures} failed; the same"
+        hint += "" if stopped else " command tries them again."
+        stderr().print(hint, style="yellow", markup=False)
+    if stopped or failures or counts.bound_violations:
+        raise typer.Exit(1)
+
+
+def _chosen(text: str, option: str, allowed: tuple[str, ...]) -> tuple[str, ...]:
+    from takt.errors import TaktError
+
+    names = {name.strip() for name in text.split(",")}
+    if unknown := sorted(names - set(allowed)):
+        raise TaktError(
+            f"{unknown[0]!r} is none of {', '.join(allowed)}",
+            where=option,
+            remedy=f"separate several with commas: {option} {','.join(allowed[:2])}",
+        )
+    return tuple(name for name in allowed if name in names)
+
+
+def _execution(approaches: str, duration: str, runs: int) -> Execution:
+    from takt.campaign.model import Execution
+    from takt.errors import TaktError
+    from takt.execution import APPROACHES
+    from takt.experiment.units import parse_duration
+
+    try:
+        seconds = parse_duration(duration) / 1e9
+    except ValueError as error:
+        raise TaktError(str(error), where="--duration") from None
+    if seconds == 0:
+        raise TaktError("nothing is executed in no time", where="--duration", remedy="30s")
+    return Execution(_chosen(approaches, "--approaches", APPROACHES), seconds, runs)
+
+
+def _evaluate(folder: Folder, asked: Campaign, scheduler: str | None, workers: int | None) -> None:
+    from takt.campaign import cluster
+
+    if not {"analyse", "simulate"} & set(asked.do):
+        return
+    cells = list(asked.cells())
+    remaining = folder.remaining(cells)
+    if not remaining:
+        return
+    total = sum(cell.size for cell in cells)
+    left = sum(cell.size for cell in remaining)
+    with _bars() as bars, cluster.cluster(scheduler, workers) as client:
+        bar = bars.add_task(f"{total} sets", total=total, completed=total - left)
+
+        def keep(cell: Any, table: Any, error: str | None) -> None:
+            folder.keep(cell, table, error)
+            if error is not None:
+                bars.console.print(f"failed {cell.name}: {error}", style="red", markup=False)
+            bars.update(bar, advance=cell.size)
+
+        cluster.evaluate(client, asked, remaining, keep)
+
+
+def _execute(folder: Folder, asked: Campaign) -> None:
+    from takt.campaign.execute import execute
+
+    with _bars() as bars:
+        bar = bars.add_task("executions", total=None)
+
+        def begin(order: int, total: int, name: str) -> None:
+            bars.update(bar, total=total, completed=order, description=f"executing {name}")
+
+        for error in execute(folder, asked, begin):
+            if error is not None:
+                bars.console.print(f"failed: {error}", style="red", markup=False)
+
+
+def _bars() -> Any:
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich.progress import TimeRemainingColumn as Left
+
+    from takt.cli.output import stderr
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Left())
+    return Progress(*columns, console=stderr(), transient=True, refresh_per_second=2)
+
+
+def _show(counts: Counts, folder: Folder) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    from takt.cli.output import stdout
+
+    table = Table(box=SIMPLE_HEAD, padding=0, pad_edge=False)
+    table.add_column("combination", overflow="fold")
+    for name in ("sets", "accepted", "above bound", "misses in accepted", "failed"):
+        table.add_column(name, justify="right", no_wrap=True)
+    keys = ("sets", "accepted", "bound_violations", "misses_in_accepted", "failed")
+    for row in counts.combinations:
+        label = ", ".join(f"{key} {value}" for key, value in row["parameters"].items())
+        table.add_row(label, *(str(row[key]) for key in keys))
+    if len(counts.combinations) != 1:
+        table.add_section()
+        table.add_row("all", *(str(getattr(counts, key)) for key in keys))
+    console = stdout()
+    if counts.combinations:
+        console.print(table)
+    for approach, numbers in (counts.executions or {}).items():
+        text = ", ".join(f"{value} {key.replace('_', ' ')}" for key, value in numbers.items())
+        console.print(f"{approach}: {text}", soft_wrap=True, markup=False)
+    console.print(f"results: {folder.path}", soft_wrap=True, markup=False)

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``takt execute``."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Optional
+
+import typer
+
+if TYPE_CHECKING:
+    from takt.execution.model import Execution
+    from takt.metrics.model import Metrics
+
+
+def execute(
+    application: Annotated[Path, typer.Argument(help="The description: an app.yaml.")],
+    approach: Annotated[
+        str, typer.Option(help="takt, baseline0 or baseline1 (docs/how-to/execute.md).")
+    ] = "takt",
+    policy: Annotated[
+        Optional[str],  # noqa: UP045 - typer reads it on Python 3.10
+        typer.Option(help="Instead of the description's: fp, edf, np-fp, …"),
+    ] = None,
+    duration: Annotated[str, typer.Option(help="From the first release.")] = "30s",
+    overheads: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            metavar="FILE",
+            help="What takt bench overheads --json printed: explain counts it as declared.",
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of the execution times.")] = 1,
+    out: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="Folder of the trace. (default: results/NAME-TIME)", show_default=False),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document instead.")
+    ] = False,
+) -> None:
+    """Execute an application for real on ROS 2 and measure it.
+
+    Callbacks burn the CPU time that the description says, and their messages have their sizes.
+    Ctrl-C ends it early and keeps the trace.
+
+    Exit code: 0 executed, 1 stopped or failed, 2 wrong use.
+
+    Example: takt execute docking.app.yaml --approach baseline1 --duration 10s
+    """
+    from takt.cli.output import print_json, stderr
+    from takt.errors import TaktError
+    from takt.execution import APPROACHES
+    from takt.execution import execute as executed
+    from takt.execution.execute import SUFFIX
+    from takt.execution.model import ExecutionDocument
+    from takt.metrics import measure
+    from takt.results.store import create, create_default
+
+    if approach not in APPROACHES:
+        raise TaktError(
+            f"there is no approach {approach!r}",
+            where="--approach",
+            remedy="one of " + ", ".join(APPROACHES),
+        )
+    seconds = _seconds(duration)
+    flat = _load(application)
+    if overheads:
+        from takt.analysis.ask import read_overheads
+
+        flat["overheads"] = read_overheads(overheads)
+    name = str(flat.get("name") or application.stem)
+    folder = create(out) if out else create_default(name, datetime.now(timezone.utc))
+    try:
+        with stderr().status("starting") as status:
+            found = executed(
+                flat,
+                approach,
+                trace=folder / f"{name}.{approach}{SUFFIX}",
+                duration_s=seconds,
+                policy=policy,
+                seed=seed,
+                progress=lambda now: status.update(
+                    f"{approach}: {now:.0f} s of about {seconds:.0f} s"
+                ),
+            )
+            status.update("measuring")
+            metrics = measure(found.trace)
+    finally:
+        with contextlib.suppress(OSError):
+            folder.rmdir()  # where nothing came of it
+    if as_json:
+        print_json(ExecutionDocument(**found.model_dump(), metrics=metrics).model_dump(mode="json"))
+    else:
+        _show(found, metrics)
+    if found.status != "complete":
+        raise typer.Exit(1)
+
+
+def _seconds(duration: str) -> float:
+    from takt.errors import TaktError
+    from takt.experiment.units import parse_duration
+
+    try:
+        nanoseconds = parse_duration(duration)
+    except ValueError as error:
+        raise TaktError(str(error), where="--duration") from None
+    if nanoseconds == 0:
+        raise TaktError("nothing is executed in no time", where="--duration", remedy="30s")
+    return nanoseconds / 1e9
+
+
+def _load(path: Path) -> dict[str, Any]:
+    """The flat form: of an app.yaml, or of a file that holds it already."""
+    from takt.application.load import load_application
+    from takt.errors import TaktError
+
+    if path.suffix != ".json":
+        return load_application(path).to_flat()
+    try:
+        flat: dict[str, Any] = json.loads(path.read_bytes())
+    except OSError as error:
+        raise TaktError(f"it cannot be read: {error.strerror}", where=str(path)) from None
+    except ValueError as error:
+        raise TaktError(f"this is no JSON: {error}", where=str(path)) from None
+    if not isinstance(flat, dict) or not isinstance(flat.get("callbacks"), list):
+        raise TaktError(
+            "this is not the flat form of an application",
+            where=str(path),
+            remedy="give the app.yaml; takt makes that form from it",
+        )
+    return flat
+
+
+def _show(found: Execution, metrics: Metrics) -> None:
+    from takt.cli.output import stderr, stdout
+    from takt.metrics.show import remarks, show
+
+    show(stdout(), metrics)
+    for line in remarks(metrics):
+        stderr().print(line, markup=False, soft_wrap=True)
+    if found.status != "complete":
+        stderr().print("stopped before its time", style="yellow")
+    if metrics.misses:
+        hint = f"Why they missed: takt explain {found.trace}"
+        stderr().print(hint, markup=False, soft_wrap=True)

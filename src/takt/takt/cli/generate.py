@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``takt generate``: synthetic applications."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Optional
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from takt.generate.blocks import Generated
+
+
+def generate(
+    source: Annotated[
+        Path,
+        typer.Argument(
+            metavar="PARAMS.json", help="Parameters or ranges of them; an app.yaml for --emit-code."
+        ),
+    ],
+    repeat: Annotated[
+        int, typer.Option(min=1, max=1_000_000, help="Applications of each combination.")
+    ] = 1,
+    seed: Annotated[
+        Optional[int],  # noqa: UP045 - typer reads it on Python 3.10
+        typer.Option(min=0, help="The same seed gives the same applications. (default: drawn)"),
+    ] = None,
+    out: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="A new folder. (default: applications/NAME)", show_default=False),
+    ] = None,
+    emit_code: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="Also write a ROS 2 package of each, below this folder."),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document on standard output.")
+    ] = False,
+) -> None:
+    """Generate applications by the rules of Krukiewicz-Gacek 2021, each as an app.yaml.
+
+    Each is read by analyse, simulate and execute. manifest.json says which parameters gave which.
+
+    Example: takt generate examples/parameters.json --repeat 10 --seed 1
+    """
+    import secrets
+
+    from takt.cli.output import print_json, stdout
+    from takt.generate import files, parameters
+
+    if source.suffix in {".yaml", ".yml"}:
+        _emit_only(source, emit_code, as_json=as_json)
+        return
+    space = parameters.load(source)
+    seed = secrets.randbelow(2**32) if seed is None else seed
+    folder = files.new_folder(out or Path("applications") / source.stem)
+    packages: list[str] = []
+    applications = files.generate(space, repeat, seed)
+    if emit_code:
+        applications = _emitting(applications, emit_code, packages)
+    manifest = files.write(folder, applications, source, repeat, seed)
+    if as_json:
+        print_json({**manifest, "out": str(folder), "packages": packages})
+        return
+    written = len(manifest["applications"])
+    stdout().print(f"{written} applications (seed {seed}): {folder}", soft_wrap=True, markup=False)
+    if emit_code:
+        text = f"{len(packages)} packages: {emit_code}"
+        stdout().print(text, soft_wrap=True, markup=False)
+
+
+def _emitting(
+    applications: Iterator[Generated], folder: Path, packages: list[str]
+) -> Iterator[Generated]:
+    """Passes the applications on, with a package of each."""
+    from takt.generate.code import write_package
+
+    for one in applications:
+        packages.append(str(write_package(one.document, folder)))
+        yield one
+
+
+def _emit_only(source: Path, folder: Path | None, *, as_json: bool) -> None:
+    from takt.application.load import load_application
+    from takt.cli.output import print_json, stdout
+    from takt.errors import TaktError
+    from takt.generate.code import write_package
+    from takt.generate.files import SCHEMA_VERSION
+
+    if folder is None:
+        raise TaktError(
+            "an app.yaml is an application already",
+            where=str(source),
+            remedy="add --emit-code DIR for its source code, or give parameters (a JSON file)",
+        )
+    package = str(write_package(load_application(source).to_flat(), folder))
+    if as_json:
+        print_json({"schema_version": SCHEMA_VERSION, "packages": [package]})
+    else:
+        stdout().print(f"package: {package}", soft_wrap=True, markup=False)

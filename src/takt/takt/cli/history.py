@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``takt history``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Optional
+
+import typer
+
+SHOWN = 20  # configurations, unless --key names some
+
+
+def history(
+    runs: Annotated[
+        Optional[list[Path]],  # noqa: UP045 - typer reads it on Python 3.10
+        typer.Argument(help="Run folders to add, or folders of them. (default: results)"),
+    ] = None,
+    store: Annotated[
+        Path, typer.Option(help="The file in which runs accumulate.", show_default=True)
+    ] = Path("results/history.sqlite"),
+    key: Annotated[
+        str, typer.Option(help="Only configurations whose name contains this.", show_default=False)
+    ] = "",
+    deadline: Annotated[
+        str, typer.Option(help="Such as 400us. (default: that of the latest run)")
+    ] = "",
+    plot: Annotated[
+        bool, typer.Option("--plot", help="Also write each picture as PNG and SVG.")
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document on standard output.")
+    ] = False,
+) -> None:
+    """Add runs to the history, and tell what all runs of a configuration say together.
+
+    A run is added once, and stays when its folder is deleted. Beside the store lies history.html
+    with the long-term pictures.
+
+    Example: takt history --key timer-oneshot --deadline 400us
+    """
+    from takt.cli.output import print_json, stderr, stdout
+    from takt.errors import TaktError
+    from takt.experiment.units import parse_duration
+    from takt.history.accumulate import accumulate
+    from takt.history.show import show
+    from takt.history.store import History, find
+    from takt.report.history import write_history
+    from takt.results import store as results
+    from takt.results.model import SCHEMA_VERSION
+
+    try:
+        deadline_us = parse_duration(deadline) / 1000 if deadline else None
+    except ValueError as error:
+        raise TaktError(str(error), where="--deadline") from None
+    folders = find(runs or [results.RESULTS])
+    if runs and not folders:
+        raise TaktError(
+            "there are no runs", where=str(runs[0]), remedy="name folders with a run.json"
+        )
+    added = 0
+    with History(store) as opened:
+        for folder in folders:
+            try:
+                added += opened.add(results.read(folder), folder)
+            except TaktError as error:  # another version's run is no reason to stop
+                stderr().print(f"left out: {error}", style="yellow", markup=False, soft_wrap=True)
+        there = [one for one in opened.configurations() if key in one.key]
+        shown = there if key else there[:SHOWN]
+        accumulated = [accumulate(one, opened.entries(one), deadline_us) for one in shown]
+    page = write_history(store.with_suffix(".html"), accumulated, left_out=len(there) - len(shown))
+    pictures = _draw(store.with_suffix(""), accumulated) if plot else []
+    if as_json:
+        document: dict[str, Any] = {
+            "schema_version": SCHEMA_VERSION,
+            "store": str(store),
+            "added": added,
+            "configurations": [one.document() for one in accumulated],
+            "page": str(page),
+            "pictures": [str(file) for file in pictures],
+        }
+        print_json(document)
+        return
+    show(stdout(), accumulated)
+    if len(there) > len(shown):
+        stdout().print(f"{len(there) - len(shown)} more with fewer samples: --key TEXT shows them")
+    stdout().print(f"{added} added; {page}", soft_wrap=True, markup=False)
+    for file in pictures:
+        stdout().print(str(file), soft_wrap=True, markup=False)
+
+
+def _draw(folder: Path, accumulated: list[Any]) -> list[Path]:
+    from takt.report import pictures
+
+    files = []
+    for one in accumulated:
+        jitter = one.kind == "timer-cyclic"
+        title = f"{one.configuration.key}: {len(one.runs)} runs, {one.count} measurements"
+        axis = "jitter (µs)" if jitter else "latency (µs)"
+        files += pictures.long_term(folder / one.configuration.key, title, one.runs, axis)
+    return files

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``takt metrics``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def metrics(
+    traces: Annotated[
+        list[Path],
+        typer.Argument(metavar="TRACE…", help="Traces of executions or simulations."),
+    ],
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document instead.")
+    ] = False,
+) -> None:
+    """Measure a trace: deadline misses, data freshness, data age, responses, chains, overhead.
+
+    The definitions are those of the thesis behind Takt (docs/reference/metrics.md); they mean the
+    same for the executor, for the baselines and for a simulation.
+
+    Example: takt metrics docking.takt.takttrace docking.baseline1.takttrace
+    """
+    from takt.cli.output import print_json, stderr, stdout
+    from takt.metrics import measure
+    from takt.metrics.model import MetricsDocument
+    from takt.metrics.show import remarks, show
+
+    found = []
+    for path in traces:
+        with stderr().status(f"{path.name}"):
+            found.append(measure(path))
+        if not as_json:
+            show(stdout(), found[-1])
+            for line in remarks(found[-1]):
+                stderr().print(line, markup=False, soft_wrap=True)
+    if as_json:
+        print_json(MetricsDocument(traces=found).model_dump(mode="json"))

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``takt reproduce``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+
+def reproduce(
+    paper: Annotated[str, typer.Argument(help="sticha2014, krukiewicz2021.")],
+    scale: Annotated[
+        float, typer.Option(min=1e-6, max=1.0, help="Of the published lengths; 1 takes days.")
+    ] = 0.001,
+    out: Annotated[
+        Optional[Path],  # noqa: UP045 - typer reads it on Python 3.10
+        typer.Option(
+            help="Results folder; of an earlier reproduction: go on with it. "
+            "(default: results/PAPER-TIME)",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document on standard output.")
+    ] = False,
+) -> None:
+    """Repeat a paper's experiments here, next to what it publishes.
+
+    A finding that does not hold is an answer, not a failure: this machine is another one.
+
+    Exit code: 0 all was measured, 1 something failed or was stopped, 2 wrong use.
+
+    Example: takt reproduce sticha2014 --scale 0.001
+    """
+    from takt.cli.output import print_json, stderr, stdout
+    from takt.reproduce import reproduce as reproduced
+    from takt.reproduce.model import Request
+    from takt.reproduce.show import show
+
+    with stderr().status(f"{paper}: planning") as status:
+        request = Request(scale, out, lambda text: status.update(f"{paper}: {text}"))
+        outcome = reproduced(paper, request)
+    document = outcome.model_dump(mode="json")
+    if as_json:
+        print_json(document)
+    else:
+        show(stdout(), outcome)
+    if not outcome.complete:
+        hint = f"Go on with: takt reproduce {paper} --scale {scale:g} --out {outcome.results}"
+        stderr().print(hint, style="yellow", soft_wrap=True, markup=False)
+        raise typer.Exit(1)

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``takt setup``: parts that are not everybody's, installed when asked for."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+# Debian's and Ubuntu's names; the trap is that none of them is called rosmaster or roscore.
+PACKAGES = {
+    "ros1": (
+        "pkg-config",
+        "libroscpp-dev",
+        "ros-message-generation",
+        "python3-rosmaster",
+    ),
+    "cyclictest": ("rt-tests",),
+}
+
+
+class Part(str, Enum):
+    """What can be added."""
+
+    ros1 = "ros1"
+    cyclictest = "cyclictest"
+
+
+def setup(
+    part: Annotated[
+        Part, typer.Argument(help="ros1: roscpp and rosmaster, about 200 MB; cyclictest.")
+    ],
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+) -> None:
+    """Install what a further stack needs through apt, and build its probe.
+
+    Asks first. Where it may not install, it says the line to run.
+
+    Exit code: 0 the stack is there, 1 it is not, 2 wrong use.
+
+    Example: takt setup ros1
+    """
+    from takt.cli.output import stdout
+
+    missing = missing_packages(part.value)
+    if missing:
+        line = f"apt-get install --yes --no-install-recommends {' '.join(missing)}"
+        _install(line, yes)
+    build(part.value, Path(__file__).resolve().parents[4])
+    stdout().print(f"{part.value} is there: takt measure --help says what it can measure")
+
+
+def build(part: str, root: Path) -> None:
+    """Builds the probe of a part in the source tree; raises Failure where it was not built."""
+    from takt.errors import Failure
+
+    if not (root / "takt").is_file():
+        raise Failure(
+            "this tool was not started from its source tree, so it cannot build",
+            remedy="build the package takt_probes of your workspace again",
+        )
+    cache = root / ".takt" / "build" / "takt_probes" / "CMakeCache.txt"
+    cache.unlink(missing_ok=True)  # it remembers what was not there
+    done = subprocess.run([root / "takt", "--setup-only"], stdin=subprocess.DEVNULL)
+    probe = root / ".takt" / "install" / "lib" / "takt_probes" / f"probe_{part}"
+    if done.returncode or not probe.exists():
+        raise Failure(
+            f"the probe of {part} was not built",
+            where=str(root / ".takt" / "setup.log"),
+            remedy="the log says what was not found",
+        )
+
+
+def missing_packages(part: str) -> list[str]:
+    """The packages of a part that are not installed; raises Failure where there is no dpkg."""
+    from takt.errors import Failure
+
+    names = PACKAGES[part]
+    if shutil.which("dpkg-query") is None or shutil.which("apt-get") is None:
+        raise Failure(
+            "this system has no apt",
+            remedy=f"install what Debian calls {' '.join(names)}, then: ./takt --setup-only",
+        )
+    query = ["dpkg-query", "--show", "--showformat=${Package} ${db:Status-Status}\n", *names]
+    done = subprocess.run(query, capture_output=True, text=True)
+    there = {line.split()[0] for line in done.stdout.splitlines() if line.endswith(" installed")}
+    return [name for name in names if name not in there]
+
+
+def _install(line: str, yes: bool) -> None:
+    from takt.cli.output import stderr
+    from takt.errors import Failure
+
+    sudo = [] if os.geteuid() == 0 else ["sudo"]
+    if sudo and shutil.which("sudo") is None:
+        raise Failure("packages are missing, and only root may install them", remedy=f"run: {line}")
+    if not yes:
+        if not sys.stdin.isatty():
+            raise Failure(
+                "packages are missing, and there is nobody to ask",
+                remedy=f"run: {' '.join([*sudo, line])}; or say yes: takt setup --yes",
+            )
+        stderr().print(" ".join([*sudo, line]), markup=False, soft_wrap=True)
+        if not typer.confirm("Run this?", err=True):
+            raise Failure("nothing was installed", remedy=f"run it yourself: {line}")
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    done = subprocess.run([*sudo, *line.split()], env=environment, stdout=2)
+    if done.returncode:
+        raise Failure("apt-get failed", remedy="see above; apt-get update may help")

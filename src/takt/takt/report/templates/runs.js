@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Draws histograms behind each other: value, run, and count on a logarithmic axis. Drag or use the
+// arrow keys to turn. A plain canvas: WebGL is missing on many of the machines that are measured.
+"use strict";
+(() => {
+  const charts = JSON.parse(document.getElementById("chart-data").textContent);
+  const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const amount = (value) => value.toLocaleString("en", { maximumSignificantDigits: 4 }).replaceAll(",", "\u202f");
+  const WIDTH = 1.15, DEPTH = 0.75, HEIGHT = 0.85; // half, half, whole: of a box around the origin
+  const LOWEST = -1; // log10 of where nothing occurred
+
+  function view(canvas) {
+    const chart = charts[canvas.id];
+    const runs = chart.series.length;
+    const top = Math.ceil(Math.log10(Math.max(...chart.series.flatMap((one) => one.y))) + 0.05);
+    const place = {
+      x: (bin) => (2 * bin / chart.bins - 1) * WIDTH,
+      y: (run) => (runs > 1 ? 2 * run / (runs - 1) - 1 : 0) * DEPTH,
+      z: (power) => (power - LOWEST) / (top - LOWEST) * HEIGHT,
+    };
+    let turn = -0.5, tilt = 0.45;
+
+    // Where a point of the box lies on the canvas; depth grows away from the eye.
+    function projected(x, y, z) {
+      const across = x * Math.cos(turn) - y * Math.sin(turn);
+      const away = x * Math.sin(turn) + y * Math.cos(turn);
+      const scale = Math.min(canvas.clientWidth / 3.1, canvas.clientHeight / 2.1);
+      return [canvas.clientWidth / 2 + scale * across,
+        canvas.clientHeight * 0.56 - scale * (away * Math.sin(tilt) + (z - HEIGHT / 2) * Math.cos(tilt)), away];
+    }
+
+    function draw() {
+      const sharp = window.devicePixelRatio || 1;
+      canvas.width = canvas.clientWidth * sharp;
+      canvas.height = canvas.clientHeight * sharp;
+      const pen = canvas.getContext("2d");
+      pen.scale(sharp, sharp);
+      pen.font = `12px ${getComputedStyle(document.body).fontFamily}`;
+      const line = (from, to, ink) => {
+        pen.strokeStyle = ink;
+        pen.lineWidth = 1;
+        pen.beginPath();
+        pen.moveTo(...projected(...from).slice(0, 2));
+        pen.lineTo(...projected(...to).slice(0, 2));
+        pen.stroke();
+      };
+      const say = (words, x, y, z, align) => {
+        pen.fillStyle = colour("--quiet");
+        pen.textAlign = align;
+        const [left, height] = projected(x, y, z);
+        pen.fillText(words, left, height);
+      };
+      const front = projected(0, -DEPTH, 0)[2] < projected(0, DEPTH, 0)[2] ? -1 : 1; // the side of y that is near
+      const near = front * DEPTH, far = -near;
+      const left = projected(-WIDTH, 0, 0)[0] < projected(WIDTH, 0, 0)[0] ? -WIDTH : WIDTH;
+      for (const tick of chart.ticks) {
+        const x = place.x(tick.bin);
+        line([x, near, 0], [x, far, 0], colour("--grid"));
+        say(tick.label, x, near + front * 0.13, 0, "center");
+      }
+      for (let power = LOWEST; power <= top; power++) {
+        const z = place.z(power);
+        line([-WIDTH, far, z], [WIDTH, far, z], colour("--grid"));
+        say(amount(10 ** power), left * 1.04, far, z, "right");
+      }
+      say(chart.axis, 0, near + front * 0.34, 0, "center");
+      say("how often", left * 1.04, far, HEIGHT + 0.09, "right");
+      const order = [...Array(runs).keys()].sort((a, b) => projected(0, place.y(b), 0)[2] - projected(0, place.y(a), 0)[2]);
+      for (const run of order) outline(pen, run);
+      const named = [0, runs - 1].filter((run, i, all) => all.indexOf(run) === i);
+      for (const run of named) say(chart.series[run].name, -left * 1.04, place.y(run), 0, left === -WIDTH ? "left" : "right");
+    }
+
+    function outline(pen, run) {
+      const one = chart.series[run], y = place.y(run), hex = colour("--c" + (run % 8));
+      const to = (bin, power) => pen.lineTo(...projected(place.x(bin), y, place.z(power)).slice(0, 2));
+      pen.beginPath();
+      pen.moveTo(...projected(place.x(0), y, 0).slice(0, 2));
+      one.bins.forEach((bin, i) => {
+        if (one.bins[i - 1] !== bin - 1) to(bin, LOWEST);
+        to(bin, Math.log10(one.y[i]));
+        to(bin + 1, Math.log10(one.y[i]));
+        if (one.bins[i + 1] !== bin + 1) to(bin + 1, LOWEST);
+      });
+      to(chart.bins, LOWEST);
+      pen.strokeStyle = hex;
+      pen.lineWidth = 1;
+      pen.stroke();
+      pen.fillStyle = hex + "a6";
+      pen.fill();
+      canvas.dataset.drawn = "yes";
+    }
+
+    const turned = (across, up) => {
+      turn = Math.max(-1.45, Math.min(1.45, turn + across));
+      tilt = Math.max(0.05, Math.min(1.45, tilt + up));
+      canvas.dataset.turn = turn.toFixed(3);
+      draw();
+    };
+    canvas.addEventListener("pointerdown", (event) => canvas.setPointerCapture(event.pointerId));
+    canvas.addEventListener("pointermove", (event) => {
+      if (event.buttons & 1) turned(event.movementX / 200, event.movementY / 200);
+    });
+    canvas.addEventListener("keydown", (event) => {
+      const step = { ArrowLeft: [-0.1, 0], ArrowRight: [0.1, 0], ArrowUp: [0, 0.1], ArrowDown: [0, -0.1] }[event.key];
+      if (step) {
+        event.preventDefault();
+        turned(...step);
+      }
+    });
+    return draw;
+  }
+
+  const views = new Map([...document.querySelectorAll("canvas.runs")].map((canvas) => [canvas, view(canvas)]));
+  const redraw = () => views.forEach((draw, canvas) => canvas.offsetParent && draw());
+  for (const details of document.querySelectorAll("details.measurement")) details.addEventListener("toggle", redraw);
+  window.addEventListener("resize", redraw);
+  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+
+  // The same numbers for eyes and ears that have no use for a picture.
+  function fill(details) {
+    if (details.querySelector("table")) return;
+    const region = document.createElement("div");
+    Object.assign(region, { className: "scroll", tabIndex: 0 });
+    region.setAttribute("role", "region");
+    region.setAttribute("aria-label", "Numbers of the picture");
+    const table = region.appendChild(document.createElement("table"));
+    const head = table.createTHead().insertRow();
+    for (const text of ["run", "from (µs)", "samples"]) head.appendChild(Object.assign(document.createElement("th"), { textContent: text, scope: "col" }));
+    const body = table.createTBody();
+    for (const one of charts[details.dataset.for].series)
+      one.x.forEach((value, i) => {
+        const row = body.insertRow();
+        for (const cell of [one.name, amount(value), amount(one.y[i])]) row.insertCell().textContent = cell;
+      });
+    details.append(region);
+  }
+  for (const details of document.querySelectorAll("details.numbers")) details.addEventListener("toggle", () => details.open && fill(details));
+  redraw();
+})();

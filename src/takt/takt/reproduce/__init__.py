@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A paper's experiments on this machine, next to what the paper publishes.
+
+One module or package a paper, with ``reproduce(request) -> Outcome``. Its published values are data
+(``experiments/published/<paper>.yaml``, each with its place in the paper); its findings are checks.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+from takt.errors import TaktError
+from takt.reproduce.model import Outcome, Request
+
+PAPERS = {
+    "krukiewicz2021": "takt.reproduce.krukiewicz2021",
+    "sticha2014": "takt.reproduce.sticha2014",
+}
+
+
+def reproduce(paper: str, request: Request) -> Outcome:
+    """Reproduces a paper by its name; raises TaktError where there is no such paper."""
+    if paper not in PAPERS:
+        raise TaktError(
+            f"there is no paper {paper!r}", where="PAPER", remedy=f"one of {', '.join(PAPERS)}"
+        )
+    outcome: Outcome = importlib.import_module(PAPERS[paper]).reproduce(request)
+    return outcome

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Krukiewicz-Gacek 2021: deadline misses, data freshness and data age of synthetic applications."""
+
+from __future__ import annotations
+
+import os
+from datetime import datetime, timezone
+from pathlib import Path
+
+from takt.bench.model import Table
+from takt.bench.overhead import tables as overhead_tables
+from takt.errors import Failure
+from takt.reproduce.krukiewicz2021.evidence import Evidence, Missing, in_ms
+from takt.reproduce.krukiewicz2021.executions import Executions, Plan, execute_all
+from takt.reproduce.krukiewicz2021.figures import figures
+from takt.reproduce.krukiewicz2021.findings import CHECKS, judged
+from takt.reproduce.krukiewicz2021.points import HARMONIC, KB, Point
+from takt.reproduce.model import Outcome, Request, Row
+from takt.reproduce.published import Published, load
+from takt.results import store
+
+PAPER = "krukiewicz2021"
+STACK = "rcl"
+OVERHEAD_ROUNDS = 7
+OVERHEAD = "overhead.json"
+
+
+def reproduce(request: Request) -> Outcome:
+    """Executes the applications, measures the overheads, judges the findings, draws the figures."""
+    folder = request.out or store.create_default(PAPER, datetime.now(timezone.utc))
+    folder.mkdir(parents=True, exist_ok=True)
+    plan = Plan.at(request.scale)
+    done = execute_all(plan, folder, request.say)
+    overhead = [] if done.stopped else _overhead(request, folder)
+    return answers(plan, done, overhead, folder, request)
+
+
+def answers(
+    plan: Plan, done: Executions, overhead: list[Table], folder: Path, request: Request
+) -> Outcome:
+    """What the executions answer."""
+    published = load(PAPER)
+    evidence = Evidence(done.metrics, overhead)
+    request.say("judging the findings")
+    skipped = list(done.failed)
+    if plan.left_out:
+        skipped.append(
+            f"{plan.left_out} of {plan.left_out + len(plan.points)} points, for the scale"
+        )
+    findings = [
+        published.finding(name, STACK, judged(check, evidence)) for name, check in CHECKS.items()
+    ]
+    request.say("drawing the figures")
+    return Outcome(
+        paper=PAPER,
+        title=published.title,
+        scale=request.scale,
+        complete=not done.stopped and not done.failed,
+        findings=findings,
+        tables=[*_overhead_rows(overhead), *_age_rows(published, evidence)],
+        figures=figures(evidence, folder),
+        skipped=skipped,
+        results=str(folder),
+    )
+
+
+def _overhead(request: Request, folder: Path) -> list[Table]:
+    """Tables 5.6 to 5.8 as ``takt bench dispatch`` measures them; kept for the next time."""
+    from pydantic import TypeAdapter
+
+    kept, adapter = folder / OVERHEAD, TypeAdapter(list[Table])
+    if not kept.exists():
+        rounds = max(1, min(OVERHEAD_ROUNDS, round(OVERHEAD_ROUNDS * 10 * request.scale)))
+        try:
+            measured = overhead_tables(rounds, max(os.sched_getaffinity(0)), request.say)
+        except Failure as failure:
+            request.say(failure.what)
+            return []
+        kept.write_bytes(adapter.dump_json(measured))
+    return adapter.validate_json(kept.read_bytes())
+
+
+def _overhead_rows(tables: list[Table]) -> list[Row]:
+    names = {"baseline0": ("baseline0", "baseline0"), "proposed": ("thesis", "takt")}
+    return [
+        Row(
+            table=table.table,
+            row=row,
+            vendor=STACK,
+            published={f"{key}_us": value for key, value in table.published[theirs].items()},
+            measured={f"{key}_us": value for key, value in table.measured[ours].items()},
+        )
+        for table in tables
+        for row, (theirs, ours) in names.items()
+    ]
+
+
+def _age_rows(published: Published, evidence: Evidence) -> list[Row]:
+    rows = []
+    for one in published.tables:
+        point = Point("age", one.point["approach"], one.point["nodes"], 0.75, 512 * KB, HARMONIC)
+        try:
+            age = evidence.age(point)
+        except Missing:
+            continue
+        rows.append(
+            Row(
+                table=one.table,
+                row=one.row,
+                vendor=STACK,
+                published=one.published,
+                measured=in_ms(age),
+            )
+        )
+    return rows

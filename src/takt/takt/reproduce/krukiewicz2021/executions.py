@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Executes the points in random order; what is there already is not executed again.
+
+As in section 5.2: each application several times, for a strict time, in random order. The traces
+and the metrics of each run stay in the folder.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from takt.errors import Failure
+from takt.execution import execute
+from takt.metrics import Metrics, measure
+from takt.reproduce.krukiewicz2021.points import WITH_CONSTRAINT, Point, flat, points
+from takt.run.probe import Stop
+from takt.run.signals import stopping
+
+RUNS, LENGTH_S = 5, 30.0  # of the thesis
+SHORTEST_S = 2.0
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is executed at a scale."""
+
+    points: list[Point]
+    runs: int
+    length_s: float
+    left_out: int  # points
+
+    @classmethod
+    def at(cls, scale: float) -> Plan:
+        """First fewer runs, then shorter ones, then fewer points: the large ones are left out."""
+        every = points()
+        each_s = RUNS * LENGTH_S * scale
+        runs = max(1, min(RUNS, round(each_s / LENGTH_S)))
+        length_s = min(LENGTH_S, max(SHORTEST_S, each_s / runs))
+        kept = math.ceil(len(every) * min(1.0, each_s / SHORTEST_S))
+        return cls(every[:kept], runs, round(length_s, 1), len(every) - kept)
+
+
+@dataclass
+class Executions:
+    """The metrics of all runs of all points that were executed."""
+
+    metrics: dict[Point, list[Metrics]] = field(default_factory=dict)
+    failed: list[str] = field(default_factory=list)
+    stopped: bool = False
+
+
+def execute_all(plan: Plan, folder: Path, say: Callable[[str], None]) -> Executions:
+    """Runs what is not in the folder yet; Ctrl-C ends it, and what was executed stays."""
+    cpu = max(os.sched_getaffinity(0))
+    asked = [(point, run) for point in plan.points for run in range(plan.runs)]
+    random.Random(1).shuffle(asked)  # noqa: S311 - the same order when it is gone on with
+    done, stop = Executions(), Stop()
+    with stopping(stop):
+        for count, (point, run) in enumerate(asked, 1):
+            name = f"{point.name}-run{run + 1}"
+            kept = folder / f"{name}.json"
+            if not kept.exists():
+                if stop.requested:
+                    done.stopped = True
+                    break
+                say(f"{count} of {len(asked)}: {name}")
+                try:
+                    _execute(point, run, plan.length_s, kept, cpu, stop)
+                except Failure as failure:
+                    done.failed.append(f"{name}: {failure.what}")
+                    continue
+            if kept.exists():
+                metrics = Metrics.model_validate_json(kept.read_text(encoding="utf-8"))
+                done.metrics.setdefault(point, []).append(metrics)
+    return done
+
+
+def _execute(point: Point, run: int, length_s: float, kept: Path, cpu: int, stop: Stop) -> None:
+    approach = "takt" if point.approach == WITH_CONSTRAINT else point.approach
+    trace = kept.with_suffix(".takttrace")
+    execution = execute(
+        flat(point, cpu), approach, trace=trace, duration_s=length_s, seed=run + 1, stop=stop
+    )
+    if execution.status == "complete":
+        unfinished = kept.with_suffix(".new")
+        unfinished.write_text(measure(trace).model_dump_json(), encoding="utf-8")
+        unfinished.rename(kept)

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the thesis executes: every experiment's points, each an application and an approach."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from takt.experiment.units import format_size
+from takt.generate.parameters import Parameters
+from takt.generate.sets import draw, flat_texts
+
+MS = 1_000_000
+KB, MB = 1000, 1_000_000
+
+NODES = (4, 20, 50)
+UTILIZATIONS = (0.5, 0.75, 1.0)
+HARMONIC, OTHER = (10, 20, 40), (10, 22, 47)
+TRANSPORT_SIZES = (512, 256 * KB, MB, 8 * MB)  # figure 2.7
+MISSES_SIZES = (0, 256 * KB, 512 * KB, 2 * MB, 8 * MB)  # table 5.9; 0: no messages
+FRESHNESS_SIZES = (512 * KB, 8 * MB)  # table 5.10
+MAX_AGE_MS = 40
+# The thesis compares with baseline1; its own executor is "proposed", Takt stands in its place.
+APPROACHES = ("baseline1", "takt")
+WITH_CONSTRAINT = "takt-age"
+
+
+@dataclass(frozen=True)
+class Point:
+    """One application by one approach."""
+
+    experiment: str  # transport, misses, freshness, age
+    approach: str  # takt-age: Takt with the data-age constraint
+    nodes: int = 2
+    utilization: float = 0.0
+    size: int = 0  # bytes of a message; 0: none
+    periods: tuple[int, ...] = ()  # ms
+
+    @property
+    def application(self) -> str:
+        """Names the application; the same for all approaches."""
+        periods = "-".join(map(str, self.periods))
+        size = format_size(self.size) if self.size else "no-messages"
+        return f"{self.experiment}-{self.nodes}-nodes-{self.utilization:g}-{size}-{periods}ms"
+
+    @property
+    def name(self) -> str:
+        """Names the point; usable as a file's name."""
+        return f"{self.application}-{self.approach}"
+
+
+def points() -> list[Point]:
+    """All of them: first those that findings speak of, small applications before large ones."""
+    found = [
+        *(
+            Point("transport", a, size=s, periods=(100,))
+            for s in TRANSPORT_SIZES
+            for a in APPROACHES
+        ),
+        *_grid("misses", MISSES_SIZES, [(10, 20)]),
+        *_grid("freshness", FRESHNESS_SIZES, [HARMONIC, OTHER]),
+        *(
+            Point("age", approach, nodes, 0.75, 512 * KB, HARMONIC)
+            for nodes in NODES
+            for approach in (*APPROACHES, WITH_CONSTRAINT)
+        ),
+    ]
+    return sorted(found, key=lambda p: (not _central(p), p.nodes, p.size == 8 * MB))
+
+
+def _central(point: Point) -> bool:
+    """Whether a finding is about this point; those of 50 nodes take too long for a small scale."""
+    if point.experiment == "misses":
+        spoken_of = {
+            (4, 0.5, 256 * KB),
+            (4, 0.75, 2 * MB),
+            (4, 1.0, 256 * KB),
+            (20, 0.75, 512 * KB),
+        }
+        return (point.nodes, point.utilization, point.size) in spoken_of
+    if point.experiment == "freshness":
+        spoken_of_too = {(4, 0.5, HARMONIC), (4, 0.5, OTHER), (4, 1.0, OTHER), (20, 0.5, OTHER)}
+        place = (point.nodes, point.utilization, point.periods)
+        return place in spoken_of_too and point.size == 512 * KB
+    return point.nodes < 50 and point.size in {256 * KB, 512 * KB, MB}
+
+
+def _grid(
+    experiment: str, sizes: tuple[int, ...], periods: list[tuple[int, ...]]
+) -> Iterator[Point]:
+    for nodes, utilization, size, of, approach in itertools.product(
+        NODES, UTILIZATIONS, sizes, periods, APPROACHES
+    ):
+        yield Point(experiment, approach, nodes, utilization, size, of)
+
+
+def flat(point: Point, cpu: int) -> dict[str, Any]:
+    """The application of a point in its flat form, on one core."""
+    if point.experiment == "transport":
+        application = _transport(point)
+    else:
+        application = _generated(point)
+        if point.experiment == "age":
+            _add_critical_pair(application, point)
+    return {**application, "name": point.application, "cpus": [cpu]}
+
+
+def _generated(point: Point) -> dict[str, Any]:
+    shares = {"misses": [0.2, 0.8], "freshness": [0.5, 0.5], "age": [0.0, 0.0]}[point.experiment]
+    wanted = Parameters(
+        nodes=point.nodes,
+        utilization=point.utilization,
+        periods=list(point.periods),
+        pubsub=shares if point.size else [0.0, 0.0],
+        message_size=f"{point.size}B" if point.size else None,
+    )
+    # The name seeds it: every approach and every run executes the same application.
+    rng = np.random.default_rng(zlib.crc32(point.application.encode()))
+    (text,) = flat_texts(draw(wanted, 1, rng), [point.application])
+    application: dict[str, Any] = json.loads(text)
+    return application
+
+
+def _add_critical_pair(application: dict[str, Any], point: Point) -> None:
+    """Section 5.5: a producer at the lowest priority, a listener at the highest.
+
+    Their execution times are not published; they are small here beside the generated load.
+    """
+    for callback in application["callbacks"]:
+        callback["priority"] -= 1  # rate-monotonic ones begin with 98
+    read: dict[str, Any] = {"topic": "critical"}
+    if point.approach == WITH_CONSTRAINT:
+        read["max_age"] = MAX_AGE_MS * MS
+    application["callbacks"] += [
+        _callback("producer.produce", 50, 1, writes=["critical"]),
+        _callback("listener.listen", 100, 98, reads=[read]),
+    ]
+    application["topics"].append({"name": "critical", "bytes": point.size})
+
+
+def _transport(point: Point) -> dict[str, Any]:
+    (period,) = point.periods
+    listener = _callback("listener.listen", 0, 98, kind="message", trigger="message")
+    return {
+        "version": 1,
+        "callbacks": [_callback("talker.talk", period, 50, writes=["message"]), listener],
+        "topics": [{"name": "message", "bytes": point.size}],
+    }
+
+
+def _callback(name: str, period_ms: int, priority: int, **more: Any) -> dict[str, Any]:
+    return {
+        "name": name,
+        "node": name.partition(".")[0],
+        "period": period_ms * MS,
+        "priority": priority,
+        "execution": {"worst": MS // 2 if period_ms else MS // 100},
+        **more,
+    }

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a reproduction asks for and answers; ``Outcome`` is the document of ``--json``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+
+SCHEMA_VERSION = 1
+
+Figures = dict[str, int | float | str | None]
+
+
+@dataclass(frozen=True)
+class Request:
+    """How much of a paper to repeat, and where the results go."""
+
+    scale: float = 1.0  # of the published lengths or numbers of runs
+    out: Path | None = None  # of an earlier reproduction: go on with it
+    say: Callable[[str], None] = field(default=lambda _: None)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a check found: whether the claim holds here, by which criterion, on which figures."""
+
+    criterion: str
+    holds: bool
+    measured: Figures
+
+
+def answer(criterion: str, holds: bool, **measured: float | str | None) -> Answer:
+    """Makes an answer; numbers keep six digits."""
+    rounded: Figures = {
+        name: float(f"{value:.6g}") if isinstance(value, float) else value
+        for name, value in measured.items()
+    }
+    return Answer(criterion, bool(holds), rounded)
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Finding(_Model):
+    """A statement of the paper and this machine's answer to it."""
+
+    id: str
+    stack: str  # what was measured: rcl, ros1, …, or a scheduler
+    claim: str
+    at: str  # its place in the paper
+    published: Figures
+    measured: Figures
+    holds: bool
+    criterion: str  # when it holds here
+
+
+class Row(_Model):
+    """One row of a table of the paper; the same figures on both sides."""
+
+    table: str
+    row: str
+    vendor: str  # the stack, or the vendor of the middleware
+    published: Figures
+    measured: Figures
+
+
+class Figure(_Model):
+    """A picture of this machine that stands for one of the paper."""
+
+    figure: str
+    file: str
+
+
+class Outcome(_Model):
+    """A whole reproduction."""
+
+    schema_version: int = SCHEMA_VERSION
+    paper: str
+    title: str
+    scale: float
+    complete: bool  # all that was planned came to its end
+    findings: list[Finding]
+    tables: list[Row]
+    figures: list[Figure]
+    skipped: list[str] = []  # what this machine cannot do, in words
+    results: str  # the folder

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A reproduction for people: the findings, then the numbers side by side."""
+
+from __future__ import annotations
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+
+from takt.reproduce.model import Figures, Outcome
+
+
+def show(console: Console, outcome: Outcome) -> None:
+    """Prints findings and tables; figures are files, so only their folder is named."""
+    console.print(f"[bold]{outcome.title}[/] ({outcome.paper}, scale {outcome.scale:g})")
+    for stack in dict.fromkeys(one.stack for one in outcome.findings):
+        found = [one for one in outcome.findings if one.stack == stack]
+        held = sum(one.holds for one in found)
+        console.print(f"\n[bold]{stack}[/]: {held} of {len(found)} findings hold here")
+        for one in found:
+            mark = "[green]holds[/]    " if one.holds else "[yellow]not here[/] "
+            console.print(f"{mark} [bold]{one.id}[/] [dim]({one.at})[/]")
+            console.print(Padding(f"{one.claim}.", (0, 0, 0, 10)))
+            for name, figures in (("published", one.published), ("here", one.measured)):
+                if figures:
+                    console.print(Padding(f"[dim]{name}:[/] {_words(figures)}", (0, 0, 0, 10)))
+    console.print()
+    _show_tables(console, outcome)
+    for reason in outcome.skipped:
+        console.print(f"left out: {reason}", style="yellow", markup=False)
+    if outcome.figures:
+        files = len(outcome.figures)
+        console.print(f"{files} pictures of {len({one.figure for one in outcome.figures})} figures")
+    console.print(f"results: {outcome.results}", soft_wrap=True, markup=False)
+
+
+def _show_tables(console: Console, outcome: Outcome) -> None:
+    for name in dict.fromkeys(row.table for row in outcome.tables):
+        rows = [row for row in outcome.tables if row.table == name]
+        columns = list(
+            dict.fromkeys(key for row in rows for key in (*row.published, *row.measured))
+        )
+        table = Table(title=name, box=SIMPLE_HEAD, title_justify="left", padding=(0, 1, 0, 0))
+        table.add_column("", overflow="fold")
+        for column in columns:
+            table.add_column(column, justify="right")
+        before: tuple[str, Figures] | None = None
+        for row in rows:
+            if row.published and (row.row, row.published) != before:
+                table.add_row(f"{row.row}, published", *_cells(row.published, columns))
+            before = (row.row, row.published)
+            table.add_row(f"{row.row}, {row.vendor}", *_cells(row.measured, columns))
+        console.print(table)
+
+
+def _cells(figures: Figures, columns: list[str]) -> list[str]:
+    return [_number(figures.get(column)) for column in columns]
+
+
+def _words(figures: Figures) -> str:
+    return ", ".join(f"{name} {_number(value)}" for name, value in figures.items())
+
+
+def _number(value: float | str | None) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else f"{value:.4g}"

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The thesis's figures, drawn from this machine's histograms: one file a figure and stack."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from takt.experiment.units import format_duration, format_period
+from takt.report import pictures
+from takt.report.pictures import Counts
+from takt.reproduce.model import Figure
+from takt.reproduce.sticha2014.evidence import MS_1, MS_10, REALTIME, TRANSPORTS, Evidence, Missing
+from takt.results import histogram
+from takt.results.model import Cell
+
+FOLDER = "figures"
+BARE_FIGURE = "2.2"
+LATENCY, JITTER = "latency (µs)", "jitter (µs)"
+NAMES = {"rcl": "ROS 2", "ros1": "ROS 1", "cyclictest": "cyclictest", "raw": "Takt's own wake-up"}
+# Figure of the thesis: what it shows, and which points.
+HISTOGRAMS: dict[str, tuple[str, dict[str, Any]]] = {
+    BARE_FIGURE: ("1 kHz", {"kind": "wakeup"}),
+    "4.1": ("one-shot timer, 1 ms", {"kind": "timer-oneshot", "period_us": MS_1}),
+    "4.2": ("cyclic timer, 1 kHz", {"kind": "timer-cyclic", "period_us": MS_1}),
+    "4.3": (
+        "100 Hz, 200 B, 1 subscriber",
+        {"kind": "pubsub", "period_us": MS_10, "subscribers": 1},
+    ),
+    "4.4": (
+        "100 Hz, 200 B, 5 subscribers",
+        {"kind": "pubsub", "period_us": MS_10, "subscribers": 5},
+    ),
+}
+WITHOUT_REALTIME = "4.5"
+LONG_TERM = {"5.2": "timer-oneshot", "5.3": "timer-cyclic", "5.4": "pubsub"}
+
+
+def figures(evidences: list[Evidence], folder: Path) -> list[Figure]:
+    """Draws every figure whose points were measured."""
+    made = []
+    for evidence in evidences:
+        name, ros = NAMES[evidence.stack], evidence.stack in TRANSPORTS
+        for figure, (title, asked) in HISTOGRAMS.items():
+            if ros == (figure == BARE_FIGURE):
+                continue
+            cells = _cells(evidence, policy="rr", load="none", **asked)
+            if cells:
+                file = folder / FOLDER / f"{figure}-{evidence.stack}"
+                words = f"{name}: {title}, real-time RR"
+                files = pictures.histogram(file, words, _together(cells, folder), _axis(cells))
+                made += _named(figure, files, folder)
+        shown = []
+        if not ros:
+            continue
+        for kind in ("pubsub", "timer-oneshot", "timer-cyclic"):
+            if cells := _cells(evidence, kind=kind, policy="other", period_us=MS_1, subscribers=1):
+                title = f"{name}: {kind}, 1 ms, without real-time priority"
+                shown.append((title, _together(cells, folder), _axis(cells)))
+        if shown:
+            file = folder / FOLDER / f"{WITHOUT_REALTIME}-{evidence.stack}"
+            made += _named(WITHOUT_REALTIME, pictures.panels(file, shown), folder)
+        for figure, kind in LONG_TERM.items():
+            if cells := _cells(evidence, kind=kind, policy=REALTIME):
+                file = folder / FOLDER / f"{figure}-{evidence.stack}"
+                total = sum(cell.count for cell in cells)
+                words = f"{name}: {kind}, {len(cells)} runs, {total} measurements"
+                files = pictures.long_term(file, words, _counts(cells, folder), _axis(cells))
+                made += _named(figure, files, folder)
+    return made
+
+
+def _cells(evidence: Evidence, **asked: Any) -> list[Cell]:
+    try:
+        return [cell for cell in evidence.cells(**asked) if cell.histogram]
+    except Missing:
+        return []
+
+
+def _together(cells: list[Cell], folder: Path) -> list[Counts]:
+    """Histograms of points that are named alike, as one."""
+    named: dict[str, list[Counts]] = {}
+    for one in _counts(cells, folder):
+        named.setdefault(one.name, []).append(one)
+    return [
+        Counts(name, *histogram.merged([(one.value_us, one.count) for one in parts]))
+        for name, parts in named.items()
+    ]
+
+
+def _counts(cells: list[Cell], folder: Path) -> list[Counts]:
+    return [Counts(_label(one), *histogram.read(folder / str(one.histogram))) for one in cells]
+
+
+def _label(cell: Cell) -> str:
+    pace = round(cell.period_us * 1000)
+    one_shot = cell.kind == "timer-oneshot"
+    words = [format_duration(pace) if one_shot else format_period(pace), cell.policy]
+    words += [f"load {cell.load}"] if cell.load != "none" else []
+    return ", ".join(words)
+
+
+def _axis(cells: list[Cell]) -> str:
+    return JITTER if cells[0].kind == "timer-cyclic" else LATENCY
+
+
+def _named(figure: str, files: list[Path], folder: Path) -> list[Figure]:
+    return [Figure(figure=figure, file=str(file.relative_to(folder))) for file in files]

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plain-text histograms: one line a microsecond that occurred, as gnuplot reads it.
+
+    gnuplot> set logscale y; plot "rcl-timer-oneshot-….histogram.txt" with impulses
+
+Lines that begin with # say what was measured; the rest is ``value_us count``, a value being rounded
+down to the whole microsecond (-0.5 µs is -1).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+Int64 = NDArray[np.int64]
+DENSE = 10_000_000  # µs from the first to the last bin
+
+
+def bins(values_ns: Int64) -> tuple[Int64, Int64]:
+    """Whole microseconds that occurred, ascending, and how often each did."""
+    whole = np.floor_divide(values_ns, 1000)
+    if not len(whole):
+        return whole, whole
+    low, high = int(whole.min()), int(whole.max())
+    if high - low < DENSE:  # counted in place instead of sorted
+        counts = np.bincount(whole - low)
+        (filled,) = np.nonzero(counts)
+        return filled + low, counts[filled].astype(np.int64)
+    values, counts = np.unique(whole, return_counts=True)
+    return values, counts.astype(np.int64)
+
+
+def merged(parts: Sequence[tuple[Int64, Int64]]) -> tuple[Int64, Int64]:
+    """Several histograms as one; nothing is lost by it."""
+    values = np.concatenate([values for values, _ in parts])
+    counts = np.concatenate([counts for _, counts in parts])
+    distinct, places = np.unique(values, return_inverse=True)
+    return distinct, np.bincount(places, weights=counts).astype(np.int64)
+
+
+def write(file: Path, values_ns: Int64, heading: Sequence[str]) -> None:
+    """Writes the histogram in one step; ``heading`` becomes its comment lines."""
+    values, counts = bins(values_ns)
+    lines = [f"# {line}" for line in heading] + ["# value_us count"]
+    lines += [f"{value} {count}" for value, count in zip(values, counts, strict=True)]
+    temporary = file.with_name(f".{file.name}.{os.getpid()}.tmp")
+    try:
+        temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        temporary.replace(file)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def read(file: Path) -> tuple[Int64, Int64]:
+    """What :func:`write` wrote: values in µs and their counts."""
+    table = np.loadtxt(file, dtype=np.int64, ndmin=2)
+    return (table[:, 0], table[:, 1]) if table.size else (table.ravel(), table.ravel())

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What keeps the machine busy while a cell is measured: normal processes of our own.
+
+They are started before the probes and ended after them; a tool that dies takes them along.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from takt.results.model import Cell
+from takt.run.probe import Probe
+
+# PR_SET_PDEATHSIG with SIGKILL, then arithmetic on one CPU until the end.
+_COMPUTE = """
+import ctypes, os, sys
+ctypes.CDLL(None).prctl(1, 9)
+os.sched_setaffinity(0, {int(sys.argv[1])})
+x = 1.0
+while True:
+    x = (x * 1.000001) % 1e6
+"""
+
+
+def processes(cell: Cell, folder: Path) -> list[Probe]:
+    """The processes that load the machine as the cell asks; none for ``none``."""
+    if cell.load == "none":
+        return []
+    return [
+        Probe(
+            role=f"load on CPU {cpu}",
+            command=[sys.executable, "-IS", "-c", _COMPUTE, str(cpu)],
+            result=folder / f"{cell.id}.load{cpu}.json",
+            stderr=folder / f"{cell.id}.load{cpu}.stderr",
+            background=True,
+        )
+        for cpu in sorted(os.sched_getaffinity(0))
+    ]
