@@ -28,13 +28,26 @@ BEHAVIOURS = {
     "leak": "is killed halfway and leaves a shared-memory file behind",
     "empty": "records nothing and claims success",
 }
-ROLES = {"wakeup": ["both"], "pingpong": ["pong", "ping"], "pubsub": ["subscriber", "publisher"]}
+ROLES = {
+    "wakeup": ["both"],
+    "timer-oneshot": ["both"],
+    "timer-cyclic": ["both"],
+    "pingpong": ["pong", "ping"],
+    "pubsub": ["subscriber", "publisher"],
+}
 
 
 def main() -> int:
     if sys.argv[1:] == ["--capabilities"]:
         capabilities = [
-            {"kind": kind, "transport": name, "roles": roles, "fixed_payload_bytes": None}
+            {
+                "kind": kind,
+                "transport": name,
+                "roles": roles,
+                "fixed_payload_bytes": None,
+                "waits": ["idle"],
+                "reports": kind.startswith("timer"),
+            }
             for kind, roles in ROLES.items()
             for name in BEHAVIOURS
         ]
@@ -43,12 +56,13 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("kind")
     parser.add_argument("--samples")
-    for text in ("role", "transport", "result", "policy", "cpu", "topic", "reliability"):
+    for text in ("role", "transport", "result", "policy", "cpu", "topic", "reliability", "wait"):
         parser.add_argument(f"--{text}")
     for number in ("payload-bytes", "period-ns", "count", "priority", "depth"):
         parser.add_argument(f"--{number}", type=int)
-    for number in ("lost-after-ns", "time-limit-ns", "subscribers"):
+    for number in ("lost-after-ns", "time-limit-ns", "subscribers", "start-delay-ns"):
         parser.add_argument(f"--{number}", type=int)
+    parser.add_argument("--timeout-ns", type=int, dest="period_ns")
     return Fake(parser.parse_args()).run()
 
 

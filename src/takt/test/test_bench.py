@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from takt.bench import BENCHES, overhead, programs
+from takt.bench import BENCHES, overhead, overheads, programs
 from takt.bench.model import Bar, Bench
 from takt.errors import Failure
 
@@ -115,6 +115,8 @@ def test_delivery_by_pointer_is_judged_by_size_by_hand_over_and_within_a_thread(
             "bench_rcl_executor": {
                 "intra": {
                     "p99_us": 9,
+                    "first_p50_us": 2,
+                    "first_p99_us": 4,
                     "by": {"--payload": sizes, "--same-thread": {"1": {"p50_us": 0.9}}},
                 },
                 "handover": {"p50_us": 1.5, "p99_us": 3},
@@ -196,8 +198,57 @@ def test_the_published_tables_grow_as_the_thesis_says() -> None:
             assert figures[:5] == sorted(figures[:5])
 
 
+def test_overheads_hold_for_both_policies_and_their_upper_figures_for_every_round(
+    answers: Answers,
+) -> None:
+    def executor(scale: int) -> dict[str, Any]:
+        figures = {
+            ("fp", "dispatch"): 200, ("fp", "release"): 1000, ("fp", "preempted"): 5000,
+            ("edf", "dispatch"): 300, ("edf", "release"): 4000, ("edf", "preempted"): 5300,
+        }  # fmt: skip
+        return {
+            "rows": [
+                {"policy": policy, "what": what, "p50_ns": ns, "p99_ns": scale * ns}
+                for (policy, what), ns in figures.items()
+            ]
+        }
+
+    def messages(base: int) -> dict[str, int]:
+        return {
+            "publish_p50_ns": base, "publish_p99_ns": 2 * base,
+            "deliver_p50_ns": 500, "deliver_p99_ns": 700,
+        }  # fmt: skip
+
+    answers(
+        {
+            "bench_executor": {"overheads": {"rounds": [executor(2), executor(3), executor(2)]}},
+            "bench_rcl_executor": {
+                "messages": {
+                    "by": {"--payload": {"64": messages(1000), str(256 * 1024): messages(26_600)}}
+                }
+            },
+        }
+    )
+    document = overheads.overheads(3, 1, lambda _: None).model_dump()
+    assert document == {
+        "schema_version": 1,
+        "overheads": {
+            "dispatch": 300, "preemption": 5000 - 200 - 1000, "release": 4000,
+            "publish": 1000, "publish_per_kib": 100, "deliver": 500, "deliver_per_kib": 0,
+        },
+        "upper": {
+            "dispatch": 900, "preemption": 15_000 - 200 - 1000, "release": 12_000,
+            "publish": 2000, "publish_per_kib": 200, "deliver": 700, "deliver_per_kib": 0,
+        },
+        "rounds": 3,
+    }  # fmt: skip
+
+
 def test_without_real_time_priorities_nothing_is_compared(answers: Answers) -> None:
-    refused = {**loops(bare=1, fp=1, edf=1), "shortfalls": ["SCHED_FIFO 80: not permitted"]}
+    refused = {
+        **loops(bare=1, fp=1, edf=1),
+        "shortfalls": ["policy fifo at priority 80: not permitted"],
+    }
     answers({"bench_executor": {"preempt": refused}})
     with pytest.raises(Failure, match=r"SCHED_FIFO is not allowed here.*not permitted"):
         run("preempt")

@@ -45,8 +45,17 @@ class Installed(Stacks):
         small = Capability(
             kind="pingpong", transport="udp", roles=["pong", "ping"], max_payload_bytes=65_000
         )
+        waits = {"timer-oneshot": ["idle", "busy"], "timer-cyclic": ["idle"]}
+        timers = [
+            Capability(kind=kind, transport=transport, roles=["both"], waits=waits[kind])
+            for kind, transport in (
+                ("timer-oneshot", "rcl_timer"),
+                ("timer-cyclic", "rcl_timer"),
+                ("timer-cyclic", "executor"),
+            )
+        ]
         super().__init__({"rcl": Path("rcl"), "raw": Path("raw")})
-        self._asked["rcl"] = Stack("rcl", Path("rcl"), [*capabilities, fixed, alone])
+        self._asked["rcl"] = Stack("rcl", Path("rcl"), [*capabilities, fixed, alone, *timers])
         self._asked["raw"] = Stack("raw", Path("raw"), [raw, small])
 
 
@@ -141,6 +150,16 @@ def test_a_key_reads_as_what_is_measured() -> None:
             "has one subscriber",
         ),
         ({"payload": ["500B", "500B"]}, "--", "is asked for twice"),
+        ({"kind": "timer-oneshot", "transport": "executor"}, "--transport", "it has rcl_timer"),
+        ({"kind": "timer-oneshot", "timeout": "5us"}, "--timeout", "shorter than 10us"),
+        ({"kind": "timer-oneshot", "timeout": "1ms", "cpu": "0,1"}, "--cpu", "has one role"),
+        ({"kind": "timer-cyclic", "rate": "200kHz"}, "--rate", "faster than 100kHz"),
+        (
+            {"kind": "timer-cyclic", "transport": "executor", "scheduling": "rr 5"},
+            "--scheduling",
+            "no round robin",
+        ),
+        ({"kind": "pubsub", "transport": "alone", "talkers": 2}, "--talkers", "is one process"),
     ],
 )
 def test_what_cannot_be_measured_is_refused_with_its_place(
@@ -156,7 +175,36 @@ def test_what_cannot_be_measured_is_refused_with_its_place(
     assert caught.value.remedy
 
 
+def test_timeouts_and_ways_of_waiting_are_axes() -> None:
+    made = planned(
+        kind="timer-oneshot",
+        timeout=["800us", "1ms"],
+        wait=["idle", "busy"],
+        samples=50,
+        duration=None,
+    )
+    assert {cell.key for cell in made.cells} == {
+        "rcl-timer-oneshot-rcl_timer-other-800us",
+        "rcl-timer-oneshot-rcl_timer-other-800us-busy",
+        "rcl-timer-oneshot-rcl_timer-other-1ms",
+        "rcl-timer-oneshot-rcl_timer-other-1ms-busy",
+    }
+    assert {cell.samples_asked for cell in made.cells} == {50}
+    assert {(cell.period_us, cell.payload_bytes) for cell in made.cells} == {(800, 0), (1000, 0)}
+
+
+def test_other_talkers_are_part_of_the_point() -> None:
+    made = planned(kind="pubsub", talkers=[0, 3], talker_rate="50Hz", start_delay="2s")
+    assert sorted({cell.key for cell in made.cells}) == [
+        "rcl-pubsub-shm-500B-other-1kHz",
+        "rcl-pubsub-shm-500B-other-1kHz-3talkers50Hz",
+    ]
+    assert {(cell.talkers, cell.talker_period_us) for cell in made.cells} == {(0, 0), (3, 20_000)}
+    assert {cell.start_delay_us for cell in made.cells} == {2_000_000}
+
+
 def test_a_missing_stack_can_be_left_out() -> None:
-    made = planned(stack=["ros9", "rcl"], skip_missing=True)
+    made = planned(stack=["ros9", "rcl", "ros9"], skip_missing=True)
+    assert len(made.skipped) == 1
     assert {cell.stack for cell in made.cells} == {"rcl"}
     assert "ros9 is not installed" in made.skipped[0].why

@@ -80,6 +80,52 @@ def test_every_kind_and_transport_measures(
     assert 0 < cell.statistics.latency.min_us <= cell.statistics.latency.p50_us
 
 
+@pytest.mark.parametrize(
+    ("stack", "kind", "transport"),
+    [
+        ("raw", "timer-oneshot", "timerfd"),
+        ("raw", "timer-cyclic", "futex"),
+        ("rcl", "timer-oneshot", "rcl_timer"),
+        ("rcl", "timer-cyclic", "rcl_timer"),
+        ("rcl", "timer-cyclic", "executor"),
+        ("ros1", "timer-oneshot", "ros_timer"),
+        ("ros1", "timer-cyclic", "steady_timer"),
+        ("ros1", "pubsub", "tcpros_nodelay"),
+        ("cyclictest", "wakeup", "nanosleep"),
+    ],
+)
+def test_timers_and_ros1_measure(tmp_path: Path, stack: str, kind: str, transport: str) -> None:
+    if stack == "ros1" and shutil.which("rosmaster") is None:
+        pytest.skip("rosmaster is not installed: takt setup ros1")
+    pace = {"timeout": "1ms"} if kind == "timer-oneshot" else {"rate": "1kHz"}
+    keys = {"stack": stack, "kind": kind, "transport": transport, "samples": 200}
+    run = measured(tmp_path, Quiet(), duration=None, **{"rate": None} | pace | keys)
+    cell = run.cells[0]
+    assert (cell.status, cell.error) == (Status.complete, None)
+    assert cell.sent == cell.count + cell.lost == 200
+    found = cell.statistics
+    assert found is not None
+    assert cell.histogram is not None
+    if kind == "timer-oneshot":
+        assert found.one_shot is not None
+        assert (found.one_shot.reported is None) == (stack == "raw")
+        assert found.one_shot.never_fired == cell.lost
+    elif kind == "timer-cyclic":
+        assert found.cyclic is not None
+        assert found.cyclic.callbacks == cell.count
+    elif kind == "pubsub":
+        assert len(found.subscribers) == 1
+    assert not [one for one in psutil.Process().children() if "rosmaster" in one.name()]
+
+
+def test_other_nodes_talk_while_a_topic_is_measured(tmp_path: Path) -> None:
+    keys = {"stack": "rcl", "kind": "pubsub", "transport": "shm", "talkers": 2, "load": "cpu"}
+    cell = measured(tmp_path, Quiet(), **keys).cells[0]
+    assert (cell.status, cell.error, cell.notes) == (Status.complete, None, [])
+    assert cell.count + cell.lost == 300
+    assert not psutil.Process().children()
+
+
 def test_udp_goes_over_no_shared_memory(tmp_path: Path) -> None:
     spy = Spy()
     measured(tmp_path, spy, stack="rcl", kind="pingpong", transport="udp", duration="1s")

@@ -17,6 +17,7 @@ from takt.cli.main import main
 from takt.report import charts, text
 from takt.report.html import write_report
 from takt.report.model import build
+from takt.report.settings import _remarks
 from takt.results import store
 from takt.results.model import Status
 from takt.statistics.series import Series, joined, read_series, series_of
@@ -99,6 +100,56 @@ def test_the_tail_falls_from_all_samples_to_the_slowest_one() -> None:
     assert drawn["y"] == sorted(drawn["y"], reverse=True)
     for x, y in zip(drawn["x"][1:-1], drawn["y"][1:-1], strict=True):
         assert y == pytest.approx((values / 1000 > x).mean(), rel=0.2, abs=2e-3)
+
+
+def test_a_long_recording_is_thinned_without_losing_a_peak() -> None:
+    latency = np.full(400_000, 50.0)
+    latency[[7, 123_456, 399_990]] = [900.0, 987.0, 1.5]
+    latency[200_000:200_050] = 0.0  # lost
+    whole = series(latency)
+    thin = charts.thinned(whole)
+    assert len(thin) < 20_000
+    assert (thin.response_ns.max(), thin.response_ns.min()) == (987_000, 1_500)
+    assert 900_000 in thin.response_ns
+    drawn = [charts.over_time([one], "x", 0, 1000.0) for one in (whole, thin)]
+    assert max(drawn[1]["parts"][0]["high"]) == 987.0
+    assert len(drawn[0]["lost"]) == len(drawn[1]["lost"]) > 0
+
+
+def test_repetitions_too_many_to_hold_are_pooled_by_the_cores_histograms(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = write_run(tmp_path, [WAKEUP], repetitions=3, count=5000)
+    (exact,) = build(tmp_path, run).variants
+    monkeypatch.setattr("takt.report.pool.MOST_EXACT", 1000)
+    (pooled,) = build(tmp_path, run).variants
+    assert exact.statistics is not None
+    assert pooled.statistics is not None
+    a, b = exact.statistics.latency, pooled.statistics.latency
+    assert (b.count, b.min_us, b.max_us) == (a.count, a.min_us, a.max_us)
+    assert b.mean_us == pytest.approx(a.mean_us, abs=1e-5)
+    assert b.stddev_us == pytest.approx(a.stddev_us, rel=1e-6)
+    assert b.p999_us == pytest.approx(a.p999_us, rel=0.02)
+    assert pooled.statistics.exceedance == exact.statistics.exceedance
+    assert pooled.statistics.loop_exceedance == exact.statistics.loop_exceedance
+
+
+def test_what_was_read_back_of_threads_and_faults_is_told() -> None:
+    asked = {"policy": "rr", "priority": 80}
+    threads = [
+        {"name": "probe", "policy": "rr", "priority": 80},
+        {"name": "dds", "policy": "other", "priority": 0},
+        {"name": "takt.watchdog", "policy": "fifo", "priority": 81},
+    ]
+    obtained = asked | {"threads": threads, "minor_faults": 7, "rr_interval_ns": 100_000_000}
+    remarks = _remarks(asked, obtained | {"memory_locked": False})
+    assert remarks == [
+        "time slice 100\u2009ms",
+        "1 of 2 threads run otherwise: 1 dds normal",
+        "7 page faults while it was measured",
+        "its memory was not locked",
+    ]
+    assert _remarks({"policy": "other"}, {"policy": "other", "minor_faults": 7}) == []
 
 
 def test_no_peak_is_lost_in_the_time_plot() -> None:

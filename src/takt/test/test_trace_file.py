@@ -80,7 +80,7 @@ def test_what_is_lost_is_told_also_when_the_header_was_not_updated(
 
 
 def test_records_of_unknown_types_are_left_out_and_counted(tmp_path: Path) -> None:
-    records = [event(1, 15), event(2, Type.start), bytes(32), event(3, 200)]
+    records = [event(1, 99), event(2, Type.start), bytes(32), event(3, 200)]
     trace = files.read(write(tmp_path / "t", records))
     assert (times(trace), trace.unknown) == ([2], 3)
 

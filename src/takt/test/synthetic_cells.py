@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cells with known content, made from recordings by the tool's own path (``add_measured``)."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from takt.results.model import Cell, ProbeResult, Status
+from takt.run.measured import add_measured
+from takt.run.samples import HEADER_BYTES, RECORD
+
+
+def records_of(
+    late_us: ArrayLike, period_us: float, reported_us: ArrayLike | None = None
+) -> NDArray[np.void]:
+    """Samples this late after their due times; NaN: never came. ``sent`` holds the report."""
+    late = np.asarray(late_us, dtype=np.float64)
+    lost = np.isnan(late)
+    made = np.zeros(len(late), dtype=RECORD)
+    made["sequence"] = np.arange(len(late))
+    made["intended_ns"] = 10**9 + (np.arange(len(late)) * period_us * 1000).astype(np.int64)
+    reported = np.zeros(len(late)) if reported_us is None else np.asarray(reported_us)
+    made["sent_ns"] = made["intended_ns"] + (np.nan_to_num(reported) * 1000).astype(np.int64)
+    made["received_ns"] = made["intended_ns"] + (np.nan_to_num(late) * 1000).astype(np.int64)
+    made["received_ns"][lost] = 0
+    return made
+
+
+def write_recording(file: Path, records: NDArray[np.void]) -> Path:
+    """Writes a sample file as a probe does."""
+    head = struct.pack("<8sIIQQQq", b"TAKTSMP1", HEADER_BYTES, 32, len(records), len(records), 0, 0)
+    file.write_bytes(head.ljust(HEADER_BYTES, b"\0") + records.tobytes())
+    return file
+
+
+def cell_of(folder: Path, recordings: list[NDArray[np.void]], **asked: Any) -> Cell:
+    """A measured cell with these recordings, stored below ``folder``."""
+    words = [str(value) for value in asked.values() if not isinstance(value, (list, dict))]
+    obtained = asked.pop("obtained", {})
+    defaults: dict[str, Any] = {
+        "stack": "rcl",
+        "kind": "timer-oneshot",
+        "transport": "rcl_timer",
+        "payload_bytes": 0,
+        "policy": "rr",
+        "priority": 80,
+        "cpu": [],
+        "period_us": 1000.0,
+        "samples_asked": len(recordings[0]),
+        "deadline_us": 400.0,
+        "lost_after_us": 500_000.0,
+        "subscribers": len(recordings),
+        "reliability": "reliable",
+        "depth": 10,
+    }
+    key = "-".join(words)
+    cell = Cell(
+        id=f"{key}-r0", key=key, repetition=0, order=0, status=Status.complete, **defaults | asked
+    )
+    sent = len(recordings[0])
+    role = "publisher" if cell.kind == "pubsub" else "both"
+    cell.probes = [ProbeResult(role=role, status="complete", sent=sent, obtained=obtained)]
+    files = [
+        write_recording(folder / f"{cell.id}-s{number}.taktsamples", records)
+        for number, records in enumerate(recordings)
+    ]
+    add_measured(cell, files, folder, reports=cell.kind.startswith("timer"))
+    return cell

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``takt analyse`` from the file to the exit code."""
+
+from __future__ import annotations
+
+import json
+import random
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+takt_core = pytest.importorskip("takt_core", reason="the C++ workspace is not built")
+
+from takt.analysis.ask import analyse, read_overheads  # noqa: E402
+from takt.errors import TaktError  # noqa: E402
+
+EXAMPLE = Path(__file__).parents[3] / "examples" / "docking.app.yaml"
+
+
+def run(*arguments: str) -> tuple[int, str]:
+    import typer
+
+    from takt.cli.analyse import analyse as command
+
+    app = typer.Typer()
+    app.command()(command)
+    result = CliRunner().invoke(app, list(arguments))
+    if isinstance(result.exception, TaktError):
+        raise result.exception
+    return result.exit_code, result.output
+
+
+def flat(*tasks: tuple[str, int, int, int], **more: Any) -> dict[str, Any]:
+    """An application of timers: name, period, worst case, priority."""
+    return {
+        "version": 1,
+        "name": "test",
+        "callbacks": [
+            {"name": name, "period": period, "execution": {"worst": worst}, "priority": priority}
+            for name, period, worst, priority in tasks
+        ],
+        **more,
+    }
+
+
+def test_example_is_proved_and_names_its_papers() -> None:
+    code, output = run(str(EXAMPLE), "--json")
+    document = json.loads(output)
+    assert code == 0
+    assert document["schema_version"] == 1
+    assert [scenario["name"] for scenario in document["scenarios"]] == ["cruise", "docking"]
+    for scenario in document["scenarios"]:
+        assert scenario["schedulable"]
+        assert all(each["response_us"] <= each["deadline_us"] for each in scenario["callbacks"])
+        assert all("Spuri 1996" in each["bound_by"] for each in scenario["callbacks"])
+    docking = {each["name"]: each for each in document["scenarios"][1]["callbacks"]}
+    assert docking["radar.scan"]["response_us"] == 3500
+
+
+def test_terminal_says_that_overheads_are_left_out() -> None:
+    code, output = run(str(EXAMPLE))
+    assert code == 0
+    assert "overheads: left out" in output
+    assert "guard.brake" in output
+
+
+def test_a_deadline_that_is_not_guaranteed_is_exit_code_1(tmp_path: Path) -> None:
+    file = tmp_path / "late.app.yaml"
+    file.write_text(
+        "policy: edf\nnodes:\n"
+        "  a: {x: {timer: 10ms, wcet: 6ms}}\n  b: {y: {timer: 10ms, wcet: 6ms}}\n"
+    )
+    code, output = run(str(file))
+    assert code == 1
+    assert "misses" in output
+
+
+def test_overheads_come_from_the_document_of_the_benchmark(tmp_path: Path) -> None:
+    file = tmp_path / "overheads.json"
+    file.write_text(json.dumps({"schema_version": 1, "upper": {"dispatch": 100_000.2}}))
+    code, output = run(str(EXAMPLE), "--json", "--overheads", str(file))
+    document = json.loads(output)
+    assert code == 0
+    assert document["overheads"]["dispatch_us"] == pytest.approx(100.001)
+    scan = document["scenarios"][0]["callbacks"][0]
+    assert scan["wcet_us"] == pytest.approx(1600.001)
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("", "cannot be read"),
+        ("[]", "missing"),
+        ('{"upper": {"speed": 1}}', "is no overhead"),
+        ('{"upper": {"dispatch": -1}}', "is not a time"),
+    ],
+)
+def test_wrong_overheads_are_named(tmp_path: Path, text: str, what: str) -> None:
+    file = tmp_path / "overheads.json"
+    file.write_text(text)
+    with pytest.raises(TaktError, match=what) as caught:
+        read_overheads(file)
+    assert caught.value.where == str(file)
+
+
+def test_what_an_executor_refuses_has_a_remedy() -> None:
+    with pytest.raises(TaktError, match="needs a priority") as caught:
+        analyse(flat(("a", 10, 1, 0)), "app.yaml")
+    assert caught.value.where == "app.yaml"
+    assert caught.value.remedy is not None
+
+
+def test_proposed_priorities_are_accepted() -> None:
+    late = flat(("a", 10, 4, 1), ("b", 40, 12, 2), ("c", 80, 10, 3))
+    scenario = analyse(late, "").scenarios[0]
+    assert not scenario.schedulable
+    proposed = scenario.proposals.priorities
+    assert proposed is not None
+    for callback in late["callbacks"]:
+        callback["priority"] = proposed[callback["name"]]
+    assert analyse(late, "").scenarios[0].schedulable
+
+
+def test_a_release_without_least_distance_is_no_number_in_json() -> None:
+    app = flat(("a", 10, 1, 2))
+    app["callbacks"].append(
+        {
+            "name": "m",
+            "kind": "message",
+            "trigger": "x",
+            "execution": {"worst": 1},
+            "priority": 1,
+        }
+    )
+    app["topics"] = [{"name": "x", "external": True}]
+    analysis = analyse(app, "")
+    json.dumps(analysis.model_dump(), allow_nan=False)
+    assert analysis.verdict == "not_proved"
+    assert analysis.scenarios[0].cores[0].utilization is None
+    assert analysis.scenarios[0].callbacks[0].meets
+
+
+def test_edf_of_implicit_deadlines_is_accepted_up_to_a_load_of_one() -> None:
+    """Liu & Layland 1973, decided in exact fractions, by each of the three ways in."""
+    source = random.Random(7)
+    documents, loads, columns, first = [], [], [], [0]
+    for _ in range(200):
+        tasks = [
+            (f"t{i}", period, source.randint(1, period // 2), 1)
+            for i in range(source.randint(2, 5))
+            for period in [source.choice([4, 5, 6, 8, 10, 12, 15, 20])]
+        ]
+        documents.append(json.dumps(flat(*tasks, policy="edf")))
+        loads.append(sum(Fraction(worst, period) for _, period, worst, _ in tasks))
+        columns += [(period, worst) for _, period, worst, _ in tasks]
+        first.append(len(columns))
+    expected = [load <= 1 for load in loads]
+    assert 20 < sum(expected) < 180
+    assert takt_core.analyse_many(documents) == expected
+    period, worst = np.array(columns, dtype=np.int64).T.copy()
+    rows = np.array(first, dtype=np.int64)
+    priority = np.ones_like(period)
+    answers = takt_core.analyse_sets("edf", rows, period, period, worst, priority)
+    assert [bool(answer) for answer in answers] == expected
+    for document, accepted in zip(documents[:40], expected[:40], strict=True):
+        assert takt_core.analyse(document)["scenarios"][0]["schedulable"] == accepted

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The app.yaml: what it means to the core, and how each fault is named with its line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from takt.analysis.ask import analyse
+from takt.application.flat import flat
+from takt.application.load import load_application, located
+from takt.errors import TaktError
+
+ROOT = Path(__file__).resolve().parents[3]
+EXAMPLES = sorted((ROOT / "examples").glob("*.app.yaml"))
+
+
+def read(folder: Path, text: str) -> dict[str, Any]:
+    path = folder / "x.app.yaml"
+    path.write_text(text, encoding="utf-8")
+    return load_application(path).to_flat()
+
+
+def callback(folder: Path, keys: str) -> dict[str, Any]:
+    (only,) = read(folder, f"nodes: {{n: {{c: {{{keys}}}}}}}")["callbacks"]
+    assert isinstance(only, dict)
+    return only
+
+
+def fault(folder: Path, text: str) -> str:
+    with pytest.raises(TaktError) as caught:
+        read(folder, text)
+    assert caught.value.exit_code == 2
+    assert caught.value.remedy
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_every_published_application_is_valid(path: Path) -> None:
+    application = load_application(path)
+    document = flat(application)
+    assert document["name"] == path.name.removesuffix(".app.yaml")
+    assert json.loads(json.dumps(document)) == document
+    assert [one["name"] for one in document["callbacks"]] == list(application.callbacks)
+
+
+def test_the_published_application_means_what_it_says() -> None:
+    document = load_application(ROOT / "examples" / "docking.app.yaml").to_flat()
+    scan, brake = document["callbacks"]
+    assert (document["policy"], document["cpus"]) == ("edf", [1])
+    assert (scan["name"], scan["node"], scan["kind"]) == ("radar.scan", "radar", "timer")
+    assert (scan["period"], scan["deadline"], scan["priority"]) == (10_000_000, 5_000_000, 40)
+    assert scan["execution"] == {"best": 1500000, "worst": 1500000, "quantiles": [1500000]}
+    assert scan["writes"] == ["scan"]
+    assert brake["reads"] == [{"topic": "scan", "max_age": 15_000_000}]
+    assert document["topics"] == [{"name": "scan", "bytes": 512_000}]
+    docking = document["scenarios"][1]
+    assert docking["name"] == "docking"
+    assert docking["tasks"] == [
+        {"task": "guard.brake", "period": 5_000_000, "priority": 90, "reads": [], "writes": []}
+    ]
+
+
+def test_a_subscription_is_released_by_its_topic(tmp_path: Path) -> None:
+    found = callback(tmp_path, "on: scan, wcet: 1ms, period: 5ms")
+    assert (found["kind"], found["trigger"], found["period"]) == ("message", "scan", 5_000_000)
+
+
+def test_an_external_topic_says_how_often_it_comes(tmp_path: Path) -> None:
+    text = (
+        "nodes: {n: {c: {on: /t, wcet: 1ms}}}\n"
+        "topics: {/t: {size: 2KiB, external_period: 5ms, depth: 3, reliability: best_effort}}"
+    )
+    assert read(tmp_path, text)["topics"] == [
+        {"name": "/t", "bytes": 2048, "depth": 3, "reliable": False, "external": True}
+        | {"external_period": 5_000_000}
+    ]
+
+
+def test_a_range_is_uniform(tmp_path: Path) -> None:
+    found = callback(tmp_path, "timer: 9ms, execution: {best: 1ms, worst: 3ms}")
+    assert found["execution"]["quantiles"] == [1_000_000, 3_000_000]
+
+
+def test_a_normal_distribution_is_cut_off_and_keeps_its_shape(tmp_path: Path) -> None:
+    from scipy.stats import truncnorm
+
+    keys = "timer: 9ms, execution: {best: 1ms, mean: 2ms, deviation: 1ms, worst: 6ms}"
+    quantiles = callback(tmp_path, keys)["execution"]["quantiles"]
+    assert quantiles == sorted(quantiles)
+    assert (quantiles[0], quantiles[-1]) == (1_000_000, 6_000_000)
+    exact = truncnorm(-1, 4, loc=2e6, scale=1e6)
+    for share in (0.1, 0.25, 0.5, 0.9, 0.999):
+        assert quantiles[round(share * 1000)] == pytest.approx(exact.ppf(share), abs=1)
+
+
+def test_samples_are_read_from_a_file_beside_the_application(tmp_path: Path) -> None:
+    (tmp_path / "seen.txt").write_text("# seen\n3ms\n1ms  # the least\n\n2ms\n", encoding="utf-8")
+    found = callback(tmp_path, "timer: 9ms, execution: {samples: seen.txt}")
+    assert found["execution"] == {
+        "best": 1_000_000, "worst": 3_000_000, "quantiles": [1_000_000, 2_000_000, 3_000_000],
+    }  # fmt: skip
+
+
+def test_many_samples_are_thinned_without_losing_the_extremes(tmp_path: Path) -> None:
+    (tmp_path / "s").write_text("".join(f"{n}us\n" for n in range(1, 50_001)), encoding="utf-8")
+    quantiles = callback(tmp_path, "timer: 1s, execution: {samples: s}")["execution"]["quantiles"]
+    assert (len(quantiles), quantiles[0], quantiles[-1]) == (1001, 1_000, 50_000_000)
+    assert quantiles[500] == pytest.approx(25_000_000, rel=0.001)
+
+
+def test_a_declared_worst_case_stands_above_what_was_observed(tmp_path: Path) -> None:
+    found = callback(tmp_path, "timer: 9ms, wcet: 5ms, execution: {best: 1ms, worst: 3ms}")
+    assert found["execution"] == {
+        "best": 1_000_000, "worst": 5_000_000, "quantiles": [1_000_000, 3_000_000],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        ("wcet: 1ms", "either timer (its period) or on"),
+        ("timer: 1ms, on: t, wcet: 1ms", "either timer (its period) or on"),
+        ("timer: 9ms", "Give wcet or execution"),
+        ("timer: 9ms, period: 1ms, wcet: 1ms", "leave out period"),
+        ("timer: 0ms, wcet: 1ms", "a period must be above 0"),
+        ("timer: 9, wcet: 1ms", "9 is not a duration such as 10ms"),
+        ("timer: 9ms, wcet: 1ms, priority: 99", "less than or equal to 98"),
+        ("timer: 9ms, wcet: 1ms, priorty: 9", "unknown key nodes.n.c.priorty; did you mean prior"),
+        ("timer: 9ms, wcet: 1ms, overrun: never", "should be 'skip', 'queue_one' or 'catch_up'"),
+        ("timer: 9ms, wcet: 1ms, reads: [t, t]", "a name is there twice"),
+        ("timer: 9ms, wcet: 1ms, reads: {t: {age: 1ms}}", "unknown key nodes.n.c.reads.t.age"),
+        ("timer: 9ms, wcet: 1ms, reads: {t: 5}", "not a mapping of keys to values"),
+        ("timer: 9ms, wcet: 1ms, writes: {t: 512}", "512 is not a size"),
+        ("timer: 9ms, wcet: 1ms, writes: [a b]", "should match pattern"),
+        ("timer: 9ms, execution: {}", "the key worst is missing"),
+        ("timer: 9ms, execution: {best: 2ms, worst: 1ms}", "best 2ms is above worst 1ms"),
+        ("timer: 9ms, execution: {worst: 3ms, mean: 1ms}", "mean and deviation go together"),
+        ("timer: 9ms, execution: {samples: none.txt}", "the samples cannot be read"),
+        ("timer: 9ms, execution: {samples: []}", "at least 1 item"),
+        ("timer: 9ms, execution: {wrost: 1ms}", "did you mean worst?"),
+    ],
+)
+def test_a_fault_of_a_callback_is_named_with_its_line(
+    tmp_path: Path, keys: str, expected: str
+) -> None:
+    text = fault(tmp_path, f"nodes:\n  n:\n    c: {{{keys}}}\n")
+    assert "x.app.yaml:3: " in text
+    assert expected in text
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("scenarios: {s: {n.c: {prio: 5}}}", "2: unknown key scenarios.s.n.c.prio"),
+        ("scenarios: {s: {n.d: {priority: 5}}}", "2: scenario s changes n.d, which is no callback"),
+        ("scenarios: {s: {n.c: {group: g}}}", "2: unknown key scenarios.s.n.c.group"),
+        ("topics: {t: {size: 4KB}}", "1: topic t has messages of 5KB here and of 4KB at"),
+        ("topics: {t: {depth: 0}}", "2: topics.t.depth"),
+        ("cpus: []", "2: cpus"),
+        ("switches: [{at: 5}]", "2: switches[0].at: 5 is not a duration"),
+        ("chains: {c: {callbacks: n.c}}", "2: chains.c.callbacks"),
+        ("overheads: {dispach: 3us}", "did you mean dispatch?"),
+        ("polcy: fp", "did you mean policy?"),
+    ],
+)
+def test_a_fault_elsewhere_is_named_with_its_line(tmp_path: Path, line: str, expected: str) -> None:
+    text = fault(
+        tmp_path, f"nodes: {{n: {{c: {{timer: 9ms, wcet: 1ms, writes: {{t: 5KB}}}}}}}}\n{line}\n"
+    )
+    assert expected in text
+    assert "x.app.yaml:" in text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", "an application is a mapping with nodes"),
+        ("policy: fp\n", "the key nodes is missing"),
+        ("nodes: {}\n", "nodes"),
+        ("nodes: {a b: {c: {timer: 1ms, wcet: 1ms}}}\n", ":1: nodes.a b: 'a b': string should ma"),
+        ("nodes: [\n", "not valid YAML"),
+    ],
+)
+def test_a_broken_file_is_refused(tmp_path: Path, text: str, expected: str) -> None:
+    with pytest.raises(TaktError, match=r"x\.app\.yaml") as caught:
+        read(tmp_path, text)
+    assert expected in str(caught.value)
+
+
+def test_a_missing_file_is_said_to_be_missing(tmp_path: Path) -> None:
+    with pytest.raises(TaktError, match="there is no such application file"):
+        load_application(tmp_path / "none.app.yaml")
+
+
+@pytest.mark.parametrize(
+    ("keys", "line", "expected"),
+    [
+        ("timer: 10ms, wcet: 11ms", 5, "task 'n.d': its expected execution time 11 ms is above"),
+        ("timer: 10ms, wcet: 1ms, reads: [x]", 5, "it reads topic 'x', which no task writes"),
+        ("timer: 10ms, wcet: 1ms, group: ''", 1, "policy 'efd': there is no such policy"),
+    ],
+)
+def test_what_the_core_refuses_is_told_with_its_line(
+    tmp_path: Path, keys: str, line: int, expected: str
+) -> None:
+    policy = "efd" if line == 1 else "edf"
+    path = tmp_path / "x.app.yaml"
+    path.write_text(
+        f"policy: {policy}\nnodes:\n  n:\n    c: {{timer: 9ms, wcet: 1ms}}\n    d: {{{keys}}}\n"
+    )
+    application = load_application(path)
+    with pytest.raises(TaktError) as caught, located(application):
+        analyse(application.to_flat(), str(path))
+    assert caught.value.where == f"{path}:{line}"
+    assert expected in caught.value.what

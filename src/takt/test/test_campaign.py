@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Campaigns: every application is evaluated once, whatever happens, and nothing is lost."""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from conftest import Takt
+from pyarrow import parquet
+
+from takt.campaign import cell as work
+from takt.campaign import cluster, execute
+from takt.campaign.folder import Folder
+from takt.campaign.model import SETS, Campaign, Cell, Execution
+from takt.errors import TaktError
+from takt.generate import parameters
+from takt.generate.parameters import Space
+
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
+RANGES = EXAMPLES / "parameter_ranges.json"
+
+
+def campaign(repeat: int = 3, do: tuple[str, ...] = ("analyse", "simulate")) -> Campaign:
+    return Campaign({}, parameters.load(RANGES), repeat, 1, do, None)
+
+
+def rows(folder: Path) -> list[dict[str, Any]]:
+    table = parquet.read_table(folder)
+    found: list[dict[str, Any]] = table.to_pylist()
+    return found
+
+
+def grid(folder: Path, **keys: Any) -> Path:
+    given: dict[str, Any] = {"nodes": 6, "utilization": 0.7, "periods": [5, 10, 20]}
+    path = folder / "grid.json"
+    path.write_text(json.dumps({"parameters": given | keys}))
+    return path
+
+
+def test_cells_are_all_applications_once() -> None:
+    asked = campaign(repeat=1234)
+    covered = [
+        (cell.combination, repetition)
+        for cell in asked.cells()
+        for repetition in range(cell.first, cell.first + cell.size)
+    ]
+    assert len(covered) == len(set(covered)) == 24 * 1234
+    assert max(cell.size for cell in asked.cells()) == 500
+
+
+def test_a_cell_has_the_applications_that_generate_writes() -> None:
+    asked = campaign(repeat=700)
+    second = [cell for cell in asked.cells() if cell.combination == 2][1]
+    names = [one.name for one in work.applications(asked.space, 1, second)]
+    assert names == [f"app_002_{repetition:06}" for repetition in range(500, 700)]
+
+
+@pytest.mark.parametrize("policy", ["fp", "edf", "np-fp", "np-edf"])
+def test_no_simulated_response_is_above_its_bound_and_no_accepted_set_misses(policy: str) -> None:
+    forced = {"policy": policy, "priorities": "rate-monotonic"}
+    space = Space(
+        [
+            {"nodes": nodes, "utilization": total, "periods": [ms * 1_000_000 for ms in periods]}
+            | forced
+            for nodes in (3, 8)
+            for total in (0.5, 0.7, 0.9)
+            for periods in ([5, 10, 20], [4, 9, 15])
+        ],
+        {"deadlines": ["period", "wcet"]},
+    )
+    asked = Campaign({}, space, 25, 3, ("analyse", "simulate"), None)
+    found: list[dict[str, Any]] = []
+    for cell in asked.cells():
+        found += work.evaluate(space, 3, cell, asked.do).to_pylist()
+    assert [row["error"] for row in found] == [None] * 300
+    assert [row["violations"] for row in found if row["bound_violations"]] == []
+    assert [row["name"] for row in found if row["accepted"] and row["misses"]] == []
+    accepted = [row for row in found if row["accepted"]]
+    assert 10 < len(accepted) < 300
+    # A bound that nothing comes near would prove nothing.
+    assert max(row["tightness"] for row in accepted) > 0.9
+
+
+def test_what_the_core_refuses_is_told_in_its_row_and_harms_no_other() -> None:
+    space = Space([{"nodes": 3, "utilization": 0.5, "periods": [10_000_000]}], {})
+    space.drawn["policy"] = ["fp", "efd"]
+    for do in (("analyse",), ("simulate",), ("analyse", "simulate")):
+        found = work.evaluate(space, 1, Cell(0, 0, 0, 20), do).to_pylist()
+        assert len(found) == 20
+        for row in found:
+            refused = row["policy"] == "efd"
+            assert ("efd" in (row["error"] or "")) == refused
+            if "analyse" in do and not refused:
+                assert row["accepted"] is not None
+
+
+@pytest.fixture
+def client() -> Iterator[Any]:
+    distributed = pytest.importorskip("distributed")
+    made = distributed.Client(
+        processes=False, n_workers=1, threads_per_worker=2, dashboard_address="127.0.0.1:0"
+    )
+    yield made
+    made.close()
+
+
+@pytest.mark.filterwarnings("ignore")  # of Dask's own, while it starts and ends
+def test_a_cell_that_fails_is_tried_again_and_then_given_back_as_failed(
+    client: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def tries(index: int) -> int:
+        return len(list(tmp_path.glob(f"{index}.*")))
+
+    def fail(space: Space, seed: int, cell: Cell, do: tuple[str, ...]) -> pa.Table:
+        (tmp_path / f"{cell.index}.{tries(cell.index)}").touch()  # workers share files alone
+        if cell.index == 1 or (cell.index == 2 and tries(2) < 3):
+            raise RuntimeError("worker fell over")
+        rows = [work._row(one) for one in work.applications(space, seed, cell)]
+        return pa.Table.from_pylist(rows, schema=SETS)
+
+    monkeypatch.setattr(work, "evaluate", fail)
+    asked = campaign()
+    kept: dict[int, tuple[pa.Table, str | None]] = {}
+
+    def keep(cell: Cell, table: pa.Table, error: str | None) -> None:
+        assert cell.index not in kept
+        kept[cell.index] = (table, error)
+
+    cluster.evaluate(client, asked, list(asked.cells()), keep)
+    assert sorted(kept) == list(range(24))
+    assert sum(len(table) for table, _ in kept.values()) == 24 * 3
+    assert {index for index, (_, error) in kept.items() if error} == {1}
+    assert kept[1][0]["error"].to_pylist() == ["RuntimeError: worker fell over"] * 3
+    assert [tries(index) for index in range(4)] == [1, 3, 3, 1]
+
+
+def test_a_failed_cell_remains_and_is_done_when_it_succeeds(tmp_path: Path) -> None:
+    asked = campaign()
+    cells = list(asked.cells())
+    folder = Folder(tmp_path / "c", asked)
+    for cell in cells[:4]:
+        error = "it fell over" if cell.index == 2 else None
+        folder.keep(cell, work.failed(asked.space, 1, cell, "x"), error)
+    again = Folder(tmp_path / "c", asked)
+    assert [cell.index for cell in again.remaining(cells)] == [2, *range(4, 24)]
+    again.keep(cells[2], work.failed(asked.space, 1, cells[2], "x"), None)
+    assert [cell.index for cell in again.remaining(cells)] == list(range(4, 24))
+
+
+def test_a_folder_goes_on_with_its_own_campaign_only(tmp_path: Path) -> None:
+    Folder(tmp_path / "c", campaign())
+    Folder(tmp_path / "c", campaign())
+    with pytest.raises(TaktError, match="another repeat"):
+        Folder(tmp_path / "c", campaign(repeat=4))
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "file").touch()
+    with pytest.raises(TaktError, match="no campaign"):
+        Folder(tmp_path / "other", campaign())
+
+
+def test_executions_are_shuffled_and_every_application_comes_once_before_any_again() -> None:
+    execution = Execution(("takt", "baseline1"), 1.0, 5)
+    asked = Campaign({}, parameters.load(RANGES), 1, 1, ("execute",), execution)
+    order = execute.turns(asked, 24)
+    assert len({(turn.application, turn.approach, turn.run) for turn in order}) == 24 * 2 * 5
+    rounds = [order[first : first + 48] for first in range(0, 240, 48)]
+    for number, turns in enumerate(rounds):
+        assert {turn.run for turn in turns} == {number}
+    assert [t.application for t in rounds[0]] != [t.application for t in rounds[1]]
+    assert order == execute.turns(asked, 24)
+
+
+@pytest.mark.timeout(120)
+def test_a_campaign_that_was_killed_goes_on_and_ends_like_one_that_was_not(takt: Takt) -> None:
+    asked = grid(takt.folder, nodes=30)
+    command: list[str | Path] = [
+        "campaign",
+        asked,
+        "--repeat",
+        "3000",
+        "--workers",
+        "1",
+        "--json",
+        "--out",
+    ]
+    process = takt.start(*command, "killed")
+    sets = takt.folder / "killed" / "sets"
+    give_up = time.monotonic() + 50
+    while not list(sets.glob("*.parquet")) and time.monotonic() < give_up:
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    done = {file.name: file.stat().st_mtime_ns for file in sets.glob("*.parquet")}
+    assert 0 < len(done) < 6
+    resumed = takt.json(*command[:-2], "--out", "killed")
+    assert resumed["exit_code"] == 0
+    assert (resumed["sets"], resumed["failed"], resumed["bound_violations"]) == (3000, 0, 0)
+    after = {file.name: file.stat().st_mtime_ns for file in sets.glob("*.parquet")}
+    assert {name: after[name] for name in done} == done  # what was done is not done again
+    names = [row["name"] for row in rows(sets)]
+    assert len(names) == len(set(names)) == 3000
+    straight = takt.json(*command[:-2], "--out", "straight")
+    assert rows(takt.folder / "straight" / "sets") == rows(sets)
+    assert straight["accepted"] == resumed["accepted"] > 0
+
+
+def test_the_command_uses_a_scheduler_that_is_there(takt: Takt) -> None:
+    from distributed import LocalCluster
+
+    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0") as local:
+        done = takt.json(
+            "campaign", grid(takt.folder), "--repeat", "20", "--scheduler", local.scheduler_address
+        )
+    assert (done["exit_code"], done["sets"], done["failed"]) == (0, 20, 0)
+
+
+def test_wrong_use_is_told(takt: Takt) -> None:
+    path = grid(takt.folder)
+    assert "none of analyse, simulate" in takt("campaign", path, "--do", "analyze").stderr
+    assert "no such parameter" in takt("campaign", "none.json").stderr
+    assert takt("campaign", grid(takt.folder, nodes=1)).returncode == 2
+    unknown = takt("campaign", path, "--do", "execute", "--approaches", "best")
+    assert "none of takt, baseline0, baseline1" in unknown.stderr
+
+
+def test_applications_are_executed_and_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prefix = EXAMPLES.parent / ".takt" / "install"
+    if not (prefix / "lib" / "takt_rcl" / "app_runner").exists():
+        pytest.skip("app_runner is not installed")
+    keys: dict[str, Any] = {"pubsub": [0.4, 0.6], "message_size": "16kB", "utilization": 0.3}
+    asked = grid(tmp_path, nodes=3, periods=[20, 40], **keys)
+    command: list[str | Path] = ["campaign", asked, "--repeat", "2", "--do", "analyse,execute"]
+    options = ["--duration", "500ms", "--runs", "1", "--out", "c"]
+    monkeypatch.setenv("TAKT_PREFIX", str(prefix))
+    done = Takt(tmp_path).json(*command, *options)
+    assert (done["exit_code"], done["accepted"], done["failed"]) == (0, 2, 0)
+    assert done["executions"]["takt"]["count"] == 2
+    found = rows(tmp_path / "c" / "executions")
+    for row in found:
+        assert row["status"] == "complete"
+        assert row["executions"] >= 3 * 500 // 40
+        assert row["on_old_data"] == 0
+        assert bool(row["trace"]) == (row["misses"] > 0)
+    assert Takt(tmp_path).json(*command, *options)["executions"] == done["executions"]
+    assert rows(tmp_path / "c" / "executions") == found  # nothing was executed again

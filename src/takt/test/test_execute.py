@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An application executed for real, in each approach. Nothing here is judged by the clock."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import takt
+
+from takt.errors import Failure, TaktError
+from takt.execution import APPROACHES, Execution, execute
+from takt.execution.execute import with_policy
+from takt.explain import explain
+from takt.metrics import measure
+from takt.run import stacks
+from takt.trace import file as traces
+from takt.trace.declared import declared
+
+MS = 1_000_000
+
+
+@pytest.fixture(autouse=True)
+def _runner() -> None:
+    try:
+        stacks.program("app_runner")
+    except Failure:
+        pytest.skip("app_runner is not installed")
+
+
+def cpu() -> int:
+    return max(os.sched_getaffinity(0))
+
+
+def robot(**keys: Any) -> dict[str, Any]:
+    """A camera that a planner reads, an arm that each plan moves, and a joystick from outside."""
+    work = {"best": MS // 5, "worst": MS // 2, "quantiles": [MS // 5, MS // 2]}
+    return {
+        "version": 1,
+        "name": "robot",
+        "policy": "fp",
+        "cpus": [cpu()],
+        "callbacks": [
+            {
+                "name": "camera.look",
+                "node": "camera",
+                "period": 20 * MS,
+                "priority": 30,
+                "execution": work,
+                "writes": ["image"],
+            },
+            {
+                "name": "planner.plan",
+                "node": "planner",
+                "period": 40 * MS,
+                "priority": 20,
+                "execution": work,
+                "reads": [{"topic": "image"}, {"topic": "stick"}],
+                "writes": ["plan"],
+            },
+            {
+                "name": "arm.move",
+                "node": "arm",
+                "kind": "message",
+                "trigger": "plan",
+                "priority": 40,
+                "deadline": 40 * MS,
+                "execution": work,
+            },
+        ],
+        "topics": [
+            {"name": "image", "bytes": 100_000},
+            {"name": "plan", "bytes": 64},
+            {"name": "stick", "bytes": 8, "external": True, "external_period": 10 * MS},
+        ],
+        "chains": [{"name": "act", "callbacks": ["camera.look", "planner.plan", "arm.move"]}],
+        **keys,
+    }
+
+
+def executed(path: Path, approach: str, application: dict[str, Any], **keys: Any) -> Execution:
+    return execute(
+        application, approach, trace=path / "out" / "robot.takttrace", duration_s=0.8, **keys
+    )
+
+
+@pytest.mark.parametrize("approach", APPROACHES)
+def test_each_approach_leaves_a_whole_trace_with_the_same_metrics(
+    tmp_path: Path, approach: str
+) -> None:
+    done = executed(tmp_path, approach, robot())
+    assert (done.status, done.approach) == ("complete", approach)
+    trace = traces.read(done.trace)
+    assert trace.closed_in_order
+    assert (trace.lost, trace.unknown) == (0, 0)
+    described = declared(trace.names)
+    assert described is not None
+    assert list(described.callbacks) == ["camera.look", "planner.plan", "arm.move"]
+    found = measure(done.trace)
+    assert found.approach == approach
+    by_name = {one.callback: one for one in found.callbacks}
+    assert set(by_name) == set(described.callbacks)
+    assert by_name["camera.look"].executions + by_name["camera.look"].skipped >= 38
+    assert by_name["planner.plan"].executions + by_name["planner.plan"].skipped >= 18
+    for one in found.callbacks:
+        assert one.executions > 0
+        assert one.cpu_us is not None
+        assert one.cpu_us.min >= 200  # what is declared as the best case, and messages on top
+    ages = {(one.callback, one.topic): one for one in found.data_age}
+    assert set(ages) == {
+        ("planner.plan", "image"),
+        ("planner.plan", "stick"),
+        ("arm.move", "plan"),
+    }
+    for age in ages.values():
+        assert age.age_us is not None
+        assert age.unknown == 0
+        assert age.age_us.min >= 0
+    assert found.chains[0].latency_us is not None
+    assert found.overhead.cpu_us is not None
+    assert found.helpers == ([] if approach == "takt" else ["planner.image", "planner.stick"])
+    assert found.freshness is not None
+    if approach == "takt":
+        assert found.freshness.on_old_data == 0
+    explained = explain(done.trace)
+    assert explained.misses == found.misses
+    for miss in explained.details:
+        assert sum(round(share.us * 1000) for share in miss.shares) == round(miss.end_us * 1000)
+    assert [one.name for one in done.trace.parent.iterdir()] == ["robot.takttrace"]
+
+
+def test_the_work_of_a_job_depends_on_the_seed_and_not_on_the_approach(tmp_path: Path) -> None:
+    application = robot(callbacks=[robot()["callbacks"][0] | {"writes": []}], chains=[])
+
+    def work(approach: str, seed: int) -> list[int]:
+        trace = tmp_path / f"{approach}{seed}" / "t"
+        done = execute(application, approach, trace=trace, duration_s=0.3, seed=seed)
+        events = [row for block in traces.read(done.trace).blocks() for row in block.tolist()]
+        return [
+            round(row[2] / 50_000) for row in events if row[6] == traces.Type.end and row[1] < 10
+        ]
+
+    same = work("takt", 1), work("baseline0", 1)
+    other = work("takt", 2)
+    assert len(other) == 10
+    # A job may be interrupted by the kernel now and then: its CPU time has that in it.
+    assert sum(abs(a - b) > 1 for a, b in zip(*same, strict=True)) <= 3
+    assert sum(abs(a - b) > 1 for a, b in zip(same[0], other, strict=True)) > 3
+
+
+def test_a_policy_takes_the_place_of_the_descriptions(tmp_path: Path) -> None:
+    scenario = {"name": "busy", "policy": "fp", "tasks": []}
+    assert with_policy(robot(scenarios=[scenario]), "edf")["scenarios"] == [
+        {"name": "busy", "tasks": []}
+    ]
+    done = executed(tmp_path, "takt", robot(), policy="edf")
+    assert done.policy == "edf"
+    assert measure(done.trace).policy == ["edf"]
+
+
+def test_scenarios_are_switched_at_their_times(tmp_path: Path) -> None:
+    busy = {"name": "busy", "tasks": [{"task": "camera.look", "period": 5 * MS}]}
+    application = robot(
+        scenarios=[{"name": "calm", "tasks": []}, busy],
+        default_scenario="calm",
+        switches=[{"at": 300 * MS, "scenario": "busy"}],
+    )
+    done = executed(tmp_path, "takt", application)
+    trace = traces.read(done.trace)
+    switched = [
+        row for block in trace.blocks() for row in block.tolist() if row[6] == traces.Type.scenario
+    ]
+    assert [trace.names.scenario(row[2]) for row in switched] == ["busy"]
+
+
+def test_what_cannot_be_executed_is_refused_with_a_remedy(tmp_path: Path) -> None:
+    with pytest.raises(TaktError, match="no approach"):
+        executed(tmp_path, "rclcpp", robot())
+    with pytest.raises(TaktError, match="cores"):
+        executed(tmp_path, "takt", robot(cpus=[4095]))
+    with pytest.raises(TaktError, match="no callbacks"):
+        executed(tmp_path, "takt", robot(callbacks=[], chains=[]))
+    with pytest.raises(TaktError, match="policy"):
+        executed(tmp_path, "takt", robot(), policy="fifo")
+    broken = robot()
+    broken["callbacks"][0]["colour"] = "red"
+    with pytest.raises(TaktError, match="colour"):
+        executed(tmp_path, "takt", broken)
+
+
+@pytest.mark.parametrize("approach", ["takt", "baseline1"])
+def test_ctrl_c_keeps_the_trace(tmp_path: Path, approach: str) -> None:
+    description = tmp_path / "robot.json"
+    description.write_text(json.dumps(robot()), encoding="utf-8")
+    out = tmp_path / "out"
+    arguments = ["execute", str(description), "--approach", approach, "--duration", "60s"]
+    command = [sys.executable, "-m", "takt", *arguments, "--out", str(out), "--json"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    trace = out / f"robot.{approach}.takttrace"
+    parts = [trace] if approach == "takt" else [Path(f"{trace}.part{i}") for i in range(4)]
+    limit = time.monotonic() + 40
+    while time.monotonic() < limit and not all(_has_jobs(part) for part in parts):
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    printed, errors = process.communicate(timeout=40)
+    assert process.returncode == 1, errors
+    document = json.loads(printed)
+    assert (document["schema_version"], document["status"]) == (1, "stopped")
+    assert document["metrics"]["closed_in_order"]
+    assert document["metrics"]["executions"] > 0
+    assert [one.name for one in out.iterdir()] == [trace.name]
+
+
+def _has_jobs(trace: Path) -> bool:
+    return trace.exists() and trace.stat().st_size > 32 * 200
+
+
+def test_the_command_executes_an_app_yaml(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    description = tmp_path / "one.app.yaml"
+    description.write_text(
+        f"cpus: [{cpu()}]\nnodes:\n  one: {{tick: {{timer: 10ms, wcet: 100us, priority: 9}}}}\n",
+        encoding="utf-8",
+    )
+    out = tmp_path / "out"
+    arguments = [str(description), "--duration", "200ms", "--out", str(out)]
+    assert takt(["execute", *arguments]) == 0
+    assert "one.tick" in capfd.readouterr().out
+    assert [one.name for one in out.iterdir()] == ["one.takt.takttrace"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--duration", "30"], ["--duration", "0s"], ["--approach", "fast"], ["--policy", "fifo"]],
+)
+def test_wrong_use_ends_with_2_and_a_word_about_it(
+    tmp_path: Path, arguments: list[str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    description = tmp_path / "robot.json"
+    description.write_text(json.dumps(robot()), encoding="utf-8")
+    assert takt(["execute", str(description), "--out", str(tmp_path / "o"), *arguments]) == 2
+    assert arguments[1] in capfd.readouterr().err
+    assert not (tmp_path / "o").exists()

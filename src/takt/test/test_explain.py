@@ -1,0 +1,383 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Deadline misses whose causes are known, because the traces are made by hand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trace_files as make
+from command_line import takt
+from hypothesis import given
+from hypothesis import strategies as some
+
+from takt.explain import Explanation, explain
+from takt.explain.account import account, main_cause
+from takt.explain.html import render
+from takt.explain.model import Kind, Miss
+from takt.trace.file import NO_DEADLINE, NONE, Type
+from takt.trace.timeline import Job, Slice
+
+MS = 1_000_000
+LOW, HIGH, OTHER = 0, 1, 2
+SCAN = 7
+
+
+def application(policy: str = "fp", group: str = "", worst: int = 5 * MS) -> bytes:
+    flat = {
+        "version": 1,
+        "policy": policy,
+        "callbacks": [
+            {
+                "name": name,
+                "node": name,
+                "priority": priority,
+                "execution": {"worst": worst},
+                "group": group,
+                "reads": [{"topic": "scan"}],
+            }
+            for name, priority in (("low", 10), ("high", 80), ("other", 50))
+        ],
+    }
+    return make.name("attribute", 0, "application=" + json.dumps(flat))
+
+
+def names() -> list[bytes]:
+    return [
+        make.name("task", LOW, "low"),
+        make.name("task", HIGH, "high"),
+        make.name("task", OTHER, "other"),
+        make.name("topic", SCAN, "/scan"),
+    ]
+
+
+def begin(
+    task: int, release: int, start: int, *, deadline: int = NO_DEADLINE, number: int = 0
+) -> list[bytes]:
+    priority = {LOW: 10, HIGH: 80, OTHER: 50}[task]
+    return [
+        make.event(release, Type.release, task, number, deadline),
+        make.event(start, Type.start, task, number, priority),
+    ]
+
+
+def end(task: int, at: int, cpu: int = -1, number: int = 0) -> bytes:
+    return make.event(at, Type.end, task, number, cpu)
+
+
+def explained(path: Path, *records: bytes | list[bytes]) -> Explanation:
+    flat = [each for one in records for each in (one if isinstance(one, list) else [one])]
+    return explain(make.write(path / "made.takttrace", [*names(), *flat]))
+
+
+def only(found: Explanation) -> tuple[Miss, dict[tuple[Kind, str | None], float]]:
+    """The one miss, and its shares in ms; they add up to its response."""
+    (miss,) = found.details
+    assert found.misses == 1
+    assert sum(round(one.us * 1000) for one in miss.shares) == round(miss.end_us * 1000)
+    return miss, {(one.kind, one.by): one.us / 1000 for one in miss.shares}
+
+
+def test_preempted_by_a_job_that_started_later(tmp_path: Path) -> None:
+    found = explained(
+        tmp_path,
+        application(),
+        begin(LOW, 0, 0, deadline=10 * MS),
+        begin(HIGH, 2 * MS, 2 * MS),
+        end(HIGH, 9 * MS, 7 * MS),
+        end(LOW, 12 * MS, 5 * MS),
+    )
+    miss, shares = only(found)
+    assert (miss.cause, miss.by) == (Kind.preempted, "high")
+    assert shares == {(Kind.preempted, "high"): 7, (Kind.executed, None): 5}
+    evidence = miss.shares[0].evidence
+    assert "priority 80 against 10" in evidence
+    assert "high used 7000 µs of CPU time, declared 5000 µs" in evidence
+    assert miss.late_us == 2000
+
+
+def test_waited_for_jobs_that_were_more_urgent(tmp_path: Path) -> None:
+    found = explained(
+        tmp_path,
+        application(),
+        begin(HIGH, 0, 0),
+        end(HIGH, 4 * MS, 4 * MS),
+        begin(OTHER, 1 * MS, 4 * MS),
+        end(OTHER, 7 * MS, 3 * MS),
+        begin(LOW, 1 * MS, 7 * MS, deadline=8 * MS),
+        end(LOW, 9 * MS, 2 * MS),
+    )
+    miss, shares = only(found)
+    assert (miss.cause, miss.by) == (Kind.waited, "high")
+    assert shares == {
+        (Kind.waited, "high"): 3,
+        (Kind.waited, "other"): 3,
+        (Kind.executed, None): 2,
+    }
+
+
+@pytest.mark.parametrize(("group", "told"), [("arm", True), ("", False)])
+def test_blocked_by_a_less_urgent_job_and_by_which_group(
+    tmp_path: Path, group: str, told: bool
+) -> None:
+    found = explained(
+        tmp_path,
+        application(group=group),
+        begin(LOW, 0, 0),
+        end(LOW, 6 * MS, 6 * MS),
+        begin(HIGH, 1 * MS, 6 * MS, deadline=5 * MS),
+        end(HIGH, 7 * MS, MS),
+    )
+    miss, shares = only(found)
+    assert (miss.cause, miss.by) == (Kind.blocked, "low")
+    assert shares == {(Kind.blocked, "low"): 5, (Kind.executed, None): 1}
+    assert ("exclusive group arm" in miss.shares[0].evidence) is told
+
+
+def test_under_edf_the_deadline_tells_who_is_less_urgent(tmp_path: Path) -> None:
+    found = explained(
+        tmp_path,
+        application("edf"),
+        make.name("attribute", 0, "policy.default=edf"),
+        begin(LOW, 0, 0, deadline=6 * MS),  # of lower priority, and yet more urgent
+        end(LOW, 5 * MS, 5 * MS),
+        begin(HIGH, 1 * MS, 5 * MS, deadline=7 * MS),
+        end(HIGH, 8 * MS, 3 * MS),
+    )
+    miss, _ = only(found)
+    assert (miss.cause, miss.by) == (Kind.waited, "low")
+
+
+def test_its_own_former_job_was_not_done(tmp_path: Path) -> None:
+    found = explained(
+        tmp_path,
+        application(),
+        begin(LOW, 0, 0),
+        end(LOW, 8 * MS, 8 * MS),
+        begin(LOW, 5 * MS, 8 * MS, deadline=8 * MS, number=1),
+        end(LOW, 9 * MS, MS, number=1),
+    )
+    miss, shares = only(found)
+    assert (miss.cause, miss.by) == (Kind.former, "low")
+    assert shares[Kind.former, "low"] == 3
+
+
+def test_executed_longer_than_declared(tmp_path: Path) -> None:
+    found = explained(
+        tmp_path, application(), begin(LOW, 0, 0, deadline=10 * MS), end(LOW, 12 * MS, 12 * MS)
+    )
+    miss, shares = only(found)
+    assert miss.cause is Kind.overran
+    assert shares == {(Kind.executed, None): 5, (Kind.overran, None): 7}
+
+
+def test_a_deadline_that_its_own_execution_does_not_fit_into(tmp_path: Path) -> None:
+    found = explained(
+        tmp_path, application(), begin(LOW, 0, 0, deadline=2 * MS), end(LOW, 4 * MS, 4 * MS)
+    )
+    miss, shares = only(found)
+    assert miss.cause is Kind.executed
+    assert shares == {(Kind.executed, None): 4}
+
+
+def test_noticed_late(tmp_path: Path) -> None:
+    found = explained(
+        tmp_path, application(), begin(LOW, 0, 6 * MS, deadline=5 * MS), end(LOW, 7 * MS, MS)
+    )
+    miss, shares = only(found)
+    assert miss.cause is Kind.late
+    assert shares == {(Kind.late, None): 6, (Kind.executed, None): 1}
+
+
+def test_not_scheduled_by_the_kernel(tmp_path: Path) -> None:
+    found = explained(
+        tmp_path, application(), begin(LOW, 0, 0, deadline=5 * MS), end(LOW, 9 * MS, 2 * MS)
+    )
+    miss, shares = only(found)
+    assert miss.cause is Kind.not_scheduled
+    assert shares == {(Kind.not_scheduled, None): 7, (Kind.executed, None): 2}
+
+
+def test_the_kernel_let_nobody_run(tmp_path: Path) -> None:
+    """As where it keeps a part of each second for ordinary threads."""
+    found = explained(
+        tmp_path,
+        application(),
+        make.name("attribute", 0, "rt_share=950 of 1000 ms"),
+        begin(HIGH, 0, 0),
+        begin(LOW, 1 * MS, 54 * MS, deadline=40 * MS),
+        end(HIGH, 54 * MS, 4 * MS),
+        end(LOW, 56 * MS, 2 * MS),
+    )
+    miss, shares = only(found)
+    assert (miss.cause, miss.by) == (Kind.not_scheduled, "high")
+    spread = 53 * 50 / 54  # what high lacks, spread evenly over the time that it had the core for
+    assert shares[Kind.not_scheduled, "high"] == pytest.approx(spread, abs=1e-4)
+    assert shares[Kind.waited, "high"] == pytest.approx(53 - spread, abs=1e-4)
+    evidence = miss.shares[0].evidence
+    assert "high[0] had the core for 54.0 ms and got 4.0 ms of CPU time" in evidence
+    assert "950 of 1000 ms" in evidence
+
+
+def test_stolen_cpu_time_with_the_kernels_word_for_it(tmp_path: Path) -> None:
+    found = explained(
+        tmp_path,
+        application(),
+        begin(LOW, 0, 0, deadline=5 * MS),
+        end(LOW, 15 * MS, 2 * MS),
+        make.event(18 * MS, Type.stolen, NONE, 10 * MS, 10 * MS),
+        make.event(18 * MS, Type.stolen, NONE, 10 * MS, 10 * MS, core=1),  # another core's
+        make.event(500 * MS, Type.stolen, NONE, 10 * MS, 10 * MS),  # long after
+    )
+    miss, shares = only(found)
+    assert miss.cause is Kind.stolen
+    assert shares == {
+        (Kind.stolen, None): 10,
+        (Kind.not_scheduled, None): 3,
+        (Kind.executed, None): 2,
+    }
+    assert "10 ms stolen" in next(one for one in miss.shares if one.kind is Kind.stolen).evidence
+
+
+def test_stale_and_late_inputs_are_told(tmp_path: Path) -> None:
+    found = explained(
+        tmp_path,
+        application(),
+        make.event(0, Type.publish, NONE, 0, 3, topic=SCAN),
+        make.event(1, Type.publish, NONE, 0, 4, topic=SCAN),
+        begin(LOW, 1 * MS, 1 * MS, deadline=5 * MS),
+        make.event(1 * MS, Type.age_violation, LOW, 0, 50 * MS, topic=SCAN),
+        make.event(1 * MS, Type.use, LOW, 0, 3, topic=SCAN),
+        end(LOW, 7 * MS, 5 * MS),
+    )
+    miss, _ = only(found)
+    assert miss.inputs == [
+        "scan: 50.0 ms old, older than it allows",
+        "scan: used message 3, message 4 had been made before it started",
+    ]
+
+
+def test_without_an_application_what_was_declared_is_not_known(tmp_path: Path) -> None:
+    found = explained(tmp_path, begin(LOW, 0, 0, deadline=5 * MS), end(LOW, 9 * MS, 9 * MS))
+    miss, shares = only(found)
+    assert shares == {(Kind.executed, None): 9}
+    assert miss.cause is Kind.executed
+    assert any("declared" in one for one in found.remarks)
+
+
+def test_a_miss_whose_start_was_lost_is_counted_and_not_explained(tmp_path: Path) -> None:
+    found = explained(
+        tmp_path,
+        make.event(0, Type.release, LOW, 0, 5 * MS),
+        end(LOW, 9 * MS),
+        make.event(9 * MS, Type.deadline_miss, LOW, 0, 5 * MS),
+    )
+    assert (found.misses, found.unexplained, found.details) == (1, 1, [])
+
+
+def test_causes_are_counted_by_callback_and_the_latest_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("takt.explain.misses.DETAILS", 2)
+    jobs: list[bytes] = []
+    for number in range(5):  # each a millisecond later than the one before
+        at = number * 100 * MS
+        jobs += begin(LOW, at, at, deadline=at + 5 * MS, number=number)
+        jobs.append(end(LOW, at + (6 + number) * MS, 2 * MS, number))
+    found = explained(tmp_path, application(), jobs)
+    assert (found.misses, found.by_cause) == (5, {Kind.not_scheduled: 5})
+    assert found.callbacks[0].us_by_kind[Kind.executed] == 10_000
+    assert [miss.job for miss in found.details] == [3, 4]
+
+
+def test_the_neighbourhood_has_what_ran_around(tmp_path: Path) -> None:
+    found = explained(
+        tmp_path,
+        application(),
+        begin(OTHER, 0, 0, number=0),
+        end(OTHER, 1 * MS, MS),
+        begin(LOW, 20 * MS, 20 * MS, deadline=25 * MS),
+        begin(HIGH, 22 * MS, 22 * MS),
+        end(HIGH, 26 * MS, 4 * MS),
+        end(LOW, 28 * MS, 4 * MS),
+        begin(OTHER, 29 * MS, 29 * MS, number=1),
+        end(OTHER, 30 * MS, MS, number=1),
+    )
+    (miss,) = found.details
+    bars = [(bar.task, bar.begin_us, bar.end_us) for bar in miss.neighbourhood]
+    assert bars == [
+        ("low", 0, 2000),
+        ("high", 2000, 6000),
+        ("low", 6000, 8000),
+        ("other", 9000, 10000),
+    ]
+
+
+def test_the_report_holds_every_share_and_is_one_file(tmp_path: Path) -> None:
+    found = explained(
+        tmp_path,
+        application(),
+        make.name("task", HIGH, "</script><b>high"),
+        begin(LOW, 0, 0, deadline=5 * MS),
+        begin(HIGH, 1 * MS, 1 * MS),
+        end(HIGH, 6 * MS, 5 * MS),
+        end(LOW, 9 * MS, 4 * MS),
+    )
+    page = render(found)
+    assert "preempted by &lt;/script&gt;" in page
+    assert "</script><b>high" not in page
+    assert "5.000" in page
+    assert "src=" not in page.split("<script>")[0]
+
+
+def test_the_command_tells_the_cause_and_writes_the_report(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    records = [application(), *begin(LOW, 0, 0, deadline=5 * MS), end(LOW, 9 * MS, 2 * MS)]
+    path = make.write(tmp_path / "t.takttrace", [*names(), *records])
+    html = tmp_path / "misses.html"
+    assert takt(["explain", str(path), "--html", str(html)]) == 0
+    assert "not scheduled" in capfd.readouterr().out
+    assert html.read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert takt(["explain", str(path), "--json"]) == 0
+    document: dict[str, Any] = json.loads(capfd.readouterr().out)
+    assert (document["schema_version"], document["misses"]) == (1, 1)
+    assert takt(["explain", str(make.write(tmp_path / "none", names()))]) == 0
+    assert "0 of 0" in capfd.readouterr().out
+
+
+@given(
+    spans=some.lists(some.tuples(some.integers(0, 60), some.integers(1, 20)), max_size=8),
+    marks=some.tuples(some.integers(0, 40), some.integers(0, 20), some.integers(1, 40)),
+    cpu=some.none() | some.integers(0, 80),
+    declared=some.none() | some.integers(0, 80),
+    stolen=some.integers(0, 50),
+)
+def test_shares_always_add_up_to_the_response(
+    spans: Sequence[tuple[int, int]],
+    marks: tuple[int, int, int],
+    cpu: int | None,
+    declared: int | None,
+    stolen: int,
+) -> None:
+    """Whatever overlaps, is unmeasured, or contradicts itself."""
+    release, wait, length = marks
+    job = Job(0, 0, release=release, start=release + wait, end=release + wait + length, deadline=1)
+    job.cpu_time = cpu
+    slices = [
+        Slice(Job(1 + place % 3, place, priority=place), 0, first, first + length)
+        for place, (first, length) in enumerate(spans)
+    ]
+    parts = account(
+        job,
+        slices,
+        declared=declared,
+        stolen=stolen,
+        less_urgent=lambda a, b: (a.priority or 0) < (b.priority or 0),
+    )
+    assert sum(part.ns for part in parts) == wait + length
+    assert all(part.ns > 0 for part in parts)
+    assert main_cause(parts) in parts

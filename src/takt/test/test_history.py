@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The history: runs add up to what all their samples together say, each of them once."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import takt_core
+from synthetic_cells import cell_of, records_of
+
+from takt.cli.main import main
+from takt.errors import TaktError
+from takt.history.accumulate import accumulate
+from takt.history.store import History, find
+from takt.report.history import runs_chart, write_history
+from takt.report.pictures import long_term
+from takt.results import store
+from takt.results.model import Run, Status
+
+COUNT = 4000
+STARTED = datetime(2026, 3, 1, tzinfo=timezone.utc)
+
+
+def late_us(number: int) -> np.ndarray:
+    return 50 + np.random.default_rng(number).gamma(3, 15, COUNT)
+
+
+def run_in(folder: Path, number: int, machine: str = "6.1-rt", **asked: Any) -> Path:
+    """A run of one cell, made by the tool's own path."""
+    folder.mkdir(parents=True)
+    late = late_us(number)
+    cell = cell_of(folder, [records_of(late, 1000.0, late)], **asked)
+    cell.started = STARTED + timedelta(hours=number)
+    run = Run(
+        name="x", status=Status.complete, started=cell.started, seed=1, experiment={},
+        machine={"kernel": machine}, versions={}, cells=[cell],
+    )  # fmt: skip
+    store.write(run, folder)
+    return folder
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> list[Path]:
+    return [run_in(tmp_path / "results" / f"run{number}", number) for number in range(3)]
+
+
+def added(history: History, folders: list[Path]) -> int:
+    return sum(history.add(store.read(folder), folder) for folder in folders)
+
+
+def test_runs_of_one_configuration_add_up(tmp_path: Path, runs: list[Path]) -> None:
+    with History(tmp_path / "h.sqlite") as history:
+        assert added(history, runs) == 3
+        (configuration,) = history.configurations()
+        found = accumulate(configuration, history.entries(configuration), deadline_us=150.0)
+    every = np.concatenate([late_us(number)[1:] for number in range(3)])  # the first stays apart
+    every = np.round(every * 1000) / 1000
+    assert (found.count, len(found.runs)) == (len(every), 3)
+    assert found.mean_us == pytest.approx(every.mean(), abs=1e-3)
+    assert found.stddev_us == pytest.approx(every.std(), abs=1e-3)
+    assert found.max_us == pytest.approx(every.max(), abs=2e-3)
+    ranked = np.sort(every)
+    for name, percent in (("p50_us", 50), ("p99_us", 99), ("p999_us", 99.9)):
+        exact = ranked[int(np.ceil(percent / 100 * len(ranked))) - 1]
+        assert 0 <= exact - found.percentiles_us[name] < 1.01
+    exceeded = int((every >= 150).sum())
+    assert abs(found.exceedance.exceeded - exceeded) <= 1
+    assert found.exceedance.upper_bound == takt_core.exceedance(
+        found.exceedance.exceeded, len(every), 0.95
+    )[1]  # fmt: skip
+
+
+def test_a_run_counts_once_and_outlives_its_folder(tmp_path: Path, runs: list[Path]) -> None:
+    file = tmp_path / "h.sqlite"
+    with History(file) as history:
+        assert (added(history, runs), added(history, runs)) == (3, 0)
+    shutil.rmtree(tmp_path / "results")
+    with History(file) as history:
+        (configuration,) = history.configurations()
+        assert (configuration.runs, configuration.count) == (3, 3 * (COUNT - 1))
+
+
+def test_other_points_and_other_machines_stay_apart(tmp_path: Path, runs: list[Path]) -> None:
+    runs.append(run_in(tmp_path / "results" / "a", 7, machine="6.12"))
+    runs.append(run_in(tmp_path / "results" / "b", 8, policy="fifo"))
+    assert sorted(find([tmp_path / "results"])) == sorted(runs)
+    with History(tmp_path / "h.sqlite") as history:
+        added(history, runs)
+        assert [one.runs for one in history.configurations()] == [3, 1, 1]
+        assert history.configurations("pubsub") == []
+
+
+def test_the_page_and_the_pictures_show_every_run(tmp_path: Path, runs: list[Path]) -> None:
+    with History(tmp_path / "h.sqlite") as history:
+        added(history, runs)
+        (configuration,) = history.configurations()
+        found = accumulate(configuration, history.entries(configuration))
+    chart = runs_chart(found)
+    assert [sum(one["y"]) for one in chart["series"]] == [COUNT - 1] * 3
+    assert all(0 <= tick["bin"] <= chart["bins"] for tick in chart["ticks"])
+    assert len(chart["ticks"]) >= 3
+    page = write_history(tmp_path / "h.html", [found]).read_text(encoding="utf-8")
+    assert configuration.key in page
+    assert "http" not in page.replace("http-equiv", "").split("<script")[0]
+    for file in long_term(tmp_path / "picture", "x", found.runs, "latency (µs)"):
+        assert file.stat().st_size > 5000
+
+
+def test_the_command_tells_all_of_it(
+    tmp_path: Path, runs: list[Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["history", str(tmp_path / "results"), "--store", str(tmp_path / "h.sqlite")]
+    with pytest.raises(SystemExit) as ended:
+        main([*arguments, "--deadline", "400us", "--json"])
+    assert ended.value.code == 0
+    document = json.loads(capsys.readouterr().out)
+    assert (document["schema_version"], document["added"]) == (1, 3)
+    (one,) = document["configurations"]
+    assert one["exceedance"]["deadline_us"] == 400.0
+    assert one["tail"]["p_value"] >= 0.05 or "refused" in one["tail"]
+    assert Path(document["page"]).exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["/nowhere/at/all"], "there are no runs"),
+        (["--deadline", "soon"], "is not a duration"),
+        (["--store", "/dev/null/x"], "this is no history"),
+    ],
+)
+def test_wrong_use_is_told(
+    arguments: list[str],
+    expected: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as ended:
+        main(["history", *arguments])
+    assert ended.value.code == 2
+    assert expected in capsys.readouterr().err
+
+
+def test_a_file_that_is_no_history_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "h.sqlite"
+    file.write_text("this is no database, and long enough to be looked at\n" * 100)
+    with pytest.raises(TaktError, match="this is no history"):
+        History(file)

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sticha 2014: every finding holds on data as the thesis describes, and fails on an ideal timer."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from synthetic_cells import cell_of, records_of
+
+from takt.cli.main import main
+from takt.experiment.load import load as load_experiment
+from takt.reproduce import PAPERS
+from takt.reproduce.experiment import scaled
+from takt.reproduce.model import Request
+from takt.reproduce.published import experiments, load
+from takt.reproduce.sticha2014 import CHECKS, _judged, answers
+from takt.reproduce.sticha2014.evidence import Evidence, even_spread
+from takt.results.model import Cell, Extreme, Run, Status
+
+COUNT = 3000
+Floats = NDArray[np.float64]
+RR = {"policy": "rr", "obtained": {"policy": "rr", "rr_interval_ns": 100_000_000}}
+OTHER = {"policy": "other", "priority": 0}
+POLICIES: tuple[dict[str, Any], ...] = (RR, {"policy": "fifo"}, OTHER)
+
+
+class Thesis:
+    """Latencies as sections 4.1 to 4.4 tell them, in µs."""
+
+    def __init__(self) -> None:
+        self.rng = np.random.default_rng(2014)
+
+    def body(self, low: float, mean: float) -> Floats:
+        """A skewed cluster from ``low`` on with this mean."""
+        return low + self.rng.gamma(4.0, (mean - low) / 4.0, COUNT)
+
+    def one_shot(self, timeout: float, policy: str) -> tuple[Floats, Floats]:
+        mean = {800: 300, 1000: 100, 10_000: 150}[int(timeout)]
+        late = self.body(mean - 40, mean)
+        if policy == "other":
+            late *= self.rng.uniform(1, 30, COUNT)
+            late[100::1000] = np.nan
+        drift = self.rng.normal(9, 2, COUNT) if policy != "other" else 2000.0
+        return late, late + drift
+
+    def cyclic(self, period: float, policy: str) -> Floats:
+        # Each call is later by as much, until the eighth comes a millisecond early.
+        late = np.arange(COUNT) % 8 * (115.0 if period == 1000 else 130.0)
+        late += self.rng.gamma(4.0, 5.0, COUNT)
+        late[0] += 9900  # so that the first interval is too short by as much
+        return late * ((30 if policy == "other" else 1) if period >= 1000 else 4)
+
+    def messages(self, period: float, subscribers: int, policy: str) -> list[Floats]:
+        made = []
+        for number in range(subscribers):
+            late = self.body(193, 203 if period == 1000 else 224) + 60.0 * number
+            late *= self.rng.uniform(1, 30, COUNT) if policy == "other" else 1
+            late[0] = 40_000
+            made.append(late)
+        return made
+
+
+class Ideal(Thesis):
+    """A stack on which none of the thesis's findings on weaknesses would hold."""
+
+    def one_shot(self, timeout: float, policy: str) -> tuple[Floats, Floats]:
+        late = self.lumped(1000.0)
+        return late, late + (300 if policy != "other" else 0)
+
+    def cyclic(self, period: float, policy: str) -> Floats:
+        late = self.lumped(10.0)
+        if period == 1000:
+            late += np.arange(COUNT) * 500.0  # a clock of its own
+        return late
+
+    def messages(self, period: float, subscribers: int, policy: str) -> list[Floats]:
+        late = self.lumped(100.0 if period == 10_000 else 150.0)
+        late[0] = 1
+        return [late] * subscribers
+
+    @staticmethod
+    def lumped(level: float) -> Floats:
+        """One level, with all peaks in one place."""
+        late = np.full(COUNT, level)
+        late[100:130:3] += 50 + np.arange(10)
+        late[200:230:3] -= 5
+        return late
+
+
+def cells(folder: Path, stack: Thesis) -> list[Cell]:
+    made = []
+    for policy in POLICIES:
+        for busy in ("none", "cpu"):
+            asked: dict[str, Any] = {"load": busy} | policy
+            name = policy["policy"]
+            for timeout in (800.0, 1000.0, 10_000.0):
+                late, reported = stack.one_shot(timeout, name)
+                rows = records_of(late, timeout, reported)
+                made.append(cell_of(folder, [rows], period_us=timeout, **asked))
+            for period in (200.0, 500.0, 1000.0, 10_000.0):
+                rows = records_of(stack.cyclic(period, name), period)
+                cyclic = asked | {"kind": "timer-cyclic", "period_us": period}
+                made.append(cell_of(folder, [rows], **cyclic))
+            for period in (1000.0, 10_000.0):
+                for subscribers in (1, 5):
+                    heard = stack.messages(period, subscribers, name)
+                    talk = asked | {"kind": "pubsub", "transport": "shm", "period_us": period}
+                    made.append(cell_of(folder, [records_of(one, period) for one in heard], **talk))
+    wakeup = {"kind": "wakeup", "transport": "nanosleep", "stack": "raw"}
+    fast = isinstance(stack, Ideal)
+    rows = records_of(np.full(COUNT, 5000.0 if fast else 20.0), 1000.0)
+    return [*made, cell_of(folder, [rows], **wakeup)]
+
+
+def evidence(folder: Path, stack: Thesis) -> Evidence:
+    run = Run(
+        name="sticha2014",
+        status=Status.complete,
+        started=datetime.now(timezone.utc),
+        seed=1,
+        experiment={},
+        machine={},
+        versions={},
+        cells=cells(folder, stack),
+    )
+    return Evidence(run, folder, "rcl")
+
+
+@pytest.fixture(scope="module")
+def thesis(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
+    return evidence(tmp_path_factory.mktemp("thesis"), Thesis())
+
+
+@pytest.fixture(scope="module")
+def ideal(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
+    return evidence(tmp_path_factory.mktemp("ideal"), Ideal())
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_the_finding_holds_on_data_as_published(thesis: Evidence, name: str) -> None:
+    found = CHECKS[name](thesis)
+    assert found.holds, found.measured
+
+
+# Equal on both: real-time policies do not differ, and the time slice is the system's.
+@pytest.mark.parametrize("name", sorted(set(CHECKS) - {"fifo-equals-rr", "rr-interval"}))
+def test_the_finding_does_not_hold_where_it_is_not_so(ideal: Evidence, name: str) -> None:
+    found = CHECKS[name](ideal)
+    assert not found.holds, found.measured
+
+
+def test_every_published_finding_is_checked_and_has_its_place() -> None:
+    published = load("sticha2014")
+    assert set(published.findings) == set(CHECKS)
+    assert all(claim.at for claim in published.findings.values())
+    assert all(row.table and row.published for row in published.tables)
+
+
+def test_a_point_without_samples_is_said(tmp_path: Path) -> None:
+    run = Run(
+        name="x", status=Status.failed, started=datetime.now(timezone.utc), seed=1,
+        experiment={}, machine={}, versions={},
+    )  # fmt: skip
+    for check in CHECKS.values():
+        found = _judged(check, Evidence(run, tmp_path, "ros1"))
+        assert not found.holds
+        assert "no " in str(found.measured["missing"])
+
+
+def test_tables_and_figures_are_made_of_the_measured_points(thesis: Evidence) -> None:
+    outcome = answers(thesis.run, thesis.folder, Request(scale=0.5))
+    assert {one.stack for one in outcome.findings} == {"rcl"}
+    row = next(one for one in outcome.tables if one.table == "figure 4.1")
+    assert row.published == {"min_us": 55, "mean_us": 98, "max_us": 177}
+    assert row.measured["mean_us"] == pytest.approx(100, rel=0.05)
+    assert {one.figure for one in outcome.figures} == {
+        "2.2", "4.1", "4.2", "4.3", "4.4", "4.5", "5.2", "5.3", "5.4",
+    }  # fmt: skip
+    for one in outcome.figures:
+        assert (thesis.folder / one.file).stat().st_size > 1000
+
+
+def test_peaks_in_one_place_are_no_even_spread() -> None:
+    even = [Extreme(index=index, us=1.0) for index in range(0, 10_000, 500)]
+    lumped = [Extreme(index=index, us=1.0) for index in range(9000, 9040, 2)]
+    assert float(even_spread([(even, 10_000)]).measured["p_value"] or 0) > 0.5
+    assert not even_spread([(lumped, 10_000)]).holds
+    neighbours = [Extreme(index=index, us=1.0) for index in range(5000, 5010)]
+    assert even_spread([(neighbours, 10_000)]).measured["peaks"] == 1  # one stall
+
+
+@pytest.mark.parametrize("scale", [1e-6, 0.001, 1.0])
+def test_a_scale_shortens_all_durations_but_not_below_an_answer(scale: float) -> None:
+    experiment, _ = load_experiment(experiments() / "sticha2014.yaml")
+    for block in scaled(experiment, scale).measurements:
+        assert block.duration is not None
+        assert block.duration >= min(500_000_000, 1000 * scale * 1e9)
+        assert all(block.duration / period >= 50 for period in block.periods_ns)
+        if scale == 1.0:
+            assert block.duration == 1_000_000_000_000
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_a_paper_has_its_data(paper: str) -> None:
+    assert load(paper).paper == paper
+
+
+def test_an_unknown_paper_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["reproduce", "nobody1999"])
+    assert caught.value.code == 2
+    assert "sticha2014" in capsys.readouterr().err

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``takt setup``: it asks before it installs, and says the line where it may not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from takt.cli.main import main
+from takt.cli.setup import PACKAGES, build, missing_packages
+from takt.errors import Failure
+from takt.run.stacks import ON_REQUEST, find
+
+
+def program(folder: Path, name: str, text: str) -> None:
+    file = folder / name
+    file.write_text(f"#!/bin/sh\n{text}\n")
+    file.chmod(0o755)
+
+
+@pytest.fixture
+def system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A system on which only pkg-config is installed; apt-get writes down how it is called."""
+    program(
+        tmp_path, "dpkg-query", 'echo "pkg-config installed"; echo "libroscpp-dev not-installed"'
+    )
+    program(tmp_path, "apt-get", f'echo "$@" >> {tmp_path}/called; exit 100')
+    program(tmp_path, "sudo", '"$@"')
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    return tmp_path
+
+
+def said(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert isinstance(ended.value.code, int)
+    return ended.value.code, capsys.readouterr().err
+
+
+def test_only_what_is_missing_is_asked_for(system: Path) -> None:
+    assert missing_packages("ros1") == [
+        "libroscpp-dev",
+        "ros-message-generation",
+        "python3-rosmaster",
+    ]
+
+
+def test_without_anybody_to_ask_nothing_is_installed(
+    system: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, words = said(["setup", "ros1"], capsys)
+    assert code == 1
+    assert "apt-get install" in words
+    assert "python3-rosmaster" in words
+    assert not (system / "called").exists()
+
+
+def test_a_failing_apt_is_told(system: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, words = said(["setup", "ros1", "--yes"], capsys)
+    assert (code, "apt-get failed" in words) == (1, True)
+    assert "libroscpp-dev" in (system / "called").read_text()
+
+
+def test_a_system_without_apt_gets_the_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    code, words = said(["setup", "cyclictest"], capsys)
+    assert (code, "rt-tests" in words) == (1, True)
+
+
+def test_the_probe_is_built_anew_and_looked_for(tmp_path: Path) -> None:
+    cache = tmp_path / ".takt" / "build" / "takt_probes" / "CMakeCache.txt"
+    cache.parent.mkdir(parents=True)
+    cache.write_text("roscpp: not found")
+    program(tmp_path, "takt", "exit 0")
+    with pytest.raises(Failure, match="was not built"):
+        build("ros1", tmp_path)
+    probes = tmp_path / ".takt" / "install" / "lib" / "takt_probes"
+    made = f"mkdir -p {probes} && touch {probes}/probe_ros1"
+    program(tmp_path, "takt", f'test "$1" = --setup-only && {made}')
+    build("ros1", tmp_path)
+    assert not cache.exists()
+    with pytest.raises(Failure, match="not started from its source tree"):
+        build("ros1", tmp_path / "elsewhere")
+
+
+def test_a_missing_stack_that_can_be_added_names_the_command() -> None:
+    none = find({})
+    assert set(ON_REQUEST) == set(PACKAGES)
+    for name in ON_REQUEST:
+        assert f"./takt setup {name}" in (none.missing(name, "--stack").remedy or "")

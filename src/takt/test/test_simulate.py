@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""takt simulate: from an app.yaml to a table, a document and a trace that takt trace reads."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from takt.cli.main import main
+
+pytest.importorskip("takt_core", reason="the C++ workspace is not built")
+
+APP = """
+policy: {policy}
+nodes:
+  a:
+    fast: {{timer: 5ms, execution: {{best: 1ms, worst: 2ms}}, priority: 20, writes: {{data: 4KiB}}}}
+    slow: {{timer: 7ms, wcet: 4ms, priority: 10, reads: [data]}}
+chains:
+  through: {{callbacks: [a.fast, a.slow], max_latency: 20ms}}
+"""
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Path:
+    path = tmp_path / "two.app.yaml"
+    path.write_text(APP.format(policy="fp"), encoding="utf-8")
+    return path
+
+
+def run(*arguments: object) -> int:
+    with pytest.raises(SystemExit) as exit_:
+        main(["simulate", *map(str, arguments)])
+    code = exit_.value.code
+    return code if isinstance(code, int) else 0
+
+
+def test_missed_deadlines_are_the_exit_code(app: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(app) == 1
+    shown = capsys.readouterr().out
+    assert "a.slow" in shown
+    assert "deadlines missed" in shown
+    assert "two hyperperiods" in shown
+    app.write_text(APP.format(policy="edf"), encoding="utf-8")
+    assert run(app) == 0
+    assert "no deadline missed" in capsys.readouterr().out
+
+
+def test_the_document_and_the_trace_agree(
+    app: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    trace = tmp_path / "two.takttrace"
+    run(app, "--duration", "1s", "--execution", "drawn", "--seed", "7", "--trace", trace, "--json")
+    document = json.loads(capsys.readouterr().out)
+    assert document["schema_version"] == 1
+    assert (document["duration_from"], document["duration_ms"]) == ("given", 1000)
+    assert (document["seed"], document["execution"]) == (7, "drawn")
+    assert document["hyperperiod_ms"] == 35
+    with pytest.raises(SystemExit):
+        main(["trace", str(trace), "--json"])
+    summary = json.loads(capsys.readouterr().out)
+    assert summary["source"] == "simulator"
+    assert summary["closed_in_order"]
+    for task, callback in zip(summary["tasks"], document["callbacks"], strict=True):
+        assert task["task"] == callback["callback"]
+        for key in ("releases", "skipped", "jobs", "misses", "preemptions", "unfinished"):
+            assert task[key] == callback[key], key
+        assert task["response_max_us"] == callback["response"]["max_us"]
+    assert document["chains"][0]["latency"]["count"] > 0
+
+
+def test_one_seed_gives_one_result(app: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    texts = []
+    for seed in (1, 1, 2):
+        run(app, "--execution", "drawn", "--seed", seed, "--duration", "1s", "--json")
+        texts.append(json.loads(capsys.readouterr().out) | {"seed": 0})
+    assert texts[0] == texts[1]
+    assert texts[0] != texts[2]
+
+
+def test_overheads_come_from_a_file(
+    app: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "overheads.json"
+    zero = dict.fromkeys(
+        ["dispatch", "preemption", "release", "publish", "publish_per_kib", "deliver"], 0
+    ) | {"deliver_per_kib": 0}
+    document = {
+        "schema_version": 1,
+        "rounds": 1,
+        "overheads": zero,
+        "upper": zero | {"dispatch": 10_000, "publish_per_kib": 1000},
+    }
+    file.write_text(json.dumps(document), encoding="utf-8")
+    run(app, "--duration", "hyperperiod", "--overheads", file, "--json")
+    result = json.loads(capsys.readouterr().out)
+    assert (result["duration_from"], result["duration_ms"]) == ("hyperperiod", 35)
+    assert result["overheads"]
+    assert result["callbacks"][0]["worst_response_ns"] == 2_000_000 + 10_000 + 4 * 1_000
+    file.write_text(json.dumps(document | {"upper": zero | {"dispatching": 1}}), encoding="utf-8")
+    assert run(app, "--overheads", file) == 2
+    assert "dispatching" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("change", "arguments", "words"),
+    [
+        (("timer: 5ms", "timer: 1ms"), (), "above its deadline"),
+        (("", ""), ("--duration", "soon"), "--duration"),
+        (("", ""), ("--duration", "0s"), "--duration"),
+        (("", ""), ("--trace", "/nowhere/at/all"), "/nowhere/at/all"),
+        (("a.slow]", "a.fast]"), (), "reads nothing"),
+    ],
+)
+def test_faults_are_told_with_their_place(
+    app: Path,
+    capsys: pytest.CaptureFixture[str],
+    change: tuple[str, str],
+    arguments: tuple[str, ...],
+    words: str,
+) -> None:
+    app.write_text(app.read_text(encoding="utf-8").replace(*change), encoding="utf-8")
+    assert run(app, *arguments) in (1, 2)
+    error = capsys.readouterr().err
+    assert words in error
+    assert "Traceback" not in error
