@@ -76,6 +76,7 @@ class Fake:
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self.stop)
+        self.meet_the_others()
         how = self.options.transport
         if how == "slow":
             time.sleep(1)
@@ -95,6 +96,16 @@ class Fake:
             self.record()
         self.write_result("stopped" if self.stopped else "complete", None)
         return 0
+
+    def meet_the_others(self) -> None:
+        """As discovery does: nobody starts, or ends, before those started earlier can listen."""
+        result = Path(self.options.result)
+        ready = result.with_name(f"{result.name}.ready")
+        ready.touch()
+        name, number, _ = result.name.rsplit(".", 2)
+        earlier = [result.with_name(f"{name}.{k}.json.ready") for k in range(int(number))]
+        while not self.stopped and not all(one.exists() for one in earlier):
+            time.sleep(0.005)
 
     def stop(self, *_: object) -> None:
         self.stopped = True

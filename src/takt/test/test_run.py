@@ -19,7 +19,7 @@ from takt.results.model import Cell, Run, Status
 from takt.run import runner, scratch, stacks
 from takt.run.probe import Limits, Stop
 
-SHORT = Limits(start_s=20.0, drain_s=2.0, term_s=0.3)
+SHORT = Limits(start_s=20.0, drain_s=5.0, term_s=5.0)
 
 
 class Quiet:
@@ -115,7 +115,7 @@ def test_losses_of_all_subscribers_are_counted(folder: Path, memory: Path) -> No
 def test_a_probe_that_fails_marks_its_cell_and_the_run_goes_on(
     folder: Path, memory: Path, transport: str, what: str, why: str, recorded: int
 ) -> None:
-    limits = Limits(start_s=2.0, drain_s=1.0, term_s=0.3)
+    limits = Limits(start_s=3.0, drain_s=3.0, term_s=2.0)
     run = measured(folder, memory, transport=[transport, "fine"], limits=limits)
     cells = {cell.transport: cell for cell in run.cells}
     bad = cells[transport]
