@@ -104,6 +104,18 @@ def test_columns_of_what_no_task_has_are_left_out() -> None:
     assert "budget" in drawn(board)
 
 
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_no_terminal_is_too_narrow_for_a_column(width: int) -> None:
+    busy = dict.fromkeys(("age_violations", "budget_overruns", "lost_arrivals"), 12345)
+    board = Board()
+    board.take(executors(message(task("/robot: brake_for_what_comes", 2, **busy))))
+    text = drawn(board, width)
+    for word in ("error", "misses", "too old", "budget", "lost"):
+        assert word in text
+    assert text.count("12345") == 3
+    assert all(len(line) <= width for line in text.splitlines())
+
+
 @pytest.fixture
 def reader(prefix: Path) -> Path:
     """In place of diagnostics_to_json: prints what the file beside it holds, then waits."""

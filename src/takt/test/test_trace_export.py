@@ -161,6 +161,33 @@ def test_perfetto_times_of_a_long_uptime_are_exact_to_the_nanosecond(
     assert f'"ts":{begin // 1000}.789,"dur":0.001' in path.read_text()
 
 
+def test_arrows_lead_from_the_job_that_made_a_message_to_those_that_computed_on_it(
+    call: Call, tmp_path: Path
+) -> None:
+    records = [
+        *two_tasks(),
+        event(1_000, Type.publish, topic=3, value=6),  # from outside: no job to come from
+        event(15_000, Type.publish, task=0, topic=3, value=7),
+        event(22_000, Type.use, task=1, topic=3, value=7),
+        event(101_000, Type.use, task=1, job=1, topic=3, value=7),
+        event(102_000, Type.use, task=1, job=1, topic=3, value=6),
+        event(103_000, Type.use, task=1, job=1, topic=3, value=-1),
+    ]
+    path = tmp_path / "p.json"
+    call(write(tmp_path / "t", records), "--perfetto", path)
+    document, tracks = perfetto(path)
+    arrows: dict[int, list[tuple[str, str, float]]] = {}
+    for one in document["traceEvents"]:
+        if one["ph"] in "sf":
+            end = (one["ph"], tracks[one["pid"], one["tid"]], one["ts"])
+            arrows.setdefault(one["id"], []).append(end)
+            assert one["ph"] == "s" or one["bp"] == "e"  # the slice around it, not the next one
+    assert list(arrows.values()) == [
+        [("s", LOW, 15), ("f", HIGH, 22)],
+        [("s", LOW, 15), ("f", HIGH, 101)],
+    ]
+
+
 def test_slices_of_one_track_nest(call: Call, tmp_path: Path) -> None:
     path = tmp_path / "p.json"
     call(write(tmp_path / "t", two_tasks()), "--perfetto", path)

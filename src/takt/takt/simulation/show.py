@@ -3,24 +3,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from takt.row_table import Columns, RowTable, count
 from takt.simulation.model import CallbackResult, SimulationResult, Times
 
-# Columns that are shown where any callback has something to say in them.
-_ALWAYS: dict[str, Callable[[CallbackResult], object]] = {
+_ALWAYS: Columns[CallbackResult] = {
     "jobs": lambda one: one.jobs,
-    "misses": lambda one: one.misses,
+    "misses": lambda one: count(one.misses),
     "response\nmean": lambda one: _us(one.response, "mean_us"),
     "µs\np99": lambda one: _us(one.response, "p99_us"),
     "\nmax": lambda one: _us(one.response, "max_us"),
     "pre-\nempted": lambda one: one.preemptions,
 }
-_WHERE_ANY: dict[str, Callable[[CallbackResult], object]] = {
+_WHERE_ANY: Columns[CallbackResult] = {
     "skipped": lambda one: one.skipped,
     "un-\nfinished": lambda one: one.unfinished,
     "data age\nmax µs": lambda one: one.data_age and _us(one.data_age, "max_us"),
@@ -35,26 +33,16 @@ _WHERE_ANY: dict[str, Callable[[CallbackResult], object]] = {
 def show(console: Console, result: SimulationResult) -> None:
     """Prints what was simulated, and one line a callback, core and chain."""
     console.print(_head(result), soft_wrap=True)
-    columns = dict(_ALWAYS)
-    columns |= {
-        name: value
-        for name, value in _WHERE_ANY.items()
-        if any(value(callback) for callback in result.callbacks)
-    }
-    several_cores = len(result.cores) > 1
-    table = Table(box=None, pad_edge=False)
-    table.add_column("\ncallback", overflow="fold", min_width=12)
-    if several_cores:
-        table.add_column("\ncpu", justify="right")
-    for name in columns:
-        table.add_column(name if "\n" in name else f"\n{name}", justify="right", no_wrap=True)
-    for callback in result.callbacks:
-        cells = [Text(_cell(value(callback))) for value in columns.values()]
-        if callback.misses:
-            cells[list(columns).index("misses")].stylize("bold red")
-        cpu = [Text(str(callback.cpu))] if several_cores else []
-        table.add_row(Text(callback.callback), *cpu, *cells)
-    console.print(table)
+    cpu: Columns[CallbackResult] = {"cpu": lambda one: one.cpu} if len(result.cores) > 1 else {}
+    console.print(
+        RowTable(
+            heading="callback",
+            rows=result.callbacks,
+            name=lambda one: one.callback,
+            always={**cpu, **_ALWAYS},
+            where_any=_WHERE_ANY,
+        )
+    )
     _show_chains(console, result)
     for core in result.cores:
         console.print(
@@ -101,10 +89,6 @@ def _show_chains(console: Console, result: SimulationResult) -> None:
             _us(chain.reaction, "max_us"),
         )
     console.print(table)
-
-
-def _cell(value: object) -> str:
-    return "–" if value is None else str(value)
 
 
 def _us(times: Times | None, key: str) -> str:

@@ -8,22 +8,22 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
+from takt.row_table import Columns, RowTable
 from takt.top.model import Executor, Task
 
 STALE_S = 3.0  # without a report
 _STYLES = {"ok": "", "warn": "yellow", "error": "bold red", "stale": "dim"}
-_COLUMNS: dict[str, Callable[[Task], str]] = {
-    "completed": lambda task: str(task.completed),
-    "misses": lambda task: str(task.deadline_misses),
-    "skipped": lambda task: str(task.skipped),
-    "worst\nresponse µs": lambda task: f"{task.worst_response_us:,.0f}",
-    "worst\nlateness µs": lambda task: f"{task.worst_lateness_us:,.0f}",
+_ALWAYS: Columns[Task] = {
+    "completed": lambda task: task.completed,
+    "misses": lambda task: task.deadline_misses,
+    "skipped": lambda task: task.skipped,
+    "response\nworst µs": lambda task: f"{task.worst_response_us:,.0f}",
+    "lateness\nworst µs": lambda task: f"{task.worst_lateness_us:,.0f}",
 }
-_WHERE_ANY: dict[str, Callable[[Task], float]] = {
-    "worst data\nage µs": lambda task: task.worst_age_us,
+_WHERE_ANY: Columns[Task] = {
+    "data age\nworst µs": lambda task: task.worst_age_us and f"{task.worst_age_us:,.0f}",
     "data\ntoo old": lambda task: task.age_violations,
     "over\nbudget": lambda task: task.budget_overruns,
     "messages\nlost": lambda task: task.lost_arrivals,
@@ -66,43 +66,29 @@ class Board:
         executor = seen.now
         age = self.clock() - seen.at
         stale = age > STALE_S
-        columns = dict(_COLUMNS)
-        for name, value in _WHERE_ANY.items():
-            if any(value(task) for task in executor.tasks):
-                columns[name] = _written(value)
         title = Text(f"{executor.node}   scenario {executor.scenario or '–'}", style="bold")
         if stale:
             title.append(f"   no report for {age:.0f} s: it has ended?", style="bold red")
         elif executor.level != "ok":
             title.append(f"   {executor.message}", style=_STYLES[executor.level])
-        table = Table(title=title, title_justify="left", box=None, pad_edge=False)
-        table.add_column("\ntask", overflow="fold", min_width=12)
         rates = _rates(seen)
-        if rates:
-            table.add_column("\njobs/s", justify="right", no_wrap=True)
-        for name in columns:
-            heading = name if "\n" in name else f"\n{name}"
-            table.add_column(heading, justify="right", no_wrap=True)
-        table.add_column("\nnow", no_wrap=True)
-        for task in executor.tasks:
-            table.add_row(
-                Text(task.name),
-                *([rates.get(task.name, "–")] if rates else []),
-                *(value(task) for value in columns.values()),
-                task.level,
-                style="dim" if stale else _STYLES[task.level],
-            )
+        now: Columns[Task] = {"now": lambda task: task.level}
+        speed: Columns[Task] = {"jobs/s": lambda task: rates.get(task.name)} if rates else {}
+        table = RowTable(
+            heading="task",
+            rows=executor.tasks,
+            name=lambda task: task.name,
+            always={**now, **speed, **_ALWAYS},
+            where_any=_WHERE_ANY,
+            style=lambda task: "dim" if stale else _STYLES[task.level],
+        )
         lines = [
             Text(f"{task.name}: {task.message}", style=_STYLES[task.level])
             for task in executor.tasks
             if task.level != "ok" and not stale
         ]
         lines += [Text(f"not obtained: {one}", style="yellow") for one in executor.shortfalls]
-        return Group(table, *lines, "")
-
-
-def _written(value: Callable[[Task], float]) -> Callable[[Task], str]:
-    return lambda task: f"{value(task):,.0f}"
+        return Group(title, table, *lines, "")
 
 
 def _rates(seen: _Seen) -> dict[str, str]:

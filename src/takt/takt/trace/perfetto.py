@@ -2,8 +2,9 @@
 """A trace for ui.perfetto.dev, in the JSON trace event format.
 
 Two groups of tracks: each core shows which job had it, each task shows its jobs from start to end
-with the stretches in which others ran, and marks for its events. The file is written as the trace
-is read. Format: https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
+with the stretches in which others ran, marks for its events, and an arrow from the job that
+published a message to each job that computed on it. The file is written as the trace is read.
+Format: https://docs.google.com/document/d/1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from takt.trace.timeline import Job, Slice
 
 CORES, TASKS = 1, 2  # the groups: processes, as the format calls them
 _ALL = 0  # the track of what belongs to no core
+_IN_FLIGHT = 256  # messages of a topic that a job may still take up
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
 _MARKS = {
     Type.release: "release",
@@ -45,6 +47,8 @@ class PerfettoExport:
         self._tracks: set[tuple[int, int]] = set()
         self._ended = 0  # the trace's last time so far
         self._gone: dict[int, int] = {}  # by task: until when its running job was on a core
+        self._published: dict[int, dict[int, Event]] = {}  # by topic and sequence
+        self._arrows = 0
         opened = gzip.open if path.suffix == ".gz" else open
         self._file = opened(path, "wt", encoding="utf-8")  # closed by close()
         about = {
@@ -136,6 +140,23 @@ class PerfettoExport:
                 pass
         track = self._core(event.core) if event.task == NONE else self._task(event.task)
         self._write("i", track, name, event.time, {"s": "t", "args": details})
+        if kind in (Type.publish, Type.use) and event.task != NONE:
+            self._arrow(event)
+
+    def _arrow(self, event: Event) -> None:
+        """Remembers a message, or leads from its publication to its use."""
+        messages = self._published.setdefault(event.topic, {})
+        if event.type == Type.publish:
+            messages[event.value] = event
+            if len(messages) > _IN_FLIGHT:
+                del messages[next(iter(messages))]
+        elif event.value in messages:
+            made = messages[event.value]
+            topic = self._names.topic(event.topic)
+            self._arrows += 1
+            same = {"cat": "data", "id": self._arrows}
+            self._write("s", self._task(made.task), topic, made.time, same)
+            self._write("f", self._task(event.task), topic, event.time, same | {"bp": "e"})
 
     def _core(self, number: int) -> tuple[int, int]:
         track = (CORES, _ALL if number == NONE else number + 1)

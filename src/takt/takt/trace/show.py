@@ -3,25 +3,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
+from takt.row_table import Columns, RowTable, count
 from takt.trace.summary import TaskSummary, TraceSummary
 
-# Columns that are shown where any task has something to say in them.
-_ALWAYS: dict[str, Callable[[TaskSummary], object]] = {
+_ALWAYS: Columns[TaskSummary] = {
     "releases": lambda task: task.releases,
     "jobs": lambda task: task.jobs,
-    "misses": lambda task: task.misses,
+    "misses": lambda task: count(task.misses),
     "response\np50": lambda task: _us(task.response_p50_us),
     "µs\np99": lambda task: _us(task.response_p99_us),
     "\nmax": lambda task: _us(task.response_max_us),
     "pre-\nempted": lambda task: task.preemptions,
 }
-_WHERE_ANY: dict[str, Callable[[TaskSummary], object]] = {
+_WHERE_ANY: Columns[TaskSummary] = {
     "skipped": lambda task: task.skipped,
     "data\ntoo old": lambda task: task.age_violations,
     "over\nbudget": lambda task: task.budget_overruns,
@@ -41,22 +37,15 @@ def show(console: Console, summary: TraceSummary) -> None:
     facts = [one for one in summary.attributes if not one.startswith(told_elsewhere)]
     if facts:
         console.print(", ".join(one.replace("=", " ", 1) for one in facts), markup=False)
-    columns = dict(_ALWAYS)
-    columns |= {
-        name: value
-        for name, value in _WHERE_ANY.items()
-        if any(value(task) for task in summary.tasks)
-    }
-    table = Table(box=None, pad_edge=False)
-    table.add_column("\ntask", overflow="fold", min_width=12)
-    for name in columns:
-        table.add_column(name if "\n" in name else f"\n{name}", justify="right", no_wrap=True)
-    for task in summary.tasks:
-        cells = [Text(str(value(task))) for value in columns.values()]
-        if task.misses:
-            cells[list(columns).index("misses")].stylize("bold red")
-        table.add_row(Text(task.task), *cells)
-    console.print(table)
+    console.print(
+        RowTable(
+            heading="task",
+            rows=summary.tasks,
+            name=lambda task: task.task,
+            always=_ALWAYS,
+            where_any=_WHERE_ANY,
+        )
+    )
 
 
 def remarks(summary: TraceSummary) -> list[str]:
