@@ -102,17 +102,22 @@ def test_a_failed_step_shows_its_output_and_where_the_log_is(bootstrap: Any) -> 
 
 
 def test_an_interrupt_ends_the_step_in_work_and_all_its_children(tmp_path: Path) -> None:
-    pid_file = tmp_path / "pid"
+    pid_file, waits = tmp_path / "pid", tmp_path / "waits"
     script = textwrap.dedent(f"""
         import sys
         sys.path.insert(0, {str(SETUP)!r})
         import bootstrap
         from pathlib import Path
+        class Started(bootstrap.subprocess.Popen):  # an interrupt while it starts is another matter
+            def wait(self, *arguments, **options):
+                Path({str(waits)!r}).touch()
+                return super().wait(*arguments, **options)
+        bootstrap.subprocess.Popen = Started
         bootstrap.LOG = Path({str(tmp_path / "log")!r})
         bootstrap.run(["sh", "-c", "sleep 60 & echo $! > {pid_file}; wait"], "a long step")
     """)
     process = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.DEVNULL)
-    while not pid_file.exists() or not pid_file.read_text():
+    while not waits.exists() or not pid_file.exists() or not pid_file.read_text():
         assert process.poll() is None
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
