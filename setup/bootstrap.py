@@ -62,6 +62,7 @@ def set_up(want: str) -> None:
     mark = STATE / "ready.new"
     mark.write_text(want + "\n", encoding="utf-8")
     build(wheels, development)
+    write_underlay(wheels)
     mark.rename(STATE / "ready")
 
 
@@ -213,6 +214,24 @@ def build(wheels: bool, development: bool) -> None:
         "build (the first time about two minutes)",
         environment,
     )
+
+
+def write_underlay(wheels: bool) -> None:
+    """Writes what a user sources to build packages against Takt, as against any workspace."""
+    lines = ["# Source me: Takt and its ROS 2 as the underlay of packages of your own."]
+    if wheels:
+        ros = STATE / "ros"
+        lines += [
+            f'export PATH="{ros}/bin:{STATE}/venv/bin:$PATH"',
+            f'export VIRTUAL_ENV="{ros}"  # the Python that CMake shall find',
+            "export CMAKE_GENERATOR=Ninja  # which is there, make perhaps not",
+            *(
+                f'export {name}="{ros}${{{name}:+:${name}}}"'
+                for name in ("AMENT_PREFIX_PATH", "CMAKE_PREFIX_PATH")
+            ),
+        ]
+    lines.append(f'. "{STATE}/install/setup.sh"')
+    (STATE / "setup.sh").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def run(command: list[str], title: str, environment: dict[str, str] | None = None) -> None:

@@ -7,6 +7,7 @@
 #include <takt/rcl/publisher_base.hpp>
 #include <utility>
 
+#include "incompatible_qos.hpp"
 #include "matched_readers.hpp"
 #include "node_handle.hpp"
 #include "rcl_error.hpp"
@@ -43,10 +44,13 @@ PublisherBase::PublisherBase(std::shared_ptr<detail::NodeHandle> node,
     detail::throw_rcl_error(code, "cannot create a publisher", node_->describe_topic(topic));
   }
   matched_ = std::make_unique<detail::MatchedReaders>(publisher_);
+  incompatible_ =
+      std::make_unique<detail::IncompatibleQos>(publisher_, node_->describe_topic(topic));
 }
 
 PublisherBase::~PublisherBase() {
   const std::scoped_lock lock{node_->mutex};
+  incompatible_.reset();
   matched_.reset();
   detail::log_failure(rcl_publisher_fini(&publisher_, &node_->node), "cannot close a publisher");
 }

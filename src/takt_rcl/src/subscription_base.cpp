@@ -6,6 +6,7 @@
 #include <takt/rcl/subscription_base.hpp>
 #include <utility>
 
+#include "incompatible_qos.hpp"
 #include "node_handle.hpp"
 #include "rcl_error.hpp"
 
@@ -45,12 +46,15 @@ SubscriptionBase::SubscriptionBase(std::shared_ptr<detail::NodeHandle> node,
     if (code != RCL_RET_OK) {
       detail::throw_rcl_error(code, "cannot create a subscription", node_->describe_topic(topic));
     }
+    incompatible_ =
+        std::make_unique<detail::IncompatibleQos>(subscription_, node_->describe_topic(topic));
   }
   name_ = node_->name_of_topic(get_topic_name());
 }
 
 SubscriptionBase::~SubscriptionBase() {
   const std::scoped_lock lock{node_->mutex};
+  incompatible_.reset();
   detail::log_failure(rcl_subscription_fini(&subscription_, &node_->node),
                       "cannot close a subscription");
 }

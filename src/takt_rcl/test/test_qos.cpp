@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+#include <rcutils/logging.h>
 
+#include <cstdarg>
+#include <cstdio>
+#include <mutex>
 #include <stdexcept>
+#include <string>
 #include <takt/rcl/qos.hpp>
 #include <takt_interfaces/msg/sample.hpp>
 
@@ -57,6 +62,64 @@ TEST(QoS, transient_local_gives_a_late_subscription_what_was_published_before) {
   MessageInfo info;
   ASSERT_TRUE(eventually([&] { return static_cast<bool>(in->take(got, info)); }));
   EXPECT_EQ(got.sequence, 42U);
+}
+
+// While it lives, keeps what is written to the ROS log.
+class Log {
+ public:
+  Log() {
+    text_.clear();
+    rcutils_logging_set_output_handler(keep);
+  }
+  ~Log() { rcutils_logging_set_output_handler(before_); }
+  Log(const Log&) = delete;
+  Log& operator=(const Log&) = delete;
+
+  [[nodiscard]] bool has(const std::string& text) const {
+    const std::lock_guard lock{mutex_};
+    return text_.find(text) != std::string::npos;
+  }
+
+ private:
+  static void keep(const rcutils_log_location_t*, int, const char*, rcutils_time_point_value_t,
+                   const char* format, va_list* arguments) {
+    char line[1024];
+    std::vsnprintf(line, sizeof line, format, *arguments);
+    const std::lock_guard lock{mutex_};
+    text_.append(line).append("\n");
+  }
+
+  rcutils_logging_output_handler_t before_{rcutils_logging_get_output_handler()};
+  static inline std::mutex mutex_;
+  static inline std::string text_;
+};
+
+TEST(QoS, two_ends_that_do_not_go_together_are_told_on_both_sides) {
+  using Sample = takt_interfaces::msg::Sample;
+  const Context context;
+  const Node node{context, "guard"};
+  const struct {
+    const char* topic;
+    QoS gives;
+    QoS asks;
+    const char* given;
+    const char* asked;
+  } cases[]{
+      {"lossy", QoS{1}.best_effort(), QoS{1}, "(best effort, volatile)", "(reliable, volatile)"},
+      {"forgetful", QoS{1}, QoS{1}.transient_local(), "(reliable, volatile)",
+       "(reliable, transient local)"}};
+  for (const auto& one : cases) {
+    const std::string topic = unique_topic(one.topic);
+    const std::string where = "topic '" + topic + "', node '/guard': ";
+    const Log log;
+    const auto out = node.create_publisher<Sample>(topic, one.gives);
+    const auto in = node.create_subscription<Sample>(topic, one.asks);
+    EXPECT_TRUE(eventually([&] {
+      return log.has(where + "a subscription asks for more than this publisher gives " +
+                     one.given) &&
+             log.has(where + "a publisher gives less than this subscription asks for " + one.asked);
+    }));
+  }
 }
 
 }  // namespace

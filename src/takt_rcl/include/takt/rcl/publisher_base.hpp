@@ -18,6 +18,7 @@
 namespace takt {
 
 namespace detail {
+class IncompatibleQos;
 class MatchedReaders;
 struct NodeHandle;
 }  // namespace detail
@@ -76,6 +77,7 @@ class PublisherBase : public std::enable_shared_from_this<PublisherBase> {
   const rosidl_message_type_support_t* type_support_;
   rcl_publisher_t publisher_;
   std::unique_ptr<detail::MatchedReaders> matched_;
+  std::unique_ptr<detail::IncompatibleQos> incompatible_;
 };
 
 }  // namespace takt

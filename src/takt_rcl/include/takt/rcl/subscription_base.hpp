@@ -22,6 +22,7 @@
 namespace takt {
 
 namespace detail {
+class IncompatibleQos;
 struct NodeHandle;
 class Notice;
 }  // namespace detail
@@ -129,6 +130,7 @@ class SubscriptionBase : public executor::Input,
   std::string name_;
   bool uses_intra_process_{false};
   rcl_subscription_t subscription_;
+  std::unique_ptr<detail::IncompatibleQos> incompatible_;
   std::unique_ptr<detail::Notice> notice_;  // of messages from the middleware
   std::atomic<bool> listening_{false};
   std::atomic<std::uint64_t> announced_{0};  // messages that the middleware has and we have not
