@@ -21,8 +21,7 @@ int main(int argc, char** argv) try {
 
   takt::SchedulingExecutor executor{
       {.policy = takt::fixed_priority(), .trace = trace_argument(context)}};
-  const auto sample =
-      receiver.create_timer(100ms, [&] { static_cast<void>(out->publish(Position{})); });
+  const auto sample = receiver.create_timer(100ms, [&] { out->publish(Position{}); });
   const auto steer = steering.create_timer(25ms, [&](const takt::Job& job) {
     if (job.index == 40) executor.request_stop();
   });

@@ -20,7 +20,7 @@ int main(int argc, char** argv) try {
   const auto dock_sensor = node.create_timer(50ms, [&] {
     distance_cm -= 5;
     std::printf("%s: %d cm\n", std::string{executor.scenario()}.c_str(), distance_cm);
-    if (distance_cm == 15) executor.switch_to("docking");
+    if (distance_cm == 15 && !executor.switch_to("docking")) std::puts("no such scenario");
     if (distance_cm == 0) executor.request_stop();
   });
   executor.add(camera, {.name = "camera"});

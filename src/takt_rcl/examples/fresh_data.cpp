@@ -4,6 +4,7 @@
 // runs is delivered before it, so it never brakes on an old scan.
 // Usage: fresh_data [trace file]
 #include <cstdio>
+#include <string>
 #include <takt/rcl/scheduling_executor.hpp>
 #include <takt_interfaces/msg/sample.hpp>
 
@@ -27,7 +28,9 @@ int main(int argc, char** argv) try {
     if (!out->publish(std::move(scan))) std::fprintf(stderr, "%s\n", takt::last_error());
   });
   const auto brake = guard.create_timer(20ms, [&](const takt::Job& job) {
-    std::printf("cycle %lu brakes for scan %lu\n", job.index, in->latest()->sequence);
+    const auto scan = in->latest();  // null before the first one
+    std::printf("cycle %lu brakes for %s\n", job.index,
+                scan ? ("scan " + std::to_string(scan->sequence)).c_str() : "nothing");
     if (job.index == 4) executor.request_stop();
   });
   executor.add(brake, {.name = "brake", .priority = 40, .reads = {in}});

@@ -3,7 +3,7 @@
 // Three tasks: 1 produces data, 3 computes on it, 2 matters less than 3. A wait-set executor runs
 // the timers as they were registered and delivers afterwards, so task 3 computes on old data (the
 // thesis's Fig. 2.4). Takt runs 3 before 2, on the data of this cycle (Fig. 2.5). The orders
-// printed are those of the traces. Usage: three_tasks
+// printed are those of the traces. Usage: three_tasks [folder that keeps the two traces]
 #include <cstdio>
 #include <filesystem>
 #include <functional>
@@ -36,7 +36,7 @@ struct Application {
     compute_for(5ms);
     Data data;
     data.sequence = ++produced;
-    static_cast<void>(out->publish(data));
+    out->publish(data);
   });
   std::shared_ptr<takt::Timer> log = node2.create_timer(100ms, [] { compute_for(5ms); });
   std::shared_ptr<takt::Subscription<Data>> in = node3.create_subscription<Data>(
@@ -75,10 +75,15 @@ void report(const char* name, const Application& application, const std::filesys
 
 }  // namespace
 
-int main() try {
-  const auto file = std::filesystem::temp_directory_path() /
-                    ("three_tasks_" + std::to_string(takt::os::now().time_since_epoch().count()));
+int main(int argc, char** argv) try {
+  const bool keep = argc > 1;
+  const std::filesystem::path folder =
+      keep ? std::filesystem::path{argv[1]}
+           : std::filesystem::temp_directory_path() /
+                 ("three_tasks_" + std::to_string(takt::os::now().time_since_epoch().count()));
+  std::filesystem::create_directories(folder);
   {
+    const auto file = folder / "baseline0.takttrace";
     Application application{false};
     takt::baseline::SingleThreadedExecutor executor{application.context, {.trace = file}};
     application.end = [&] { executor.request_stop(); };
@@ -89,6 +94,7 @@ int main() try {
     report("baseline0", application, file);
   }
   {
+    const auto file = folder / "takt.takttrace";
     Application application{true};
     takt::SchedulingExecutor executor{{.policy = takt::fixed_priority(), .trace = file}};
     application.end = [&] { executor.request_stop(); };
@@ -98,7 +104,7 @@ int main() try {
     executor.spin();
     report("Takt", application, file);
   }
-  std::filesystem::remove(file);
+  if (!keep) std::filesystem::remove_all(folder);
   return 0;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "three_tasks: %s\n", error.what());

@@ -19,6 +19,10 @@ sched::Task describe(const std::string& default_name, sched::TaskKind kind,
                      .expected_execution = options.expected_execution,
                      .budget = options.budget,
                      .overrun = options.overrun.value_or(Overrun::skip)};
+  if (options.max_age.count() != 0 && options.reads.empty()) {
+    throw ScheduleError("task '" + task.name + "'", "it has a max_age, but reads nothing",
+                        "name the subscriptions whose data it uses in .reads");
+  }
   for (const ReadFrom& read : options.reads) {
     if (read.subscription == nullptr) {
       throw ScheduleError("task '" + task.name + "'", "it reads a subscription that is null",
@@ -75,15 +79,13 @@ SchedulingStrategy with_full_topics(const SchedulingStrategy& strategy) {
 
 TaskIndex SchedulingExecutor::Tasks::add(executor::Executor& core, sched::Task task,
                                          executor::Binding binding, const TaskOptions& options,
-                                         std::shared_ptr<const void> entity,
+                                         const std::shared_ptr<Timer>& timer,
                                          const std::shared_ptr<SubscriptionBase>& source) {
-  Added added{.name = task.name,
-              .group = task.group,
-              .entity = std::move(entity),
-              .source = source,
-              .reads = {}};
+  Added added{
+      .name = task.name, .group = task.group, .timer = timer, .source = source, .reads = {}};
   for (const ReadFrom& read : options.reads) added.reads.push_back(read.subscription);
   const std::lock_guard changing{changing_};
+  refuse_second_task(added);
   refuse_delivery_outside_of_groups(added);
   // Whoever may publish on a topic of ROS is not known to the executor below.
   for (const sched::Read& read : task.reads) core.declare_external_topic(read.topic);
@@ -123,18 +125,38 @@ void SchedulingExecutor::Tasks::remove(executor::Executor& core, std::string_vie
   Added removed;
   {
     const std::lock_guard lock{mutex_};
-    const auto found = std::ranges::find_if(
-        added_, [&](const Added& added) { return added.entity != nullptr && added.name == name; });
+    const auto found = std::ranges::find_if(added_, [&](const Added& added) {
+      return (added.timer || added.source) && added.name == name;
+    });
     if (found == added_.end()) return;
     removed = std::move(*found);
-    *found = {.name = removed.name, .group = {}, .entity = nullptr, .source = nullptr, .reads = {}};
+    *found = {.name = removed.name, .group = {}, .timer = nullptr, .source = nullptr, .reads = {}};
   }
   if (removed.source != nullptr) removed.source->claim(this, nullptr);
   disuse_all(removed);
 }
 
-void SchedulingExecutor::Tasks::release_all() noexcept {
+void SchedulingExecutor::Tasks::release_subscriptions() noexcept {
   for (const auto& [subscription, users] : users_) subscription->release(this);
+}
+
+// When no callback runs any more.
+SchedulingExecutor::Tasks::~Tasks() {
+  for (const Added& added : added_) {
+    if (added.timer) added.timer->release(this);
+  }
+}
+
+// A callback under two tasks would run twice at once.
+void SchedulingExecutor::Tasks::refuse_second_task(const Added& added) const {
+  for (const Added& other : added_) {
+    const bool same_timer = added.timer && other.timer == added.timer;
+    if (!same_timer && !(added.source && other.source == added.source)) continue;
+    const std::string what = same_timer ? "timer" : "subscription";
+    throw ScheduleError("task '" + added.name + "'",
+                        "its " + what + " is task '" + other.name + "' already",
+                        "create another " + what + " for it");
+  }
 }
 
 // Whoever reads a subscription runs its callback, too. Where that callback is in an exclusive group
@@ -159,6 +181,8 @@ void SchedulingExecutor::Tasks::refuse_delivery_outside_of_groups(const Added& a
 void SchedulingExecutor::Tasks::use_all(const Added& added) {
   Added used;  // so far
   try {
+    if (added.timer != nullptr) added.timer->claim(this);
+    used.timer = added.timer;
     for (const auto& read : added.reads) {
       use(read);
       used.reads.push_back(read);
@@ -173,6 +197,7 @@ void SchedulingExecutor::Tasks::use_all(const Added& added) {
 void SchedulingExecutor::Tasks::disuse_all(const Added& added) noexcept {
   for (const auto& read : added.reads) disuse(read);
   if (added.source != nullptr) disuse(added.source);
+  if (added.timer != nullptr) added.timer->release(this);
 }
 
 // A subscription is claimed as long as it releases or feeds any task.
@@ -196,8 +221,9 @@ void SchedulingExecutor::Tasks::disuse(
 
 bool SchedulingExecutor::Tasks::has(const void* entity) const {
   const std::lock_guard lock{mutex_};
-  return std::ranges::any_of(added_,
-                             [entity](const Added& added) { return added.entity.get() == entity; });
+  return std::ranges::any_of(added_, [entity](const Added& added) {
+    return added.timer.get() == entity || added.source.get() == entity;
+  });
 }
 
 std::vector<TaskIndex> SchedulingExecutor::Tasks::present() const {

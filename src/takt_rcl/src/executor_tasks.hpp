@@ -28,13 +28,18 @@ namespace takt {
 class SchedulingExecutor::Tasks {
  public:
   explicit Tasks(executor::Handlers given) : handlers{std::move(given)} {}
+  ~Tasks();
+  Tasks(const Tasks&) = delete;
+  Tasks& operator=(const Tasks&) = delete;
+  Tasks(Tasks&&) = delete;
+  Tasks& operator=(Tasks&&) = delete;
 
-  // `entity`: the timer or subscription; `source`: the subscription whose messages release it.
+  // What releases the task: a timer, or the messages of a subscription.
   TaskIndex add(executor::Executor& core, sched::Task task, executor::Binding binding,
-                const TaskOptions& options, std::shared_ptr<const void> entity,
+                const TaskOptions& options, const std::shared_ptr<Timer>& timer,
                 const std::shared_ptr<SubscriptionBase>& source);
   void remove(executor::Executor& core, std::string_view name);
-  void release_all() noexcept;
+  void release_subscriptions() noexcept;
 
   [[nodiscard]] bool has(const void* entity) const;
   [[nodiscard]] std::vector<TaskIndex> present() const;
@@ -49,12 +54,13 @@ class SchedulingExecutor::Tasks {
   struct Added {
     std::string name;
     std::string group;
-    std::shared_ptr<const void> entity;  // null: removed
-    std::shared_ptr<SubscriptionBase> source;
+    std::shared_ptr<Timer> timer;
+    std::shared_ptr<SubscriptionBase> source;  // neither of both: removed
     std::vector<std::shared_ptr<SubscriptionBase>> reads;
     bool running{false};  // the executor below has it
   };
 
+  void refuse_second_task(const Added& added) const;
   void refuse_delivery_outside_of_groups(const Added& added) const;
   void use_all(const Added& added);
   void disuse_all(const Added& added) noexcept;

@@ -36,7 +36,7 @@ SchedulingExecutor::SchedulingExecutor(ExecutorOptions options)
 }
 
 SchedulingExecutor::~SchedulingExecutor() {
-  tasks_->release_all();  // first: nobody announces to what is about to end
+  tasks_->release_subscriptions();  // first: nobody announces to what is about to end
 }
 
 TaskIndex SchedulingExecutor::add(const std::shared_ptr<Timer>& timer, const TaskOptions& options) {
@@ -47,6 +47,12 @@ TaskIndex SchedulingExecutor::add(const std::shared_ptr<Timer>& timer, const Tas
         "task '" + task.name + "'",
         "its node uses simulated time (use_sim_time), in which no deadline means anything",
         "start the node without use_sim_time; Takt's timers follow CLOCK_MONOTONIC");
+  }
+  if (options.period.count() != 0 && options.period != timer->get_period()) {
+    throw ScheduleError("task '" + task.name + "'",
+                        "its options give it another period than its timer has",
+                        "create the timer with it, or change it in a scenario; .period is the "
+                        "shortest distance of a subscription's messages");
   }
   task.parameters.period = timer->get_period();
   executor::Binding binding;
@@ -69,6 +75,10 @@ TaskIndex SchedulingExecutor::add(const std::shared_ptr<SubscriptionBase>& subsc
     throw ScheduleError("task '" + task.name + "'", "its subscription has no callback",
                         "create it with one, or put it among what another task reads");
   }
+  if (options.offset.count() != 0) {
+    throw ScheduleError("task '" + task.name + "'", "it has an offset, but messages release it",
+                        "leave .offset out: it is of a timer's first release");
+  }
   task.parameters.overrun = options.overrun.value_or(Overrun::catch_up);
   task.trigger = subscription->get_topic_name();
   executor::Binding binding;
@@ -81,8 +91,7 @@ TaskIndex SchedulingExecutor::add(const std::shared_ptr<SubscriptionBase>& subsc
   // Both sources of messages keep `depth` of them.
   binding.queue = std::max<std::size_t>(2 * subscription->get_actual_qos().depth(), 2);
   binding.kernel_deadline = options.kernel_deadline;
-  return tasks_->add(*core_, std::move(task), std::move(binding), options, subscription,
-                     subscription);
+  return tasks_->add(*core_, std::move(task), std::move(binding), options, nullptr, subscription);
 }
 
 void SchedulingExecutor::add_node(const Node& node, const TaskOptions& options) {

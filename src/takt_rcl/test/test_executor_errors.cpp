@@ -42,12 +42,18 @@ TEST_F(ExecutorErrors, two_tasks_of_one_name) {
               {"task 'brake'", "another task has this name", "Remedy"});
 }
 
-TEST_F(ExecutorErrors, a_timer_that_is_added_twice) {
+TEST_F(ExecutorErrors, a_callback_that_is_added_twice) {
   const auto twice = timer();
-  executor.add(twice, {.priority = 1});
-  executor.add(twice, {.priority = 1});
-  expect_text(message_of<ScheduleError>([&] { executor.start(); }),
-              {"task 'guard.timer1'", "another task has this name"});
+  executor.add(twice, {.name = "one", .priority = 1});
+  expect_text(message_of<ScheduleError>([&] { executor.add(twice, {.name = "two"}); }),
+              {"task 'two'", "its timer is task 'one' already"});
+  const auto in = subscription();
+  executor.add(in, {.name = "three", .priority = 1});
+  expect_text(message_of<ScheduleError>([&] { executor.add(in, {.name = "four"}); }),
+              {"task 'four'", "its subscription is task 'three' already"});
+  executor.start();
+  executor.remove("one");
+  executor.add(twice, {.name = "two", .priority = 1});
 }
 
 TEST_F(ExecutorErrors, a_priority_out_of_range) {
@@ -114,6 +120,20 @@ TEST_F(ExecutorErrors, a_subscription_of_another_executor) {
               {topic, "an executor has this subscription"});
 }
 
+TEST_F(ExecutorErrors, a_timer_of_another_executor_until_that_one_ends) {
+  const auto shared = timer();
+  executor.add(timer(), {.priority = 1});
+  {
+    SchedulingExecutor other{quiet()};
+    other.add(shared, {.priority = 1});
+    other.start();
+    expect_text(message_of<std::logic_error>([&] { executor.add(shared, {.priority = 1}); }),
+                {"'guard.timer1'", "another executor"});
+  }
+  executor.add(shared, {.priority = 1});
+  executor.start();
+}
+
 TEST_F(ExecutorErrors, a_refused_task_leaves_its_subscription_free) {
   const auto in = subscription();
   executor.add(timer(), {.name = "first", .priority = 1});
@@ -144,6 +164,19 @@ TEST_F(ExecutorErrors, reading_a_callback_of_a_group_from_outside_of_it) {
   executor.add(in, {.name = "map", .priority = 1, .group = "grid"});
   executor.add(timer(), {.name = "brake", .priority = 2, .reads = {in}, .group = "grid"});
   executor.start();
+}
+
+TEST_F(ExecutorErrors, options_that_would_do_nothing) {
+  expect_text(message_of<ScheduleError>(
+                  [&] { executor.add(timer(), {.name = "brake", .priority = 1, .max_age = 5ms}); }),
+              {"task 'brake'", "max_age", ".reads"});
+  expect_text(message_of<ScheduleError>(
+                  [&] { executor.add(timer(), {.name = "brake", .priority = 1, .period = 5ms}); }),
+              {"task 'brake'", "another period than its timer"});
+  expect_text(message_of<ScheduleError>([&] {
+                executor.add(subscription(), {.name = "scan", .priority = 1, .offset = 5ms});
+              }),
+              {"task 'scan'", "offset", "messages release it"});
 }
 
 TEST_F(ExecutorErrors, null_pointers) {

@@ -110,11 +110,12 @@ def _callback(one: dict[str, Any], topics: dict[str, dict[str, Any]]) -> dict[st
         targets = ", ".join(f"{identifier}_{topic['id']}" for topic in writes)
         options.append(f".writes = {{{targets}}}")
     options += [f'.group = "{one["group"]}"'] if one.get("group") else []
-    options += [f".offset = {format_duration(one['offset'])}"] if one.get("offset") else []
+    timer = one.get("kind", "timer") == "timer"
+    if timer and one.get("offset"):
+        options.append(f".offset = {format_duration(one['offset'])}")
     options.append(f".expected_execution = {format_duration(one['execution']['worst'])}")
     options += [f".budget = {format_duration(one['budget'])}"] if one.get("budget") else []
     options += [f".overrun = takt::Overrun::{one['overrun']}"] if one.get("overrun") else []
-    timer = one.get("kind", "timer") == "timer"
     if not timer and one.get("period"):
         options.append(f".period = {format_duration(one['period'])}")
     options += [f".cpu = {one['cpu']}"] if one.get("cpu", -1) >= 0 else []

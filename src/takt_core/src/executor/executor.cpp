@@ -77,7 +77,8 @@ AddedTask Executor::add(const sched::Task& task, Binding binding) {
   const auto index = static_cast<TaskIndex>(registry_->tasks.size());
   if (index >= shared_->options.max_tasks) {
     throw std::length_error{"task '" + task.name + "' is one more than Options::max_tasks (" +
-                            std::to_string(shared_->options.max_tasks) + ")"};
+                            std::to_string(shared_->options.max_tasks) +
+                            "), which counts removed tasks, too; raise it"};
   }
   if (registry_->started && binding.kernel_deadline) {
     throw sched::ScheduleError(
@@ -165,12 +166,6 @@ void Executor::start() {
   if (shared_->options.lock_memory) {
     shared_->add(os::lock_memory());
   }
-  if (shared_->options.real_time) {
-    const auto& shortfall = registry_->no_deep_idle.emplace().shortfall();
-    if (shortfall) {
-      shared_->add({*shortfall});
-    }
-  }
   create_partitions(plan);
   for (TaskIndex index = 0; index < plan.strategy.tasks().size(); ++index) {
     create_state(index);
@@ -178,6 +173,12 @@ void Executor::start() {
   registry_->started = true;
   for (const auto& partition : partitions_) {
     partition->prepare(plan);
+  }
+  if (shared_->options.real_time) {  // after the threads: theirs weigh more
+    const auto& shortfall = registry_->no_deep_idle.emplace().shortfall();
+    if (shortfall) {
+      shared_->add({*shortfall});
+    }
   }
   report_shortfalls();
   shared_->plan.store(&plan, std::memory_order_release);

@@ -43,8 +43,8 @@ class SchedulingExecutor {
   // Adds a task, before the start or while it spins; keeps the timer or subscription alive. What
   // depends on other tasks is checked by start(), at once while it spins. Returns the task's index,
   // by which handlers call it. Throws ScheduleError (a timer on sim time, a subscription without a
-  // callback, …), std::logic_error for a subscription that another executor has and when it is
-  // called from a callback, RclError.
+  // callback, one that is a task already, …), std::logic_error for what another executor has and
+  // when it is called from a callback, RclError.
   TaskIndex add(const std::shared_ptr<Timer>& timer, const TaskOptions& options = {});
   TaskIndex add(const std::shared_ptr<SubscriptionBase>& subscription,
                 const TaskOptions& options = {});
@@ -79,7 +79,7 @@ class SchedulingExecutor {
 
   // Follows another scenario from the next decision on. From any thread and callback. False, and
   // nothing changes, when there is none of that name.
-  bool switch_to(std::string_view scenario) noexcept;
+  [[nodiscard]] bool switch_to(std::string_view scenario) noexcept;
   [[nodiscard]] std::string_view scenario() const noexcept;
 
   // Counters; from any thread. Throws std::out_of_range when there is no such task.

@@ -6,8 +6,10 @@
 // deadline means nothing there, so executors refuse the timers of nodes that use it.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <takt/sched/job.hpp>
 #include <type_traits>
@@ -34,6 +36,16 @@ class Timer {
 
   void execute(const sched::Job& job) const { callback_(job); }
 
+  // For executors: `owner` alone runs it from now on, so that its callback never runs twice at
+  // once. Throws std::logic_error when somebody has claimed it.
+  void claim(const void* owner) {
+    const void* present = nullptr;
+    if (owner_.compare_exchange_strong(present, owner)) return;
+    throw std::logic_error{"timer '" + name_ +
+                           "': another executor has it; create one timer for each executor"};
+  }
+  void release(const void* owner) noexcept { owner_.compare_exchange_strong(owner, nullptr); }
+
   // `function` as void(const Job&).
   template <class Function>
   [[nodiscard]] static Callback make_callback(Function function) {
@@ -51,6 +63,7 @@ class Timer {
   bool uses_sim_time_;
   std::chrono::nanoseconds period_;
   Callback callback_;
+  std::atomic<const void*> owner_{nullptr};
 };
 
 }  // namespace takt
