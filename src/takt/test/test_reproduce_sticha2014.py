@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sticha 2014: every finding holds on data as the thesis describes, and fails on an ideal timer."""
+"""Sticha 2014: every finding holds on data as the thesis describes, and fails on an ideal timer.
+
+Where the data cannot tell, it is undecided.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy import signal
 from synthetic_cells import cell_of, records_of
 
 from takt.cli.main import main
@@ -19,6 +23,14 @@ from takt.reproduce.experiment import scaled
 from takt.reproduce.model import Request
 from takt.reproduce.published import experiments, load
 from takt.reproduce.sticha2014 import CHECKS, _judged, answers
+from takt.reproduce.sticha2014.confidence import (
+    Effect,
+    Missing,
+    effect,
+    median_within,
+    seen,
+    share,
+)
 from takt.reproduce.sticha2014.evidence import Evidence, even_spread
 from takt.results.model import Cell, Extreme, Run, Status
 
@@ -141,17 +153,67 @@ def ideal(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
     return evidence(tmp_path_factory.mktemp("ideal"), Ideal())
 
 
+TOO_FEW = {"oneshot-400us", "cyclic-400us"}  # for one in ten million
+
+
 @pytest.mark.parametrize("name", CHECKS)
 def test_the_finding_holds_on_data_as_published(thesis: Evidence, name: str) -> None:
     found = CHECKS[name](thesis)
-    assert found.holds, found.measured
+    assert found.holds is (None if name in TOO_FEW else True), found.measured
+
+
+RARE = {"oneshot-ignored-without-rt", "oneshot-reported-drifts-without-rt"}  # may come yet
 
 
 # Equal on both: real-time policies do not differ, and the time slice is the system's.
 @pytest.mark.parametrize("name", sorted(set(CHECKS) - {"fifo-equals-rr", "rr-interval"}))
 def test_the_finding_does_not_hold_where_it_is_not_so(ideal: Evidence, name: str) -> None:
     found = CHECKS[name](ideal)
-    assert not found.holds, found.measured
+    assert found.holds is (None if name in RARE else False), found.measured
+
+
+def nearly(ratio: float, seed: int, persistence: float) -> Effect:
+    """The ratio of two medians with samples that resemble their neighbours, three runs each."""
+    rng = np.random.default_rng(seed)
+
+    def run(median: float) -> Floats:
+        noise = signal.lfilter([1.0], [1.0, -persistence], rng.normal(0, 1, 800))
+        return median * np.exp(0.3 * noise * np.sqrt(1 - persistence**2))
+
+    groups = [[run(100.0) for _ in range(3)], [run(100.0 / ratio) for _ in range(3)]]
+    return effect(lambda a, b: np.median(a) / np.median(b), groups)
+
+
+@pytest.mark.parametrize("persistence", [0.0, 0.95])
+def test_what_noise_decides_is_undecided(persistence: float) -> None:
+    at_the_limit = [nearly(1.1, seed, persistence).above(1.1) for seed in range(100)]
+    assert sum(one is not None for one in at_the_limit) <= 15  # 5 of 100 are the confidence's
+    far_off = [nearly(1.8, seed, persistence).above(1.1) for seed in range(100)]
+    assert sum(one is True for one in far_off) >= 90
+    assert False not in far_off
+
+
+def test_policies_that_disagree_leave_it_undecided() -> None:
+    slow, fast = [np.full(50, 150.0)], [np.full(50, 100.0)]
+    ratio = effect(lambda a, b: np.median(a) / np.median(b), [slow, fast], [fast, slow])
+    assert (ratio.above(1.1), ratio.below(1.1)) == (None, None)
+    assert effect(np.median, [slow], [slow]).above(100) is True
+    with pytest.raises(Missing):
+        effect(np.median, [[np.ones(5)]])
+
+
+def test_rare_events_are_refuted_sooner_than_proved() -> None:
+    assert share(0, 10_000).below(1e-7) is None
+    assert share(2, 10_000).below(1e-7) is False
+    assert share(0, 100_000_000).below(1e-7) is True
+    assert [seen(0, 1000), seen(1, 1000), seen(0, 2_000_000)] == [None, True, False]
+
+
+def test_a_median_is_within_limits_when_most_values_are() -> None:
+    assert median_within([1.0, 1.02, 0.98, 1.05, 0.97, 1.01, 0.99, 1.0, 3.0], 0.87, 1.15) is True
+    assert median_within([2.0, 2.1, 1.9, 2.2, 1.8, 2.05], 0.87, 1.15) is False
+    assert median_within([0.5, 2.0, 0.6, 1.9, 1.0, 1.8], 0.87, 1.15) is None
+    assert median_within([1.0] * 5, 0.87, 1.15) is None  # too few
 
 
 def test_every_published_finding_is_checked_and_has_its_place() -> None:
@@ -168,7 +230,7 @@ def test_a_point_without_samples_is_said(tmp_path: Path) -> None:
     )  # fmt: skip
     for check in CHECKS.values():
         found = _judged(check, Evidence(run, tmp_path, "ros1"))
-        assert not found.holds
+        assert found.holds is None
         assert "no " in str(found.measured["missing"])
 
 
@@ -189,7 +251,8 @@ def test_peaks_in_one_place_are_no_even_spread() -> None:
     even = [Extreme(index=index, us=1.0) for index in range(0, 10_000, 500)]
     lumped = [Extreme(index=index, us=1.0) for index in range(9000, 9040, 2)]
     assert float(even_spread([(even, 10_000)]).measured["p_value"] or 0) > 0.5
-    assert not even_spread([(lumped, 10_000)]).holds
+    assert even_spread([(lumped, 10_000)]).holds is False
+    assert even_spread([(even[:5], 10_000)]).holds is None  # too few
     neighbours = [Extreme(index=index, us=1.0) for index in range(5000, 5010)]
     assert even_spread([(neighbours, 10_000)]).measured["peaks"] == 1  # one stall
 

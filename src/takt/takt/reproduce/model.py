@@ -25,20 +25,23 @@ class Request:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a check found: whether the claim holds here, by which criterion, on which figures."""
+    """What a check found: whether the claim holds here, by which criterion, on which figures.
+
+    ``holds`` is None where the data cannot tell.
+    """
 
     criterion: str
-    holds: bool
+    holds: bool | None
     measured: Figures
 
 
-def answer(criterion: str, holds: bool, **measured: float | str | None) -> Answer:
+def answer(criterion: str, holds: bool | None, **measured: float | str | None) -> Answer:
     """Makes an answer; numbers keep six digits."""
     rounded: Figures = {
         name: float(f"{value:.6g}") if isinstance(value, float) else value
         for name, value in measured.items()
     }
-    return Answer(criterion, bool(holds), rounded)
+    return Answer(criterion, holds if holds is None else bool(holds), rounded)
 
 
 class _Model(BaseModel):
@@ -54,7 +57,7 @@ class Finding(_Model):
     at: str  # its place in the paper
     published: Figures
     measured: Figures
-    holds: bool
+    holds: bool | None  # None: undecided, the data cannot tell
     criterion: str  # when it holds here
 
 

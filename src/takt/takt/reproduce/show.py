@@ -10,17 +10,24 @@ from rich.table import Table
 
 from takt.reproduce.model import Figures, Outcome
 
+_MARKS = {
+    True: "[green]holds[/]    ",
+    False: "[yellow]not here[/] ",
+    None: "[dim]undecided[/]",
+}
+
 
 def show(console: Console, outcome: Outcome) -> None:
     """Prints findings and tables; figures are files, so only their folder is named."""
     console.print(f"[bold]{outcome.title}[/] ({outcome.paper}, scale {outcome.scale:g})")
     for stack in dict.fromkeys(one.stack for one in outcome.findings):
         found = [one for one in outcome.findings if one.stack == stack]
-        held = sum(one.holds for one in found)
-        console.print(f"\n[bold]{stack}[/]: {held} of {len(found)} findings hold here")
+        held = sum(one.holds is True for one in found)
+        unknown = sum(one.holds is None for one in found)
+        words = f", {unknown} undecided (longer runs tell: a larger --scale)" if unknown else ""
+        console.print(f"\n[bold]{stack}[/]: {held} of {len(found)} findings hold here{words}")
         for one in found:
-            mark = "[green]holds[/]    " if one.holds else "[yellow]not here[/] "
-            console.print(f"{mark} [bold]{one.id}[/] [dim]({one.at})[/]")
+            console.print(f"{_MARKS[one.holds]} [bold]{one.id}[/] [dim]({one.at})[/]")
             console.print(Padding(f"{one.claim}.", (0, 0, 0, 10)))
             for name, figures in (("published", one.published), ("here", one.measured)):
                 if figures:

@@ -10,7 +10,8 @@ from takt.reproduce.experiment import measure
 from takt.reproduce.model import Answer, Outcome, Request, answer
 from takt.reproduce.published import load
 from takt.reproduce.sticha2014 import cyclic, general, oneshot, pubsub
-from takt.reproduce.sticha2014.evidence import Evidence, Missing
+from takt.reproduce.sticha2014.confidence import Missing
+from takt.reproduce.sticha2014.evidence import Evidence
 from takt.reproduce.sticha2014.figures import figures
 from takt.reproduce.sticha2014.tables import rows
 from takt.results.model import Run, Status
@@ -55,8 +56,8 @@ def answers(run: Run, folder: Path, request: Request) -> Outcome:
 
 
 def _judged(check: Callable[[Evidence], Answer], evidence: Evidence) -> Answer:
-    """The answer of a check; where its points have no samples, it does not hold and says why."""
+    """The answer of a check; where its points have no samples, it is undecided and says why."""
     try:
         return check(evidence)
     except Missing as missing:
-        return answer("the points were measured", False, missing=str(missing))
+        return answer("the points were measured", None, missing=str(missing))

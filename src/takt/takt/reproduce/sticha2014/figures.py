@@ -10,7 +10,8 @@ from takt.experiment.units import format_duration, format_period
 from takt.report import pictures
 from takt.report.pictures import Counts
 from takt.reproduce.model import Figure
-from takt.reproduce.sticha2014.evidence import MS_1, MS_10, REALTIME, TRANSPORTS, Evidence, Missing
+from takt.reproduce.sticha2014.confidence import Missing
+from takt.reproduce.sticha2014.evidence import MS_1, MS_10, REALTIME, TRANSPORTS, Evidence
 from takt.results import histogram
 from takt.results.model import Cell
 

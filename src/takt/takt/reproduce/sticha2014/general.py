@@ -6,7 +6,8 @@ from __future__ import annotations
 import numpy as np
 
 from takt.reproduce.model import Answer, answer
-from takt.reproduce.sticha2014.evidence import MS_1, Evidence, Missing
+from takt.reproduce.sticha2014.confidence import Missing, effect, every, median_within
+from takt.reproduce.sticha2014.evidence import MS_1, Evidence
 from takt.results.model import Cell
 
 KINDS = ("timer-oneshot", "timer-cyclic", "pubsub")
@@ -35,7 +36,7 @@ def fifo_equals_rr(evidence: Evidence) -> Answer:
     low, middle, high = np.percentile(ratios, [25, 50, 75])
     return answer(
         "the median ratio over all points is within 15 % of 1",
-        1 / 1.15 <= middle <= 1.15,
+        median_within(ratios, 1 / 1.15, 1.15),
         median_ratio=float(middle),
         quarter_ratio=float(low),
         three_quarters_ratio=float(high),
@@ -65,21 +66,25 @@ def rr_interval(evidence: Evidence) -> Answer:
 def unpredictable(evidence: Evidence) -> Answer:
     """Normal scheduling against real-time, for each kind, with CPU load."""
     figures: dict[str, float] = {}
+    wider = []
     for kind in KINDS:
-        width = {}
-        for policy in ("other", "rr"):
-            cells = evidence.cells(kind, policy=policy, period_us=MS_1, load="cpu")
-            jitter = kind == "timer-cyclic"
-            values = evidence.jitter_us(cells) if jitter else evidence.latency_us(cells)
-            width[policy] = float(np.ptp(np.percentile(values, [0.5, 99.5])))
-        figures[f"{kind}_normal_width_us"] = width["other"]
-        figures[f"{kind}_realtime_width_us"] = width["rr"]
-        figures[f"{kind}_ratio"] = width["other"] / max(width["rr"], 1e-3)
-    ratios = [figures[f"{kind}_ratio"] for kind in KINDS]
+        normal, realtime = (
+            evidence.jitter_us(**asked)
+            if kind == "timer-cyclic"
+            else evidence.latency_us(kind, **asked)
+            for asked in (
+                {"policy": policy, "period_us": MS_1, "load": "cpu"} for policy in ("other", "rr")
+            )
+        )
+        ratio = effect(lambda a, b: _width(a) / _width(b), [normal, realtime])
+        wider.append(ratio.above(2))
+        figures[f"{kind}_normal_width_us"] = _width(np.concatenate(normal))
+        figures[f"{kind}_realtime_width_us"] = _width(np.concatenate(realtime))
+        figures[f"{kind}_ratio"] = ratio.value
     return answer(
         "under CPU load the middle 99 % of the values are twice as wide without real-time "
         "priority, for each of the three suites",
-        min(ratios) >= 2,
+        every(wider),
         **{name.replace("-", "_"): value for name, value in figures.items()},
     )
 
@@ -104,3 +109,8 @@ def _pairs(evidence: Evidence, first: str, second: str) -> list[tuple[Cell, Cell
         for cell in evidence.measured
         if cell.policy == first and point(cell) in others
     ]
+
+
+def _width(values: np.ndarray) -> float:
+    low, high = np.percentile(values, [0.5, 99.5])
+    return max(float(high - low), 1e-3)

@@ -3,35 +3,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
-import takt_core
 
 from takt.reproduce.model import Answer, answer
+from takt.reproduce.sticha2014.confidence import (
+    Effect,
+    Floats,
+    Missing,
+    effect,
+    every,
+    seen,
+    share,
+)
 from takt.reproduce.sticha2014.evidence import (
     MS_1,
     MS_10,
     REALTIME,
     US_800,
     Evidence,
-    Missing,
     even_spread,
 )
 from takt.results.model import Cell, OneShot
 
 KIND = "timer-oneshot"
 DEADLINE_US = 400.0
+RARE = 1e-7  # the thesis's probability of exceeding the deadline
+PEAK_US, PEAK_SHARE = 80.0, 1e-3
 
 
 def below_1ms(evidence: Evidence) -> Answer:
     """Timeouts below a millisecond."""
-    short = _median(evidence.cells(KIND, period_us=US_800, policy="rr"))
-    whole = _median(evidence.cells(KIND, period_us=MS_1, policy="rr", load="none"))
+    extra = _against_timeout(evidence, US_800, MS_1, lambda a, b: np.median(a) - np.median(b))
     return answer(
         "the median latency at 800 us is more than 100 us above that at 1 ms",
-        short - whole > 100,
-        p50_800us_us=short,
-        p50_1ms_us=whole,
-        extra_us=short - whole,
+        extra.above(100),
+        p50_800us_us=_p50(evidence, US_800),
+        p50_1ms_us=_p50(evidence, MS_1),
+        extra_us=extra.value,
+        extra_low_us=extra.low,
+        extra_high_us=extra.high,
     )
 
 
@@ -45,8 +57,9 @@ def ignored(evidence: Evidence) -> Answer:
         map(sum, zip(*one, strict=True)) for one in (normal, realtime)
     )
     return answer(
-        "some never fire without real-time priority, and none with it",
-        never > 0 and never_rt == 0,
+        "some never fire without real-time priority, and none with it; none of either tells "
+        "nothing in fewer than a published run's two million",
+        every([never_rt == 0, seen(never, of)]),
         never_fired_normal=never,
         of_normal=of,
         never_fired_realtime=never_rt,
@@ -56,57 +69,66 @@ def ignored(evidence: Evidence) -> Answer:
 
 def reported_accurate(evidence: Evidence) -> Answer:
     """What the timer says of its own latency, at real-time priority."""
-    mean, peak = _difference(evidence.cells(KIND, policy=REALTIME))
+    runs = _differences(evidence, REALTIME)
+    means = [effect(np.mean, [[run]]) for run in runs]
+    far = share(sum(int((np.abs(run) >= PEAK_US).sum()) for run in runs), sum(map(len, runs)))
+    mean = [Effect(abs(one.value), *_sizes(one)) for one in means]
     return answer(
-        "the difference stays below 10 us on average and 80 us at worst",
-        mean < 10 and peak < 80,
-        mean_difference_us=mean,
-        peak_difference_us=peak,
+        "the difference is below 10 us on average, and 80 us or more in less than one of 1000",
+        every([*(one.below(10) for one in mean), far.below(PEAK_SHARE)]),
+        mean_difference_us=max(one.value for one in mean),
+        share_from_80us=far.value,
+        peak_difference_us=max(float(np.abs(run).max()) for run in runs),
     )
 
 
 def reported_drifts(evidence: Evidence) -> Answer:
     """The same without real-time priority."""
-    _, peak = _difference(evidence.cells(KIND, policy="other"))
+    values = np.abs(np.concatenate(_differences(evidence, "other")))
     return answer(
-        "the greatest difference is a millisecond or more",
-        peak >= 1000,
-        peak_difference_us=peak,
+        "a difference of a millisecond or more comes up; that none does tells nothing in fewer "
+        "than a published run's two million",
+        seen(int((values >= 1000).sum()), len(values)),
+        peak_difference_us=float(values.max()),
+        count=len(values),
     )
 
 
 def exceeds_400us(evidence: Evidence) -> Answer:
     """The long-term deadline."""
     # Not of shorter timeouts: there the thesis's timer is late by what is missing to 1 ms.
-    cells = evidence.cells(KIND, policy=REALTIME, period_us=(MS_1, MS_10))
-    values = evidence.latency_us(cells)
-    exceeded, count = int((values > DEADLINE_US).sum()), len(values)
-    probability, upper = takt_core.exceedance(exceeded, count, 0.95)
-    # What is as rare as published shows up no more often than this by chance.
-    lower = 1 - takt_core.exceedance(count - exceeded, count, 0.95)[1] if exceeded else 0.0
+    runs = evidence.latency_us(KIND, policy=REALTIME, period_us=(MS_1, MS_10))
+    exceeded, count = sum(int((run > DEADLINE_US).sum()) for run in runs), sum(map(len, runs))
+    found = share(exceeded, count)
     return answer(
-        "the lower 95 % confidence bound is not above 1e-7 (fewer samples contradict less)",
-        lower <= 1e-7,
+        "the probability is not above 1e-7; with 95 % confidence (so fewer than 3e7 samples can "
+        "refute it, but not prove it)",
+        found.below(RARE),
         exceeded=exceeded,
         count=count,
-        probability=probability,
-        upper_bound=upper,
+        probability=found.value,
+        upper_bound=found.high,
+        lower_bound=found.low,
     )
 
 
 def grows_with_timeout(evidence: Evidence) -> Answer:
     """Latency against timeout."""
-    short, long = (
-        evidence.cells(KIND, period_us=period, policy=REALTIME, load="none")
-        for period in (MS_1, MS_10)
-    )
+    ratio = _against_timeout(evidence, MS_10, MS_1, lambda a, b: np.median(a) / np.median(b))
+    means = {
+        name: np.concatenate(
+            evidence.latency_us(KIND, period_us=period, policy=REALTIME, load="none")
+        ).mean()
+        for name, period in (("1ms", MS_1), ("10ms", MS_10))
+    }
     return answer(
         "the median latency at 10 ms is more than a tenth above that at 1 ms",
-        _median(long) > 1.1 * _median(short),
-        p50_1ms_us=_median(short),
-        p50_10ms_us=_median(long),
-        mean_1ms_us=_mean(short),
-        mean_10ms_us=_mean(long),
+        ratio.above(1.1),
+        p50_1ms_us=_p50(evidence, MS_1),
+        p50_10ms_us=_p50(evidence, MS_10),
+        ratio_low=ratio.low,
+        ratio_high=ratio.high,
+        **{f"mean_{name}_us": float(value) for name, value in means.items()},
     )
 
 
@@ -124,31 +146,29 @@ def peaks_random(evidence: Evidence) -> Answer:
 
 def nanosleep_better(evidence: Evidence) -> Answer:
     """The middleware's timer against the kernel's."""
-    own = evidence.cells(KIND, period_us=MS_1, policy=REALTIME, load="none")
-    bare = [
-        cell
-        for cell in evidence.run.cells
-        if cell.kind == "wakeup" and cell.statistics and cell.policy in REALTIME
-    ]
-    if not bare:
+    bare = {
+        stack: Evidence(evidence.run, evidence.folder, stack)
+        for stack in ("raw", "cyclictest")
+        if any(cell.stack == stack and cell.statistics for cell in evidence.run.cells)
+    }
+    asked = {"period_us": MS_1, "policy": REALTIME}
+    own = evidence.latency_us(KIND, load="none", **asked)
+    sleeps = {stack: one.latency_us("wakeup", **asked) for stack, one in bare.items()}
+    if not sleeps:
         raise Missing("no samples of bare wake-ups")
     figures = {
-        f"{name}_{stack}_us": float(np.median([_latency(cell, f"{name}_us") for cell in cells]))
-        for stack, cells in (
-            ("oneshot", own),
-            ("raw", [cell for cell in bare if cell.stack == "raw"]),
-            ("cyclictest", [cell for cell in bare if cell.stack == "cyclictest"]),
-        )
-        if cells
-        for name in ("p50", "p99", "max")
+        f"{name}_{stack}_us": float(np.percentile(np.concatenate(runs), percent))
+        for stack, runs in {"oneshot": own, **sleeps}.items()
+        for name, percent in (("p50", 50), ("p99", 99), ("max", 100))
     }
-    p99 = min(
-        value for name, value in figures.items() if name in {"p99_raw_us", "p99_cyclictest_us"}
-    )
+    best = min(sleeps, key=lambda stack: figures[f"p99_{stack}_us"])
+    ratio = effect(lambda a, b: np.percentile(a, 99) / np.percentile(b, 99), [own, sleeps[best]])
     return answer(
         "the timer's p99 is above that of a bare nanosleep (raw or cyclictest)",
-        figures["p99_oneshot_us"] > p99,
+        ratio.above(1),
         **figures,
+        ratio_low=ratio.low,
+        ratio_high=ratio.high,
     )
 
 
@@ -170,26 +190,36 @@ def _own(cell: Cell) -> OneShot:
     return cell.statistics.one_shot
 
 
-def _latency(cell: Cell, name: str) -> float:
-    if cell.statistics is None:
-        raise Missing(f"{cell.id} has no samples")
-    return float(getattr(cell.statistics.latency, name))
-
-
-def _median(cells: list[Cell]) -> float:
-    return float(np.median([_latency(cell, "p50_us") for cell in cells]))
-
-
-def _mean(cells: list[Cell]) -> float:
-    return float(np.mean([_latency(cell, "mean_us") for cell in cells]))
-
-
-def _difference(cells: list[Cell]) -> tuple[float, float]:
-    """The largest mean and the largest peak of |reported - measured| over cells, in µs."""
-    found = [own.difference for own in map(_own, cells) if own.difference]
-    if not found:
-        raise Missing("the timer reports nothing")
-    return (
-        max(abs(one.mean_us) for one in found),
-        max(max(abs(one.min_us), abs(one.max_us)) for one in found),
+def _against_timeout(
+    evidence: Evidence, first: float, second: float, statistic: Callable[..., float]
+) -> Effect:
+    """What two timeouts differ by on the idle machine, asked of either real-time policy."""
+    return effect(
+        statistic,
+        *(
+            [
+                evidence.latency_us(KIND, period_us=timeout, policy=policy, load="none")
+                for timeout in (first, second)
+            ]
+            for policy in REALTIME
+        ),
     )
+
+
+def _p50(evidence: Evidence, timeout: float) -> float:
+    runs = evidence.latency_us(KIND, period_us=timeout, policy=REALTIME, load="none")
+    return float(np.median(np.concatenate(runs)))
+
+
+def _differences(evidence: Evidence, policy: str | tuple[str, ...]) -> list[Floats]:
+    """Reported less measured, one array a run."""
+    cells = [cell for cell in evidence.cells(KIND, policy=policy) if _own(cell).difference]
+    if not cells:
+        raise Missing("no samples of what the timer reports")
+    return [evidence.difference_us(cell) for cell in cells]
+
+
+def _sizes(one: Effect) -> tuple[float, float]:
+    """Bounds of a number's size from those of the number."""
+    sizes = sorted((abs(one.low), abs(one.high)))
+    return (0.0 if one.low < 0 < one.high else sizes[0]), sizes[1]
