@@ -51,15 +51,25 @@ def test_without_anybody_to_ask_nothing_is_installed(
 ) -> None:
     code, words = said(["setup", "ros1"], capsys)
     assert code == 1
-    assert "apt-get install" in words
+    assert "./takt setup ros1 --yes" in words
+    assert "apt-get update && apt-get install" in words
     assert "python3-rosmaster" in words
     assert not (system / "called").exists()
 
 
 def test_a_failing_apt_is_told(system: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, words = said(["setup", "ros1", "--yes"], capsys)
-    assert (code, "apt-get failed" in words) == (1, True)
-    assert "libroscpp-dev" in (system / "called").read_text()
+    assert (code, "apt-get update failed" in words) == (1, True)
+    assert (system / "called").read_text() == "update\n"
+
+
+def test_the_package_lists_come_first(system: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program(system, "apt-get", f'echo "$@" >> {system}/called; test "$1" = update')
+    code, words = said(["setup", "ros1", "--yes"], capsys)
+    assert (code, "apt-get install failed" in words) == (1, True)
+    update, install = (system / "called").read_text().splitlines()
+    assert update == "update"
+    assert "libroscpp-dev" in install
 
 
 def test_a_system_without_apt_gets_the_names(

@@ -50,8 +50,7 @@ def setup(
 
     missing = missing_packages(part.value)
     if missing:
-        line = f"apt-get install --yes --no-install-recommends {' '.join(missing)}"
-        _install(line, yes)
+        _install(part.value, missing, yes)
     build(part.value, Path(__file__).resolve().parents[4])
     stdout().print(f"{part.value} is there: takt measure --help says what it can measure")
 
@@ -93,23 +92,27 @@ def missing_packages(part: str) -> list[str]:
     return [name for name in names if name not in there]
 
 
-def _install(line: str, yes: bool) -> None:
+def _install(part: str, names: list[str], yes: bool) -> None:
     from takt.cli.output import stderr
     from takt.errors import Failure
 
     sudo = [] if os.geteuid() == 0 else ["sudo"]
+    install = ["apt-get", "install", "--yes", "--no-install-recommends", *names]
+    commands = [[*sudo, "apt-get", "update"], [*sudo, *install]]  # no lists on a bare machine
+    line = " && ".join(map(" ".join, commands))
+    by_hand = f"run: {line}; then: ./takt setup {part}"
     if sudo and shutil.which("sudo") is None:
-        raise Failure("packages are missing, and only root may install them", remedy=f"run: {line}")
+        raise Failure("packages are missing, and only root may install them", remedy=by_hand)
     if not yes:
         if not sys.stdin.isatty():
-            raise Failure(
-                "packages are missing, and there is nobody to ask",
-                remedy=f"run: {' '.join([*sudo, line])}; or say yes: takt setup --yes",
-            )
-        stderr().print(" ".join([*sudo, line]), markup=False, soft_wrap=True)
+            remedy = f"say yes: ./takt setup {part} --yes; or {by_hand}"
+            raise Failure("packages are missing, and there is nobody to ask", remedy=remedy)
+        stderr().print(line, markup=False, soft_wrap=True)
         if not typer.confirm("Run this?", err=True):
-            raise Failure("nothing was installed", remedy=f"run it yourself: {line}")
+            raise Failure("nothing was installed", remedy=by_hand)
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    done = subprocess.run([*sudo, *line.split()], env=environment, stdout=2)
-    if done.returncode:
-        raise Failure("apt-get failed", remedy="see above; apt-get update may help")
+    for command in commands:
+        if subprocess.run(command, env=environment, stdout=2).returncode:
+            raise Failure(
+                f"{' '.join(command[len(sudo) :][:2])} failed", remedy="apt says why above"
+            )
