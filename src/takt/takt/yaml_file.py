@@ -36,7 +36,8 @@ class Source:
     def where(self, location: Location) -> str:
         """``file:line`` of a key, or of the nearest one around it; ``--key`` without a file."""
         if self.file is None:
-            return f"--{_option(location)}"
+            option = _option(location)
+            return f"--{option}" if option else "the options"
         node, line = self._tree, 0
         for part in location:
             try:
@@ -127,10 +128,13 @@ def _explain(fault: ErrorDetails, source: Source, model: type[BaseModel]) -> str
         return f"the key {key} is missing"
     if fault["type"] in {"model_type", "dict_type"}:
         return f"{key}: {fault['input']!r} is not a mapping of keys to values"
+    if source.file is None:  # the option's name stands before the message already
+        key = ""
     message = fault["msg"].removeprefix("Value error, ")
     if fault["type"] == "value_error":
         return f"{key}: {message}" if key else message
-    return f"{key}: {fault['input']!r}: {message[0].lower()}{message[1:]}"
+    message = f"{fault['input']!r}: {message[0].lower()}{message[1:]}"
+    return f"{key}: {message}" if key else message
 
 
 def _keys_at(model: type[BaseModel], location: Location) -> set[str]:
@@ -160,10 +164,14 @@ def _bare(kind: Any) -> Any:
             return kind
 
 
+_OPTIONS = {"scheduling": "policy", "measurements": ""}  # where the names differ
+
+
 def _option(location: Location) -> str:
     """The option that stands for a key, for a document made by options."""
     keys = [part for part in location if isinstance(part, str)]
-    return keys[-1].replace("_", "-") if keys else "help"
+    key = keys[-1] if keys else ""
+    return _OPTIONS.get(key, key.replace("_", "-"))
 
 
 def _path(location: Location) -> str:

@@ -111,6 +111,7 @@ Wait = Literal["idle", "busy"]
 Load = Literal["none", "cpu"]
 Count = Annotated[int, Field(ge=2, le=1_000_000_000, strict=True)]
 Pairs = Annotated[int, Field(ge=0, le=100, strict=True)]
+Processes = Annotated[int, Field(ge=1, le=100, strict=True)]
 Positive = Annotated[int, Field(ge=1, le=10_000, strict=True)]
 
 
@@ -167,7 +168,7 @@ class Measurement(Strict):
     rate: Axis[Rate] | None = Field(None, description="this or period")
     scheduling: Axis[Scheduling] = Field(["other"], description="policy and priority")
     cpu: Axis[Cpu] = Field([UNPINNED], description="pinning")
-    subscribers: Axis[Positive] | None = Field(None, description="pubsub only; default: 1")
+    subscribers: Axis[Processes] | None = Field(None, description="pubsub only; default: 1")
     reliability: Axis[Reliability] | None = Field(None, description="default: reliable")
     depth: Axis[Positive] | None = Field(None, description="history of the QoS; default: 10")
     talkers: Axis[Pairs] | None = Field(

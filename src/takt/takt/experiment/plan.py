@@ -159,7 +159,7 @@ def _points(
         policy, _, priority = scheduling.partition(" ")
         refuse(_transport_fault(measurement.kind, stack, point))
         refuse(_timer_fault(measurement.kind, stack, point, policy))
-        refuse(_talkers_fault(stack, point))
+        refuse(_talkers_fault(measurement, stack, point))
         refuse(_cpu_fault(measurement.kind, cpus, machine))
         refuse(_pace_fault(measurement, period, count, duration))
         refuse(_memory_fault(count, point["subscribers"], machine))
@@ -242,15 +242,21 @@ def _timer_fault(kind: str, stack: Stack, point: dict[str, Any], policy: str) ->
     transport, wait = point["transport"], point["wait"]
     capability = stack.capability(kind, transport)
     if capability is not None and wait not in capability.waits:
-        there = ", ".join(capability.waits)
-        return "wait", f"{transport} of {stack.name} cannot wait {wait}", f"it has {there}"
+        others = [
+            one.transport for one in stack.capabilities if one.kind == kind and wait in one.waits
+        ]
+        remedy = f"{', '.join(others)} can" if others else f"it has {', '.join(capability.waits)}"
+        return "wait", f"{transport} of {stack.name} cannot wait {wait}", remedy
     if transport == "executor" and policy == "rr":
         what = "Takt's executor has no round robin: its threads are real-time FIFO"
         return "scheduling", what, "take fifo N, or another transport"
     return None
 
 
-def _talkers_fault(stack: Stack, point: dict[str, Any]) -> Fault | None:
+def _talkers_fault(measurement: Measurement, stack: Stack, point: dict[str, Any]) -> Fault | None:
+    if measurement.talker_rate and measurement.talker_rate < SHORTEST_PERIOD_NS:
+        what = f"{format_period(measurement.talker_rate)} is faster than 100kHz"
+        return "talker_rate", what, "a talker sleeps between two messages, as a publisher does"
     capability = stack.capability("pubsub", point["transport"])
     if point["talkers"] and capability is not None and "subscriber" not in capability.roles:
         what = f"{point['transport']} is one process: nobody else could talk over it"

@@ -92,7 +92,7 @@ def judge(run: Run) -> Verdict:
         if cell.statistics and cell.statistics.exceedance.exceeded
     ]
     late += [f"{cell.id}: {cell.lost} lost" for cell in complete if cell.lost]
-    headline = f"all {of} cells measured" + (
+    headline = ("the cell is measured" if of == 1 else f"all {of} cells are measured") + (
         ", with late or lost samples" if late else ", every deadline met"
     )
     return Verdict(level="fair" if late else "good", headline=headline, reasons=late)
