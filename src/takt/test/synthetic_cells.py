@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import struct
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from takt.results.model import Cell, ProbeResult, Status
 from takt.run.measured import add_measured
-from takt.run.samples import HEADER_BYTES, RECORD
+from takt.run.samples import RECORD, header
 
 
 def records_of(
@@ -33,8 +32,7 @@ def records_of(
 
 def write_recording(file: Path, records: NDArray[np.void]) -> Path:
     """Writes a sample file as a probe does."""
-    head = struct.pack("<8sIIQQQq", b"TAKTSMP1", HEADER_BYTES, 32, len(records), len(records), 0, 0)
-    file.write_bytes(head.ljust(HEADER_BYTES, b"\0") + records.tobytes())
+    file.write_bytes(header(len(records)) + records.tobytes())
     return file
 
 

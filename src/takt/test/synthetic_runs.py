@@ -196,9 +196,8 @@ def write_cell(
     for name in cell.samples:
         write_samples(folder / name, latencies_us(point, count, rng), point.losses, rng)
     series = joined([read_series(folder / name) for name in cell.samples])
-    statistics = summarise(
-        series.latency_ns, series.response_ns, series.first_ns, DEADLINE_US, series.sequence
-    )
+    statistics = summarise([series], DEADLINE_US)
+    assert statistics is not None
     cell.statistics = statistics
     cell.count, cell.sent = statistics.latency.count + len(cell.samples), count
     cell.lost = len(series.lost_ns)

@@ -20,8 +20,9 @@ from takt.report.model import build
 from takt.report.settings import _remarks
 from takt.results import store
 from takt.results.model import Status
-from takt.statistics.series import Series, joined, read_series, series_of
-from takt.statistics.summary import percentiles, summarise
+from takt.statistics.distribution import percentiles
+from takt.statistics.series import Batch, Series, joined, read_series, series_of
+from takt.statistics.summary import summarise
 
 WAKEUP = CHECK[0]
 
@@ -54,16 +55,14 @@ def series(latency_us: ArrayLike, period_us: int = 1000) -> Series:
     latency = np.round(np.asarray(latency_us) * 1000).astype(np.int64)
     intended = np.arange(len(latency), dtype=np.int64) * period_us * 1000
     received = np.where(latency > 0, intended + latency, 0)
-    return series_of(np.arange(len(latency)), intended, intended, received)
+    return series_of(Batch(0, np.arange(len(latency)), intended, intended, received))
 
 
 def test_pooled_numbers_are_those_of_all_samples_together(tmp_path: Path) -> None:
     run = write_run(tmp_path, [WAKEUP], repetitions=3, count=800)
     (variant,) = build(tmp_path, run).variants
     samples = joined([read_series(tmp_path / cell.samples[0]) for cell in run.cells])
-    assert variant.statistics == summarise(
-        samples.latency_ns, samples.response_ns, samples.first_ns, 1000.0, samples.sequence
-    )
+    assert variant.statistics == summarise([samples], 1000.0)
     assert variant.total("count") == 2400
     assert [one.extreme.us for one in variant.highest] == sorted(
         (samples.latency_ns / 1000).tolist(), reverse=True
@@ -107,7 +106,7 @@ def test_a_long_recording_is_thinned_without_losing_a_peak() -> None:
     latency[[7, 123_456, 399_990]] = [900.0, 987.0, 1.5]
     latency[200_000:200_050] = 0.0  # lost
     whole = series(latency)
-    thin = charts.thinned(whole)
+    thin = charts.thinned(whole, charts.stretch(len(whole)))
     assert len(thin) < 20_000
     assert (thin.response_ns.max(), thin.response_ns.min()) == (987_000, 1_500)
     assert 900_000 in thin.response_ns
@@ -121,7 +120,7 @@ def test_repetitions_too_many_to_hold_are_pooled_by_the_cores_histograms(
 ) -> None:
     run = write_run(tmp_path, [WAKEUP], repetitions=3, count=5000)
     (exact,) = build(tmp_path, run).variants
-    monkeypatch.setattr("takt.report.pool.MOST_EXACT", 1000)
+    monkeypatch.setattr("takt.statistics.distribution.MOST_EXACT", 1000)
     (pooled,) = build(tmp_path, run).variants
     assert exact.statistics is not None
     assert pooled.statistics is not None

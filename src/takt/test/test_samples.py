@@ -77,7 +77,7 @@ def test_another_format_is_refused(tmp_path: Path, content: bytes) -> None:
 
 
 def test_storing_in_batches_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(samples, "_BATCH", 7)
+    monkeypatch.setattr("takt.statistics.series.BATCH", 7)
     records = np.zeros(100, dtype=samples.RECORD)
     records["sequence"] = np.arange(100)
     samples.store(samples.Recording(records), tmp_path / "batches.parquet")

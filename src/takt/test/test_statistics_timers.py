@@ -11,12 +11,40 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from takt.results import histogram
-from takt.results.model import Percentiles
-from takt.run.samples import RECORD
-from takt.statistics.subscribers import subscriber
-from takt.statistics.timers import cyclic, one_shot
+from takt.results.model import Cyclic, OneShot, Percentiles, Subscriber
+from takt.run.samples import RECORD, Recording
+from takt.statistics.series import series_of
+from takt.statistics.subscribers import Listener
+from takt.statistics.timers import Calls, OneShots
 
 MS = 1_000_000
+
+
+@pytest.fixture(params=[1, 3, 1 << 20], autouse=True)
+def batch(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever comes together, the numbers are the same."""
+    monkeypatch.setattr("takt.statistics.series.BATCH", request.param)
+
+
+def one_shot(made: NDArray[np.void], *, reports: bool) -> OneShot:
+    shots = OneShots(reports=reports)
+    for part in Recording(made).batches():
+        shots.add(part)
+    return shots.result()
+
+
+def cyclic(made: NDArray[np.void], period_ns: int) -> Cyclic | None:
+    calls = Calls(period_ns)
+    for part in Recording(made).batches():
+        calls.add(part)
+    return calls.result()
+
+
+def subscriber(made: NDArray[np.void], sent: int, duplicated: int) -> Subscriber:
+    listener = Listener()
+    for part in Recording(made).batches():
+        listener.add(part, series_of(part))
+    return listener.result(sent, duplicated)
 
 
 def records(*rows: tuple[int, int, int, int]) -> NDArray[np.void]:
@@ -84,7 +112,7 @@ def test_a_jitter_needs_callbacks() -> None:
 
 def test_timer_statistics_equal_an_independent_computation() -> None:
     rng = np.random.default_rng(5)
-    count = 5000
+    count = 2000
     due = (np.arange(count) + 1) * MS
     late = rng.gamma(3, 20_000, count).astype(np.int64)
     made = np.zeros(count, dtype=RECORD)
@@ -113,10 +141,31 @@ def test_each_subscriber_has_its_own_results() -> None:
     assert (found.highest[0].index, found.highest[0].us) == (1, 0.13)
 
 
+@pytest.mark.parametrize(
+    ("order", "out_of_order", "duplicated"),
+    [
+        ([0, 1, 2, 3], 0, 0),
+        ([0, 2, 5, 1, 4, 9], 2, 0),
+        ([0, 0, 1, 1], 0, 2),
+        ([5, 3, 3, 5, 4, 3], 4, 3),
+        ([], 0, 0),
+    ],
+)
+def test_order_and_repetition_are_counted(
+    order: list[int], out_of_order: int, duplicated: int
+) -> None:
+    found = subscriber(records(*((one, 1, 1, 2) for one in order)), sent=10, duplicated=0)
+    assert (found.out_of_order, found.duplicated) == (out_of_order, duplicated)
+    assert found.lost == 10 - len(set(order))
+
+
 def test_a_histogram_loses_no_value(tmp_path: Path) -> None:
     values = np.array([-900_001, -500, 0, 999, 1000, 55_555, 55_999])
     file = tmp_path / "h.txt"
-    histogram.write(file, values, ["a heading"])
+    found = histogram.Bins()
+    for part in np.split(values, [0, 3]):
+        found.add(part)
+    histogram.write(file, found, ["a heading"])
     assert file.read_text().startswith("# a heading\n# value_us count\n-901 1\n")
     at, counts = histogram.read(file)
     assert dict(zip(at.tolist(), counts.tolist(), strict=True)) == {

@@ -9,14 +9,14 @@ from math import sqrt
 from typing import Any
 
 import numpy as np
-import takt_core
 from numpy.typing import NDArray
 
 from takt.history.store import Configuration, Entry
 from takt.report.pictures import Counts
 from takt.results import histogram
 from takt.results.model import Exceedance
-from takt.statistics.summary import CONFIDENCE, PERCENTILES
+from takt.statistics.distribution import PERCENTILES
+from takt.statistics.summary import exceedance
 from takt.statistics.tail import Refusal, Tail, fit
 
 Int64 = NDArray[np.int64]
@@ -104,6 +104,7 @@ def accumulate(
     if last is None:
         raise ValueError("a configuration without runs")
     mean = total / count
+    deadline = deadline_us or last.deadline_us
     values, counts = histogram.merged([(run.value_us, run.count) for run in runs])
     return Accumulated(
         configuration=configuration,
@@ -116,7 +117,7 @@ def accumulate(
         stddev_us=sqrt(max(0.0, squares / count - mean**2)),
         max_us=high,
         percentiles_us=_percentiles(values, counts),
-        exceedance=_exceedance(values, counts, deadline_us or last.deadline_us),
+        exceedance=exceedance(deadline, int(counts[values >= deadline].sum()), count),
         tail=fit(values, counts),
         runs=runs,
     )
@@ -127,16 +128,3 @@ def _percentiles(values: Int64, counts: Int64) -> dict[str, float]:
     below = np.cumsum(counts)
     ranks = {name: np.ceil(percent / 100 * below[-1]) for name, percent in PERCENTILES.items()}
     return {name: float(values[int(np.searchsorted(below, rank))]) for name, rank in ranks.items()}
-
-
-def _exceedance(values: Int64, counts: Int64, deadline_us: float) -> Exceedance:
-    exceeded, count = int(counts[values >= deadline_us].sum()), int(counts.sum())
-    probability, upper_bound = takt_core.exceedance(exceeded, count, CONFIDENCE)
-    return Exceedance(
-        deadline_us=deadline_us,
-        exceeded=exceeded,
-        count=count,
-        probability=probability,
-        upper_bound=upper_bound,
-        confidence=CONFIDENCE,
-    )

@@ -54,15 +54,18 @@ def bins_of(histogram: takt_core.Histogram) -> list[Bin]:
     return [(EARLY_NS / 1000, (EARLY_NS + 1) / 1000, early), *bins] if early else bins
 
 
-def thinned(series: Series) -> Series:
-    """What a time plot needs of a recording: the ends of each short stretch, and what was lost."""
+def stretch(count: int) -> int:
+    """How many samples of so many may stand for themselves by their ends in a time plot."""
+    return 1 if count <= THIN_ABOVE else -(-count // THIN_STRETCHES)
+
+
+def thinned(series: Series, stretch: int) -> Series:
+    """What a time plot needs of a series: the ends of each short stretch, and what was lost."""
     count = len(series)
-    if count <= THIN_ABOVE:
+    if stretch == 1 or not count:
         return series
-    stretch = -(-count // THIN_STRETCHES)
-    starts = np.arange(0, count, stretch)
     places = []
-    for start in starts:
+    for start in range(0, count, stretch):
         part = series.response_ns[start : start + stretch]
         places += [start + int(part.argmin()), start + int(part.argmax())]
     kept = np.unique([0, *places, count - 1])

@@ -283,7 +283,7 @@ def _measurement(folder: Path, number: int, by_key: dict[str, list[Cell]]) -> Me
         variant.unreadable = found.unreadable
         variant.statistics = pool.statistics(found, cells)
         _rank_extremes(variant)
-        if variant.statistics and found.latency.count:
+        if variant.statistics and found.summary.latency.count:
             bins = charts.bins_of(found.latency)
             named_bins.append(
                 (variant.scheduling, variant.colour, bins, variant.statistics.latency)

@@ -42,9 +42,21 @@ def merged(parts: Sequence[tuple[Int64, Int64]]) -> tuple[Int64, Int64]:
     return distinct, np.bincount(places, weights=counts).astype(np.int64)
 
 
-def write(file: Path, values_ns: Int64, heading: Sequence[str]) -> None:
+class Bins:
+    """A histogram that is filled part by part."""
+
+    def __init__(self) -> None:
+        self.values, self.counts = bins(np.empty(0, dtype=np.int64))
+
+    def add(self, values_ns: Int64) -> None:
+        """Counts more values."""
+        if len(values_ns):
+            self.values, self.counts = merged([(self.values, self.counts), bins(values_ns)])
+
+
+def write(file: Path, found: Bins, heading: Sequence[str]) -> None:
     """Writes the histogram in one step; ``heading`` becomes its comment lines."""
-    values, counts = bins(values_ns)
+    values, counts = found.values, found.counts
     lines = [f"# {line}" for line in heading] + ["# value_us count"]
     lines += [f"{value} {count}" for value, count in zip(values, counts, strict=True)]
     temporary = file.with_name(f".{file.name}.{os.getpid()}.tmp")

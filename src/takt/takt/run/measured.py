@@ -5,16 +5,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
-
 from takt.results import histogram
-from takt.results.model import Cell, Note, Statistics, Status
+from takt.results.model import Cell, Note, Status
 from takt.run import samples
 from takt.run.samples import BadRecording, Recording
-from takt.statistics.series import joined, series_of
-from takt.statistics.subscribers import distinct_count, out_of_order, subscriber
-from takt.statistics.summary import summarise
-from takt.statistics.timers import FIRST_INTERVALS, cyclic, jitter_ns, one_shot
+from takt.statistics.series import Batch, series_of
+from takt.statistics.subscribers import Listener
+from takt.statistics.summary import Summary
+from takt.statistics.timers import Calls, OneShots
 
 FOLDER = "samples"
 
@@ -48,9 +46,14 @@ def add_measured(cell: Cell, recorded: list[Path], folder: Path, *, reports: boo
 
 def add_recordings(cell: Cell, recordings: list[Recording], folder: Path, *, reports: bool) -> None:
     """Puts counts and statistics into the cell, and writes its histogram below ``folder``."""
-    _count(cell, recordings)
-    _summarise(cell, recordings, reports)
-    _write_histogram(cell, recordings, folder)
+    found = _Found(cell, reports=reports)
+    for recording in recordings:
+        found.listeners.append(Listener())
+        for batch in recording.batches():
+            found.add(batch)
+    _count(cell, found)
+    _summarise(cell, found)
+    _write_histogram(cell, found, folder)
 
 
 def keep(recording: Recording, path: Path, folder: Path, suffix: str = "") -> str:
@@ -60,100 +63,88 @@ def keep(recording: Recording, path: Path, folder: Path, suffix: str = "") -> st
     return name
 
 
-def _count(cell: Cell, recordings: list[Recording]) -> None:
+class _Found:
+    """What the recordings of a cell amount to; they are gone through once, in batches."""
+
+    def __init__(self, cell: Cell, *, reports: bool) -> None:
+        self._kind, self._since_intended = cell.kind, cell.since_intended
+        self.summary = Summary(cell.deadline_us)
+        self.listeners: list[Listener] = []  # one a recording
+        self.one_shots = OneShots(reports=reports)
+        self.calls = Calls(round(cell.period_us * 1000))
+        self.bins = histogram.Bins()  # of the jitter of a cyclic timer, else of the latency
+
+    def add(self, batch: Batch) -> None:
+        """Takes in the next rows of the last recording."""
+        series = series_of(batch, since_intended=self._since_intended)
+        self.summary.add(series)
+        self.listeners[-1].add(batch, series if self._kind == "pubsub" else None)
+        if self._kind == "timer-oneshot":
+            self.one_shots.add(batch)
+        cyclic = self._kind == "timer-cyclic"
+        self.bins.add(self.calls.add(batch) if cyclic else series.latency_ns)
+
+
+def _count(cell: Cell, found: _Found) -> None:
     """Counts from the records where we have them, from the probes' words where we have not.
 
     ``count`` is what was received, the first sample included.
     """
-    received = [one.records[one.records["received_ns"] != 0] for one in recordings]
-    distinct = sum(distinct_count(records) for records in received)
+    arrived = [one.arrivals for one in found.listeners]
+    distinct = sum(one.distinct() for one in arrived)
     said = cell.probes
-    cell.count = sum(map(len, received))
+    cell.count = sum(one.count for one in arrived)
     cell.duplicated = max(sum(one.duplicated for one in said), cell.count - distinct)
-    cell.out_of_order = max(sum(one.out_of_order for one in said), sum(map(out_of_order, received)))
+    cell.out_of_order = max(
+        sum(one.out_of_order for one in said), sum(one.out_of_order for one in arrived)
+    )
     if cell.kind == "pubsub":
         publishers = [one.sent for one in said if one.role in {"publisher", "both"}]
-        reached = max(
-            (int(one.records["sequence"].max()) + 1 for one in recordings if len(one.records)),
-            default=0,
-        )
+        reached = max((one.reached for one in arrived), default=0)
         cell.sent = publishers[0] if publishers else reached
         cell.lost = max(0, cell.sent * cell.subscribers - distinct)
     else:
-        recorded = sum(len(one.records) for one in recordings)
+        recorded = sum(one.count + one.lost for one in arrived)
         cell.sent = max((one.sent for one in said), default=recorded)
         cell.lost = max(
-            max((one.lost for one in said), default=0),
-            sum(int((one.records["received_ns"] == 0).sum()) for one in recordings),
+            max((one.lost for one in said), default=0), sum(one.lost for one in arrived)
         )
 
 
-def _summarise(cell: Cell, recordings: list[Recording], reports: bool) -> None:
-    names = samples.RECORD.names or ()
-    series = joined(
-        [
-            series_of(
-                *(one.records[name].astype(np.int64) for name in names),
-                since_intended=cell.since_intended,
-            )
-            for one in recordings
-        ]
-    )
-    cell.statistics = None
+def _summarise(cell: Cell, found: _Found) -> None:
     cell.p50_us = cell.p99_us = cell.p999_us = cell.max_us = None
-    if len(series):
-        cell.statistics = summarise(
-            series.latency_ns,
-            series.response_ns,
-            series.first_ns,
-            cell.deadline_us,
-            series.sequence,
-        )
-        _add_own(cell, cell.statistics, recordings, reports)
-        latency = cell.statistics.latency
-        cell.p50_us, cell.p99_us = latency.p50_us, latency.p99_us
-        cell.p999_us, cell.max_us = latency.p999_us, latency.max_us
-
-
-def _add_own(
-    cell: Cell, statistics: Statistics, recordings: list[Recording], reports: bool
-) -> None:
-    """Adds what only this kind has."""
+    statistics = cell.statistics = found.summary.statistics()
+    if statistics is None:
+        return
     if cell.kind == "timer-oneshot":
-        statistics.one_shot = one_shot(recordings[0].records, reports)
+        statistics.one_shot = found.one_shots.result()
     elif cell.kind == "timer-cyclic":
-        statistics.cyclic = cyclic(recordings[0].records, round(cell.period_us * 1000))
+        statistics.cyclic = found.calls.result()
     elif cell.kind == "pubsub":
         heard = [one.duplicated for one in cell.probes if one.role != "publisher"]
-        heard += [0] * (len(recordings) - len(heard))  # of those that wrote no result
+        heard += [0] * (len(found.listeners) - len(heard))  # of those that wrote no result
         statistics.subscribers = [
-            subscriber(one.records, cell.sent, duplicated)
-            for one, duplicated in zip(recordings, heard, strict=False)
+            one.result(cell.sent, duplicated)
+            for one, duplicated in zip(found.listeners, heard, strict=False)
         ]
+    latency = statistics.latency
+    cell.p50_us, cell.p99_us = latency.p50_us, latency.p99_us
+    cell.p999_us, cell.max_us = latency.p999_us, latency.max_us
 
 
-def _write_histogram(cell: Cell, recordings: list[Recording], folder: Path) -> None:
-    """Writes the plain-text histogram beside the Parquet files: of the jitter, or the latency."""
+def _write_histogram(cell: Cell, found: _Found, folder: Path) -> None:
+    """Writes the plain-text histogram beside the Parquet files."""
     cell.histogram = None
-    if not cell.statistics:
+    if not len(found.bins.values):
         return
-    records = [one.records for one in recordings if len(one.records)]
-    if cell.kind == "timer-cyclic":
-        values = jitter_ns(records[0]["received_ns"], round(cell.period_us * 1000))[
-            FIRST_INTERVALS:
-        ]
-        what = "jitter (interval between two callbacks - period)"
-    else:
-        series = [one[1:][one[1:]["received_ns"] != 0] for one in records]
-        since = "intended_ns" if cell.since_intended else "sent_ns"
-        values = np.concatenate([one["received_ns"] - one[since] for one in series])
-        what = "latency"
-    name = f"{FOLDER}/{cell.id}.histogram.txt"
+    cyclic = cell.kind == "timer-cyclic"
+    what = "jitter (interval between two callbacks - period)" if cyclic else "latency"
+    name, values = f"{FOLDER}/{cell.id}.histogram.txt", found.bins.counts.sum()
     heading = [
         f"{cell.id}: {what}",
-        f"{len(values)} values, {cell.lost} lost; without what is set apart at the start",
+        f"{values} values, {cell.lost} lost; without what is set apart at the start",
         f"started {cell.started:%Y-%m-%dT%H:%M:%SZ}" if cell.started else "",
     ]
     (folder / FOLDER).mkdir(parents=True, exist_ok=True)
-    histogram.write(folder / name, values, heading)
+    histogram.write(folder / name, found.bins, heading)
     cell.histogram = name

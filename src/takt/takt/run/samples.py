@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
+
+from takt.statistics import series
+from takt.statistics.series import Batch
 
 MAGIC = b"TAKTSMP1"
 SUFFIX = ".taktsamples"
@@ -28,7 +32,6 @@ _SCHEMA = pa.schema(
     [("sequence", pa.uint64())]
     + [(name, pa.int64()) for name in ("intended_ns", "sent_ns", "received_ns")]
 )
-_BATCH = 1 << 20  # rows of one row group: bounds the memory of the conversion
 
 
 class BadRecording(ValueError):
@@ -43,10 +46,33 @@ class Recording:
     dropped: int = 0
     realtime_offset_ns: int = 0
 
+    def parts(self) -> Iterator[NDArray[np.void]]:
+        """The records in batches, so that never more of the file than one of them is mapped."""
+        for start in range(0, len(self.records), series.BATCH):
+            end = min(start + series.BATCH, len(self.records))
+            if isinstance(self.records, np.memmap) and self.records.filename is not None:
+                place = self.records.offset + start * RECORD.itemsize
+                yield np.memmap(self.records.filename, RECORD, "r", place, (end - start,))
+            else:
+                yield self.records[start:end]
+
+    def batches(self) -> Iterator[Batch]:
+        """The same as columns."""
+        start = 0
+        for part in self.parts():
+            yield Batch(start, *(part[name].astype(np.int64) for name in RECORD.names or ()))
+            start += len(part)
+
 
 def needed_bytes(count: int) -> int:
     """The size of a sample file for ``count`` samples."""
     return HEADER_BYTES + count * RECORD.itemsize
+
+
+def header(count: int) -> bytes:
+    """The header of a sample file that is full with ``count`` records."""
+    fields = _HEADER.pack(MAGIC, HEADER_BYTES, RECORD.itemsize, count, count, 0, 0)
+    return fields.ljust(HEADER_BYTES, b"\0")
 
 
 def read(path: Path) -> Recording:
@@ -93,10 +119,13 @@ def store(recording: Recording, path: Path) -> None:
     }
     try:
         with pq.ParquetWriter(
-            temporary, _SCHEMA.with_metadata(metadata), compression="zstd"
+            temporary,
+            _SCHEMA.with_metadata(metadata),
+            compression="zstd",
+            use_dictionary=False,  # times hardly repeat, but they grow steadily
+            column_encoding=dict.fromkeys(_SCHEMA.names, "DELTA_BINARY_PACKED"),
         ) as writer:
-            for start in range(0, len(recording.records), _BATCH):
-                part = recording.records[start : start + _BATCH]
+            for part in recording.parts():
                 columns = [np.ascontiguousarray(part[name]) for name in RECORD.names or ()]
                 writer.write_batch(pa.record_batch(columns, schema=_SCHEMA))
         flush(temporary)

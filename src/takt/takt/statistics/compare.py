@@ -27,9 +27,9 @@ from scipy.stats import norm, t
 
 from takt.results.model import Cell, Run, Status
 from takt.statistics.bootstrap import standard_errors
+from takt.statistics.distribution import percentiles
 from takt.statistics.moderation import moderated
 from takt.statistics.series import Int64, joined, read_series
-from takt.statistics.summary import percentiles
 
 #: Name, share, and how many samples a repetition needs for a say about it.
 QUANTILES = {"p50": (0.5, 20), "p99": (0.99, 500)}

@@ -4,49 +4,86 @@
 from __future__ import annotations
 
 import numpy as np
-import takt_core
-from numpy.typing import NDArray
 
-from takt.results.model import Extreme, Subscriber
-from takt.statistics.series import series_of
-from takt.statistics.summary import EXTREMES, microseconds, percentiles
+from takt.results.model import Subscriber
+from takt.statistics.distribution import Distribution, Extremes, microseconds
+from takt.statistics.series import Batch, Int64, Series
 
 
-def subscriber(records: NDArray[np.void], sent: int, duplicated: int) -> Subscriber:
-    """Counts and latencies of one recording; ``sent`` messages were published."""
-    names = ("sequence", "intended_ns", "sent_ns", "received_ns")
-    series = series_of(*(records[name].astype(np.int64) for name in names))
-    highest, lowest = takt_core.extremes(series.latency_ns, EXTREMES) if len(series) else ([], [])
+class Arrivals:
+    """In which order samples came: how many, how many distinct ones, how many after a later one."""
 
-    def indexed(pairs: list[tuple[int, int]]) -> list[Extreme]:
-        return [
-            Extreme(index=int(series.sequence[place]), us=microseconds(value))
-            for place, value in pairs
-        ]
+    def __init__(self) -> None:
+        self.count = 0
+        self.lost = 0  # recorded as lost
+        self.out_of_order = 0
+        self.reached = 0  # one above the highest sequence, lost ones included
+        self._highest = -1
+        self._in_order = 0
+        self._begins: list[Int64] = []  # of stretches of sequences that came one after the other
+        self._ends: list[Int64] = []
+        self._behind: list[Int64] = []  # that came after a higher one, or twice
 
-    distinct = distinct_count(records)
-    return Subscriber(
-        count=len(records),
-        lost=max(0, sent - distinct),
-        duplicated=max(duplicated, len(records) - distinct),
-        out_of_order=out_of_order(records),
-        first_us=None if series.first_ns is None else microseconds(series.first_ns),
-        latency=percentiles(series.latency_ns) if len(series) else None,
-        highest=indexed(highest),
-        lowest=indexed(lowest),
-    )
+    def add(self, batch: Batch) -> None:
+        """Takes in the next rows."""
+        if not len(batch):
+            return
+        self.reached = max(self.reached, int(batch.sequence.max()) + 1)
+        sequence = batch.sequence[batch.received_ns != 0]
+        self.lost += len(batch) - len(sequence)
+        self.count += len(sequence)
+        if not len(sequence):
+            return
+        before = np.maximum.accumulate(np.concatenate([[self._highest], sequence]))[:-1]
+        rising = sequence > before
+        self.out_of_order += int((sequence < before).sum())
+        self._behind += [] if rising.all() else [sequence[~rising]]
+        ahead = sequence[rising]
+        self._in_order += len(ahead)
+        if len(ahead):
+            (gaps,) = np.nonzero(np.diff(ahead) != 1)
+            self._begins.append(ahead[np.concatenate([[0], gaps + 1])])
+            self._ends.append(ahead[np.concatenate([gaps, [len(ahead) - 1]])] + 1)
+            self._highest = int(ahead[-1])
+
+    def distinct(self) -> int:
+        """How many samples came, those that came twice counted once."""
+        if not self._behind:
+            return self._in_order
+        behind = np.unique(np.concatenate(self._behind))
+        begins, ends = np.concatenate(self._begins), np.concatenate(self._ends)
+        place = np.searchsorted(begins, behind, side="right") - 1
+        twice = (place >= 0) & (behind < ends[place])
+        return self._in_order + int((~twice).sum())
 
 
-def distinct_count(records: NDArray[np.void]) -> int:
-    """How many samples are there, those that came twice counted once."""
-    sequence = records["sequence"]
-    ascending = bool((sequence[1:] > sequence[:-1]).all())  # as nearly always, and much faster
-    return len(sequence) if ascending else len(np.unique(sequence))
+class Listener:
+    """One of the subscribers; the first message is in no percentile."""
 
+    def __init__(self) -> None:
+        self.arrivals = Arrivals()
+        self._latency, self._extremes = Distribution(), Extremes()
+        self._first_ns: int | None = None
 
-def out_of_order(records: NDArray[np.void]) -> int:
-    """How many samples came after one with a higher sequence number."""
-    sequence = records["sequence"]
-    if len(sequence) < 2:
-        return 0
-    return int((sequence[1:] < np.maximum.accumulate(sequence)[:-1]).sum())
+    def add(self, batch: Batch, series: Series | None) -> None:
+        """Takes in the next rows, and what they are as a series where latencies are asked for."""
+        self.arrivals.add(batch)
+        if series is None:
+            return
+        self._latency.add(series.latency_ns)
+        self._extremes.add(series.latency_ns, series.sequence)
+        self._first_ns = series.first_ns if batch.start == 0 else self._first_ns
+
+    def result(self, sent: int, duplicated: int) -> Subscriber:
+        """Its counts and latencies, ``sent`` messages being published."""
+        distinct, count = self.arrivals.distinct(), self.arrivals.count
+        return Subscriber(
+            count=count,
+            lost=max(0, sent - distinct),
+            duplicated=max(duplicated, count - distinct),
+            out_of_order=self.arrivals.out_of_order,
+            first_us=None if self._first_ns is None else microseconds(self._first_ns),
+            latency=self._latency.percentiles(),
+            highest=self._extremes.highest,
+            lowest=self._extremes.lowest,
+        )

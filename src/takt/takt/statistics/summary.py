@@ -1,97 +1,80 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The numbers of one series of samples, computed by the C++ core.
-
-Nothing here counts, sorts or bounds by itself: ``takt_core`` does, so that the tool and the C++
-side can never disagree. This file only turns its nanoseconds into the models of ``run.json``.
-"""
+"""The numbers of samples that are together one measurement; ``takt_core`` computes them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+import numpy as np
 import takt_core
 
-from takt.results.model import Exceedance, Extreme, Percentiles, Statistics
-from takt.statistics.series import Int64
+from takt.results.model import Exceedance, Statistics
+from takt.statistics.distribution import Distribution, Extremes, microseconds
+from takt.statistics.series import Series
 
-#: The names in ``Percentiles`` and the percentiles that they stand for.
-PERCENTILES = {
-    "p50_us": 50.0,
-    "p90_us": 90.0,
-    "p99_us": 99.0,
-    "p999_us": 99.9,
-    "p9999_us": 99.99,
-    "p99999_us": 99.999,
-}
-EXTREMES = 10
 #: Rates of common control loops; a verdict asks how often a response took longer than a period.
 LOOP_RATES_HZ = (10, 20, 50, 100, 200, 250, 500, 1000, 2000, 4000, 10_000)
 CONFIDENCE = 0.95
 
 
-def summarise(
-    latency_ns: Int64,
-    response_ns: Int64,
-    first_ns: int | None,
-    deadline_us: float,
-    sequence: Int64 | None = None,
-) -> Statistics:
-    """Statistics of a series of received samples, the first one left out.
+class Summary:
+    """Statistics of received samples, first ones left out, that come part by part."""
 
-    Latencies and responses in ns, of equal length and not empty (ValueError); ``first_ns`` is the
-    first sample's latency, None where it was lost. An extreme's index
-    is the sample's ``sequence`` where that is given, else its place in ``latency_ns``.
-    """
-    if len(latency_ns) == 0 or len(latency_ns) != len(response_ns):
-        raise ValueError(
-            f"{len(latency_ns)} latencies and {len(response_ns)} responses: "
-            "statistics need at least one sample, and as many of one as of the other"
+    def __init__(self, deadline_us: float) -> None:
+        self.latency = Distribution()
+        self._response = Distribution()
+        self._extremes = Extremes()
+        self._firsts: list[int] = []
+        self._limits_us = [deadline_us, *(1e6 / rate for rate in LOOP_RATES_HZ)]
+        self._exceeded = [0] * len(self._limits_us)
+
+    def add(self, series: Series) -> None:
+        """Takes in more samples."""
+        self.latency.add(series.latency_ns)
+        self._response.add(series.response_ns)
+        self._extremes.add(series.latency_ns, series.sequence)
+        self._firsts += [] if series.first_ns is None else [series.first_ns]
+        late = series.response_ns
+        for place in np.argsort(self._limits_us):  # each only among those that exceed a lower one
+            late = late[late > round(self._limits_us[place] * 1000)]
+            self._exceeded[place] += len(late)
+
+    def statistics(self) -> Statistics | None:
+        """What they amount to; None without samples."""
+        latency, response = self.latency.percentiles(), self._response.percentiles()
+        if latency is None or response is None:
+            return None
+        deadline, *loops = (
+            exceedance(limit, exceeded, latency.count)
+            for limit, exceeded in zip(self._limits_us, self._exceeded, strict=True)
         )
-    highest, lowest = takt_core.extremes(latency_ns, EXTREMES)
-    return Statistics(
-        latency=percentiles(latency_ns),
-        response=percentiles(response_ns),
-        first_us=None if first_ns is None else microseconds(first_ns),
-        highest=_extremes(highest, sequence),
-        lowest=_extremes(lowest, sequence),
-        exceedance=exceedance(response_ns, deadline_us),
-        loop_exceedance=[exceedance(response_ns, 1e6 / rate) for rate in LOOP_RATES_HZ],
-    )
+        return Statistics(
+            latency=latency,
+            response=response,
+            first_us=microseconds(max(self._firsts)) if self._firsts else None,
+            highest=self._extremes.highest,
+            lowest=self._extremes.lowest,
+            exceedance=deadline,
+            loop_exceedance=loops,
+        )
 
 
-def percentiles(values_ns: Int64) -> Percentiles:
-    """Order statistics of ``values_ns`` (ns, not empty) in µs."""
-    found = takt_core.order_statistics(values_ns, list(PERCENTILES.values()))
-    named = dict(zip(PERCENTILES, map(microseconds, found.percentiles), strict=True))
-    return Percentiles(
-        count=found.count,
-        min_us=microseconds(found.min),
-        mean_us=microseconds(found.mean),
-        stddev_us=microseconds(found.stddev),
-        max_us=microseconds(found.max),
-        **named,
-    )
+def summarise(parts: Iterable[Series], deadline_us: float) -> Statistics | None:
+    """Statistics of several recordings or batches together; None without samples."""
+    summary = Summary(deadline_us)
+    for part in parts:
+        summary.add(part)
+    return summary.statistics()
 
 
-def exceedance(response_ns: Int64, deadline_us: float) -> Exceedance:
-    """How often a response came after the deadline (both since the intended time)."""
-    exceeded = int((response_ns > round(deadline_us * 1000)).sum())
-    probability, upper_bound = takt_core.exceedance(exceeded, len(response_ns), CONFIDENCE)
+def exceedance(deadline_us: float, exceeded: int, count: int) -> Exceedance:
+    """``exceeded`` of ``count`` responses came after the deadline, with the bound on how often."""
+    probability, upper_bound = takt_core.exceedance(exceeded, count, CONFIDENCE)
     return Exceedance(
         deadline_us=deadline_us,
         exceeded=exceeded,
-        count=len(response_ns),
+        count=count,
         probability=probability,
         upper_bound=upper_bound,
         confidence=CONFIDENCE,
     )
-
-
-def microseconds(nanoseconds: float) -> float:
-    """ns to µs, kept to the last ns that a clock can tell."""
-    return round(nanoseconds / 1000, 6)
-
-
-def _extremes(pairs: list[tuple[int, int]], sequence: Int64 | None) -> list[Extreme]:
-    return [
-        Extreme(index=index if sequence is None else int(sequence[index]), us=microseconds(value))
-        for index, value in pairs
-    ]

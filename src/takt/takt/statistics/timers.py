@@ -2,35 +2,45 @@
 """What only timers have: reported latencies, and the jitter of a cyclic timer.
 
 The definitions are those of docs/reference/probes.md, after Sticha 2014, sections 4.1 and 4.2.
-Percentiles and extremes come from ``takt_core``, as everywhere.
 """
 
 from __future__ import annotations
 
 import numpy as np
-import takt_core
 from numpy.typing import NDArray
 
-from takt.results.model import Cyclic, Extreme, OneShot
-from takt.statistics.series import Int64
-from takt.statistics.summary import EXTREMES, microseconds, percentiles
+from takt.results.model import Cyclic, OneShot
+from takt.statistics.distribution import Distribution, Extremes, microseconds
+from takt.statistics.series import Batch, Int64
 
 FIRST_INTERVALS = 2  # set apart: roscpp settles in them (Sticha 2014, 4.2.2)
 
 
-def one_shot(records: NDArray[np.void], reports: bool) -> OneShot:
+class OneShots:
     """Reported latency and its difference to the measured one; the first sample left out."""
-    fired = records["received_ns"] != 0
-    never = int((~fired).sum())
-    fired[:1] = False
-    if not reports or not fired.any():
-        return OneShot(reported=None, difference=None, never_fired=never)
-    sent, received, due = (
-        records[name][fired].astype(np.int64) for name in ("sent_ns", "received_ns", "intended_ns")
-    )
-    return OneShot(
-        reported=percentiles(sent - due), difference=percentiles(sent - received), never_fired=never
-    )
+
+    def __init__(self, *, reports: bool) -> None:
+        self._reports = reports  # whether the timer says itself how late it was
+        self._reported, self._difference = Distribution(), Distribution()
+        self._never = 0
+
+    def add(self, batch: Batch) -> None:
+        """Takes in the next rows."""
+        fired = batch.received_ns != 0
+        self._never += int((~fired).sum())
+        if self._reports:
+            fired[: batch.start == 0] = False
+            sent = batch.sent_ns[fired]
+            self._reported.add(sent - batch.intended_ns[fired])
+            self._difference.add(sent - batch.received_ns[fired])
+
+    def result(self) -> OneShot:
+        """What they amount to."""
+        return OneShot(
+            reported=self._reported.percentiles(),
+            difference=self._difference.percentiles(),
+            never_fired=self._never,
+        )
 
 
 def jitter_ns(received_ns: NDArray[np.integer], period_ns: int) -> Int64:
@@ -44,31 +54,52 @@ def jitter_ns(received_ns: NDArray[np.integer], period_ns: int) -> Int64:
     return jitter
 
 
-def cyclic(records: NDArray[np.void], period_ns: int) -> Cyclic | None:
-    """Drift and jitter of one timer; None where fewer than four callbacks came."""
-    fired = records[records["received_ns"] != 0]
-    if len(fired) < FIRST_INTERVALS + 2:
-        return None
-    times, numbers = (fired[name].astype(np.int64) for name in ("received_ns", "sequence"))
-    jitter = jitter_ns(times, period_ns)
-    settled = jitter[FIRST_INTERVALS:]
-    drift = (times - times[0]) - (numbers - numbers[0]) * period_ns
-    highest, lowest = takt_core.extremes(settled, EXTREMES)
-    return Cyclic(
-        drift=percentiles(drift[1:]),
-        jitter=percentiles(settled),
-        highest=_indexed(highest),
-        lowest=_indexed(lowest),
-        first_two_us=[microseconds(int(one)) for one in jitter[:FIRST_INTERVALS]],
-        negative_share=float((settled < 0).mean()),
-        callbacks=len(fired),
-        expiries=int(numbers[-1] - numbers[0]) + 1,
-        rate_hz=float((len(times) - 1) * 1e9 / (times[-1] - times[0])),
-    )
+class Calls:
+    """Drift and jitter of one cyclic timer."""
 
+    def __init__(self, period_ns: int) -> None:
+        self._period_ns = period_ns
+        self._drift, self._jitter, self._extremes = Distribution(), Distribution(), Extremes()
+        self._first_two: list[int] = []
+        self._negative = self._calls = 0
+        self._first = self._last = (0, 0)  # sequence, time
 
-def _indexed(pairs: list[tuple[int, int]]) -> list[Extreme]:
-    """Extremes by the place of their callback: interval i ends at callback i."""
-    return [
-        Extreme(index=place + FIRST_INTERVALS + 1, us=microseconds(value)) for place, value in pairs
-    ]
+    def add(self, batch: Batch) -> Int64:
+        """Takes in the next rows; returns their jitter, without that of the first two intervals."""
+        fired = batch.received_ns != 0
+        times, numbers = batch.received_ns[fired], batch.sequence[fired]
+        if not len(times):
+            return np.empty(0, dtype=np.int64)
+        if not self._calls:
+            self._first = (int(numbers[0]), int(times[0]))
+        before = np.array([self._last[1]][: self._calls], dtype=np.int64)
+        jitter = jitter_ns(np.concatenate([before, times]), self._period_ns)
+        ended = self._calls + (not self._calls)  # interval i ends at callback i
+        apart = max(0, FIRST_INTERVALS + 1 - ended)
+        self._first_two += jitter[:apart].tolist()
+        settled = jitter[apart:]
+        self._jitter.add(settled)
+        self._extremes.add(settled, np.arange(len(settled)) + ended + apart)
+        self._negative += int((settled < 0).sum())
+        drift = (times - self._first[1]) - (numbers - self._first[0]) * self._period_ns
+        self._drift.add(drift[not self._calls :])
+        self._last = (int(numbers[-1]), int(times[-1]))
+        self._calls += len(times)
+        return settled
+
+    def result(self) -> Cyclic | None:
+        """What they amount to; None where fewer than four callbacks came."""
+        drift, jitter = self._drift.percentiles(), self._jitter.percentiles()
+        if drift is None or jitter is None:
+            return None
+        return Cyclic(
+            drift=drift,
+            jitter=jitter,
+            highest=self._extremes.highest,
+            lowest=self._extremes.lowest,
+            first_two_us=[microseconds(one) for one in self._first_two],
+            negative_share=self._negative / jitter.count,
+            callbacks=self._calls,
+            expiries=self._last[0] - self._first[0] + 1,
+            rate_hz=(self._calls - 1) * 1e9 / max(1, self._last[1] - self._first[1]),
+        )
