@@ -103,7 +103,8 @@ class Fake:
         ready = result.with_name(f"{result.name}.ready")
         ready.touch()
         name, number, _ = result.name.rsplit(".", 2)
-        earlier = [result.with_name(f"{name}.{k}.json.ready") for k in range(int(number))]
+        before = int(number) if number.isdecimal() else 0  # a talker has no number
+        earlier = [result.with_name(f"{name}.{k}.json.ready") for k in range(before)]
         while not self.stopped and not all(one.exists() for one in earlier):
             time.sleep(0.005)
 

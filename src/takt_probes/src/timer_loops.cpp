@@ -68,6 +68,9 @@ Outcome timer_oneshot(const Bench& bench, Timer& timer) {
       ++outcome.lost;
     }
     outcome.sent = k + 1;
+    if (k == 0) {
+      loop.count_from_here();
+    }
   }
   outcome.finished = outcome.sent == options.count;
   outcome.rests = rests.count();
@@ -112,6 +115,9 @@ Outcome timer_cyclic(const Bench& bench, Timer& timer) {
         outcome.overruns += expiry->called - intended >= options.period ? 1 : 0;
         ++outcome.received;
         ++outcome.sent;
+      }
+      if (outcome.received == 1) {
+        loop.count_from_here();
       }
     } else if (bench.stop.requested() || timer.problem()) {
       break;

@@ -110,3 +110,21 @@ def test_the_executor_has_no_round_robin(probes: Probes) -> None:
     )
     assert done.returncode == 2
     assert "fifo" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("stack", "transport"),
+    [("raw", "timerfd"), ("rcl", "rcl_timer"), ("ros1", "ros_timer"), ("ros1", "steady_timer")],
+)
+@pytest.mark.parametrize("kind", ["timer-oneshot", "timer-cyclic"])
+def test_after_the_first_sample_memory_is_there(
+    probes: Probes, as_root: None, stack: str, transport: str, kind: str
+) -> None:
+    running = probes.start(
+        stack, kind, "--transport", transport, "--policy", "rr", "--priority", 40,
+        "--count", COUNT,
+    )  # fmt: skip
+    obtained = check_document(running, "both")["obtained"]
+    assert obtained["memory_locked"]
+    # The stack of a middleware's thread alone is 2048 pages; the kernel may move one now and then.
+    assert obtained["minor_faults"] + obtained["major_faults"] < 20

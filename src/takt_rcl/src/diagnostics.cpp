@@ -31,9 +31,11 @@ std::string microseconds(nanoseconds time) {
 // "3 deadlines missed, 1 release skipped" of what went wrong since the last report.
 class Complaint {
  public:
-  void add(std::uint64_t count, std::uint64_t before, const char* what, unsigned char level) {
+  void add(std::uint64_t count, std::uint64_t before, const char* one, const char* many,
+           unsigned char level) {
     if (count == before) return;
-    text_ += (text_.empty() ? "" : ", ") + std::to_string(count - before) + " " + what;
+    const std::uint64_t times = count - before;
+    text_ += (text_.empty() ? "" : ", ") + std::to_string(times) + " " + (times == 1 ? one : many);
     level_ = std::max(level_, level);
   }
   void write(DiagnosticStatus& status) {
@@ -48,13 +50,15 @@ class Complaint {
 
 void describe(const TaskStatistics& now, const TaskStatistics& before, DiagnosticStatus& status) {
   Complaint complaint;
-  complaint.add(now.deadline_misses, before.deadline_misses, "deadlines missed",
+  complaint.add(now.deadline_misses, before.deadline_misses, "deadline missed", "deadlines missed",
                 DiagnosticStatus::ERROR);
-  complaint.add(now.age_violations, before.age_violations, "times on data that was too old",
-                DiagnosticStatus::ERROR);
-  complaint.add(now.skipped, before.skipped, "releases skipped", DiagnosticStatus::WARN);
-  complaint.add(now.lost_arrivals, before.lost_arrivals, "messages lost", DiagnosticStatus::WARN);
-  complaint.add(now.budget_overruns, before.budget_overruns, "budgets overrun",
+  complaint.add(now.age_violations, before.age_violations, "time on data that was too old",
+                "times on data that was too old", DiagnosticStatus::ERROR);
+  complaint.add(now.skipped, before.skipped, "release skipped", "releases skipped",
+                DiagnosticStatus::WARN);
+  complaint.add(now.lost_arrivals, before.lost_arrivals, "message lost", "messages lost",
+                DiagnosticStatus::WARN);
+  complaint.add(now.budget_overruns, before.budget_overruns, "budget overrun", "budgets overrun",
                 DiagnosticStatus::WARN);
   complaint.write(status);
   const std::pair<const char*, std::uint64_t> counts[]{{"releases", now.releases},

@@ -33,7 +33,7 @@ def _quota(system: System) -> tuple[float, float, str] | None:
     """CPU time in ms per period in ms and the file that says so; None where not limited."""
     for folder in _unified_folders(system):
         words = (system.text(f"{folder}/cpu.max") or "").split()
-        if len(words) == 2 and words[0].isdigit() and words[1].isdigit():
+        if len(words) == 2 and words[0].isdecimal() and words[1].isdecimal():
             return int(words[0]) / 1000, int(words[1]) / 1000, f"{folder}/cpu.max"
     if group := cpu_controller_path(system):
         quota = system.number(f"{group}/cpu.cfs_quota_us")

@@ -140,7 +140,7 @@ def ros_versions(environment: Mapping[str, str]) -> dict[str, str]:
 
 def _distribution_of(rcl: str | None) -> str | None:
     major = (rcl or "").partition(".")[0]
-    return _DISTRIBUTION_OF_RCL.get(int(major)) if major.isdigit() else None
+    return _DISTRIBUTION_OF_RCL.get(int(major)) if major.isdecimal() else None
 
 
 def _tool_commit() -> str | None:

@@ -73,7 +73,7 @@ def interrupts(system: System) -> Finding:
     read, touching = 0, []
     for number in system.names("/proc/irq"):
         allowed = system.text(f"/proc/irq/{number}/smp_affinity_list")
-        if not number.isdigit() or allowed is None:
+        if not number.isdecimal() or allowed is None:
             continue
         read += 1
         effective = system.text(f"/proc/irq/{number}/effective_affinity_list")

@@ -168,7 +168,7 @@ def softirq_threads(system: System) -> Finding | None:
         if (system.text(path) or "").startswith("ksoftirqd/"):
             # fields after the name: state is the 3rd of proc(5), rt_priority the 40th, policy 41st
             fields = (system.text(path[: -len("comm")] + "stat") or "").rpartition(") ")[2].split()
-            if len(fields) > 38 and fields[37].isdigit():
+            if len(fields) > 38 and fields[37].isdecimal():
                 priority = int(fields[37])
                 return Finding(
                     id="ksoftirqd",

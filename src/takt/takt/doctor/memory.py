@@ -15,7 +15,7 @@ _SHARED_MEMORY = "/dev/shm"  # noqa: S108 - looked at, not written to
 def memory_bytes(system: System, name: str) -> int | None:
     """A line of ``/proc/meminfo`` in bytes."""
     words = system.pairs("/proc/meminfo").get(name, "").split()
-    return int(words[0]) * 1024 if words and words[0].isdigit() else None
+    return int(words[0]) * 1024 if words and words[0].isdecimal() else None
 
 
 def swap(system: System) -> Finding:

@@ -29,7 +29,7 @@ def parse_cpu_list(text: str | None) -> list[int]:
     cpus: set[int] = set()
     for part in (text or "").split(","):
         first, _, last = part.strip().partition("-")
-        if first.isdigit() and (last.isdigit() or not last):
+        if first.isdecimal() and (last.isdecimal() or not last):
             cpus.update(range(int(first), int(last or first) + 1))
     return sorted(cpus)
 
@@ -135,9 +135,9 @@ class System:
     def release_number(self) -> tuple[int, int]:
         """Major and minor number of the kernel; (0, 0) where unknown."""
         parts = self.release.split(".")
-        if len(parts) < 2 or not parts[0].isdigit():
+        if len(parts) < 2 or not parts[0].isdecimal():
             return (0, 0)
-        minor = "".join(c for c in parts[1] if c.isdigit())
+        minor = "".join(c for c in parts[1] if c.isdecimal())
         return (int(parts[0]), int(minor or 0))
 
     @cached_property

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import sqrt
+from math import floor, sqrt
 from typing import Any
 
 import numpy as np
@@ -117,7 +117,7 @@ def accumulate(
         stddev_us=sqrt(max(0.0, squares / count - mean**2)),
         max_us=high,
         percentiles_us=_percentiles(values, counts),
-        exceedance=exceedance(deadline, int(counts[values >= deadline].sum()), count),
+        exceedance=exceedance(deadline, int(counts[values >= floor(deadline)].sum()), count),
         tail=fit(values, counts),
         runs=runs,
     )

@@ -44,7 +44,8 @@ def sentences(one: Accumulated) -> list[str]:
     found, deadline = one.exceedance, text.duration(one.exceedance.deadline_us)
     bound = f"at most {found.upper_bound:.2g} with {found.confidence:.0%} confidence"
     seen = f"{text.count(found.exceeded)} of {text.count(found.count)} reached {deadline}"
-    lines = [f"{seen}; the probability is {bound}"]
+    lost = f"; {text.count(one.lost)} more were lost and are in no number" if one.lost else ""
+    lines = [f"{seen}; the probability is {bound}{lost}"]
     if isinstance(one.tail, Refusal):
         lines.append(f"no estimate beyond what was seen: {one.tail.reason}")
         return lines

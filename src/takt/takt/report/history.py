@@ -94,10 +94,8 @@ def _ticks(edges: NDArray[np.float64], logarithmic: bool) -> list[charts.Json]:
         step = unit * next(factor for factor in (1, 2, 5, 10) if unit * factor >= rough)
         values = np.arange(np.ceil(low / step), high / step) * step
     values = values[(values >= low) & (values <= high)]
-    along = np.log if logarithmic else np.asarray
-    share = (along(values) - along(low)) / (along(high) - along(low))
-    bins = len(edges) - 1
+    places = np.interp(values, edges, np.arange(len(edges)))
     return [
-        {"bin": round(float(at) * bins, 2), "label": text.count(round(float(value)))}
-        for at, value in zip(share, values, strict=True)
+        {"bin": round(float(place), 2), "label": text.count(round(float(value)))}
+        for place, value in zip(places, values, strict=True)
     ]

@@ -117,8 +117,8 @@ def wants_logarithm(low: int, high: int) -> bool:
 def log_binned(
     run: Counts, low: int, high: int, most: int = MOST_BINS // 3
 ) -> tuple[NDArray[np.float64], Int64]:
-    """Edges and counts of equal bins on a logarithmic axis; no count is lost."""
-    edges = np.geomspace(low, high, most + 1)
+    """Edges and counts of bins that grow with the value, none below 1 µs; no count is lost."""
+    edges = np.unique(np.round(np.geomspace(low, high, most + 1)))
     places = np.clip(np.searchsorted(edges, run.value_us, side="right") - 1, 0, len(edges) - 2)
     counts = np.zeros(len(edges) - 1, dtype=np.int64)
     np.add.at(counts, places, run.count)
@@ -148,7 +148,7 @@ def _draw(axes: Axes, series: Sequence[Counts]) -> None:
     axes.set_ylim(bottom=0.7)
     axes.grid(alpha=0.3)
     if len(series) > 1:
-        axes.legend(fontsize="small")
+        axes.legend(fontsize="small", loc="upper right")
 
 
 def _save(figure: Figure, file: Path) -> list[Path]:

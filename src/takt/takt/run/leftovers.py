@@ -75,7 +75,7 @@ def _sweep(names: Iterable[str], memory: Path) -> list[str]:
         return []
     used = set[str]()
     for entry in _PROC.iterdir():
-        if entry.name.isdigit():
+        if entry.name.isdecimal():
             used |= _used_by(int(entry.name), memory)
     removed = []
     for name in there:

@@ -60,7 +60,8 @@ def _head(result: SimulationResult) -> str:
         result.duration_from, f" ({result.duration_from})"
     )
     overheads = "with overheads" if result.overheads else "without overheads of the executor"
-    verdict = f"{result.misses} deadlines missed" if result.misses else "no deadline missed"
+    missed = "1 deadline" if result.misses == 1 else f"{result.misses} deadlines"
+    verdict = f"{missed} missed" if result.misses else "no deadline missed"
     early = ", interrupted" if result.interrupted else ""
     return (
         f"{result.application}: {result.duration_ms / 1000:.6g} s simulated{why}{early}, {taken}, "

@@ -130,7 +130,7 @@ def _bars(number: str, title: str, bars: Bars, folder: Path) -> list[Figure]:
     axes.set_xticks(range(len(places)), places)
     axes.set(title=title, ylabel="share (%)")
     axes.set_ylim(0, max(5.0, 1.1 * axes.get_ylim()[1]))
-    axes.legend(fontsize=8)
+    axes.legend(fontsize=8, loc="upper right")
     return _save(picture, number, folder)
 
 
