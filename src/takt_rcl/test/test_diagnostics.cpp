@@ -90,6 +90,10 @@ TEST_F(Diagnostics, TellOnceMoreAtTheEndWhatTheExecutorCounted) {
   EXPECT_EQ(report.status[1].name, "/watched: fine");
   EXPECT_EQ(report.status[2].name, "/watched: late");
   EXPECT_EQ(report.status[2].level, DiagnosticStatus::ERROR);
+  const std::string& message = report.status[2].message;  // about the time since the first report
+  EXPECT_TRUE(message.starts_with("1 deadline missed") ||
+              message.find(" deadlines missed") != std::string::npos)
+      << message;
   for (const char* task : {"fine", "late"}) {
     const takt::TaskStatistics counted = executor_.statistics(task);
     Values told = values_of(report.status[task == std::string{"fine"} ? 1 : 2]);
