@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "takt/executor/calendar.hpp"
 
+#include <algorithm>
+
 namespace takt::executor {
 
 void Calendar::set(TaskIndex task, TimePoint time) noexcept {
@@ -23,6 +25,18 @@ void Calendar::remove(TaskIndex task) noexcept {
   if (at < heap_.size()) {
     settle(at, last);
   }
+}
+
+// Of the part of the heap below `from`, as deep as its height.
+// NOLINTNEXTLINE(misc-no-recursion): the logarithm of the number of tasks
+TimePoint Calendar::earliest_after(TimePoint time, std::size_t from) const noexcept {
+  if (from >= heap_.size()) {
+    return TimePoint::max();
+  }
+  if (heap_[from].time > time) {
+    return heap_[from].time;
+  }
+  return std::min(earliest_after(time, 2 * from + 1), earliest_after(time, 2 * from + 2));
 }
 
 // Puts the entry where it belongs, starting from a free place.

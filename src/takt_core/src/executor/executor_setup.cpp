@@ -38,7 +38,6 @@ void Executor::create_state(TaskIndex index) {
     state.writes.push_back(registry_->topic(topic));
   }
   state.trigger = task.trigger.empty() ? nullptr : registry_->topic(task.trigger);
-  state.group_mutex = registry_->group(task.group);
   registry_->tasks[index].cpu = task.cpu;  // where it is, it stays
   if (state.binding.kernel_deadline) {
     partitions_.push_back(std::make_unique<Lanes>(*shared_, index));

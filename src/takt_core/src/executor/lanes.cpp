@@ -4,198 +4,265 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <mutex>
-#include <ranges>
 
-#include "takt/executor/kernel_deadline.hpp"
 #include "takt/executor/run_job.hpp"
 
 namespace takt::executor {
 namespace {
 
-// The lane that the calling thread is; null outside of lanes.
+// The worker that the calling thread is; null outside of lanes.
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): of its thread alone
-thread_local const void* current_lane = nullptr;
+thread_local const void* current_worker = nullptr;
+
+constexpr int nothing = 0;  // below all priorities
 
 }  // namespace
 
-Lanes::Lanes(Shared& shared, int cpu) : Partition(shared), cpu_(cpu) {}
+Lanes::Lanes(Shared& shared, int cpu) : Partition(shared), cpu_(cpu) {
+  lanes_.reserve(os::max_priority);
+  workers_.reserve(os::max_priority);
+  watches_.reserve(os::max_priority);
+  started_.reserve(os::max_priority);
+}
 
-Lanes::Lanes(Shared& shared, TaskIndex kernel_deadline)
-    : Partition(shared), kernel_deadline_(kernel_deadline) {}
+Lanes::Lanes(Shared& shared, TaskIndex kernel_deadline) : Lanes(shared, -1) {
+  kernel_deadline_ = kernel_deadline;
+}
 
 Lanes::~Lanes() {
   Lanes::join();
 }
 
-void Lanes::prepare(const Plan& plan) {
+Lanes::Lane* Lanes::lane_of(const TaskState& task) noexcept {
   if (kernel_deadline_) {
-    if (lanes_.empty()) {
-      add_lane(0, plan.targets[shared_.scenario].get());
-    }
-    return;
+    return lanes_.data();
   }
-  for (const sched::CompiledScenario& scenario : plan.strategy.scenarios()) {
-    for (TaskIndex i = 0; i < scenario.parameters().size(); ++i) {
-      const int priority = scenario.parameters(i).priority;
-      if (task(i).partition == this && lane_of(priority) == nullptr) {
-        add_lane(priority, nullptr);
-      }
-    }
-  }
+  const std::size_t at = at_[static_cast<std::size_t>(task.lane)];
+  return at == 0 ? nullptr : &lanes_[at - 1];
 }
 
-void Lanes::add_lane(int priority, const Target* target) {
-  auto lane = std::make_unique<Lane>(shared_.options.max_tasks, priority);
-  if (shared_.tracer) {
-    lane->recorder = shared_.tracer->add_thread();
-  }
-  os::ThreadSettings settings{.stack = shared_.options.stack};
-  if (kernel_deadline_) {
-    settings.name = "takt.d" + std::to_string(*kernel_deadline_);
-  } else {
-    settings.name = "takt.p" + std::to_string(priority);
-    settings.cpus = {cpu_};
-    if (shared_.options.real_time) {
-      settings.policy = os::SchedulingPolicy::fifo;
-      settings.priority = priority;
-    }
-  }
-  lane->thread = std::make_unique<os::Thread>(settings, [this, target, lane = lane.get()] {
-    enter_thread();
-    if (kernel_deadline_) {
-      ask_kernel(*target);
-    }
-    lane->real_time = os::current_thread().policy == os::SchedulingPolicy::fifo;
-    lane->ready.notify();
-    run(*lane, target);
-  });
-  lane->ready.wait();
-  shared_.add(lane->thread->shortfalls());
-  const std::lock_guard lock{mutex_};
-  by_priority_[static_cast<std::size_t>(priority)].store(lane.get(), std::memory_order_release);
-  lanes_.push_back(std::move(lane));
-}
-
+// Whoever calls this looks, before it sleeps or starts a job, whether somebody is up in time.
 void Lanes::place(TaskState& task, TimePoint time) noexcept {
-  Lane& lane = *lane_of(task.lane);
-  lane.calendar.set(task.index, time);
-  if (time < lane.asleep_until) {
-    lane.asleep_until = TimePoint::min();
-    lane.event.notify_thread();
-  }
+  Lane& lane = *lane_of(task);
+  lane.calendar->set(task.index, time);
+  lane.next = lane.calendar->first_time();
 }
 
 void Lanes::displace(TaskState& task) noexcept {
-  if (Lane* lane = lane_of(task.lane)) {
-    lane->calendar.remove(task.index);
+  if (Lane* const lane = lane_of(task)) {
+    lane->calendar->remove(task.index);
+    lane->next = lane->calendar->next_time();
+  }
+}
+
+void Lanes::retarget() noexcept {
+  shortest_period_ = std::chrono::nanoseconds::max();
+  for (TaskIndex i = 0; i < target_->scenario->parameters().size(); ++i) {
+    const sched::TaskParameters& parameters = target_->scenario->parameters(i);
+    if (task(i).partition == this && task(i).kind == sched::TaskKind::timer && parameters.active) {
+      shortest_period_ = std::min(shortest_period_, parameters.period);
+    }
+  }
+  // A group that is held keeps out those that belong to it now.
+  for (Started& started : started_) {
+    started.priority = std::max(started.priority, ceiling(started.task));
   }
 }
 
 void Lanes::wake_for(const TaskState& task) noexcept {
-  Lane* const lane = lane_of(task.wake_key.load());
-  // A lane that releases its own tasks is awake, and looks at the news before it sleeps.
-  if (lane != nullptr && lane != current_lane) {
-    lane->event.notify_thread();
+  // Both are written before the writer looks for announcements, and this one is announced already:
+  // if the values are about to change, their writer sees it.
+  Worker* const standby = standby_.load();
+  if (standby != nullptr && standby != current_worker && task.wake_key.load() > above_.load()) {
+    standby->event.notify_thread();
   }
 }
 
 void Lanes::wake_to_follow() noexcept {
-  // The highest lane takes the change to all of them, whatever the others do.
-  for (const auto& lane : std::views::reverse(by_priority_)) {
-    if (Lane* const found = lane.load(std::memory_order_acquire)) {
-      found->event.notify_thread();
-      return;
-    }
+  if (Worker* const standby = standby_.load()) {
+    standby->event.notify_thread();
   }
 }
 
 void Lanes::wake_to_stop() noexcept {
-  for (const auto& lane : by_priority_) {
-    if (Lane* const found = lane.load(std::memory_order_acquire)) {
+  for (const auto& worker : by_number_) {
+    if (Worker* const found = worker.load()) {
       found->event.notify_thread();
     }
   }
 }
 
 void Lanes::join() {
-  for (const auto& lane : lanes_) {
-    if (lane->thread->joinable()) {
-      lane->thread->join();
+  for (const auto& worker : workers_) {
+    if (worker->thread->joinable()) {
+      worker->thread->join();
     }
   }
 }
 
-void Lanes::run(Lane& lane, const Target* asked) noexcept {
-  current_lane = &lane;
+void Lanes::run(Worker& me, const Target* asked) noexcept {
+  current_worker = &me;
   std::unique_lock lock{mutex_};
   TimePoint now = os::now();
   while (!stopping()) {
-    catch_up(lane.recorder);
+    catch_up(me.recorder);
     if (kernel_deadline_ && target_ != nullptr && target_ != asked) {
       asked = target_;
       ask_kernel(*target_);
     }
-    const TimePoint until = lane.calendar.next_time();
-    if (until <= now) {
-      TaskState& state = task(lane.calendar.first());
-      if (const auto job = release(state, now, lane.recorder)) {
-        const Target& target = *target_;
-        lock.unlock();
-        now = run_exclusively(lane, state, *job, target);
-        lock.lock();
-        finish(lock, state, now, lane.recorder);
-      }
-      continue;
+    if (Lane* const lane = due(now)) {
+      run_first(me, *lane, lock, now);
+    } else {
+      sleep(me, lock, now);
     }
-    now = os::now();
-    if (until <= now || news()) {
-      continue;
-    }
-    lane.asleep_until = until;
-    lock.unlock();
-    lane.event.wait_until(until);
-    lock.lock();
-    lane.asleep_until = TimePoint::min();
-    now = os::now();
   }
 }
 
-TimePoint Lanes::run_exclusively(Lane& lane, TaskState& task, const Job& job,
-                                 const Target& target) noexcept {
-  if (task.group_mutex == nullptr) {
-    return run_job(shared_, task, job, target, lane.recorder);
+Lanes::Lane* Lanes::due(TimePoint now) noexcept {
+  const int above = threshold();
+  for (Lane& lane : lanes_) {
+    if (lane.priority <= above) {
+      break;
+    }
+    if (lane.next <= now) {
+      return &lane;
+    }
   }
-  const auto ceiling = target.scenario->ceilings().ceiling(task.index);
-  const bool rise = lane.real_time && ceiling > lane.priority && ceiling <= os::max_priority;
-  if (rise) {
-    const sched_param parameters{.sched_priority = static_cast<int>(ceiling)};
-    sched_setparam(0, &parameters);
-  }
-  TimePoint ended;
-  {
-    const std::lock_guard lock{*task.group_mutex};
-    ended = run_job(shared_, task, job, target, lane.recorder);
-  }
-  if (rise) {
-    const sched_param parameters{.sched_priority = lane.priority};
-    sched_setparam(0, &parameters);
-  }
-  return ended;
+  return nullptr;
 }
 
-// Not in the loop of a job: only after the start and after a switch.
-void Lanes::ask_kernel(const Target& target) {
-  const sched::TaskParameters& parameters = target.scenario->parameters(*kernel_deadline_);
-  const auto runtime =
-      parameters.budget.count() > 0 ? parameters.budget : parameters.expected_execution;
-  const auto shortfall = reserve({.runtime = runtime,
-                                  .deadline = sched::relative_deadline(parameters),
-                                  .period = parameters.period},
-                                 "task '" + task(*kernel_deadline_).name + "'");
-  if (shortfall) {
-    shared_.add({*shortfall});
+void Lanes::run_first(Worker& me, Lane& lane, std::unique_lock<PriorityMutex>& lock,
+                      TimePoint& now) noexcept {
+  TaskState& state = task(lane.calendar->first());
+  const int priority = std::max(lane.priority, ceiling(state.index));
+  // There are as many workers as lanes, and jobs that preempt each other are of different ones.
+  Worker* const watcher = priority < lanes_.front().priority ? &watcher_besides(me) : nullptr;
+  publish(watcher, priority);
+  if (news()) {
+    return;  // somebody may have looked before; decide again
   }
+  const auto job = release(state, now, me.recorder);
+  if (!job) {
+    return;
+  }
+  bool late = false;
+  if (watcher != nullptr) {
+    Watch& watch = watches_[watcher->number];
+    late = watch.until > next_above(priority);
+    watch.until = late ? TimePoint::min() : watch.until;
+  }
+  watches_[me.number].busy = true;
+  started_.push_back({.worker = me.number, .task = state.index, .priority = priority});
+  const Target& target = *state.under;
+  lock.unlock();
+  if (late) {
+    watcher->event.notify_thread();
+  }
+  take_priority(me, priority);
+  now = run_job(shared_, state, *job, target, me.recorder);
+  lock.lock();
+  finish(lock, state, now, me.recorder);  // its handlers belong to the job
+  std::erase_if(started_, [&](const Started& started) { return started.worker == me.number; });
+  watches_[me.number].busy = false;
+}
+
+void Lanes::sleep(Worker& me, std::unique_lock<PriorityMutex>& lock, TimePoint& now) noexcept {
+  take_priority(me, top_);
+  publish(&me, threshold());
+  if (news()) {
+    return;
+  }
+  const TimePoint until = wake_time(me);
+  watches_[me.number].until = until;
+  lock.unlock();
+  me.event.wait_until(until);
+  lock.lock();
+  watches_[me.number].until = TimePoint::min();
+  now = os::now();
+}
+
+void Lanes::take_priority(Worker& me, int priority) noexcept {
+  if (me.real_time && me.priority != priority) {
+    const sched_param parameters{.sched_priority = priority};
+    sched_setparam(0, &parameters);
+    me.priority = priority;
+  }
+}
+
+void Lanes::publish(Worker* standby, int above) noexcept {
+  // What has not changed has been looked at: sequentially consistent stores are not free.
+  if (above_.load(std::memory_order_relaxed) != above) {
+    above_.store(above);
+  }
+  if (standby_.load(std::memory_order_relaxed) != standby) {
+    standby_.store(standby);
+  }
+}
+
+// Of the task's group; nothing without one.
+int Lanes::ceiling(TaskIndex task) const noexcept {
+  const sched::Level level = target_->scenario->ceilings().ceiling(task);
+  return static_cast<int>(std::clamp<sched::Level>(level, nothing, os::max_priority));
+}
+
+// What does not come above this has to wait for a job that has started.
+int Lanes::threshold() const noexcept {
+  int highest = nothing;
+  for (const Started& started : started_) {
+    highest = std::max(highest, started.priority);
+  }
+  return highest;
+}
+
+TimePoint Lanes::next_above(int priority) const noexcept {
+  TimePoint next = TimePoint::max();
+  for (const Lane& lane : lanes_) {
+    if (lane.priority <= priority) {
+      break;
+    }
+    next = std::min(next, lane.next);
+  }
+  return next;
+}
+
+// The next release; or the one after it, if another worker is up for that one: then it will find
+// the watch in place when it starts a job. Later releases are nobody's concern yet.
+TimePoint Lanes::wake_time(const Worker& me) const noexcept {
+  const int above = threshold();
+  const auto watched = [&](TimePoint time) {
+    std::ptrdiff_t count = 0;
+    for (std::size_t i = 0; i < watches_.size(); ++i) {
+      count += i != me.number && !watches_[i].busy && watches_[i].until <= time ? 1 : 0;
+    }
+    return count;
+  };
+  const TimePoint first = next_above(above);
+  if (first == TimePoint::max() || watched(first) == 0) {
+    return first;
+  }
+  // Not before this, because what is released then is released again a period later.
+  TimePoint second =
+      shortest_period_ < TimePoint::max() - first ? first + shortest_period_ : TimePoint::max();
+  for (const Lane& lane : lanes_) {
+    if (lane.priority <= above) {
+      break;
+    }
+    second =
+        std::min(second, lane.next > first ? lane.next : lane.calendar->next_time_after(first));
+  }
+  return watched(second) < 2 ? second : TimePoint::max();
+}
+
+// A worker without a job that is up as soon as any. There must be one.
+Lanes::Worker& Lanes::watcher_besides(const Worker& me) const noexcept {
+  std::size_t best = me.number;
+  for (std::size_t i = 0; i < watches_.size(); ++i) {
+    if (i != me.number && !watches_[i].busy &&
+        (best == me.number || watches_[i].until < watches_[best].until)) {
+      best = i;
+    }
+  }
+  return *by_number_[best].load();
 }
 
 }  // namespace takt::executor

@@ -125,6 +125,10 @@ void Partition::reschedule(TaskState& task) noexcept {
     displace(task);
     return;
   }
+  if (target_->watches.empty()) {
+    place(task, next->time);  // as a rule: no look at what lies elsewhere in memory
+    return;
+  }
   place(task, time_of_next(*target_, task.index, next->time));
   if (!target_->by_reader[task.index].empty()) {
     request_data(task, next->time);

@@ -51,21 +51,9 @@ class Executor::Registry {
   }
   const std::deque<Topic>& topics() const noexcept { return topics_; }
 
-  PriorityMutex* group(const std::string& name) {
-    if (name.empty()) {
-      return nullptr;
-    }
-    auto& mutex_of_group = groups_[name];
-    if (!mutex_of_group) {
-      mutex_of_group = std::make_unique<PriorityMutex>();
-    }
-    return mutex_of_group.get();
-  }
-
  private:
   std::deque<Topic> topics_;
   std::map<std::string, Topic*> topics_by_name_;
-  std::map<std::string, std::unique_ptr<PriorityMutex>> groups_;
 };
 
 }  // namespace takt::executor

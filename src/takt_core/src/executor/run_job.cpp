@@ -116,7 +116,7 @@ TimePoint run_job(const Shared& shared, TaskState& task, const Job& job, const T
   if (!task.binding.inputs.empty()) {
     deliver(task, job, recorder);
   }
-  if (!target.limits[task.index].empty()) {
+  if (!target.scenario->age_constraints().empty() && !target.limits[task.index].empty()) {
     check_age(shared, task, job, target, recorder, os::now());
   }
   const std::int64_t sampled = task.writes.empty() ? 0 : sampled_by(task, job);

@@ -3,7 +3,7 @@
 // One core in virtual time: what executor::Lanes and executor::Stack do with threads, done with a
 // stack of started jobs. Where the two differ, so does this:
 //
-//   fixed priority (Lanes): a release becomes a job when the thread of its priority gets to it, so
+//   fixed priority (Lanes): a release becomes a job when a thread gets to it in its lane, so
 //   a job that waits takes up what a change of scenario says; jobs of one priority run one after
 //   the other. otherwise (Stack): a release becomes a job when it is noticed; waiting jobs keep
 //   their parameters, and are reordered by the policy of the new scenario.

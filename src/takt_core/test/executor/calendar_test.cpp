@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <random>
@@ -35,6 +36,11 @@ TEST(Calendar, AlwaysHasTheEarliestTaskInFront) {
       }
       ASSERT_EQ(calendar.size(), expected.size());
       ASSERT_EQ(calendar.contains(task), times.contains(task));
+      const TimePoint after{std::chrono::nanoseconds{random() % 50}};
+      const auto next =
+          std::ranges::find_if(expected, [&](const auto& entry) { return entry.first > after; });
+      ASSERT_EQ(calendar.next_time_after(after),
+                next == expected.end() ? TimePoint::max() : next->first);
       if (expected.empty()) {
         ASSERT_EQ(calendar.next_time(), TimePoint::max());
       } else {

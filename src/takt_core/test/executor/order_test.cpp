@@ -3,6 +3,7 @@
 // The order in which jobs run, for each policy and both kinds of threads.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -44,8 +45,7 @@ class Order : public ::testing::TestWithParam<PolicyCase> {
 };
 
 // A gate keeps the core busy while all others are released, so that they pend together when it
-// ends. Threads without priorities run side by side under fixed priorities, which is why that case
-// is missing below.
+// ends.
 TEST_P(Order, OfJobsThatPendTogetherIsThatOfThePolicy) {
   const TemporaryFile file;
   const auto policy = policy_of(GetParam().name);
@@ -118,12 +118,12 @@ constexpr bool fifo = true;
 constexpr bool other = false;
 
 INSTANTIATE_TEST_SUITE_P(Policies, Order,
-                         ::testing::Values(PolicyCase{"fp", fifo}, PolicyCase{"rm", fifo},
-                                           PolicyCase{"dm", fifo}, PolicyCase{"edf", fifo},
-                                           PolicyCase{"edf", other}, PolicyCase{"np-fp", fifo},
-                                           PolicyCase{"np-fp", other}, PolicyCase{"np-edf", fifo},
-                                           PolicyCase{"np-edf", other}, PolicyCase{"p-rm", fifo},
-                                           PolicyCase{"cw-edf", fifo},
+                         ::testing::Values(PolicyCase{"fp", fifo}, PolicyCase{"fp", other},
+                                           PolicyCase{"rm", fifo}, PolicyCase{"dm", fifo},
+                                           PolicyCase{"edf", fifo}, PolicyCase{"edf", other},
+                                           PolicyCase{"np-fp", fifo}, PolicyCase{"np-fp", other},
+                                           PolicyCase{"np-edf", fifo}, PolicyCase{"np-edf", other},
+                                           PolicyCase{"p-rm", fifo}, PolicyCase{"cw-edf", fifo},
                                            PolicyCase{"longest-deadline", fifo},
                                            PolicyCase{"longest-deadline", other}),
                          name_of);
@@ -162,6 +162,41 @@ TEST_P(Preemption, ReachesACallbackThatBurnsTheCore) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, Preemption, ::testing::Values("fp", "edf"));
+
+// Threads serve all priorities, so each has to take the job's before the callback, whatever it ran
+// before, what was preempted and what was released together.
+TEST(FixedPriority, IsTheOneThatTheKernelKnowsForTheRunningJob) {
+  if (const auto reason = no_real_time()) {
+    GTEST_SKIP() << "needs real-time priorities: " << *reason;
+  }
+  constexpr int ceiling = 45;
+  std::atomic<int> wrong{0};
+  Executor executor{{.policy = sched::fixed_priority(), .cpus = {0}}};
+  for (int i = 0; i < 10; ++i) {
+    const int priority = 20 + 3 * i;
+    sched::Task task = timer("task" + std::to_string(i), (5 + i % 3) * 1ms, priority);
+    const bool in_group = i == 2 || i == 4;
+    task.group = in_group ? "group" : "";
+    const int expected = in_group ? ceiling : priority;
+    if (i == 5) {
+      task.parameters.priority = ceiling;  // gives the group its ceiling
+      task.group = "group";
+    }
+    executor.add(task, {[&wrong, expected = i == 5 ? ceiling : expected](const auto&) {
+                   sched_param parameters{};
+                   sched_getparam(0, &parameters);
+                   wrong += parameters.sched_priority == expected ? 0 : 1;
+                   burn(200us);
+                   sched_getparam(0, &parameters);
+                   wrong += parameters.sched_priority == expected ? 0 : 1;
+                 }});
+  }
+  run_until_each_completed(executor, 20);
+  EXPECT_EQ(wrong, 0);
+  for (sched::TaskIndex i = 0; i < 10; ++i) {
+    EXPECT_GE(executor.statistics(i).completed, 20U);
+  }
+}
 
 TEST(Cores, EachKeepItsOwnTasks) {
   if (os::current_thread().cpus.size() < 2) {

@@ -34,6 +34,11 @@ class Calendar {
     return empty() ? TimePoint::max() : first_time();
   }
 
+  // The earliest time after this one; the end of time when there is none. O(tasks up to `time`).
+  [[nodiscard]] TimePoint next_time_after(TimePoint time) const noexcept {
+    return earliest_after(time, 0);
+  }
+
   // Puts a task in, or changes its time.
   void set(TaskIndex task, TimePoint time) noexcept;
 
@@ -52,6 +57,7 @@ class Calendar {
     }
   };
 
+  [[nodiscard]] TimePoint earliest_after(TimePoint time, std::size_t from) const noexcept;
   void settle(std::size_t at, Entry entry) noexcept;
 
   std::vector<Entry> heap_;

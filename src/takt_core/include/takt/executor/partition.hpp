@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 
+#include "takt/executor/mutex.hpp"
 #include "takt/executor/shared.hpp"
 #include "takt/trace/recorder.hpp"
 

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "takt/executor/counters.hpp"
-#include "takt/executor/mutex.hpp"
 #include "takt/executor/options.hpp"
 #include "takt/executor/releases.hpp"
 #include "takt/sched/task.hpp"
@@ -47,7 +46,6 @@ struct TaskState {
   std::vector<Topic*> input_topics;            // of binding.inputs
   std::vector<Topic*> writes;                  // in whatever scenario
   Topic* trigger = nullptr;                    // of message tasks
-  PriorityMutex* group_mutex = nullptr;        // null: in no exclusive group
   std::atomic<Partition*> partition{nullptr};  // set once, at the start or when it is added
 
   // Guarded by the partition's mutex.
@@ -55,7 +53,7 @@ struct TaskState {
   MessageReleases messages;
   bool busy = false;              // its job is ready or runs: it is not in the calendar
   const Target* under = nullptr;  // the parameters of that job
-  int lane = 0;                   // fixed priority: the priority whose thread runs it
+  int lane = 0;                   // fixed priority: the lane of its releases
 
   TaskCounters counters;
 

@@ -51,7 +51,7 @@ class Policy {
   [[nodiscard]] virtual bool preemptive() const noexcept = 0;
 
   // Whether the order of two jobs is the order of their tasks' priorities; then the kernel alone
-  // can keep it, with one thread a priority. Otherwise a stack of threads keeps it.
+  // can keep it: each job runs at its own. Otherwise a stack of threads keeps it.
   [[nodiscard]] virtual bool fixed_priority() const noexcept = 0;
 
   // Whether decide() is the first by before(), so that nobody needs to call it. Who overrides
