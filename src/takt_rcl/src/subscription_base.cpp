@@ -70,7 +70,7 @@ void SubscriptionBase::stop_listening() noexcept {
 }
 
 void SubscriptionBase::listen(std::function<void(std::size_t)> function) {
-  if (function) {
+  if (function && local_notice() != nullptr) {
     // One function, in two places: whoever destroys it must find it used nowhere else.
     function = [shared = std::make_shared<std::function<void(std::size_t)>>(std::move(function))](
                    std::size_t count) { (*shared)(count); };
