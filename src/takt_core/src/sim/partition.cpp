@@ -4,20 +4,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "takt/executor/age_requests.hpp"
-
 namespace takt::sim {
 
 using sched::no_ceiling;
 using trace::EventType;
-
-namespace {
-
-TimePoint noticed(const TaskState& task, const executor::Release& release) noexcept {
-  return task.late ? release.time + task.jitter(release.index) : release.time;
-}
-
-}  // namespace
 
 Partition::Partition(Model& model, const sched::Core& core, bool lanes, Trace& trace)
     : trace_(trace),
@@ -61,19 +51,6 @@ void Partition::switch_to(const executor::Target& target, TimePoint now) noexcep
   pending_ = &target == target_ ? nullptr : &target;
   if (!blind_) {
     next_ = std::min(next_, now);
-  }
-}
-
-void Partition::announce(TaskState& task, TimePoint now) noexcept {
-  if (target_ == nullptr) {
-    return;  // begin() looks at all tasks
-  }
-  if (!task.timer_task) {
-    count_skipped(task, task.messages->drop_if_inactive());
-  }
-  reschedule(task, now);
-  if (!blind_) {
-    next_ = std::min(next_, calendar_.first_time());
   }
 }
 
@@ -190,99 +167,6 @@ void Partition::follow(TimePoint now) noexcept {
   }
 }
 
-// Where the calendar has to have the task now.
-void Partition::reschedule(TaskState& task, TimePoint now) noexcept {
-  if (task.busy || task.queued) {
-    return;
-  }
-  const auto next = task.next_release();
-  if (!next) {
-    calendar_.remove(task.local);
-    return;
-  }
-  TimePoint time = noticed(task, *next);
-  if (task.watched) {
-    time = executor::time_of_next(*target_, task.index, time);
-  }
-  calendar_.set(task.local, time);
-  if (!task.watching) {
-    return;
-  }
-  for (executor::AgeWatch* const watch : target_->by_reader[task.index]) {
-    if (executor::request_sample(*watch, scenario_->parameters(task.index), next->time)) {
-      TaskState& source = *by_index_[*watch->constraint->source];
-      source.partition->announce(source, now);
-    }
-  }
-}
-
-void Partition::notice(TaskState& task, TimePoint now) noexcept {
-  debt_ += overheads_.release;
-  if (!lanes_) {
-    if (const auto job = release(task, now)) {
-      calendar_.remove(task.local);
-      static_cast<void>(ready_.push(*job));  // a task has at most one job, so there is room
-    }
-    return;
-  }
-  const auto next = task.next_release();
-  Job job = scenario_->job(task.index, next->index, next->time);
-  if (task.watched) {  // if it comes early, that is its place among the others
-    job.release = executor::time_of_next(*target_, task.index, next->time);
-  }
-  static_cast<void>(ready_.push(job));
-  task.queued = true;
-  calendar_.remove(task.local);
-}
-
-std::optional<Job> Partition::release(TaskState& task, TimePoint now) noexcept {
-  const auto next = task.next_release();
-  if (next && next->time <= now) {
-    const Job job = scenario_->job(task.index, next->index, next->time);
-    take(task, job);
-    return job;
-  }
-  const auto early =
-      next ? executor::release_early(*target_, task.index, task.timer, now) : std::nullopt;
-  if (!early) {
-    reschedule(task, now);
-    return {};
-  }
-  ++task.metrics.early_releases;
-  record(EventType::early_release, early->job.release, task, early->job.index,
-         early->regular.time.time_since_epoch().count());
-  count_release(task, early->job);
-  return early->job;
-}
-
-void Partition::take(TaskState& task, const Job& job) noexcept {
-  if (task.timer_task) {
-    task.timer.take();
-  } else {
-    task.messages->take();
-  }
-  count_release(task, job);
-}
-
-void Partition::count_release(TaskState& task, const Job& job) noexcept {
-  task.busy = true;
-  task.under = target_;
-  ++task.metrics.releases;
-  record(EventType::release, job.release, task, job.index,
-         job.deadline == TimePoint::max() ? trace::no_deadline
-                                          : job.deadline.time_since_epoch().count());
-}
-
-void Partition::count_skipped(TaskState& task, const executor::Skipped& skipped) noexcept {
-  if (skipped.count == 0) {
-    return;
-  }
-  task.metrics.releases += skipped.count;
-  task.metrics.skipped += skipped.count;
-  record(EventType::skip, skipped.first.time, task, skipped.first.index,
-         static_cast<std::int64_t>(skipped.count));
-}
-
 // The job that is to be started now above all started ones, if any.
 std::optional<Job> Partition::choose(TimePoint now) noexcept {
   if (started_.empty()) {
@@ -365,109 +249,6 @@ bool Partition::start(Job job, TimePoint now) noexcept {
   end_ = now + computes + overheads_.dispatch;
   running_ = true;
   return true;
-}
-
-nanoseconds Partition::read_and_compute(TaskState& task, const Job& job, TimePoint now) noexcept {
-  task.sampled = job.release;
-  for (Position* const position : task.positions) {
-    if (position->before == nullptr) {
-      position->origin = job.release;
-    }
-  }
-  nanoseconds cost{0};
-  for (Input& input : task.inputs) {
-    cost += read(task, input, job, now);
-  }
-  if (task.trigger) {
-    const nanoseconds delivering = read_trigger(task, job, now);
-    if (task.empty) {
-      return std::max(cost, nanoseconds{1});
-    }
-    cost += delivering;
-  }
-  return cost + task.execution(job) + task.publish_cost;
-}
-
-nanoseconds Partition::read(TaskState& task, Input& input, const Job& job, TimePoint now) noexcept {
-  TopicState& topic = *input.topic;
-  if (topic.published == 0) {
-    record(EventType::use, now, task, job.index, -1, topic.shared.id);
-    return nanoseconds{0};
-  }
-  task.metrics.overwritten += input.drop();
-  const std::uint64_t count = topic.published - input.next;
-  if (count > 0) {
-    topic.hand_over(task, input.next, topic.published);
-    input.next = topic.published;
-    const nanoseconds age = now - topic.message(topic.published - 1).sampled;
-    record(EventType::deliver, now, task, job.index, age.count(), topic.shared.id, count);
-  }
-  use(task, topic, topic.published - 1, job, now);
-  return static_cast<std::int64_t>(count) * topic.deliver_cost;
-}
-
-void Partition::use(TaskState& task, const TopicState& topic, std::uint64_t number, const Job& job,
-                    TimePoint now) noexcept {
-  task.metrics.data_age.record(now - topic.message(number).made);
-  task.metrics.sample_age.record(now - topic.message(number).sampled);
-  record(EventType::use, now, task, job.index, static_cast<std::int64_t>(number), topic.shared.id);
-}
-
-// The message that released the job: the oldest that waits where all are caught up on, else the
-// newest. It may be gone (KEEP_LAST); then the callback has nothing to do.
-nanoseconds Partition::read_trigger(TaskState& task, const Job& job, TimePoint now) noexcept {
-  Input& input = *task.trigger;
-  TopicState& topic = *input.topic;
-  task.metrics.overwritten += input.drop();
-  task.empty = input.next == topic.published;
-  if (task.empty) {
-    return nanoseconds{0};
-  }
-  const bool each = task.callback->task.parameters.overrun == sched::Overrun::catch_up;
-  const std::uint64_t number = each ? input.next : topic.published - 1;
-  topic.hand_over(task, number, number + 1);
-  input.next = number + 1;
-  task.sampled = topic.message(number).sampled;
-  use(task, topic, number, job, now);
-  task.metrics.old_data += input.next < topic.published ? 1U : 0U;
-  return topic.deliver_cost;
-}
-
-void Partition::check_age(TaskState& task, const Job& job, TimePoint now) noexcept {
-  for (const executor::AgeLimit& limit : target_->limits[task.index]) {
-    const std::int64_t sampled = limit.topic->sampled.load(std::memory_order_relaxed);
-    const bool no_data = sampled == executor::Topic::no_sample;
-    const nanoseconds age =
-        no_data ? nanoseconds::max() : now.time_since_epoch() - nanoseconds{sampled};
-    if (age > limit.max_age) {
-      ++task.metrics.age_violations;
-      record(EventType::age_violation, now, task, job.index, no_data ? -1 : age.count(),
-             limit.topic->id);
-    }
-  }
-}
-
-void Partition::write(TaskState& task, const Job& job, TimePoint now) noexcept {
-  for (TopicState* const topic : task.writes) {
-    record(EventType::publish, now, task, job.index, static_cast<std::int64_t>(topic->published),
-           topic->shared.id);
-    publish(*topic, &task, task.sampled, now);
-  }
-  for (ChainState* const chain : task.ends) {
-    chain->end(now);
-  }
-}
-
-void Partition::publish(TopicState& topic, const TaskState* writer, TimePoint sampled,
-                        TimePoint now) noexcept {
-  topic.publish(writer, now, sampled);
-  for (TaskState* const task : topic.triggered) {
-    if (task->messages->arrive(now)) {
-      task->partition->announce(*task, now);
-    } else {
-      ++task->metrics.lost_arrivals;
-    }
-  }
 }
 
 void Partition::pause(TimePoint now) noexcept {

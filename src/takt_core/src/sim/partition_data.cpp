@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The data of a job in virtual time: what it takes at its start, and what it makes at its end.
+#include <algorithm>
+
+#include "partition.hpp"
+
+namespace takt::sim {
+
+using trace::EventType;
+
+nanoseconds Partition::read_and_compute(TaskState& task, const Job& job, TimePoint now) noexcept {
+  task.sampled = job.release;
+  for (Position* const position : task.positions) {
+    if (position->before == nullptr) {
+      position->origin = job.release;
+    }
+  }
+  nanoseconds cost{0};
+  for (Input& input : task.inputs) {
+    cost += read(task, input, job, now);
+  }
+  if (task.trigger) {
+    const nanoseconds delivering = read_trigger(task, job, now);
+    if (task.empty) {
+      return std::max(cost, nanoseconds{1});
+    }
+    cost += delivering;
+  }
+  return cost + task.execution(job) + task.publish_cost;
+}
+
+nanoseconds Partition::read(TaskState& task, Input& input, const Job& job, TimePoint now) noexcept {
+  TopicState& topic = *input.topic;
+  if (topic.published == 0) {
+    record(EventType::use, now, task, job.index, -1, topic.shared.id);
+    return nanoseconds{0};
+  }
+  task.metrics.overwritten += input.drop();
+  const std::uint64_t count = topic.published - input.next;
+  if (count > 0) {
+    topic.hand_over(task, input.next, topic.published);
+    input.next = topic.published;
+    const nanoseconds age = now - topic.message(topic.published - 1).sampled;
+    record(EventType::deliver, now, task, job.index, age.count(), topic.shared.id, count);
+  }
+  use(task, topic, topic.published - 1, job, now);
+  return static_cast<std::int64_t>(count) * topic.deliver_cost;
+}
+
+void Partition::use(TaskState& task, const TopicState& topic, std::uint64_t number, const Job& job,
+                    TimePoint now) noexcept {
+  task.metrics.data_age.record(now - topic.message(number).made);
+  task.metrics.sample_age.record(now - topic.message(number).sampled);
+  record(EventType::use, now, task, job.index, static_cast<std::int64_t>(number), topic.shared.id);
+}
+
+// The message that released the job: the oldest that waits where all are caught up on, else the
+// newest. It may be gone (KEEP_LAST); then the callback has nothing to do.
+nanoseconds Partition::read_trigger(TaskState& task, const Job& job, TimePoint now) noexcept {
+  Input& input = *task.trigger;
+  TopicState& topic = *input.topic;
+  task.metrics.overwritten += input.drop();
+  task.empty = input.next == topic.published;
+  if (task.empty) {
+    return nanoseconds{0};
+  }
+  const bool each = task.callback->task.parameters.overrun == sched::Overrun::catch_up;
+  const std::uint64_t number = each ? input.next : topic.published - 1;
+  topic.hand_over(task, number, number + 1);
+  input.next = number + 1;
+  task.sampled = topic.message(number).sampled;
+  use(task, topic, number, job, now);
+  task.metrics.old_data += input.next < topic.published ? 1U : 0U;
+  return topic.deliver_cost;
+}
+
+void Partition::check_age(TaskState& task, const Job& job, TimePoint now) noexcept {
+  for (const executor::AgeLimit& limit : target_->limits[task.index]) {
+    const std::int64_t sampled = limit.topic->sampled.load(std::memory_order_relaxed);
+    const bool no_data = sampled == executor::Topic::no_sample;
+    const nanoseconds age =
+        no_data ? nanoseconds::max() : now.time_since_epoch() - nanoseconds{sampled};
+    if (age > limit.max_age) {
+      ++task.metrics.age_violations;
+      record(EventType::age_violation, now, task, job.index, no_data ? -1 : age.count(),
+             limit.topic->id);
+    }
+  }
+}
+
+void Partition::write(TaskState& task, const Job& job, TimePoint now) noexcept {
+  for (TopicState* const topic : task.writes) {
+    record(EventType::publish, now, task, job.index, static_cast<std::int64_t>(topic->published),
+           topic->shared.id);
+    publish(*topic, &task, task.sampled, now);
+  }
+  for (ChainState* const chain : task.ends) {
+    chain->end(now);
+  }
+}
+
+void Partition::publish(TopicState& topic, const TaskState* writer, TimePoint sampled,
+                        TimePoint now) noexcept {
+  topic.publish(writer, now, sampled);
+  for (TaskState* const task : topic.triggered) {
+    if (task->messages->arrive(now)) {
+      task->partition->announce(*task, now);
+    } else {
+      ++task->metrics.lost_arrivals;
+    }
+  }
+}
+
+}  // namespace takt::sim
