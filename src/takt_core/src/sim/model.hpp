@@ -124,14 +124,18 @@ struct TaskState {
     }
     return std::max(time, nanoseconds{1});
   }
+  // By how much a release is noticed late. In the worst case the first one, and no other: releases
+  // cannot be denser.
   [[nodiscard]] nanoseconds jitter(std::uint64_t job) const noexcept {
-    return uniform(noticing.at(job), callback->jitter);
+    if (draws_jitter) return uniform(noticing.at(job), callback->jitter);
+    return job == 0 ? callback->jitter : nanoseconds{0};
   }
 
   const TaskIndex index;
   std::uint32_t local = 0;  // index among the tasks of its partition
   const bool timer_task;
-  const bool drawn;
+  const bool drawn;  // its execution times
+  const bool draws_jitter;
   bool plain = true;      // neither reads nor writes, nor is part of a chain
   bool late = false;      // has release jitter
   bool watched = false;   // in this scenario: source of data with an age limit

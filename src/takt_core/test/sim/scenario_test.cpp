@@ -129,7 +129,7 @@ TEST(Overheads, of_messages_are_computing_time) {
 TEST(Jitter, delays_the_noticing_and_not_the_release) {
   application::Application app = application({timer("a", 10ms, 1ms, 10)}, "fp");
   app.callbacks[0].jitter = 5ms;
-  const Schedule schedule = sim::schedule(app, 1s);
+  const Schedule schedule = sim::schedule(app, 1s, {.execution = Execution::drawn});
   nanoseconds most{0};
   for (const Finished& job : schedule.finished) {
     EXPECT_EQ(job.release, at(static_cast<std::int64_t>(job.id.second) * 10ms));
@@ -139,6 +139,20 @@ TEST(Jitter, delays_the_noticing_and_not_the_release) {
   EXPECT_GT(most, 4ms);
   EXPECT_EQ(schedule.result.callbacks[0].start_delay.max, most);
   EXPECT_EQ(schedule.result.jobs, 100U);
+}
+
+TEST(Jitter, of_the_worst_case_makes_releases_as_dense_as_they_can_be) {
+  application::Application app = application({timer("a", 10ms, 1ms, 10)}, "fp");
+  app.callbacks[0].jitter = 15ms;  // above the period: a second release waits already
+  app.callbacks[0].task.parameters.overrun = sched::Overrun::catch_up;
+  for (const std::uint64_t seed : {1U, 2U}) {
+    const Schedule schedule = sim::schedule(app, 100ms, {.seed = seed});
+    ASSERT_EQ(schedule.finished.size(), 10U);
+    EXPECT_EQ(schedule.finished[0].start, at(15ms));
+    EXPECT_EQ(schedule.finished[1].start, at(16ms));
+    EXPECT_EQ(schedule.finished[2].start, at(20ms));
+    EXPECT_EQ(schedule.result.callbacks[0].response.max, 16ms);
+  }
 }
 
 TEST(End, counts_what_has_not_ended_and_is_late) {

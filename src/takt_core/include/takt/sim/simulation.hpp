@@ -24,8 +24,9 @@
 namespace takt::sim {
 
 enum class Execution : std::uint8_t {
-  worst,  // every job takes its worst case
-  drawn,  // from the callback's quantiles
+  worst,  // every job takes its worst case; with jitter, the first one is noticed as late as it may
+          // be, all others at once
+  drawn,  // from the callback's quantiles; the jitter is uniform
 };
 
 struct Options {
