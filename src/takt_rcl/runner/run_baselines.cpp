@@ -7,12 +7,14 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <takt/baseline/node_processes.hpp>
 #include <takt/baseline/single_threaded_executor.hpp>
 #include <takt/sched/task_set.hpp>
 #include <takt/trace/tracer.hpp>
+#include <utility>
 
 #include "members.hpp"
 #include "merge.hpp"
@@ -62,7 +64,10 @@ void add_shortfalls(std::vector<std::pair<std::string, std::string>>& attributes
 }
 
 // While it lives, all threads of this process, those of the middleware too, have the priority and
-// the cores of the node, as with chrt and taskset; the one that writes the trace stays as it is.
+// the cores of the node, as with chrt and taskset. Some stay as they are: the one that writes the
+// trace, and those by which Fast DDS sends what nobody waits for (the state of the graph, never the
+// messages of these applications). They try again at once when a receiver's queue is full; at the
+// priority of the node, on its core, they would keep that receiver from ever emptying it.
 // Only for the time of the run: at real-time priorities on one core, many processes that look for
 // each other, or take leave of each other, keep each other from answering.
 class RealTimeProcess {
@@ -88,7 +93,7 @@ class RealTimeProcess {
   static void set_all(int policy, int priority, const cpu_set_t& cores) {
     const sched_param parameters{.sched_priority = priority};
     for (const os::ThreadStatus& thread : os::process_threads()) {
-      if (thread.name == "takt.trace") continue;
+      if (thread.name == "takt.trace" || thread.name.starts_with("dds.asyn")) continue;
       sched_setaffinity(thread.tid, sizeof cores, &cores);
       sched_setscheduler(thread.tid, policy, &parameters);
     }
@@ -128,6 +133,14 @@ std::map<std::string, int> node_priorities(const application::Application& appli
   return priorities;
 }
 
+// What lives in a process of baseline1 until _exit(). Taking leave of each other is not part of the
+// experiment, takes seconds with dozens of nodes, and does not always end: Fast DDS may wait for a
+// callback of its own forever. Whoever started the run removes the shared memory.
+template <class Thing, class... Arguments>
+Thing& until_the_process_ends(Arguments&&... arguments) {
+  return *std::make_unique<Thing>(std::forward<Arguments>(arguments)...).release();
+}
+
 int run_node(const Run& run, Common& common, const std::string& node, int priority,
              const std::filesystem::path& trace, os::StopFlag& stop) {
   try {
@@ -135,8 +148,9 @@ int run_node(const Run& run, Common& common, const std::string& node, int priori
     auto attributes = run.attributes;
     add_shortfalls(attributes,
                    {.policy = os::SchedulingPolicy::fifo, .priority = priority, .cpus = cpus});
-    const Context context{through_middleware};
-    Members members{run, common, context, {node}, Delivery::own_callbacks};
+    const Context& context = until_the_process_ends<Context>(through_middleware);
+    auto& members = until_the_process_ends<Members>(run, common, context, std::vector{node},
+                                                    Delivery::own_callbacks);
     baseline::SingleThreadedExecutor executor{
         context,
         {.trace = trace, .trace_capacity = trace_capacity, .trace_attributes = attributes}};
@@ -152,8 +166,8 @@ int run_node(const Run& run, Common& common, const std::string& node, int priori
 int run_outside(const Run& run, Common& common, const std::filesystem::path& trace,
                 os::StopFlag& stop) {
   try {
-    const Context context{through_middleware};
-    Feeder feeder{run, common, context, Delivery::own_callbacks};
+    const Context& context = until_the_process_ends<Context>(through_middleware);
+    auto& feeder = until_the_process_ends<Feeder>(run, common, context, Delivery::own_callbacks);
     trace::Tracer tracer{trace};
     std::map<std::string, std::uint16_t> topics;
     feeder.number_topics([&](const std::string& topic) {

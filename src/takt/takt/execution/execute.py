@@ -24,7 +24,7 @@ from takt.trace import file as traces
 SUFFIX = ".takttrace"
 RUNNER = "app_runner"
 # Discovery and first touch of the messages, by far the most of it with a process for each node.
-_START_S, _START_S_PER_NODE = 30.0, 2.0
+_START_S, _START_S_PER_NODE = 30.0, 1.0
 _NOTE_EVERY_S = 1.0
 _TERM_S = 20.0  # the traces of many processes are merged after the stop
 
