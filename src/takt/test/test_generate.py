@@ -91,6 +91,8 @@ def test_sizes_are_bytes_however_the_thesis_spells_them(text: str, size: int) ->
         ({"pubsub": [0.5, 0.5]}, "publishers need a message size"),
         ({"utilization_max": 0.2, "utilization_generator": "uunifast"}, "does not keep"),
         ({"deadlines_wcet": [0.9]}, "at least 1"),
+        ({"deadlines_wcet": 0.9}, "at least 1"),
+        ({"policy": "fifo"}, "input should be 'fp'"),
         ({"deadlines_wcet": [2.0, 1.0]}, "range"),
         ({"periods": []}, "neither a list of periods"),
         ({"periods": "loguniform"}, "log-uniform, nor"),

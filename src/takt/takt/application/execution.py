@@ -27,8 +27,10 @@ def _durations(value: object, info: ValidationInfo) -> object:
     path = Path(file).parent / value if file else Path(value)
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ValueError(f"the samples cannot be read: {error}") from None
+    except OSError as error:
+        raise ValueError(f"the samples in {path} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ValueError(f"the samples in {path} cannot be read: it is no text") from None
     times = []
     for number, line in enumerate(lines, 1):
         text = line.split("#")[0].strip()

@@ -31,6 +31,7 @@ def load_application(path: Path) -> Application:
     application._source = source  # noqa: SLF001 - the reader is the one who knows
     _check_sizes(application, source)
     _check_changes(application, source)
+    _check_chains(application, source)
     return application
 
 
@@ -87,6 +88,17 @@ def _check_changes(application: Application, source: Source) -> None:
                     f"{callback} is released by topic {target.on}, not by a timer",
                     where=source.where(("scenarios", name, callback, "timer")),
                     remedy="change its period, the least distance of two messages",
+                )
+
+
+def _check_chains(application: Application, source: Source) -> None:
+    for name, chain in application.chains.items():
+        for place, callback in enumerate(chain.callbacks):
+            if callback not in application.callbacks:
+                raise TaktError(
+                    f"chain {name} goes through {callback}, which is no callback",
+                    where=source.where(("chains", name, "callbacks", place)),
+                    remedy=f"the callbacks are {', '.join(application.callbacks)}",
                 )
 
 

@@ -11,11 +11,26 @@ import re
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, ConfigDict, Field, PrivateAttr, model_validator
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    model_validator,
+)
 
 from takt.application.execution import Execution
 from takt.experiment.model import Duration, Period, Size, Strict
+from takt.experiment.units import format_duration
 from takt.yaml_file import Location, Source
+
+
+def _above_zero(value: int) -> int:
+    if value == 0:
+        raise ValueError("it must be above 0")
+    return value
+
 
 Identifier = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=100)]
 TopicName = Annotated[str, Field(pattern=r"^[A-Za-z_/~][A-Za-z0-9_/]*$", max_length=200)]
@@ -28,6 +43,7 @@ Policy = Annotated[
 ]
 Cpu = Annotated[int, Field(ge=0, strict=True)]
 Priority = Annotated[int, Field(ge=1, le=98, strict=True)]
+Deadline = Annotated[Duration, AfterValidator(_above_zero)]
 Overrun = Literal["skip", "queue_one", "catch_up"]
 
 
@@ -78,7 +94,7 @@ class Timing(Strict):
         None, description="with on: the least distance of two messages that matter"
     )
     offset: Duration | None = Field(None, description="first release after the start; default: 0s")
-    deadline: Duration | None = Field(None, description="after the release; default: the period")
+    deadline: Deadline | None = Field(None, description="after the release; default: the period")
     priority: Priority | None = Field(None, description="98 is the highest")
     wcet: Duration | None = Field(
         None, description="declared worst case of the execution; default: that of execution"
@@ -117,6 +133,13 @@ class Callback(Timing):
             )
         if self.execution is None and self.wcet is None:
             raise ValueError("how long does it compute? Give wcet or execution")
+        if self.execution is not None and self.wcet is not None:
+            worst = self.execution.bounds[1]
+            if self.wcet < worst:
+                raise ValueError(
+                    f"its wcet of {format_duration(self.wcet)} is below what its execution takes:"
+                    f" {format_duration(worst)}"
+                )
         return self
 
 

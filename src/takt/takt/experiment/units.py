@@ -14,6 +14,8 @@ DURATIONS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9, "
 SIZES = {"B": 1, "KB": 10**3, "MB": 10**6, "KiB": 2**10, "MiB": 2**20}
 RATES = {"Hz": 1, "kHz": 10**3, "MHz": 10**6}
 
+LONGEST = 100 * 365 * 24 * DURATIONS["h"]  # far below what 64 bits of ns hold
+
 _QUANTITY = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([^\s0-9.]+)\s*")
 _ALIASES = {"µs": "us", "μs": "us", "kB": "KB", "khz": "kHz", "hz": "Hz"}
 
@@ -26,7 +28,10 @@ def pattern(units: dict[str, int]) -> str:
 
 def parse_duration(text: object) -> int:
     """Returns the duration in ns; raises ValueError for what is not one."""
-    return _whole(_parse(text, DURATIONS, "a duration such as 10ms"), text, "ns")
+    duration = _whole(_parse(text, DURATIONS, "a duration such as 10ms"), text, "ns")
+    if duration > LONGEST:
+        raise ValueError(f"{text!r} is longer than a hundred years")
+    return duration
 
 
 def parse_size(text: object) -> int:

@@ -74,6 +74,11 @@ def _priorities(value: object) -> object:
     return "random" if value == "rand" else value
 
 
+def _multipliers(value: object) -> object:
+    """One number is a range of itself."""
+    return [value] if isinstance(value, (int, float)) and not isinstance(value, bool) else value
+
+
 def _ascending(value: list[float]) -> list[float]:
     if min(value) < 1 or value != sorted(value):
         raise ValueError(f"{value} is not one multiplier of at least 1, nor a range of them")
@@ -90,10 +95,16 @@ PeriodsRange = Annotated[Any, PlainValidator(_pair), WithJsonSchema(_TIMES | {"m
 MessageSize = Annotated[int, PlainValidator(_size), WithJsonSchema({"type": "string"})]
 Pubsub = Annotated[list[Annotated[float, Field(ge=0)]], Field(min_length=2, max_length=2)]
 Deadlines = Literal["period", "wcet"]
-Multipliers = Annotated[list[float], Field(min_length=1, max_length=2), AfterValidator(_ascending)]
+Multipliers = Annotated[
+    list[float],
+    Field(min_length=1, max_length=2),
+    BeforeValidator(_multipliers),
+    AfterValidator(_ascending),
+]
 Priorities = Annotated[Literal["rate-monotonic", "random"], BeforeValidator(_priorities)]
 MaxUtilization = Annotated[float, Field(gt=0)]
 Generator = Literal["uunifast", "uunifast-discard", "fixed-sum"]
+Policy = Literal["fp", "rm", "dm", "edf", "np-fp", "np-edf", "p-rm", "cw-edf"]
 
 
 class Parameters(Strict):
@@ -124,7 +135,7 @@ class Parameters(Strict):
     utilization_generator: Generator | None = Field(
         None, description="default: fixed-sum where a bound of a task is felt, else uunifast"
     )
-    policy: str = Field("fp", description="of the applications: fp, edf, np-fp, …")
+    policy: Policy = Field("fp", description="of the applications")
 
     @property
     def publishers(self) -> int:
@@ -211,7 +222,7 @@ class Ranges(Strict):
     periods_range: Options[PeriodsRange] | None = None
     utilization_max: Options[MaxUtilization] | None = None
     utilization_generator: Options[Generator] | None = None
-    policy: Options[str] | None = None
+    policy: Options[Policy] | None = None
 
 
 class _ParametersFile(Strict):
