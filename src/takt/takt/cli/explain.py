@@ -13,27 +13,37 @@ def explain(
     trace: Annotated[Path, typer.Argument(help="The trace of an execution or a simulation.")],
     html: Annotated[
         Optional[Path],  # noqa: UP045 - typer reads it on Python 3.10
-        typer.Option(metavar="FILE", help="Write a report with charts of the latest misses."),
+        typer.Option(metavar="FILE", help="Write a report with charts of the latest jobs."),
+    ] = None,
+    overheads: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            metavar="FILE",
+            help="What takt bench overheads --json printed, instead of what the trace says.",
+        ),
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON document instead.")
     ] = False,
 ) -> None:
-    """Explain every deadline miss in a trace: who ran instead, and for how long.
+    """Explain every job in a trace that missed its deadline or responded above its bound.
 
     The shares of a response add up to it: its own execution, longer than declared or not; others
     that preempted or blocked it; the kernel's late wake-up; CPU time that the hypervisor stole.
+    Bounds are those of takt analyse; what a bound does not know of says why it was exceeded.
 
-    Example: takt explain docking.takttrace --html misses.html
+    Example: takt explain docking.takttrace --html late.html
     """
+    from takt.analysis.ask import read_overheads
     from takt.cli.output import print_json, stderr, stdout
     from takt.errors import Failure
     from takt.explain import explain as explained
     from takt.explain.html import write_html
     from takt.explain.show import show
 
+    costs = read_overheads(overheads) if overheads else None
     with stderr().status(trace.name):
-        found = explained(trace)
+        found = explained(trace, costs)
     if html:
         try:
             write_html(found, html)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An explanation as one HTML file: causes, and the neighbourhood of the latest misses as charts."""
+"""An explanation as one HTML file: causes, and the neighbourhood of the latest jobs as charts."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from takt.explain.model import Explanation, Miss
-from takt.explain.show import label, sentence
+from takt.explain.model import Explanation, Late
+from takt.explain.show import above_bounds, label, lateness, misses, sentence, why_above
 
-CHARTS = 20  # misses with a chart: those that were latest
+CHARTS = 20  # jobs with a chart: those that were latest
 
 
 def write_html(explanation: Explanation, file: Path) -> None:
@@ -29,7 +29,7 @@ def write_html(explanation: Explanation, file: Path) -> None:
 
 def render(explanation: Explanation) -> str:
     """Lay the page out."""
-    latest = sorted(explanation.details, key=lambda miss: -miss.late_us)
+    latest = sorted(explanation.details, key=lateness, reverse=True)
     environment = Environment(
         loader=PackageLoader("takt.explain", "templates"),
         autoescape=True,
@@ -37,12 +37,15 @@ def render(explanation: Explanation) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    charts = [_chart(miss) for miss in latest[:CHARTS]]
+    charts = [_chart(late) for late in latest[:CHARTS]]
     return environment.get_template("explain.html.j2").render(
         explanation=explanation,
         causes=list(explanation.by_cause),
         charted=latest[:CHARTS],
         sentence=sentence,
+        misses=misses(explanation),
+        above_bounds=above_bounds(explanation),
+        why_above=why_above,
         label=label,
         style=_text("takt.report", "report.css"),
         data=json.dumps(charts).replace("</", "<\\/"),
@@ -51,14 +54,20 @@ def render(explanation: Explanation) -> str:
     )
 
 
-def _chart(miss: Miss) -> dict[str, object]:
-    """One row a callback, in the order of appearance, the one that missed on top."""
-    rows = [miss.callback]
+def _chart(late: Late) -> dict[str, object]:
+    """One row a callback, in the order of appearance, the one that was late on top."""
+    rows = [late.callback]
     rows += [
         name
-        for name in dict.fromkeys(bar.task for bar in miss.neighbourhood)
-        if name != miss.callback
+        for name in dict.fromkeys(bar.task for bar in late.neighbourhood)
+        if name != late.callback
     ]
+    marks: list[dict[str, object]] = [{"at": 0.0, "text": "released"}]
+    if late.deadline_us is not None:
+        marks.append({"at": late.deadline_us / 1000, "text": "deadline"})
+    if late.above is not None:
+        marks.append({"at": late.above.bound_us / 1000, "text": "bound"})
+    marks.append({"at": late.end_us / 1000, "text": "ended"})
     return {
         "rows": rows,
         "bars": [
@@ -66,16 +75,12 @@ def _chart(miss: Miss) -> dict[str, object]:
                 "row": bar.task,
                 "begin": bar.begin_us / 1000,
                 "length": (bar.end_us - bar.begin_us) / 1000,
-                "mine": bar.task == miss.callback and bar.job == miss.job,
+                "mine": bar.task == late.callback and bar.job == late.job,
                 "text": f"{bar.task}[{bar.job}] on core {bar.core}",
             }
-            for bar in miss.neighbourhood
+            for bar in late.neighbourhood
         ],
-        "marks": [
-            {"at": 0.0, "text": "released"},
-            {"at": miss.deadline_us / 1000, "text": "deadline"},
-            {"at": miss.end_us / 1000, "text": "ended"},
-        ],
+        "marks": marks,
     }
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The document of ``./takt explain``; all times in µs."""
+"""The document of ``./takt explain``; times in µs unless their name says otherwise."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Kind(str, Enum):
     blocked = "blocked by"  # a less urgent job that had begun before ran on
     former = "former job"  # the task's own job before was not done
     late = "noticed late"  # released, the core was without a traced job, and nothing started
-    # Started, and got no CPU time, nor did the job that should have run instead.
+    # Ready or started, and the kernel ran something else, or it slept.
     not_scheduled = "not scheduled"
-    stolen = "stolen"  # the hypervisor gave the core to others meanwhile
+    stolen = "stolen"  # the core was taken from the machine meanwhile
 
 
 class _Part(BaseModel):
@@ -30,7 +30,7 @@ class _Part(BaseModel):
 
 
 class Share(_Part):
-    """A part of a response. The shares of a miss add up to its response, to the nanosecond."""
+    """A part of a response. The shares add up to its response, to the nanosecond."""
 
     kind: Kind
     by: str | None  # the callback that ran instead; not_scheduled: that did not, either
@@ -48,17 +48,29 @@ class Bar(_Part):
     end_us: float
 
 
-class Miss(_Part):
-    """One job that ended after its deadline."""
+class Above(_Part):
+    """By how much a response is above its bound, and what the bound does not know of."""
+
+    bound_us: float
+    above_us: float
+    cause: Kind | None  # None: all that the bound does not know of is less than it is above
+    busy_since_us: float  # begin of its busy period, from the release: 0 or before
+    unknown_us: dict[Kind, float]  # in that busy period
+
+
+class Late(_Part):
+    """One job that ended after its deadline, or responded above its bound."""
 
     callback: str
     job: int
     core: int
     release_ns: int
     start_us: float  # from the release, as those below
-    deadline_us: float
+    deadline_us: float | None
     end_us: float
-    late_us: float
+    missed: bool
+    late_us: float  # after its deadline; below 0: before it
+    above: Above | None
     cause: Kind  # of the largest share but its own declared execution
     by: str | None
     shares: list[Share]
@@ -66,17 +78,31 @@ class Miss(_Part):
     neighbourhood: list[Bar] = []
 
 
-class CallbackMisses(_Part):
-    """All misses of one callback."""
+class CallbackLate(_Part):
+    """All late jobs of one callback."""
 
     callback: str
+    executions: int
     misses: int
     by_cause: dict[Kind, int]
     us_by_kind: dict[Kind, float]  # sums of the shares of all its misses
+    response_us: float  # the longest
+    bound_us: float | None
+    above: int  # responses above the bound
+
+
+class Bounds(_Part):
+    """How the responses stand to the bounds of ``./takt analyse``."""
+
+    overheads: bool  # whether the bounds count them
+    responses: int  # of callbacks that have a bound
+    above: int
+    by_cause: dict[Kind, int]
+    unexplained: int
 
 
 class Explanation(_Part):
-    """Everything about the misses of one trace."""
+    """Everything about the late jobs of one trace."""
 
     schema_version: int = SCHEMA_VERSION
     trace: str
@@ -86,6 +112,7 @@ class Explanation(_Part):
     misses: int
     unexplained: int  # misses of jobs whose release or start is not in the trace
     by_cause: dict[Kind, int]
-    callbacks: list[CallbackMisses]
-    details: list[Miss]  # of all of them, or of those that were latest
+    bounds: Bounds | None  # None: there are none for this trace, the remarks say why
+    callbacks: list[CallbackLate]  # those with late jobs
+    details: list[Late]  # of all of them, or of those that were latest
     remarks: list[str]

@@ -28,6 +28,7 @@ class Declared:
     priority: int
     group: str
     worst: int  # CPU time of a job at most, with what messages and dispatching are said to cost
+    overhead: int  # that part of it
     reads: dict[str, int]  # topic: oldest data that it may use, 0: any
 
 
@@ -50,13 +51,29 @@ class Application:
     switches: bool  # whether scenarios change while it runs
 
 
-def declared(names: Names) -> Application | None:
-    """The application of a trace; None: it does not tell. Raises TaktError for a damaged one."""
+def flat_form(names: Names) -> dict[str, Any] | None:
+    """The application of a trace in its flat form; None: it does not tell. Raises TaktError."""
     texts = names.values(ATTRIBUTE)
     if not texts:
         return None
     try:
-        flat: dict[str, Any] = json.loads(texts[0])
+        flat = json.loads(texts[0])
+    except ValueError as error:
+        raise _damaged(error) from None
+    if not isinstance(flat, dict):
+        raise _damaged(TypeError("it is no mapping"))
+    return flat
+
+
+def declared(names: Names) -> Application | None:
+    """The application of a trace; None: it does not tell. Raises TaktError for a damaged one."""
+    flat = flat_form(names)
+    return None if flat is None else of_flat(flat)
+
+
+def of_flat(flat: dict[str, Any]) -> Application:
+    """The same of an application in its flat form."""
+    try:
         topics = {one["name"]: one for one in flat.get("topics", [])}
         overheads: dict[str, int] = flat.get("overheads", {})
         callbacks = [_callback(one, topics, overheads) for one in flat["callbacks"]]
@@ -65,15 +82,19 @@ def declared(names: Names) -> Application | None:
             for one in flat.get("chains", [])
         ]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise TaktError(
-            f"the application that the trace carries cannot be read: {error!r}",
-            remedy="the trace is damaged, or was written by another version of Takt",
-        ) from None
+        raise _damaged(error) from None
     return Application(
         name=str(flat.get("name", "")),
         callbacks={one.name: one for one in callbacks},
         chains=chains,
         switches=bool(flat.get("switches")),
+    )
+
+
+def _damaged(error: Exception) -> TaktError:
+    return TaktError(
+        f"the application that the trace carries cannot be read: {error!r}",
+        remedy="the trace is damaged, or was written by another version of Takt",
     )
 
 
@@ -94,12 +115,11 @@ def _callback(
         per_kib = overheads.get(f"{kind}_per_kib", 0) * size
         return overheads.get(kind, 0) + -(-per_kib // 1024)
 
-    worst: int = flat["execution"]["worst"] + overheads.get("dispatch", 0)
-    worst += overheads.get("preemption", 0)
-    worst += sum(cost("publish", topic) for topic in flat.get("writes", []))
-    worst += sum(cost("deliver", one) * topics.get(one, {}).get("depth", 1) for one in reads)
+    overhead = overheads.get("dispatch", 0) + overheads.get("preemption", 0)
+    overhead += sum(cost("publish", topic) for topic in flat.get("writes", []))
+    overhead += sum(cost("deliver", one) * topics.get(one, {}).get("depth", 1) for one in reads)
     if not timer:
-        worst += cost("deliver", flat.get("trigger", ""))
+        overhead += cost("deliver", flat.get("trigger", ""))
     return Declared(
         name=name,
         node=flat.get("node") or name.partition(".")[0],
@@ -108,6 +128,7 @@ def _callback(
         offset=flat.get("offset", 0),
         priority=flat.get("priority", 0),
         group=flat.get("group", ""),
-        worst=worst,
+        worst=flat["execution"]["worst"] + overhead,
+        overhead=overhead,
         reads={plain(topic): age for topic, age in reads.items()},
     )

@@ -64,6 +64,7 @@ class Type(IntEnum):
     use = 16
     stolen = 17
     dispatch = 18
+    wait = 19
 
 
 class Event(NamedTuple):

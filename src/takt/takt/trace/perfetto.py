@@ -73,6 +73,7 @@ class PerfettoExport:
         types = events["type"]
         wanted = (types != Type.start) & (types != Type.end)
         wanted &= (types != Type.preempt) & (types != Type.resume) & (types != Type.dispatch)
+        wanted &= types != Type.wait
         for row in events[wanted].tolist():
             self._mark(Event._make(row))
 

@@ -31,6 +31,11 @@ class Job:
     running: int = 0  # for how long it had a core
     preemptions: int = 0
     missed: bool = False  # ended after its deadline
+    # For how long its thread could have run and did not: between its last job and this one, and in
+    # this one, in which it slept so often. Only where the trace tells (attribute waits_from_ns).
+    waited_before: int = 0
+    waited: int = 0
+    sleeps: int = 0
 
     @property
     def response(self) -> int | None:
@@ -133,8 +138,8 @@ class Timeline:
                 job = self._job(event)
                 job.deadline = event.value
                 job.missed = True
-            case Type.budget_overrun:
-                self._job(event).cpu_time = event.value
+            case Type.budget_overrun | Type.wait:
+                self._counted(event)
             case _:
                 pass
 
@@ -152,6 +157,16 @@ class Timeline:
             return ended
         key = (event.task, event.job)
         return self._jobs.setdefault(key, Job(*key))
+
+    def _counted(self, event: Event) -> None:
+        """What the kernel counted of the job's thread."""
+        job = self._job(event)
+        if event.type == Type.budget_overrun:
+            job.cpu_time = event.value
+        elif event.detail == 0:
+            job.waited_before = event.value
+        else:
+            job.waited, job.sleeps = event.value, event.detail - 1
 
     def _start(self, event: Event) -> None:
         self._drop_lost(event)

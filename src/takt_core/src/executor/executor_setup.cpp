@@ -12,6 +12,7 @@
 #include "takt/executor/lanes.hpp"
 #include "takt/executor/shared.hpp"
 #include "takt/executor/stack.hpp"
+#include "takt/os/usage.hpp"
 
 namespace takt::executor {
 
@@ -91,6 +92,9 @@ void Executor::open_trace() {
     writer.attribute("policy." + scenarios[i].name(), scenarios[i].policy().name());
   }
   writer.attribute("scenario", scenarios[shared_->scenario].name());
+  if (options.trace_cpu_time && os::run_delay()) {  // else that none is there means nothing
+    writer.attribute("waits_from_ns", std::to_string(trace::least_wait.count()));
+  }
   for (const auto& [key, value] : options.trace_attributes) {
     writer.attribute(key, value);
   }

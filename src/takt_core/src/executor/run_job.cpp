@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "takt/executor/run_job.hpp"
 
-#include <ctime>
+#include <algorithm>
 #include <optional>
 #include <utility>
 
+#include "takt/os/usage.hpp"
 #include "takt/trace/current.hpp"
 
 namespace takt::executor {
@@ -16,14 +17,21 @@ using trace::EventType;
 
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): of its thread alone
 thread_local const Job* running = nullptr;
-// CPU time of this thread at the end of its last job, where that was measured.
+// What the kernel has counted of this thread.
+struct Counted {
+  os::ResourceUsage usage{};
+  std::optional<nanoseconds> run_delay{};  // where the trace shall tell it
+};
+// At the end of its last job, where that was measured.
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): of its thread alone
-thread_local std::optional<nanoseconds> cpu_at_last_end;
+thread_local std::optional<Counted> at_last_end;
 
-nanoseconds thread_cpu_time() noexcept {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return std::chrono::seconds{time.tv_sec} + nanoseconds{time.tv_nsec};
+// Tells that the thread could have run and did not, before its job (`sleeps` 0) or in it.
+void record_wait(trace::Recorder& recorder, TimePoint time, const TaskState& task, const Job& job,
+                 nanoseconds waited, std::int64_t sleeps) noexcept {
+  if (waited < trace::least_wait && sleeps <= 1) return;
+  recorder.record(EventType::wait, time, task.index, job.index, waited.count(), trace::no_topic,
+                  static_cast<std::uint8_t>(std::min<std::int64_t>(sleeps, 255)));
 }
 
 std::int64_t sample_time(const Topic& topic) noexcept {
@@ -105,11 +113,19 @@ TimePoint run_job(const Shared& shared, TaskState& task, const Job& job, const T
   const nanoseconds budget = target.scenario->parameters(task.index).budget;
   const TimePoint started = os::now();
   recorder.record(EventType::start, started, task.index, job.index, job.priority);
-  const bool measured = budget.count() > 0 || (shared.options.trace_cpu_time && recorder.on());
-  const nanoseconds cpu_before = measured ? thread_cpu_time() : nanoseconds{0};
-  if (measured && cpu_at_last_end) {
-    recorder.record(EventType::dispatch, started, task.index, job.index,
-                    (cpu_before - *cpu_at_last_end).count());
+  const bool told = shared.options.trace_cpu_time && recorder.on();
+  const bool measured = budget.count() > 0 || told;
+  Counted before;
+  if (measured) {
+    before.usage = os::resource_usage(os::UsageOf::thread);
+    if (told) before.run_delay = os::run_delay();
+    if (at_last_end) {
+      recorder.record(EventType::dispatch, started, task.index, job.index,
+                      (before.usage.cpu_time - at_last_end->usage.cpu_time).count());
+    }
+    if (at_last_end && before.run_delay && at_last_end->run_delay) {
+      record_wait(recorder, started, task, job, *before.run_delay - *at_last_end->run_delay, 0);
+    }
   }
   const Job* const outer = std::exchange(running, &job);
   const trace::CurrentJob current{recorder, task.index, job.index};
@@ -125,9 +141,19 @@ TimePoint run_job(const Shared& shared, TaskState& task, const Job& job, const T
     topic->sampled.store(sampled, std::memory_order_release);
   }
   running = outer;
-  cpu_at_last_end = measured ? std::optional{thread_cpu_time()} : std::nullopt;
-  const nanoseconds used = measured ? *cpu_at_last_end - cpu_before : nanoseconds{-1};
+  at_last_end.reset();
+  nanoseconds used{-1};
+  if (measured) {
+    auto& after = at_last_end.emplace();
+    if (told) after.run_delay = os::run_delay();
+    after.usage = os::resource_usage(os::UsageOf::thread);
+    used = after.usage.cpu_time - before.usage.cpu_time;
+  }
   const TimePoint ended = os::now();
+  if (at_last_end && at_last_end->run_delay && before.run_delay) {
+    const auto slept = at_last_end->usage.voluntary_switches - before.usage.voluntary_switches;
+    record_wait(recorder, ended, task, job, *at_last_end->run_delay - *before.run_delay, slept + 1);
+  }
   recorder.record(EventType::end, ended, task.index, job.index, used.count());
   counters.completed.add(1);
   counters.worst_lateness.raise_to((started - job.release).count());

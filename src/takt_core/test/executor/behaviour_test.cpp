@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "support.hpp"
+#include "takt/os/usage.hpp"
 #include "takt/sched/error.hpp"
 #include "takt/trace/current.hpp"
 
@@ -275,6 +276,25 @@ TEST(Trace, HoldsTheCpuTimeOfEveryJobAndWhatCallbacksRecord) {
   }
   EXPECT_GE(ends, 3);
   EXPECT_EQ(published, ends);
+}
+
+TEST(Trace, TellsHowOftenAJobSlept) {
+  if (!os::run_delay()) GTEST_SKIP() << "this kernel does not count waits";
+  const TemporaryFile file;
+  Executor executor{
+      {.cpus = {0}, .trace = file.path(), .trace_cpu_time = true, .on_shortfalls = [](const auto&) {
+       }}};
+  executor.add(timer("sleeper", 5ms, 10), {.callback = [&](const auto&) {
+                 os::sleep_until(os::now() + 200us);
+                 os::sleep_until(os::now() + 200us);
+               }});
+  run_until_each_completed(executor, 3);
+  const trace::Trace trace = trace::read_trace(file.path());
+  EXPECT_EQ(std::ranges::count(trace.attributes, "waits_from_ns=10000"), 1);
+  const auto sleeps = std::ranges::count_if(trace.events, [](const trace::Event& event) {
+    return event.type == trace::EventType::wait && event.detail == 1 + 2;
+  });
+  EXPECT_GE(sleeps, 3);
 }
 
 }  // namespace

@@ -2,8 +2,12 @@
 #include "takt/os/usage.hpp"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include <atomic>
+#include <thread>
 
 #include "os/sanitizer.hpp"
 #include "takt/os/clock.hpp"
@@ -53,6 +57,30 @@ TEST(ResourceUsage, of_the_process_contains_that_of_the_thread) {
 TEST(ResourceUsage, differs_from_itself_by_nothing) {
   const ResourceUsage usage = resource_usage(UsageOf::process);
   EXPECT_EQ(usage - usage, ResourceUsage{});
+}
+
+TEST(RunDelay, grows_while_another_thread_has_the_core) {
+  const auto before = run_delay();
+  if (!before) GTEST_SKIP() << "this kernel does not count it";
+  cpu_set_t own;
+  ASSERT_EQ(sched_getaffinity(0, sizeof own, &own), 0);
+  int core = 0;
+  while (!CPU_ISSET(core, &own)) ++core;
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(core, &one);
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  std::atomic<bool> done{false};
+  std::thread rival{[&] {  // on the same core: the affinity is inherited
+    while (!done) std::this_thread::yield();
+  }};
+  const TimePoint latest = now() + 20s;
+  while (*run_delay() - *before < 1ms && now() < latest) {
+  }
+  EXPECT_GE(*run_delay() - *before, 1ms);
+  done = true;
+  rival.join();
+  sched_setaffinity(0, sizeof own, &own);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The neighbourhood of each miss: who had the core, against the time since its release.
+// The neighbourhood of each late job: who had the core, against the time since its release.
 "use strict";
 (() => {
   const charts = JSON.parse(document.getElementById("chart-data").textContent);
@@ -18,21 +18,21 @@
       };
     };
     const axis = { gridcolor: colour("--grid"), zeroline: false, automargin: true, tickfont: { color: colour("--quiet") } };
-    Plotly.react(element, [series(true, "the job that missed", colour("--bad")), series(false, "others", colour("--c1"))], {
+    Plotly.react(element, [series(true, "the late job", colour("--bad")), series(false, "others", colour("--c1"))], {
       barmode: "overlay", bargap: 0.35,
-      height: 120 + 26 * chart.rows.length, margin: { l: 8, r: 14, t: 44, b: 44 },
+      height: 170 + 26 * chart.rows.length, margin: { l: 8, r: 14, t: 74, b: 64 },
       paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)",
       font: { family: getComputedStyle(document.body).fontFamily, size: 12, color: colour("--ink") },
       xaxis: { ...axis, title: { text: "ms since its release" } },
       yaxis: { ...axis, categoryorder: "array", categoryarray: [...chart.rows].reverse() },
-      legend: { orientation: "h", x: 0, y: -0.02, yanchor: "top", yref: "container" },
+      legend: { orientation: "h", x: 0, y: 0, yanchor: "bottom", yref: "container" },
       shapes: chart.marks.map((mark) => ({
         type: "line", x0: mark.at, x1: mark.at, yref: "paper", y0: 0, y1: 1,
         line: { color: colour("--ink"), width: 1, dash: mark.text === "deadline" ? "solid" : "dot" },
       })),
       annotations: chart.marks.map((mark, place) => ({
         x: mark.at, yref: "paper", y: 1, yanchor: "bottom", text: mark.text, showarrow: false,
-        xanchor: place === 2 ? "left" : place === 1 ? "right" : "center", font: { color: colour("--quiet") },
+        yshift: 14 * place, font: { color: colour("--quiet") },
       })),
     }, { displayModeBar: false, responsive: true });
   }

@@ -97,8 +97,9 @@ struct Options {
   std::size_t max_tasks = 1024;        // tasks that can be added in all, before and while it spins
   std::filesystem::path trace = {};    // empty: no trace
   std::size_t trace_capacity = 16384;  // events of a thread that wait to be written
-  // Whether the trace tells the CPU time of every job and of the executor between two of them: half
-  // a microsecond more for each. Tasks with a budget are measured in any case.
+  // Whether the trace tells the CPU time of every job and of the executor between two of them, and
+  // how long each waited for its core: two microseconds more for each. Tasks with a budget are
+  // measured in any case.
   bool trace_cpu_time = false;
   std::vector<std::pair<std::string, std::string>> trace_attributes = {};  // more about the trace
   Handlers handlers = {};

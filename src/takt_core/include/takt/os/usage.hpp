@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 
 namespace takt::os {
 
@@ -24,5 +25,10 @@ enum class UsageOf : std::uint8_t { thread, process };
 
 // The counts of the calling thread, or of all threads of the process, since their start.
 ResourceUsage resource_usage(UsageOf subject) noexcept;
+
+// For how long the calling thread could have run and did not, because something else had its core
+// (or the kernel held it back), since its start; nothing where the kernel does not tell
+// (CONFIG_SCHED_INFO). Opens a file at the first call of a thread, reads a line at each.
+std::optional<std::chrono::nanoseconds> run_delay() noexcept;
 
 }  // namespace takt::os

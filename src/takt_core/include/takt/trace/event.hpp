@@ -7,6 +7,7 @@
 
 #include <array>
 #include <bit>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -40,7 +41,13 @@ enum class EventType : std::uint8_t {
                  // `job` nanoseconds before `time`
   dispatch = 18,  // value: CPU time of the thread between its last job and this one: choosing,
                   // going to sleep, waking up
+  wait = 19,  // the job's thread could have run and did not, because something else had its core:
+              // value, ns; detail 0: between its last job and this one; else in this one, and 1 +
+              // how often it slept meanwhile (255: that often or more)
 };
+
+// Shorter waits without a sleep are not recorded.
+inline constexpr std::chrono::nanoseconds least_wait{10'000};
 
 inline constexpr std::uint16_t no_task = 0xFFFF;
 inline constexpr std::uint16_t no_topic = 0xFFFF;
