@@ -118,7 +118,7 @@ def test_a_cell_that_fails_is_tried_again_and_then_given_back_as_failed(
     def tries(index: int) -> int:
         return len(list(tmp_path.glob(f"{index}.*")))
 
-    def fail(space: Space, seed: int, cell: Cell, do: tuple[str, ...]) -> pa.Table:
+    def fail(space: Space, seed: int, cell: Cell, *_: Any) -> pa.Table:
         (tmp_path / f"{cell.index}.{tries(cell.index)}").touch()  # workers share files alone
         if cell.index == 1 or (cell.index == 2 and tries(2) < 3):
             raise RuntimeError("worker fell over")
@@ -239,9 +239,15 @@ def test_applications_are_executed_and_measured(
     keys: dict[str, Any] = {"pubsub": [0.4, 0.6], "message_size": "16kB", "utilization": 0.3}
     asked = grid(tmp_path, nodes=3, periods=[20, 40], **keys)
     command: list[str | Path] = ["campaign", asked, "--repeat", "2", "--do", "analyse,execute"]
-    options = ["--duration", "500ms", "--runs", "1", "--out", "c"]
+    costs = tmp_path / "overheads.json"
+    costs.write_text('{"upper": {"dispatch": 100000}}')
+    options: list[str | Path] = ["--duration", "500ms", "--runs", "1", "--out", "c"]
+    options += ["--overheads", costs]
+    monkeypatch.setenv("TAKT_PREFIX", str(tmp_path))  # where nothing is installed
+    failed = Takt(tmp_path).json(*command, *options)
+    assert (failed["exit_code"], failed["executions"]["takt"]["failed"]) == (1, 2)
     monkeypatch.setenv("TAKT_PREFIX", str(prefix))
-    done = Takt(tmp_path).json(*command, *options)
+    done = Takt(tmp_path).json(*command, *options)  # tries again what failed
     assert (done["exit_code"], done["accepted"], done["failed"]) == (0, 2, 0)
     assert done["executions"]["takt"]["count"] == 2
     found = rows(tmp_path / "c" / "executions")
@@ -249,6 +255,7 @@ def test_applications_are_executed_and_measured(
         assert row["status"] == "complete"
         assert row["executions"] >= 3 * 500 // 40
         assert row["on_old_data"] == 0
-        assert bool(row["trace"]) == (row["misses"] > 0)
+        assert bool(row["trace"]) == bool(row["misses"] or row["above_bound"])
+        assert (row["accepted"], row["above_unexplained"]) == (True, 0)
     assert Takt(tmp_path).json(*command, *options)["executions"] == done["executions"]
     assert rows(tmp_path / "c" / "executions") == found  # nothing was executed again

@@ -8,6 +8,7 @@ they are put side by side.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -20,18 +21,31 @@ from takt.generate.parameters import Space
 Bounds = dict[str, int | None]  # by callback, in ns; None: there is no bound
 
 
-def applications(space: Space, seed: int, cell: Cell) -> list[Generated]:
+def applications(
+    space: Space, seed: int, cell: Cell, overheads: dict[str, int] | None = None
+) -> list[Generated]:
     """The applications of a cell."""
     found: list[Generated] = []
     for first in range(cell.first, cell.first + cell.size, BLOCK):
         size = min(BLOCK, cell.first + cell.size - first)
         found += block(space, seed, cell.combination, first // BLOCK, size)
-    return found
+    if overheads is None:
+        return found
+    return [
+        replace(one, text=json.dumps({**json.loads(one.text), "overheads": overheads}))
+        for one in found
+    ]
 
 
-def evaluate(space: Space, seed: int, cell: Cell, do: tuple[str, ...]) -> pa.Table:
+def evaluate(
+    space: Space,
+    seed: int,
+    cell: Cell,
+    do: tuple[str, ...],
+    overheads: dict[str, int] | None = None,
+) -> pa.Table:
     """One row for each application; what failed says so in its row."""
-    generated = applications(space, seed, cell)
+    generated = applications(space, seed, cell, overheads)
     rows = [_row(one) for one in generated]
     texts = [one.text for one in generated]
     bounds: list[Bounds] = [{} for _ in texts]

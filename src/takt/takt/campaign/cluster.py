@@ -81,7 +81,14 @@ def evaluate(client: Client, campaign: Campaign, cells: list[Cell], keep: Keep) 
     def submit(one: Cell) -> Any:
         # The cell may be evaluated in an earlier attempt's stead: pure=False gives it its own key.
         future = client.submit(
-            work.evaluate, space, campaign.seed, one, campaign.do, retries=RETRIES, pure=False
+            work.evaluate,
+            space,
+            campaign.seed,
+            one,
+            campaign.do,
+            campaign.overheads,
+            retries=RETRIES,
+            pure=False,
         )
         running[future] = one
         return future

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ from takt.campaign import cell as work
 from takt.campaign.folder import Folder, write_table
 from takt.campaign.model import EXECUTIONS, Campaign
 from takt.errors import TaktError
+from takt.explain import explain
+from takt.explain.model import Kind
 from takt.generate.blocks import Generated
 
 
@@ -55,7 +58,7 @@ def execute(
     """Executes what is not done; gives the error, or None, of each execution."""
     applications = [
         one for cell in campaign.cells()
-        for one in work.applications(campaign.space, campaign.seed, cell)
+        for one in work.applications(campaign.space, campaign.seed, cell, campaign.overheads)
     ]  # fmt: skip
     order = turns(campaign, len(applications))
     for turn in order:
@@ -67,8 +70,13 @@ def execute(
         row = _execute(folder, campaign, turn, application)
         if row["status"] == "stopped":
             raise KeyboardInterrupt
-        if row["error"] is None:  # else it is tried again the next time
-            write_table(file, pa.Table.from_pylist([row], schema=EXECUTIONS))
+        # What failed is kept under another name, so that it is counted, and tried again next time.
+        failed = file.with_suffix(".failed.parquet")
+        write_table(
+            file if row["error"] is None else failed, pa.Table.from_pylist([row], schema=EXECUTIONS)
+        )
+        if row["error"] is None:
+            failed.unlink(missing_ok=True)
         yield row["error"]
 
 
@@ -106,29 +114,29 @@ def _execute(
         "mean_miss_ratio": found.mean_miss_ratio,
         "steal_seconds": done.steal_seconds,
         "shortfalls": done.shortfalls,
-        "above_bound": _above_bound(application, turn.approach, found),
     }
     if found.freshness is not None:
         row["on_old_data"] = found.freshness.on_old_data
         row["mean_old_data_ratio"] = found.freshness.mean_ratio
-    if found.misses:
+    above = _compare(row, application, trace) if turn.approach == "takt" else 0
+    # Without overheads every response is a little above its bound.
+    if found.misses or (above and campaign.overheads is not None):
         row["trace"] = str(trace.relative_to(folder.path))
     else:
         trace.unlink(missing_ok=True)
     return row
 
 
-def _above_bound(application: Generated, approach: str, found: Any) -> int | None:
-    """Callbacks of Takt with a response above their bound, where there is one."""
-    if approach != "takt":
-        return None
+def _compare(row: dict[str, Any], application: Generated, trace: Path) -> int:
+    """Notes how Takt's responses stand to the bounds; returns how many are above."""
     try:
-        bounds = work.analysed(application.text, {})
+        work.analysed(application.text, row)
     except ValueError:
-        return None
-    above = 0
-    for callback in found.callbacks:
-        bound = bounds.get(callback.callback)
-        if bound is not None and callback.response_us is not None:
-            above += round(callback.response_us.max * 1000) > bound
-    return above
+        return 0
+    bounds = explain(trace).bounds
+    if bounds is None:
+        return 0
+    row["above_bound"] = bounds.above
+    row["above_stolen"] = bounds.by_cause.get(Kind.stolen, 0)
+    row["above_unexplained"] = bounds.unexplained
+    return bounds.above

@@ -42,6 +42,7 @@ class Campaign:
     seed: int
     do: tuple[str, ...]
     execution: Execution | None = None
+    overheads: dict[str, int] | None = None  # ns; None: left out
 
     def cells(self) -> Iterator[Cell]:
         """All of them, in order."""
@@ -61,6 +62,8 @@ class Campaign:
             "seed": self.seed,
             "do": list(self.do),
         }
+        if self.overheads is not None:
+            asked["overheads"] = self.overheads
         if self.execution:
             asked["execution"] = vars(self.execution) | {
                 "approaches": list(self.execution.approaches)
@@ -125,10 +128,13 @@ EXECUTIONS = pa.schema(
         ("mean_miss_ratio", pa.float64()),
         ("on_old_data", pa.int64()),
         ("mean_old_data_ratio", pa.float64()),
-        ("above_bound", pa.int32()),  # callbacks with a measured response above their bound
+        ("accepted", pa.bool_()),  # the analysis guarantees every deadline; null: it cannot tell
+        ("above_bound", pa.int64()),  # measured responses above their bound; null: it has none
+        ("above_stolen", pa.int64()),  # of these: takt explain puts them on stolen CPU time
+        ("above_unexplained", pa.int64()),
         ("steal_seconds", pa.float64()),
         ("shortfalls", pa.list_(pa.string())),
-        ("trace", pa.string()),  # kept where a deadline was missed
+        ("trace", pa.string()),  # kept where takt explain has something to tell
         ("error", pa.string()),
     ]
 )

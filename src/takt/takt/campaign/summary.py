@@ -44,14 +44,19 @@ def _executions(database: duckdb.DuckDBPyConnection, folder: Folder) -> dict[str
         "applications",
         "executions",
         "misses",
+        "misses_in_accepted",
         "on_old_data",
         "above_bound",
+        "above_stolen",
+        "above_unexplained",
         "failed",
     )
     query = f"""
       select approach, count(*), count(distinct name), coalesce(sum(executions), 0),
-        coalesce(sum(misses), 0), coalesce(sum(on_old_data), 0), coalesce(sum(above_bound), 0),
-        count(error) from {source} group by approach order by approach
+        coalesce(sum(misses), 0), coalesce(sum(misses) filter (accepted), 0),
+        coalesce(sum(on_old_data), 0), coalesce(sum(above_bound), 0),
+        coalesce(sum(above_stolen), 0), coalesce(sum(above_unexplained), 0), count(error)
+      from {source} group by approach order by approach
     """  # noqa: S608 - a path of ours
     return {
         approach: dict(zip(names, map(int, values), strict=True))

@@ -44,6 +44,13 @@ def campaign(
     ] = "takt",
     duration: Annotated[str, typer.Option(help="Of one execution.")] = "30s",
     runs: Annotated[int, typer.Option(min=1, help="Executions of each application.")] = 5,
+    overheads: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            metavar="FILE",
+            help="What takt bench overheads --json printed; counted in every job and every bound.",
+        ),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON document on standard output.")
     ] = False,
@@ -54,12 +61,14 @@ def campaign(
     goes on where it was stopped, and tries again what failed. Analysis and simulation are spread
     over Dask workers; executions have the machine for themselves, in random order.
 
-    Exit code: 0 done, 1 something failed, was stopped, or a bound was violated, 2 wrong use.
+    Exit code: 0 done, 1 something failed, was stopped, or a simulated response is above its bound,
+    2 wrong use.
 
     Example: takt campaign examples/parameter_ranges.json --repeat 100 --do analyse,simulate
     """
     import json
 
+    from takt.analysis.ask import read_overheads
     from takt.campaign.folder import RESULT, Folder, write_json
     from takt.campaign.model import SCHEMA_VERSION, Campaign
     from takt.campaign.summary import summarise
@@ -70,7 +79,8 @@ def campaign(
     execution = _execution(approaches, duration, runs) if "execute" in deeds else None
     space = parameters.load(grid)
     document = json.loads(grid.read_text(encoding="utf-8"))
-    asked = Campaign(document, space, repeat, seed, deeds, execution)
+    costs = read_overheads(overheads) if overheads else None
+    asked = Campaign(document, space, repeat, seed, deeds, execution, costs)
     folder = Folder(out or Path("campaigns") / grid.stem, asked)
     stopped = False
     try:

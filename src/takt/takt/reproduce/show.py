@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 
-from takt.reproduce.model import Figures, Outcome
+from takt.reproduce.model import Figures, Finding, Outcome
 
 _MARKS = {
     True: "[green]holds[/]    ",
@@ -24,14 +24,10 @@ def show(console: Console, outcome: Outcome) -> None:
         found = [one for one in outcome.findings if one.stack == stack]
         held = sum(one.holds is True for one in found)
         unknown = sum(one.holds is None for one in found)
-        words = f", {unknown} undecided (longer runs tell: a larger --scale)" if unknown else ""
+        words = f", {unknown} undecided (a larger --scale tells)" if unknown else ""
         console.print(f"\n[bold]{stack}[/]: {held} of {len(found)} findings hold here{words}")
         for one in found:
-            console.print(f"{_MARKS[one.holds]} [bold]{one.id}[/] [dim]({one.at})[/]")
-            console.print(Padding(f"{one.claim}.", (0, 0, 0, 10)))
-            for name, figures in (("published", one.published), ("here", one.measured)):
-                if figures:
-                    console.print(Padding(f"[dim]{name}:[/] {_words(figures)}", (0, 0, 0, 10)))
+            _show_finding(console, one)
     console.print()
     _show_tables(console, outcome)
     for reason in outcome.skipped:
@@ -40,6 +36,19 @@ def show(console: Console, outcome: Outcome) -> None:
         files = len(outcome.figures)
         console.print(f"{files} pictures of {len({one.figure for one in outcome.figures})} figures")
     console.print(f"results: {outcome.results}", soft_wrap=True, markup=False)
+
+
+def _show_finding(console: Console, one: Finding) -> None:
+    console.print(f"{_MARKS[one.holds]} [bold]{one.id}[/] [dim]({one.at})[/]")
+    console.print(Padding(f"{one.claim}.", (0, 0, 0, 10)))
+    lines = {"published": _words(one.published), "here": _words(one.measured)}
+    if "missing" in one.measured:
+        lines["here"] = str(one.measured["missing"])
+    else:
+        lines["holds if"] = one.criterion
+    for name, text in lines.items():
+        if text:
+            console.print(Padding(f"[dim]{name}:[/] {text}", (0, 0, 0, 10)))
 
 
 def _show_tables(console: Console, outcome: Outcome) -> None:
@@ -66,7 +75,9 @@ def _cells(figures: Figures, columns: list[str]) -> list[str]:
 
 
 def _words(figures: Figures) -> str:
-    return ", ".join(f"{name} {_number(value)}" for name, value in figures.items())
+    return ", ".join(
+        f"{name} {_number(value)}" for name, value in figures.items() if value is not None
+    )
 
 
 def _number(value: float | str | None) -> str:

@@ -17,7 +17,7 @@ from pathlib import Path
 from takt.errors import Failure
 from takt.execution import execute
 from takt.metrics import Metrics, measure
-from takt.reproduce.krukiewicz2021.points import WITH_CONSTRAINT, Point, flat, points
+from takt.reproduce.krukiewicz2021.points import WITH_CONSTRAINT, Point, central, flat, points
 from takt.run.probe import Stop
 from takt.run.signals import stopping
 
@@ -36,12 +36,13 @@ class Plan:
 
     @classmethod
     def at(cls, scale: float) -> Plan:
-        """First fewer runs, then shorter ones, then fewer points: the large ones are left out."""
+        """First fewer runs, then shorter ones, then fewer points, but never the central ones."""
         every = points()
         each_s = RUNS * LENGTH_S * scale
         runs = max(1, min(RUNS, round(each_s / LENGTH_S)))
         length_s = min(LENGTH_S, max(SHORTEST_S, each_s / runs))
         kept = math.ceil(len(every) * min(1.0, each_s / SHORTEST_S))
+        kept = max(kept, sum(central(point) for point in every))
         return cls(every[:kept], runs, round(length_s, 1), len(every) - kept)
 
 

@@ -239,11 +239,11 @@ CHECKS: dict[str, Callable[[Evidence], Answer]] = {
 
 
 def judged(check: Callable[[Evidence], Answer], evidence: Evidence) -> Answer:
-    """The answer of a check; where its points were not executed it does not hold, and says why."""
+    """The answer of a check; undecided where its points were not executed, and it says why."""
     try:
         return check(evidence)
     except Missing as missing:
-        return answer("the applications were executed", False, missing=str(missing))
+        return answer("the applications were executed", None, missing=str(missing))
 
 
 def _shares(
