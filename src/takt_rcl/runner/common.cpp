@@ -30,7 +30,9 @@ Common::~Common() {
 }
 
 std::optional<os::TimePoint> Common::meet(const os::StopFlag& stop) {
-  constexpr auto margin = 500ms;  // for what each does between knowing the start and the start
+  // For what each does between knowing the start and the start; and for the middleware's endpoints
+  // to find each other, which goes on at low priority when all topics have their readers already.
+  const auto margin = 500ms + 60ms * (processes_ - 1);
   if (meeting_->ready.fetch_add(1) + 1 == processes_) {
     meeting_->start.store((os::now() + margin).time_since_epoch().count());
   }
