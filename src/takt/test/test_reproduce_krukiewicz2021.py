@@ -141,9 +141,9 @@ def test_executions_the_other_way_round_uphold_none(tmp_path: Path) -> None:
     assert [one.id for one in made.findings if one.holds] == []
 
 
-def test_what_was_not_executed_is_said_and_does_not_hold(tmp_path: Path) -> None:
+def test_what_was_not_executed_is_said_and_undecided(tmp_path: Path) -> None:
     made = outcome(Executions(failed=["one: it broke"]), [], tmp_path)
-    assert not any(one.holds for one in made.findings)
+    assert all(one.holds is None for one in made.findings)
     assert all("missing" in one.measured for one in made.findings)
     assert not made.complete
     assert made.skipped == ["one: it broke"]
