@@ -62,7 +62,7 @@ def test_a_cell_has_the_applications_that_generate_writes() -> None:
     assert names == [f"app_002_{repetition:06}" for repetition in range(500, 700)]
 
 
-@pytest.mark.parametrize("policy", ["fp", "edf", "np-fp", "np-edf"])
+@pytest.mark.parametrize("policy", ["fp", "edf", "np-fp", "np-edf", "p-rm", "cw-edf"])
 def test_no_simulated_response_is_above_its_bound_and_no_accepted_set_misses(policy: str) -> None:
     forced = {"policy": policy, "priorities": "rate-monotonic"}
     space = Space(
@@ -73,7 +73,7 @@ def test_no_simulated_response_is_above_its_bound_and_no_accepted_set_misses(pol
             for total in (0.5, 0.7, 0.9)
             for periods in ([5, 10, 20], [4, 9, 15])
         ],
-        {"deadlines": ["period", "wcet"]},
+        {"deadlines": ["period", "wcet"], "best_case": [[1.0], [0.5, 1.0]]},
     )
     asked = Campaign({}, space, 25, 3, ("analyse", "simulate"), None)
     found: list[dict[str, Any]] = []

@@ -93,6 +93,8 @@ def test_sizes_are_bytes_however_the_thesis_spells_them(text: str, size: int) ->
         ({"deadlines_wcet": [0.9]}, "at least 1"),
         ({"deadlines_wcet": 0.9}, "at least 1"),
         ({"policy": "fifo"}, "input should be 'fp'"),
+        ({"best_case": [0.0, 0.5]}, "above 0 and at most 1"),
+        ({"best_case": [1.5]}, "above 0 and at most 1"),
         ({"deadlines_wcet": [2.0, 1.0]}, "range"),
         ({"periods": []}, "neither a list of periods"),
         ({"periods": "loguniform"}, "log-uniform, nor"),
@@ -146,6 +148,16 @@ def test_deadlines_are_a_multiple_of_the_wcet_within_the_period() -> None:
     assert (found.deadline <= found.period).all()
     assert ((ratio >= 1.5 - 1e-6) & (ratio <= 3.0 + 1e-6)).all()
     assert (sets().deadline == sets().period).all()
+
+
+def test_best_cases_are_a_share_of_the_wcet_and_change_nothing_else() -> None:
+    found, constant = sets(best_case=[0.2, 0.5]), sets()
+    share = found.best / found.wcet
+    assert 0.19 < share.min() < 0.25
+    assert 0.45 < share.max() <= 0.5
+    assert (found.wcet == constant.wcet).all()
+    assert (found.priority == constant.priority).all()
+    assert (constant.best == constant.wcet).all()
 
 
 def test_rate_monotonic_priorities_fall_with_the_period() -> None:
@@ -227,6 +239,7 @@ def test_the_same_seed_gives_the_same_applications_and_a_longer_series_begins_al
 
 def test_the_file_and_the_fast_way_to_the_core_say_the_same(tmp_path: Path) -> None:
     space = parameters.load(EXAMPLES / "parameter_ranges.json")
+    space.drawn["best_case"] = [[1.0], [0.2, 0.9]]
     for one in block(space, 5, 9, 0, 20):
         path = tmp_path / f"{one.name}.app.yaml"
         path.write_text(app_yaml(one.document, "# x"))

@@ -73,11 +73,13 @@ def app_yaml(document: dict[str, Any], remark: str) -> str:
     lines = [remark, f"name: {document['name']}", f"policy: {document['policy']}", "nodes:"]
     for callback in document["callbacks"]:
         node, name = callback["name"].split(".")
-        keys = {
-            "timer": format_duration(callback["period"]),
-            "wcet": format_duration(callback["execution"]["worst"]),
-            "priority": str(callback["priority"]),
-        }
+        best, worst = (format_duration(callback["execution"][key]) for key in ("best", "worst"))
+        keys = {"timer": format_duration(callback["period"])}
+        if best == worst:
+            keys["wcet"] = worst
+        else:
+            keys["execution"] = f"{{best: {best}, worst: {worst}}}"
+        keys["priority"] = str(callback["priority"])
         if callback["deadline"] != callback["period"]:
             keys["deadline"] = format_duration(callback["deadline"])
         if callback["reads"]:

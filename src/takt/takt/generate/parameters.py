@@ -85,6 +85,12 @@ def _ascending(value: list[float]) -> list[float]:
     return value
 
 
+def _shares(value: list[float]) -> list[float]:
+    if not 0 < min(value) <= max(value) <= 1 or value != sorted(value):
+        raise ValueError(f"{value} is not one share above 0 and at most 1, nor a range of them")
+    return value
+
+
 Nodes = Annotated[int, Field(strict=True, le=1000)]
 Periods = Annotated[
     Any,  # list[int] in ns, or the name of a distribution
@@ -100,6 +106,12 @@ Multipliers = Annotated[
     Field(min_length=1, max_length=2),
     BeforeValidator(_multipliers),
     AfterValidator(_ascending),
+]
+Shares = Annotated[
+    list[float],
+    Field(min_length=1, max_length=2),
+    BeforeValidator(_multipliers),
+    AfterValidator(_shares),
 ]
 Priorities = Annotated[Literal["rate-monotonic", "random"], BeforeValidator(_priorities)]
 MaxUtilization = Annotated[float, Field(gt=0)]
@@ -134,6 +146,9 @@ class Parameters(Strict):
     utilization_max: MaxUtilization = Field(1.0, description="of a single task")
     utilization_generator: Generator | None = Field(
         None, description="default: fixed-sum where a bound of a task is felt, else uunifast"
+    )
+    best_case: Shares = Field(
+        [1.0], description="of the execution times: best case / wcet, or the range of it"
     )
     policy: Policy = Field("fp", description="of the applications")
 
@@ -222,6 +237,7 @@ class Ranges(Strict):
     periods_range: Options[PeriodsRange] | None = None
     utilization_max: Options[MaxUtilization] | None = None
     utilization_generator: Options[Generator] | None = None
+    best_case: Options[Shares] | None = None
     policy: Options[Policy] | None = None
 
 

@@ -30,6 +30,7 @@ class Sets:
     parameters: Parameters
     period: Integers
     wcet: Integers
+    best: Integers  # shortest execution times
     deadline: Integers
     priority: Integers
     writes: NDArray[np.bool_]
@@ -51,15 +52,11 @@ def draw(wanted: Parameters, count: int, rng: np.random.Generator) -> Sets:
     # Rounded down, so that rounding never makes a set of utilization 1 infeasible.
     wcet = np.maximum(1, np.floor(share * period).astype(np.int64))
     writes, reads = _data(wanted, count, rng)
-    return Sets(
-        wanted,
-        period,
-        wcet,
-        _deadlines(wanted, period, wcet, rng),
-        _priorities(wanted, period, rng),
-        writes,
-        reads,
-    )
+    deadline = _deadlines(wanted, period, wcet, rng)
+    priority = _priorities(wanted, period, rng)
+    # The last to be drawn, so that everything else is the same whatever it is.
+    best = _best_case(wanted, wcet, rng)
+    return Sets(wanted, period, wcet, best, deadline, priority, writes, reads)
 
 
 def _periods(wanted: Parameters, count: int, rng: np.random.Generator) -> Integers:
@@ -90,6 +87,12 @@ def _deadlines(
     most = np.minimum(high, period / wcet)  # restriction 6: not above the period
     multiplier = low + rng.random(period.shape) * np.maximum(most - low, 0)
     return np.minimum(period, np.ceil(wcet * multiplier).astype(np.int64))
+
+
+def _best_case(wanted: Parameters, wcet: Integers, rng: np.random.Generator) -> Integers:
+    low, high = wanted.best_case[0], wanted.best_case[-1]
+    share = low + rng.random(wcet.shape) * (high - low) if low < high else low
+    return np.maximum(1, np.floor(share * wcet).astype(np.int64))
 
 
 def _priorities(wanted: Parameters, period: Integers, rng: np.random.Generator) -> Integers:
@@ -148,7 +151,7 @@ def flat_texts(sets: Sets, names: list[str]) -> list[str]:
     size = sets.parameters.message_size or 0
     callbacks = ",".join(
         f'{{"name":"{callback_name(node)}","node":"node{node + 1}","period":%d,"deadline":%d,'
-        '"priority":%d,"execution":{"best":%d,"worst":%d,"quantiles":[%d]},'
+        '"priority":%d,"execution":{"best":%d,"worst":%d,"quantiles":[%s]},'
         '"reads":[%s],"writes":[%s]}'
         for node in nodes
     )
@@ -159,12 +162,19 @@ def flat_texts(sets: Sets, names: list[str]) -> list[str]:
     reading = [f'{{"topic":"{topic_name(node)}"}}' for node in nodes] + [""]  # NOBODY is the last
     writing = [["", f'"{topic_name(node)}"'] for node in nodes]
     topics = [f'{{"name":"{topic_name(node)}","bytes":{size}}}' for node in nodes]
-    columns = (sets.period, sets.deadline, sets.priority, sets.wcet, sets.reads, sets.writes)
+    columns = (
+        *(sets.period, sets.deadline, sets.priority, sets.best, sets.wcet),
+        *(sets.reads, sets.writes),
+    )
     texts = []
     for name, *row in zip(names, *(column.tolist() for column in columns), strict=True):
-        period, deadline, priority, wcet, reads, writes = row
+        period, deadline, priority, best, wcet, reads, writes = row
+        quantiles = [
+            str(worst) if least == worst else f"{least},{worst}"
+            for least, worst in zip(best, wcet, strict=True)
+        ]
         fields = [
-            *(period, deadline, priority, wcet, wcet, wcet),
+            *(period, deadline, priority, best, wcet, quantiles),
             [reading[node] for node in reads],
             [words[written] for words, written in zip(writing, writes, strict=True)],
         ]

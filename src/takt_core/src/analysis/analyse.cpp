@@ -5,6 +5,7 @@
 
 #include "by_simulation.hpp"
 #include "certainty.hpp"
+#include "graph_remarks.hpp"
 #include "methods.hpp"
 #include "paths.hpp"
 #include "proposals.hpp"
@@ -29,8 +30,10 @@ class ScenarioAnalysis {
         model_(application, strategy, scenario),
         bounds_(solve(model_)),
         certainty_(application, strategy, scenario, model_, bounds_) {
-    if (model_.test() == Test::simulation) {
-      simulated_ = run_once(application, strategy, scenario);
+    if (std::ranges::any_of(bounds_.graphs, [](const CoreGraph& core) {
+          return !core.graph.exact && core.graph.verdict != ScheduleGraph::Verdict::met;
+        })) {
+      missed_in_one_run_ = missed_in_one_run(application, strategy, scenario);
     }
     streams_.resize(application.callbacks.size());
     for (std::size_t i = 0; i < model_.streams().size(); ++i) {
@@ -50,10 +53,15 @@ class ScenarioAnalysis {
     if (!bounds_.converged) {
       report.remarks.emplace_back("the jitter of messages grows without end along a chain");
     }
-    const bool has_test = model_.test() != Test::none && model_.test() != Test::simulation;
-    if (!has_test) {
-      note_missing_test(report);
+    if (model_.test() == Test::none) {
+      report.remarks.push_back("policy '" + report.policy +
+                               "' has no test: nothing is known about its order");
     }
+    for (std::string& remark : graph_remarks(model_, bounds_, strategy_)) {
+      report.remarks.push_back(std::move(remark));
+    }
+    // The others need a test in which what is shorter is never worse.
+    const bool has_test = model_.test() != Test::none && model_.test() != Test::schedule_graph;
     if (report.deadlines != Verdict::meets && options.proposals && has_test) {
       report.priorities = propose_priorities(application_, strategy_, scenario_, model_);
       report.cpus = propose_cores(application_, strategy_, scenario_, model_);
@@ -65,20 +73,6 @@ class ScenarioAnalysis {
   }
 
  private:
-  void note_missing_test(ScenarioReport& report) const {
-    const std::string policy = "policy '" + report.policy + "' has no test";
-    if (!simulated_) {
-      report.remarks.push_back(policy + (model_.test() == Test::none
-                                             ? ": nothing is known about its order"
-                                             : ", and two hyperperiods are too long to look at"));
-    } else if (!simulated_->only_run) {
-      report.remarks.push_back(
-          policy +
-          ": one run was simulated, with all jobs at their worst; another one, with "
-          "shorter jobs or other offsets, may miss deadlines that this one keeps");
-    }
-  }
-
   void add_callbacks(ScenarioReport& report) {
     for (std::size_t i = 0; i < application_.callbacks.size(); ++i) {
       const auto& parameters = scenario_.parameters(static_cast<sched::TaskIndex>(i));
@@ -103,11 +97,7 @@ class ScenarioAnalysis {
         report.callbacks.push_back(std::move(callback));
         continue;
       }
-      if (simulated_) {
-        judge_by_simulation(callback, i);
-      } else {
-        judge(callback, streams_[i]);
-      }
+      judge(callback, streams_[i]);
       note_drops(report, callback, parameters);
       report.deadlines = worse(report.deadlines, callback.verdict);
       report.callbacks.push_back(std::move(callback));
@@ -125,17 +115,21 @@ class ScenarioAnalysis {
       const ScenarioModel::CoreLoads& loads = model_.cores()[at];
       const Load& load = model_.load(stream);
       const Response& response = bounds_.responses[stream];
-      const bool exact = certainty_.reaches_bound(stream);
+      const bool exact = bounds_.graphs.empty() ? certainty_.reaches_bound(stream)
+                                                : bounds_.graphs[at].graph.exact;
       Verdict verdict = Verdict::not_proved;
       if (response.bound && *response.bound <= load.deadline) {
         verdict = Verdict::meets;
       } else if (certainty_.starves(stream)) {
         verdict = Verdict::misses;
         callback.bound_by = methods::overload;
-      } else if (exact && response.bound) {
+      } else if ((exact && response.bound) || is_missed_in_graph(stream)) {
         verdict = Verdict::misses;
+      } else if (is_missed_in_one_run(stream)) {
+        verdict = Verdict::misses;
+        callback.bound_by = methods::simulation;
       }
-      callback.exact = callback.exact && exact;
+      callback.exact = callback.exact && exact && response.bound;
       callback.verdict = worse(callback.verdict, verdict);
       callback.jitter = std::max(callback.jitter, load.releases.jitter + load.lag);
       callback.period = load.releases.period.count() > 0 && callback.period
@@ -151,22 +145,17 @@ class ScenarioAnalysis {
     }
   }
 
-  void judge_by_simulation(CallbackReport& callback, std::size_t index) const {
-    const SimulatedCallback& seen = simulated_->callbacks[index];
-    const Load& load = model_.load(streams_[index].front());
-    if (load.releases.period.count() > 0) {
-      callback.period = load.releases.period;
+  [[nodiscard]] bool is_missed_in_graph(std::size_t stream) const {
+    if (bounds_.graphs.empty()) {
+      return false;
     }
-    callback.bound_by = methods::simulation;
-    callback.exact = simulated_->only_run;
-    if (simulated_->only_run) {
-      callback.response = seen.longest;
-    }
-    if (seen.missed) {
-      callback.verdict = Verdict::misses;
-    } else if (simulated_->only_run) {
-      callback.verdict = Verdict::meets;
-    }
+    const CoreGraph& core = bounds_.graphs[model_.core_of(stream)];
+    return core.graph.exact && core.graph.verdict == ScheduleGraph::Verdict::missed &&
+           core.streams[core.graph.witness.back().task] == stream;
+  }
+
+  [[nodiscard]] bool is_missed_in_one_run(std::size_t stream) const {
+    return !missed_in_one_run_.empty() && missed_in_one_run_[model_.streams()[stream].callback];
   }
 
   static void note_drops(ScenarioReport& report, const CallbackReport& callback,
@@ -188,12 +177,10 @@ class ScenarioAnalysis {
       for (const Load& load : loads.loads) {
         core.utilization += utilisation(load);
       }
-      core.bound_by = core_method(model_.test(), loads);
-      const bool schedulable = simulated_ ? simulated_->only_run && !missed_on(loads)
-                                          : bounds_.cores[i].schedulable == true;
-      if (schedulable || loads.loads.empty()) {
+      core.bound_by = core_method(model_.test(), loads, bounds_.cores[i]);
+      if (bounds_.cores[i].schedulable == true || loads.loads.empty()) {
         core.verdict = Verdict::meets;
-      } else if (certainty_.misses(i) || missed_on(loads)) {
+      } else if (certainty_.misses(i) || is_missed_on(loads)) {
         core.verdict = Verdict::misses;
       }
       report.deadlines = worse(report.deadlines, core.verdict);
@@ -201,11 +188,10 @@ class ScenarioAnalysis {
     }
   }
 
-  [[nodiscard]] bool missed_on(const ScenarioModel::CoreLoads& loads) const {
-    return simulated_ && std::ranges::any_of(loads.streams, [&](std::size_t stream) {
-             return stream != nobody &&
-                    simulated_->callbacks[model_.streams()[stream].callback].missed;
-           });
+  [[nodiscard]] bool is_missed_on(const ScenarioModel::CoreLoads& loads) const {
+    return std::ranges::any_of(loads.streams, [this](std::size_t stream) {
+      return stream != nobody && (is_missed_in_graph(stream) || is_missed_in_one_run(stream));
+    });
   }
 
   void add_paths(ScenarioReport& report) const {
@@ -224,7 +210,7 @@ class ScenarioAnalysis {
 
   static ScenarioBounds solve(ScenarioModel& model) {
     Effort effort;
-    return model.solve(effort);
+    return model.solve(effort, true);
   }
 
   const application::Application& application_;
@@ -233,7 +219,7 @@ class ScenarioAnalysis {
   ScenarioModel model_;
   ScenarioBounds bounds_;
   Certainty certainty_;
-  std::optional<Simulated> simulated_;             // where there is no test
+  std::vector<bool> missed_in_one_run_;            // by callback; empty: not looked at
   std::vector<std::vector<std::size_t>> streams_;  // by callback
 };
 

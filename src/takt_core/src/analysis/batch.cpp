@@ -46,9 +46,10 @@ sched::Level level_of(const Sets& sets, const sched::Policy& policy, std::size_t
 std::vector<std::uint8_t> analyse_sets(const Sets& sets) {
   const sched::PolicyPtr policy = sched::parse_policy(sets.policy);
   const Test test = test_for(*policy);
-  if (test == Test::simulation || test == Test::none) {
+  if (test == Test::schedule_graph || test == Test::none) {
     throw std::invalid_argument{"policy '" + std::string{sets.policy} +
-                                "' has no test: simulate the sets"};
+                                "' has no test that goes by these columns: " +
+                                (test == Test::none ? "simulate the sets" : "use analyse_many()")};
   }
   check(sets);
   std::vector<std::uint8_t> answers;

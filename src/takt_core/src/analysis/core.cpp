@@ -62,7 +62,7 @@ Test test_for(const sched::Policy& policy) noexcept {
     return Test::non_preemptive_edf;
   }
   if (name == "p-rm" || name == "cw-edf") {
-    return Test::simulation;
+    return Test::schedule_graph;
   }
   return Test::none;
 }

@@ -28,6 +28,9 @@ std::string_view fixed_priority_method(const Load& load, const Response& respons
 std::string method_of(Test test, const Load& load, const Response& response,
                       const ScenarioModel::CoreLoads& loads, const CoreBounds& core) {
   std::string method{methods::none};
+  if (test == Test::schedule_graph) {
+    return std::string{core.schedulable ? methods::schedule_graph : methods::unexplored};
+  }
   if (test == Test::fixed_priority) {
     method = fixed_priority_method(load, response, loads);
   } else if (core.from_demand && response.bound == load.deadline) {
@@ -43,7 +46,10 @@ std::string method_of(Test test, const Load& load, const Response& response,
   return method;
 }
 
-std::string core_method(Test test, const ScenarioModel::CoreLoads& loads) {
+std::string core_method(Test test, const ScenarioModel::CoreLoads& loads, const CoreBounds& core) {
+  if (test == Test::schedule_graph && core.schedulable) {
+    return std::string{methods::schedule_graph};
+  }
   if (test == Test::non_preemptive_edf) {
     return std::string{methods::np_edf};
   }

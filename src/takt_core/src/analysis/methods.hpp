@@ -32,6 +32,8 @@ inline constexpr std::string_view np_edf_response = "NP-EDF response (George et 
 inline constexpr std::string_view within_demand =
     "not above the deadline, by the demand (Zhang & Burns 2009), eq. 5";
 inline constexpr std::string_view overload = "load above 1 (Liu & Layland 1973), eq. 1";
+inline constexpr std::string_view schedule_graph =
+    "schedule graph (Nasri & Brandenburg 2017), eq. 8";
 inline constexpr std::string_view simulation = "simulation of two hyperperiods, eq. 8";
 inline constexpr std::string_view chain =
     "job chains (Davare et al. 2007; Dürr et al. 2019), eq. 10";
@@ -39,6 +41,7 @@ inline constexpr std::string_view age = "period and response (Davare et al. 2007
 inline constexpr std::string_view age_in_order =
     "period, the source always runs first (Dürr et al. 2019), eq. 11";
 inline constexpr std::string_view age_early = "early releases of the source, eq. 12";
+inline constexpr std::string_view unexplored = "not explored: see the notes";
 inline constexpr std::string_view none = "no test for this policy";
 
 }  // namespace takt::analysis::methods
@@ -50,6 +53,6 @@ std::string method_of(Test test, const Load& load, const Response& response,
                       const ScenarioModel::CoreLoads& loads, const CoreBounds& core);
 
 // How the verdict on a core came about; empty where it is that of its loads.
-std::string core_method(Test test, const ScenarioModel::CoreLoads& loads);
+std::string core_method(Test test, const ScenarioModel::CoreLoads& loads, const CoreBounds& core);
 
 }  // namespace takt::analysis

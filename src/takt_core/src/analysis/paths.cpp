@@ -101,7 +101,7 @@ bool Paths::always_first(std::size_t first, std::size_t then) const {
 }
 
 bool Paths::ends_first(std::size_t first, std::size_t then) const {
-  if (streams_[first].empty() || streams_[then].empty() || model_.test() == Test::simulation ||
+  if (streams_[first].empty() || streams_[then].empty() || model_.test() == Test::schedule_graph ||
       model_.test() == Test::none) {
     return false;
   }

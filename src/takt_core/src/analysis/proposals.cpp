@@ -247,7 +247,8 @@ Proposal propose_priorities(const application::Application& application,
 Proposal propose_cores(const application::Application& application,
                        const sched::CompiledStrategy& strategy,
                        const sched::CompiledScenario& scenario, const ScenarioModel& model) {
-  if (model.cores().size() < 2 || model.test() == Test::none || model.test() == Test::simulation) {
+  if (model.cores().size() < 2 || model.test() == Test::none ||
+      model.test() == Test::schedule_graph) {
     return {};
   }
   application::Application changed = one_scenario(application, strategy, scenario);

@@ -21,6 +21,19 @@ nanoseconds scaled(nanoseconds time, double factor) {
       static_cast<std::int64_t>(std::ceil(static_cast<double>(time.count()) * factor))};
 }
 
+CoreBounds bounds_of(const CoreGraph& core, const ScenarioModel::CoreLoads& loads) {
+  CoreBounds result{.responses = std::vector<Response>(loads.loads.size())};
+  if (core.graph.verdict == ScheduleGraph::Verdict::unknown) {
+    return result;
+  }
+  result.schedulable = core.graph.verdict == ScheduleGraph::Verdict::met;
+  for (std::size_t i = 0; *result.schedulable && i < loads.jobs; ++i) {
+    const auto task = std::ranges::find(core.streams, loads.streams[i]) - core.streams.begin();
+    result.responses[i].bound = core.graph.responses[static_cast<std::size_t>(task)];
+  }
+  return result;
+}
+
 }  // namespace
 
 nanoseconds ScenarioModel::execution(std::size_t callback) const noexcept {
@@ -93,15 +106,22 @@ bool ScenarioModel::propagate(const std::vector<Response>& responses) {
   return changed;
 }
 
-ScenarioBounds ScenarioModel::solve(Effort& effort) {
+ScenarioBounds ScenarioModel::solve(Effort& effort, bool witness) {
   ScenarioBounds result;
+  if (test_ == Test::schedule_graph) {
+    for (const CoreLoads& core : cores_) {
+      result.graphs.push_back(explore(core, witness));
+    }
+  }
   forget_jitters();
   bool changed = true;
   for (std::size_t round = 0; changed && round < most_rounds; ++round) {
     result.cores.clear();
     result.responses.assign(streams_.size(), {});
     for (const CoreLoads& core : cores_) {
-      result.cores.push_back(bounds(test_, core.loads, effort));
+      result.cores.push_back(test_ == Test::schedule_graph
+                                 ? bounds_of(result.graphs[result.cores.size()], core)
+                                 : bounds(test_, core.loads, effort));
       for (std::size_t i = 0; i < core.loads.size(); ++i) {
         if (core.streams[i] != nobody) {
           result.responses[core.streams[i]] = result.cores.back().responses[i];
@@ -135,7 +155,9 @@ std::optional<bool> ScenarioModel::accepts(Effort& effort) {
     return solve(effort).schedulable;
   }
   for (const CoreLoads& core : cores_) {
-    const auto accepted = analysis::accepts(test_, core.loads, effort);
+    const auto accepted = test_ == Test::schedule_graph
+                              ? bounds_of(explore(core, false), core).schedulable
+                              : analysis::accepts(test_, core.loads, effort);
     if (accepted != true) {
       return accepted;
     }

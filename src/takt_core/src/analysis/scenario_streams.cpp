@@ -54,7 +54,10 @@ bool delivers_to(const application::Callback& reader, const application::Callbac
 ScenarioModel::ScenarioModel(const application::Application& application,
                              const sched::CompiledStrategy& strategy,
                              const sched::CompiledScenario& scenario)
-    : scenario_(&scenario), test_(test_for(scenario.policy())) {
+    : strategy_(&strategy),
+      scenario_(&scenario),
+      release_overhead_(application.overheads.release),
+      test_(test_for(scenario.policy())) {
   add_costs(application);
   add_streams(application, strategy);
   place(application, strategy);

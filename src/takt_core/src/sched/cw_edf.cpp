@@ -25,12 +25,15 @@ class CriticalWindowEdf final : public EarliestDeadlineFirst {
                                 TimePoint time) const noexcept override {
     const std::size_t first = first_job(*this, pending);
     const Job& job = pending[first];
-    if (makes_late(job, time, next, [this, &job](const Job& other) {
-          return other.task != job.task && before(other, job);
-        })) {
+    if (makes_late(job, time, next, Earlier{job})) {
       return wait_for_better(*this, job, next);
     }
     return {.job = first, .idle_until = {}};
+  }
+
+  [[nodiscard]] TimePoint latest_start(const Job& job,
+                                       std::span<const Job> next) const noexcept override {
+    return latest_start_before(job, next, Earlier{job});
   }
 
   void prepare(std::vector<Task>& tasks) const override {
@@ -38,6 +41,16 @@ class CriticalWindowEdf final : public EarliestDeadlineFirst {
     refuse_deadlines_above_periods(tasks, name());
     require_execution_times(tasks, name());
   }
+
+ private:
+  // Other tasks' jobs with earlier deadlines.
+  struct Earlier {
+    bool operator()(const Job& other) const noexcept {
+      return other.task != job.task && other.deadline < job.deadline;
+    }
+
+    const Job& job;
+  };
 };
 
 }  // namespace

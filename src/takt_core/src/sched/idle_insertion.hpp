@@ -13,24 +13,46 @@
 // work is lost already: idling for jobs that are late either way would only lose more.
 #pragma once
 
+#include <algorithm>
 #include <span>
 
 #include "takt/sched/policy.hpp"
 
 namespace takt::sched {
 
+// S_k: the work of the jobs that count with deadlines up to that of `last`.
+template <class Counts>
+nanoseconds work_until(const Job& last, std::span<const Job> next, Counts counts) noexcept {
+  nanoseconds work{0};
+  for (const Job& other : next) {
+    if (counts(other) && other.deadline <= last.deadline) {
+      work += other.expected_execution;
+    }
+  }
+  return work;
+}
+
+// The published rule: min_k (d_k - S_k) - C_J.
+template <class Counts>
+TimePoint latest_start_before(const Job& job, std::span<const Job> next, Counts counts) noexcept {
+  TimePoint latest = TimePoint::max();
+  for (const Job& last : next) {
+    if (counts(last)) {
+      latest =
+          std::min(latest, last.deadline - work_until(last, next, counts) - job.expected_execution);
+    }
+  }
+  return latest;
+}
+
+// The executor's.
 template <class Counts>
 bool makes_late(const Job& job, TimePoint time, std::span<const Job> next, Counts counts) noexcept {
   for (const Job& last : next) {
     if (!counts(last)) {
       continue;
     }
-    nanoseconds work{0};
-    for (const Job& other : next) {
-      if (counts(other) && other.deadline <= last.deadline) {
-        work += other.expected_execution;
-      }
-    }
+    const nanoseconds work = work_until(last, next, counts);
     if (time + work <= last.deadline && time + work + job.expected_execution > last.deadline) {
       return true;
     }

@@ -10,6 +10,10 @@ Decision Policy::decide(std::span<const Job> pending, std::span<const Job> /*nex
   return {.job = first_job(*this, pending), .idle_until = {}};
 }
 
+TimePoint Policy::latest_start(const Job& /*job*/, std::span<const Job> /*next*/) const noexcept {
+  return TimePoint::max();
+}
+
 std::optional<Level> Policy::preemption_level(const TaskParameters& parameters) const noexcept {
   if (fixed_priority()) {
     return parameters.priority;

@@ -23,15 +23,15 @@ class PrecautiousRm final : public FixedPriority {
                                 TimePoint time) const noexcept override {
     const std::size_t first = first_job(*this, pending);
     const Job& job = pending[first];
-    int top = 0;
-    for (const Job& other : next) {
-      top = std::max(top, other.priority);
-    }
-    if (job.priority < top &&
-        makes_late(job, time, next, [top](const Job& other) { return other.priority == top; })) {
+    if (makes_late(job, time, next, AboveAll{job, next})) {
       return wait_for_better(*this, job, next);
     }
     return {.job = first, .idle_until = {}};
+  }
+
+  [[nodiscard]] TimePoint latest_start(const Job& job,
+                                       std::span<const Job> next) const noexcept override {
+    return latest_start_before(job, next, AboveAll{job, next});
   }
 
   void prepare(std::vector<Task>& tasks) const override {
@@ -44,6 +44,18 @@ class PrecautiousRm final : public FixedPriority {
   }
 
  private:
+  // The jobs of the highest priority there is, if it is above that of the job to start.
+  struct AboveAll {
+    AboveAll(const Job& job, std::span<const Job> next) noexcept : least(job.priority + 1) {
+      for (const Job& other : next) {
+        least = std::max(least, other.priority);
+      }
+    }
+    bool operator()(const Job& other) const noexcept { return other.priority >= least; }
+
+    int least;
+  };
+
   // Only the releases of timers are known in advance, and the policy looks ahead to no other task.
   static void require_foreseeable_top(const std::vector<Task>& tasks) {
     const auto higher = [](const Task& a, const Task& b) {

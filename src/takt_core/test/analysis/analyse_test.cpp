@@ -13,9 +13,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-Report analyse_json(std::string json) {
+application::Application parsed(std::string json) {
   std::ranges::replace(json, '\'', '"');
-  return analyse(application::parse(json));
+  return application::parse(json);
+}
+
+Report analyse_json(const std::string& json) {
+  return analyse(parsed(json));
 }
 
 const CallbackReport& callback(const ScenarioReport& scenario, const std::string& name) {
@@ -250,23 +254,68 @@ TEST(analyse, sensitivity_is_the_factor_up_to_which_all_is_guaranteed) {
   EXPECT_NEAR(sensitivity.callbacks[1].second, 3.0, 0.003);
 }
 
-// Without a test, one run is looked at: a proof where nothing varies, since it is the only run.
-TEST(analyse, policies_that_idle_on_purpose_are_simulated) {
+bool contains(const std::vector<std::string>& remarks, const std::string& words) {
+  return std::ranges::any_of(
+      remarks, [&](const std::string& remark) { return remark.find(words) != std::string::npos; });
+}
+
+TEST(analyse, policies_that_idle_on_purpose_are_explored) {
   const std::string two = timer("a", 10, 4, 1) + "," + timer("b", 40, 12, 1);
-  const Report constant = analyse_json(app(two, ", 'policy': 'cw-edf'"));
-  const ScenarioReport& scenario = constant.scenarios.front();
-  EXPECT_EQ(constant.verdict, Verdict::meets);
+  const std::string varying = ",{'name': 'c', 'period': 40, 'execution': {'best': 1, 'worst': 2}}";
+  const Report report = analyse_json(app(two + varying, ", 'policy': 'cw-edf'"));
+  const ScenarioReport& scenario = report.scenarios.front();
+  EXPECT_EQ(report.verdict, Verdict::meets);
+  EXPECT_EQ(callback(scenario, "a").response, 10ns);
   EXPECT_TRUE(callback(scenario, "a").exact);
+  EXPECT_TRUE(callback(scenario, "c").response);
+  EXPECT_EQ(callback(scenario, "c").bound_by, "schedule graph (Nasri & Brandenburg 2017), eq. 8");
   EXPECT_FALSE(scenario.sensitivity);
-  const Report varying =
-      analyse_json(app(two + ",{'name': 'c', 'period': 40, 'execution': {'best': 1, 'worst': 2}}",
-                       ", 'policy': 'cw-edf'"));
-  EXPECT_EQ(varying.verdict, Verdict::not_proved);
-  EXPECT_FALSE(callback(varying.scenarios.front(), "c").response);
+  EXPECT_TRUE(accepts(parsed(app(two + varying, ", 'policy': 'cw-edf'"))));
+  // With overheads the responses are bounds.
+  const Report costs =
+      analyse_json(app(timer("a", 100, 30, 1) + "," + timer("b", 400, 100, 1),
+                       ", 'policy': 'cw-edf', 'overheads': {'dispatch': 2, 'release': 1}"));
+  EXPECT_EQ(costs.verdict, Verdict::meets);
+  EXPECT_FALSE(callback(costs.scenarios.front(), "a").exact);
+  // Both releases are noticed before the first job of a, and cost it 1 each.
+  EXPECT_EQ(callback(costs.scenarios.front(), "b").response, 34ns + 102ns);
+}
+
+TEST(analyse, a_missed_deadline_of_a_schedule_graph_comes_with_its_run) {
   // No job of 13 fits between two jobs of 4 every 10.
-  const Report late =
-      analyse_json(app(timer("a", 10, 4, 1) + "," + timer("b", 40, 13, 1), ", 'policy': 'p-rm'"));
-  EXPECT_EQ(late.verdict, Verdict::misses);
+  const std::string b = "{'name': 'b', 'period': 40, 'execution': {'best': 1, 'worst': 13}}";
+  const Report report = analyse_json(app(timer("a", 10, 4, 1) + "," + b, ", 'policy': 'p-rm'"));
+  const ScenarioReport& scenario = report.scenarios.front();
+  EXPECT_EQ(report.verdict, Verdict::misses);
+  EXPECT_EQ(callback(scenario, "a").verdict, Verdict::not_proved);
+  EXPECT_EQ(callback(scenario, "b").verdict, Verdict::misses);
+  EXPECT_EQ(scenario.remarks.front(),
+            "core 0: 'b', released at 0 ns, starts at 34 ns and computes for 13 ns, which is too "
+            "late; before it 'a' at 30 ns for 4 ns");
+}
+
+// One run is looked at then, which may show a missed deadline, but proves nothing.
+TEST(analyse, a_core_without_a_schedule_graph_is_not_proved_and_says_why) {
+  const auto verdict_of = [](const std::string& callbacks, const std::string& more,
+                             const std::string& reason) {
+    const Report report = analyse_json(app(callbacks, ", 'policy': 'cw-edf'" + more));
+    EXPECT_TRUE(contains(report.scenarios.front().remarks, reason)) << reason;
+    return report.verdict;
+  };
+  const std::string writer = timer("a", 10, 4, 1, ", 'writes': ['x']");
+  EXPECT_EQ(verdict_of(writer + "," + message("m", "x", 1, 1, ", 'deadline': 10"), "",
+                       "'m' is released by messages"),
+            Verdict::not_proved);
+  EXPECT_EQ(verdict_of(writer + "," + message("m", "x", 1, 1, ", 'deadline': 10") + "," +
+                           timer("b", 40, 13, 1),
+                       "", "'m' is released by messages"),
+            Verdict::misses);
+  EXPECT_EQ(verdict_of(timer("a", 10, 4, 1), ", 'scenarios': [{'name': 'one'}, {'name': 'two'}]",
+                       "a switch of the scenario may shift its timers"),
+            Verdict::not_proved);
+  EXPECT_EQ(verdict_of(timer("a", 999'999'937, 4, 1) + "," + timer("b", 999'999'929, 4, 1), "",
+                       "jobs are released before the timers repeat themselves"),
+            Verdict::not_proved);
 }
 
 }  // namespace

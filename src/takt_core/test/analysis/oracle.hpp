@@ -11,7 +11,7 @@
 
 namespace takt::analysis {
 
-enum class Rule : std::uint8_t { fp, np_fp, edf, np_edf };
+enum class Rule : std::uint8_t { fp, np_fp, edf, np_edf, p_rm, cw_edf };
 
 struct OracleTask {
   std::int64_t execution = 1;
@@ -19,6 +19,10 @@ struct OracleTask {
   std::int64_t deadline = 1;
   int priority = 1;
   int group = 0;  // 0: none
+  // Of the rules that are not preemptive, where all runs are looked at:
+  std::int64_t best = 0;  // shortest execution; 0: all are as long
+  std::int64_t offset = 0;
+  std::int64_t lag = 0;  // a release is noticed up to so much later
 };
 
 // One job of a task: the core notices it at `noticed`, which is not before its release.

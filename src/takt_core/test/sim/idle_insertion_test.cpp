@@ -209,6 +209,33 @@ TEST(PrecautiousRm, starts_a_job_exactly_when_the_published_rule_allows_it) {
   EXPECT_GT(waits, 300);
 }
 
+// What the analysis goes by.
+TEST(IdleInsertion, the_latest_start_is_the_last_time_at_which_the_job_starts) {
+  Random random{9};
+  int waits = 0;
+  for (int round = 0; round < 4000; ++round) {
+    const PolicyPtr policy = round % 2 == 0 ? precautious_rm() : cw_edf();
+    std::vector<Job> pending = random.jobs(1);
+    pending.front().deadline = at(60ms);
+    std::vector<Job> next = random.jobs(3);
+    const TimePoint time = at(random.time(0, 20));
+    nanoseconds work{0};
+    for (Job& job : next) {
+      job.release = time + random.time(1, 6);
+      job.task += 4;
+      work += job.expected_execution;
+    }
+    for (Job& job : next) {  // none is lost already
+      job.deadline = time + work + random.time(0, 4);
+    }
+    const TimePoint latest = policy->latest_start(pending.front(), next);
+    ASSERT_EQ(policy->decide(pending, next, time).job == 0U, time <= latest) << "round " << round;
+    waits += time > latest ? 1 : 0;
+  }
+  EXPECT_GT(waits, 300);
+  EXPECT_LT(waits, 3700);
+}
+
 TEST(PrecautiousRm, counts_all_tasks_that_share_the_highest_priority) {
   const PolicyPtr policy = precautious_rm();
   const Job low{.task = 2, .priority = 1, .deadline = at(60ms), .expected_execution = 7ms};

@@ -18,8 +18,8 @@ enum class Test : std::uint8_t {
   fixed_priority,  // preemptive or not: the loads' thresholds say
   edf,
   non_preemptive_edf,
-  simulation,  // policies that leave the core idle on purpose
-  none,        // a user's comparator: nothing is known about it
+  schedule_graph,  // policies that leave the core idle on purpose: ScenarioModel has what it needs
+  none,            // a user's comparator: nothing is known about it
 };
 
 Test test_for(const sched::Policy& policy) noexcept;

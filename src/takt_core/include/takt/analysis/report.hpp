@@ -22,7 +22,9 @@ using std::chrono::nanoseconds;
 enum class Verdict : std::uint8_t {
   meets,       // in every run
   not_proved,  // neither proved nor refuted
-  misses,      // in the run in which all are released together and compute as long as they may
+  // In the run in which all are released together and compute as long as they may, or in one that
+  // the schedule graph shows.
+  misses,
 };
 std::string_view text(Verdict verdict) noexcept;
 
@@ -37,7 +39,9 @@ struct CallbackReport {
   std::optional<nanoseconds> response = {};  // from its release to its end
   nanoseconds blocking{0};                   // part of the response
   Verdict verdict = Verdict::not_proved;
-  bool exact = false;  // the response is reached in the run in which all are released together
+  // The response is reached: in the run in which all are released together, or, by the schedule
+  // graph, in some run.
+  bool exact = false;
   std::string bound_by = {};  // paper and equation, see docs/reference/analysis.md
 };
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "takt/analysis/core.hpp"
+#include "takt/analysis/schedule_graph.hpp"
 #include "takt/application/application.hpp"
 #include "takt/sched/compiled.hpp"
 
@@ -27,10 +28,17 @@ struct Stream {
   bool last = false;   // released by its own messages; those that it writes are not followed
 };
 
+// All schedules of one core.
+struct CoreGraph {
+  ScheduleGraph graph;
+  std::vector<std::size_t> streams = {};  // by task of the graph
+};
+
 struct ScenarioBounds {
   std::optional<bool> schedulable = {};
   std::vector<CoreBounds> cores = {};    // as ScenarioModel::cores()
   std::vector<Response> responses = {};  // by stream
+  std::vector<CoreGraph> graphs = {};    // as the cores, of Test::schedule_graph
   bool converged = true;                 // false: the jitters of a chain grow without end
 };
 
@@ -64,7 +72,8 @@ class ScenarioModel {
   // From now on jobs of the callback (nobody: of all) compute `factor` times as long.
   void scale(double factor, std::size_t callback = nobody);
 
-  ScenarioBounds solve(Effort& effort);
+  // `witness`: where a deadline is missed, and a schedule graph was made, how that comes about.
+  ScenarioBounds solve(Effort& effort, bool witness = false);
   // The verdict alone; stops at the first deadline that cannot be guaranteed.
   std::optional<bool> accepts(Effort& effort);
 
@@ -79,6 +88,9 @@ class ScenarioModel {
     nanoseconds around{0};  // messages and dispatching
     double factor = 1;
   };
+
+  [[nodiscard]] CoreGraph explore(const CoreLoads& core, bool witness) const;
+  [[nodiscard]] std::string why_not_explored(const CoreLoads& core) const;
 
   void add_costs(const application::Application& application);
   void add_streams(const application::Application& application,
@@ -103,7 +115,9 @@ class ScenarioModel {
     nanoseconds lag{0};  // besides that of the callback
   };
 
+  const sched::CompiledStrategy* strategy_;
   const sched::CompiledScenario* scenario_;
+  nanoseconds release_overhead_;
   Test test_;
   bool has_messages_ = false;
   std::vector<Cost> costs_;  // by callback

@@ -72,6 +72,13 @@ class Policy {
   [[nodiscard]] virtual Decision decide(std::span<const Job> pending, std::span<const Job> next,
                                         TimePoint time) const noexcept;
 
+  // The last time at which decide() starts `job`, were it the first of the pending ones, while
+  // `next` is as above; after that the core waits for one of them. TimePoint::max(), the default:
+  // at any time. Where decide() is overridden the two must agree, but for deadlines that cannot be
+  // met any more whatever runs.
+  [[nodiscard]] virtual TimePoint latest_start(const Job& job,
+                                               std::span<const Job> next) const noexcept;
+
   // The level of a task with these parameters, or nothing when the policy has no level that is
   // known before a job is released; then any task may preempt any other one. The default is the
   // priority where fixed_priority(), nothing elsewhere.

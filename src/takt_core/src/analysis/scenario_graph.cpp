@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A core of a scenario as its schedule graph, where it has one: when is everything released?
+#include <algorithm>
+
+#include "takt/analysis/scenario_model.hpp"
+
+namespace takt::analysis {
+
+// Empty: nothing is in the way.
+std::string ScenarioModel::why_not_explored(const CoreLoads& core) const {
+  if (strategy_->scenarios().size() > 1) {
+    return "a switch of the scenario may shift its timers against each other";
+  }
+  for (std::size_t i = 0; i < core.jobs; ++i) {
+    const Stream& stream = streams_[core.streams[i]];
+    const sched::Task& task = strategy_->tasks()[stream.callback];
+    if (task.kind == sched::TaskKind::message) {
+      return "'" + task.name + "' is released by messages, and no schedule is known beforehand";
+    }
+    if (stream.early) {
+      return "'" + task.name + "' starts before its time to keep the age of its data";
+    }
+    const auto& parameters = scenario_->parameters(static_cast<sched::TaskIndex>(stream.callback));
+    if (sched::relative_deadline(parameters) > parameters.period) {
+      return "the deadline of '" + task.name + "' is above its period";
+    }
+  }
+  return {};
+}
+
+CoreGraph ScenarioModel::explore(const CoreLoads& core, bool witness) const {
+  CoreGraph result;
+  result.graph.reason = why_not_explored(core);
+  if (!result.graph.reason.empty()) {
+    return result;
+  }
+  result.streams.assign(core.streams.begin(),
+                        core.streams.begin() + static_cast<std::ptrdiff_t>(core.jobs));
+  std::ranges::sort(result.streams, {},
+                    [this](std::size_t stream) { return streams_[stream].callback; });
+  std::vector<PeriodicTask> tasks;
+  bool counted = release_overhead_.count() > 0;
+  for (const std::size_t stream : result.streams) {
+    const Cost& cost = costs_[streams_[stream].callback];
+    const auto index = static_cast<sched::TaskIndex>(streams_[stream].callback);
+    const Load& load = this->load(stream);
+    counted = counted || cost.around.count() > 0;
+    tasks.push_back(
+        {.first = scenario_->job(index, 0, sched::TimePoint{scenario_->parameters(index).offset}),
+         .lag = load.lag,
+         .best = std::clamp(cost.best, nanoseconds{1}, load.execution),
+         .worst = load.execution});
+  }
+  result.graph = analysis::explore(scenario_->policy(), tasks,
+                                   {.release_overhead = release_overhead_, .witness = witness});
+  // What messages and dispatching cost at most, they need not cost ever.
+  result.graph.exact = result.graph.exact && !counted;
+  return result;
+}
+
+}  // namespace takt::analysis
