@@ -159,3 +159,28 @@ def test_a_second_set_up_waits_for_the_first(tmp_path: Path) -> None:
     assert [process.returncode for process in both] == [0, 0]
     assert (tmp_path / "log").read_text().split() == ["in", "out"] * 2
     assert b"waiting" in said
+
+
+def test_on_an_installation_of_ros_the_launcher_finds_the_libraries_that_it_built(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "takt").write_bytes((SETUP.parent / "takt").read_bytes())
+    for folder in ("setup", "src/takt", ".takt/venv/bin", ".takt/install/lib"):
+        (tmp_path / folder).mkdir(parents=True)
+    python = tmp_path / ".takt" / "venv" / "bin" / "python"
+    python.write_text('#!/bin/sh\necho "${LD_LIBRARY_PATH-none}"\n')
+    python.chmod(0o755)
+    environment = {"PATH": os.environ["PATH"]}
+    for distribution, expected in (
+        ({}, "none"),
+        ({"ROS_DISTRO": "kilted"}, f"{tmp_path}/.takt/install/lib"),
+    ):
+        ready = f"{tmp_path} {distribution.get('ROS_DISTRO', 'wheels')}\n"
+        (tmp_path / ".takt" / "ready").write_text(ready)
+        done = subprocess.run(
+            ["bash", tmp_path / "takt", "doctor"],
+            env=environment | distribution,
+            capture_output=True,
+            text=True,
+        )
+        assert (done.stdout, done.returncode) == (f"{expected}\n", 0), done.stderr
