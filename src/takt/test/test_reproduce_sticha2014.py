@@ -31,6 +31,7 @@ from takt.reproduce.sticha2014.confidence import (
     seen,
     share,
 )
+from takt.reproduce.sticha2014.confidence import ratio as measured_ratio
 from takt.reproduce.sticha2014.evidence import Evidence, even_spread
 from takt.results.model import Cell, Extreme, Run, Status
 
@@ -181,7 +182,7 @@ def nearly(ratio: float, seed: int, persistence: float) -> Effect:
         return median * np.exp(0.3 * noise * np.sqrt(1 - persistence**2))
 
     groups = [[run(100.0) for _ in range(3)], [run(100.0 / ratio) for _ in range(3)]]
-    return effect(lambda a, b: np.median(a) / np.median(b), groups)
+    return measured_ratio(lambda a, b: np.median(a) / np.median(b), groups)
 
 
 @pytest.mark.parametrize("persistence", [0.0, 0.95])
@@ -195,8 +196,10 @@ def test_what_noise_decides_is_undecided(persistence: float) -> None:
 
 def test_policies_that_disagree_leave_it_undecided() -> None:
     slow, fast = [np.full(50, 150.0)], [np.full(50, 100.0)]
-    ratio = effect(lambda a, b: np.median(a) / np.median(b), [slow, fast], [fast, slow])
-    assert (ratio.above(1.1), ratio.below(1.1)) == (None, None)
+    found = measured_ratio(lambda a, b: np.median(a) / np.median(b), [slow, fast], [fast, slow])
+    assert (found.above(1.1), found.below(1.1)) == (None, None)
+    with pytest.raises(Missing):
+        measured_ratio(lambda a, b: np.median(a) / np.median(b), [[np.zeros(50)], fast])
     assert effect(np.median, [slow], [slow]).above(100) is True
     with pytest.raises(Missing):
         effect(np.median, [[np.ones(5)]])

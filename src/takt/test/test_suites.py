@@ -59,7 +59,7 @@ def test_every_subscriber_prints_its_own_results(takt: Takt) -> None:
     out, _, cell = measured(
         takt, "pubsub", "--transport", "lossy", "--subscribers", "2", "--samples", "50"
     )
-    assert "50 messages of 500B at 1kHz to 2 subscriber(s)" in out
+    assert "50 messages of 500B at 1kHz to 2 subscribers" in out
     assert "Subscriber 2:" in out
     assert out.count("Received: 45; lost: 5; duplicated: 0; out of order: 0") == 2
     assert len(cell["statistics"]["subscribers"]) == 2

@@ -56,7 +56,8 @@ def _cyclic(cell: Cell, found: Statistics) -> Iterator[str]:
 
 def _pubsub(cell: Cell, found: Statistics) -> Iterator[str]:
     size, rate = format_size(cell.payload_bytes), format_period(round(cell.period_us * 1000))
-    yield f"  {cell.sent} messages of {size} at {rate} to {cell.subscribers} subscriber(s)"
+    to = "1 subscriber" if cell.subscribers == 1 else f"{cell.subscribers} subscribers"
+    yield f"  {cell.sent} messages of {size} at {rate} to {to}"
     for number, one in enumerate(found.subscribers, 1):
         if len(found.subscribers) > 1:
             yield f"  Subscriber {number}:"

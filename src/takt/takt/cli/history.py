@@ -91,11 +91,13 @@ def history(
 
 def _draw(folder: Path, accumulated: list[Any]) -> list[Path]:
     from takt.report import pictures
+    from takt.report.text import number_of
 
     files = []
     for one in accumulated:
         jitter = one.kind == "timer-cyclic"
-        title = f"{one.configuration.key}: {len(one.runs)} runs, {one.count} measurements"
+        runs, samples = number_of(len(one.runs), "run"), number_of(one.count, "measurement")
+        title = f"{one.configuration.key}: {runs}, {samples}"
         axis = "jitter (µs)" if jitter else "latency (µs)"
         files += pictures.long_term(folder / one.configuration.key, title, one.runs, axis)
     return files

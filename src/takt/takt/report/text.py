@@ -36,6 +36,11 @@ def count(value: int) -> str:
     return f"{value:,}".replace(",", GROUP_SPACE)
 
 
+def number_of(value: int, noun: str) -> str:
+    """A number with its noun: ``1 run``, ``12 345 runs``."""
+    return f"{count(value)} {noun}" + "s" * (value != 1)
+
+
 def microseconds(value: float | None) -> str:
     """Write µs with three significant digits, or whole µs from 100 on; no unit."""
     if value is None:

@@ -24,7 +24,7 @@
     function projected(x, y, z) {
       const across = x * Math.cos(turn) - y * Math.sin(turn);
       const away = x * Math.sin(turn) + y * Math.cos(turn);
-      const scale = Math.min(canvas.clientWidth / 3.1, canvas.clientHeight / 2.1);
+      const scale = Math.min(canvas.clientWidth / 3.1, canvas.clientHeight / (1.75 + 1.4 * Math.sin(tilt)));
       return [canvas.clientWidth / 2 + scale * across,
         canvas.clientHeight * 0.56 - scale * (away * Math.sin(tilt) + (z - HEIGHT / 2) * Math.cos(tilt)), away];
     }

@@ -59,6 +59,19 @@ def effect(statistic: Callable[..., float], *replicates: Sequence[Runs]) -> Effe
     return Effect(float(statistic(*pooled)), min(lows), max(highs))
 
 
+def ratio(statistic: Callable[..., float], *replicates: Sequence[Runs]) -> Effect:
+    """The same for a ratio, whose error is even on a logarithmic scale."""
+
+    def logarithm(*groups: Floats) -> float:
+        value = float(statistic(*groups))
+        if not 0 < value < np.inf:
+            raise Missing(f"no samples that have a ratio: it is {value:g}")
+        return float(np.log(value))
+
+    found = effect(logarithm, *replicates)
+    return Effect(*(float(np.exp(one)) for one in (found.value, found.low, found.high)))
+
+
 def _bounds(statistic: Callable[..., float], groups: Sequence[Runs]) -> tuple[float, float]:
     if any(len(run) < SEGMENTS for runs in groups for run in runs):
         raise Missing(f"no samples enough: a run has fewer than {SEGMENTS}")

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from takt.reproduce.model import Answer, answer
-from takt.reproduce.sticha2014.confidence import Missing, effect, every, share
+from takt.reproduce.sticha2014.confidence import Missing, effect, every, ratio, share
 from takt.reproduce.sticha2014.evidence import MS_1, MS_10, REALTIME, Evidence, even_spread
 from takt.results.model import Cell, Cyclic
 
@@ -93,19 +93,19 @@ def grows_with_period(evidence: Evidence) -> Answer:
         runs = evidence.jitter_us(period_us=period, policy=policy, load="none")
         return [run[run > 0] for run in runs]
 
-    ratio = effect(
+    grown = ratio(
         lambda slow, fast: np.median(slow) / np.median(fast),
         *([positive(MS_10, policy), positive(MS_1, policy)] for policy in REALTIME),
     )
     return answer(
         "the median of the positive jitter at 100 Hz is more than a tenth above that at 1 kHz",
-        ratio.above(1.1),
+        grown.above(1.1),
         **{
             f"p50_positive_{name}_us": float(np.median(np.concatenate(positive(at, REALTIME))))
             for name, at in RATES
         },
-        ratio_low=ratio.low,
-        ratio_high=ratio.high,
+        ratio_low=grown.low,
+        ratio_high=grown.high,
     )
 
 
@@ -124,7 +124,7 @@ def above_1khz(evidence: Evidence) -> Answer:
         for name, period in (("1khz", MS_1), ("2khz", 500.0), ("5khz", 200.0))
     }
     faster = [
-        effect(lambda a, b: _width(a) / _width(b), [runs[name], runs["1khz"]])
+        ratio(lambda a, b: _width(a) / _width(b), [runs[name], runs["1khz"]])
         for name in ("2khz", "5khz")
     ]
     grown = [one.above(1.5) for one in faster]

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from takt.reproduce.model import Answer, answer
-from takt.reproduce.sticha2014.confidence import Missing, effect, every, median_within
+from takt.reproduce.sticha2014.confidence import Missing, every, median_within, ratio
 from takt.reproduce.sticha2014.evidence import MS_1, Evidence
 from takt.results.model import Cell
 
@@ -76,11 +76,11 @@ def unpredictable(evidence: Evidence) -> Answer:
                 {"policy": policy, "period_us": MS_1, "load": "cpu"} for policy in ("other", "rr")
             )
         )
-        ratio = effect(lambda a, b: _width(a) / _width(b), [normal, realtime])
-        wider.append(ratio.above(2))
+        wide = ratio(lambda a, b: _width(a) / _width(b), [normal, realtime])
+        wider.append(wide.above(2))
         figures[f"{kind}_normal_width_us"] = _width(np.concatenate(normal))
         figures[f"{kind}_realtime_width_us"] = _width(np.concatenate(realtime))
-        figures[f"{kind}_ratio"] = ratio.value
+        figures[f"{kind}_ratio"] = wide.value
     return answer(
         "under CPU load the middle 99 % of the values are twice as wide without real-time "
         "priority, for each of the three suites",

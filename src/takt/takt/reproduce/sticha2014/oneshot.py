@@ -14,6 +14,7 @@ from takt.reproduce.sticha2014.confidence import (
     Missing,
     effect,
     every,
+    ratio,
     seen,
     share,
 )
@@ -35,7 +36,9 @@ PEAK_US, PEAK_SHARE = 80.0, 1e-3
 
 def below_1ms(evidence: Evidence) -> Answer:
     """Timeouts below a millisecond."""
-    extra = _against_timeout(evidence, US_800, MS_1, lambda a, b: np.median(a) - np.median(b))
+    extra = _against_timeout(
+        evidence, US_800, MS_1, effect, lambda a, b: np.median(a) - np.median(b)
+    )
     return answer(
         "the median latency at 800 us is more than 100 us above that at 1 ms",
         extra.above(100),
@@ -114,7 +117,7 @@ def exceeds_400us(evidence: Evidence) -> Answer:
 
 def grows_with_timeout(evidence: Evidence) -> Answer:
     """Latency against timeout."""
-    ratio = _against_timeout(evidence, MS_10, MS_1, lambda a, b: np.median(a) / np.median(b))
+    grown = _against_timeout(evidence, MS_10, MS_1, ratio, lambda a, b: np.median(a) / np.median(b))
     means = {
         name: np.concatenate(
             evidence.latency_us(KIND, period_us=period, policy=REALTIME, load="none")
@@ -123,11 +126,11 @@ def grows_with_timeout(evidence: Evidence) -> Answer:
     }
     return answer(
         "the median latency at 10 ms is more than a tenth above that at 1 ms",
-        ratio.above(1.1),
+        grown.above(1.1),
         p50_1ms_us=_p50(evidence, MS_1),
         p50_10ms_us=_p50(evidence, MS_10),
-        ratio_low=ratio.low,
-        ratio_high=ratio.high,
+        ratio_low=grown.low,
+        ratio_high=grown.high,
         **{f"mean_{name}_us": float(value) for name, value in means.items()},
     )
 
@@ -162,13 +165,13 @@ def nanosleep_better(evidence: Evidence) -> Answer:
         for name, percent in (("p50", 50), ("p99", 99), ("max", 100))
     }
     best = min(sleeps, key=lambda stack: figures[f"p99_{stack}_us"])
-    ratio = effect(lambda a, b: np.percentile(a, 99) / np.percentile(b, 99), [own, sleeps[best]])
+    later = ratio(lambda a, b: np.percentile(a, 99) / np.percentile(b, 99), [own, sleeps[best]])
     return answer(
         "the timer's p99 is above that of a bare nanosleep (raw or cyclictest)",
-        ratio.above(1),
+        later.above(1),
         **figures,
-        ratio_low=ratio.low,
-        ratio_high=ratio.high,
+        ratio_low=later.low,
+        ratio_high=later.high,
     )
 
 
@@ -191,10 +194,14 @@ def _own(cell: Cell) -> OneShot:
 
 
 def _against_timeout(
-    evidence: Evidence, first: float, second: float, statistic: Callable[..., float]
+    evidence: Evidence,
+    first: float,
+    second: float,
+    compared: Callable[..., Effect],
+    statistic: Callable[..., float],
 ) -> Effect:
     """What two timeouts differ by on the idle machine, asked of either real-time policy."""
-    return effect(
+    return compared(
         statistic,
         *(
             [

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from takt.reproduce.model import Answer, answer
-from takt.reproduce.sticha2014.confidence import Effect, Missing, Runs, effect, share
+from takt.reproduce.sticha2014.confidence import Effect, Missing, Runs, ratio, share
 from takt.reproduce.sticha2014.evidence import MS_1, MS_10, REALTIME, Evidence, even_spread
 
 KIND = "pubsub"
@@ -57,34 +57,34 @@ def peaks_random(evidence: Evidence) -> Answer:
 def five_subscribers(evidence: Evidence) -> Answer:
     """Five subscribers instead of one, at 100 Hz."""
     asked = [{"period_us": MS_10, "load": "none", "subscribers": number} for number in (1, 5)]
-    ratio = _of_policies(evidence, asked, lambda one, five: _width(five) / _width(one))
+    wider = _of_policies(evidence, asked, lambda one, five: _width(five) / _width(one))
     one, five = (np.concatenate(evidence.latency_us(KIND, policy=REALTIME, **a)) for a in asked)
     return answer(
         "from p1 to p99, latencies at 100 Hz are 1.25 times as wide with five subscribers",
-        ratio.above(1.25),
+        wider.above(1.25),
         range_1_us=float(np.ptp(one)),
         range_5_us=float(np.ptp(five)),
         p1_to_p99_1_us=_width(one),
         p1_to_p99_5_us=_width(five),
-        ratio_low=ratio.low,
-        ratio_high=ratio.high,
+        ratio_low=wider.low,
+        ratio_high=wider.high,
     )
 
 
 def rate_lowers(evidence: Evidence) -> Answer:
     """A higher rate."""
     asked = [{"period_us": at, "load": "none", "subscribers": 1} for at in (MS_10, MS_1)]
-    ratio = _of_policies(evidence, asked, lambda slow, fast: np.median(fast) / np.median(slow))
+    lower = _of_policies(evidence, asked, lambda slow, fast: np.median(fast) / np.median(slow))
     slow, fast = (np.concatenate(evidence.latency_us(KIND, policy=REALTIME, **a)) for a in asked)
     return answer(
         "the median latency at 1 kHz is below that at 100 Hz",
-        ratio.below(1),
+        lower.below(1),
         p50_100hz_us=float(np.median(slow)),
         p50_1khz_us=float(np.median(fast)),
         mean_100hz_us=float(slow.mean()),
         mean_1khz_us=float(fast.mean()),
-        ratio_low=ratio.low,
-        ratio_high=ratio.high,
+        ratio_low=lower.low,
+        ratio_high=lower.high,
     )
 
 
@@ -99,11 +99,11 @@ CHECKS = {
 def _of_policies(
     evidence: Evidence, asked: list[dict[str, Any]], statistic: Callable[..., float]
 ) -> Effect:
-    """A statistic of some points, asked of either real-time policy."""
+    """A ratio of some points, asked of either real-time policy."""
     replicates: list[list[Runs]] = [
         [evidence.latency_us(KIND, policy=policy, **one) for one in asked] for policy in REALTIME
     ]
-    return effect(statistic, *replicates)
+    return ratio(statistic, *replicates)
 
 
 def _width(values: np.ndarray) -> float:
