@@ -45,13 +45,11 @@ def first_highest(evidence: Evidence) -> Answer:
 
 def peaks_random(evidence: Evidence) -> Answer:
     """Where the extremes lie."""
-    groups = [
-        (extremes, cell.sent)
-        for cell in evidence.cells(KIND, policy=REALTIME)
-        for one in (cell.statistics.subscribers if cell.statistics else [])
-        for extremes in (one.highest, one.lowest)
-    ]
-    return even_spread(groups)
+    runs = []
+    for cell in evidence.cells(KIND, policy=REALTIME):
+        heard = cell.statistics.subscribers if cell.statistics else []
+        runs.append(([peak for one in heard for peak in one.highest + one.lowest], cell.sent))
+    return even_spread(runs)
 
 
 def five_subscribers(evidence: Evidence) -> Answer:
