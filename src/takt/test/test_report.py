@@ -307,3 +307,9 @@ def test_durations_choose_their_unit(value: float | None, written: str) -> None:
 )
 def test_probabilities_can_be_read(value: float, written: str) -> None:
     assert text.probability(value).replace("\u2009", " ") == written
+
+
+def test_a_sentence_begins_with_a_capital_but_a_cell_keeps_its_name() -> None:
+    assert text.full_stop("ROS 2 is slow") == "ROS\u00a02 is slow."
+    assert text.full_stop("real-time it is") == "Real-time it is."
+    assert text.full_stop("rcl-pubsub-shm-r0: 1 lost") == "rcl-pubsub-shm-r0: 1 lost."
