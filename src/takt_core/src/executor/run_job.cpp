@@ -28,10 +28,35 @@ thread_local std::optional<Counted> at_last_end;
 
 // Tells that the thread could have run and did not, before its job (`sleeps` 0) or in it.
 void record_wait(trace::Recorder& recorder, TimePoint time, const TaskState& task, const Job& job,
-                 nanoseconds waited, std::int64_t sleeps) noexcept {
-  if (waited < trace::least_wait && sleeps <= 1) return;
-  recorder.record(EventType::wait, time, task.index, job.index, waited.count(), trace::no_topic,
-                  static_cast<std::uint8_t>(std::min<std::int64_t>(sleeps, 255)));
+                 const Counted& from, const Counted& to, std::int64_t sleeps) noexcept {
+  if (!from.run_delay || !to.run_delay) {
+    return;
+  }
+  const nanoseconds waited = *to.run_delay - *from.run_delay;
+  if (waited >= trace::least_wait || sleeps > 1) {
+    recorder.record(EventType::wait, time, task.index, job.index, waited.count(), trace::no_topic,
+                    static_cast<std::uint8_t>(std::min<std::int64_t>(sleeps, 255)));
+  }
+}
+
+// What the thread has used when its job starts, and what it did since the one before.
+Counted count_before(trace::Recorder& recorder, TimePoint started, const TaskState& task,
+                     const Job& job, bool told) noexcept {
+  const Counted now{.usage = os::resource_usage(os::UsageOf::thread),
+                    .run_delay = told ? os::run_delay() : std::nullopt};
+  if (at_last_end) {
+    recorder.record(EventType::dispatch, started, task.index, job.index,
+                    (now.usage.cpu_time - at_last_end->usage.cpu_time).count());
+    record_wait(recorder, started, task, job, *at_last_end, now, 0);
+  }
+  return now;
+}
+
+// The CPU time of the job that ends.
+nanoseconds count_after(const Counted& before, bool told) noexcept {
+  const auto run_delay = told ? os::run_delay() : std::nullopt;
+  at_last_end = Counted{.usage = os::resource_usage(os::UsageOf::thread), .run_delay = run_delay};
+  return at_last_end->usage.cpu_time - before.usage.cpu_time;
 }
 
 std::int64_t sample_time(const Topic& topic) noexcept {
@@ -115,18 +140,7 @@ TimePoint run_job(const Shared& shared, TaskState& task, const Job& job, const T
   recorder.record(EventType::start, started, task.index, job.index, job.priority);
   const bool told = shared.options.trace_cpu_time && recorder.on();
   const bool measured = budget.count() > 0 || told;
-  Counted before;
-  if (measured) {
-    before.usage = os::resource_usage(os::UsageOf::thread);
-    if (told) before.run_delay = os::run_delay();
-    if (at_last_end) {
-      recorder.record(EventType::dispatch, started, task.index, job.index,
-                      (before.usage.cpu_time - at_last_end->usage.cpu_time).count());
-    }
-    if (at_last_end && before.run_delay && at_last_end->run_delay) {
-      record_wait(recorder, started, task, job, *before.run_delay - *at_last_end->run_delay, 0);
-    }
-  }
+  const Counted before = measured ? count_before(recorder, started, task, job, told) : Counted{};
   const Job* const outer = std::exchange(running, &job);
   const trace::CurrentJob current{recorder, task.index, job.index};
   if (!task.binding.inputs.empty()) {
@@ -142,17 +156,11 @@ TimePoint run_job(const Shared& shared, TaskState& task, const Job& job, const T
   }
   running = outer;
   at_last_end.reset();
-  nanoseconds used{-1};
-  if (measured) {
-    auto& after = at_last_end.emplace();
-    if (told) after.run_delay = os::run_delay();
-    after.usage = os::resource_usage(os::UsageOf::thread);
-    used = after.usage.cpu_time - before.usage.cpu_time;
-  }
+  const nanoseconds used = measured ? count_after(before, told) : nanoseconds{-1};
   const TimePoint ended = os::now();
-  if (at_last_end && at_last_end->run_delay && before.run_delay) {
+  if (at_last_end) {
     const auto slept = at_last_end->usage.voluntary_switches - before.usage.voluntary_switches;
-    record_wait(recorder, ended, task, job, *at_last_end->run_delay - *before.run_delay, slept + 1);
+    record_wait(recorder, ended, task, job, before, *at_last_end, slept + 1);
   }
   recorder.record(EventType::end, ended, task.index, job.index, used.count());
   counters.completed.add(1);

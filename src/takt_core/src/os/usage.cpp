@@ -17,7 +17,9 @@ class OwnSchedstat {
  public:
   OwnSchedstat() noexcept : file_{::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)} {}
   ~OwnSchedstat() {
-    if (file_ >= 0) ::close(file_);
+    if (file_ >= 0) {
+      ::close(file_);
+    }
   }
   OwnSchedstat(const OwnSchedstat&) = delete;
   OwnSchedstat& operator=(const OwnSchedstat&) = delete;
@@ -30,9 +32,13 @@ class OwnSchedstat {
     const char* const end = text.data() + (size > 0 ? size : 0);
     std::int64_t value = 0;
     auto [rest, error] = std::from_chars(text.data(), end, value);
-    if (error != std::errc{} || rest == end) return {};
+    if (error != std::errc{} || rest == end) {
+      return {};
+    }
     error = std::from_chars(rest + 1, end, value).ec;
-    if (error != std::errc{}) return {};
+    if (error != std::errc{}) {
+      return {};
+    }
     return std::chrono::nanoseconds{value};
   }
 

@@ -127,7 +127,9 @@ struct TaskState {
   // By how much a release is noticed late. In the worst case the first one, and no other: releases
   // cannot be denser.
   [[nodiscard]] nanoseconds jitter(std::uint64_t job) const noexcept {
-    if (draws_jitter) return uniform(noticing.at(job), callback->jitter);
+    if (draws_jitter) {
+      return uniform(noticing.at(job), callback->jitter);
+    }
     return job == 0 ? callback->jitter : nanoseconds{0};
   }
 
