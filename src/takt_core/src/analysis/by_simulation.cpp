@@ -34,8 +34,9 @@ std::vector<bool> missed_in_one_run(const application::Application& application,
   if (jobs_in(played, duration) > most_jobs) {
     return {};
   }
-  std::vector<bool> missed;
   const sim::Result result = sim::simulate(played, {.duration = duration, .percentiles = false});
+  std::vector<bool> missed;
+  missed.reserve(result.callbacks.size());
   for (const sim::CallbackResult& callback : result.callbacks) {
     missed.push_back(callback.misses > 0);
   }

@@ -34,6 +34,20 @@ CoreBounds bounds_of(const CoreGraph& core, const ScenarioModel::CoreLoads& load
   return result;
 }
 
+// One core that misses decides; otherwise one that is not known leaves all unknown.
+std::optional<bool> all_schedulable(const std::vector<CoreBounds>& cores) {
+  std::optional<bool> result = true;
+  for (const CoreBounds& core : cores) {
+    if (core.schedulable == false) {
+      return false;
+    }
+    if (!core.schedulable) {
+      result.reset();
+    }
+  }
+  return result;
+}
+
 }  // namespace
 
 nanoseconds ScenarioModel::execution(std::size_t callback) const noexcept {
@@ -131,22 +145,13 @@ ScenarioBounds ScenarioModel::solve(Effort& effort, bool witness) {
     changed = propagate(result.responses);
   }
   result.converged = !changed;
-  result.schedulable = true;
-  for (CoreBounds& core : result.cores) {
-    if (!result.converged) {
+  if (!result.converged) {
+    for (CoreBounds& core : result.cores) {
       core.schedulable.reset();
     }
-    if (!core.schedulable) {
-      if (result.schedulable == true) {
-        result.schedulable.reset();
-      }
-    } else if (!*core.schedulable) {
-      result.schedulable = false;
-    }
-  }
-  if (!result.converged) {
     result.responses.assign(streams_.size(), {});
   }
+  result.schedulable = all_schedulable(result.cores);
   return result;
 }
 
