@@ -213,7 +213,7 @@ TEST(Cores, EachKeepItsOwnTasks) {
     task.cpu = cpus[i % 2];
     executor.add(task, {[](const auto&) { burn(200us); }});
   }
-  run_for(executor, 100ms);
+  run_until_each_completed(executor, 11);
   int starts = 0;
   for (const trace::Event& event : trace::read_trace(file.path()).events) {
     if (event.type == trace::EventType::start) {

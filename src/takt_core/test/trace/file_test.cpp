@@ -124,9 +124,11 @@ TEST(TraceFile, OfAKilledProcessHoldsWhatWasDrained) {
   close(ready[0]);
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
-  const Trace trace = read_trace(file.path());
+  Trace trace = read_trace(file.path());
   EXPECT_FALSE(trace.closed_in_order);
   EXPECT_EQ(trace.tasks.at(0), "alive");
+  // A virtual machine may have been robbed meanwhile.
+  std::erase_if(trace.events, [](const Event& event) { return event.type == EventType::stolen; });
   ASSERT_EQ(trace.events.size(), 1000U);
   for (std::uint64_t job = 0; job < 1000; ++job) {
     EXPECT_EQ(trace.events[job].job, job);

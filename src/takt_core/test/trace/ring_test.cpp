@@ -96,6 +96,9 @@ TEST(Tracer, WritesWhatManyThreadsRecordAndShowsWhatItLost) {
       overflown += static_cast<std::uint64_t>(event.value);
       continue;
     }
+    if (event.type == EventType::stolen) {
+      continue;  // a virtual machine was robbed meanwhile
+    }
     ASSERT_GE(event.job, next[event.task]);
     next[event.task] = event.job + 1;
     ++seen;
