@@ -4,39 +4,24 @@
 from __future__ import annotations
 
 import json
-import os
-from importlib import resources
 from pathlib import Path
-
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from takt.explain.model import Explanation, Late
 from takt.explain.show import above_bounds, label, lateness, misses, sentence, why_above
+from takt.report import page
 
 CHARTS = 20  # jobs with a chart: those that were latest
 
 
 def write_html(explanation: Explanation, file: Path) -> None:
     """Writes the report; a reader never sees half of it."""
-    content = render(explanation)
-    partial = file.with_name(f".{file.name}.{os.getpid()}")
-    try:
-        partial.write_text(content, encoding="utf-8")
-        partial.replace(file)
-    finally:
-        partial.unlink(missing_ok=True)
+    page.write(file, render(explanation))
 
 
 def render(explanation: Explanation) -> str:
     """Lay the page out."""
     latest = sorted(explanation.details, key=lateness, reverse=True)
-    environment = Environment(
-        loader=PackageLoader("takt.explain", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = page.environment("takt.explain")
     charts = [_chart(late) for late in latest[:CHARTS]]
     return environment.get_template("explain.html.j2").render(
         explanation=explanation,
@@ -47,10 +32,10 @@ def render(explanation: Explanation) -> str:
         above_bounds=above_bounds(explanation),
         why_above=why_above,
         label=label,
-        style=_text("takt.report", "report.css"),
+        style=page.asset("report.css"),
         data=json.dumps(charts).replace("</", "<\\/"),
-        script=_text("takt.explain", "gantt.js"),
-        plotly=_plotly(),
+        script=page.asset("gantt.js", "takt.explain"),
+        plotly=page.plotly(),
     )
 
 
@@ -82,12 +67,3 @@ def _chart(late: Late) -> dict[str, object]:
         ],
         "marks": marks,
     }
-
-
-def _text(package: str, name: str) -> str:
-    return (resources.files(package) / "templates" / name).read_text(encoding="utf-8")
-
-
-def _plotly() -> str:
-    source = resources.files("plotly") / "package_data" / "plotly.min.js"
-    return source.read_text(encoding="utf-8").replace("</script", "<\\/script")

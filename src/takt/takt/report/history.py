@@ -3,20 +3,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 
 import numpy as np
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from numpy.typing import NDArray
 
 from takt import __version__
 from takt.history.accumulate import Accumulated
 from takt.history.show import sentences
-from takt.report import charts, text
-from takt.report.html import asset
+from takt.report import charts, page, text
 from takt.report.pictures import binned, log_binned, wants_logarithm
 
 MOST_RUNS = 60  # of one picture: the latest
@@ -25,13 +22,7 @@ RUN_BINS = 150
 
 def write_history(file: Path, configurations: Sequence[Accumulated], left_out: int = 0) -> Path:
     """Writes the page; ``left_out`` configurations are only counted."""
-    environment = Environment(
-        loader=PackageLoader("takt.report", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = page.environment("takt.report")
     environment.globals["text"] = text
     shown = [(f"c{number}", one) for number, one in enumerate(configurations, 1)]
     content = environment.get_template("history.html.j2").render(
@@ -41,16 +32,11 @@ def write_history(file: Path, configurations: Sequence[Accumulated], left_out: i
         chart_data={anchor: runs_chart(one) for anchor, one in shown},
         written=datetime.now(timezone.utc),
         version=__version__,
-        style=asset("report.css"),
-        script=asset("runs.js"),
+        style=page.asset("report.css"),
+        script=page.asset("runs.js"),
     )
     file.parent.mkdir(parents=True, exist_ok=True)
-    partial = file.with_name(f".{file.name}.{os.getpid()}")
-    try:
-        partial.write_text(content, encoding="utf-8")
-        partial.replace(file)
-    finally:
-        partial.unlink(missing_ok=True)
+    page.write(file, content)
     return file
 
 
