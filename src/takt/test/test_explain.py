@@ -11,19 +11,16 @@ from typing import Any
 import pytest
 import trace_files as make
 from command_line import takt
+from explained_traces import HIGH, LOW, MS, OTHER, SCAN, begin, end, explained, names
 from hypothesis import given
 from hypothesis import strategies as some
 
-from takt.explain import Explanation, explain
+from takt.explain import Explanation
 from takt.explain.account import account, main_cause
 from takt.explain.html import render
 from takt.explain.model import Kind, Late
-from takt.trace.file import NO_DEADLINE, NONE, Type
+from takt.trace.file import NONE, Type
 from takt.trace.timeline import Job, Slice
-
-MS = 1_000_000
-LOW, HIGH, OTHER = 0, 1, 2
-SCAN = 7
 
 
 def application(policy: str = "fp", group: str = "", worst: int = 5 * MS) -> bytes:
@@ -43,34 +40,6 @@ def application(policy: str = "fp", group: str = "", worst: int = 5 * MS) -> byt
         ],
     }
     return make.name("attribute", 0, "application=" + json.dumps(flat))
-
-
-def names() -> list[bytes]:
-    return [
-        make.name("task", LOW, "low"),
-        make.name("task", HIGH, "high"),
-        make.name("task", OTHER, "other"),
-        make.name("topic", SCAN, "/scan"),
-    ]
-
-
-def begin(
-    task: int, release: int, start: int, *, deadline: int = NO_DEADLINE, number: int = 0
-) -> list[bytes]:
-    priority = {LOW: 10, HIGH: 80, OTHER: 50}[task]
-    return [
-        make.event(release, Type.release, task, number, deadline),
-        make.event(start, Type.start, task, number, priority),
-    ]
-
-
-def end(task: int, at: int, cpu: int = -1, number: int = 0) -> bytes:
-    return make.event(at, Type.end, task, number, cpu)
-
-
-def explained(path: Path, *records: bytes | list[bytes]) -> Explanation:
-    flat = [each for one in records for each in (one if isinstance(one, list) else [one])]
-    return explain(make.write(path / "made.takttrace", [*names(), *flat]))
 
 
 def only(found: Explanation) -> tuple[Late, dict[tuple[Kind, str | None], float]]:
@@ -347,161 +316,6 @@ def test_the_command_tells_the_cause_and_writes_the_report(
     assert (document["schema_version"], document["misses"]) == (1, 1)
     assert takt(["explain", str(make.write(tmp_path / "none", names()))]) == 0
     assert "0 of 0" in capfd.readouterr().out
-
-
-def bounded(**more: Any) -> bytes:
-    """Two callbacks of distinct priorities, whose bounds are 2 and 6 ms."""
-    flat = {
-        "version": 1,
-        "name": "bounded",
-        "policy": "fp",
-        "callbacks": [
-            {
-                "name": name,
-                "node": name,
-                "period": period * MS,
-                "priority": priority,
-                "execution": {"worst": worst * MS},
-            }
-            for name, period, priority, worst in (("high", 10, 80, 2), ("low", 20, 10, 4))
-        ],
-        **more,
-    }
-    return make.name("attribute", 0, "application=" + json.dumps(flat))
-
-
-def why(found: Explanation) -> tuple[Kind | None, dict[Kind, float]]:
-    """Of the one response above its bound: its cause, and the ms that the bound does not know."""
-    (late,) = [one for one in found.details if one.above]
-    assert late.above is not None
-    assert found.bounds is not None
-    assert found.bounds.above == 1
-    assert found.bounds.by_cause == ({} if late.above.cause is None else {late.above.cause: 1})
-    return late.above.cause, {kind: us / 1000 for kind, us in late.above.unknown_us.items()}
-
-
-def test_responses_within_their_bounds_are_counted_and_not_told(tmp_path: Path) -> None:
-    found = explained(
-        tmp_path,
-        bounded(),
-        begin(HIGH, 0, 0, deadline=10 * MS),
-        end(HIGH, 2 * MS, 2 * MS),
-        begin(LOW, 0, 2 * MS, deadline=20 * MS),
-        end(LOW, 6 * MS, 4 * MS),
-    )
-    assert found.bounds is not None
-    assert (found.bounds.responses, found.bounds.above, found.details) == (2, 0, [])
-
-
-def test_a_response_above_its_bound_for_stolen_time_is_told_so(tmp_path: Path) -> None:
-    """Its thread was on the core all the while, and its clock stood still."""
-    found = explained(
-        tmp_path,
-        bounded(),
-        make.name("attribute", 0, "waits_from_ns=10000"),
-        begin(LOW, 0, 0, deadline=20 * MS),
-        end(LOW, 9 * MS, 4 * MS),
-    )
-    assert why(found) == (Kind.stolen, {Kind.stolen: 5})
-    (late,) = found.details
-    assert (late.missed, late.above and late.above.above_us) == (False, 3000)
-    assert "CPU clock stood still" in late.shares[0].evidence
-    assert "responded in 9.000 ms, 3.000 ms above its bound of 6.000 ms: stolen" in render(found)
-
-
-@pytest.mark.parametrize(("sleeps", "waited"), [(1, 0), (0, 5 * MS)])
-def test_time_that_the_thread_slept_or_the_kernel_took_is_not_stolen(
-    tmp_path: Path, sleeps: int, waited: int
-) -> None:
-    found = explained(
-        tmp_path,
-        bounded(),
-        make.name("attribute", 0, "waits_from_ns=10000"),
-        begin(LOW, 0, 0, deadline=20 * MS),
-        make.event(9 * MS, Type.wait, LOW, 0, waited, detail=1 + sleeps),
-        end(LOW, 9 * MS, 4 * MS),
-    )
-    assert why(found) == (Kind.not_scheduled, {Kind.not_scheduled: 5})
-
-
-def test_waiting_for_the_core_before_the_start_is_told_from_a_late_wake_up(tmp_path: Path) -> None:
-    found = explained(
-        tmp_path,
-        bounded(),
-        make.name("attribute", 0, "waits_from_ns=10000"),
-        make.event(0, Type.release, LOW, 0, 20 * MS),
-        make.event(5 * MS, Type.start, LOW, 0, 10),
-        make.event(5 * MS, Type.wait, LOW, 0, 3 * MS, detail=0),
-        end(LOW, 9 * MS, 4 * MS),
-    )
-    assert why(found) == (Kind.not_scheduled, {Kind.not_scheduled: 3, Kind.late: 2})
-    shares = {one.kind: one.us / 1000 for one in found.details[0].shares}
-    assert shares == {Kind.executed: 4, Kind.not_scheduled: 3, Kind.late: 2}
-
-
-def test_what_held_up_the_jobs_before_counts_too(tmp_path: Path) -> None:
-    """Low is released when the theft is over, and yet late for it: high is not done."""
-    found = explained(
-        tmp_path,
-        bounded(),
-        make.name("attribute", 0, "waits_from_ns=10000"),
-        begin(HIGH, 0, 0, deadline=10 * MS),
-        end(HIGH, 6 * MS, 2 * MS),
-        begin(LOW, 3 * MS, 6 * MS, deadline=23 * MS),
-        begin(HIGH, 10 * MS, 10 * MS, number=1, deadline=20 * MS),
-        end(HIGH, 10 * MS + 500_000, 500_000, number=1),
-        end(LOW, 10 * MS + 500_000, 4 * MS),
-    )
-    causes = {one.callback: one.above.cause for one in found.details if one.above}
-    assert causes == {"high": Kind.stolen, "low": Kind.stolen}
-    assert found.details[1].above
-    assert found.details[1].above.busy_since_us == -3000
-
-
-def test_a_response_above_its_bound_without_any_reason_is_unexplained(tmp_path: Path) -> None:
-    """As it would be if the analysis were wrong: high comes more often than it declares."""
-    found = explained(
-        tmp_path,
-        bounded(),
-        begin(HIGH, 0, 0, deadline=10 * MS),
-        end(HIGH, 2 * MS, 2 * MS),
-        begin(HIGH, 2 * MS, 2 * MS, number=1, deadline=12 * MS),
-        end(HIGH, 4 * MS, 2 * MS, number=1),
-        begin(LOW, 0, 4 * MS, deadline=20 * MS),
-        end(LOW, 8 * MS, 4 * MS),
-    )
-    assert why(found) == (None, {})
-    assert found.bounds is not None
-    assert found.bounds.unexplained == 1
-
-
-def test_overheads_belong_to_the_bound_where_they_are_declared(tmp_path: Path) -> None:
-    records = [
-        *names(),
-        bounded(),
-        *begin(LOW, 0, 100_000, deadline=20 * MS),
-        end(LOW, 4 * MS + 200_000, 4 * MS),
-        *begin(HIGH, 10 * MS, 10 * MS, deadline=20 * MS),
-        end(HIGH, 12 * MS + 200_000, 2 * MS + 200_000),
-    ]
-    path = make.write(tmp_path / "t.takttrace", records)
-    without, counted = explain(path), explain(path, {"dispatch": 300_000})
-    assert without.bounds is not None
-    assert counted.bounds is not None
-    assert without.bounds.by_cause == {Kind.overran: 1}
-    assert any("--overheads" in one for one in without.remarks)
-    assert (counted.bounds.above, counted.bounds.overheads) == (0, True)
-
-
-def test_baselines_have_no_bounds(tmp_path: Path) -> None:
-    found = explained(
-        tmp_path,
-        bounded(),
-        make.name("attribute", 0, "approach=baseline1"),
-        begin(LOW, 0, 0, deadline=20 * MS),
-        end(LOW, 19 * MS, 4 * MS),
-    )
-    assert found.bounds is None
 
 
 @given(
