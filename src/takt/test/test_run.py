@@ -148,7 +148,7 @@ def test_shared_memory_of_a_killed_probe_is_removed(folder: Path) -> None:
     before = theirs()
     cell = measured(folder, scratch.MEMORY, kind="wakeup", transport="leak").cells[0]
     assert cell.error is not None
-    assert cell.error.what == "the both died: SIGKILL"
+    assert cell.error.what == "the probe died: SIGKILL"
     assert theirs() <= before
 
 

@@ -229,10 +229,10 @@ def _judge(cell: Cell, probes: list[Probe], end: End, who: Probe | None) -> None
             document = json.loads(one.result.read_bytes())
             cell.probes.append(ProbeResult.model_validate(document))
         except FileNotFoundError:
-            what = f"the {one.role} wrote no result"
+            what = f"the {one.title} wrote no result"
             fault = Note(what=what, why=one.last_words() or _ended(one))
         except (OSError, ValueError, ValidationError) as error:
-            what = f"the {one.role} wrote a result that cannot be read"
+            what = f"the {one.title} wrote a result that cannot be read"
             fault = Note(what=what, why=f"{error}"[:500])
     cell.notes += [note for result in cell.probes for note in result.notes]
     said = next((one.error for one in cell.probes if one.status == "failed" and one.error), None)
@@ -241,13 +241,13 @@ def _judge(cell: Cell, probes: list[Probe], end: End, who: Probe | None) -> None
         return
     if end is End.timeout and who is not None:
         fault = Note(
-            what=f"the {who.role} did not end in time",
+            what=f"the {who.title} did not end in time",
             why=who.last_words() or "it hung; it was ended",
             fix="its samples up to then are kept; lengthen the duration, or mend the stack",
         )
     elif end is End.died and who is not None:
         words = who.last_words()
-        fault = said or Note(what=f"the {who.role} died: {_ended(who)}", why=words or "no message")
+        fault = said or Note(what=f"the {who.title} died: {_ended(who)}", why=words or "no message")
     elif said is not None:
         fault = said
     cell.error = fault

@@ -75,6 +75,11 @@ class Probe:
             )
 
     @property
+    def title(self) -> str:
+        """What a message calls it."""
+        return "probe" if self.role == "both" else self.role
+
+    @property
     def exit_code(self) -> int | None:
         """None while it runs or where it never started; negative: the signal that ended it."""
         return self.process.poll() if self.process else None
