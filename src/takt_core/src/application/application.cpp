@@ -41,6 +41,8 @@ std::vector<sched::Task> Application::tasks() const {
   result.reserve(callbacks.size());
   for (const Callback& callback : callbacks) {
     result.push_back(callback.task);
+    result.back().jitter = callback.jitter;
+    result.back().waits = callback.suspension.count() > 0;
   }
   return result;
 }

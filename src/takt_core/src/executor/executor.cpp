@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// The executor's life: start, spin, stop, and what may be asked of it meanwhile.
 #include "takt/executor/executor.hpp"
 
 #include <algorithm>
 #include <stdexcept>
 #include <utility>
 
+#include "keeper.hpp"
 #include "registry.hpp"
-#include "takt/executor/partition.hpp"
+#include "stop_signals.hpp"
 #include "takt/executor/shared.hpp"
-#include "takt/os/memory.hpp"
 #include "takt/sched/error.hpp"
 
 namespace takt::executor {
 namespace {
-
-// Between the start of the threads and the first release: time enough to fall asleep first.
-constexpr std::chrono::milliseconds lead{1};
 
 Options completed(Options options) {
   if (!options.policy) {
@@ -39,96 +38,29 @@ Options completed(Options options) {
 
 }  // namespace
 
-bool ReleaseHandle::notify() const noexcept {
-  if (!task_->messages.arrive(os::now())) {
-    task_->counters.lost_arrivals.fetch_add(1, std::memory_order_relaxed);
-    return false;
-  }
-  if (Partition* const partition = task_->partition.load()) {
-    partition->announce(*task_);
-  }
-  return true;
-}
-
 Executor::Executor(Options options)
     : shared_(std::make_unique<Shared>(completed(std::move(options)))),
       registry_(std::make_unique<Registry>()) {
   registry_->external_topics = shared_->options.external_topics;
+  shared_->request_stop = [this] { request_stop(); };
+  keeper_ = std::make_unique<Keeper>(*shared_, *registry_);
 }
 
 // NOLINTNEXTLINE(bugprone-exception-escape): only when a callback destroys its own executor
 Executor::~Executor() {
-  stop();
+  refuse_in_callback("The executor's end");
+  try {
+    stop();
+  } catch (...) {  // what left a callback, and nobody asked for
+  }
 }
 
 void Executor::refuse_in_callback(const char* what) const {
-  const Partition* const current = Partition::current();
-  const bool inside = current != nullptr && current->belongs_to(*shared_);
-  if (inside) {
+  const Crew* const current = Crew::current();
+  if (current != nullptr && current->belongs_to(*shared_)) {
     throw std::logic_error{std::string{what} +
                            " waits for running jobs, so it must not be called from a callback"};
   }
-}
-
-AddedTask Executor::add(const sched::Task& task, Binding binding) {
-  refuse_in_callback("Executor::add");
-  check_binding(task, binding);
-  const std::lock_guard lock{registry_->mutex};
-  const auto index = static_cast<TaskIndex>(registry_->tasks.size());
-  if (index >= shared_->options.max_tasks) {
-    throw std::length_error{"task '" + task.name + "' is one more than Options::max_tasks (" +
-                            std::to_string(shared_->options.max_tasks) +
-                            "), which counts removed tasks, too; raise it"};
-  }
-  if (registry_->started && binding.kernel_deadline) {
-    throw sched::ScheduleError(
-        "task '" + task.name + "'",
-        "a task under SCHED_DEADLINE cannot be added while the executor spins",
-        "add it before the start");
-  }
-  registry_->tasks.push_back(task);
-  std::unique_ptr<Plan> plan;
-  if (registry_->started && !registry_->stopped) {
-    try {
-      plan = compile();
-    } catch (...) {
-      registry_->tasks.pop_back();
-      throw;
-    }
-  }
-  shared_->tasks[index] = std::make_unique<TaskState>(index, task, std::move(binding));
-  TaskState* const state = shared_->tasks[index].get();
-  if (plan) {
-    publish(std::move(plan));
-  }
-  return {
-      .index = index,
-      .release = task.kind == sched::TaskKind::message ? ReleaseHandle{state} : ReleaseHandle{}};
-}
-
-void Executor::remove(std::string_view name) {
-  refuse_in_callback("Executor::remove");
-  const std::lock_guard lock{registry_->mutex};
-  const auto found = std::ranges::find(registry_->tasks, name, &sched::Task::name);
-  if (found == registry_->tasks.end()) {
-    throw sched::ScheduleError("task '" + std::string{name} + "'", "there is no such task",
-                               "remove a task by the name that it was added with");
-  }
-  const auto index = static_cast<TaskIndex>(found - registry_->tasks.begin());
-  const bool live = registry_->started && !registry_->stopped;
-  const int priority =
-      live ? shared_->target()->scenario->parameters(index).priority : found->parameters.priority;
-  const sched::Task former = std::exchange(*found, stub_of(*found, index, priority));
-  if (live) {
-    try {
-      publish(compile());
-    } catch (...) {
-      *found = former;
-      throw;
-    }
-  }
-  shared_->tasks[index]->binding.callback = nullptr;
-  shared_->tasks[index]->binding.inputs.clear();
 }
 
 void Executor::declare_external_topic(const std::string& topic) {
@@ -141,7 +73,7 @@ void Executor::declare_external_topic(const std::string& topic) {
 
 void Executor::set_scheduling_strategy(sched::SchedulingStrategy strategy) {
   const std::lock_guard lock{registry_->mutex};
-  if (registry_->started) {
+  if (registry_->phase != Registry::Phase::idle) {
     throw std::logic_error{"the strategy must be set before the executor starts"};
   }
   if (strategy.scenarios().empty()) {
@@ -155,113 +87,96 @@ void Executor::set_scheduling_strategy(sched::SchedulingStrategy strategy) {
   registry_->strategy = std::move(strategy);
 }
 
-void Executor::start() {
+void Executor::set_handlers(Handlers handlers) {
   const std::lock_guard lock{registry_->mutex};
-  if (registry_->started) {
-    throw std::logic_error{"an executor starts once"};
+  if (registry_->phase != Registry::Phase::idle) {
+    throw std::logic_error{"handlers must be set before the executor starts"};
   }
-  registry_->plans.push_back(compile());
-  const Plan& plan = *registry_->plans.back();
-  open_trace();
-  if (shared_->options.lock_memory) {
-    shared_->add(os::lock_memory());
-  }
-  create_partitions(plan);
-  for (TaskIndex index = 0; index < plan.strategy.tasks().size(); ++index) {
-    create_state(index);
-  }
-  registry_->started = true;
-  for (const auto& partition : partitions_) {
-    partition->prepare(plan);
-  }
-  if (shared_->options.real_time) {  // after the threads: theirs weigh more
-    const auto& shortfall = registry_->no_deep_idle.emplace().shortfall();
-    if (shortfall) {
-      shared_->add({*shortfall});
-    }
-  }
-  report_shortfalls();
-  shared_->plan.store(&plan, std::memory_order_release);
-  registry_->start_time = os::now() + lead;
-  for (const auto& partition : partitions_) {
-    partition->begin(registry_->start_time);
-  }
-  live_.store(true);
-  // What was asked for meanwhile has woken nobody.
-  for (const auto& partition : partitions_) {
-    partition->wake_to_follow();
-    if (shared_->stopping.load()) {
-      partition->wake_to_stop();
-    }
-  }
+  shared_->handlers = std::move(handlers);
 }
 
-// Makes the threads follow a plan with other tasks, and waits until no job of the former is left.
-void Executor::publish(std::unique_ptr<Plan> plan) {
-  registry_->plans.push_back(std::move(plan));
-  const Plan& current = *registry_->plans.back();
-  for (TaskIndex index = 0; index < current.strategy.tasks().size(); ++index) {
-    if (shared_->tasks[index]->partition.load() == nullptr) {
-      create_state(index);
-    }
+void Executor::start() {
+  std::unique_lock lock{registry_->mutex};
+  if (registry_->phase != Registry::Phase::idle) {
+    throw std::logic_error{"the executor has been started; stop() it before it is started again"};
   }
-  for (const auto& partition : partitions_) {
-    partition->prepare(current);
+  registry_->plans.clear();
+  registry_->plans.push_back(compile());
+  const sched::Plan& plan = *registry_->plans.back();
+  registry_->phase = Registry::Phase::starting;
+  lock.unlock();  // a source that is armed may ask for something
+  try {
+    bring_up(plan);
+  } catch (...) {
+    wind_down();
+    lock.lock();
+    registry_->phase = Registry::Phase::idle;
+    registry_->phase_changed.notify_all();
+    throw;
   }
-  shared_->plan.store(&current, std::memory_order_release);
-  for (const auto& partition : partitions_) {
-    partition->wake_to_follow();
-  }
-  for (const auto& partition : partitions_) {
-    while (!partition->follows(current) && !shared_->stopping.load()) {
-      os::sleep_until(os::now() + std::chrono::milliseconds{1});
-    }
-  }
-  if (!shared_->stopping.load()) {
-    registry_->plans.erase(registry_->plans.begin(), registry_->plans.end() - 1);
+  lock.lock();
+  registry_->phase = Registry::Phase::running;
+  registry_->phase_changed.notify_all();
+  if (shared_->stopping.load()) {  // asked for meanwhile
+    lock.unlock();
+    request_stop();
   }
 }
 
 void Executor::spin() {
-  bool started = false;
   {
-    const std::lock_guard lock{registry_->mutex};
-    started = registry_->started;
+    std::unique_lock lock{registry_->mutex};
+    if (registry_->phase == Registry::Phase::idle) {
+      lock.unlock();
+      start();
+    }
   }
-  if (!started) {
-    start();
-  }
-  while (!shared_->stopping.load()) {
-    stop_requested_.wait();
+  {
+    const StopSignals signals{shared_->options.stop_on_signals, stop_requested_};
+    while (!shared_->stopping.load() && !signals.requested()) {
+      stop_requested_.wait();
+    }
   }
   stop();
 }
 
 void Executor::request_stop() noexcept {
   shared_->stopping.store(true);
-  if (live_.load()) {
-    for (const auto& partition : partitions_) {
-      partition->wake_to_stop();
+  const std::size_t crews = shared_->crews_used.load();
+  for (std::size_t i = 0; i < crews; ++i) {
+    if (Crew* const crew = shared_->crews[i].load()) {
+      crew->wake_to_stop();
     }
   }
+  shared_->keeper.notify();
   stop_requested_.notify();
 }
 
 void Executor::stop() {
   refuse_in_callback("Executor::stop");
-  request_stop();
-  const std::lock_guard lock{registry_->mutex};
-  for (const auto& partition : partitions_) {
-    partition->wake_to_stop();  // again, for a start that failed halfway
-    partition->join();
+  std::unique_lock lock{registry_->mutex};
+  const auto settled = [this] {
+    return registry_->phase == Registry::Phase::idle || registry_->phase == Registry::Phase::running;
+  };
+  registry_->phase_changed.wait(lock, settled);
+  if (registry_->phase == Registry::Phase::idle) {
+    shared_->stopping.store(true);  // also before the first start
+    return;
   }
-  registry_->stopped = true;
-  registry_->no_deep_idle.reset();
-  if (shared_->tracer) {
-    const std::string error = shared_->tracer->stop();
-    if (!error.empty()) {
-      shared_->add({{.what = "a complete trace", .why = error, .fix = "make room for the file"}});
-    }
+  registry_->phase = Registry::Phase::stopping;
+  lock.unlock();
+  wind_down();
+  lock.lock();
+  registry_->phase = Registry::Phase::idle;
+  registry_->phase_changed.notify_all();
+  lock.unlock();
+  std::exception_ptr failure;
+  {
+    const std::lock_guard guard{shared_->mutex};
+    failure = std::exchange(shared_->failure, nullptr);
+  }
+  if (failure) {
+    std::rethrow_exception(failure);
   }
 }
 
@@ -272,11 +187,11 @@ bool Executor::switch_to(std::string_view scenario) noexcept {
     return false;
   }
   shared_->scenario.store(static_cast<std::size_t>(found - names.begin()));
-  if (live_.load()) {
-    for (const auto& partition : partitions_) {
-      if (!partition->is_current()) {
-        partition->wake_to_follow();
-      }
+  const std::size_t crews = shared_->crews_used.load();
+  for (std::size_t i = 0; i < crews; ++i) {
+    Crew* const crew = shared_->crews[i].load();
+    if (crew != nullptr && crew != Crew::current()) {
+      crew->wake_to_follow();
     }
   }
   return true;
@@ -287,11 +202,9 @@ std::string_view Executor::scenario() const noexcept {
 }
 
 std::optional<TaskIndex> Executor::find(std::string_view task) const noexcept {
-  const auto found = std::ranges::find(registry_->tasks, task, &sched::Task::name);
-  if (found == registry_->tasks.end()) {
-    return {};
-  }
-  return static_cast<TaskIndex>(found - registry_->tasks.begin());
+  const std::lock_guard lock{registry_->mutex};
+  const auto found = registry_->by_name.find(task);
+  return found == registry_->by_name.end() ? std::nullopt : std::optional{found->second};
 }
 
 TaskStatistics Executor::statistics(TaskIndex task) const noexcept {
@@ -299,7 +212,20 @@ TaskStatistics Executor::statistics(TaskIndex task) const noexcept {
 }
 
 std::size_t Executor::task_count() const noexcept {
+  const std::lock_guard lock{registry_->mutex};
   return registry_->tasks.size();
+}
+
+std::uint16_t Executor::trace_topic(const std::string& topic) const {
+  const std::uint16_t id = registry_->topic(topic)->id;
+  if (shared_->tracer) {
+    shared_->tracer->writer().name(trace::NameKind::topic, id, topic);
+  }
+  return id;
+}
+
+trace::Recorder Executor::add_trace_thread() const {
+  return shared_->tracer ? shared_->tracer->add_thread() : trace::Recorder{};
 }
 
 os::TimePoint Executor::start_time() const noexcept {
@@ -307,7 +233,7 @@ os::TimePoint Executor::start_time() const noexcept {
 }
 
 os::Shortfalls Executor::shortfalls() const {
-  const std::lock_guard lock{shared_->shortfalls_mutex};
+  const std::lock_guard lock{shared_->mutex};
   return shared_->shortfalls;
 }
 

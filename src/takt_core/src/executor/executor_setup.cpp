@@ -1,84 +1,194 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The part of the executor that prepares a plan, what it runs on and what it records.
+// The part of the executor that brings up what its tasks run on, and takes it down again.
 #include <algorithm>
 #include <cstdio>
 #include <mutex>
 #include <string>
 #include <utility>
 
+#include "keeper.hpp"
 #include "registry.hpp"
+#include "takt/executor/crew.hpp"
 #include "takt/executor/executor.hpp"
-#include "takt/executor/lanes.hpp"
 #include "takt/executor/shared.hpp"
-#include "takt/executor/stack.hpp"
+#include "takt/os/memory.hpp"
 #include "takt/os/usage.hpp"
 
 namespace takt::executor {
+namespace {
 
-std::unique_ptr<Plan> Executor::compile() const {
-  const Options& options = shared_->options;
-  const sched::CompileOptions compile_options{.cpus = options.cpus,
-                                              .external_topics = registry_->external_topics};
-  auto strategy = registry_->strategy
-                      ? sched::CompiledStrategy{registry_->tasks, *registry_->strategy,
-                                                options.policy, compile_options}
-                      : sched::CompiledStrategy{registry_->tasks, options.policy, compile_options};
-  return make_plan(std::move(strategy),
-                   [this](const std::string& topic) { return registry_->topic(topic); });
+// Between the start of the threads and the first release: time enough to fall asleep first.
+constexpr std::chrono::milliseconds lead{1};
+
+// Notes for what no queue has room for: timers that are set, data that is wanted.
+constexpr std::size_t notes_besides_arrivals = 1024;
+
+bool is_fixed(const sched::Plan& plan) {
+  return std::ranges::all_of(plan.strategy.scenarios(), [](const auto& scenario) {
+    return scenario.policy().fixed_priority() && scenario.policy().preemptive();
+  });
 }
 
-// What the task's state takes from the plan; the threads do not know the task yet.
-void Executor::create_state(TaskIndex index) {
+// "trace.takttrace" for the first start, "trace-2.takttrace" for the second.
+std::filesystem::path trace_path(const std::filesystem::path& path, std::uint64_t starts) {
+  if (starts < 2) {
+    return path;
+  }
+  std::filesystem::path numbered = path;
+  numbered.replace_filename(path.stem().string() + "-" + std::to_string(starts) +
+                            path.extension().string());
+  return numbered;
+}
+
+}  // namespace
+
+std::unique_ptr<sched::Plan> Executor::compile() {
+  const Options& options = shared_->options;
+  Registry& registry = *registry_;
+  const sched::CompileOptions compile_options{.cpus = options.cpus,
+                                              .external_topics = registry.external_topics};
+  auto strategy = registry.strategy
+                      ? sched::CompiledStrategy{registry.tasks, *registry.strategy, options.policy,
+                                                compile_options}
+                      : sched::CompiledStrategy{registry.tasks, options.policy, compile_options};
+  std::vector<std::vector<TaskIndex>> crews(options.cpus.size());
+  for (const auto& [name, index] : registry.by_name) {
+    const auto cpu = std::ranges::find(options.cpus, strategy.tasks()[index].cpu);
+    auto crew = static_cast<std::size_t>(cpu - options.cpus.begin());
+    if (shared_->tasks[index]->alone) {
+      crew = options.cpus.size() + index;
+      crews.resize(std::max(crews.size(), crew + 1));
+    }
+    crews[crew].push_back(index);
+  }
+  return sched::make_plan(std::move(strategy), ++registry.version, crews,
+                          [&registry](const std::string& topic) { return registry.topic(topic); });
+}
+
+// What the task takes from the plan; the threads do not know it yet.
+void Executor::prepare_task(TaskIndex index, const sched::Plan& plan) {
   TaskState& state = *shared_->tasks[index];
-  const sched::Task& task = registry_->plans.back()->strategy.tasks()[index];
+  const sched::Task& task = plan.strategy.tasks()[index];
+  const auto& cpus = shared_->options.cpus;
+  state.input_topics.clear();
   for (const BoundInput& input : state.binding.inputs) {
     state.input_topics.push_back(registry_->topic(input.topic));
   }
+  state.writes.clear();
   for (const std::string& topic : task.writes) {
     state.writes.push_back(registry_->topic(topic));
   }
   state.trigger = task.trigger.empty() ? nullptr : registry_->topic(task.trigger);
+  state.group = task.group.empty() ? 0 : registry_->group(task.group);
   registry_->tasks[index].cpu = task.cpu;  // where it is, it stays
-  if (state.binding.kernel_deadline) {
-    partitions_.push_back(std::make_unique<Lanes>(*shared_, index));
-    state.partition = partitions_.back().get();
-  } else {
-    const auto cpu = std::ranges::find(shared_->options.cpus, task.cpu);
-    state.partition =
-        partitions_[static_cast<std::size_t>(cpu - shared_->options.cpus.begin())].get();
+  const auto core = static_cast<std::size_t>(std::ranges::find(cpus, task.cpu) - cpus.begin());
+  const std::size_t number = state.alone ? cpus.size() + index : core;
+  if (shared_->crews[number].load() == nullptr) {
+    registry_->crews.push_back(std::make_unique<Crew>(
+        *shared_, number, task.cpu, state.alone || is_fixed(plan),
+        plan.strategy.scenarios().front().policy(), state.alone ? &state : nullptr));
+    shared_->crews[number].store(registry_->crews.back().get());
+    shared_->crews_used.store(std::max(shared_->crews_used.load(), number + 1));
   }
+  shared_->crews[number].load()->bind_to(task.cpu);
+  if (state.trace_id == trace::no_task) {
+    state.trace_id = static_cast<std::uint16_t>(registry_->trace_ids++ % trace::no_task);
+  }
+  name_in_trace(index);
+  state.crew.store(shared_->crews[number].load());
+}
+
+void Executor::prepare_crews(const sched::Plan& plan) {
+  std::size_t notes = notes_besides_arrivals;
+  for (const auto& [name, index] : registry_->by_name) {
+    notes += shared_->tasks[index]->queue.load();
+  }
+  shared_->notes.grow_to(notes);
+  const std::size_t crews = plan.targets.front()->rosters.size();
+  for (std::size_t i = 0; i < crews; ++i) {
+    Crew* const crew = shared_->crews[i].load();
+    if (crew != nullptr && !plan.targets.front()->rosters[i].tasks.empty()) {
+      crew->prepare(plan);
+    }
+  }
+}
+
+void Executor::bring_up(const sched::Plan& plan) {
+  shared_->stopping.store(false);
+  ++registry_->starts;
+  open_trace(plan);
+  if (shared_->options.real_time && shared_->options.lock_memory) {
+    shared_->add(os::lock_memory());
+  }
+  for (const auto& [name, index] : registry_->by_name) {
+    shared_->tasks[index]->crew.store(nullptr);
+    prepare_task(index, plan);
+  }
+  prepare_crews(plan);
+  if (shared_->options.real_time) {  // after the threads: theirs weigh more
+    const auto& shortfall = registry_->no_deep_idle.emplace().shortfall();
+    if (shortfall) {
+      shared_->add({*shortfall});
+    }
+  }
+  report_shortfalls();
+  keeper_->start();
+  shared_->plan.store(&plan);
+  registry_->start_time = os::now() + lead;
+  for (const auto& crew : registry_->crews) {
+    crew->begin(registry_->start_time);
+  }
+  shared_->repost_early();
+  for (const auto& [name, index] : registry_->by_name) {
+    const TaskState& state = *shared_->tasks[index];
+    if (state.binding.source) {
+      state.binding.source->arm({*shared_, *shared_->tasks[index], state.generation.load()});
+    }
+  }
+  // What was asked for meanwhile has woken nobody.
+  for (const auto& crew : registry_->crews) {
+    crew->wake_to_follow();
+  }
+}
+
+// Nothing of it can be seen afterwards, so that all can be brought up again.
+void Executor::wind_down() noexcept {
+  request_stop();
+  for (const auto& task : shared_->tasks) {
+    if (task && task->binding.source) {
+      task->binding.source->disarm();
+    }
+  }
+  for (const auto& crew : registry_->crews) {
+    crew->wake_to_stop();
+    crew->join();
+  }
+  keeper_->stop();
+  shared_->plan.store(nullptr);
+  keeper_->retire_all();
+  for (const auto& task : shared_->tasks) {
+    if (task) {
+      task->rewind();
+    }
+  }
+  registry_->no_deep_idle.reset();
   if (shared_->tracer) {
-    auto& writer = shared_->tracer->writer();
-    writer.name(trace::NameKind::task, static_cast<std::uint16_t>(index), task.name);
-    for (const Topic& topic : registry_->topics()) {
-      writer.name(trace::NameKind::topic, topic.id, topic.name);
+    const std::string error = shared_->tracer->stop();
+    if (!error.empty()) {
+      shared_->add({{.what = "a complete trace", .why = error, .fix = "make room for the file"}});
     }
   }
 }
 
-// One for each core; those of kernel deadlines follow with their tasks.
-void Executor::create_partitions(const Plan& plan) {
-  const auto scenarios = plan.strategy.scenarios();
-  const bool kernel_keeps_order = std::ranges::all_of(scenarios, [](const auto& scenario) {
-    return scenario.policy().fixed_priority() && scenario.policy().preemptive();
-  });
-  for (const int cpu : shared_->options.cpus) {
-    if (kernel_keeps_order) {
-      partitions_.push_back(std::make_unique<Lanes>(*shared_, cpu));
-    } else {
-      partitions_.push_back(std::make_unique<Stack>(*shared_, cpu, scenarios.front().policy()));
-    }
-  }
-}
-
-void Executor::open_trace() {
+void Executor::open_trace(const sched::Plan& plan) {
   const Options& options = shared_->options;
   if (options.trace.empty()) {
     return;
   }
-  shared_->tracer = std::make_unique<trace::Tracer>(
-      options.trace, trace::TracerOptions{.ring_capacity = options.trace_capacity});
+  shared_->tracer =
+      std::make_unique<trace::Tracer>(trace_path(options.trace, registry_->starts),
+                                      trace::TracerOptions{.ring_capacity = options.trace_capacity});
   auto& writer = shared_->tracer->writer();
   std::string cpus;
   for (const int cpu : options.cpus) {
@@ -86,7 +196,7 @@ void Executor::open_trace() {
   }
   writer.attribute("cpus", cpus);
   writer.attribute("real_time", options.real_time ? "true" : "false");
-  const auto scenarios = registry_->plans.back()->strategy.scenarios();
+  const auto scenarios = plan.strategy.scenarios();
   for (std::size_t i = 0; i < scenarios.size(); ++i) {
     writer.name(trace::NameKind::scenario, static_cast<std::uint16_t>(i), scenarios[i].name());
     writer.attribute("policy." + scenarios[i].name(), scenarios[i].policy().name());
@@ -100,31 +210,34 @@ void Executor::open_trace() {
   }
 }
 
-std::uint16_t Executor::trace_topic(const std::string& topic) const {
-  const std::lock_guard lock{registry_->mutex};
-  const std::uint16_t id = registry_->topic(topic)->id;
-  if (shared_->tracer) {
-    shared_->tracer->writer().name(trace::NameKind::topic, id, topic);
+void Executor::name_in_trace(TaskIndex index) {
+  if (!shared_->tracer) {
+    return;
   }
-  return id;
-}
-
-trace::Recorder Executor::add_trace_thread() const {
-  return shared_->tracer ? shared_->tracer->add_thread() : trace::Recorder{};
+  const TaskState& state = *shared_->tasks[index];
+  auto& writer = shared_->tracer->writer();
+  writer.name(trace::NameKind::task, state.trace_id, state.name);
+  for (const Topic* const topic : registry_->topics()) {
+    writer.name(trace::NameKind::topic, topic->id, topic->name);
+  }
 }
 
 void Executor::report_shortfalls() {
-  const os::Shortfalls& shortfalls = shared_->shortfalls;
+  const os::Shortfalls shortfalls = this->shortfalls();
   if (shared_->tracer) {
     for (const os::Shortfall& shortfall : shortfalls) {
       shared_->tracer->writer().attribute("shortfall", shortfall.what + ": " + shortfall.why);
     }
   }
+  tell_shortfalls(shared_->options, shortfalls);
+}
+
+void tell_shortfalls(const Options& options, const os::Shortfalls& shortfalls) {
   if (shortfalls.empty()) {
     return;
   }
-  if (shared_->options.on_shortfalls) {
-    shared_->options.on_shortfalls(shortfalls);
+  if (options.on_shortfalls) {
+    options.on_shortfalls(shortfalls);
     return;
   }
   const os::Shortfall& first = shortfalls.front();

@@ -16,8 +16,15 @@ std::string where(const sched::Task& task) {
 }  // namespace
 
 void check_binding(const sched::Task& task, const Binding& binding) {
-  if (!binding.callback) {
-    throw sched::ScheduleError(where(task), "it has no callback", "give it one");
+  if (static_cast<bool>(binding.callback) == (binding.source != nullptr)) {
+    throw sched::ScheduleError(where(task),
+                               binding.source ? "it has both a callback and a source of jobs"
+                                              : "it has no callback",
+                               "give it one or the other");
+  }
+  if (binding.first_release && task.kind != sched::TaskKind::timer) {
+    throw sched::ScheduleError(where(task), "it has a first release, but messages release it",
+                               "leave first_release out");
   }
   for (const BoundInput& bound : binding.inputs) {
     const bool reads = std::ranges::any_of(
@@ -53,16 +60,46 @@ void check_binding(const sched::Task& task, const Binding& binding) {
   }
 }
 
-sched::Task stub_of(const sched::Task& task, TaskIndex index, int priority) {
-  sched::Task removed;
-  removed.name = "(removed " + std::to_string(index) + ")";
-  removed.cpu = task.cpu;
-  // What no policy refuses, whatever the task was refused for.
-  removed.parameters.period = std::max(task.parameters.period, std::chrono::nanoseconds{1'000'000});
-  removed.parameters.expected_execution = std::chrono::nanoseconds{1};
-  removed.parameters.priority = std::clamp(priority, os::min_priority, os::max_priority);
-  removed.parameters.active = false;
-  return removed;
+sched::Task stub_of(TaskIndex index) {
+  sched::Task stub;
+  stub.name = "(removed " + std::to_string(index) + ")";
+  // What no policy refuses.
+  stub.parameters.period = std::chrono::milliseconds{1};
+  stub.parameters.expected_execution = std::chrono::nanoseconds{1};
+  stub.parameters.priority = os::min_priority;
+  stub.parameters.active = false;
+  return stub;
+}
+
+TaskIndex Executor::Registry::index_of(std::string_view name) const {
+  const auto found = by_name.find(name);
+  if (found == by_name.end()) {
+    throw sched::ScheduleError("task '" + std::string{name} + "'", "there is no such task",
+                               "name a task as it was named when it was added");
+  }
+  return found->second;
+}
+
+Topic* Executor::Registry::topic(const std::string& name) {
+  const std::lock_guard lock{topics_mutex_};
+  const auto [entry, is_new] = topics_by_name_.try_emplace(name, nullptr);
+  if (is_new) {
+    Topic& topic = topics_.emplace_back();
+    topic.name = name;
+    topic.id = static_cast<std::uint16_t>(topics_.size() - 1);
+    entry->second = &topic;
+  }
+  return entry->second;
+}
+
+std::vector<const Topic*> Executor::Registry::topics() const {
+  const std::lock_guard lock{topics_mutex_};
+  std::vector<const Topic*> result;
+  result.reserve(topics_.size());
+  for (const Topic& topic : topics_) {
+    result.push_back(&topic);
+  }
+  return result;
 }
 
 }  // namespace takt::executor

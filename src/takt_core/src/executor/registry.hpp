@@ -1,20 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the executor knows about its application apart from the running of it: descriptions, names,
-// topics, groups. Used by threads that set up, never by those that run tasks.
+// topics, plans. Used by threads that change something, never by those that run jobs.
 #pragma once
 
+#include <condition_variable>
+#include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "takt/executor/crew.hpp"
 #include "takt/executor/executor.hpp"
-#include "takt/executor/plan.hpp"
-#include "takt/executor/task_state.hpp"
+#include "takt/executor/mutex.hpp"
 #include "takt/os/idle.hpp"
 
 namespace takt::executor {
@@ -22,38 +26,49 @@ namespace takt::executor {
 // Throws sched::ScheduleError for a binding that does not fit its task.
 void check_binding(const sched::Task& task, const Binding& binding);
 
-// What is left of a task that was removed, so that the others keep their indices: it is never
-// released, and asks nothing of anybody.
-sched::Task stub_of(const sched::Task& task, TaskIndex index, int priority);
+// What stands in the place of a task that has gone, so that the others keep their indices: it is
+// never released, and asks nothing of anybody.
+sched::Task stub_of(TaskIndex index);
 
 class Executor::Registry {
  public:
-  mutable std::mutex mutex;
-  std::vector<sched::Task> tasks;  // as described; by index
+  enum class Phase : std::uint8_t { idle, starting, running, stopping };
+
+  // A callback may change tasks, so whoever holds it does so at the priority of the most urgent
+  // that waits.
+  mutable PriorityMutex mutex;
+  std::condition_variable_any phase_changed;
+  Phase phase = Phase::idle;
+  std::vector<sched::Task> tasks;  // as described; by index, stubs included
+  std::map<std::string, TaskIndex, std::less<>> by_name;
+  std::deque<TaskIndex> free;  // indices to be used again, the longest free one first
   std::vector<std::string> external_topics;
   std::optional<sched::SchedulingStrategy> strategy;
-  std::vector<std::string> scenarios{"default"};  // by index; fixed at the start
-  std::vector<std::unique_ptr<Plan>> plans;       // the last one is followed
-  bool started = false;
-  bool stopped = false;
+  std::vector<std::string> scenarios{"default"};      // by index; fixed at the start
+  std::vector<std::unique_ptr<sched::Plan>> plans;    // the last one is followed
+  std::vector<std::unique_ptr<Crew>> crews;           // what Shared::crews points to
+  std::uint64_t version = 0;                          // of the last plan
+  std::uint64_t starts = 0;
+  std::uint64_t trace_ids = 0;
   os::TimePoint start_time;
   std::optional<os::NoDeepIdle> no_deep_idle;  // from the start to the stop, in real time
 
-  Topic* topic(const std::string& name) {
-    const auto [entry, is_new] = topics_by_name_.try_emplace(name, nullptr);
-    if (is_new) {
-      Topic& topic = topics_.emplace_back();
-      topic.name = name;
-      topic.id = static_cast<std::uint16_t>(topics_.size() - 1);
-      entry->second = &topic;
-    }
-    return entry->second;
+  [[nodiscard]] TaskIndex index_of(std::string_view name) const;
+
+  // Topics are asked for by callbacks, too, while others hold the mutex above.
+  Topic* topic(const std::string& name);
+  [[nodiscard]] std::vector<const Topic*> topics() const;
+
+  // The number of an exclusive group, from 1.
+  std::uint32_t group(const std::string& name) {
+    return groups_.try_emplace(name, static_cast<std::uint32_t>(groups_.size() + 1)).first->second;
   }
-  const std::deque<Topic>& topics() const noexcept { return topics_; }
 
  private:
+  mutable PriorityMutex topics_mutex_;
   std::deque<Topic> topics_;
   std::map<std::string, Topic*> topics_by_name_;
+  std::map<std::string, std::uint32_t> groups_;
 };
 
 }  // namespace takt::executor

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "takt/executor/overdue.hpp"
 #include "takt/os/usage.hpp"
 #include "takt/trace/current.hpp"
 
@@ -34,7 +35,7 @@ void record_wait(trace::Recorder& recorder, TimePoint time, const TaskState& tas
   }
   const nanoseconds waited = *to.run_delay - *from.run_delay;
   if (waited >= trace::least_wait || sleeps > 1) {
-    recorder.record(EventType::wait, time, task.index, job.index, waited.count(), trace::no_topic,
+    recorder.record(EventType::wait, time, task.trace_id, job.index, waited.count(), trace::no_topic,
                     static_cast<std::uint8_t>(std::min<std::int64_t>(sleeps, 255)));
   }
 }
@@ -45,7 +46,7 @@ Counted count_before(trace::Recorder& recorder, TimePoint started, const TaskSta
   const Counted now{.usage = os::resource_usage(os::UsageOf::thread),
                     .run_delay = told ? os::run_delay() : std::nullopt};
   if (at_last_end) {
-    recorder.record(EventType::dispatch, started, task.index, job.index,
+    recorder.record(EventType::dispatch, started, task.trace_id, job.index,
                     (now.usage.cpu_time - at_last_end->usage.cpu_time).count());
     record_wait(recorder, started, task, job, *at_last_end, now, 0);
   }
@@ -63,9 +64,30 @@ std::int64_t sample_time(const Topic& topic) noexcept {
   return topic.sampled.load(std::memory_order_acquire);
 }
 
-// When the data that this job makes was sampled: at its own release, or with the message that
-// released it.
-std::int64_t sampled_by(const TaskState& task, const Job& job) noexcept {
+// Several tasks may read a topic: what one of them has never makes it older.
+void raise_sample_time(Topic& topic, std::int64_t sampled) noexcept {
+  std::int64_t present = sample_time(topic);
+  while (present < sampled && !topic.sampled.compare_exchange_weak(present, sampled)) {
+  }
+}
+
+// When the data that the task has of this topic was sampled: what an input of its own gave it, else
+// what is in the topic.
+std::int64_t sample_time_for(const TaskState& task, const Topic& topic) noexcept {
+  for (std::size_t i = 0; i < task.input_topics.size(); ++i) {
+    if (task.input_topics[i] == &topic) {
+      return task.given[i];
+    }
+  }
+  return sample_time(topic);
+}
+
+// When the data that this job makes was sampled: as its source says, else at its own release, or
+// with the newest message of the topic that released it.
+std::int64_t sampled_by(const TaskState& task, const Job& job, const Outcome& outcome) noexcept {
+  if (outcome.sampled) {
+    return outcome.sampled->time_since_epoch().count();
+  }
   if (task.trigger != nullptr) {
     const std::int64_t sampled = sample_time(*task.trigger);
     if (sampled != Topic::no_sample) {
@@ -78,9 +100,8 @@ std::int64_t sampled_by(const TaskState& task, const Job& job) noexcept {
 // Whether the topic has a limit in this scenario and the data is older; tells and counts it.
 void check_age(const Shared& shared, TaskState& task, const Job& job, const Target& target,
                trace::Recorder& recorder, TimePoint started) noexcept {
-  for (const AgeLimit& limit : target.limits[task.index]) {
-    // What an input says in deliver() is in the topic already.
-    const std::int64_t sampled = sample_time(*limit.topic);
+  for (const sched::AgeLimit& limit : target.limits[task.index]) {
+    const std::int64_t sampled = sample_time_for(task, *limit.topic);
     const bool no_data = sampled == Topic::no_sample;
     const nanoseconds age =
         no_data ? nanoseconds::max() : started.time_since_epoch() - nanoseconds{sampled};
@@ -91,14 +112,14 @@ void check_age(const Shared& shared, TaskState& task, const Job& job, const Targ
       continue;
     }
     task.counters.age_violations.add(1);
-    recorder.record(EventType::age_violation, started, task.index, job.index,
+    recorder.record(EventType::age_violation, started, task.trace_id, job.index,
                     no_data ? -1 : age.count(), limit.topic->id);
-    if (shared.options.handlers.age_violation) {
-      shared.options.handlers.age_violation({.task = task.index,
-                                             .job = job.index,
-                                             .topic = limit.topic->name,
-                                             .max_age = limit.max_age,
-                                             .age = age});
+    if (shared.handlers.age_violation) {
+      shared.handlers.age_violation({.task = task.index,
+                                     .job = job.index,
+                                     .topic = limit.topic->name,
+                                     .max_age = limit.max_age,
+                                     .age = age});
     }
   }
 }
@@ -106,9 +127,9 @@ void check_age(const Shared& shared, TaskState& task, const Job& job, const Targ
 void deliver(TaskState& task, const Job& job, trace::Recorder& recorder) noexcept {
   for (std::size_t i = 0; i < task.binding.inputs.size(); ++i) {
     const Delivered delivered = task.binding.inputs[i].input->deliver_pending();
-    Topic& topic = *task.input_topics[i];
     if (delivered.sampled) {
-      topic.sampled.store(delivered.sampled->time_since_epoch().count(), std::memory_order_release);
+      task.given[i] = delivered.sampled->time_since_epoch().count();
+      raise_sample_time(*task.input_topics[i], task.given[i]);
     }
     if (delivered.count == 0) {
       continue;
@@ -116,11 +137,43 @@ void deliver(TaskState& task, const Job& job, trace::Recorder& recorder) noexcep
     task.counters.delivered.add(delivered.count);
     if (recorder.on()) {
       const TimePoint time = os::now();
-      const std::int64_t sampled = sample_time(topic);
       recorder.record(
-          EventType::deliver, time, task.index, job.index,
-          sampled == Topic::no_sample ? -1 : time.time_since_epoch().count() - sampled, topic.id,
+          EventType::deliver, time, task.trace_id, job.index,
+          task.given[i] == Topic::no_sample ? -1 : time.time_since_epoch().count() - task.given[i],
+          task.input_topics[i]->id,
           delivered.count < 255 ? static_cast<std::uint8_t>(delivered.count) : std::uint8_t{255});
+    }
+  }
+}
+
+// The callback itself.
+Outcome compute(Shared& shared, const TaskState& task, const Job& job) {
+  const auto run = [&] {
+    if (task.binding.source) {
+      return task.binding.source->run(job);
+    }
+    task.binding.callback(job);
+    return Outcome{};
+  };
+  if (shared.options.exceptions == Exceptions::end_process) {
+    return run();
+  }
+  try {
+    return run();
+  } catch (...) {
+    shared.fail(std::current_exception());
+    return {.sampled = {}, .published = 0};
+  }
+}
+
+void stamp(const TaskState& task, const Job& job, const Outcome& outcome) noexcept {
+  if (task.writes.empty() || outcome.published == 0) {
+    return;
+  }
+  const std::int64_t sampled = sampled_by(task, job, outcome);
+  for (std::size_t i = 0; i < task.writes.size(); ++i) {
+    if (i >= 64 || ((outcome.published >> i) & 1U) != 0) {
+      task.writes[i]->sampled.store(sampled, std::memory_order_release);
     }
   }
 }
@@ -131,29 +184,24 @@ const Job* current_job() noexcept {
   return running;
 }
 
-TimePoint run_job(const Shared& shared, TaskState& task, const Job& job, const Target& target,
+TimePoint run_job(Shared& shared, TaskState& task, const Job& job, const Target& target,
                   trace::Recorder& recorder) noexcept {
-  const Handlers& handlers = shared.options.handlers;
   TaskCounters& counters = task.counters;
   const nanoseconds budget = target.scenario->parameters(task.index).budget;
   const TimePoint started = os::now();
-  recorder.record(EventType::start, started, task.index, job.index, job.priority);
+  recorder.record(EventType::start, started, task.trace_id, job.index, job.priority);
   const bool told = shared.options.trace_cpu_time && recorder.on();
   const bool measured = budget.count() > 0 || told;
   const Counted before = measured ? count_before(recorder, started, task, job, told) : Counted{};
   const Job* const outer = std::exchange(running, &job);
-  const trace::CurrentJob current{recorder, task.index, job.index};
+  const trace::CurrentJob current{recorder, task.trace_id, job.index};
   if (!task.binding.inputs.empty()) {
     deliver(task, job, recorder);
   }
   if (!target.scenario->age_constraints().empty() && !target.limits[task.index].empty()) {
     check_age(shared, task, job, target, recorder, os::now());
   }
-  const std::int64_t sampled = task.writes.empty() ? 0 : sampled_by(task, job);
-  task.binding.callback(job);
-  for (Topic* topic : task.writes) {
-    topic->sampled.store(sampled, std::memory_order_release);
-  }
+  stamp(task, job, compute(shared, task, job));
   running = outer;
   at_last_end.reset();
   const nanoseconds used = measured ? count_after(before, told) : nanoseconds{-1};
@@ -162,31 +210,17 @@ TimePoint run_job(const Shared& shared, TaskState& task, const Job& job, const T
     const auto slept = at_last_end->usage.voluntary_switches - before.usage.voluntary_switches;
     record_wait(recorder, ended, task, job, before, *at_last_end, slept + 1);
   }
-  recorder.record(EventType::end, ended, task.index, job.index, used.count());
+  recorder.record(EventType::end, ended, task.trace_id, job.index, used.count());
   counters.completed.add(1);
   counters.worst_lateness.raise_to((started - job.release).count());
   counters.worst_response.raise_to((ended - job.release).count());
   if (ended > job.deadline) {
-    counters.deadline_misses.add(1);
-    recorder.record(EventType::deadline_miss, ended, task.index, job.index,
-                    job.deadline.time_since_epoch().count());
-    if (handlers.deadline_miss) {
-      handlers.deadline_miss({.task = task.index,
-                              .job = job.index,
-                              .release = job.release,
-                              .deadline = job.deadline,
-                              .ended = ended});
-    }
+    tell_miss(shared, task, job, ended, false, recorder);
   }
   if (budget.count() > 0) {
     counters.worst_cpu_time.raise_to(used.count());
     if (used > budget) {
-      counters.budget_overruns.add(1);
-      recorder.record(EventType::budget_overrun, ended, task.index, job.index, used.count());
-      if (handlers.budget_overrun) {
-        handlers.budget_overrun(
-            {.task = task.index, .job = job.index, .budget = budget, .used = used});
-      }
+      tell_budget_overrun(shared, task, job, budget, used, ended, false, recorder);
     }
   }
   return ended;

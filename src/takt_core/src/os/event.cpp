@@ -3,25 +3,27 @@
 
 namespace takt::os {
 
-void Event::wait() noexcept {
+template <FutexScope scope>
+void BasicEvent<scope>::wait() noexcept {
   if (try_wait()) {
     return;
   }
   waiters_.fetch_add(1);
   while (!try_wait()) {
-    futex_wait(set_, 0);
+    futex_wait(set_, 0, scope);
   }
   waiters_.fetch_sub(1);
 }
 
-bool Event::wait_until(TimePoint deadline) noexcept {
+template <FutexScope scope>
+bool BasicEvent<scope>::wait_until(TimePoint deadline) noexcept {
   if (try_wait()) {
     return true;
   }
   waiters_.fetch_add(1);
   bool taken = try_wait();
   while (!taken) {
-    const FutexResult result = futex_wait_until(set_, 0, deadline);
+    const FutexResult result = futex_wait_until(set_, 0, deadline, scope);
     taken = try_wait();  // also after a time-out: the event may have been set at the last moment
     if (result == FutexResult::timed_out) {
       break;
@@ -30,5 +32,8 @@ bool Event::wait_until(TimePoint deadline) noexcept {
   waiters_.fetch_sub(1);
   return taken;
 }
+
+template class BasicEvent<FutexScope::shared>;
+template class BasicEvent<FutexScope::process>;
 
 }  // namespace takt::os

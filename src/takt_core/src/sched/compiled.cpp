@@ -94,6 +94,7 @@ CompiledScenario::CompiledScenario(std::string name, PolicyPtr policy, const Tas
   parameters_.reserve(set.tasks().size());
   for (const Task& task : set.tasks()) {
     parameters_.push_back(task.parameters);
+    parameters_.back().active = task.parameters.active && !task.paused;
   }
   first_age_.assign(parameters_.size() + 1, 0);
   for (const AgeConstraint& age : ages_) {

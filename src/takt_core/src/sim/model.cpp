@@ -2,6 +2,7 @@
 #include "model.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "takt/sched/error.hpp"
 
@@ -24,8 +25,26 @@ nanoseconds message_cost(nanoseconds each, nanoseconds per_kib, std::size_t byte
   return each + nanoseconds{static_cast<std::int64_t>((variable + kib - 1) / kib)};
 }
 
-// Streams of random numbers: two a task.
+// Streams of random numbers: two a task, and for waiting one more, far behind them.
 constexpr std::uint64_t streams = 2;
+constexpr std::uint64_t waiting_stream = std::uint64_t{1} << 32U;
+
+nanoseconds noticed_late(const sched::CoreTask& task, std::uint64_t index) noexcept {
+  return static_cast<const TaskState&>(task).jitter(index);
+}
+
+// Groups by number, from 1; 0 is none.
+std::uint32_t group_number(std::vector<std::string>& groups, const std::string& name) {
+  if (name.empty()) {
+    return 0;
+  }
+  auto found = std::ranges::find(groups, name);
+  if (found == groups.end()) {
+    groups.push_back(name);
+    found = groups.end() - 1;
+  }
+  return static_cast<std::uint32_t>(found - groups.begin() + 1);
+}
 
 }  // namespace
 
@@ -84,25 +103,39 @@ std::uint64_t Input::drop() noexcept {
 
 TaskState::TaskState(TaskIndex task_index, const sched::Task& task,
                      const application::Callback& described, const Options& options)
-    : index(task_index),
-      timer_task(task.kind == sched::TaskKind::timer),
-      drawn(options.execution == Execution::drawn && !described.execution.quantiles.empty()),
+    : drawn(options.execution == Execution::drawn && !described.execution.quantiles.empty()),
       draws_jitter(options.execution == Execution::drawn),
-      late(described.jitter.count() > 0),
       callback(&described),
       worst(described.execution.worst),
       declared(described.task.parameters.expected_execution),
       times(options.seed, streams * task_index),
       noticing(options.seed, streams * task_index + 1),
-      metrics(options.percentiles, !task.reads.empty() || !task.trigger.empty()) {}
+      waiting(options.seed, waiting_stream + task_index),
+      metrics(options.percentiles, !task.reads.empty() || !task.trigger.empty()) {
+  index = task_index;
+  kind = task.kind;
+  lateness = described.jitter.count() > 0 ? noticed_late : nullptr;
+}
+
+std::unique_ptr<sched::Plan> Model::make_plan() {
+  sched::CompiledStrategy strategy = compile(*application_);
+  std::vector<std::vector<TaskIndex>> cores;
+  for (const sched::Core& core : strategy.cores()) {
+    cores.push_back(core.tasks);
+  }
+  return sched::make_plan(std::move(strategy), 1, cores,
+                          [this](const std::string& name) { return &topic(name).shared; });
+}
 
 Model::Model(const application::Application& application, const Options& options)
-    : application_(&application),
-      plan_(executor::make_plan(compile(application),
-                                [this](const std::string& name) { return &topic(name).shared; })) {
+    : application_(&application), plan_(make_plan()) {
   const auto tasks = plan_->strategy.tasks();
+  std::vector<std::string> groups;
   for (TaskIndex i = 0; i < tasks.size(); ++i) {
-    connect(tasks_.emplace_back(i, tasks[i], application.callbacks[i], options), tasks[i]);
+    TaskState& state = tasks_.emplace_back(i, tasks[i], application.callbacks[i], options);
+    state.group = group_number(groups, tasks[i].group);
+    by_index_.push_back(&state);
+    connect(state, tasks[i]);
   }
   for (const application::Topic& declared : application.topics) {
     if (declared.external) {
@@ -141,14 +174,14 @@ void Model::connect(TaskState& state, const sched::Task& task) {
     state.writes.push_back(&topic(written));
     state.publish_cost += state.writes.back()->publish_cost;
   }
-  if (!state.timer_task) {
+  if (!state.is_timer()) {
     TopicState& trigger = topic(task.trigger);
     state.trigger = Input{.topic = &trigger};
     trigger.triggered.push_back(&state);
     // As takt_rcl: each of both sources of messages keeps `depth` of them.
-    state.messages = std::make_unique<executor::MessageReleases>(2 * trigger.messages.size());
+    state.messages = sched::MessageReleases{2 * trigger.messages.size()};
   }
-  state.plain = state.inputs.empty() && state.writes.empty() && state.timer_task;
+  state.plain = state.inputs.empty() && state.writes.empty() && state.is_timer();
 }
 
 void Model::add_chain(const application::Chain& chain, bool with_percentiles) {

@@ -17,8 +17,8 @@
 #include "metrics.hpp"
 #include "random.hpp"
 #include "takt/application/application.hpp"
-#include "takt/executor/plan.hpp"
-#include "takt/executor/releases.hpp"
+#include "takt/sched/core_state.hpp"
+#include "takt/sched/plan.hpp"
 #include "takt/sim/simulation.hpp"
 
 namespace takt::sim {
@@ -87,7 +87,7 @@ struct TopicState {
     return messages[number % messages.size()];
   }
 
-  executor::Topic shared;  // what age limits look at
+  sched::Topic shared;  // what age limits look at
   std::vector<Message> messages;
   std::uint64_t published = 0;
   std::vector<Link> links;
@@ -106,62 +106,65 @@ struct Input {
   std::uint64_t drop() noexcept;
 };
 
-struct TaskState {
+struct TaskState : sched::CoreTask {
   TaskState(TaskIndex task_index, const sched::Task& task, const application::Callback& described,
             const Options& options);
-
-  [[nodiscard]] std::optional<executor::Release> next_release() noexcept {
-    return timer_task ? timer.next() : messages->next();
-  }
 
   // What the job computes, without messages and overheads. A scenario that declares another
   // execution time means that all of them change in proportion. At least a nanosecond, so that time
   // goes on.
-  [[nodiscard]] nanoseconds execution(const Job& job) const noexcept {
-    nanoseconds time = drawn ? quantile(callback->execution.quantiles, times.at(job.index)) : worst;
-    if (job.expected_execution != declared && declared.count() > 0) [[unlikely]] {
-      time = scaled(time, job.expected_execution, declared);
+  [[nodiscard]] nanoseconds execution(const Job& of) const noexcept {
+    nanoseconds time = drawn ? quantile(callback->execution.quantiles, times.at(of.index)) : worst;
+    if (of.expected_execution != declared && declared.count() > 0) [[unlikely]] {
+      time = scaled(time, of.expected_execution, declared);
     }
     return std::max(time, nanoseconds{1});
   }
   // By how much a release is noticed late. In the worst case the first one, and no other: releases
   // cannot be denser.
-  [[nodiscard]] nanoseconds jitter(std::uint64_t job) const noexcept {
+  [[nodiscard]] nanoseconds jitter(std::uint64_t release) const noexcept {
     if (draws_jitter) {
-      return uniform(noticing.at(job), callback->jitter);
+      return uniform(noticing.at(release), callback->jitter);
     }
-    return job == 0 ? callback->jitter : nanoseconds{0};
+    return release == 0 ? callback->jitter : nanoseconds{0};
+  }
+  // How much of its computing a job does before it waits, and for how long. In the worst case half
+  // of it, and as long as it may.
+  [[nodiscard]] nanoseconds before_wait(nanoseconds time) const noexcept {
+    return draws_jitter ? uniform(waiting.at(2 * job.index), time) : time / 2;
+  }
+  [[nodiscard]] nanoseconds wait_time() const noexcept {
+    return draws_jitter ? uniform(waiting.at(2 * job.index + 1), callback->suspension)
+                        : callback->suspension;
   }
 
-  const TaskIndex index;
-  std::uint32_t local = 0;  // index among the tasks of its partition
-  const bool timer_task;
+  [[nodiscard]] bool is_timer() const noexcept { return kind == sched::TaskKind::timer; }
+
   const bool drawn;  // its execution times
   const bool draws_jitter;
-  bool plain = true;      // neither reads nor writes, nor is part of a chain
-  bool late = false;      // has release jitter
-  bool watched = false;   // in this scenario: source of data with an age limit
-  bool watching = false;  // in this scenario: reader of such data
-  bool limited = false;   // in this scenario: has an age limit
-  bool busy = false;      // its job is ready or runs: it is not in the calendar
-  bool queued = false;    // fixed priorities: its next job waits for its lane, not taken yet
-  bool empty = false;     // the running job was released by a message that is gone
-  executor::TimerReleases timer;
-  const executor::Target* under = nullptr;  // the parameters of its job
+  bool plain = true;   // neither reads nor writes, nor is part of a chain
+  bool empty = false;  // the running job was released by a message that is gone
   Partition* partition = nullptr;
   const application::Callback* callback;
   nanoseconds worst;
-  nanoseconds declared;  // expected execution time, whatever scenarios say
-  std::unique_ptr<executor::MessageReleases> messages;
+  nanoseconds declared;          // expected execution time, whatever scenarios say
   std::vector<Input> inputs;     // delivered before the callback
   std::optional<Input> trigger;  // message tasks
   std::vector<TopicState*> writes;
   std::vector<Position*> positions;
   std::vector<ChainState*> ends;  // chains that it is the last callback of
   nanoseconds publish_cost{0};    // of one job
-  TimePoint sampled;              // the data of the running job
+  TimePoint sampled;              // the data of its started job
+  // Of its started job.
+  Job job;
+  nanoseconds computes{0};  // in all, without overheads of the executor
+  nanoseconds left{0};      // until it ends or waits, while it does not have the core
+  nanoseconds after{0};     // what it computes after it has waited
+  bool will_wait = false;
+  TimePoint wakes = TimePoint::max();  // while it waits
   RandomStream times;
   RandomStream noticing;
+  RandomStream waiting;
   CallbackMetrics metrics;
 };
 
@@ -171,8 +174,9 @@ class Model {
   // not read what the one before them writes. The application must outlive the model.
   Model(const application::Application& application, const Options& options);
 
-  [[nodiscard]] const executor::Plan& plan() const noexcept { return *plan_; }
+  [[nodiscard]] const sched::Plan& plan() const noexcept { return *plan_; }
   [[nodiscard]] std::deque<TaskState>& tasks() noexcept { return tasks_; }
+  [[nodiscard]] std::span<sched::CoreTask* const> by_index() const noexcept { return by_index_; }
   [[nodiscard]] std::deque<TopicState>& topics() noexcept { return topics_; }
   [[nodiscard]] std::deque<ChainState>& chains() noexcept { return chains_; }
   [[nodiscard]] const application::Application& application() const noexcept {
@@ -181,13 +185,15 @@ class Model {
 
  private:
   TopicState& topic(const std::string& name);
+  std::unique_ptr<sched::Plan> make_plan();
   void connect(TaskState& state, const sched::Task& task);
   void add_chain(const application::Chain& chain, bool with_percentiles);
 
   const application::Application* application_;
   std::deque<TopicState> topics_;
-  std::unique_ptr<executor::Plan> plan_;
+  std::unique_ptr<sched::Plan> plan_;
   std::deque<TaskState> tasks_;
+  std::vector<sched::CoreTask*> by_index_;
   std::deque<ChainState> chains_;
 };
 

@@ -76,9 +76,9 @@ nanoseconds Partition::read_trigger(TaskState& task, const Job& job, TimePoint n
 }
 
 void Partition::check_age(TaskState& task, const Job& job, TimePoint now) noexcept {
-  for (const executor::AgeLimit& limit : target_->limits[task.index]) {
+  for (const sched::AgeLimit& limit : state_.target()->limits[task.index]) {
     const std::int64_t sampled = limit.topic->sampled.load(std::memory_order_relaxed);
-    const bool no_data = sampled == executor::Topic::no_sample;
+    const bool no_data = sampled == sched::Topic::no_sample;
     const nanoseconds age =
         no_data ? nanoseconds::max() : now.time_since_epoch() - nanoseconds{sampled};
     if (age > limit.max_age) {
@@ -104,11 +104,7 @@ void Partition::publish(TopicState& topic, const TaskState* writer, TimePoint sa
                         TimePoint now) noexcept {
   topic.publish(writer, now, sampled);
   for (TaskState* const task : topic.triggered) {
-    if (task->messages->arrive(now)) {
-      task->partition->announce(*task, now);
-    } else {
-      ++task->metrics.lost_arrivals;
-    }
+    task->partition->arrive(*task, now);
   }
 }
 

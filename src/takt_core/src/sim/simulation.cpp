@@ -29,11 +29,11 @@ class Simulation {
                                  "give a time above zero");
     }
     const auto scenarios = model_.plan().strategy.scenarios();
-    const bool lanes = std::ranges::all_of(scenarios, [](const auto& scenario) {
+    const bool fixed = std::ranges::all_of(scenarios, [](const auto& scenario) {
       return scenario.policy().fixed_priority() && scenario.policy().preemptive();
     });
-    for (const sched::Core& core : model_.plan().strategy.cores()) {
-      partitions_.emplace_back(model_, core, lanes, trace_);
+    for (std::size_t i = 0; i < model_.plan().strategy.cores().size(); ++i) {
+      partitions_.emplace_back(model_, i, fixed, trace_);
     }
   }
 
@@ -72,7 +72,7 @@ class Simulation {
   static constexpr std::uint64_t steps_between_looks = std::uint64_t{1} << 18U;
 
   void begin() {
-    const executor::Plan& plan = model_.plan();
+    const sched::Plan& plan = model_.plan();
     for (const TopicState& topic : model_.topics()) {
       if (topic.external_period.count() > 0) {
         outside_.set(topic.shared.id, TimePoint{});
@@ -96,7 +96,7 @@ class Simulation {
   void step(TimePoint now) noexcept {
     for (Partition& partition : partitions_) {
       if (partition.end_of_running() <= now) {
-        partition.end_job(now);
+        partition.end_running(now);
       }
     }
     while (outside_.first_time() <= now) {
@@ -122,7 +122,7 @@ class Simulation {
       Partition::publish(topic, nullptr, now, now);
       return;
     }
-    const executor::Plan& plan = model_.plan();
+    const sched::Plan& plan = model_.plan();
     const auto scenario =
         plan.strategy.find_scenario(application_.switches[next_switch_++].scenario);
     schedule_switch();
@@ -195,7 +195,7 @@ class Simulation {
   nanoseconds duration_;
   Model model_;
   std::deque<Partition> partitions_;
-  Calendar outside_;  // topics by their ids, then switches of the scenario
+  sched::Calendar outside_;  // topics by their ids, then switches of the scenario
   std::size_t next_switch_ = 0;
   Trace trace_;
 };

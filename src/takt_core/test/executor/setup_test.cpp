@@ -47,10 +47,11 @@ TEST(Refused, AreTaskSetsAtTheStartAndTheExecutorStaysUsable) {
   Executor executor{{.cpus = {0}, .on_shortfalls = [](const auto&) {}}};
   executor.add(timer("a", 1ms, 99), nothing());
   EXPECT_THROW(executor.start(), sched::ScheduleError);
-  executor.remove("a");
+  executor.remove("a").wait();
   executor.add(timer("a", 1ms, 98), nothing());
-  run_for(executor, 5ms);
+  executor.start();
   EXPECT_THROW(executor.start(), std::logic_error);
+  executor.stop();
 }
 
 TEST(Refused, AreMoreTasksThanThereIsRoomFor) {

@@ -77,7 +77,7 @@ TEST(Event, notifications_before_it_is_taken_merge) {
 
 TEST(Event, no_notification_of_a_thread_is_lost_among_many) {
   constexpr int last = 200'000;
-  Event event;
+  ThreadEvent event;
   std::atomic<int> sent{0};
   std::thread waiter{[&] {
     while (sent.load() != last) {
@@ -86,7 +86,7 @@ TEST(Event, no_notification_of_a_thread_is_lost_among_many) {
   }};
   for (int i = 1; i <= last; ++i) {
     sent.store(i);
-    event.notify_thread();
+    event.notify();
   }
   waiter.join();
 }

@@ -43,17 +43,33 @@ TEST(Scenario, changes_periods_from_the_last_release_on) {
   EXPECT_EQ(schedule.trace.scenarios.at(static_cast<std::uint16_t>(seen->value)), "other");
 }
 
-TEST(Scenario, follows_after_the_running_job_when_nothing_could_preempt_it) {
+TEST(Scenario, follows_at_once_whatever_runs) {
   SchedulingScenario other{"other"};
   other.add_task({.task = "a", .active = false});
-  for (const char* policy : {"fp", "np-edf"}) {
+  for (const char* policy : {"fp", "edf", "np-edf"}) {
     const auto app =
         switching({timer("a", 10ms, 4ms, 20), timer("b", 10ms, 1ms, 10)}, policy, other, 1ms);
     const Schedule schedule = sim::schedule(app, 30ms);
     EXPECT_EQ(releases_of(schedule, 0), (std::vector<nanoseconds>{0ms}));
     const auto seen =
         std::ranges::find(schedule.trace.events, trace::EventType::scenario, &trace::Event::type);
-    EXPECT_EQ(seen->time, nanoseconds{4ms}.count()) << policy;
+    EXPECT_EQ(seen->time, nanoseconds{1ms}.count()) << policy;
+  }
+}
+
+// The top task of the old scenario runs, and one of the new scenario comes before it.
+TEST(Scenario, lets_a_task_of_the_new_one_preempt_the_top_task_of_the_old_one) {
+  Task top = timer("top", 60ms, 20ms, 30);
+  top.parameters.deadline = 25ms;
+  Task urgent = timer("urgent", 60ms, 2ms, 40);
+  urgent.parameters.deadline = 5ms;
+  urgent.parameters.active = false;
+  SchedulingScenario other{"other"};
+  other.add_task({.task = "urgent", .active = true});
+  for (const char* policy : {"fp", "edf"}) {
+    const auto app = switching({top, urgent}, policy, other, 3ms);
+    const Schedule schedule = sim::schedule(app, 40ms);
+    EXPECT_EQ(schedule.summary(), (Summary{{1, {3ms, 5ms}}, {0, {0ms, 22ms}}})) << policy;
   }
 }
 
@@ -75,16 +91,15 @@ TEST(Scenario, of_another_policy_reorders_what_waits) {
             (Summary{{0, {0ms, 8ms}}, {2, {8ms, 9ms}}, {1, {9ms, 10ms}}}));
 }
 
-// A lane takes a release up when it gets to it, a stack when it is noticed.
-TEST(Scenario, gives_its_priority_to_a_job_that_waits_for_its_lane) {
+TEST(Scenario, leaves_its_parameters_to_a_job_that_was_released_before) {
   SchedulingScenario other{"other"};
   other.add_task({.task = "low", .priority = 25});
   const auto app = switching(
       {timer("high", 60ms, 8ms, 30), timer("middle", 60ms, 2ms, 20), timer("low", 60ms, 2ms, 10)},
       "fp", other, 3ms);
   const Schedule schedule = sim::schedule(app, 20ms);
-  EXPECT_EQ(schedule.summary(), (Summary{{0, {0ms, 8ms}}, {2, {8ms, 10ms}}, {1, {10ms, 12ms}}}));
-  EXPECT_EQ(schedule.finished[1].priority, 25);
+  EXPECT_EQ(schedule.summary(), (Summary{{0, {0ms, 8ms}}, {1, {8ms, 10ms}}, {2, {10ms, 12ms}}}));
+  EXPECT_EQ(schedule.finished[2].priority, 10);
 }
 
 TEST(Scenario, scales_execution_times_where_it_declares_others) {

@@ -42,6 +42,7 @@ class Counter {
       value_.store(value, std::memory_order_relaxed);
     }
   }
+  void clear() noexcept { value_.store({}, std::memory_order_relaxed); }
   [[nodiscard]] Value get() const noexcept { return value_.load(std::memory_order_relaxed); }
 
  private:
@@ -62,6 +63,17 @@ struct TaskCounters {
   Counter<std::int64_t> worst_lateness;
   Counter<std::int64_t> worst_age;
   Counter<std::int64_t> worst_cpu_time;
+
+  void clear() noexcept {
+    for (auto* const counter : {&releases, &completed, &skipped, &early_releases, &deadline_misses,
+                                &budget_overruns, &age_violations, &delivered}) {
+      counter->clear();
+    }
+    for (auto* const worst : {&worst_response, &worst_lateness, &worst_age, &worst_cpu_time}) {
+      worst->clear();
+    }
+    lost_arrivals.store(0, std::memory_order_relaxed);
+  }
 
   [[nodiscard]] TaskStatistics snapshot() const noexcept {
     return {.releases = releases.get(),

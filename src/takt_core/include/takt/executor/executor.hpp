@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Runs tasks as their policy says, preempted by the kernel. It knows no middleware: a task is a
-// callback with a description (Task), and messages announce themselves through ReleaseHandle.
+// description with a callback or a front end's source of jobs (job_source.hpp), and messages and
+// timers are announced through ReleaseHandle.
 //
 //   Executor executor{{.policy = edf(), .cpus = {1}}};
 //   executor.add({.name = "guard.brake", .parameters = {.period = 20ms}}, {.callback = brake});
 //   executor.spin();
 //
-// The tasks are spread over the cores once; on each core a back end of its own runs them: Lanes for
-// fixed priorities, Stack for dynamic and for non-preemptive policies.
+// The tasks are spread over the cores once; on each core a crew of threads runs them (crew.hpp). A
+// task that waits in its callback has a crew of its own.
 //
 // Releases are absolute: start + offset + k * period. After start() nothing allocates, faults or
 // throws in the threads that run the tasks. Without the privilege for real-time priorities
@@ -22,41 +23,17 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include "takt/executor/changes.hpp"
 #include "takt/executor/counters.hpp"
 #include "takt/executor/options.hpp"
+#include "takt/executor/release_handle.hpp"
 #include "takt/os/event.hpp"
+#include "takt/sched/plan.hpp"
 #include "takt/sched/strategy.hpp"
 #include "takt/trace/recorder.hpp"
 
 namespace takt::executor {
-
-class Partition;
-struct Plan;
-struct Shared;
-struct TaskState;
-
-// Releases a message task. Valid as long as the executor lives; copies are equal.
-class ReleaseHandle {
- public:
-  ReleaseHandle() noexcept = default;
-
-  // A message has arrived, now. From any thread, without locks. False when so many wait already
-  // that this one is lost (and counted).
-  // NOLINTNEXTLINE(modernize-use-nodiscard): the loss is counted, nobody has to look at it
-  bool notify() const noexcept;
-
- private:
-  friend class Executor;
-  explicit ReleaseHandle(TaskState* task) noexcept : task_(task) {}
-  TaskState* task_ = nullptr;
-};
-
-struct AddedTask {
-  TaskIndex index = 0;
-  ReleaseHandle release = {};  // message tasks: for the front end to call
-};
 
 class Executor {
  public:
@@ -68,15 +45,20 @@ class Executor {
   Executor(Executor&&) = delete;
   Executor& operator=(Executor&&) = delete;
 
-  // Adds a task; its index counts from 0 and is never used again. Before the start everything is
-  // checked by start(). While the executor spins, the whole task set is checked first, and nothing
-  // changes when it is refused; the others run on undisturbed. Throws sched::ScheduleError,
-  // std::length_error above Options::max_tasks. Not from a callback (std::logic_error).
-  AddedTask add(const sched::Task& task, Binding binding);
+  // Changes the tasks, at any time, from any thread and callback; all of it or nothing. Before the
+  // start everything is checked by start(). While the executor spins, the whole task set is checked
+  // first, and nothing changes when it is refused; the others run on undisturbed. It costs the
+  // caller the check and, where more threads are needed, their creation; nobody is waited for.
+  // A task's index is used again when it has gone, and a while later at the earliest. Throws
+  // sched::ScheduleError; std::length_error above Options::max_tasks; std::system_error for no
+  // thread; what JobSource::arm() throws.
+  Applied apply(Changes changes);
 
-  // Takes a task out, by its name. Returns when its last job has ended, which it waits for; the
-  // callback is destroyed then. Counters stay readable. Throws as add().
-  void remove(std::string_view name);
+  // Each a change of its own.
+  AddedTask add(const sched::Task& task, Binding binding);
+  Change remove(std::string_view name);
+  Change pause(std::string_view name);
+  Change resume(std::string_view name);
 
   // A topic that others than the executor's tasks write, besides Options::external_topics; for
   // tasks that are added afterwards. The second time does nothing.
@@ -84,10 +66,13 @@ class Executor {
 
   // The scenarios to switch between; before the start. Throws std::logic_error afterwards.
   void set_scheduling_strategy(sched::SchedulingStrategy strategy);
+  // In place of Options::handlers; before the start. Throws std::logic_error afterwards.
+  void set_handlers(Handlers handlers);
 
   // Checks everything, starts the threads, and releases the first jobs a moment later (start_time).
-  // Throws sched::ScheduleError; std::system_error for no thread or no trace; std::logic_error when
-  // it was started before.
+  // Throws sched::ScheduleError; std::system_error for no thread or no trace; std::logic_error
+  // while it is started. After a stop it starts anew: the tasks are those that are there, their
+  // releases begin again, their counters go on.
   void start();
 
   // start(), if need be, and sleeps until a stop is requested; then stop().
@@ -98,7 +83,8 @@ class Executor {
   void request_stop() noexcept;
 
   // request_stop(), and waits for the threads: as long as the longest job that runs. Closes the
-  // trace. Not from a callback (std::logic_error).
+  // trace. Not from a callback (std::logic_error). Throws what left a callback
+  // (Exceptions::leave_spin).
   void stop();
 
   // Follows another scenario from the next scheduling decision on, on each core: at once, or after
@@ -108,13 +94,12 @@ class Executor {
   bool switch_to(std::string_view scenario) noexcept;
   [[nodiscard]] std::string_view scenario() const noexcept;  // the last one that was switched to
 
-  [[nodiscard]] std::optional<TaskIndex> find(
-      std::string_view task) const noexcept;  // set-up and one thread only
+  [[nodiscard]] std::optional<TaskIndex> find(std::string_view task) const noexcept;
   [[nodiscard]] TaskStatistics statistics(TaskIndex task) const noexcept;
-  [[nodiscard]] std::size_t task_count() const noexcept;
+  [[nodiscard]] std::size_t task_count() const noexcept;  // indices are below it
 
   // The number under which the trace names a topic, for what callbacks record themselves
-  // (trace/current.hpp). Not from a callback.
+  // (trace/current.hpp). From any thread and callback.
   [[nodiscard]] std::uint16_t trace_topic(const std::string& topic) const;
 
   // For a thread of the caller's, after start(): it records into the same trace, until stop().
@@ -126,19 +111,24 @@ class Executor {
   [[nodiscard]] std::uint64_t lost_trace_events() const noexcept;
 
  private:
-  [[nodiscard]] std::unique_ptr<Plan> compile() const;
-  void create_state(TaskIndex index);
-  void create_partitions(const Plan& plan);
-  void publish(std::unique_ptr<Plan> plan);
+  class Registry;  // descriptions, names, topics
+  class Staged;    // changes on their way
+  class Keeper;    // gives back what nobody uses any more
+
+  [[nodiscard]] std::unique_ptr<sched::Plan> compile();
+  void bring_up(const sched::Plan& plan);
+  void wind_down() noexcept;
+  void prepare_crews(const sched::Plan& plan);
+  void prepare_task(TaskIndex index, const sched::Plan& plan);
+  void repost_early() noexcept;
   void report_shortfalls();
-  void open_trace();
+  void open_trace(const sched::Plan& plan);
+  void name_in_trace(TaskIndex index);
   void refuse_in_callback(const char* what) const;
 
-  class Registry;
   std::unique_ptr<Shared> shared_;
   std::unique_ptr<Registry> registry_;
-  std::vector<std::unique_ptr<Partition>> partitions_;  // before them, what they use
-  std::atomic<bool> live_{false};  // partitions_ is complete and does not change any more
+  std::unique_ptr<Keeper> keeper_;
   os::Event stop_requested_;
 };
 

@@ -8,11 +8,13 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "takt/executor/input.hpp"
+#include "takt/executor/job_source.hpp"
 #include "takt/os/shortfall.hpp"
 #include "takt/sched/job.hpp"
 #include "takt/sched/policies.hpp"
@@ -22,7 +24,7 @@ namespace takt::executor {
 using sched::Job;
 using sched::TaskIndex;
 
-// Called by the thread that runs the task. An exception that leaves it ends the process.
+// Called by the thread that runs the task.
 using Callback = std::function<void(const Job&)>;
 
 // An input of a task and the topic that it belongs to, which must be among the task's reads.
@@ -31,14 +33,18 @@ struct BoundInput {
   std::shared_ptr<Input> input;
 };
 
-// What a task does, apart from its description.
+// What a task does, apart from its description: a callback, or a front end's source of jobs.
 struct Binding {
-  Callback callback;
+  Callback callback = {};
   std::vector<BoundInput> inputs = {};  // delivered before the callback, in this order
   std::size_t queue = 16;               // message tasks: arrivals that may wait
   // Timers: let the kernel's SCHED_DEADLINE schedule the task, outside of the policy and not bound
   // to a core. Needs an execution time (budget or expected_execution) and no group.
   bool kernel_deadline = false;
+  std::shared_ptr<JobSource> source = {};
+  // Timers: when the first job is released, in place of start + offset; the end of time: not before
+  // ReleaseHandle::release_at().
+  std::optional<sched::TimePoint> first_release = {};
 };
 
 struct Miss {
@@ -46,7 +52,8 @@ struct Miss {
   std::uint64_t job = 0;
   sched::TimePoint release;
   sched::TimePoint deadline;
-  sched::TimePoint ended;
+  sched::TimePoint ended;  // running: now
+  bool running = false;    // the job has not ended: it is told while it goes on
 };
 
 struct Skip {
@@ -60,6 +67,7 @@ struct BudgetOverrun {
   std::uint64_t job = 0;
   std::chrono::nanoseconds budget{0};
   std::chrono::nanoseconds used{0};  // CPU time
+  bool running = false;              // as in Miss
 };
 
 struct AgeViolation {
@@ -71,12 +79,22 @@ struct AgeViolation {
 };
 
 // Called on the thread of the task, at its priority, right after (age: before) the callback; they
-// belong to the task's execution time and must neither block nor throw.
+// belong to the task's execution time and must neither block nor throw. A miss or an overrun of a
+// job that still runs is told by another thread, above it; the job goes on meanwhile, and is not
+// told again when it ends. Nobody is above a job of priority 98 and one under SCHED_DEADLINE: those
+// are told at their end. Whoever sets these two handlers pays with a wake-up where no other is due
+// before the deadline.
 struct Handlers {
   std::function<void(const Miss&)> deadline_miss = {};
   std::function<void(const Skip&)> skip = {};
   std::function<void(const BudgetOverrun&)> budget_overrun = {};
   std::function<void(const AgeViolation&)> age_violation = {};
+};
+
+// What an exception does that leaves a callback.
+enum class Exceptions : std::uint8_t {
+  end_process,  // std::terminate
+  leave_spin,   // the executor stops, and spin() and stop() throw it; later ones are lost
 };
 
 struct Options {
@@ -90,12 +108,18 @@ struct Options {
   // SCHED_FIFO, and no deep idle states while it spins (os::NoDeepIdle). False: SCHED_OTHER,
   // without a word about it.
   bool real_time = true;
-  bool lock_memory = false;  // keep page faults out of the loop; the process must have the room
+  // Keep page faults out of the loop: all of the process's memory stays in RAM. Only with
+  // real_time; a shortfall where it is not allowed.
+  bool lock_memory = true;
+  // spin() ends in order at SIGINT and SIGTERM, unless the program handles them itself.
+  bool stop_on_signals = true;
+  Exceptions exceptions = Exceptions::end_process;
   // Bytes of each thread that runs callbacks, and how many of them are touched before the start.
   std::size_t stack = std::size_t{2} * 1024 * 1024;
   std::size_t prefaulted_stack = std::size_t{64} * 1024;
-  std::size_t max_tasks = 1024;        // tasks that can be added in all, before and while it spins
-  std::filesystem::path trace = {};    // empty: no trace
+  std::size_t max_tasks = 1024;        // that are there at the same time
+  // Empty: no trace. From the second start on a number is put behind the name.
+  std::filesystem::path trace = {};
   std::size_t trace_capacity = 16384;  // events of a thread that wait to be written
   // Whether the trace tells the CPU time of every job and of the executor between two of them, and
   // how long each waited for its core: two microseconds more for each. Tasks with a budget are
@@ -103,8 +127,9 @@ struct Options {
   bool trace_cpu_time = false;
   std::vector<std::pair<std::string, std::string>> trace_attributes = {};  // more about the trace
   Handlers handlers = {};
-  // Told once, at the start, what real-time settings could not be obtained; the default writes to
-  // standard error.
+  // Told at the start what real-time settings could not be obtained, and while it spins when the
+  // kernel's real-time throttling takes a core from its tasks, once; the default writes to standard
+  // error.
   std::function<void(const os::Shortfalls&)> on_shortfalls = {};
 };
 

@@ -10,8 +10,8 @@ namespace takt::executor {
 
 // Starts the job on the calling thread: delivers what is pending on the task's inputs, checks the
 // age of the data, runs the callback, counts, and calls the handlers. Returns when it ended. An
-// exception that leaves the callback ends the process.
-os::TimePoint run_job(const Shared& shared, TaskState& task, const Job& job, const Target& target,
+// exception that leaves the callback ends the process, or stops the executor (Options::exceptions).
+os::TimePoint run_job(Shared& shared, TaskState& task, const Job& job, const Target& target,
                       trace::Recorder& recorder) noexcept;
 
 // The job that the calling thread runs; null outside of callbacks.

@@ -5,40 +5,74 @@
 
 #include <atomic>
 #include <cstddef>
+#include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
 
+#include "takt/executor/note.hpp"
 #include "takt/executor/options.hpp"
-#include "takt/executor/plan.hpp"
 #include "takt/executor/task_state.hpp"
+#include "takt/os/event.hpp"
 #include "takt/trace/tracer.hpp"
 
 namespace takt::executor {
 
 struct Shared {
   explicit Shared(Options executor_options)
-      : options(std::move(executor_options)), tasks(options.max_tasks) {}
+      : options(std::move(executor_options)),
+        handlers(options.handlers),
+        tasks(options.max_tasks),
+        core_tasks(options.max_tasks),
+        crews(options.cpus.size() + options.max_tasks) {}
 
   const Options options;
+  Handlers handlers;  // do not change after the start
   std::vector<std::unique_ptr<TaskState>> tasks;  // by index; never resized
+  std::vector<sched::CoreTask*> core_tasks;       // the same
+  // The cores', in the order of Options::cpus, then by the index of the task that has one for
+  // itself. Null: none yet. They live as long as the executor.
+  std::vector<std::atomic<Crew*>> crews;
+  std::atomic<std::size_t> crews_used{0};  // there are none from here on
+  NotePool notes;
+  Inbox early;  // what came before the start
+  void repost_early() noexcept;
   std::atomic<bool> stopping{false};
 
   // What to follow. A switch changes only the index, which means the same in every plan.
-  std::atomic<const Plan*> plan{nullptr};
+  std::atomic<const sched::Plan*> plan{nullptr};
   std::atomic<std::size_t> scenario{0};
   [[nodiscard]] const Target* target() const noexcept {
-    const Plan* current = plan.load(std::memory_order_acquire);
-    return current == nullptr ? nullptr
-                              : current->targets[scenario.load(std::memory_order_acquire)].get();
+    const sched::Plan* current = plan.load();
+    return current == nullptr ? nullptr : current->targets[scenario.load()].get();
+  }
+
+  // A former plan or task may be given back when nobody uses it any more: tells the keeper that
+  // something has changed there.
+  std::atomic<bool> retiring{false};
+  os::ThreadEvent keeper;
+  void progress() noexcept {
+    if (retiring.load(std::memory_order_relaxed)) {
+      keeper.notify();
+    }
   }
 
   std::unique_ptr<trace::Tracer> tracer;  // null: no trace
 
-  std::mutex shortfalls_mutex;
+  mutable std::mutex mutex;  // guards the two below
   os::Shortfalls shortfalls;
+  std::exception_ptr failure;  // what left a callback, the first
+  std::function<void()> request_stop;
+  void fail(std::exception_ptr exception) noexcept {
+    {
+      const std::lock_guard lock{mutex};
+      failure = failure ? failure : std::move(exception);
+    }
+    request_stop();
+  }
   void add(const os::Shortfalls& more) {
-    const std::lock_guard lock{shortfalls_mutex};
+    const std::lock_guard lock{mutex};
     shortfalls.insert(shortfalls.end(), more.begin(), more.end());
   }
 };

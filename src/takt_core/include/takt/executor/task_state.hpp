@@ -1,70 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One task while the executor lives: what it does, its releases, its counters. Its address never
-// changes, so that other threads can announce arrivals to it.
+// One task while the executor lives: what it does, its counters, and where others announce to it.
+// Its address never changes, and when the task has gone another one takes its place under another
+// generation: whoever still holds a handle of the former reaches nobody.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "takt/executor/counters.hpp"
 #include "takt/executor/options.hpp"
-#include "takt/executor/releases.hpp"
-#include "takt/sched/task.hpp"
+#include "takt/sched/core_state.hpp"
 
 namespace takt::executor {
 
-class Partition;
-struct Target;
+class Crew;
 
-// When the newest data of a topic was sampled: the release of the timer job at the head of the
-// chain that produced it.
-struct Topic {
+using sched::Target;
+using sched::Topic;
+
+struct TaskState : sched::CoreTask {
+  // Takes the place of another task, which has gone.
+  void reset(TaskIndex task_index, const sched::Task& task, Binding task_binding);
+  // Forgets what was released: the executor has stopped, and nothing of its jobs is left.
+  void rewind();
+
   std::string name;
-  std::uint16_t id = 0;
-  std::atomic<std::int64_t> sampled{no_sample};  // nanoseconds of CLOCK_MONOTONIC
-
-  static constexpr std::int64_t no_sample = INT64_MIN;
-};
-
-// NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): that of Arrivals
-struct TaskState {
-  TaskState(TaskIndex task_index, const sched::Task& task, Binding task_binding)
-      : index(task_index),
-        name(task.name),
-        kind(task.kind),
-        binding(std::move(task_binding)),
-        messages(task.kind == sched::TaskKind::message ? binding.queue : 0) {}
-
-  const TaskIndex index;
-  const std::string name;
-  const sched::TaskKind kind;
+  bool alone = false;  // has a crew of its own
+  std::uint16_t trace_id = 0;
   Binding binding;
-  std::vector<Topic*> input_topics;            // of binding.inputs
-  std::vector<Topic*> writes;                  // in whatever scenario
-  Topic* trigger = nullptr;                    // of message tasks
-  std::atomic<Partition*> partition{nullptr};  // set once, at the start or when it is added
-
-  // Guarded by the partition's mutex.
-  TimerReleases timer;
-  MessageReleases messages;
-  bool busy = false;              // its job is ready or runs: it is not in the calendar
-  const Target* under = nullptr;  // the parameters of that job
-  int lane = 0;                   // fixed priority: the lane of its releases
-
+  std::vector<Topic*> input_topics;             // of binding.inputs
+  std::vector<std::int64_t> given;              // sample times of what they gave, or no_sample
+  std::vector<Topic*> writes;                   // in whatever scenario
+  Topic* trigger = nullptr;                     // of message tasks
+  std::atomic<Crew*> crew{nullptr};             // null: not started yet
   TaskCounters counters;
 
-  // Where arrivals are announced to; read by any thread.
-  std::atomic<std::int64_t> wake_key{0};  // what the back end finds the thread to wake by
-  std::atomic<bool> announced{false};     // is in the partition's list of announcements
-  TaskState* next_announced = nullptr;
+  // Of its job, guarded by the crew's mutex.
+  os::TimePoint alarm = os::TimePoint::max();  // when to look whether it still runs
+  int run_priority = 0;
+  std::atomic<bool> miss_told{false};
+  std::atomic<bool> budget_told{false};
 
-  std::optional<Release> next_release() noexcept {
-    return kind == sched::TaskKind::timer ? timer.next() : messages.next();
-  }
+  // Whoever announces looks at these; from any thread.
+  std::atomic<std::uint32_t> generation{0};
+  std::atomic<std::int64_t> wake_key{0};    // preemption level: who has to be woken for it
+  std::atomic<std::uint32_t> waiting{0};    // arrivals that have not become jobs ...
+  std::atomic<std::uint32_t> queue{0};      // ... of which so many are kept
 };
 
 }  // namespace takt::executor

@@ -21,6 +21,7 @@ struct Job {
   TimePoint deadline = {};            // absolute
   nanoseconds period{0};              // of its task, under the parameters at its release
   nanoseconds expected_execution{0};  // 0: unknown
+  std::int64_t value = 0;             // of a message's arrival: what came with it
 };
 
 }  // namespace takt::sched

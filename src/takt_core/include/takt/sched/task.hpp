@@ -56,6 +56,12 @@ struct Task {
   std::vector<std::string> writes = {};  // topics that it publishes
   std::string group = {};  // exclusive group: at most one job of it at a time; "": none
   int cpu = -1;            // the core; -1: chosen by the partitioning
+  // The longest time from a release to its being noticed, as far as it is known.
+  nanoseconds jitter{0};
+  // Its callback sleeps or waits for a device: it has a thread of its own, others run while it
+  // waits, and it continues at its place in the order.
+  bool waits = false;
+  bool paused = false;  // no releases, whatever scenarios say
 };
 
 // The relative deadline that counts: the declared one, or the period.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "takt/executor/age_requests.hpp"
+#include "takt/sched/age_requests.hpp"
 
 #include <algorithm>
 
-namespace takt::executor {
+namespace takt::sched {
 namespace {
 
 using std::chrono::nanoseconds;
@@ -18,7 +18,7 @@ TimePoint time_of(std::int64_t count) noexcept {
 
 }  // namespace
 
-bool request_sample(AgeWatch& watch, const sched::TaskParameters& reader,
+bool request_sample(AgeWatch& watch, const TaskParameters& reader,
                     TimePoint release) noexcept {
   const TimePoint at = release - watch.constraint->youngest;
   if (watch.asked == count_of(at)) {
@@ -26,7 +26,7 @@ bool request_sample(AgeWatch& watch, const sched::TaskParameters& reader,
   }
   watch.asked = count_of(at);
   const nanoseconds slack =
-      std::max(nanoseconds{0}, sched::relative_deadline(reader) - reader.expected_execution);
+      std::max(nanoseconds{0}, relative_deadline(reader) - reader.expected_execution);
   const TimePoint oldest = std::min(at, release + slack - watch.constraint->max_age);
   watch.oldest.store(count_of(oldest), std::memory_order_relaxed);
   watch.needed.store(count_of(release), std::memory_order_relaxed);
@@ -63,7 +63,7 @@ std::optional<EarlyRelease> release_early(const Target& target, TaskIndex source
   const Release regular = *timer.next();
   timer.advance_to(earliest);
   timer.take();
-  sched::Job job = target.scenario->job(source, regular.index, earliest);
+  Job job = target.scenario->job(source, regular.index, earliest);
   // Dynamic policies must not put the reader first. Not later than the reader is the best that can
   // be asked when the execution times are unknown.
   if (needed > earliest) {
@@ -72,4 +72,4 @@ std::optional<EarlyRelease> release_early(const Target& target, TaskIndex source
   return EarlyRelease{.job = job, .regular = regular};
 }
 
-}  // namespace takt::executor
+}  // namespace takt::sched

@@ -2,7 +2,7 @@
 //
 // Releases without threads: no drift, none lost, none twice, and the overrun policies against a
 // model that follows every single release.
-#include "takt/executor/releases.hpp"
+#include "takt/sched/releases.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,11 +12,10 @@
 #include <random>
 #include <vector>
 
-namespace takt::executor {
+namespace takt::sched {
 namespace {
 
 using namespace std::chrono_literals;
-using sched::Overrun;
 
 TimePoint at(std::chrono::nanoseconds time) {
   return TimePoint{time};
@@ -228,4 +227,4 @@ TEST(MessageReleases, OfAnInactiveTaskAreDropped) {
 }
 
 }  // namespace
-}  // namespace takt::executor
+}  // namespace takt::sched

@@ -6,22 +6,22 @@
 
 #include <optional>
 
-#include "takt/executor/plan.hpp"
-#include "takt/executor/releases.hpp"
+#include "takt/sched/plan.hpp"
+#include "takt/sched/releases.hpp"
 
-namespace takt::executor {
+namespace takt::sched {
 
 // The reader's job that is released at `release` needs data that is young enough wherever it starts
 // in time; a sample at `watch.at` is in the topic when the reader is released. False when exactly
 // that was asked already, otherwise the source is to be told.
-bool request_sample(AgeWatch& watch, const sched::TaskParameters& reader,
+bool request_sample(AgeWatch& watch, const TaskParameters& reader,
                     TimePoint release) noexcept;
 
 // When the source is to be looked at: its next release, or an earlier request.
 TimePoint time_of_next(const Target& target, TaskIndex source, TimePoint release) noexcept;
 
 struct EarlyRelease {
-  sched::Job job;
+  Job job;
   Release regular;  // in whose place it comes
 };
 
@@ -30,4 +30,4 @@ struct EarlyRelease {
 std::optional<EarlyRelease> release_early(const Target& target, TaskIndex source,
                                           TimerReleases& timer, TimePoint now) noexcept;
 
-}  // namespace takt::executor
+}  // namespace takt::sched

@@ -1,25 +1,53 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "takt/executor/releases.hpp"
+#include "takt/sched/releases.hpp"
 
 #include <algorithm>
 
-namespace takt::executor {
+namespace takt::sched {
 
-using sched::Overrun;
-
-void TimerReleases::follow(const TaskParameters& parameters, TimePoint time) noexcept {
+Skipped TimerReleases::follow(const TaskParameters& parameters, TimePoint time) noexcept {
   overrun_ = parameters.overrun;
   const bool was_active = active_;
   active_ = parameters.active;
-  if (!active_ || (was_active && parameters.period == period_)) {
-    return;
+  if (!active_) {
+    return forget();
+  }
+  if (was_active && parameters.period == period_) {
+    return {};
   }
   period_ = parameters.period;
+  if (set_) {
+    set_ = false;
+    return {};
+  }
   TimePoint first = time + parameters.offset;
   if (was_active) {
     first = taken_ ? std::max(taken_->time + period_, time) : std::max(time_of(next_), time);
   }
   anchor_ = {.index = next_, .time = first};
+  return {};
+}
+
+void TimerReleases::release_at(TimePoint time) noexcept {
+  armed_ = true;
+  set_ = !active_;
+  anchor_ = {.index = next_, .time = time};
+}
+
+Skipped TimerReleases::disarm() noexcept {
+  armed_ = false;
+  set_ = !active_;  // the start must not arm it
+  return forget();
+}
+
+// A release that was remembered, and that nobody may take any more.
+Skipped TimerReleases::forget() noexcept {
+  if (!remembered_) {
+    return {};
+  }
+  const Skipped skipped{.count = 1, .first = *remembered_};
+  remembered_.reset();
+  return skipped;
 }
 
 TimePoint TimerReleases::time_of(std::uint64_t index) const noexcept {
@@ -30,14 +58,14 @@ std::optional<Release> TimerReleases::next() const noexcept {
   if (remembered_) {
     return remembered_;
   }
-  if (!active_) {
+  if (!active_ || !armed_) {
     return {};
   }
   return Release{.index = next_, .time = time_of(next_)};
 }
 
 std::optional<Release> TimerReleases::next_after(TimePoint time) const noexcept {
-  if (!active_) {
+  if (!active_ || !armed_) {
     return {};
   }
   Release release{.index = next_, .time = time_of(next_)};
@@ -59,7 +87,7 @@ void TimerReleases::take() noexcept {
 }
 
 Skipped TimerReleases::end_of_job(TimePoint ended) noexcept {
-  if (!active_ || overrun_ == Overrun::catch_up) {
+  if (!active_ || !armed_ || overrun_ == Overrun::catch_up) {
     return {};
   }
   Release first{.index = next_, .time = time_of(next_)};
@@ -81,20 +109,38 @@ void TimerReleases::advance_to(TimePoint time) noexcept {
   anchor_ = {.index = next_, .time = time};
 }
 
+bool MessageReleases::arrive(TimePoint time, std::int64_t value) noexcept {
+  if (size_ == arrivals_.size()) {
+    return false;
+  }
+  const std::size_t end = first_ + size_;
+  arrivals_[end < arrivals_.size() ? end : end - arrivals_.size()] = {.time = time, .value = value};
+  ++size_;
+  return true;
+}
+
 void MessageReleases::follow(const TaskParameters& parameters) noexcept {
   overrun_ = parameters.overrun;
   active_ = parameters.active;
 }
 
-std::optional<Release> MessageReleases::next() noexcept {
-  if (remembered_) {
-    return remembered_;
-  }
+std::optional<Release> MessageReleases::next() const noexcept {
   if (!active_) {
     return {};
   }
-  const auto time = arrivals_.front();
-  return time ? std::optional{Release{.index = next_, .time = *time}} : std::nullopt;
+  if (remembered_) {
+    return remembered_;
+  }
+  if (size_ == 0) {
+    return {};
+  }
+  return Release{.index = next_, .time = front().time, .value = front().value};
+}
+
+void MessageReleases::pop() noexcept {
+  first_ = first_ + 1 < arrivals_.size() ? first_ + 1 : 0;
+  --size_;
+  ++next_;
 }
 
 void MessageReleases::take() noexcept {
@@ -102,43 +148,42 @@ void MessageReleases::take() noexcept {
     remembered_.reset();
     return;
   }
-  arrivals_.pop();
-  ++next_;
+  pop();
 }
 
 Skipped MessageReleases::end_of_job(TimePoint ended) noexcept {
-  if (overrun_ == Overrun::catch_up) {
-    return {};
+  if (!active_ || overrun_ == Overrun::catch_up) {
+    return drop_if_inactive();
   }
-  const auto first = next();
-  if (overrun_ == Overrun::queue_one && !remembered_ && first && first->time < ended) {
-    remembered_ = first;
-    arrivals_.pop();
-    ++next_;
+  if (overrun_ == Overrun::queue_one && !remembered_ && size_ > 0 && front().time < ended) {
+    remembered_ = next();
+    pop();
   }
   return drop_before(ended);
 }
 
 Skipped MessageReleases::drop_if_inactive() noexcept {
-  return active_ ? Skipped{} : drop_before(TimePoint::max());
+  if (active_) {
+    return {};
+  }
+  Skipped skipped = drop_before(TimePoint::max());
+  if (remembered_) {
+    skipped = {.count = skipped.count + 1, .first = *remembered_};
+    remembered_.reset();
+  }
+  return skipped;
 }
 
 Skipped MessageReleases::drop_before(TimePoint time) noexcept {
-  Skipped skipped{.first = {.index = next_, .time = {}}};
-  // Bounded, even if messages keep coming.
-  while (skipped.count < arrivals_.capacity()) {
-    const auto arrived = arrivals_.front();
-    if (!arrived || *arrived >= time) {
-      break;
-    }
+  Skipped skipped;
+  while (size_ > 0 && front().time < time) {
     if (skipped.count == 0) {
-      skipped.first.time = *arrived;
+      skipped.first = {.index = next_, .time = front().time, .value = front().value};
     }
-    arrivals_.pop();
-    ++next_;
+    pop();
     ++skipped.count;
   }
   return skipped;
 }
 
-}  // namespace takt::executor
+}  // namespace takt::sched

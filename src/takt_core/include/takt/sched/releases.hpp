@@ -3,25 +3,28 @@
 // When the jobs of one task are released, and what happens to releases that come too soon. No
 // thread and no clock: times go in and come out.
 //
-// A task is in one place only: its next job waits for its release, is ready, or runs. Releases that
-// come while a job is ready or runs are decided when it ends, because nothing can become of them
-// before. Hence no release costs anything while it could not be executed.
+// A task is in one place only: its next job waits for its release, is pending, or has started.
+// Releases that come while a job is pending or has started are decided when it ends, because
+// nothing can become of them before. Hence no release costs anything while it could not be
+// executed.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <vector>
 
-#include "takt/executor/arrivals.hpp"
+#include "takt/os/clock.hpp"
 #include "takt/sched/task.hpp"
 
-namespace takt::executor {
+namespace takt::sched {
 
 using os::TimePoint;
-using sched::TaskParameters;
 
 struct Release {
   std::uint64_t index = 0;
   TimePoint time;
+  std::int64_t value = 0;  // of messages: what whoever announced it gave
 
   bool operator==(const Release&) const = default;
 };
@@ -38,8 +41,15 @@ class TimerReleases {
   // Starts, or goes on under other parameters from `time` on. The first release is at time +
   // offset. After a change the next release is a new period behind the last one, but not before
   // `time`; a change of neither period nor activity changes nothing, and an inactive timer has no
-  // releases.
-  void follow(const TaskParameters& parameters, TimePoint time) noexcept;
+  // releases: a release that was remembered for it is dropped.
+  Skipped follow(const TaskParameters& parameters, TimePoint time) noexcept;
+
+  // The next release comes at `time`, and those after it a period each behind it; also where there
+  // were none (disarm()).
+  void release_at(TimePoint time) noexcept;
+
+  // No releases until release_at().
+  Skipped disarm() noexcept;
 
   // The next release, in the past when its time has come; nothing when there is none.
   [[nodiscard]] std::optional<Release> next() const noexcept;
@@ -62,42 +72,58 @@ class TimerReleases {
 
  private:
   [[nodiscard]] TimePoint time_of(std::uint64_t index) const noexcept;
+  Skipped forget() noexcept;
 
   bool active_ = false;
+  bool armed_ = true;
+  bool set_ = false;  // the grid was set by release_at() before the start
   std::chrono::nanoseconds period_{0};
-  sched::Overrun overrun_ = sched::Overrun::skip;
+  Overrun overrun_ = Overrun::skip;
   Release anchor_;                     // a point of the grid of releases
   std::uint64_t next_ = 0;             // the next release that is not decided
   std::optional<Release> remembered_;  // queue_one: released, but not taken yet
   std::optional<Release> taken_;       // the last job
 };
 
-// Releases by messages, in the order of their arrival.
-// NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): that of Arrivals
+// Releases by messages, in the order of their arrival, of which a bounded number waits.
 class MessageReleases {
  public:
+  MessageReleases() = default;
+  // Room for exactly `capacity` arrivals. Allocates.
   explicit MessageReleases(std::size_t capacity) : arrivals_(capacity) {}
 
-  // From any thread. False when there is no room.
-  bool arrive(TimePoint time) noexcept { return arrivals_.push(time); }
+  // False when there is no room.
+  bool arrive(TimePoint time, std::int64_t value = 0) noexcept;
 
   // As above.
   void follow(const TaskParameters& parameters) noexcept;
-  std::optional<Release> next() noexcept;
+  [[nodiscard]] std::optional<Release> next() const noexcept;
   void take() noexcept;
   Skipped end_of_job(TimePoint ended) noexcept;
 
   // An inactive task has no use for its arrivals: drops those that are there.
   Skipped drop_if_inactive() noexcept;
 
+  // How many have arrived and not been taken.
+  [[nodiscard]] std::size_t waiting() const noexcept { return size_ + (remembered_ ? 1 : 0); }
+
  private:
+  struct Arrival {
+    TimePoint time;
+    std::int64_t value = 0;
+  };
+
+  [[nodiscard]] const Arrival& front() const noexcept { return arrivals_[first_]; }
+  void pop() noexcept;
   Skipped drop_before(TimePoint time) noexcept;
 
   bool active_ = false;
-  sched::Overrun overrun_ = sched::Overrun::skip;
-  Arrivals arrivals_;
+  Overrun overrun_ = Overrun::skip;
+  std::vector<Arrival> arrivals_;  // a ring
+  std::size_t first_ = 0;
+  std::size_t size_ = 0;
   std::uint64_t next_ = 0;
   std::optional<Release> remembered_;
 };
 
-}  // namespace takt::executor
+}  // namespace takt::sched

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Changes of the tasks while the executor lives: staged, checked as a whole, published in one step;
+// undone where anything of it is refused.
+#include "takt/executor/changes.hpp"
+
+#include <stdexcept>
+#include <utility>
+
+#include "keeper.hpp"
+#include "registry.hpp"
+#include "takt/executor/executor.hpp"
+#include "takt/sched/error.hpp"
+
+namespace takt::executor {
+
+void Change::wait() const {
+  if (Crew::current() != nullptr) {
+    throw std::logic_error{
+        "Change::wait may wait for the very callback that calls it; let the change take effect by "
+        "itself, or wait in another thread"};
+  }
+  if (done_.valid()) {
+    done_.wait();
+  }
+}
+
+bool Change::done() const {
+  return !done_.valid() || done_.wait_for(std::chrono::seconds{0}) == std::future_status::ready;
+}
+
+// What was done to the registry, to be undone in reverse order.
+class Executor::Staged {
+ public:
+  Staged(Shared& shared, Registry& registry) : shared_(shared), registry_(registry) {}
+  ~Staged() {
+    for (; !undo_.empty(); undo_.pop_back()) {
+      undo_.back()();
+    }
+  }
+  Staged(const Staged&) = delete;
+  Staged& operator=(const Staged&) = delete;
+  Staged(Staged&&) = delete;
+  Staged& operator=(Staged&&) = delete;
+
+  void add(Changes::Add&& step) {
+    check_binding(step.task, step.binding);
+    refuse_second(step.task);
+    const TaskIndex index = take_index(step.task);
+    undo_.emplace_back([this, index] {
+      registry_.tasks[index] = stub_of(index);
+      registry_.free.push_front(index);
+    });
+    registry_.tasks[index] = step.task;
+    registry_.by_name.emplace(step.task.name, index);
+    undo_.emplace_back([this, name = step.task.name] { registry_.by_name.erase(name); });
+    auto& state = shared_.tasks[index];
+    if (!state) {
+      state = std::make_unique<TaskState>();
+      shared_.core_tasks[index] = state.get();
+    }
+    state->crew.store(nullptr);
+    state->trace_id = trace::no_task;
+    state->reset(index, step.task, std::move(step.binding));
+    undo_.emplace_back([&state] {
+      state->generation.fetch_add(1);
+      state->binding = {};
+    });
+    added.push_back(index);
+  }
+
+  void remove(const std::string& name) {
+    const TaskIndex index = registry_.index_of(name);
+    undo_.emplace_back([this, index, former = registry_.tasks[index], name] {
+      registry_.tasks[index] = former;
+      registry_.by_name.emplace(name, index);
+    });
+    registry_.tasks[index] = stub_of(index);
+    registry_.by_name.erase(name);
+    removed.push_back(index);
+  }
+
+  void pause(const std::string& name, bool paused) {
+    const TaskIndex index = registry_.index_of(name);
+    undo_.emplace_back([this, index, before = registry_.tasks[index].paused] {
+      registry_.tasks[index].paused = before;
+    });
+    registry_.tasks[index].paused = paused;
+  }
+
+  // Sources of what is added tell from now on.
+  void arm(TaskIndex index, const ReleaseHandle& release) {
+    JobSource* const source = shared_.tasks[index]->binding.source.get();
+    if (source != nullptr) {
+      source->arm(release);
+      undo_.emplace_back([source] { source->disarm(); });
+    }
+  }
+
+  void also_undo(std::function<void()> step) { undo_.push_back(std::move(step)); }
+  void commit() noexcept { undo_.clear(); }
+
+  std::vector<TaskIndex> added;
+  std::vector<TaskIndex> removed;
+
+ private:
+  void refuse_second(const sched::Task& task) const {
+    if (registry_.by_name.contains(task.name)) {
+      throw sched::ScheduleError("task '" + task.name + "'", "another task has this name",
+                                 "give each task a name of its own, such as 'node.callback'");
+    }
+  }
+
+  TaskIndex take_index(const sched::Task& task) {
+    if (!registry_.free.empty()) {
+      const TaskIndex index = registry_.free.front();
+      registry_.free.pop_front();
+      return index;
+    }
+    const auto index = static_cast<TaskIndex>(registry_.tasks.size());
+    if (index >= shared_.options.max_tasks) {
+      throw std::length_error{"task '" + task.name + "' is one more than Options::max_tasks (" +
+                              std::to_string(shared_.options.max_tasks) +
+                              ") at the same time; raise it"};
+    }
+    registry_.tasks.push_back(stub_of(index));
+    return index;
+  }
+
+  Shared& shared_;
+  Registry& registry_;
+  std::vector<std::function<void()>> undo_;
+};
+
+Applied Executor::apply(Changes changes) {
+  std::unique_lock lock{registry_->mutex};
+  registry_->phase_changed.wait(
+      lock, [this] { return registry_->phase != Registry::Phase::starting; });
+  Staged staged{*shared_, *registry_};
+  for (auto& step : changes.steps_) {
+    if (auto* const add = std::get_if<Changes::Add>(&step)) {
+      staged.add(std::move(*add));
+    } else if (const auto* const remove = std::get_if<Changes::Remove>(&step)) {
+      staged.remove(remove->task);
+    } else {
+      const auto& pause = std::get<Changes::Pause>(step);
+      staged.pause(pause.task, pause.paused);
+    }
+  }
+  Applied applied;
+  for (const TaskIndex index : staged.added) {
+    TaskState& state = *shared_->tasks[index];
+    applied.added.push_back(
+        {.index = index, .release = {*shared_, state, state.generation.load()}, .change = {}});
+  }
+  const bool live = registry_->phase == Registry::Phase::running;
+  std::unique_ptr<sched::Plan> plan;
+  if (live && !changes.steps_.empty()) {
+    plan = compile();
+    for (const TaskIndex index : staged.added) {
+      prepare_task(index, *plan);
+    }
+    prepare_crews(*plan);
+    for (const AddedTask& added : applied.added) {
+      staged.arm(added.index, added.release);
+    }
+  }
+  // Nothing is refused from here on.
+  staged.commit();
+  for (const TaskIndex index : staged.removed) {
+    TaskState& state = *shared_->tasks[index];
+    if (state.binding.source && registry_->phase != Registry::Phase::idle) {
+      state.binding.source->disarm();
+    }
+    state.generation.fetch_add(1);
+  }
+  applied.change = keeper_->publish(std::move(plan), staged.removed, lock);
+  for (AddedTask& added : applied.added) {
+    added.change = applied.change;
+  }
+  return applied;
+}
+
+AddedTask Executor::add(const sched::Task& task, Binding binding) {
+  return apply(std::move(Changes{}.add(task, std::move(binding)))).added.front();
+}
+
+Change Executor::remove(std::string_view name) {
+  return apply(std::move(Changes{}.remove(name))).change;
+}
+
+Change Executor::pause(std::string_view name) {
+  return apply(std::move(Changes{}.pause(name))).change;
+}
+
+Change Executor::resume(std::string_view name) {
+  return apply(std::move(Changes{}.resume(name))).change;
+}
+
+}  // namespace takt::executor

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the threads of a crew do: look, decide, run, sleep.
+#include "takt/executor/crew.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+
+#include "takt/executor/run_job.hpp"
+
+namespace takt::executor {
+namespace {
+
+using sched::infinite_ceiling;
+using sched::Level;
+using sched::no_ceiling;
+
+}  // namespace
+
+void Crew::run(Worker& me) noexcept {
+  enter(me);
+  std::unique_lock lock{mutex_};
+  TimePoint now = os::now();
+  while (!stopping()) {
+    recorder_ = &me.recorder;
+    catch_up();
+    if (next_alarm() <= now) {
+      tell_overdue(now, lock);
+      recorder_ = &me.recorder;
+    }
+    if (alone_ != nullptr && asked_kernel_for_ != state_->target()) {
+      ask_kernel();
+    }
+    state_->release_due(now);
+    TimePoint idle_until = TimePoint::max();
+    if (const Job* const chosen = state_->choose(now, idle_until)) {
+      run_first(me, *chosen, lock, now);
+    } else {
+      sleep(me, idle_until, lock, now);
+    }
+  }
+}
+
+void Crew::run_first(Worker& me, const Job& chosen, std::unique_lock<PriorityMutex>& lock,
+                     TimePoint& now) noexcept {
+  const Job job = chosen;
+  TaskState& state = task(job.task);
+  const int priority = priority_for(me, job);
+  const Level threshold = state_->threshold_above(job);
+  const std::size_t above = state_->count_above(threshold);
+  set_alarm(me, state, job, now);
+  const bool may_follow = !fixed_ && threshold != infinite_ceiling;
+  Worker* const standby =
+      above > 0 || may_follow || state.alarm != TimePoint::max() ? somebody_asleep(me) : nullptr;
+  publish(standby, threshold);
+  if (news()) {
+    state.alarm = TimePoint::max();
+    return;  // somebody may have looked before; decide again
+  }
+  Worker* late = nullptr;
+  if (standby != nullptr) {
+    late = see_to({.time = std::min(state_->calendar().first_time_below(above), state.alarm),
+                   .above = priority},
+                  me);
+    if (standby->priority <= priority) {
+      set_priority(*standby, priority + 1);
+    }
+  }
+  me.task = &state;
+  state.run_priority = priority;
+  state_->start(chosen);
+  const Target& target = *state.under;
+  lock.unlock();
+  if (late != nullptr) {
+    late->event.notify();
+  }
+  take_priority(me, priority);
+  now = run_job(shared_, state, job, target, me.recorder);
+  lock.lock();
+  finish(me, state, now, lock);
+}
+
+void Crew::finish(Worker& me, TaskState& state, TimePoint ended,
+                  std::unique_lock<PriorityMutex>& lock) noexcept {
+  recorder_ = &me.recorder;
+  skipped_ = {};
+  state_->settle(state, ended);
+  const sched::Skipped skipped = skipped_;
+  if (skipped.count != 0 && shared_.handlers.skip) {
+    lock.unlock();  // it belongs to the job
+    shared_.handlers.skip(
+        {.task = state.index, .first = skipped.first.index, .count = skipped.count});
+    lock.lock();
+    recorder_ = &me.recorder;
+  }
+  me.task = nullptr;
+  state.alarm = TimePoint::max();
+  state_->end(state);
+  shared_.progress();
+}
+
+void Crew::sleep(Worker& me, TimePoint idle_until, std::unique_lock<PriorityMutex>& lock,
+                 TimePoint& now) noexcept {
+  TimePoint until = TimePoint::max();
+  Level threshold = no_ceiling;
+  if (state_->target() != nullptr) {
+    threshold = state_->threshold();
+    const TimePoint alarm = next_alarm();
+    Need need{.time = std::min({state_->next_look(), idle_until, alarm}),
+              .above = running_priority()};
+    until = need.time;
+    if (until != TimePoint::max() && watching(need, me) > 0) {
+      // Later releases are nobody's concern yet.
+      need.time = preempts_ || alarm != TimePoint::max() ? time_after(until, threshold)
+                                                         : TimePoint::max();
+      until = watching(need, me) > 1 ? TimePoint::max() : need.time;
+    }
+  }
+  // Who sleeps without an end does so above all others, and is the one to be woken.
+  Worker* const other = until == TimePoint::max() ? nullptr : somebody_asleep(me);
+  publish(other != nullptr && other->until == TimePoint::max() ? other : &me, threshold);
+  if (news()) {
+    return;
+  }
+  take_priority(me, sleeping_priority(me, until, threshold));
+  me.until = until;
+  me.asleep = true;
+  lock.unlock();
+  me.event.wait_until(until);
+  lock.lock();
+  me.asleep = false;
+  now = os::now();
+}
+
+// Sees that somebody sleeps until that time at the latest, at a sufficient priority, and that
+// nobody is up earlier at one. Nobody may: then the thread that is returned has to be woken.
+Crew::Worker* Crew::see_to(const Need& need, const Worker& me) noexcept {
+  Worker* in_time = nullptr;
+  Worker* spare = nullptr;
+  for (const auto& number : by_number_) {
+    Worker* const worker = number.load(std::memory_order_relaxed);
+    if (worker == nullptr) {
+      break;
+    }
+    if (worker == &me || !worker->asleep) {
+      continue;
+    }
+    if (worker->until > need.time) {
+      spare = spare == nullptr || worker->until > spare->until ? worker : spare;
+    } else if (worker->until != TimePoint::max()) {
+      Worker* const earlier = in_time != nullptr && in_time->until > worker->until ? worker : in_time;
+      in_time = in_time == nullptr || worker->until >= in_time->until ? worker : in_time;
+      if (earlier != nullptr && earlier != in_time && earlier->priority > need.above) {
+        set_priority(*earlier, need.above);
+      }
+    }
+  }
+  if (need.time == TimePoint::max()) {
+    if (in_time != nullptr && in_time->priority > need.above) {
+      set_priority(*in_time, need.above);
+    }
+    return nullptr;
+  }
+  Worker* const watcher = in_time != nullptr ? in_time : spare;
+  if (watcher != nullptr && watcher->priority <= need.above) {
+    set_priority(*watcher, need.above + 1);
+  }
+  if (in_time != nullptr || spare == nullptr) {
+    return nullptr;
+  }
+  spare->until = TimePoint::min();
+  return spare;
+}
+
+// The one that sleeps the longest, because it has nothing else to be up for.
+Crew::Worker* Crew::somebody_asleep(const Worker& me) const noexcept {
+  Worker* best = nullptr;
+  for (const auto& number : by_number_) {
+    Worker* const worker = number.load(std::memory_order_relaxed);
+    if (worker == nullptr) {
+      break;
+    }
+    if (worker != &me && worker->asleep && (best == nullptr || worker->until > best->until)) {
+      best = worker;
+    }
+  }
+  return best;
+}
+
+// How many are up by then, without me.
+std::size_t Crew::watching(const Need& need, const Worker& me) const noexcept {
+  std::size_t count = 0;
+  for (const auto& number : by_number_) {
+    const Worker* const worker = number.load(std::memory_order_relaxed);
+    if (worker == nullptr) {
+      break;
+    }
+    const bool up = worker != &me && worker->asleep && worker->until <= need.time;
+    count += up && (!worker->real_time || worker->priority > need.above) ? 1 : 0;
+  }
+  return count;
+}
+
+// Not before a period later, because what is released first is released again then.
+TimePoint Crew::time_after(TimePoint first, Level threshold) const noexcept {
+  const TimePoint next =
+      state_->calendar().next_time_after(first, state_->count_above(threshold));
+  return shortest_period_ < TimePoint::max() - first ? std::min(next, first + shortest_period_)
+                                                     : next;
+}
+
+void Crew::publish(Worker* standby, Level above) noexcept {
+  // What has not changed has been looked at: sequentially consistent stores are not free.
+  if (above_.load(std::memory_order_relaxed) != above) {
+    above_.store(above);
+  }
+  if (standby_.load(std::memory_order_relaxed) != standby) {
+    standby_.store(standby);
+  }
+}
+
+// Of the job that has the core; below all of this crew's where there is none.
+int Crew::running_priority() const noexcept {
+  const auto* const running = state_->running();
+  if (running != nullptr) {
+    return static_cast<const TaskState*>(running->task)->run_priority;
+  }
+  return fixed_ ? 0 : shared_.options.base_priority - 1;
+}
+
+int Crew::priority_for(const Worker& me, const Job& job) const noexcept {
+  if (fixed_) {
+    const Level ceiling = state_->target()->scenario->ceilings().ceiling(job.task);
+    return std::max(job.priority,
+                    static_cast<int>(std::clamp<Level>(ceiling, 0, os::max_priority)));
+  }
+  // A change of the priority is not free: any will do that leaves room for those above.
+  const int below = running_priority();
+  const bool fits = me.priority > below && me.priority <= below + 2;
+  return fits ? me.priority : std::min(below + 1, os::max_priority);
+}
+
+int Crew::sleeping_priority(const Worker& me, TimePoint until, Level threshold) const noexcept {
+  const int below = running_priority();
+  if (!fixed_) {
+    const bool fits = me.priority > below && me.priority <= below + 2;
+    return fits ? me.priority : std::min(below + 1, os::max_priority);
+  }
+  int priority = top_;
+  if (until != TimePoint::max() && state_->target() != nullptr) {
+    const std::size_t above = state_->count_above(threshold);
+    const std::uint32_t place = state_->calendar().lowest_due(until, above);
+    if (place < above) {
+      priority = static_cast<int>(state_->roster().levels[place]);
+    }
+  }
+  return std::min(std::max(priority, below + 1), os::max_priority);
+}
+
+// Of a thread that sleeps, which goes on sleeping.
+void Crew::set_priority(Worker& worker, int priority) const noexcept {
+  const int possible = std::clamp(priority, os::min_priority, os::max_priority);
+  if (worker.real_time && worker.priority != possible) {
+    const sched_param parameters{.sched_priority = possible};
+    sched_setparam(worker.tid, &parameters);
+    worker.priority = possible;
+  }
+}
+
+void Crew::take_priority(Worker& me, int priority) noexcept {
+  if (me.real_time && me.priority != priority) {
+    const sched_param parameters{.sched_priority = priority};
+    sched_setparam(0, &parameters);
+    me.priority = priority;
+  }
+}
+
+}  // namespace takt::executor

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What reaches a crew from outside (notes, another target), and what its decisions lead to
+// (counters, trace, notes to other crews).
+#include <algorithm>
+
+#include "takt/executor/crew.hpp"
+
+namespace takt::executor {
+namespace {
+
+using sched::CoreTask;
+using sched::Level;
+using trace::EventType;
+
+std::int64_t count_of(TimePoint time) noexcept {
+  return time.time_since_epoch().count();
+}
+
+TaskState& state_of(CoreTask& task) noexcept {
+  return static_cast<TaskState&>(task);
+}
+
+}  // namespace
+
+void Crew::post(Note& note, Level key) noexcept {
+  inbox_.post(note);
+  // Both are written before the writer looks for news, and this note is posted already: if the
+  // values are about to change, their writer sees it.
+  Worker* const standby = standby_.load();
+  if (standby != nullptr && key > above_.load()) {
+    standby->event.notify();
+  }
+}
+
+void Crew::wake_to_follow() noexcept {
+  if (Worker* const standby = standby_.load()) {
+    standby->event.notify();
+  }
+}
+
+void Crew::wake_to_stop() noexcept {
+  for (const auto& number : by_number_) {
+    if (Worker* const worker = number.load()) {
+      worker->event.notify();
+    }
+  }
+}
+
+bool Crew::follows(std::uint64_t version) noexcept {
+  const std::lock_guard lock{mutex_};
+  const Target* const target = state_->target();
+  return target == nullptr || target->version >= version || has_ended();
+}
+
+bool Crew::uses(const Plan& plan) noexcept {
+  const std::lock_guard lock{mutex_};
+  const auto of_plan = [&](const Target* target) {
+    return target != nullptr && target->version == plan.version;
+  };
+  const auto under = [&](sched::TaskIndex index) { return of_plan(task(index).under); };
+  return of_plan(state_->target()) ||
+         std::ranges::any_of(state_->started(), under,
+                             [](const auto& started) { return started.job.task; }) ||
+         std::ranges::any_of(state_->pending(), under, &Job::task);
+}
+
+bool Crew::has_left(const TaskState& state, std::uint64_t version) noexcept {
+  const std::lock_guard lock{mutex_};
+  const Target* const target = state_->target();
+  return has_ended() || target == nullptr ||
+         (target->version >= version && state.phase == CoreTask::Phase::absent);
+}
+
+void Crew::catch_up() noexcept {
+  const Target* const target = shared_.target();
+  if (state_->target() != nullptr && target != state_->target()) {  // begin() sets the first one
+    follow(*target, os::now());
+  }
+  if (inbox_.empty()) {
+    return;
+  }
+  Note* next = inbox_.take_all();
+  while (next != nullptr) {
+    Note& note = *next;
+    next = note.next;
+    take_up(note);
+    shared_.notes.give_back(note);
+  }
+  if (look_at_all_.load(std::memory_order_relaxed) && look_at_all_.exchange(false)) {
+    for (CoreTask* const member : state_->members()) {
+      state_->look(*member);
+    }
+  }
+}
+
+void Crew::take_up(Note& note) noexcept {
+  TaskState& state = *note.task;
+  if (note.generation != state.generation.load(std::memory_order_relaxed)) {
+    if (note.kind == Note::Kind::arrival) {  // for a task that has gone
+      state.waiting.fetch_sub(note.count, std::memory_order_relaxed);
+    }
+    return;
+  }
+  switch (note.kind) {
+    case Note::Kind::arrival:
+      for (std::uint32_t i = 0; i < note.count; ++i) {
+        if (!state_->arrive(state, note.time, note.value)) {
+          state.waiting.fetch_sub(1, std::memory_order_relaxed);
+          state.counters.lost_arrivals.fetch_add(1, std::memory_order_relaxed);
+        }
+      }
+      return;
+    case Note::Kind::release_at:
+      state.timer.release_at(note.time);
+      break;
+    case Note::Kind::disarm:
+      if (const sched::Skipped skip = state.timer.disarm(); skip.count != 0) {
+        skipped(state, skip);
+      }
+      break;
+    case Note::Kind::look:
+      break;
+  }
+  state_->look(state);
+}
+
+void Crew::follow(const Target& target, TimePoint time) noexcept {
+  const bool same_scenario = state_->target() != nullptr && state_->target()->id == target.id;
+  state_->follow(target, number_, shared_.core_tasks, time);
+  shortest_period_ = std::chrono::nanoseconds::max();
+  for (CoreTask* const member : state_->members()) {
+    TaskState& state = state_of(*member);
+    state.wake_key.store(state_->roster().levels[state.place]);
+    const sched::TaskParameters& parameters = target.scenario->parameters(state.index);
+    if (state.kind == sched::TaskKind::timer && parameters.active) {
+      shortest_period_ = std::min(shortest_period_, parameters.period);
+    }
+  }
+  const auto& levels = state_->roster().levels;
+  preempts_ = target.scenario->policy().preemptive() && !levels.empty() &&
+              (levels.front() != levels.back() || !target.scenario->ceilings().has_levels());
+  if (!same_scenario) {
+    recorder_->record(EventType::scenario, time, trace::no_task, 0, target.id);
+  }
+  shared_.progress();
+}
+
+void Crew::released(CoreTask& core_task, const Job& job, const sched::Release* regular) noexcept {
+  TaskState& state = state_of(core_task);
+  if (regular != nullptr) {
+    state.counters.early_releases.add(1);
+    recorder_->record(EventType::early_release, job.release, state.trace_id, job.index,
+                      count_of(regular->time));
+  }
+  if (state.kind == sched::TaskKind::message) {
+    state.waiting.fetch_sub(1, std::memory_order_relaxed);
+  }
+  state.counters.releases.add(1);
+  recorder_->record(EventType::release, job.release, state.trace_id, job.index,
+                    job.deadline == TimePoint::max() ? trace::no_deadline : count_of(job.deadline));
+}
+
+void Crew::skipped(CoreTask& core_task, const sched::Skipped& skip) noexcept {
+  TaskState& state = state_of(core_task);
+  skipped_ = skip;
+  if (state.kind == sched::TaskKind::message) {
+    state.waiting.fetch_sub(static_cast<std::uint32_t>(skip.count), std::memory_order_relaxed);
+  }
+  state.counters.releases.add(skip.count);
+  state.counters.skipped.add(skip.count);
+  recorder_->record(EventType::skip, skip.first.time, state.trace_id, skip.first.index,
+                    static_cast<std::int64_t>(skip.count));
+}
+
+void Crew::dropped(CoreTask& core_task, const Job& job) noexcept {
+  TaskState& state = state_of(core_task);
+  state.counters.skipped.add(1);
+  recorder_->record(EventType::skip, job.release, state.trace_id, job.index, 1);
+}
+
+void Crew::wanted(sched::TaskIndex source) noexcept {
+  TaskState& state = task(source);
+  Crew* const crew = state.crew.load();
+  if (crew == nullptr) {
+    return;  // its first look is still to come
+  }
+  Note* const note = shared_.notes.take();
+  if (note == nullptr) {
+    crew->look_at_all_.store(true);
+    crew->wake_to_follow();
+    return;
+  }
+  note->kind = Note::Kind::look;
+  note->task = &state;
+  note->generation = state.generation.load(std::memory_order_relaxed);
+  crew->post(*note, sched::infinite_ceiling);
+}
+
+}  // namespace takt::executor

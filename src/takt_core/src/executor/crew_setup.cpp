@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The part of a crew that is done before the first release, and when its tasks change: threads, and
+// what the kernel is asked for.
+#include <pthread.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "takt/executor/crew.hpp"
+#include "takt/executor/kernel_deadline.hpp"
+#include "takt/os/memory.hpp"
+
+namespace takt::executor {
+namespace {
+
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): of its thread alone
+thread_local const Crew* current_crew = nullptr;
+
+}  // namespace
+
+Crew::Crew(Shared& shared, std::size_t number, int cpu, bool fixed, const sched::Policy& policy,
+           TaskState* alone)
+    : shared_(shared),
+      number_(number),
+      cpu_(cpu),
+      fixed_(fixed),
+      policy_(policy),
+      alone_(alone),
+      state_(new_state()),
+      recorder_(&no_recorder_) {
+  workers_.reserve(most_workers);
+}
+
+std::unique_ptr<sched::CoreState> Crew::new_state() {
+  sched::CoreListener& listener = *this;
+  return std::make_unique<sched::CoreState>(
+      listener, policy_, fixed_, alone_ != nullptr ? 1 : shared_.options.max_tasks);
+}
+
+Crew::~Crew() {
+  join();
+}
+
+const Crew* Crew::current() noexcept {
+  return current_crew;
+}
+
+void Crew::prepare(const Plan& plan) {
+  std::size_t depth = 1;
+  int top = os::min_priority;
+  for (const auto& target : plan.targets) {
+    const sched::CompiledScenario& scenario = *target->scenario;
+    const auto& tasks = target->rosters[number_].tasks;
+    if (fixed_) {
+      for (const sched::TaskIndex index : tasks) {
+        top = std::max(top, scenario.parameters(index).priority);
+      }
+    }
+    if (scenario.policy().preemptive()) {
+      depth = std::max(depth, scenario.ceilings().depth(tasks));
+    }
+  }
+  const auto& handlers = shared_.handlers;
+  const bool kernel_deadline = alone_ != nullptr && alone_->binding.kernel_deadline;
+  const bool alarms = (handlers.deadline_miss || handlers.budget_overrun) && !kernel_deadline;
+  const std::size_t room =
+      fixed_ ? most_workers
+             : static_cast<std::size_t>(os::max_priority - shared_.options.base_priority) + 1;
+  // One more than can have started watches, and hears of what arrives.
+  const std::size_t wanted = std::min((depth > 1 || alarms ? depth + 1 : depth), room);
+  {
+    const std::lock_guard lock{mutex_};
+    top_ = top;
+    state_->set_depth(room);
+  }
+  for (const auto& worker : workers_) {
+    if (!worker->thread) {  // of a former start
+      enlist(*worker);
+    }
+  }
+  while (workers_.size() < wanted) {
+    auto worker = std::make_unique<Worker>();
+    worker->number = workers_.size();
+    enlist(*worker);
+    workers_.push_back(std::move(worker));
+  }
+}
+
+// Gives the worker a thread.
+void Crew::enlist(Worker& worker) {
+  if (shared_.tracer) {
+    worker.recorder = shared_.tracer->add_thread();
+  }
+  os::ThreadSettings settings{.stack = shared_.options.stack};
+  if (alone_ != nullptr && alone_->binding.kernel_deadline) {
+    settings.name = "takt.d" + std::to_string(alone_->index);
+  } else {
+    settings.name = (alone_ != nullptr ? "takt.w" + std::to_string(alone_->index) : "takt.f") +
+                    (alone_ != nullptr ? "" : std::to_string(worker.number));
+    settings.cpus = {cpu_};
+    if (shared_.options.real_time) {
+      settings.policy = os::SchedulingPolicy::fifo;
+      settings.priority = fixed_ ? top_ : shared_.options.base_priority;
+    }
+  }
+  worker.asleep = false;
+  worker.thread = std::make_unique<os::Thread>(settings, [this, me = &worker] { run(*me); });
+  worker.ready.wait();
+  shared_.add(worker.thread->shortfalls());
+}
+
+// For each thread, before its loop.
+void Crew::enter(Worker& me) {
+  current_crew = this;
+  shared_.add(os::prefault_stack(shared_.options.prefaulted_stack));
+  const os::ThreadStatus status = os::current_thread();
+  pthread_getcpuclockid(pthread_self(), &me.cpu_clock);
+  {
+    const std::lock_guard lock{mutex_};
+    me.real_time = status.policy == os::SchedulingPolicy::fifo;
+    me.priority = status.priority;
+    me.tid = status.tid;
+    me.cpu_clock_known = true;
+    by_number_[me.number].store(&me);
+  }
+  me.ready.notify();
+}
+
+void Crew::begin(TimePoint origin) {
+  {
+    const std::lock_guard lock{mutex_};
+    const Target* const target = shared_.target();
+    if (state_->target() != nullptr || number_ >= target->rosters.size()) {
+      return;
+    }
+    recorder_ = &no_recorder_;  // rings belong to threads; the first scenario is an attribute
+    follow(*target, origin);
+  }
+  wake_to_follow();
+}
+
+void Crew::join() {
+  for (const auto& worker : workers_) {
+    if (worker->thread && worker->thread->joinable()) {
+      worker->thread->join();
+    }
+  }
+  const std::lock_guard lock{mutex_};
+  for (const auto& worker : workers_) {
+    worker->thread.reset();
+    worker->recorder = {};
+    worker->cpu_clock_known = false;
+    worker->task = nullptr;
+  }
+  for (Note* next = inbox_.take_all(); next != nullptr;) {
+    Note& note = *std::exchange(next, next->next);
+    if (note.kind == Note::Kind::arrival) {
+      note.task->waiting.fetch_sub(note.count, std::memory_order_relaxed);
+    }
+    shared_.notes.give_back(note);
+  }
+  standby_.store(nullptr);
+  above_.store(sched::no_ceiling);
+  asked_kernel_for_ = nullptr;
+  recorder_ = &no_recorder_;
+  state_ = new_state();
+}
+
+void Crew::dismiss() {
+  dismissed_.store(true);
+  wake_to_stop();
+  join();
+  dismissed_.store(false);
+}
+
+std::chrono::nanoseconds Crew::cpu_time() noexcept {
+  const std::lock_guard lock{mutex_};
+  std::chrono::nanoseconds sum{0};
+  for (const auto& number : by_number_) {
+    const Worker* const worker = number.load(std::memory_order_relaxed);
+    if (worker == nullptr) {
+      break;
+    }
+    timespec time{};
+    if (worker->cpu_clock_known && clock_gettime(worker->cpu_clock, &time) == 0) {
+      sum += std::chrono::seconds{time.tv_sec} + std::chrono::nanoseconds{time.tv_nsec};
+    }
+  }
+  return sum;
+}
+
+// Not in the loop of a job: only after the start and after a switch.
+void Crew::ask_kernel() noexcept {
+  asked_kernel_for_ = state_->target();
+  if (asked_kernel_for_ == nullptr || !alone_->binding.kernel_deadline ||
+      state_->members().empty()) {
+    return;
+  }
+  const sched::TaskParameters& parameters =
+      asked_kernel_for_->scenario->parameters(alone_->index);
+  const auto runtime =
+      parameters.budget.count() > 0 ? parameters.budget : parameters.expected_execution;
+  const auto shortfall = reserve({.runtime = runtime,
+                                  .deadline = sched::relative_deadline(parameters),
+                                  .period = parameters.period},
+                                 "task '" + alone_->name + "'");
+  if (shortfall) {
+    shared_.add({*shortfall});
+  }
+}
+
+}  // namespace takt::executor

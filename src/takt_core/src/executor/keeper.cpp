@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "keeper.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace takt::executor {
+namespace {
+
+constexpr std::chrono::seconds between_looks{1};
+
+}  // namespace
+
+void Executor::Keeper::start() {
+  ends_.store(false);
+  throttling_.reset();
+  const os::ThreadSettings settings{.name = "takt.keeper"};
+  thread_ = std::make_unique<os::Thread>(settings, [this] { run(); });
+}
+
+void Executor::Keeper::stop() noexcept {
+  ends_.store(true);
+  shared_.keeper.notify();
+  if (thread_) {
+    thread_->join();
+    thread_.reset();
+  }
+}
+
+void Executor::Keeper::run() noexcept {
+  const bool watches = shared_.options.real_time && Throttling::possible();
+  while (!ends_.load()) {
+    if (watches) {
+      shared_.keeper.wait_until(os::now() + between_looks);
+      if (const auto shortfall = throttling_.look(cpu_times(), os::now())) {
+        shared_.add({*shortfall});
+        tell_shortfalls(shared_.options, {*shortfall});
+      }
+    } else {
+      shared_.keeper.wait();
+    }
+    retire(false);
+  }
+}
+
+std::map<int, std::chrono::nanoseconds> Executor::Keeper::cpu_times() const {
+  std::map<int, std::chrono::nanoseconds> times;
+  const std::size_t crews = shared_.crews_used.load();
+  for (std::size_t i = 0; i < crews; ++i) {
+    if (Crew* const crew = shared_.crews[i].load()) {
+      times[crew->cpu()] += crew->cpu_time();
+    }
+  }
+  return times;
+}
+
+Change Executor::Keeper::publish(std::unique_ptr<sched::Plan> plan,
+                                 std::vector<TaskIndex> removed,
+                                 std::unique_lock<PriorityMutex>& lock) {
+  Retirement retirement{.version = registry_.version, .tasks = std::move(removed), .done = {}};
+  Change change{retirement.done.get_future().share()};
+  const bool nobody_runs = registry_.phase == Registry::Phase::idle;
+  retirements_.push_back(std::move(retirement));
+  if (plan) {
+    shared_.retiring.store(true);
+    registry_.plans.push_back(std::move(plan));
+    const sched::Plan& current = *registry_.plans.back();
+    const os::TimePoint now = os::now();
+    shared_.plan.store(&current);
+    for (const auto& crew : registry_.crews) {
+      crew->begin(now);
+      crew->wake_to_follow();
+    }
+  }
+  lock.unlock();
+  if (nobody_runs) {
+    retire(true);
+  } else {
+    shared_.keeper.notify();
+  }
+  return change;
+}
+
+bool Executor::Keeper::is_over(const Retirement& retirement) const noexcept {
+  return std::ranges::all_of(registry_.crews,
+                             [&](const auto& crew) { return crew->follows(retirement.version); }) &&
+         std::ranges::all_of(retirement.tasks, [&](TaskIndex index) {
+           const TaskState& state = *shared_.tasks[index];
+           Crew* const crew = state.crew.load();
+           return crew == nullptr || crew->has_left(state, retirement.version);
+         });
+}
+
+bool Executor::Keeper::in_use(const sched::Plan& plan) const noexcept {
+  return &plan == registry_.plans.back().get() ||
+         std::ranges::any_of(registry_.crews,
+                             [&](const auto& crew) { return crew->uses(plan); });
+}
+
+void Executor::Keeper::retire(bool all) noexcept {
+  std::vector<Retirement> over;
+  std::vector<Binding> bindings;
+  std::vector<std::unique_ptr<sched::Plan>> plans;
+  std::vector<Crew*> idle;
+  {
+    const std::lock_guard lock{registry_.mutex};
+    for (auto at = retirements_.begin(); at != retirements_.end();) {
+      if (!all && !is_over(*at)) {
+        ++at;
+        continue;
+      }
+      for (const TaskIndex index : at->tasks) {
+        TaskState& state = *shared_.tasks[index];
+        bindings.push_back(std::exchange(state.binding, {}));
+        if (state.alone && state.crew.load() != nullptr) {
+          idle.push_back(state.crew.load());
+        }
+      }
+      over.push_back(std::move(*at));
+      at = retirements_.erase(at);
+    }
+    if (!all && !registry_.plans.empty()) {
+      const auto used = std::stable_partition(
+          registry_.plans.begin(), registry_.plans.end(),
+          [&](const auto& plan) { return !in_use(*plan); });
+      plans.assign(std::make_move_iterator(registry_.plans.begin()),
+                   std::make_move_iterator(used));
+      registry_.plans.erase(registry_.plans.begin(), used);
+    }
+    shared_.retiring.store(!retirements_.empty() || registry_.plans.size() > 1);
+  }
+  for (Crew* const crew : idle) {
+    crew->dismiss();
+  }
+  bindings.clear();  // destroys callbacks, which may call the executor
+  {
+    const std::lock_guard lock{registry_.mutex};
+    for (const Retirement& retirement : over) {
+      registry_.free.insert(registry_.free.end(), retirement.tasks.begin(),
+                            retirement.tasks.end());
+    }
+  }
+  for (Retirement& retirement : over) {
+    retirement.done.set_value();
+  }
+}
+
+void Executor::Keeper::retire_all() noexcept {
+  retire(true);
+}
+
+}  // namespace takt::executor

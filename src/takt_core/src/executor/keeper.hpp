@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The executor's housekeeping, in a thread of no urgency: what nobody uses any more (former plans,
+// tasks that were removed) is given back, whoever waits for a change is told, and a core that the
+// kernel's real-time throttling takes from its tasks is noticed.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "registry.hpp"
+#include "takt/executor/changes.hpp"
+#include "takt/executor/shared.hpp"
+#include "takt/os/thread.hpp"
+#include "throttling.hpp"
+
+namespace takt::executor {
+
+// To Options::on_shortfalls, or to standard error.
+void tell_shortfalls(const Options& options, const os::Shortfalls& shortfalls);
+
+class Executor::Keeper {
+ public:
+  Keeper(Shared& shared, Registry& registry) : shared_(shared), registry_(registry) {}
+
+  // Throws std::system_error.
+  void start();
+  void stop() noexcept;
+
+  // Makes the crews follow the plan (null: nobody does yet), without the tasks that it removes.
+  // `lock` holds the registry's mutex.
+  Change publish(std::unique_ptr<sched::Plan> plan, std::vector<TaskIndex> removed,
+                 std::unique_lock<PriorityMutex>& lock);
+
+  // When no crew has a thread any more.
+  void retire_all() noexcept;
+
+ private:
+  struct Retirement {
+    std::uint64_t version = 0;  // the first plan without them
+    std::vector<TaskIndex> tasks;
+    std::promise<void> done;
+  };
+
+  void run() noexcept;
+  // Those that have become free; what they held is destroyed by the caller, without the mutex.
+  void retire(bool all) noexcept;
+  [[nodiscard]] std::map<int, std::chrono::nanoseconds> cpu_times() const;
+  [[nodiscard]] bool is_over(const Retirement& retirement) const noexcept;
+  [[nodiscard]] bool in_use(const sched::Plan& plan) const noexcept;
+
+  Shared& shared_;
+  Registry& registry_;
+  std::vector<Retirement> retirements_;  // guarded by the registry's mutex
+  Throttling throttling_;
+  std::atomic<bool> ends_{false};
+  std::unique_ptr<os::Thread> thread_;
+};
+
+}  // namespace takt::executor

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "takt/sched/core_state.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "takt/sched/age_requests.hpp"
+
+namespace takt::sched {
+
+using Phase = CoreTask::Phase;
+
+CoreState::CoreState(CoreListener& listener, const Policy& policy, bool fixed, std::size_t tasks)
+    : listener_(&listener),
+      fixed_(fixed),
+      depth_(tasks),
+      calendar_(tasks),
+      ready_(policy, tasks) {
+  members_.reserve(tasks);
+  started_.reserve(tasks + 1);
+  next_jobs_.reserve(tasks);
+}
+
+void CoreState::follow(const Target& target, std::size_t core, std::span<CoreTask* const> tasks,
+                       TimePoint time) noexcept {
+  const bool comparable = fixed_ || target_ == nullptr ||
+                          (target_->id == target.id &&
+                           &target_->scenario->policy() == &target.scenario->policy());
+  target_ = &target;
+  tasks_ = tasks;
+  roster_ = &target.rosters[core];
+  ready_.set_policy(target.scenario->policy());
+  for (CoreTask* const task : members_) {
+    task->leaves = true;
+  }
+  for (const TaskIndex index : roster_->tasks) {
+    tasks[index]->leaves = false;
+  }
+  for (CoreTask* const task : members_) {
+    if (task->leaves) {
+      drop(*task);
+    }
+  }
+  members_.clear();
+  calendar_.clear(roster_->tasks.size());
+  for (const TaskIndex index : roster_->tasks) {
+    tasks[index]->place = static_cast<std::uint32_t>(members_.size());
+    members_.push_back(tasks[index]);
+  }
+  rate_started(comparable);
+  for (CoreTask* const task : members_) {
+    follow_parameters(*task, time);
+    reschedule(*task);
+  }
+}
+
+void CoreState::follow_parameters(CoreTask& task, TimePoint time) noexcept {
+  const TaskParameters& parameters = target_->scenario->parameters(task.index);
+  if (task.phase == Phase::absent) {
+    task.phase = Phase::idle;
+  }
+  if (task.kind == TaskKind::timer) {
+    tell(task, task.timer.follow(parameters, time));
+    return;
+  }
+  task.messages.follow(parameters);
+  if (task.phase == Phase::idle) {
+    tell(task, task.messages.drop_if_inactive());
+  }
+}
+
+// It is not among the tasks any more: what has not started will not.
+void CoreState::drop(CoreTask& task) noexcept {
+  if (task.phase == Phase::started) {
+    return;
+  }
+  if (task.phase == Phase::pending) {
+    const auto job = std::ranges::find(ready_.jobs(), task.index, &Job::task);
+    listener_->dropped(task, *job);
+    ready_.remove(task.index);
+  }
+  task.phase = Phase::absent;
+  task.leaves = false;
+}
+
+// What is known of started jobs under another target.
+void CoreState::rate_started(bool comparable) noexcept {
+  const Ceilings& ceilings = target_->scenario->ceilings();
+  for (Started& started : started_) {
+    if (!comparable) {
+      // Levels of two scenarios cannot be compared: groups that are held keep all others out.
+      started.level = no_ceiling;
+      started.ceiling = started.task->group == 0 ? no_ceiling : infinite_ceiling;
+    } else if (started.task->group != 0 && !started.task->leaves) {
+      started.ceiling = std::max(started.ceiling, ceilings.ceiling(started.task->index));
+    }
+  }
+}
+
+bool CoreState::arrive(CoreTask& task, TimePoint time, std::int64_t value) noexcept {
+  if (!task.messages.arrive(time, value)) {
+    return false;
+  }
+  if (task.phase == Phase::idle) {
+    tell(task, task.messages.drop_if_inactive());
+    reschedule(task);
+  }
+  return true;
+}
+
+void CoreState::look(CoreTask& task) noexcept {
+  if (target_ != nullptr) {
+    reschedule(task);
+  }
+}
+
+// Where the calendar has to have the task now.
+void CoreState::reschedule(CoreTask& task) noexcept {
+  if (task.phase != Phase::idle) {
+    return;
+  }
+  const auto next = task.next_release();
+  if (!next) {
+    calendar_.remove(task.place);
+    return;
+  }
+  TimePoint time = next->time;
+  if (task.lateness != nullptr) {
+    time += task.lateness(task, next->index);
+  }
+  if (target_->watches.empty()) {
+    calendar_.set(task.place, time);  // as a rule: no look at what lies elsewhere in memory
+    return;
+  }
+  calendar_.set(task.place, time_of_next(*target_, task.index, time));
+  for (AgeWatch* const watch : target_->by_reader[task.index]) {
+    if (request_sample(*watch, target_->scenario->parameters(task.index), next->time)) {
+      listener_->wanted(*watch->constraint->source);
+    }
+  }
+}
+
+// The task's time in the calendar has come: makes its job, unless there is no reason for one after
+// all.
+void CoreState::release(CoreTask& task, TimePoint now) noexcept {
+  const auto next = task.next_release();
+  Job job;
+  if (next && next->time <= now) {
+    job = target_->scenario->job(task.index, next->index, next->time);
+    job.value = next->value;
+    if (task.kind == TaskKind::timer) {
+      task.timer.take();
+    } else {
+      task.messages.take();
+    }
+    listener_->released(task, job, nullptr);
+  } else {
+    const auto early =
+        next ? release_early(*target_, task.index, task.timer, now) : std::nullopt;
+    if (!early) {
+      calendar_.remove(task.place);
+      reschedule(task);
+      return;
+    }
+    job = early->job;
+    listener_->released(task, job, &early->regular);
+  }
+  calendar_.remove(task.place);
+  task.phase = Phase::pending;
+  task.under = target_;
+  static_cast<void>(ready_.push(job));  // a task has at most one job, so there is room
+}
+
+const Job* CoreState::choose(TimePoint now, TimePoint& idle_until) noexcept {
+  if (ready_.empty() || started_.size() >= depth_) {
+    return nullptr;
+  }
+  if (started_.empty()) {
+    return first_on_idle_core(now, idle_until);
+  }
+  const Started* const running = this->running();
+  if (running != nullptr) {
+    const Policy& policy = target_->scenario->policy();
+    if (!policy.preemptive() || !policy.before(ready_.top(), running->job)) {
+      return nullptr;
+    }
+  }
+  return may_start(ready_.top()) ? &ready_.top() : nullptr;
+}
+
+const Job* CoreState::first_on_idle_core(TimePoint now, TimePoint& idle_until) noexcept {
+  const Policy& policy = target_->scenario->policy();
+  if (policy.work_conserving()) {
+    return &ready_.top();
+  }
+  next_jobs_.clear();
+  for (const CoreTask* const task : members_) {
+    if (task->kind == TaskKind::timer) {
+      if (const auto next = task->timer.next_after(now)) {
+        next_jobs_.push_back(target_->scenario->job(task->index, next->index, next->time));
+      }
+    }
+  }
+  const Decision decision = policy.decide(ready_.jobs(), next_jobs_, now);
+  if (decision.job != Decision::none) {
+    return &ready_.jobs()[decision.job];
+  }
+  if (decision.idle_until <= now) {
+    return &ready_.top();  // a policy that waits for the past would keep the core from everybody
+  }
+  idle_until = decision.idle_until;
+  return nullptr;
+}
+
+// The test of the stack resource policy; and no two jobs of a group, whatever scenarios did to its
+// ceiling meanwhile.
+bool CoreState::may_start(const Job& job) const noexcept {
+  const Level ceiling = system_ceiling();
+  if (ceiling == no_ceiling) {
+    return true;
+  }
+  const std::uint32_t group = tasks_[job.task]->group;
+  return level_of(job) > ceiling &&
+         (group == 0 || std::ranges::none_of(started_, [group](const Started& started) {
+            return started.task->group == group;
+          }));
+}
+
+// Of a pending job, as ceilings are to be compared with it.
+Level CoreState::level_of(const Job& job) const noexcept {
+  if (fixed_) {
+    return job.priority;
+  }
+  const CoreTask& task = *tasks_[job.task];
+  return task.under->id == target_->id ? target_->scenario->ceilings().level(job.task) : no_ceiling;
+}
+
+// What a pending job is once it has started.
+CoreState::Started CoreState::entry_of(const Job& job) const noexcept {
+  CoreTask& task = *tasks_[job.task];
+  const Ceilings& ceilings = target_->scenario->ceilings();
+  Started entry{.job = job, .task = &task, .ceiling = ceilings.ceiling(job.task)};
+  if (fixed_) {
+    entry.level = job.priority;
+  } else if (ceilings.has_levels() && task.under->id == target_->id) {
+    entry.level = ceilings.level(job.task);
+  }
+  return entry;
+}
+
+const CoreState::Started& CoreState::start(const Job& chosen) noexcept {
+  const Started entry = entry_of(chosen);
+  if (&chosen == &ready_.top()) {
+    ready_.pop();
+  } else {
+    ready_.remove(entry.job.task, entry.job.index);
+  }
+  entry.task->phase = Phase::started;
+  // Above all that it comes before, and below jobs that wait and come before it.
+  const auto rank = [](const Started& started) { return std::max(started.level, started.ceiling); };
+  std::size_t at = started_.size();
+  while (at > 0 && started_[at - 1].waits && rank(started_[at - 1]) > rank(entry)) {
+    --at;
+  }
+  return *started_.insert(started_.begin() + static_cast<std::ptrdiff_t>(at), entry);
+}
+
+void CoreState::settle(CoreTask& task, TimePoint ended) noexcept {
+  if (!task.leaves) {
+    tell(task, task.kind == TaskKind::timer ? task.timer.end_of_job(ended)
+                                            : task.messages.end_of_job(ended));
+  }
+}
+
+void CoreState::end(CoreTask& task) noexcept {
+  if (started_.back().task == &task) {
+    started_.pop_back();
+  } else {
+    std::erase_if(started_, [&](const Started& started) { return started.task == &task; });
+  }
+  task.phase = task.leaves ? Phase::absent : Phase::idle;
+  if (!std::exchange(task.leaves, false)) {
+    reschedule(task);
+  }
+}
+
+Level CoreState::threshold() const noexcept {
+  const Started* const running = this->running();
+  if (running == nullptr) {
+    return system_ceiling();
+  }
+  if (!target_->scenario->policy().preemptive()) {
+    return infinite_ceiling;
+  }
+  return std::max(system_ceiling(), running->level);
+}
+
+Level CoreState::threshold_above(const Job& chosen) const noexcept {
+  if (!target_->scenario->policy().preemptive()) {
+    return infinite_ceiling;
+  }
+  const Started entry = entry_of(chosen);
+  return std::max({system_ceiling(), entry.level, entry.ceiling});
+}
+
+Level CoreState::system_ceiling() const noexcept {
+  Level highest = no_ceiling;
+  for (const Started& started : started_) {
+    highest = std::max(highest, started.ceiling);
+  }
+  return highest;
+}
+
+CoreState::Started& CoreState::started_entry(const CoreTask& task) noexcept {
+  return *std::ranges::find(started_, &task, &Started::task);
+}
+
+}  // namespace takt::sched
