@@ -47,6 +47,7 @@ struct Miss {
   sched::TimePoint release;
   sched::TimePoint deadline;
   sched::TimePoint ended;
+  bool running = false;  // it has not ended yet: `ended` is now
 };
 
 struct Skip {
@@ -60,6 +61,7 @@ struct BudgetOverrun {
   std::uint64_t job = 0;
   std::chrono::nanoseconds budget{0};
   std::chrono::nanoseconds used{0};  // CPU time
+  bool running = false;              // the job has not ended yet
 };
 
 struct AgeViolation {
