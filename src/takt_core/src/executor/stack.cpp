@@ -61,13 +61,13 @@ void Stack::add_level() {
   }
   level->thread = std::make_unique<os::Thread>(settings, [this, level = level.get()] {
     enter_thread();
+    by_number_[level->number].store(level);  // before it can be the standby
     level->ready.notify();
     run(*level);
   });
   level->ready.wait();
   shared_.add(level->thread->shortfalls());
   const std::lock_guard lock{mutex_};
-  by_number_[level->number].store(level.get());
   levels_.push_back(std::move(level));
 }
 

@@ -101,7 +101,7 @@ class Stack : public Partition {
 
   // Whom to wake for arrivals; read by any thread.
   std::array<std::atomic<Level*>, os::max_priority + 1> by_number_{};
-  std::atomic<std::size_t> standby_{0};
+  std::atomic<std::size_t> standby_{nobody};
   std::atomic<sched::Level> preempted_above_;  // arrivals of lower levels need not wake anybody
 };
 
