@@ -100,11 +100,10 @@ void Partition::follow(const Target& target, TimePoint time, trace::Recorder& re
       continue;
     }
     const sched::TaskParameters& parameters = target.scenario->parameters(state.index);
-    if (state.kind == sched::TaskKind::timer) {
-      state.timer.follow(parameters, time);
-    } else {
-      state.messages.follow(parameters);
-    }
+    const Skipped forgotten = state.kind == sched::TaskKind::timer
+                                  ? state.timer.follow(parameters, time)
+                                  : state.messages.follow(parameters);
+    count_skipped(state, forgotten, recorder);
     if (!state.busy) {
       displace(state);
     }

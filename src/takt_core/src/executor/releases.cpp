@@ -2,17 +2,30 @@
 #include "takt/executor/releases.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace takt::executor {
 
 using sched::Overrun;
 
-void TimerReleases::follow(const TaskParameters& parameters, TimePoint time) noexcept {
+namespace {
+
+Skipped forget(std::optional<Release>& remembered) noexcept {
+  const auto forgotten = std::exchange(remembered, std::nullopt);
+  return forgotten ? Skipped{.count = 1, .first = *forgotten} : Skipped{};
+}
+
+}  // namespace
+
+Skipped TimerReleases::follow(const TaskParameters& parameters, TimePoint time) noexcept {
   overrun_ = parameters.overrun;
   const bool was_active = active_;
   active_ = parameters.active;
-  if (!active_ || (was_active && parameters.period == period_)) {
-    return;
+  if (!active_) {
+    return forget(remembered_);
+  }
+  if (was_active && parameters.period == period_) {
+    return {};
   }
   period_ = parameters.period;
   TimePoint first = time + parameters.offset;
@@ -20,6 +33,7 @@ void TimerReleases::follow(const TaskParameters& parameters, TimePoint time) noe
     first = taken_ ? std::max(taken_->time + period_, time) : std::max(time_of(next_), time);
   }
   anchor_ = {.index = next_, .time = first};
+  return {};
 }
 
 TimePoint TimerReleases::time_of(std::uint64_t index) const noexcept {
@@ -81,9 +95,10 @@ void TimerReleases::advance_to(TimePoint time) noexcept {
   anchor_ = {.index = next_, .time = time};
 }
 
-void MessageReleases::follow(const TaskParameters& parameters) noexcept {
+Skipped MessageReleases::follow(const TaskParameters& parameters) noexcept {
   overrun_ = parameters.overrun;
   active_ = parameters.active;
+  return active_ ? Skipped{} : forget(remembered_);
 }
 
 std::optional<Release> MessageReleases::next() noexcept {

@@ -155,11 +155,8 @@ void Partition::follow(TimePoint now) noexcept {
     task->watching = !target_->by_reader[task->index].empty();
     task->limited = !target_->limits[task->index].empty();
     task->queued = false;
-    if (task->timer_task) {
-      task->timer.follow(parameters, now);
-    } else {
-      task->messages->follow(parameters);
-    }
+    count_skipped(*task, task->timer_task ? task->timer.follow(parameters, now)
+                                          : task->messages->follow(parameters));
     reschedule(*task, now);
   }
   if (!first && trace_.on()) {

@@ -37,9 +37,9 @@ class TimerReleases {
  public:
   // Starts, or goes on under other parameters from `time` on. The first release is at time +
   // offset. After a change the next release is a new period behind the last one, but not before
-  // `time`; a change of neither period nor activity changes nothing, and an inactive timer has no
-  // releases.
-  void follow(const TaskParameters& parameters, TimePoint time) noexcept;
+  // `time`; a change of neither period nor activity changes nothing. An inactive timer has no
+  // releases: it forgets the one that it remembers.
+  Skipped follow(const TaskParameters& parameters, TimePoint time) noexcept;
 
   // The next release, in the past when its time has come; nothing when there is none.
   [[nodiscard]] std::optional<Release> next() const noexcept;
@@ -82,7 +82,7 @@ class MessageReleases {
   bool arrive(TimePoint time) noexcept { return arrivals_.push(time); }
 
   // As above.
-  void follow(const TaskParameters& parameters) noexcept;
+  Skipped follow(const TaskParameters& parameters) noexcept;
   std::optional<Release> next() noexcept;
   void take() noexcept;
   Skipped end_of_job(TimePoint ended) noexcept;
