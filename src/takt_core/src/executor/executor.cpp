@@ -213,7 +213,11 @@ void Executor::publish(std::unique_ptr<Plan> plan) {
     partition->wake_to_follow();
   }
   for (const auto& partition : partitions_) {
-    while (!partition->follows(current) && !shared_->stopping.load()) {
+    while (!partition->follows(current)) {
+      if (shared_->stopping.load()) {
+        partition->join();  // nobody follows any more, but a job may still run
+        break;
+      }
       os::sleep_until(os::now() + std::chrono::milliseconds{1});
     }
   }

@@ -46,6 +46,31 @@ class Token {
   std::shared_ptr<std::atomic<bool>> token_;
 };
 
+TEST_P(Life, ACallbackThatRunsIsNotDestroyedByARemovalAfterTheStop) {
+  struct {
+    std::atomic<bool> started{false};
+    std::atomic<bool> destroyed{false};
+    std::atomic<bool> destroyed_while_it_ran{false};
+  } seen;
+  Executor executor{options()};
+  executor.add(timer("task", 1s, 30), {[&seen, token = Token{seen.destroyed}](const auto&) {
+                 auto& outside = seen;  // what was captured may be gone below
+                 outside.started = true;
+                 // Long enough for a removal that does not wait; one that does costs as much.
+                 for (int i = 0; i < 200 && !outside.destroyed; ++i) {
+                   os::sleep_until(os::now() + 1ms);
+                 }
+                 outside.destroyed_while_it_ran = outside.destroyed.load();
+               }});
+  executor.start();
+  ASSERT_TRUE(eventually([&] { return seen.started.load(); }));
+  executor.request_stop();
+  expect_to_return("remove()", [&] { executor.remove("task"); });
+  EXPECT_TRUE(seen.destroyed);
+  executor.stop();
+  EXPECT_FALSE(seen.destroyed_while_it_ran);
+}
+
 // Its first job lasts until the second release, and switches it off then. What runs below it has
 // to wait for a second job, if there is one.
 TEST_P(Life, ATaskThatRemembersAReleaseRunsNoMoreOnceItIsInactive) {
