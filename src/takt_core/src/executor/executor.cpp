@@ -87,23 +87,22 @@ AddedTask Executor::add(const sched::Task& task, Binding binding) {
         "add it before the start");
   }
   registry_->tasks.push_back(task);
-  std::unique_ptr<Plan> plan;
-  if (registry_->started && !registry_->stopped) {
-    try {
-      plan = compile();
-    } catch (...) {
-      registry_->tasks.pop_back();
-      throw;
+  std::unique_ptr<TaskState>& state = shared_->tasks[index];
+  try {
+    const bool live = registry_->started && !registry_->stopped;
+    std::unique_ptr<Plan> plan = live ? compile() : nullptr;
+    state = std::make_unique<TaskState>(index, task, std::move(binding));
+    if (plan) {
+      publish(std::move(plan));
     }
+  } catch (...) {
+    state.reset();
+    registry_->tasks.pop_back();
+    throw;
   }
-  shared_->tasks[index] = std::make_unique<TaskState>(index, task, std::move(binding));
-  TaskState* const state = shared_->tasks[index].get();
-  if (plan) {
-    publish(std::move(plan));
-  }
-  return {
-      .index = index,
-      .release = task.kind == sched::TaskKind::message ? ReleaseHandle{state} : ReleaseHandle{}};
+  const bool released_by_messages = task.kind == sched::TaskKind::message;
+  return {.index = index,
+          .release = released_by_messages ? ReleaseHandle{state.get()} : ReleaseHandle{}};
 }
 
 void Executor::remove(std::string_view name) {
@@ -197,16 +196,22 @@ void Executor::start() {
 }
 
 // Makes the threads follow a plan with other tasks, and waits until no job of the former is left.
+// Where a thread is missing for it, the former plan stays.
 void Executor::publish(std::unique_ptr<Plan> plan) {
   registry_->plans.push_back(std::move(plan));
   const Plan& current = *registry_->plans.back();
-  for (TaskIndex index = 0; index < current.strategy.tasks().size(); ++index) {
-    if (shared_->tasks[index]->partition.load() == nullptr) {
-      create_state(index);
+  try {
+    for (TaskIndex index = 0; index < current.strategy.tasks().size(); ++index) {
+      if (shared_->tasks[index]->partition.load() == nullptr) {
+        create_state(index);
+      }
     }
-  }
-  for (const auto& partition : partitions_) {
-    partition->prepare(current);
+    for (const auto& partition : partitions_) {
+      partition->prepare(current);
+    }
+  } catch (...) {
+    registry_->plans.pop_back();
+    throw;
   }
   shared_->plan.store(&current, std::memory_order_release);
   for (const auto& partition : partitions_) {

@@ -38,16 +38,13 @@ void Lanes::add_lane(int priority, const Target* target) {
     return;
   }
   const bool higher = priority > top_;
-  {
-    const std::lock_guard lock{mutex_};
-    top_ = std::max(top_, priority);
-  }
-  add_worker(target);
+  add_worker(std::max(top_, priority), target);
   Lane lane{.priority = priority,
             .next = TimePoint::max(),
             .calendar = std::make_unique<Calendar>(shared_.options.max_tasks)};
   {
     const std::lock_guard lock{mutex_};
+    top_ = std::max(top_, priority);
     lanes_.push_back(std::move(lane));
     std::ranges::sort(lanes_, std::ranges::greater{}, &Lane::priority);
     for (std::size_t i = 0; i < lanes_.size(); ++i) {
@@ -59,7 +56,7 @@ void Lanes::add_lane(int priority, const Target* target) {
   }
 }
 
-void Lanes::add_worker(const Target* target) {
+void Lanes::add_worker(int priority, const Target* target) {
   auto worker = std::make_unique<Worker>(workers_.size());
   if (shared_.tracer) {
     worker->recorder = shared_.tracer->add_thread();
@@ -72,7 +69,7 @@ void Lanes::add_worker(const Target* target) {
     settings.cpus = {cpu_};
     if (shared_.options.real_time) {
       settings.policy = os::SchedulingPolicy::fifo;
-      settings.priority = top_;
+      settings.priority = priority;
     }
   }
   worker->thread = std::make_unique<os::Thread>(settings, [this, target, me = worker.get()] {

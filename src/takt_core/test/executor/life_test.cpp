@@ -3,14 +3,20 @@
 // Tasks that come and go while the executor starts, runs and stops: whatever the order of these
 // events, nothing runs that was removed, and nothing is left of what was refused.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <fstream>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
+#include "../os/sanitizer.hpp"
 #include "support.hpp"
+#include "takt/sched/error.hpp"
 
 namespace takt::test {
 namespace {
@@ -156,6 +162,60 @@ TEST_P(Life, NothingRunsAfterItsRemovalWhateverItsOverrunPolicyRemembers) {
     EXPECT_EQ(seen.runs, runs);
     ASSERT_FALSE(seen.destroyed_while_it_ran);
   }
+  executor.stop();
+}
+
+// Keeps this process from getting more than a little memory, as long as it lives.
+class LittleMemory {
+ public:
+  LittleMemory() {
+    getrlimit(RLIMIT_AS, &before_);
+    std::size_t pages = 0;
+    std::ifstream{"/proc/self/statm"} >> pages;
+    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    rlimit limit = before_;
+    limit.rlim_cur = pages * page + std::size_t{16} * 1024 * 1024;
+    setrlimit(RLIMIT_AS, &limit);
+  }
+  ~LittleMemory() { setrlimit(RLIMIT_AS, &before_); }
+  LittleMemory(const LittleMemory&) = delete;
+  LittleMemory& operator=(const LittleMemory&) = delete;
+  LittleMemory(LittleMemory&&) = delete;
+  LittleMemory& operator=(LittleMemory&&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+TEST_P(Life, NothingIsLeftOfATaskForWhichThereIsNoThread) {
+  if (os::test::sanitized) {
+    GTEST_SKIP() << "sanitizers need memory of their own for each thread";
+  }
+  if (GetParam() == "np-edf") {
+    GTEST_SKIP() << "one thread is enough for this policy";
+  }
+  Options with_large_stacks = options();
+  with_large_stacks.lock_memory = false;
+  with_large_stacks.stack = std::size_t{64} * 1024 * 1024;
+  Executor executor{with_large_stacks};
+  executor.add(timer("first", 1ms, 10, 1s), {[](const auto&) {}});
+  executor.start();
+  std::atomic<bool> destroyed{false};
+  std::atomic<int> runs{0};
+  const auto add = [&] {
+    return executor.add(timer("second", 1ms, 40),
+                        {[&runs, token = Token{destroyed}](const auto&) { ++runs; }});
+  };
+  {
+    const LittleMemory little;
+    EXPECT_THROW(add(), std::system_error);
+  }
+  EXPECT_TRUE(destroyed);
+  EXPECT_EQ(executor.task_count(), 1U);
+  EXPECT_FALSE(executor.find("second"));
+  EXPECT_THROW(executor.remove("second"), sched::ScheduleError);
+  EXPECT_EQ(add().index, 1U);
+  EXPECT_TRUE(eventually([&] { return runs > 0; }));
   executor.stop();
 }
 

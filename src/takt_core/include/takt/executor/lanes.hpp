@@ -99,7 +99,7 @@ class Lanes : public Partition {
   };
 
   void add_lane(int priority, const Target* target);
-  void add_worker(const Target* target);
+  void add_worker(int priority, const Target* target);
   [[nodiscard]] Lane* lane_of(const TaskState& task) noexcept;
   void run(Worker& me, const Target* asked) noexcept;
   void ask_kernel(const Target& target);
