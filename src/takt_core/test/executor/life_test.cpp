@@ -165,6 +165,19 @@ TEST_P(Life, NothingRunsAfterItsRemovalWhateverItsOverrunPolicyRemembers) {
   executor.stop();
 }
 
+TEST_P(Life, ATimerOfTheLongestPeriodRunsOnce) {
+  Executor executor{options()};
+  const auto rare = executor.add(timer("rare", sched::longest_time, 40), {[](const auto&) {}});
+  executor.add(timer("never", sched::longest_time, 40, 0ns, sched::longest_time),
+               {[](const auto&) { ADD_FAILURE() << "a hundred years too early"; }});
+  const auto witness = executor.add(timer("witness", 1ms, 10), {[](const auto&) {}});
+  executor.start();
+  EXPECT_TRUE(eventually([&] { return executor.statistics(witness.index).completed >= 10; }));
+  executor.stop();
+  EXPECT_EQ(executor.statistics(rare.index).completed, 1U);
+  EXPECT_EQ(executor.statistics(rare.index).releases, 1U);
+}
+
 // Keeps this process from getting more than a little memory, as long as it lives.
 class LittleMemory {
  public:
