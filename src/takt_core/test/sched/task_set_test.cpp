@@ -136,11 +136,12 @@ TEST(TaskSet, asks_for_priorities_where_the_policy_needs_them) {
   EXPECT_EQ(error_of_set({timer("a", 1ms)}, edf()), "");
 }
 
-TEST(TaskSet, asks_for_deadlines_where_the_policy_needs_them) {
-  EXPECT_EQ(error_of_set({message("m", "x", 5)}, edf(), {"x"}),
-            "task 'm': policy 'edf' needs a deadline, and it has none, and no task from which it "
-            "could take one reads its topic 'x'. Remedy: give it a deadline, or a period (the "
-            "least distance of its messages).");
+TEST(TaskSet, takes_messages_without_a_deadline_wherever_priorities_do_not_decide) {
+  for (const PolicyPtr& policy : {edf(), non_preemptive_edf(), cw_edf()}) {
+    Task task = message("m", "x");
+    task.parameters.expected_execution = 1ms;
+    EXPECT_EQ(error_of_set({task}, policy, {"x"}), "") << policy->name();
+  }
 }
 
 TEST(TaskSet, refuses_deadlines_above_periods_exactly_where_the_policy_forbids_them) {
