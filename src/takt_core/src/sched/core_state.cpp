@@ -59,14 +59,8 @@ void CoreState::follow_parameters(CoreTask& task, TimePoint time) noexcept {
   if (task.phase == Phase::absent) {
     task.phase = Phase::idle;
   }
-  if (task.kind == TaskKind::timer) {
-    tell(task, task.timer.follow(parameters, time));
-    return;
-  }
-  task.messages.follow(parameters);
-  if (task.phase == Phase::idle) {
-    tell(task, task.messages.drop_if_inactive());
-  }
+  tell(task, task.kind == TaskKind::timer ? task.timer.follow(parameters, time)
+                                          : task.messages.follow(parameters));
 }
 
 // It is not among the tasks any more: what has not started will not.

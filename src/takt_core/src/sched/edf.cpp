@@ -9,7 +9,6 @@ namespace takt::sched {
 void EarliestDeadlineFirst::prepare(std::vector<Task>& tasks) const {
   inherit_priorities(tasks);
   inherit_deadlines(tasks);
-  require_deadlines(tasks, name());
 }
 
 PolicyPtr edf() {

@@ -22,9 +22,11 @@ class EarliestDeadlineFirst : public Policy {
   }
 
   // A job that is released later and has the earlier deadline has the shorter relative deadline.
+  // One without a deadline is due at the end of time: nobody is below it.
   [[nodiscard]] std::optional<Level> preemption_level(
       const TaskParameters& parameters) const noexcept final {
-    return -relative_deadline(parameters).count();
+    const nanoseconds deadline = relative_deadline(parameters);
+    return -(deadline.count() > 0 ? deadline : nanoseconds::max()).count();
   }
 
   void prepare(std::vector<Task>& tasks) const override;

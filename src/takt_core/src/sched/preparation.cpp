@@ -115,16 +115,6 @@ void require_priorities(const std::vector<Task>& tasks, std::string_view policy)
   }
 }
 
-void require_deadlines(const std::vector<Task>& tasks, std::string_view policy) {
-  for (const Task& task : tasks) {
-    if (relative_deadline(task.parameters).count() == 0) {
-      throw ScheduleError(task_text(task),
-                          needs(policy, "a deadline, and it has none") + unread(task),
-                          "give it a deadline, or a period (the least distance of its messages)");
-    }
-  }
-}
-
 void require_execution_times(const std::vector<Task>& tasks, std::string_view policy) {
   for (const Task& task : tasks) {
     if (task.parameters.expected_execution.count() == 0) {

@@ -28,7 +28,6 @@ void assign_priorities(std::vector<Task>& tasks, PriorityKey key, std::string_vi
 
 // These throw ScheduleError for the first task that lacks what the policy needs.
 void require_priorities(const std::vector<Task>& tasks, std::string_view policy);
-void require_deadlines(const std::vector<Task>& tasks, std::string_view policy);
 void require_execution_times(const std::vector<Task>& tasks, std::string_view policy);
 void refuse_deadlines_above_periods(const std::vector<Task>& tasks, std::string_view policy);
 

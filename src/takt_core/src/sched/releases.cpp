@@ -119,9 +119,10 @@ bool MessageReleases::arrive(TimePoint time, std::int64_t value) noexcept {
   return true;
 }
 
-void MessageReleases::follow(const TaskParameters& parameters) noexcept {
+Skipped MessageReleases::follow(const TaskParameters& parameters) noexcept {
   overrun_ = parameters.overrun;
   active_ = parameters.active;
+  return drop_if_inactive();
 }
 
 std::optional<Release> MessageReleases::next() const noexcept {

@@ -20,6 +20,11 @@ void check_time(const Task& task, const char* name, nanoseconds time) {
                         std::string{"its "} + name + " is negative: " + time_text(time),
                         "give a time of 0 or more");
   }
+  if (time > longest_time) {
+    throw ScheduleError(task_text(task), std::string{"its "} + name + " is above 100 years",
+                        "give a time of at most 100 years; a task that shall never run is made "
+                        "inactive");
+  }
 }
 
 void check_names(const std::vector<Task>& tasks) {

@@ -80,6 +80,22 @@ TEST(analyse, messages_inherit_period_and_jitter_from_their_writers) {
   EXPECT_FALSE(callback(scenario, "low").exact);
 }
 
+// Below all others, as with the lowest priority.
+TEST(analyse, messages_without_a_deadline_come_last_where_deadlines_decide) {
+  const std::string tasks = timer("scan", 20, 4, 90, ", 'writes': ['scan']") + "," +
+                            timer("plan", 50, 6, 80) + "," + message("log", "scan", 5, 10);
+  for (const auto& [dynamic, fixed] : {std::pair{"edf", "fp"}, std::pair{"np-edf", "np-fp"}}) {
+    const auto policy = [](const char* name) { return ", 'policy': '" + std::string{name} + "'"; };
+    const Report by_deadline = analyse_json(app(tasks, policy(dynamic)));
+    const Report by_priority = analyse_json(app(tasks, policy(fixed)));
+    EXPECT_EQ(by_deadline.verdict, Verdict::meets);
+    const CallbackReport& log = callback(by_deadline.scenarios.front(), "log");
+    EXPECT_FALSE(log.deadline);
+    ASSERT_TRUE(log.response);
+    EXPECT_EQ(log.response, callback(by_priority.scenarios.front(), "log").response) << dynamic;
+  }
+}
+
 TEST(analyse, two_writers_release_a_callback_as_often_as_both) {
   const std::string writers =
       timer("a", 10, 1, 90, ", 'writes': ['x']") + "," + timer("b", 10, 1, 80, ", 'writes': ['x']");

@@ -19,18 +19,6 @@ namespace {
 using executor::Handlers;
 using sched::Overrun;
 
-sched::Task message(std::string name, std::string topic, int priority,
-                    std::chrono::nanoseconds deadline = 1s) {
-  sched::Task task;
-  task.name = std::move(name);
-  task.kind = sched::TaskKind::message;
-  task.trigger = std::move(topic);
-  task.parameters.priority = priority;
-  task.parameters.deadline = deadline;
-  task.parameters.overrun = Overrun::catch_up;
-  return task;
-}
-
 struct Setting {
   std::string policy;
   bool real_time;

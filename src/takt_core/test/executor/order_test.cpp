@@ -163,6 +163,37 @@ TEST_P(Preemption, ReachesACallbackThatBurnsTheCore) {
 
 INSTANTIATE_TEST_SUITE_P(Policies, Preemption, ::testing::Values("fp", "edf"));
 
+// The gate keeps the core until both of the others pend; then the log waits for a release while it
+// runs.
+TEST(Deadlines, AtTheEndOfTimeAreThoseOfTasksThatHaveNone) {
+  const TemporaryFile file;
+  std::atomic<bool> preempted{false};
+  executor::ReleaseHandle log;
+  Executor executor{{.policy = sched::edf(),
+                     .cpus = {0},
+                     .external_topics = {"outside"},
+                     .trace = file.path(),
+                     .on_shortfalls = [](const auto&) {}}};
+  executor.add(timer("gate", 10s, 1, 20ms), {[&](const sched::Job& job) {
+                 EXPECT_TRUE(log.notify());
+                 burn(job.release + 5ms - os::now());
+               }});
+  executor.add(timer("late", 10s, 1, 0ns, 3ms), {[](const auto&) {}});
+  log = executor
+            .add(message("log", "outside", 90, 0ns),
+                 {[&](const sched::Job& job) {
+                   EXPECT_EQ(job.deadline, os::TimePoint::max());
+                   EXPECT_TRUE(eventually([&] { return preempted.load(); }));
+                 }})
+            .release;
+  executor.add(timer("later", 10s, 1, 0ns, 50ms), {[&](const auto&) { preempted = true; }});
+  run_until_each_completed(executor, 1);
+  const std::vector<std::string> starts = starts_of(trace::read_trace(file.path()));
+  ASSERT_EQ(starts.size(), 4U);
+  EXPECT_EQ(starts[0], "gate");
+  EXPECT_EQ(starts[1], "late");
+}
+
 // Threads serve all priorities, so each has to take the job's before the callback, whatever it ran
 // before, what was preempted and what was released together.
 TEST(FixedPriority, IsTheOneThatTheKernelKnowsForTheRunningJob) {

@@ -10,6 +10,9 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <future>
 #include <map>
 #include <optional>
 #include <set>
@@ -64,6 +67,47 @@ inline sched::Task timer(std::string name, std::chrono::nanoseconds period, int 
   return task;
 }
 
+// Released by each message of the topic, and makes up for all of them.
+inline sched::Task message(std::string name, std::string topic, int priority,
+                           std::chrono::nanoseconds deadline = 1s) {
+  sched::Task task;
+  task.name = std::move(name);
+  task.kind = sched::TaskKind::message;
+  task.trigger = std::move(topic);
+  task.parameters.priority = priority;
+  task.parameters.deadline = deadline;
+  task.parameters.overrun = sched::Overrun::catch_up;
+  return task;
+}
+
+// Sleeps until it holds; false when it does not within ten seconds, for the test to fail.
+template <typename Condition>
+bool eventually(Condition holds) {
+  const auto give_up = os::now() + 10s;
+  while (!holds()) {
+    if (os::now() >= give_up) {
+      return false;
+    }
+    os::sleep_until(os::now() + 100us);
+  }
+  return true;
+}
+
+// Does it on a thread of its own. What does not return within ten seconds never will, and cannot be
+// cleaned up either: that ends the process.
+template <typename Body>
+void expect_to_return(const char* what, Body body) {
+  std::packaged_task<void()> task{std::move(body)};
+  auto done = task.get_future();
+  std::thread thread{std::move(task)};
+  if (done.wait_for(10s) != std::future_status::ready) {
+    std::fprintf(stderr, "%s has not returned for ten seconds\n", what);
+    std::_Exit(EXIT_FAILURE);
+  }
+  thread.join();
+  done.get();
+}
+
 // Spins for a time, then stops.
 inline void run_for(Executor& executor, std::chrono::nanoseconds time) {
   executor.start();
@@ -75,18 +119,14 @@ inline void run_for(Executor& executor, std::chrono::nanoseconds time) {
 // test to fail.
 inline void run_until_each_completed(Executor& executor, std::uint64_t jobs) {
   executor.start();
-  const auto give_up = os::now() + 10s;
-  const auto done = [&] {
+  static_cast<void>(eventually([&] {
     for (sched::TaskIndex task = 0; task < executor.task_count(); ++task) {
       if (executor.statistics(task).completed < jobs) {
         return false;
       }
     }
     return true;
-  };
-  while (!done() && os::now() < give_up) {
-    os::sleep_until(os::now() + 1ms);
-  }
+  }));
   executor.stop();
 }
 

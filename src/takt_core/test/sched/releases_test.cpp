@@ -158,6 +158,20 @@ TEST(TimerReleases, StopWhileInactiveAndStartAnewAfterwards) {
   EXPECT_EQ(timer.next()->index, 1U);
 }
 
+TEST(TimerReleases, AreForgottenWhileInactiveEvenWhenRemembered) {
+  TimerReleases timer;
+  auto parameters = every(10ms, Overrun::queue_one);
+  timer.follow(parameters, at(0ms));
+  timer.take();
+  EXPECT_EQ(timer.end_of_job(at(12ms)).count, 0U);  // remembers the one at 10 ms
+  parameters.active = false;
+  const Skipped forgotten = timer.follow(parameters, at(12ms));
+  EXPECT_EQ(forgotten.count, 1U);
+  EXPECT_EQ(forgotten.first, (Release{.index = 1, .time = at(10ms)}));
+  EXPECT_FALSE(timer.next());
+  EXPECT_EQ(timer.follow(parameters, at(13ms)).count, 0U);
+}
+
 TEST(TimerReleases, GoOnFromAnEarlyRelease) {
   TimerReleases timer;
   timer.follow(every(10ms), at(0ms));
@@ -211,6 +225,19 @@ TEST(MessageReleases, RefuseWhatDoesNotFit) {
     EXPECT_TRUE(messages.arrive(at(1ms)));
   }
   EXPECT_FALSE(messages.arrive(at(1ms)));
+}
+
+TEST(MessageReleases, AreForgottenWhileInactiveEvenWhenRemembered) {
+  MessageReleases messages{4};
+  auto parameters = every(0ns, Overrun::queue_one);
+  messages.follow(parameters);
+  ASSERT_TRUE(messages.arrive(at(1ms)));
+  ASSERT_TRUE(messages.arrive(at(2ms)));
+  messages.take();
+  EXPECT_EQ(messages.end_of_job(at(3ms)).count, 0U);  // remembers the second one
+  parameters.active = false;
+  EXPECT_EQ(messages.follow(parameters).count, 1U);
+  EXPECT_FALSE(messages.next());
 }
 
 TEST(MessageReleases, OfAnInactiveTaskAreDropped) {

@@ -45,6 +45,18 @@ TEST(Ceilings, of_edf_go_by_the_shortest_relative_deadline) {
   EXPECT_FALSE(ceilings.could_preempt(1, 0));
 }
 
+TEST(Ceilings, of_edf_have_tasks_without_a_deadline_below_all_others) {
+  std::vector<Task> tasks = grouped();
+  tasks.push_back(message("log", "topic"));
+  const Ceilings ceilings{tasks, *edf()};
+  for (TaskIndex task = 0; task < 4; ++task) {
+    EXPECT_GT(ceilings.level(task), ceilings.level(4));
+    EXPECT_FALSE(ceilings.could_preempt(4, task));
+  }
+  EXPECT_GT(ceilings.level(4), no_ceiling);
+  EXPECT_EQ(ceilings.depth(std::vector<TaskIndex>{3, 4}), 2U);
+}
+
 TEST(Ceilings, of_a_comparator_without_levels_let_nothing_preempt_a_group) {
   const PolicyPtr policy = most_work_first();
   const Ceilings ceilings{grouped(), *policy};

@@ -59,6 +59,23 @@ TEST(TaskSet, refuses_times_that_cannot_be) {
             "a later deadline (a longer period), or make the callback shorter.");
 }
 
+TEST(TaskSet, refuses_times_of_more_than_a_hundred_years) {
+  for (const nanoseconds time : {longest_time + 1ns, nanoseconds::max()}) {
+    for (const auto& [name, member] : {std::pair{"period", &TaskParameters::period},
+                                       std::pair{"offset", &TaskParameters::offset},
+                                       std::pair{"deadline", &TaskParameters::deadline}}) {
+      Task task = timer("a", 1ms, 0ns, 5);
+      task.parameters.*member = time;
+      EXPECT_EQ(error_of_set({task}),
+                "task 'a': its " + std::string{name} +
+                    " is above 100 years. Remedy: give a time of at most 100 years; a task that "
+                    "shall never run is made inactive.");
+      task.parameters.*member = longest_time;
+      EXPECT_EQ(error_of_set({task}), "");
+    }
+  }
+}
+
 TEST(TaskSet, refuses_priorities_outside_of_1_to_98) {
   for (const int priority : {-1, 99, 1000}) {
     EXPECT_EQ(error_of_set({timer("a", 1ms, 0ns, priority)}),
@@ -119,11 +136,12 @@ TEST(TaskSet, asks_for_priorities_where_the_policy_needs_them) {
   EXPECT_EQ(error_of_set({timer("a", 1ms)}, edf()), "");
 }
 
-TEST(TaskSet, asks_for_deadlines_where_the_policy_needs_them) {
-  EXPECT_EQ(error_of_set({message("m", "x", 5)}, edf(), {"x"}),
-            "task 'm': policy 'edf' needs a deadline, and it has none, and no task from which it "
-            "could take one reads its topic 'x'. Remedy: give it a deadline, or a period (the "
-            "least distance of its messages).");
+TEST(TaskSet, takes_messages_without_a_deadline_wherever_priorities_do_not_decide) {
+  for (const PolicyPtr& policy : {edf(), non_preemptive_edf(), cw_edf()}) {
+    Task task = message("m", "x");
+    task.parameters.expected_execution = 1ms;
+    EXPECT_EQ(error_of_set({task}, policy, {"x"}), "") << policy->name();
+  }
 }
 
 TEST(TaskSet, refuses_deadlines_above_periods_exactly_where_the_policy_forbids_them) {

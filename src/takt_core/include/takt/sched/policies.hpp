@@ -27,8 +27,9 @@ namespace takt::sched {
 PolicyPtr fixed_priority();
 PolicyPtr non_preemptive_fixed_priority();
 
-// Priorities do not matter. Each task needs a deadline: its own, its period, or, for message tasks
-// that have neither, the shortest deadline of the tasks that read their topic.
+// Priorities do not matter. The deadline of a task is its own, or its period, or, for message tasks
+// that have neither, the shortest one of the tasks that read their topic. Without any of them it is
+// at the end of time: the task runs after all others.
 PolicyPtr edf();
 PolicyPtr non_preemptive_edf();
 

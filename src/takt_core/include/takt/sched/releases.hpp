@@ -95,13 +95,13 @@ class MessageReleases {
   // False when there is no room.
   bool arrive(TimePoint time, std::int64_t value = 0) noexcept;
 
-  // As above.
-  void follow(const TaskParameters& parameters) noexcept;
+  // As above; an inactive task has no use for its arrivals.
+  Skipped follow(const TaskParameters& parameters) noexcept;
   [[nodiscard]] std::optional<Release> next() const noexcept;
   void take() noexcept;
   Skipped end_of_job(TimePoint ended) noexcept;
 
-  // An inactive task has no use for its arrivals: drops those that are there.
+  // Drops what has arrived, where nobody will take it.
   Skipped drop_if_inactive() noexcept;
 
   // How many have arrived and not been taken.

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the executor owes to those that use it for long, change it while it runs, and count on being
+// told in time.
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#include <atomic>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "../os/child.hpp"
+#include "../os/sanitizer.hpp"
+#include "support.hpp"
+#include "takt/os/memory.hpp"
+
+namespace takt::test {
+namespace {
+
+using sched::SchedulingScenario;
+using sched::SchedulingStrategy;
+
+Options quiet(const char* policy) {
+  return {.policy = sched::parse_policy(policy),
+          .cpus = {os::current_thread().cpus.front()},
+          .external_topics = {"outside"},
+          .on_shortfalls = [](const auto&) {}};
+}
+
+// A thread that announces messages, and can be stopped at any instruction of doing so: a signal
+// handler holds it there, as a thread of a higher priority would.
+class StoppableNotifier {
+ public:
+  explicit StoppableNotifier(executor::ReleaseHandle release) {
+    struct sigaction action {};
+    action.sa_handler = hold;
+    sigaction(SIGUSR1, &action, nullptr);
+    thread_ = std::thread{[this, release] {
+      while (!done_) {
+        accepted_ += release.notify() ? 1 : 0;
+      }
+    }};
+  }
+  ~StoppableNotifier() {
+    done_ = true;
+    thread_.join();
+  }
+  StoppableNotifier(const StoppableNotifier&) = delete;
+  StoppableNotifier& operator=(const StoppableNotifier&) = delete;
+  StoppableNotifier(StoppableNotifier&&) = delete;
+  StoppableNotifier& operator=(StoppableNotifier&&) = delete;
+
+  void stop() {
+    hold_ = true;
+    pthread_kill(thread_.native_handle(), SIGUSR1);
+    while (!held_) {
+      std::this_thread::yield();
+    }
+  }
+  static void go_on() {
+    hold_ = false;
+    while (held_) {
+      std::this_thread::yield();
+    }
+  }
+  // Notifications that were accepted and are complete.
+  [[nodiscard]] std::uint64_t accepted() const { return accepted_; }
+
+ private:
+  static void hold(int /*signal*/) {
+    held_ = true;
+    while (hold_) {
+    }
+    held_ = false;
+  }
+  static inline std::atomic<bool> hold_{false};
+  static inline std::atomic<bool> held_{false};
+  std::atomic<bool> done_{false};
+  std::atomic<std::uint64_t> accepted_{0};
+  std::thread thread_;
+};
+
+class LifePromises : public ::testing::TestWithParam<const char*> {};
+
+INSTANTIATE_TEST_SUITE_P(Policies, LifePromises, ::testing::Values("fp", "edf"),
+                         [](const auto& policy) { return std::string{policy.param}; });
+
+TEST_P(LifePromises, ANotifierThatIsPreemptedHidesNobodyElsesMessages) {
+  if (os::test::sanitized) {
+    GTEST_SKIP() << "sanitizers put signals off";
+  }
+  std::atomic<std::uint64_t> runs{0};
+  Executor executor{quiet(GetParam())};
+  const auto receiver = executor.add(message("receiver", "outside", 90),
+                                     {.callback = [&](const auto&) { ++runs; }, .queue = 1024});
+  executor.start();
+  StoppableNotifier other{receiver.release};
+  std::uint64_t mine = 0;
+  for (int i = 0; i < 5'000; ++i) {
+    other.stop();
+    mine += receiver.release.notify() ? 1 : 0;
+    const std::uint64_t complete = other.accepted() + mine;
+    const bool served = eventually([&] { return runs >= complete; });
+    other.go_on();
+    ASSERT_TRUE(served) << "message " << mine << " waits for a thread that does not run";
+  }
+}
+
+// The callback of the old scenario's most urgent task ends when that of the new one has run over
+// it.
+TEST_P(LifePromises, ASwitchIsFollowedWhileTheMostUrgentTaskOfTheOldScenarioRuns) {
+  std::atomic<bool> started{false};
+  std::atomic<bool> followed{false};
+  std::atomic<bool> in_time{false};
+  Executor executor{quiet(GetParam())};
+  executor.add(timer("old", 30s, 20, 20s), {[&](const auto&) {
+                 started = true;
+                 in_time = eventually([&] { return followed.load(); });
+               }});
+  sched::Task fresh = timer("new", 1ms, 30);
+  executor.add(fresh, {[&](const auto&) { followed = true; }});
+  executor.set_scheduling_strategy(
+      SchedulingStrategy{}
+          .add_scenario(SchedulingScenario{"a"}.add_task({.task = "new", .active = false}))
+          .add_scenario(SchedulingScenario{"b"}));
+  executor.start();
+  ASSERT_TRUE(eventually([&] { return started.load(); }));
+  EXPECT_TRUE(executor.switch_to("b"));
+  EXPECT_TRUE(eventually([&] { return followed.load(); }));
+  executor.stop();
+  EXPECT_TRUE(in_time) << "the scenario was followed after the job only";
+}
+
+// How often the threads of executors have gone to sleep, the caller left out.
+std::uint64_t sleeps_of_other_workers() {
+  std::uint64_t sleeps = 0;
+  for (const os::ThreadStatus& thread : os::process_threads()) {
+    if (thread.tid == gettid() || !thread.name.starts_with("takt.")) {
+      continue;
+    }
+    std::ifstream status{"/proc/self/task/" + std::to_string(thread.tid) + "/status"};
+    constexpr std::string_view key = "voluntary_ctxt_switches:";
+    for (std::string line; std::getline(status, line);) {
+      sleeps += line.starts_with(key) ? std::stoull(line.substr(key.size())) : 0;
+    }
+  }
+  return sleeps;
+}
+
+TEST_P(LifePromises, NobodyWakesForALowReleaseWhileAHighJobRuns) {
+  if (const auto reason = no_real_time()) {
+    GTEST_SKIP() << "needs real-time priorities: " << *reason;
+  }
+  std::uint64_t disturbed = 0;
+  Executor executor{quiet(GetParam())};
+  const auto high = executor.add(timer("high", 30ms, 50, 10ms), {[&](const auto&) {
+                                   const std::uint64_t before = sleeps_of_other_workers();
+                                   burn(9ms);
+                                   disturbed += sleeps_of_other_workers() == before ? 0 : 1;
+                                 }});
+  // Gives those that wait for a release a higher priority than the job has.
+  executor.add(timer("rare", 100s, 90, 5ms), {[](const auto&) {}});
+  // Some of them are released in every job of the other one.
+  for (int i = 0; i < 5; ++i) {
+    executor.add(timer("low" + std::to_string(i), (7 + 2 * i) * 1ms, 10 + i, 1s, i * 1ms),
+                 {[i](const auto&) { burn(i * 200us); }});
+  }
+  executor.start();
+  const auto jobs = [&] { return executor.statistics(high.index).completed; };
+  EXPECT_TRUE(eventually([&] { return jobs() >= 40; }));
+  executor.stop();
+  EXPECT_LE(disturbed, jobs() / 10) << "of " << jobs();
+}
+
+TEST_P(LifePromises, ACallbackMayNameATopicOfTheTraceWhileAnotherThreadStops) {
+  std::atomic<bool> started{false};
+  std::atomic<bool> stops{false};
+  Executor executor{quiet(GetParam())};
+  executor.add(timer("task", 10s, 20), {[&](const auto&) {
+                 started = true;
+                 EXPECT_TRUE(eventually([&] { return stops.load(); }));
+                 // Time for stop() to begin to wait for this job.
+                 os::sleep_until(os::now() + 50ms);
+                 static_cast<void>(executor.trace_topic("topic"));
+               }});
+  executor.start();
+  ASSERT_TRUE(eventually([&] { return started.load(); }));
+  expect_to_return("stop()", [&] {
+    stops = true;
+    executor.stop();
+  });
+}
+
+// The callback hangs until somebody has told that it does.
+TEST_P(LifePromises, ADeadlineThatPassesIsToldWhileTheJobStillRuns) {
+  std::atomic<int> told{0};
+  std::atomic<bool> told_while_running{false};
+  std::atomic<bool> running{false};
+  Options options = quiet(GetParam());
+  options.handlers.deadline_miss = [&](const executor::Miss& miss) {
+    EXPECT_EQ(miss.running, running.load());
+    told_while_running = told_while_running || miss.running;
+    ++told;
+  };
+  Executor executor{options};
+  const auto added = executor.add(timer("hangs", 30s, 20, 5ms), {[&](const auto&) {
+                                    running = true;
+                                    static_cast<void>(eventually([&] { return told > 0; }));
+                                    running = false;
+                                  }});
+  run_until_each_completed(executor, 1);
+  EXPECT_TRUE(told_while_running);
+  EXPECT_EQ(told, 1);
+  EXPECT_EQ(executor.statistics(added.index).deadline_misses, 1U);
+}
+
+TEST_P(LifePromises, ABudgetThatIsUsedUpIsToldWhileTheJobStillRuns) {
+  std::atomic<int> told{0};
+  std::atomic<bool> told_while_running{false};
+  std::atomic<bool> running{false};
+  Options options = quiet(GetParam());
+  options.handlers.budget_overrun = [&](const executor::BudgetOverrun& overrun) {
+    EXPECT_EQ(overrun.running, running.load());
+    told_while_running = told_while_running || overrun.running;
+    ++told;
+  };
+  Executor executor{options};
+  sched::Task task = timer("hangs", 30s, 20);
+  task.parameters.budget = 2ms;
+  const auto added = executor.add(task, {[&](const auto&) {
+                                    running = true;
+                                    // Uses the CPU, but leaves some of it to others.
+                                    const auto give_up = os::now() + 10s;
+                                    while (told == 0 && os::now() < give_up) {
+                                      burn(1ms);
+                                      os::sleep_until(os::now() + 1ms);
+                                    }
+                                    running = false;
+                                  }});
+  run_until_each_completed(executor, 1);
+  EXPECT_TRUE(told_while_running);
+  EXPECT_EQ(told, 1);
+  EXPECT_EQ(executor.statistics(added.index).budget_overruns, 1U);
+}
+
+TEST_P(LifePromises, PlacesOfTasksThatWereRemovedAreUsedAgain) {
+  Options options = quiet(GetParam());
+  options.max_tasks = 8;
+  Executor executor{options};
+  executor.start();
+  for (int round = 0; round < 2000; ++round) {
+    std::atomic<int> runs{0};
+    const auto added = executor.add(message("guest", "outside", 10 + round % 50),
+                                    {[&](const auto&) { ++runs; }});
+    ASSERT_LT(added.index, options.max_tasks);
+    added.release.notify();
+    ASSERT_TRUE(eventually([&] { return runs > 0; }));
+    expect_to_return("remove()", [&] { executor.remove("guest").wait(); });
+  }
+  executor.stop();
+}
+
+}  // namespace
+}  // namespace takt::test
