@@ -176,9 +176,6 @@ class Subscription final : public SubscriptionBase {
   [[nodiscard]] detail::Notice* local_notice() noexcept override {
     return queue_ ? &queue_->notice : nullptr;
   }
-  [[nodiscard]] std::size_t count_local() const noexcept override {
-    return queue_ ? queue_->size() : 0;
-  }
 };
 
 }  // namespace takt

@@ -39,7 +39,8 @@ class SubscriptionBase : public executor::Input,
   // there.
   // - From a publisher of this process it runs inside publish(), on the publishing thread; from
   //   another process on a receiving thread of the middleware.
-  // - Messages that wait when it is set are reported at once, on the setting thread.
+  // - Messages that wait when it is set are reported at once, on the setting thread: those that
+  //   nobody was told of, and those that nobody has taken since.
   // - `count` is no promise: a full KEEP_LAST history drops messages after they were reported, so a
   //   take that finds nothing is normal. Take until nothing is left instead of counting.
   // When this returns, the function that was set before is neither running nor called again.
@@ -86,9 +87,10 @@ class SubscriptionBase : public executor::Input,
   virtual executor::Delivered deliver_newest() noexcept = 0;
   [[nodiscard]] virtual bool has_callback() const noexcept = 0;
 
-  // For executors: `owner` alone takes from now on, and `function` is called for arrivals (may be
-  // empty; then they are only remembered). Throws std::logic_error when another one has claimed it;
-  // the same one may claim again, to be told otherwise. Throws RclError.
+  // For executors: `owner` alone takes from now on, and `function` is called for messages that wait
+  // and that arrive (may be empty; then they are remembered for the next one). Throws
+  // std::logic_error when another one has claimed it; the same one may claim again, to be told
+  // otherwise. Throws RclError.
   void claim(const void* owner, std::function<void(std::size_t)> function);
   void release(const void* owner) noexcept;
 
@@ -114,7 +116,6 @@ class SubscriptionBase : public executor::Input,
   [[nodiscard]] bool take_announced(void* message, MessageInfo& info) noexcept;
 
   [[nodiscard]] virtual detail::Notice* local_notice() noexcept = 0;
-  [[nodiscard]] virtual std::size_t count_local() const noexcept = 0;
 
   std::shared_ptr<detail::NodeHandle> node_;
 
@@ -125,7 +126,7 @@ class SubscriptionBase : public executor::Input,
   void refuse_while_claimed() const;
   void listen(std::function<void(std::size_t)> function);
   void return_loan(void* message) noexcept;
-  void announce(std::size_t count) noexcept;
+  void count_taken(const Status& status, std::uint64_t waiting) noexcept;
 
   std::string name_;
   bool uses_intra_process_{false};
@@ -133,7 +134,6 @@ class SubscriptionBase : public executor::Input,
   std::unique_ptr<detail::IncompatibleQos> incompatible_;
   std::unique_ptr<detail::Notice> notice_;  // of messages from the middleware
   std::atomic<bool> listening_{false};
-  std::atomic<std::uint64_t> announced_{0};  // messages that the middleware has and we have not
   std::atomic<const void*> owner_{nullptr};
 };
 
