@@ -53,6 +53,7 @@ SubscriptionBase::SubscriptionBase(std::shared_ptr<detail::NodeHandle> node,
 }
 
 SubscriptionBase::~SubscriptionBase() {
+  node_->forget_subscription(name_);
   const std::scoped_lock lock{node_->mutex};
   incompatible_.reset();
   detail::log_failure(rcl_subscription_fini(&subscription_, &node_->node),

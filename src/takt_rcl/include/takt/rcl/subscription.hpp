@@ -41,7 +41,7 @@ class Subscription final : public SubscriptionBase {
         callback_{std::move(callback)},
         depth_{std::max<std::size_t>(qos.depth(), 1)} {
     constexpr std::size_t own_messages = 3;  // in hand, latest, and one that a user still reads
-    pool_.allow(own_messages);
+    pool_.grow(own_messages);
     if (!uses_intra_process()) return;
     channel_ = detail::find_channel<MessageT>(*node_, get_topic_name());
     queue_ = std::make_shared<Queue>(
