@@ -10,7 +10,6 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -144,9 +143,7 @@ class Subscription final : public SubscriptionBase {
       if (!take_announced(in_hand_.get(), parcel.info)) return false;
       parcel.shared = std::move(in_hand_);
     }
-    // The stamp is of CLOCK_REALTIME: the age counts, which both clocks see alike.
-    const auto age = std::chrono::system_clock::now() - parcel.info.source_timestamp;
-    parcel.sampled = os::now() - std::chrono::duration_cast<std::chrono::nanoseconds>(age);
+    parcel.sampled = detail::sample_time_of(parcel.info);
     return true;
   }
 
