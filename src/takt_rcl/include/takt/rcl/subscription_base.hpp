@@ -80,9 +80,17 @@ class SubscriptionBase : public executor::Input,
   // the middleware drops, it does not tell.
   [[nodiscard]] virtual std::uint64_t dropped() const noexcept = 0;
 
-  // For executors. Besides deliver_pending(): one message, the oldest or the newest that waits
-  // (older ones are dropped). From several threads; each waits until the callback of the one before
-  // it has ended, so a callback never runs twice at once.
+  // For executors, from several threads; the callback never runs twice at once.
+  // - deliver_pending(), before a reader runs, does not wait for the callback while a thread of
+  //   another core is in it: the reader then has what was delivered before, and `sampled` is of
+  //   that. The message in the callback, and those behind it, are left to the other thread and to
+  //   the next delivery. A callback on its own core, which the reader has preempted, ends first.
+  // - deliver_oldest() and deliver_newest(), of the subscription's own task, deliver one message,
+  // the
+  //   oldest or the newest that waits (older ones are dropped). They wait for a callback that is
+  //   under way, on whatever core: for one execution of it, however many messages are pending.
+  // Whoever waits lends its priority. Without a callback a delivery is the taking of a message, and
+  // all wait for each other. Called from the callback, they deliver nothing.
   virtual executor::Delivered deliver_oldest() noexcept = 0;
   virtual executor::Delivered deliver_newest() noexcept = 0;
   [[nodiscard]] virtual bool has_callback() const noexcept = 0;
