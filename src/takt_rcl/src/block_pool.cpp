@@ -1,38 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-#include <functional>
+#include <mutex>
+#include <new>
 #include <takt/rcl/block_pool.hpp>
 
 namespace takt::detail {
 
+BlockPool::~BlockPool() {
+  while (void* const block = take(0)) ::operator delete(block);
+}
+
 void BlockPool::grow(std::size_t blocks) {
-  Slab slab{.blocks = std::make_unique<Block[]>(blocks), .size = blocks};
-  const std::lock_guard lock{mutex_};
-  std::size_t all = blocks;
-  for (const Slab& other : slabs_) all += other.size;
-  free_.reserve(all);
-  for (std::size_t i = 0; i < blocks; ++i) free_.push_back(&slab.blocks[i]);
-  slabs_.push_back(std::move(slab));
+  {
+    const std::lock_guard lock{mutex_};
+    kept_ += blocks;
+  }
+  for (std::size_t i = 0; i < blocks; ++i) put_back(::operator new(block_size), block_size);
 }
 
-void* BlockPool::get(std::size_t bytes) noexcept {
-  if (bytes > sizeof(Block)) return nullptr;
-  const std::lock_guard lock{mutex_};
-  if (free_.empty()) return nullptr;
-  void* const block = free_.back();
-  free_.pop_back();
-  return block;
+void BlockPool::shrink(std::size_t blocks) noexcept {
+  std::size_t kept = 0;
+  {
+    const std::lock_guard lock{mutex_};
+    kept = kept_ -= blocks;
+  }
+  while (void* const block = take(kept)) ::operator delete(block);
 }
 
-bool BlockPool::put_back(void* block) noexcept {
+void* BlockPool::get(std::size_t bytes) {
+  if (bytes > block_size) return ::operator new(bytes);
+  void* const block = take(0);
+  return block != nullptr ? block : ::operator new(block_size);
+}
+
+void BlockPool::put_back(void* block, std::size_t bytes) noexcept {
+  if (bytes > block_size || !keep(block)) ::operator delete(block);
+}
+
+bool BlockPool::keep(void* block) noexcept {
   const std::lock_guard lock{mutex_};
-  const bool mine = std::ranges::any_of(slabs_, [block](const Slab& slab) {
-    // std::less orders pointers into different arrays, which < does not.
-    return !std::less<>{}(block, static_cast<void*>(slab.blocks.get())) &&
-           std::less<>{}(block, static_cast<void*>(slab.blocks.get() + slab.size));
-  });
-  if (mine) free_.push_back(block);
-  return mine;
+  if (free_ == kept_) return false;
+  first_ = ::new (block) Free{first_};
+  ++free_;
+  return true;
+}
+
+// A free block while there are more than `but` of them, else null.
+void* BlockPool::take(std::size_t but) noexcept {
+  const std::lock_guard lock{mutex_};
+  if (free_ <= but) return nullptr;
+  --free_;
+  return std::exchange(first_, first_->next);
 }
 
 }  // namespace takt::detail

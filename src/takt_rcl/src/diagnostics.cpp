@@ -97,6 +97,12 @@ class Diagnostics::Implementation {
   Implementation& operator=(Implementation&&) = delete;
 
  private:
+  // A task as it was in the last report.
+  struct Former {
+    std::string name;
+    TaskStatistics statistics;
+  };
+
   void run(nanoseconds period) {
     os::TimePoint next = os::now();
     do {
@@ -113,14 +119,19 @@ class Diagnostics::Implementation {
     array.header.stamp.sec = static_cast<std::int32_t>(seconds.count());
     array.header.stamp.nanosec =
         static_cast<std::uint32_t>(std::chrono::duration_cast<nanoseconds>(now - seconds).count());
-    const std::vector<TaskIndex> tasks = executor_.tasks();
-    former_.resize(tasks.empty() ? 0 : tasks.back() + 1);
+    const std::vector<NamedTask> tasks = executor_.tasks();
+    former_.resize(tasks.empty() ? 0 : tasks.back().index + 1);
     array.status.reserve(tasks.size() + 1);
     describe_executor(tasks.size(), status_of("executor", array));
-    for (const TaskIndex task : tasks) {
-      const TaskStatistics statistics = executor_.core().statistics(task);
-      describe(statistics, former_[task], status_of(executor_.task_name(task), array));
-      former_[task] = statistics;
+    for (const NamedTask& task : tasks) {
+      const TaskStatistics statistics = executor_.core().statistics(task.index);
+      Former& former = former_[task.index];
+      // Another task in the place of a removed one has counted from zero.
+      const bool same =
+          former.name == task.name && former.statistics.releases <= statistics.releases;
+      describe(statistics, same ? former.statistics : TaskStatistics{},
+               status_of(task.name, array));
+      former = {.name = task.name, .statistics = statistics};
     }
     // A report that cannot be sent is followed by the next one.
     static_cast<void>(publisher_->publish(array));
@@ -153,7 +164,7 @@ class Diagnostics::Implementation {
   std::string name_;
   SchedulingExecutor& executor_;
   std::shared_ptr<Publisher<DiagnosticArray>> publisher_;
-  std::vector<TaskStatistics> former_;  // of the last report, by task
+  std::vector<Former> former_;  // by index
   os::StopFlag stop_;
   os::Thread thread_;  // last: it uses all of the above
 };

@@ -2,6 +2,7 @@
 #include "executor_tasks.hpp"
 
 #include <algorithm>
+#include <ranges>
 #include <stdexcept>
 #include <utility>
 
@@ -81,8 +82,9 @@ TaskIndex SchedulingExecutor::Tasks::add(executor::Executor& core, sched::Task t
                                          executor::Binding binding, const TaskOptions& options,
                                          const std::shared_ptr<Timer>& timer,
                                          const std::shared_ptr<SubscriptionBase>& source) {
-  Added added{
-      .name = task.name, .group = task.group, .timer = timer, .source = source, .reads = {}};
+  ByIndex coming;
+  Added& added = coming[0];
+  added = {.name = task.name, .group = task.group, .timer = timer, .source = source, .reads = {}};
   for (const ReadFrom& read : options.reads) added.reads.push_back(read.subscription);
   const std::lock_guard changing{changing_};
   refuse_second_task(added);
@@ -92,48 +94,56 @@ TaskIndex SchedulingExecutor::Tasks::add(executor::Executor& core, sched::Task t
   if (!task.trigger.empty()) core.declare_external_topic(task.trigger);
   use_all(added);
   {
-    // Before the executor below knows the task: it may run, and ask for its name, at once.
     const std::lock_guard lock{mutex_};
-    added_.push_back(added);
+    coming_ = coming.extract(coming.begin());
   }
   executor::AddedTask result;
   try {
     result = core.add(std::move(task), std::move(binding));
   } catch (...) {
-    {
-      const std::lock_guard lock{mutex_};
-      added_.pop_back();
-    }
     disuse_all(added);
+    const std::lock_guard lock{mutex_};
+    std::erase_if(added_, [&](const auto& met) { return &met.second == &added; });
+    coming_ = {};
     throw;
   }
-  {
-    const std::lock_guard lock{mutex_};
-    added_.back().running = true;
-  }
-  if (source != nullptr) {
-    source->claim(this, [release = result.release](std::size_t count) {
-      for (std::size_t i = 0; i < count; ++i) static_cast<void>(release.notify());
-    });
-  }
+  meet(result.index);
+  added.release = result.release;
+  announce_to(added);
   return result.index;
+}
+
+void SchedulingExecutor::Tasks::meet(TaskIndex task) noexcept {
+  const std::lock_guard lock{mutex_};
+  if (coming_.empty() || added_.contains(task)) return;
+  coming_.key() = task;
+  added_.insert(std::move(coming_));
 }
 
 void SchedulingExecutor::Tasks::remove(executor::Executor& core, std::string_view name) {
   const std::lock_guard changing{changing_};
-  core.remove(name);
-  Added removed;
-  {
-    const std::lock_guard lock{mutex_};
-    const auto found = std::ranges::find_if(added_, [&](const Added& added) {
-      return (added.timer || added.source) && added.name == name;
-    });
-    if (found == added_.end()) return;
-    removed = std::move(*found);
-    *found = {.name = removed.name, .group = {}, .timer = nullptr, .source = nullptr, .reads = {}};
+  const auto found = find(name);
+  if (found == added_.end()) return core.remove(name);  // which says that there is none
+  const Added& going = found->second;
+  // First: the executor below may give the place of a removed task to another one.
+  if (going.source != nullptr) going.source->claim(this, nullptr);
+  try {
+    core.remove(name);
+  } catch (...) {
+    announce_to(going);
+    throw;
   }
-  if (removed.source != nullptr) removed.source->claim(this, nullptr);
-  disuse_all(removed);
+  disuse_all(going);
+  const std::lock_guard lock{mutex_};
+  added_.erase(found);
+}
+
+// Messages of its subscription, those that wait too, release the task from now on.
+void SchedulingExecutor::Tasks::announce_to(const Added& added) {
+  if (added.source == nullptr) return;
+  added.source->claim(this, [release = added.release](std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) static_cast<void>(release.notify());
+  });
 }
 
 void SchedulingExecutor::Tasks::release_subscriptions() noexcept {
@@ -142,14 +152,14 @@ void SchedulingExecutor::Tasks::release_subscriptions() noexcept {
 
 // When no callback runs any more.
 SchedulingExecutor::Tasks::~Tasks() {
-  for (const Added& added : added_) {
+  for (const auto& [index, added] : added_) {
     if (added.timer) added.timer->release(this);
   }
 }
 
 // A callback under two tasks would run twice at once.
 void SchedulingExecutor::Tasks::refuse_second_task(const Added& added) const {
-  for (const Added& other : added_) {
+  for (const auto& [index, other] : added_) {
     const bool same_timer = added.timer && other.timer == added.timer;
     if (!same_timer && !(added.source && other.source == added.source)) continue;
     const std::string what = same_timer ? "timer" : "subscription";
@@ -172,7 +182,7 @@ void SchedulingExecutor::Tasks::refuse_delivery_outside_of_groups(const Added& a
             (reader.group.empty() ? "outside of any group" : "in group '" + reader.group + "'"),
         "put both tasks into one group, or let the reader use a subscription of its own");
   };
-  for (const Added& other : added_) {
+  for (const auto& [index, other] : added_) {
     check(added, other);
     check(other, added);
   }
@@ -221,33 +231,39 @@ void SchedulingExecutor::Tasks::disuse(
 
 bool SchedulingExecutor::Tasks::has(const void* entity) const {
   const std::lock_guard lock{mutex_};
-  return std::ranges::any_of(added_, [entity](const Added& added) {
+  return std::ranges::any_of(added_ | std::views::values, [entity](const Added& added) {
     return added.timer.get() == entity || added.source.get() == entity;
   });
 }
 
-std::vector<TaskIndex> SchedulingExecutor::Tasks::present() const {
+std::vector<NamedTask> SchedulingExecutor::Tasks::present() const {
   const std::lock_guard lock{mutex_};
-  std::vector<TaskIndex> tasks;
-  for (std::size_t i = 0; i < added_.size(); ++i) {
-    if (added_[i].running) tasks.push_back(static_cast<TaskIndex>(i));
-  }
+  std::vector<NamedTask> tasks;
+  for (const auto& [index, added] : added_) tasks.push_back({.index = index, .name = added.name});
   return tasks;
+}
+
+SchedulingExecutor::Tasks::ByIndex::const_iterator SchedulingExecutor::Tasks::find(
+    std::string_view name) const {
+  return std::ranges::find_if(added_, [&](const auto& task) { return task.second.name == name; });
 }
 
 TaskIndex SchedulingExecutor::Tasks::index_of(std::string_view name) const {
   const std::lock_guard lock{mutex_};
-  // The last one: a name may be used again after it was removed.
-  const auto found = std::ranges::find(added_.rbegin(), added_.rend(), name, &Added::name);
-  if (found == added_.rend()) {
+  const auto found = find(name);
+  if (found == added_.end()) {
     throw std::out_of_range{"the executor has no task '" + std::string{name} + "'"};
   }
-  return static_cast<TaskIndex>(added_.rend() - found - 1);
+  return found->first;
 }
 
 const std::string& SchedulingExecutor::Tasks::name_of(TaskIndex task) const {
   const std::lock_guard lock{mutex_};
-  return added_.at(task).name;
+  const auto found = added_.find(task);
+  if (found == added_.end()) {
+    throw std::out_of_range{"the executor has no task with index " + std::to_string(task)};
+  }
+  return found->second.name;
 }
 
 void SchedulingExecutor::Tasks::refuse_after_start() const {

@@ -4,7 +4,6 @@
 // subscription each is, and which subscriptions it has claimed.
 #pragma once
 
-#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -41,8 +40,12 @@ class SchedulingExecutor::Tasks {
   void remove(executor::Executor& core, std::string_view name);
   void release_subscriptions() noexcept;
 
+  // This is the index of the task that is being added, if any is: it may run, and handlers be
+  // called for it, before the executor below has told add().
+  void meet(TaskIndex task) noexcept;
+
   [[nodiscard]] bool has(const void* entity) const;
-  [[nodiscard]] std::vector<TaskIndex> present() const;
+  [[nodiscard]] std::vector<NamedTask> present() const;
   [[nodiscard]] TaskIndex index_of(std::string_view name) const;
   [[nodiscard]] const std::string& name_of(TaskIndex task) const;
   void refuse_after_start() const;
@@ -55,11 +58,15 @@ class SchedulingExecutor::Tasks {
     std::string name;
     std::string group;
     std::shared_ptr<Timer> timer;
-    std::shared_ptr<SubscriptionBase> source;  // neither of both: removed
+    std::shared_ptr<SubscriptionBase> source;
     std::vector<std::shared_ptr<SubscriptionBase>> reads;
-    bool running{false};  // the executor below has it
+    executor::ReleaseHandle release{};
   };
+  // As the executor below numbers them, which uses the numbers of removed tasks again.
+  using ByIndex = std::map<TaskIndex, Added>;
 
+  [[nodiscard]] ByIndex::const_iterator find(std::string_view name) const;
+  void announce_to(const Added& added);
   void refuse_second_task(const Added& added) const;
   void refuse_delivery_outside_of_groups(const Added& added) const;
   void use_all(const Added& added);
@@ -73,7 +80,8 @@ class SchedulingExecutor::Tasks {
   std::map<std::shared_ptr<SubscriptionBase>, int> users_;
 
   mutable executor::PriorityMutex mutex_;
-  std::deque<Added> added_;  // by index; names do not move
+  ByIndex added_;
+  ByIndex::node_type coming_;  // being added, until its index is known
 };
 
 }  // namespace takt

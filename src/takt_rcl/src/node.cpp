@@ -52,29 +52,49 @@ std::string without_slash(const char* name) {
 }  // namespace
 
 std::string NodeHandle::name_of_timer() {
-  return number(without_slash(rcl_node_get_fully_qualified_name(&node)) + ".timer", true);
+  const std::scoped_lock lock{entities_mutex};
+  return without_slash(rcl_node_get_fully_qualified_name(&node)) + ".timer" +
+         std::to_string(++timers_made_);
 }
 
 std::string NodeHandle::name_of_topic(const std::string& full_topic) {
-  return number(without_slash(rcl_node_get_fully_qualified_name(&node)) + "." +
-                    without_slash(full_topic.c_str()),
-                false);
+  const std::string first = without_slash(rcl_node_get_fully_qualified_name(&node)) + "." +
+                            without_slash(full_topic.c_str());
+  const std::scoped_lock lock{entities_mutex};
+  std::string name = first;
+  for (int number = 2; !names_.insert(name).second; ++number) name = first + std::to_string(number);
+  return name;
 }
 
-std::string NodeHandle::number(const std::string& name, bool first_too) {
+void NodeHandle::forget_subscription(const std::string& name) noexcept {
   const std::scoped_lock lock{entities_mutex};
-  const int count = ++names_[name];
-  return count > 1 || first_too ? name + std::to_string(count) : name;
+  names_.erase(name);
+  std::erase_if(subscriptions, [](const auto& known) { return known.expired(); });
 }
 
 std::shared_ptr<void> find_channel(NodeHandle& node, const std::string& topic, std::type_index type,
                                    std::shared_ptr<void> (*make)()) {
   ContextHandle& context = *node.context;
   if (!context.use_intra_process) return nullptr;
+  const std::pair key{topic, type};
   const std::scoped_lock lock{context.channels_mutex};
-  std::weak_ptr<void>& known = context.channels[{topic, type}];
+  std::weak_ptr<void>& known = context.channels[key];
   std::shared_ptr<void> channel = known.lock();
-  if (channel == nullptr) known = channel = make();
+  if (channel == nullptr) {
+    std::shared_ptr<void> made = make();
+    void* const address = made.get();
+    // The last one who has it takes the entry out, unless there is a new one meanwhile.
+    known = channel = std::shared_ptr<void>{
+        address, [made = std::move(made), key, of = node.context](void*) mutable {
+          const std::shared_ptr<ContextHandle> still = std::move(of);
+          made.reset();
+          const std::scoped_lock forgetting{still->channels_mutex};
+          const auto entry = still->channels.find(key);
+          if (entry != still->channels.end() && entry->second.expired()) {
+            still->channels.erase(entry);
+          }
+        }};
+  }
   return channel;
 }
 
@@ -113,7 +133,6 @@ std::shared_ptr<Timer> Node::add_timer(std::chrono::nanoseconds period,
 
 void Node::keep(const std::shared_ptr<SubscriptionBase>& subscription) const {
   const std::scoped_lock lock{handle_->entities_mutex};
-  std::erase_if(handle_->subscriptions, [](const auto& known) { return known.expired(); });
   handle_->subscriptions.push_back(subscription);
 }
 

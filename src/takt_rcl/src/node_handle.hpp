@@ -5,9 +5,9 @@
 
 #include <rcl/node.h>
 
-#include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <takt/rcl/subscription_base.hpp>
 #include <takt/rcl/timer.hpp>
@@ -27,9 +27,11 @@ struct NodeHandle {
   // "topic 'scan', node '/radar'", for errors.
   [[nodiscard]] std::string describe_topic(const std::string& topic) const;
 
-  // Names of tasks, each given once: "robot/guard.timer1", "robot/guard.scan", "robot/guard.scan2".
+  // Names of tasks: "robot/guard.timer1", "robot/guard.scan", "robot/guard.scan2". That of a
+  // subscription is free for another one when it is forgotten.
   [[nodiscard]] std::string name_of_timer();
   [[nodiscard]] std::string name_of_topic(const std::string& full_topic);
+  void forget_subscription(const std::string& name) noexcept;
 
   std::shared_ptr<ContextHandle> context;
   rcl_node_t node;
@@ -42,8 +44,8 @@ struct NodeHandle {
   std::vector<std::weak_ptr<SubscriptionBase>> subscriptions;
 
  private:
-  [[nodiscard]] std::string number(const std::string& name, bool first_too);
-  std::map<std::string, int> names_;
+  int timers_made_{0};
+  std::set<std::string> names_;  // of subscriptions
 };
 
 }  // namespace takt::detail

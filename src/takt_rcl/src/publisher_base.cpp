@@ -4,6 +4,7 @@
 #include <chrono>
 #include <mutex>
 #include <string_view>
+#include <takt/rcl/publication_scope.hpp>
 #include <takt/rcl/publisher_base.hpp>
 #include <utility>
 
@@ -82,11 +83,16 @@ QoS PublisherBase::get_actual_qos() const {
 }
 
 Status PublisherBase::publish_message(const void* message) noexcept {
-  return detail::to_status(rcl_publish(&publisher_, message, nullptr));
+  return counted(detail::to_status(rcl_publish(&publisher_, message, nullptr)));
 }
 
 Status PublisherBase::publish_loan(void* message) noexcept {
-  return detail::to_status(rcl_publish_loaned_message(&publisher_, message, nullptr));
+  return counted(detail::to_status(rcl_publish_loaned_message(&publisher_, message, nullptr)));
+}
+
+Status PublisherBase::counted(Status status) const noexcept {
+  if (status) detail::PublicationScope::count(*this);
+  return status;
 }
 
 Status PublisherBase::borrow_loan(void*& message) noexcept {

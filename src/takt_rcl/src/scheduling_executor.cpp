@@ -15,23 +15,17 @@ using sched::TaskKind;
 SchedulingExecutor::SchedulingExecutor(ExecutorOptions options)
     : tasks_{std::make_unique<Tasks>(options.handlers)} {
   // The executor below takes its handlers now; those that come later are found through these.
-  executor::Handlers& handlers = tasks_->handlers;
-  options.handlers = {.deadline_miss =
-                          [&handlers](const Miss& miss) {
-                            if (handlers.deadline_miss) handlers.deadline_miss(miss);
-                          },
-                      .skip =
-                          [&handlers](const Skip& skip) {
-                            if (handlers.skip) handlers.skip(skip);
-                          },
-                      .budget_overrun =
-                          [&handlers](const BudgetOverrun& overrun) {
-                            if (handlers.budget_overrun) handlers.budget_overrun(overrun);
-                          },
-                      .age_violation =
-                          [&handlers](const AgeViolation& violation) {
-                            if (handlers.age_violation) handlers.age_violation(violation);
-                          }};
+  const auto pass_on = [&tasks = *tasks_](auto executor::Handlers::*handler) {
+    return [&tasks, handler](const auto& event) {
+      if (!(tasks.handlers.*handler)) return;
+      tasks.meet(event.task);
+      (tasks.handlers.*handler)(event);
+    };
+  };
+  options.handlers = {.deadline_miss = pass_on(&executor::Handlers::deadline_miss),
+                      .skip = pass_on(&executor::Handlers::skip),
+                      .budget_overrun = pass_on(&executor::Handlers::budget_overrun),
+                      .age_violation = pass_on(&executor::Handlers::age_violation)};
   core_ = std::make_unique<executor::Executor>(std::move(options));
 }
 
@@ -168,7 +162,7 @@ TaskStatistics SchedulingExecutor::statistics(std::string_view task) const {
   return core_->statistics(tasks_->index_of(task));
 }
 
-std::vector<TaskIndex> SchedulingExecutor::tasks() const {
+std::vector<NamedTask> SchedulingExecutor::tasks() const {
   return tasks_->present();
 }
 

@@ -2,7 +2,7 @@
 #include <chrono>
 #include <mutex>
 #include <stdexcept>
-#include <takt/rcl/local_queue.hpp>
+#include <takt/rcl/notice.hpp>
 #include <takt/rcl/subscription_base.hpp>
 #include <utility>
 
@@ -30,7 +30,7 @@ SubscriptionBase::SubscriptionBase(std::shared_ptr<detail::NodeHandle> node,
                                    const SubscriptionOptions& options)
     : node_{std::move(node)},
       subscription_{rcl_get_zero_initialized_subscription()},
-      notice_{std::make_unique<detail::Notice>()} {
+      notice_{std::make_unique<detail::Notice>(qos.depth())} {
   rcl_subscription_options_t rcl_options = rcl_subscription_get_default_options();
   rcl_options.qos = qos.get_rmw_qos_profile();
   if (options.loaned_messages) rcl_options.disable_loaned_message = !*options.loaned_messages;
@@ -53,6 +53,7 @@ SubscriptionBase::SubscriptionBase(std::shared_ptr<detail::NodeHandle> node,
 }
 
 SubscriptionBase::~SubscriptionBase() {
+  node_->forget_subscription(name_);
   const std::scoped_lock lock{node_->mutex};
   incompatible_.reset();
   detail::log_failure(rcl_subscription_fini(&subscription_, &node_->node),
@@ -70,32 +71,28 @@ void SubscriptionBase::stop_listening() noexcept {
 }
 
 void SubscriptionBase::listen(std::function<void(std::size_t)> function) {
-  if (function && local_notice() != nullptr) {
-    // One function, in two places: whoever destroys it must find it used nowhere else.
-    function = [shared = std::make_shared<std::function<void(std::size_t)>>(std::move(function))](
-                   std::size_t count) { (*shared)(count); };
+  if (!listening_) {
+    // noexcept: an exception must not travel through the C code of the middleware.
+    const auto call = [](const void* notice, std::size_t count) noexcept {
+      static_cast<detail::Notice*>(const_cast<void*>(notice))->call(count);
+    };
+    const rcl_ret_t code =
+        rcl_subscription_set_on_new_message_callback(&subscription_, call, notice_.get());
+    if (code != RCL_RET_OK) {
+      detail::throw_rcl_error(code, "cannot set the on-new-message callback",
+                              node_->describe_topic(get_topic_name()));
+    }
+    listening_ = true;
   }
-  notice_->set(function);
-  // noexcept: an exception must not travel through the C code of the middleware.
-  const auto call = [](const void* self, std::size_t count) noexcept {
-    static_cast<SubscriptionBase*>(const_cast<void*>(self))->announce(count);
-  };
-  const rcl_ret_t code = rcl_subscription_set_on_new_message_callback(&subscription_, call, this);
-  if (code != RCL_RET_OK) {
-    notice_->set(nullptr);
-    detail::throw_rcl_error(code, "cannot set the on-new-message callback",
-                            node_->describe_topic(get_topic_name()));
-  }
-  listening_ = true;
   if (detail::Notice* const local = local_notice()) {
-    local->set(std::move(function));
-    if (const std::size_t waiting = count_local(); waiting > 0) local->call(waiting);
+    if (function) {
+      // One function, in two places: whoever destroys it must find it used nowhere else.
+      function = [shared = std::make_shared<std::function<void(std::size_t)>>(std::move(function))](
+                     std::size_t count) { (*shared)(count); };
+    }
+    local->set(function);
   }
-}
-
-void SubscriptionBase::announce(std::size_t count) noexcept {
-  announced_.fetch_add(count);
-  notice_->call(count);
+  notice_->set(std::move(function));
 }
 
 void SubscriptionBase::clear_on_new_message_callback() {
@@ -157,30 +154,39 @@ QoS SubscriptionBase::get_actual_qos() const {
 }
 
 Status SubscriptionBase::take_message(void* message, MessageInfo& info) noexcept {
+  const std::uint64_t waiting = notice_->waiting();
   rmw_message_info_t rmw_info = rmw_get_zero_initialized_message_info();
   const Status status = detail::to_status(rcl_take(&subscription_, message, &rmw_info, nullptr));
   if (status) set_info(info, rmw_info);
+  count_taken(status, waiting);
   return status;
 }
 
 bool SubscriptionBase::take_announced(void* message, MessageInfo& info) noexcept {
-  const bool listening = listening_;
-  const std::uint64_t announced = announced_.load();
-  if (listening && announced == 0) return false;
-  const Status status = take_message(message, info);
-  // What was dropped after it was announced is known to be gone when a take finds nothing.
-  if (listening) announced_.fetch_sub(status ? 1 : announced);
-  return static_cast<bool>(status);
+  if (listening_ && notice_->waiting() == 0) return false;
+  return static_cast<bool>(take_message(message, info));
 }
 
 Status SubscriptionBase::take_loan(void*& message, MessageInfo& info) noexcept {
   // rcl itself takes loans also where the subscription was created without them.
   if (!can_loan_messages()) return Status{RCL_RET_UNSUPPORTED};
+  const std::uint64_t waiting = notice_->waiting();
   rmw_message_info_t rmw_info = rmw_get_zero_initialized_message_info();
   const Status status =
       detail::to_status(rcl_take_loaned_message(&subscription_, &message, &rmw_info, nullptr));
   if (status) set_info(info, rmw_info);
+  count_taken(status, waiting);
   return status;
+}
+
+// `waiting`: before the take. What was taken unannounced is not announced any more, and what was
+// dropped after it was announced is known to be gone when a take finds nothing.
+void SubscriptionBase::count_taken(const Status& status, std::uint64_t waiting) noexcept {
+  if (status) {
+    notice_->gone(waiting > 0 ? 1 : 0);
+  } else if (status.nothing_taken()) {
+    notice_->gone(waiting);
+  }
 }
 
 void SubscriptionBase::return_loan(void* message) noexcept {

@@ -78,13 +78,14 @@ TEST(Callback, is_replaced_and_cleared) {
   ASSERT_TRUE(link.out->publish(Sample{}));
   ASSERT_TRUE(eventually([&] { return first == 1; }));
   link.in->set_on_new_message_callback([&](std::size_t count) noexcept { second += count; });
+  EXPECT_EQ(second, 1U);  // which nobody has taken
   ASSERT_TRUE(link.out->publish(Sample{}));
-  ASSERT_TRUE(eventually([&] { return second == 1; }));
+  ASSERT_TRUE(eventually([&] { return second == 2; }));
   link.in->clear_on_new_message_callback();
   ASSERT_TRUE(link.out->publish(Sample{}));
   ASSERT_TRUE(link.out->wait_for_all_acked(20s));
   EXPECT_EQ(first, 1U);
-  EXPECT_EQ(second, 1U);
+  EXPECT_EQ(second, 2U);
 }
 
 TEST(Callback, frees_what_it_captured_when_replaced_cleared_or_destroyed) {

@@ -6,35 +6,41 @@
 
 #include <cstddef>
 #include <memory>
-#include <mutex>
 #include <takt/executor/mutex.hpp>
 #include <utility>
-#include <vector>
 
 namespace takt::detail {
 
 class BlockPool {
  public:
-  // Adds room for `blocks` control blocks.
-  void grow(std::size_t blocks);
+  BlockPool() = default;
+  ~BlockPool();
+  BlockPool(const BlockPool&) = delete;
+  BlockPool& operator=(const BlockPool&) = delete;
+  BlockPool(BlockPool&&) = delete;
+  BlockPool& operator=(BlockPool&&) = delete;
 
-  // From any thread. Null: no block is free, or `bytes` do not fit into one.
-  [[nodiscard]] void* get(std::size_t bytes) noexcept;
-  // False: the block is not of this pool.
-  [[nodiscard]] bool put_back(void* block) noexcept;
+  // Keeps so many more blocks from now on, or so many less.
+  void grow(std::size_t blocks);
+  void shrink(std::size_t blocks) noexcept;
+
+  // From any thread. Allocates when no block is free, or `bytes` do not fit into one.
+  [[nodiscard]] void* get(std::size_t bytes);
+  void put_back(void* block, std::size_t bytes) noexcept;
 
  private:
-  struct alignas(std::max_align_t) Block {
-    std::byte bytes[64];
-  };
-  struct Slab {
-    std::unique_ptr<Block[]> blocks;
-    std::size_t size;
+  static constexpr std::size_t block_size = 64;
+  struct Free {
+    Free* next;
   };
 
+  [[nodiscard]] bool keep(void* block) noexcept;
+  [[nodiscard]] void* take(std::size_t but) noexcept;
+
   executor::PriorityMutex mutex_;
-  std::vector<Slab> slabs_;
-  std::vector<void*> free_;  // has room for all blocks
+  Free* first_{nullptr};
+  std::size_t free_{0};
+  std::size_t kept_{0};  // at most so many are free
 };
 
 // The allocator of a shared pointer; the control block keeps the pool alive.
@@ -48,11 +54,10 @@ class BlockAllocator {
   explicit BlockAllocator(const BlockAllocator<Other>& other) noexcept : pool_{other.pool()} {}
 
   [[nodiscard]] T* allocate(std::size_t count) {
-    void* const block = pool_->get(count * sizeof(T));
-    return static_cast<T*>(block != nullptr ? block : ::operator new(count * sizeof(T)));
+    return static_cast<T*>(pool_->get(count * sizeof(T)));
   }
-  void deallocate(T* memory, std::size_t) noexcept {
-    if (!pool_->put_back(memory)) ::operator delete(memory);
+  void deallocate(T* memory, std::size_t count) noexcept {
+    pool_->put_back(memory, count * sizeof(T));
   }
 
   [[nodiscard]] const std::shared_ptr<BlockPool>& pool() const noexcept { return pool_; }

@@ -28,13 +28,15 @@ class LocalChannel {
   using Queues = std::vector<std::shared_ptr<Queue>>;
 
   void add(const std::shared_ptr<Queue>& queue) {
-    // One more than the queue holds is in the callback, one in the publisher's hands.
-    pool_.allow(queue->depth() + 2);
-    blocks_->grow(queue->depth() + 2);
+    pool_.grow(needs_of(*queue));
+    blocks_->grow(needs_of(*queue));
     change([&](Queues& queues) { queues.push_back(queue); });
   }
+  // What was added for it is given back.
   void remove(const std::shared_ptr<Queue>& queue) {
     change([&](Queues& queues) { std::erase(queues, queue); });
+    pool_.shrink(needs_of(*queue));
+    blocks_->shrink(needs_of(*queue));
   }
 
   // The readers now, null when there are none. The list does not change; it keeps its queues alive.
@@ -54,6 +56,11 @@ class LocalChannel {
   }
 
  private:
+  // One more than the queue holds is in the callback, one in the publisher's hands.
+  [[nodiscard]] static std::size_t needs_of(const Queue& queue) noexcept {
+    return queue.depth() + 2;
+  }
+
   template <class Function>
   void change(Function function) {
     const std::lock_guard changing{change_mutex_};

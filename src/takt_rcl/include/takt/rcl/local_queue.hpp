@@ -8,12 +8,12 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <takt/executor/mutex.hpp>
 #include <takt/os/clock.hpp>
 #include <takt/rcl/message_info.hpp>
+#include <takt/rcl/notice.hpp>
 #include <utility>
 #include <vector>
 
@@ -30,25 +30,6 @@ struct Parcel {
   [[nodiscard]] const MessageT& message() const noexcept { return owned ? *owned : *shared; }
 };
 
-// Whom to tell about arrivals. Replacing waits for a call that is under way.
-class Notice {
- public:
-  using Function = std::function<void(std::size_t)>;
-
-  void set(Function function) {
-    const std::lock_guard lock{mutex_};
-    function_.swap(function);
-  }
-  void call(std::size_t count) noexcept {
-    const std::lock_guard lock{mutex_};
-    if (function_) function_(count);
-  }
-
- private:
-  executor::PriorityMutex mutex_;
-  Function function_;
-};
-
 // push() from any thread, pop() from one at a time. Never waits for longer than it takes to move a
 // pointer; messages are destroyed outside of the lock.
 template <class MessageT>
@@ -57,7 +38,10 @@ class LocalQueue {
   // `reliable`: hears reliable publishers only, as DDS has it. `owning`: its callback takes
   // unique_ptr.
   LocalQueue(std::size_t depth, bool reliable, bool owning)
-      : slots_(std::max<std::size_t>(depth, 1)), reliable_{reliable}, owning_{owning} {}
+      : notice{std::max<std::size_t>(depth, 1)},
+        slots_(std::max<std::size_t>(depth, 1)),
+        reliable_{reliable},
+        owning_{owning} {}
 
   [[nodiscard]] bool hears(bool reliable_publisher) const noexcept {
     return reliable_publisher || !reliable_;
@@ -73,6 +57,7 @@ class LocalQueue {
       first_ = after(first_, 1);
       --size_;
       dropped_.fetch_add(1, std::memory_order_relaxed);
+      notice.gone(1);
     }
     slots_[after(first_, size_)] = std::move(parcel);
     ++size_;
@@ -85,25 +70,22 @@ class LocalQueue {
     parcel = std::move(slots_[first_]);
     first_ = after(first_, 1);
     --size_;
+    notice.gone(1);
     return true;
   }
 
-  [[nodiscard]] std::size_t size() const noexcept {
-    const std::lock_guard lock{mutex_};
-    return size_;
-  }
   [[nodiscard]] std::uint64_t dropped() const noexcept {
     return dropped_.load(std::memory_order_relaxed);
   }
 
-  Notice notice;
+  Notice notice;  // called by the publisher after push()
 
  private:
   [[nodiscard]] std::size_t after(std::size_t slot, std::size_t count) const noexcept {
     return slot + count < slots_.size() ? slot + count : slot + count - slots_.size();
   }
 
-  mutable executor::PriorityMutex mutex_;
+  executor::PriorityMutex mutex_;
   std::vector<Parcel<MessageT>> slots_;
   std::size_t first_{0};
   std::size_t size_{0};

@@ -5,8 +5,10 @@
 // to it. It keeps the capacity of its sequences.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <takt/executor/mutex.hpp>
@@ -17,12 +19,26 @@ namespace takt::detail {
 template <class MessageT>
 class MessagePool {
  public:
-  // Lets the pool grow to `more` messages beyond those allowed so far. Each is allocated when it is
+  // Lets the pool keep `more` messages beyond those allowed so far. Each is allocated when it is
   // first needed, because a message may be large and the need small.
-  void allow(std::size_t more) {
+  void grow(std::size_t more) {
     const std::lock_guard lock{mutex_};
     allowed_ += more;
     messages_.reserve(allowed_);
+  }
+
+  // Takes as much back. A message that is in use lives as long as its users have it.
+  void shrink(std::size_t less) {
+    std::vector<std::shared_ptr<MessageT>> surplus;  // destroyed when the lock is free again
+    const std::lock_guard lock{mutex_};
+    allowed_ -= less;
+    std::vector<std::shared_ptr<MessageT>> kept;
+    kept.reserve(allowed_);
+    const std::size_t count = std::min(messages_.size(), allowed_);
+    std::move(messages_.begin(), messages_.begin() + static_cast<std::ptrdiff_t>(count),
+              std::back_inserter(kept));
+    surplus.swap(messages_);
+    messages_.swap(kept);
   }
 
   // A message with any content that the caller alone may write, until it is handed on. From any

@@ -15,6 +15,7 @@
 #include <string>
 #include <takt/rcl/loaned_message.hpp>
 #include <takt/rcl/local_channel.hpp>
+#include <takt/rcl/publication_scope.hpp>
 #include <takt/rcl/publisher_base.hpp>
 #include <takt/rcl/sample_time.hpp>
 #include <utility>
@@ -146,6 +147,7 @@ class Publisher final : public PublisherBase {
 
   void send(const Readers& readers, std::unique_ptr<MessageT> owned,
             const std::shared_ptr<const MessageT>& shared) noexcept {
+    detail::PublicationScope::count(*this);
     const MessageInfo info = next_info();
     const auto of_chain = detail::current_sample_time();
     const os::TimePoint sampled = of_chain ? *of_chain : os::now();

@@ -70,6 +70,7 @@ class PublisherBase : public std::enable_shared_from_this<PublisherBase> {
   template <class>
   friend class LoanedMessage;
   void return_loan(void* message) noexcept;
+  [[nodiscard]] Status counted(Status status) const noexcept;
 
   bool reliable_{true};
   bool keeps_for_late_readers_{false};

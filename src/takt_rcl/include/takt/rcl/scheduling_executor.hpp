@@ -27,6 +27,11 @@
 
 namespace takt {
 
+struct NamedTask {
+  TaskIndex index = 0;
+  std::string name;
+};
+
 // One thread at a time sets up, adds and removes; other threads and callbacks may call what says
 // so. An exception that leaves a callback ends the process.
 class SchedulingExecutor {
@@ -42,9 +47,9 @@ class SchedulingExecutor {
 
   // Adds a task, before the start or while it spins; keeps the timer or subscription alive. What
   // depends on other tasks is checked by start(), at once while it spins. Returns the task's index,
-  // by which handlers call it. Throws ScheduleError (a timer on sim time, a subscription without a
-  // callback, one that is a task already, …), std::logic_error for what another executor has and
-  // when it is called from a callback, RclError.
+  // by which handlers call it; an index may be used again after the removal. Throws ScheduleError
+  // (a timer on sim time, a subscription without a callback, one that is a task already, …),
+  // std::logic_error for what another executor has and when it is called from a callback, RclError.
   TaskIndex add(const std::shared_ptr<Timer>& timer, const TaskOptions& options = {});
   TaskIndex add(const std::shared_ptr<SubscriptionBase>& subscription,
                 const TaskOptions& options = {});
@@ -82,11 +87,11 @@ class SchedulingExecutor {
   [[nodiscard]] bool switch_to(std::string_view scenario) noexcept;
   [[nodiscard]] std::string_view scenario() const noexcept;
 
-  // Counters; from any thread. Throws std::out_of_range when there is no such task.
+  // Counters; from any thread. Throws std::out_of_range when there is no such task, or no more.
   [[nodiscard]] TaskStatistics statistics(std::string_view task) const;
-  // Those that it has now, without the removed ones, ascending. From any thread.
-  [[nodiscard]] std::vector<TaskIndex> tasks() const;
-  // From any thread and handler. Throws std::out_of_range. Valid as long as the executor.
+  // Those that it has now, by ascending index. From any thread.
+  [[nodiscard]] std::vector<NamedTask> tasks() const;
+  // From any thread and handler. Throws std::out_of_range. Valid until the task is removed.
   [[nodiscard]] const std::string& task_name(TaskIndex task) const;
 
   // What the executor below, which knows no ROS, tells: times, shortfalls, the trace.

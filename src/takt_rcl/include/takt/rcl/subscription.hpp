@@ -10,13 +10,17 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <rosidl_typesupport_cpp/message_type_support.hpp>
 #include <string>
 #include <takt/executor/mutex.hpp>
+#include <takt/rcl/delivery_turn.hpp>
 #include <takt/rcl/local_channel.hpp>
 #include <takt/rcl/message_callback.hpp>
 #include <takt/rcl/message_info.hpp>
@@ -41,7 +45,7 @@ class Subscription final : public SubscriptionBase {
         callback_{std::move(callback)},
         depth_{std::max<std::size_t>(qos.depth(), 1)} {
     constexpr std::size_t own_messages = 3;  // in hand, latest, and one that a user still reads
-    pool_.allow(own_messages);
+    pool_.grow(own_messages);
     if (!uses_intra_process()) return;
     channel_ = detail::find_channel<MessageT>(*node_, get_topic_name());
     queue_ = std::make_shared<Queue>(
@@ -88,38 +92,34 @@ class Subscription final : public SubscriptionBase {
   }
 
   executor::Delivered deliver_pending() noexcept override {
-    const std::lock_guard lock{delivery_};
     executor::Delivered delivered;
+    bool mine = take_turn_to_read();
     // Each source holds `depth` messages at most; what comes meanwhile waits for the next time.
-    for (std::size_t i = 0; i < 2 * depth_; ++i) {
+    for (std::size_t i = 0; mine && i < 2 * depth_; ++i) {
       Parcel parcel;
       if (!next(parcel)) break;
       accept(std::move(parcel));
       ++delivered.count;
+      if (turn_.awaited()) {  // for one callback, not for all of these
+        turn_.give_back();
+        mine = take_turn_to_read();
+      }
     }
-    delivered.sampled = sampled_;
+    if (mine) turn_.give_back();
+    delivered.sampled = sampled();
     return delivered;
   }
 
   executor::Delivered deliver_oldest() noexcept override {
-    const std::lock_guard lock{delivery_};
-    Parcel parcel;
-    if (!next(parcel)) return {.count = 0, .sampled = sampled_};
-    accept(std::move(parcel));
-    return {.count = 1, .sampled = sampled_};
+    return deliver_one([this](Parcel& parcel) { return next(parcel); });
   }
 
   executor::Delivered deliver_newest() noexcept override {
-    const std::lock_guard lock{delivery_};
-    Parcel newest;
-    for (std::size_t i = 0; i < 2 * depth_; ++i) {
-      Parcel parcel;
-      if (!next(parcel)) break;
-      newest = std::move(parcel);
-    }
-    if (!newest.owned && !newest.shared) return {.count = 0, .sampled = sampled_};
-    accept(std::move(newest));
-    return {.count = 1, .sampled = sampled_};
+    return deliver_one([this](Parcel& newest) {
+      std::size_t found = 0;
+      for (Parcel parcel; found < 2 * depth_ && next(parcel); ++found) newest = std::move(parcel);
+      return found > 0;
+    });
   }
 
   [[nodiscard]] bool has_callback() const noexcept override { return static_cast<bool>(callback_); }
@@ -130,6 +130,25 @@ class Subscription final : public SubscriptionBase {
  private:
   using Queue = detail::LocalQueue<MessageT>;
   using Parcel = detail::Parcel<MessageT>;
+
+  // A reader of latest() waits until nobody takes a message, which is no longer than that.
+  [[nodiscard]] bool take_turn_to_read() noexcept {
+    return callback_ ? turn_.take_unless_elsewhere() : turn_.take();
+  }
+
+  template <class Find>
+  executor::Delivered deliver_one(Find find) noexcept {
+    executor::Delivered delivered;
+    const bool mine = turn_.take();
+    Parcel parcel;
+    if (mine && find(parcel)) {
+      accept(std::move(parcel));
+      delivered.count = 1;
+    }
+    delivered.sampled = sampled();  // nobody changes it before the turn is given back
+    if (mine) turn_.give_back();
+    return delivered;
+  }
 
   // The next message of either source. One without a callback of its own memory is taken into
   // memory that is used again.
@@ -144,40 +163,44 @@ class Subscription final : public SubscriptionBase {
       if (!take_announced(in_hand_.get(), parcel.info)) return false;
       parcel.shared = std::move(in_hand_);
     }
-    // The stamp is of CLOCK_REALTIME: the age counts, which both clocks see alike.
-    const auto age = std::chrono::system_clock::now() - parcel.info.source_timestamp;
-    parcel.sampled = os::now() - std::chrono::duration_cast<std::chrono::nanoseconds>(age);
+    parcel.sampled = detail::sample_time_of(parcel.info);
     return true;
   }
 
   void accept(Parcel parcel) noexcept {
-    sampled_ = parcel.sampled;
-    const detail::SampleTimeScope scope{parcel.sampled};
+    const os::TimePoint sampled = parcel.sampled;
     if (callback_) {
+      const detail::SampleTimeScope scope{sampled};
       callback_(std::move(parcel.owned), std::move(parcel.shared), parcel.info);
-      return;
+    } else {
+      const std::lock_guard lock{latest_mutex_};
+      latest_.swap(parcel.shared);
     }
-    const std::lock_guard lock{latest_mutex_};
-    latest_.swap(parcel.shared);
+    sampled_.store(sampled.time_since_epoch().count(), std::memory_order_release);
+  }
+
+  // Of the newest message that was delivered to its end.
+  [[nodiscard]] std::optional<os::TimePoint> sampled() const noexcept {
+    const std::int64_t count = sampled_.load(std::memory_order_acquire);
+    if (count == never) return std::nullopt;
+    return os::TimePoint{std::chrono::nanoseconds{count}};
   }
 
   MessageCallback<MessageT> callback_;
   std::size_t depth_;
   std::shared_ptr<detail::LocalChannel<MessageT>> channel_;
   std::shared_ptr<Queue> queue_;
-  executor::PriorityMutex delivery_;  // guards the four below it and the callback
+  detail::DeliveryTurn turn_;  // guards the three below it and the callback
   detail::MessagePool<MessageT> pool_;
   std::unique_ptr<MessageT> spare_;
   std::shared_ptr<MessageT> in_hand_;
-  std::optional<os::TimePoint> sampled_;
+  static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::min();
+  std::atomic<std::int64_t> sampled_{never};
   mutable executor::PriorityMutex latest_mutex_;
   std::shared_ptr<const MessageT> latest_;
 
   [[nodiscard]] detail::Notice* local_notice() noexcept override {
     return queue_ ? &queue_->notice : nullptr;
-  }
-  [[nodiscard]] std::size_t count_local() const noexcept override {
-    return queue_ ? queue_->size() : 0;
   }
 };
 

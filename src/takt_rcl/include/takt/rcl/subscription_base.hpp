@@ -39,7 +39,8 @@ class SubscriptionBase : public executor::Input,
   // there.
   // - From a publisher of this process it runs inside publish(), on the publishing thread; from
   //   another process on a receiving thread of the middleware.
-  // - Messages that wait when it is set are reported at once, on the setting thread.
+  // - Messages that wait when it is set are reported at once, on the setting thread: those that
+  //   nobody was told of, and those that nobody has taken since.
   // - `count` is no promise: a full KEEP_LAST history drops messages after they were reported, so a
   //   take that finds nothing is normal. Take until nothing is left instead of counting.
   // When this returns, the function that was set before is neither running nor called again.
@@ -79,16 +80,25 @@ class SubscriptionBase : public executor::Input,
   // the middleware drops, it does not tell.
   [[nodiscard]] virtual std::uint64_t dropped() const noexcept = 0;
 
-  // For executors. Besides deliver_pending(): one message, the oldest or the newest that waits
-  // (older ones are dropped). From several threads; each waits until the callback of the one before
-  // it has ended, so a callback never runs twice at once.
+  // For executors, from several threads; the callback never runs twice at once.
+  // - deliver_pending(), before a reader runs, does not wait for the callback while a thread of
+  //   another core is in it: the reader then has what was delivered before, and `sampled` is of
+  //   that. The message in the callback, and those behind it, are left to the other thread and to
+  //   the next delivery. A callback on its own core, which the reader has preempted, ends first.
+  // - deliver_oldest() and deliver_newest(), of the subscription's own task, deliver one message,
+  // the
+  //   oldest or the newest that waits (older ones are dropped). They wait for a callback that is
+  //   under way, on whatever core: for one execution of it, however many messages are pending.
+  // Whoever waits lends its priority. Without a callback a delivery is the taking of a message, and
+  // all wait for each other. Called from the callback, they deliver nothing.
   virtual executor::Delivered deliver_oldest() noexcept = 0;
   virtual executor::Delivered deliver_newest() noexcept = 0;
   [[nodiscard]] virtual bool has_callback() const noexcept = 0;
 
-  // For executors: `owner` alone takes from now on, and `function` is called for arrivals (may be
-  // empty; then they are only remembered). Throws std::logic_error when another one has claimed it;
-  // the same one may claim again, to be told otherwise. Throws RclError.
+  // For executors: `owner` alone takes from now on, and `function` is called for messages that wait
+  // and that arrive (may be empty; then they are remembered for the next one). Throws
+  // std::logic_error when another one has claimed it; the same one may claim again, to be told
+  // otherwise. Throws RclError.
   void claim(const void* owner, std::function<void(std::size_t)> function);
   void release(const void* owner) noexcept;
 
@@ -114,7 +124,6 @@ class SubscriptionBase : public executor::Input,
   [[nodiscard]] bool take_announced(void* message, MessageInfo& info) noexcept;
 
   [[nodiscard]] virtual detail::Notice* local_notice() noexcept = 0;
-  [[nodiscard]] virtual std::size_t count_local() const noexcept = 0;
 
   std::shared_ptr<detail::NodeHandle> node_;
 
@@ -125,7 +134,7 @@ class SubscriptionBase : public executor::Input,
   void refuse_while_claimed() const;
   void listen(std::function<void(std::size_t)> function);
   void return_loan(void* message) noexcept;
-  void announce(std::size_t count) noexcept;
+  void count_taken(const Status& status, std::uint64_t waiting) noexcept;
 
   std::string name_;
   bool uses_intra_process_{false};
@@ -133,7 +142,6 @@ class SubscriptionBase : public executor::Input,
   std::unique_ptr<detail::IncompatibleQos> incompatible_;
   std::unique_ptr<detail::Notice> notice_;  // of messages from the middleware
   std::atomic<bool> listening_{false};
-  std::atomic<std::uint64_t> announced_{0};  // messages that the middleware has and we have not
   std::atomic<const void*> owner_{nullptr};
 };
 
