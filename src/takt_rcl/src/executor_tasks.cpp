@@ -41,6 +41,7 @@ sched::Task describe(const std::string& default_name, sched::TaskKind kind,
   }
   task.group = options.group;
   task.cpu = options.cpu;
+  task.waits = options.waits;
   return task;
 }
 
@@ -78,140 +79,127 @@ SchedulingStrategy with_full_topics(const SchedulingStrategy& strategy) {
   return changed;
 }
 
-TaskIndex SchedulingExecutor::Tasks::add(executor::Executor& core, sched::Task task,
-                                         executor::Binding binding, const TaskOptions& options,
-                                         const std::shared_ptr<Timer>& timer,
-                                         const std::shared_ptr<SubscriptionBase>& source) {
-  ByIndex coming;
-  Added& added = coming[0];
-  added = {.name = task.name, .group = task.group, .timer = timer, .source = source, .reads = {}};
-  for (const ReadFrom& read : options.reads) added.reads.push_back(read.subscription);
+TaskIndex SchedulingExecutor::Tasks::add(executor::Executor& core, std::shared_ptr<TaskSource> source,
+                                         executor::Binding binding) {
   const std::lock_guard changing{changing_};
-  refuse_second_task(added);
-  refuse_delivery_outside_of_groups(added);
+  refuse_second_task(*source);
+  refuse_delivery_outside_of_groups(*source);
   // Whoever may publish on a topic of ROS is not known to the executor below.
-  for (const sched::Read& read : task.reads) core.declare_external_topic(read.topic);
-  if (!task.trigger.empty()) core.declare_external_topic(task.trigger);
-  use_all(added);
+  for (const sched::Read& read : source->task.reads) core.declare_external_topic(read.topic);
+  if (!source->task.trigger.empty()) core.declare_external_topic(source->task.trigger);
+  use_all(*source);
   {
     const std::lock_guard lock{mutex_};
-    coming_ = coming.extract(coming.begin());
+    coming_ = source.get();
   }
-  executor::AddedTask result;
+  binding.source = source;
   try {
-    result = core.add(std::move(task), std::move(binding));
+    const executor::AddedTask added = core.add(source->task, std::move(binding));
+    meet(added.index);
+    return added.index;
   } catch (...) {
-    disuse_all(added);
-    const std::lock_guard lock{mutex_};
-    std::erase_if(added_, [&](const auto& met) { return &met.second == &added; });
-    coming_ = {};
+    forget(*source);
     throw;
   }
-  meet(result.index);
-  added.release = result.release;
-  announce_to(added);
-  return result.index;
 }
 
 void SchedulingExecutor::Tasks::meet(TaskIndex task) noexcept {
   const std::lock_guard lock{mutex_};
-  if (coming_.empty() || added_.contains(task)) return;
-  coming_.key() = task;
-  added_.insert(std::move(coming_));
+  if (coming_ == nullptr || added_.contains(task)) return;
+  added_.emplace(task, std::exchange(coming_, nullptr));
 }
 
-void SchedulingExecutor::Tasks::remove(executor::Executor& core, std::string_view name) {
-  const std::lock_guard changing{changing_};
-  const auto found = find(name);
-  if (found == added_.end()) return core.remove(name);  // which says that there is none
-  const Added& going = found->second;
-  // First: the executor below may give the place of a removed task to another one.
-  if (going.source != nullptr) going.source->claim(this, nullptr);
+executor::Change SchedulingExecutor::Tasks::remove(executor::Executor& core,
+                                                   std::string_view name) {
+  const auto mark = [this, name](bool goes) {
+    const std::lock_guard lock{mutex_};
+    for (const auto& [index, source] : added_) {
+      if (source->task.name == name && source->goes != goes) {
+        source->goes = goes;
+        return source;
+      }
+    }
+    return static_cast<TaskSource*>(nullptr);
+  };
+  // First: when the executor below has taken it out, it may be gone at any time.
+  const TaskSource* const going = mark(true);
   try {
-    core.remove(name);
+    return core.remove(name);
   } catch (...) {
-    announce_to(going);
+    if (going != nullptr) mark(false);
     throw;
   }
-  disuse_all(going);
-  const std::lock_guard lock{mutex_};
-  added_.erase(found);
 }
 
-// Messages of its subscription, those that wait too, release the task from now on.
-void SchedulingExecutor::Tasks::announce_to(const Added& added) {
-  if (added.source == nullptr) return;
-  added.source->claim(this, [release = added.release](std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) static_cast<void>(release.notify());
-  });
-}
-
-void SchedulingExecutor::Tasks::release_subscriptions() noexcept {
-  for (const auto& [subscription, users] : users_) subscription->release(this);
-}
-
-// When no callback runs any more.
-SchedulingExecutor::Tasks::~Tasks() {
-  for (const auto& [index, added] : added_) {
-    if (added.timer) added.timer->release(this);
+void SchedulingExecutor::Tasks::forget(TaskSource& source) noexcept {
+  {
+    const std::lock_guard lock{mutex_};
+    std::erase_if(added_, [&](const auto& entry) { return entry.second == &source; });
+    if (coming_ == &source) coming_ = nullptr;
   }
+  for (const auto& held : std::exchange(source.holds, {})) disuse(held);
+  if (std::exchange(source.holds_timer, false)) source.timer->release(this);
 }
 
 // A callback under two tasks would run twice at once.
-void SchedulingExecutor::Tasks::refuse_second_task(const Added& added) const {
+void SchedulingExecutor::Tasks::refuse_second_task(const TaskSource& added) const {
+  const std::lock_guard lock{mutex_};
   for (const auto& [index, other] : added_) {
-    const bool same_timer = added.timer && other.timer == added.timer;
-    if (!same_timer && !(added.source && other.source == added.source)) continue;
+    const bool same_timer = added.timer && other->timer == added.timer;
+    const bool same = same_timer || (added.subscription && other->subscription == added.subscription);
+    if (!same) continue;
     const std::string what = same_timer ? "timer" : "subscription";
-    throw ScheduleError("task '" + added.name + "'",
-                        "its " + what + " is task '" + other.name + "' already",
+    if (other->goes) {
+      throw ScheduleError("task '" + added.task.name + "'",
+                          "its " + what + " is that of task '" + other->task.name +
+                              "', which is being removed",
+                          "wait for that change before it is added again");
+    }
+    throw ScheduleError("task '" + added.task.name + "'",
+                        "its " + what + " is task '" + other->task.name + "' already",
                         "create another " + what + " for it");
   }
 }
 
 // Whoever reads a subscription runs its callback, too. Where that callback is in an exclusive group
 // as a task of its own, only members of the group may run it.
-void SchedulingExecutor::Tasks::refuse_delivery_outside_of_groups(const Added& added) const {
-  const auto check = [](const Added& reader, const Added& task) {
-    if (task.source == nullptr || task.group.empty() || reader.group == task.group) return;
-    if (std::ranges::find(reader.reads, task.source) == reader.reads.end()) return;
+void SchedulingExecutor::Tasks::refuse_delivery_outside_of_groups(const TaskSource& added) const {
+  const auto check = [](const TaskSource& reader, const TaskSource& source) {
+    const std::string& group = source.task.group;
+    if (source.subscription == nullptr || group.empty() || reader.task.group == group) return;
+    if (std::ranges::find(reader.reads, source.subscription) == reader.reads.end()) return;
     throw ScheduleError(
-        "task '" + reader.name + "'",
-        "it reads " + task.source->get_topic_name() + " and so runs the callback of task '" +
-            task.name + "', which is in the exclusive group '" + task.group + "', " +
-            (reader.group.empty() ? "outside of any group" : "in group '" + reader.group + "'"),
+        "task '" + reader.task.name + "'",
+        "it reads " + source.subscription->get_topic_name() + " and so runs the callback of task '" +
+            source.task.name + "', which is in the exclusive group '" + group + "', " +
+            (reader.task.group.empty() ? "outside of any group"
+                                       : "in group '" + reader.task.group + "'"),
         "put both tasks into one group, or let the reader use a subscription of its own");
   };
+  const std::lock_guard lock{mutex_};
   for (const auto& [index, other] : added_) {
-    check(added, other);
-    check(other, added);
+    check(added, *other);
+    check(*other, added);
   }
 }
 
-void SchedulingExecutor::Tasks::use_all(const Added& added) {
-  Added used;  // so far
-  try {
-    if (added.timer != nullptr) added.timer->claim(this);
-    used.timer = added.timer;
-    for (const auto& read : added.reads) {
-      use(read);
-      used.reads.push_back(read);
-    }
-    if (added.source != nullptr) use(added.source);
-  } catch (...) {
-    disuse_all(used);
-    throw;
+// What is claimed here is given back by forget().
+void SchedulingExecutor::Tasks::use_all(TaskSource& added) {
+  if (added.timer != nullptr) {
+    added.timer->claim(this);
+    added.holds_timer = true;
   }
-}
-
-void SchedulingExecutor::Tasks::disuse_all(const Added& added) noexcept {
-  for (const auto& read : added.reads) disuse(read);
-  if (added.source != nullptr) disuse(added.source);
-  if (added.timer != nullptr) added.timer->release(this);
+  auto used = added.reads;
+  if (added.subscription != nullptr) used.push_back(added.subscription);
+  for (const auto& subscription : used) {
+    use(subscription);
+    added.holds.push_back(subscription);
+  }
 }
 
 // A subscription is claimed as long as it releases or feeds any task.
 void SchedulingExecutor::Tasks::use(const std::shared_ptr<SubscriptionBase>& subscription) {
+  const std::lock_guard lock{users_mutex_};
   const auto known = users_.find(subscription);
   if (known != users_.end()) {
     ++known->second;
@@ -223,6 +211,7 @@ void SchedulingExecutor::Tasks::use(const std::shared_ptr<SubscriptionBase>& sub
 
 void SchedulingExecutor::Tasks::disuse(
     const std::shared_ptr<SubscriptionBase>& subscription) noexcept {
+  const std::lock_guard lock{users_mutex_};
   const auto known = users_.find(subscription);
   if (--known->second > 0) return;
   subscription->release(this);
@@ -231,30 +220,26 @@ void SchedulingExecutor::Tasks::disuse(
 
 bool SchedulingExecutor::Tasks::has(const void* entity) const {
   const std::lock_guard lock{mutex_};
-  return std::ranges::any_of(added_ | std::views::values, [entity](const Added& added) {
-    return added.timer.get() == entity || added.source.get() == entity;
+  return std::ranges::any_of(added_ | std::views::values, [entity](const TaskSource* source) {
+    return source->timer.get() == entity || source->subscription.get() == entity;
   });
 }
 
 std::vector<NamedTask> SchedulingExecutor::Tasks::present() const {
   const std::lock_guard lock{mutex_};
   std::vector<NamedTask> tasks;
-  for (const auto& [index, added] : added_) tasks.push_back({.index = index, .name = added.name});
+  for (const auto& [index, source] : added_) {
+    if (!source->goes) tasks.push_back({.index = index, .name = source->task.name});
+  }
   return tasks;
-}
-
-SchedulingExecutor::Tasks::ByIndex::const_iterator SchedulingExecutor::Tasks::find(
-    std::string_view name) const {
-  return std::ranges::find_if(added_, [&](const auto& task) { return task.second.name == name; });
 }
 
 TaskIndex SchedulingExecutor::Tasks::index_of(std::string_view name) const {
   const std::lock_guard lock{mutex_};
-  const auto found = find(name);
-  if (found == added_.end()) {
-    throw std::out_of_range{"the executor has no task '" + std::string{name} + "'"};
+  for (const auto& [index, source] : added_) {
+    if (!source->goes && source->task.name == name) return index;
   }
-  return found->first;
+  throw std::out_of_range{"the executor has no task '" + std::string{name} + "'"};
 }
 
 const std::string& SchedulingExecutor::Tasks::name_of(TaskIndex task) const {
@@ -263,11 +248,7 @@ const std::string& SchedulingExecutor::Tasks::name_of(TaskIndex task) const {
   if (found == added_.end()) {
     throw std::out_of_range{"the executor has no task with index " + std::to_string(task)};
   }
-  return found->second.name;
-}
-
-void SchedulingExecutor::Tasks::refuse_after_start() const {
-  if (started) throw std::logic_error{"handlers must be set before the executor starts"};
+  return found->second->task.name;
 }
 
 }  // namespace takt

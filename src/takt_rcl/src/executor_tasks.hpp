@@ -4,11 +4,11 @@
 // subscription each is, and which subscriptions it has claimed.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
+#include <takt/executor/executor.hpp>
+#include <takt/executor/job_source.hpp>
 #include <takt/executor/mutex.hpp>
 #include <takt/rcl/scheduling_executor.hpp>
 #include <vector>
@@ -26,62 +26,70 @@ namespace takt {
 
 class SchedulingExecutor::Tasks {
  public:
-  explicit Tasks(executor::Handlers given) : handlers{std::move(given)} {}
-  ~Tasks();
-  Tasks(const Tasks&) = delete;
-  Tasks& operator=(const Tasks&) = delete;
-  Tasks(Tasks&&) = delete;
-  Tasks& operator=(Tasks&&) = delete;
+  // Set-up, from any thread and callback.
+  TaskIndex add(executor::Executor& core, std::shared_ptr<TaskSource> source,
+                executor::Binding binding);
+  executor::Change remove(executor::Executor& core, std::string_view name);
+  // It holds nothing any more.
+  void forget(TaskSource& source) noexcept;
 
-  // What releases the task: a timer, or the messages of a subscription.
-  TaskIndex add(executor::Executor& core, sched::Task task, executor::Binding binding,
-                const TaskOptions& options, const std::shared_ptr<Timer>& timer,
-                const std::shared_ptr<SubscriptionBase>& source);
-  void remove(executor::Executor& core, std::string_view name);
-  void release_subscriptions() noexcept;
-
-  // This is the index of the task that is being added, if any is: it may run, and handlers be
-  // called for it, before the executor below has told add().
+  // The task that is being added has this index: it may run, and handlers be called for it, before
+  // the executor below has told add().
   void meet(TaskIndex task) noexcept;
 
   [[nodiscard]] bool has(const void* entity) const;
   [[nodiscard]] std::vector<NamedTask> present() const;
   [[nodiscard]] TaskIndex index_of(std::string_view name) const;
   [[nodiscard]] const std::string& name_of(TaskIndex task) const;
-  void refuse_after_start() const;
 
   executor::Handlers handlers;
-  bool started{false};
 
  private:
-  struct Added {
-    std::string name;
-    std::string group;
-    std::shared_ptr<Timer> timer;
-    std::shared_ptr<SubscriptionBase> source;
-    std::vector<std::shared_ptr<SubscriptionBase>> reads;
-    executor::ReleaseHandle release{};
-  };
-  // As the executor below numbers them, which uses the numbers of removed tasks again.
-  using ByIndex = std::map<TaskIndex, Added>;
-
-  [[nodiscard]] ByIndex::const_iterator find(std::string_view name) const;
-  void announce_to(const Added& added);
-  void refuse_second_task(const Added& added) const;
-  void refuse_delivery_outside_of_groups(const Added& added) const;
-  void use_all(const Added& added);
-  void disuse_all(const Added& added) noexcept;
+  void refuse_second_task(const TaskSource& added) const;
+  void refuse_delivery_outside_of_groups(const TaskSource& added) const;
+  void use_all(TaskSource& added);
   void use(const std::shared_ptr<SubscriptionBase>& subscription);
   void disuse(const std::shared_ptr<SubscriptionBase>& subscription) noexcept;
 
-  // Held while tasks are added and removed, which waits for callbacks. Callbacks may ask for names,
-  // so what they look at has a lock of its own, held briefly.
-  std::mutex changing_;
-  std::map<std::shared_ptr<SubscriptionBase>, int> users_;
-
+  // Held while tasks are added; nobody waits for a callback meanwhile.
+  executor::PriorityMutex changing_;
+  // Guards the next two; held briefly, because handlers ask for names.
   mutable executor::PriorityMutex mutex_;
-  ByIndex added_;
-  ByIndex::node_type coming_;  // being added, until its index is known
+  std::map<TaskIndex, TaskSource*> added_;  // those that are being removed, too, until they have gone
+  TaskSource* coming_{nullptr};             // being added, until its index is known
+  // Apart, because the middleware takes its time; guards what is below.
+  executor::PriorityMutex users_mutex_;
+  std::map<std::shared_ptr<SubscriptionBase>, int> users_;
+};
+
+// What one task runs, and what it holds of its entities as long as a job of it may run.
+class SchedulingExecutor::TaskSource : public executor::JobSource {
+ public:
+  TaskSource(Tasks& tasks, sched::Task description, const TaskOptions& options,
+         std::shared_ptr<Timer> released_by, std::shared_ptr<SubscriptionBase> fed_by);
+  ~TaskSource() override { tasks_.forget(*this); }
+  TaskSource(const TaskSource&) = delete;
+  TaskSource& operator=(const TaskSource&) = delete;
+  TaskSource(TaskSource&&) = delete;
+  TaskSource& operator=(TaskSource&&) = delete;
+
+  [[nodiscard]] sched::Task describe() const override { return task; }
+  executor::Outcome run(const Job& job) override;
+  void arm(const executor::ReleaseHandle& release) override;
+  void disarm() noexcept override;
+
+  const sched::Task task;
+  const std::shared_ptr<Timer> timer;  // one of the two
+  const std::shared_ptr<SubscriptionBase> subscription;
+  std::vector<std::shared_ptr<SubscriptionBase>> reads;
+  // What of them has been claimed.
+  bool holds_timer{false};
+  std::vector<std::shared_ptr<SubscriptionBase>> holds;
+  bool goes{false};  // is being removed
+
+ private:
+  Tasks& tasks_;
+  std::vector<std::shared_ptr<PublisherBase>> writes_;
 };
 
 }  // namespace takt

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <functional>
 #include <stdexcept>
-#include <takt/rcl/sample_time.hpp>
 #include <takt/rcl/scheduling_executor.hpp>
 #include <utility>
 
@@ -12,25 +12,37 @@ namespace takt {
 using sched::Task;
 using sched::TaskKind;
 
-SchedulingExecutor::SchedulingExecutor(ExecutorOptions options)
-    : tasks_{std::make_unique<Tasks>(options.handlers)} {
-  // The executor below takes its handlers now; those that come later are found through these.
-  const auto pass_on = [&tasks = *tasks_](auto executor::Handlers::*handler) {
-    return [&tasks, handler](const auto& event) {
-      if (!(tasks.handlers.*handler)) return;
-      tasks.meet(event.task);
-      (tasks.handlers.*handler)(event);
-    };
+namespace {
+
+// Handlers may ask for the names of tasks.
+template <class Event, class Meet>
+std::function<void(const Event&)> met(std::function<void(const Event&)> handler, Meet meet) {
+  if (!handler) return {};
+  return [handler = std::move(handler), meet](const Event& event) {
+    meet(event.task);
+    handler(event);
   };
-  options.handlers = {.deadline_miss = pass_on(&executor::Handlers::deadline_miss),
-                      .skip = pass_on(&executor::Handlers::skip),
-                      .budget_overrun = pass_on(&executor::Handlers::budget_overrun),
-                      .age_violation = pass_on(&executor::Handlers::age_violation)};
-  core_ = std::make_unique<executor::Executor>(std::move(options));
 }
 
-SchedulingExecutor::~SchedulingExecutor() {
-  tasks_->release_subscriptions();  // first: nobody announces to what is about to end
+}  // namespace
+
+SchedulingExecutor::SchedulingExecutor(ExecutorOptions options)
+    : tasks_{std::make_unique<Tasks>()} {
+  tasks_->handlers = std::exchange(options.handlers, {});
+  core_ = std::make_unique<executor::Executor>(std::move(options));
+  pass_handlers_on();
+}
+
+SchedulingExecutor::~SchedulingExecutor() = default;
+
+// Those that there are: whoever has none pays for none.
+void SchedulingExecutor::pass_handlers_on() {
+  const executor::Handlers& handlers = tasks_->handlers;
+  const auto meet = [tasks = tasks_.get()](TaskIndex task) { tasks->meet(task); };
+  core_->set_handlers({.deadline_miss = met(handlers.deadline_miss, meet),
+                       .skip = met(handlers.skip, meet),
+                       .budget_overrun = met(handlers.budget_overrun, meet),
+                       .age_violation = met(handlers.age_violation, meet)});
 }
 
 TaskIndex SchedulingExecutor::add(const std::shared_ptr<Timer>& timer, const TaskOptions& options) {
@@ -49,14 +61,16 @@ TaskIndex SchedulingExecutor::add(const std::shared_ptr<Timer>& timer, const Tas
                         "shortest distance of a subscription's messages");
   }
   task.parameters.period = timer->get_period();
-  executor::Binding binding;
-  binding.callback = [timer](const Job& job) {
-    const detail::SampleTimeScope scope{job.release};
-    timer->execute(job);
-  };
+  return add(std::make_shared<TaskSource>(*tasks_, std::move(task), options, timer, nullptr),
+             options, {});
+}
+
+// `binding`: what only subscriptions have.
+TaskIndex SchedulingExecutor::add(std::shared_ptr<TaskSource> source, const TaskOptions& options,
+                                  executor::Binding binding) {
   binding.inputs = inputs_of(options);
   binding.kernel_deadline = options.kernel_deadline;
-  return tasks_->add(*core_, std::move(task), std::move(binding), options, timer, nullptr);
+  return tasks_->add(*core_, std::move(source), std::move(binding));
 }
 
 TaskIndex SchedulingExecutor::add(const std::shared_ptr<SubscriptionBase>& subscription,
@@ -76,16 +90,11 @@ TaskIndex SchedulingExecutor::add(const std::shared_ptr<SubscriptionBase>& subsc
   task.parameters.overrun = options.overrun.value_or(Overrun::catch_up);
   task.trigger = subscription->get_topic_name();
   executor::Binding binding;
-  if (task.parameters.overrun == Overrun::catch_up) {
-    binding.callback = [subscription](const Job&) { subscription->deliver_oldest(); };
-  } else {
-    binding.callback = [subscription](const Job&) { subscription->deliver_newest(); };
-  }
-  binding.inputs = inputs_of(options);
   // Both sources of messages keep `depth` of them.
   binding.queue = std::max<std::size_t>(2 * subscription->get_actual_qos().depth(), 2);
-  binding.kernel_deadline = options.kernel_deadline;
-  return tasks_->add(*core_, std::move(task), std::move(binding), options, nullptr, subscription);
+  return add(
+      std::make_shared<TaskSource>(*tasks_, std::move(task), options, nullptr, subscription),
+      options, std::move(binding));
 }
 
 void SchedulingExecutor::add_node(const Node& node, const TaskOptions& options) {
@@ -104,41 +113,55 @@ void SchedulingExecutor::add_node(const Node& node, const TaskOptions& options) 
   }
 }
 
-void SchedulingExecutor::remove(std::string_view task) {
-  tasks_->remove(*core_, task);
+executor::Change SchedulingExecutor::remove(std::string_view task) {
+  return tasks_->remove(*core_, task);
+}
+
+executor::Change SchedulingExecutor::pause(std::string_view task) {
+  return core_->pause(task);
+}
+
+executor::Change SchedulingExecutor::resume(std::string_view task) {
+  return core_->resume(task);
 }
 
 void SchedulingExecutor::set_scheduling_strategy(const SchedulingStrategy& strategy) {
   core_->set_scheduling_strategy(with_full_topics(strategy));
 }
 
+template <class Handler>
+void SchedulingExecutor::set_handler(Handler executor::Handlers::*which, Handler handler) {
+  Handler& present = tasks_->handlers.*which;
+  std::swap(present, handler);
+  try {
+    pass_handlers_on();
+  } catch (...) {
+    std::swap(present, handler);
+    throw;
+  }
+}
+
 void SchedulingExecutor::on_deadline_miss(std::function<void(const Miss&)> handler) {
-  tasks_->refuse_after_start();
-  tasks_->handlers.deadline_miss = std::move(handler);
+  set_handler(&executor::Handlers::deadline_miss, std::move(handler));
 }
 
 void SchedulingExecutor::on_skip(std::function<void(const Skip&)> handler) {
-  tasks_->refuse_after_start();
-  tasks_->handlers.skip = std::move(handler);
+  set_handler(&executor::Handlers::skip, std::move(handler));
 }
 
 void SchedulingExecutor::on_budget_overrun(std::function<void(const BudgetOverrun&)> handler) {
-  tasks_->refuse_after_start();
-  tasks_->handlers.budget_overrun = std::move(handler);
+  set_handler(&executor::Handlers::budget_overrun, std::move(handler));
 }
 
 void SchedulingExecutor::on_age_violation(std::function<void(const AgeViolation&)> handler) {
-  tasks_->refuse_after_start();
-  tasks_->handlers.age_violation = std::move(handler);
+  set_handler(&executor::Handlers::age_violation, std::move(handler));
 }
 
 void SchedulingExecutor::start() {
   core_->start();
-  tasks_->started = true;
 }
 
 void SchedulingExecutor::spin() {
-  if (!tasks_->started) start();
   core_->spin();
 }
 

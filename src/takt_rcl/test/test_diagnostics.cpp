@@ -48,7 +48,7 @@ TEST_F(Diagnostics, TellNothingOfTasksThatWereRemoved) {
   executor_.start();
   {
     const takt::Diagnostics diagnostics{node_, executor_, {.period = 1h}};
-    executor_.remove("goes");
+    executor_.remove("goes").wait();
     executor_.add(node_.create_timer(2ms, [] {}), {.name = "comes", .priority = 20});
   }
   executor_.stop();

@@ -52,7 +52,7 @@ TEST_F(ExecutorErrors, a_callback_that_is_added_twice) {
   expect_text(message_of<ScheduleError>([&] { executor.add(in, {.name = "four"}); }),
               {"task 'four'", "its subscription is task 'three' already"});
   executor.start();
-  executor.remove("one");
+  executor.remove("one").wait();
   executor.add(twice, {.name = "two", .priority = 1});
 }
 

@@ -95,7 +95,7 @@ TEST_F(ExecutorLife, a_removed_task_is_forgotten_and_its_name_free) {
     EXPECT_EQ(executor_.task_name(ticks), "ticks");
     EXPECT_TRUE(eventually([&] { return executor_.statistics("ticks").completed > 0; }));
     EXPECT_EQ(executor_.tasks().size(), 2U);
-    executor_.remove("ticks");
+    executor_.remove("ticks").wait();
     EXPECT_EQ(executor_.tasks().size(), 1U);
     EXPECT_THROW(static_cast<void>(executor_.task_name(ticks)), std::out_of_range);
     EXPECT_THROW(static_cast<void>(executor_.statistics("ticks")), std::out_of_range);

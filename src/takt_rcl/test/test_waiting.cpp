@@ -117,7 +117,7 @@ TEST_P(WaitingMessages, release_a_task_whose_subscription_was_only_read_before) 
   publish(0, 2);
   executor.add(in_, {.name = "in", .priority = 10});
   EXPECT_TRUE(got({0, 1, 2}));
-  executor.remove("in");
+  executor.remove("in").wait();
   publish(3, 3);
   executor.add(in_, {.name = "in", .priority = 10});
   EXPECT_TRUE(got({0, 1, 2, 3}));

@@ -32,7 +32,9 @@ bool Change::done() const {
 // What was done to the registry, to be undone in reverse order.
 class Executor::Staged {
  public:
-  Staged(Shared& shared, Registry& registry) : shared_(shared), registry_(registry) {}
+  // What is undone is destroyed with the graveyard: callbacks may call the executor then.
+  Staged(Shared& shared, Registry& registry, std::vector<Binding>& graveyard)
+      : shared_(shared), registry_(registry), graveyard_(graveyard) {}
   ~Staged() {
     for (; !undo_.empty(); undo_.pop_back()) {
       undo_.back()();
@@ -62,9 +64,9 @@ class Executor::Staged {
     state->crew.store(nullptr);
     state->trace_id = trace::no_task;
     state->reset(index, step.task, std::move(step.binding));
-    undo_.emplace_back([&state] {
+    undo_.emplace_back([this, &state] {
       state->generation.fetch_add(1);
-      state->binding = {};
+      graveyard_.push_back(std::exchange(state->binding, {}));
     });
     added.push_back(index);
   }
@@ -97,7 +99,6 @@ class Executor::Staged {
     }
   }
 
-  void also_undo(std::function<void()> step) { undo_.push_back(std::move(step)); }
   void commit() noexcept { undo_.clear(); }
 
   std::vector<TaskIndex> added;
@@ -129,14 +130,16 @@ class Executor::Staged {
 
   Shared& shared_;
   Registry& registry_;
+  std::vector<Binding>& graveyard_;
   std::vector<std::function<void()>> undo_;
 };
 
 Applied Executor::apply(Changes changes) {
+  std::vector<Binding> graveyard;
   std::unique_lock lock{registry_->mutex};
   registry_->phase_changed.wait(
       lock, [this] { return registry_->phase != Registry::Phase::starting; });
-  Staged staged{*shared_, *registry_};
+  Staged staged{*shared_, *registry_, graveyard};
   for (auto& step : changes.steps_) {
     if (auto* const add = std::get_if<Changes::Add>(&step)) {
       staged.add(std::move(*add));

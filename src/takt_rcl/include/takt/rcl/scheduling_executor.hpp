@@ -32,8 +32,7 @@ struct NamedTask {
   std::string name;
 };
 
-// One thread at a time sets up, adds and removes; other threads and callbacks may call what says
-// so. An exception that leaves a callback ends the process.
+// Tasks are added, changed and removed at any time, from any thread and callback.
 class SchedulingExecutor {
  public:
   // Throws ScheduleError.
@@ -46,10 +45,11 @@ class SchedulingExecutor {
   SchedulingExecutor& operator=(SchedulingExecutor&&) = delete;
 
   // Adds a task, before the start or while it spins; keeps the timer or subscription alive. What
-  // depends on other tasks is checked by start(), at once while it spins. Returns the task's index,
-  // by which handlers call it; an index may be used again after the removal. Throws ScheduleError
-  // (a timer on sim time, a subscription without a callback, one that is a task already, …),
-  // std::logic_error for what another executor has and when it is called from a callback, RclError.
+  // depends on other tasks is checked by start(), at once while it spins. It takes effect at the
+  // next decision of its core. Returns the task's index, by which handlers call it; an index may be
+  // used again after the removal. Throws ScheduleError (a timer on sim time, a subscription without
+  // a callback, one that is a task already, …), std::logic_error for what another executor has,
+  // RclError.
   TaskIndex add(const std::shared_ptr<Timer>& timer, const TaskOptions& options = {});
   TaskIndex add(const std::shared_ptr<SubscriptionBase>& subscription,
                 const TaskOptions& options = {});
@@ -59,8 +59,13 @@ class SchedulingExecutor {
   // std::invalid_argument for options with a name.
   void add_node(const Node& node, const TaskOptions& options = {});
 
-  // Takes a task out, and waits for its callback to end. Throws as add().
-  void remove(std::string_view task);
+  // Takes a task out. Its callback may run once more, if it runs now; who has to know when it has
+  // ended, and the timer or subscription is free again, waits for the change. Throws ScheduleError
+  // when there is no such task.
+  executor::Change remove(std::string_view task);
+  // No releases, whatever scenarios say; from the next decision on, as if it were added.
+  executor::Change pause(std::string_view task);
+  executor::Change resume(std::string_view task);
 
   // The scenarios to switch between. Throws ScheduleError; std::logic_error after the start.
   void set_scheduling_strategy(const SchedulingStrategy& strategy);
@@ -73,9 +78,10 @@ class SchedulingExecutor {
   void on_age_violation(std::function<void(const AgeViolation&)> handler);
 
   // Checks all tasks and starts the threads. Throws ScheduleError, std::system_error;
-  // std::logic_error the second time.
+  // std::logic_error while it is started.
   void start();
-  // start(), if need be; returns after request_stop() when all callbacks have ended.
+  // start(), if need be; returns when all callbacks have ended, after request_stop(), SIGINT or
+  // SIGTERM (ExecutorOptions::stop_on_signals).
   void spin();
   // From any thread, callback and signal handler.
   void request_stop() noexcept;
@@ -99,7 +105,14 @@ class SchedulingExecutor {
 
  private:
   class Tasks;
-  std::unique_ptr<Tasks> tasks_;
+  class TaskSource;
+  TaskIndex add(std::shared_ptr<TaskSource> source, const TaskOptions& options,
+                executor::Binding binding);
+  void pass_handlers_on();
+  template <class Handler>
+  void set_handler(Handler executor::Handlers::*which, Handler handler);
+
+  std::unique_ptr<Tasks> tasks_;  // before the executor, whose tasks use it to the end
   std::unique_ptr<executor::Executor> core_;
 };
 
