@@ -38,9 +38,11 @@ using sched::SchedulingScenario;
 using sched::SchedulingStrategy;
 using sched::TaskChange;
 
-// executor/options.hpp, executor/counters.hpp
+// executor/options.hpp, executor/changes.hpp, executor/counters.hpp
 using executor::AgeViolation;
 using executor::BudgetOverrun;
+using executor::Change;
+using executor::Exceptions;
 using executor::Miss;
 using executor::Skip;
 using executor::TaskStatistics;

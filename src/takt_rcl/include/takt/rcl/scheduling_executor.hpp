@@ -62,10 +62,10 @@ class SchedulingExecutor {
   // Takes a task out. Its callback may run once more, if it runs now; who has to know when it has
   // ended, and the timer or subscription is free again, waits for the change. Throws ScheduleError
   // when there is no such task.
-  executor::Change remove(std::string_view task);
+  Change remove(std::string_view task);
   // No releases, whatever scenarios say; from the next decision on, as if it were added.
-  executor::Change pause(std::string_view task);
-  executor::Change resume(std::string_view task);
+  Change pause(std::string_view task);
+  Change resume(std::string_view task);
 
   // The scenarios to switch between. Throws ScheduleError; std::logic_error after the start.
   void set_scheduling_strategy(const SchedulingStrategy& strategy);
