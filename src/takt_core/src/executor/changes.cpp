@@ -49,10 +49,6 @@ class Executor::Staged {
     check_binding(step.task, step.binding);
     refuse_second(step.task);
     const TaskIndex index = take_index(step.task);
-    undo_.emplace_back([this, index] {
-      registry_.tasks[index] = stub_of(index);
-      registry_.free.push_front(index);
-    });
     registry_.tasks[index] = step.task;
     registry_.by_name.emplace(step.task.name, index);
     undo_.emplace_back([this, name = step.task.name] { registry_.by_name.erase(name); });
@@ -116,6 +112,10 @@ class Executor::Staged {
     if (!registry_.free.empty()) {
       const TaskIndex index = registry_.free.front();
       registry_.free.pop_front();
+      undo_.emplace_back([this, index] {
+        registry_.tasks[index] = stub_of(index);
+        registry_.free.push_front(index);
+      });
       return index;
     }
     const auto index = static_cast<TaskIndex>(registry_.tasks.size());
@@ -125,6 +125,7 @@ class Executor::Staged {
                               ") at the same time; raise it"};
     }
     registry_.tasks.push_back(stub_of(index));
+    undo_.emplace_back([this] { registry_.tasks.pop_back(); });
     return index;
   }
 
@@ -150,6 +151,7 @@ Applied Executor::apply(Changes changes) {
       staged.pause(pause.task, pause.paused);
     }
   }
+  make_room_for_notes();
   Applied applied;
   for (const TaskIndex index : staged.added) {
     TaskState& state = *shared_->tasks[index];

@@ -99,12 +99,15 @@ void Executor::prepare_task(TaskIndex index, const sched::Plan& plan) {
   state.crew.store(shared_->crews[number].load());
 }
 
-void Executor::prepare_crews(const sched::Plan& plan) {
+void Executor::make_room_for_notes() {
   std::size_t notes = notes_besides_arrivals;
   for (const auto& [name, index] : registry_->by_name) {
     notes += shared_->tasks[index]->queue.load();
   }
   shared_->notes.grow_to(notes);
+}
+
+void Executor::prepare_crews(const sched::Plan& plan) {
   const std::size_t crews = plan.targets.front()->rosters.size();
   for (std::size_t i = 0; i < crews; ++i) {
     Crew* const crew = shared_->crews[i].load();

@@ -10,6 +10,12 @@ namespace takt::sched {
 
 using Phase = CoreTask::Phase;
 
+namespace {
+
+const Roster nobody;  // of a core that the target does not know any more
+
+}  // namespace
+
 CoreState::CoreState(CoreListener& listener, const Policy& policy, bool fixed, std::size_t tasks)
     : listener_(&listener),
       fixed_(fixed),
@@ -28,7 +34,7 @@ void CoreState::follow(const Target& target, std::size_t core, std::span<CoreTas
                            &target_->scenario->policy() == &target.scenario->policy());
   target_ = &target;
   tasks_ = tasks;
-  roster_ = &target.rosters[core];
+  roster_ = core < target.rosters.size() ? &target.rosters[core] : &nobody;
   ready_.set_policy(target.scenario->policy());
   for (CoreTask* const task : members_) {
     task->leaves = true;

@@ -120,7 +120,7 @@ class Executor {
   void wind_down() noexcept;
   void prepare_crews(const sched::Plan& plan);
   void prepare_task(TaskIndex index, const sched::Plan& plan);
-  void repost_early() noexcept;
+  void make_room_for_notes();
   void report_shortfalls();
   void open_trace(const sched::Plan& plan);
   void name_in_trace(TaskIndex index);

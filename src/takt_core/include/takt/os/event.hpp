@@ -7,8 +7,7 @@
 // waits takes nothing with it; the others only pay a needless system call for each notification
 // from then on.
 //
-// ThreadEvent: for the threads of one process, where the kernel finds the waiters faster, and one
-// that was woken will take the event, so there is no system call while it is set already.
+// ThreadEvent: for the threads of one process, where the kernel finds the waiters faster.
 #pragma once
 
 #include "takt/os/clock.hpp"
@@ -29,13 +28,10 @@ class BasicEvent {
   // Sets the event and wakes one waiter. No system call when nobody waits. What was written before
   // notify() is visible after the wait() that takes it. Safe in a signal handler.
   void notify() noexcept {
-    const bool was_set = set_.exchange(1) != 0;
-    if (scope == FutexScope::process && was_set) {
-      return;
-    }
+    set_.store(1);
     // Sequentially consistent with the waiter, who announces itself first and looks second: one of
-    // the two always sees the other. Between processes it wakes also when the event was set
-    // already, because the waiter that was woken for it may have died.
+    // the two always sees the other. Wakes also when the event was set already: the waiter that was
+    // woken for it may have died, and whoever set it may have been preempted before it woke anybody.
     if (waiters_.load() != 0) {
       futex_wake(set_, 1, scope);
     }

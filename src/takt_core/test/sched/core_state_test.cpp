@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The state of a core under random sequences of everything that can happen to it, against what each
+// decision means, looked up job by job.
+#include "takt/sched/core_state.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "takt/sched/policies.hpp"
+
+namespace takt::sched {
+namespace {
+
+using namespace std::chrono_literals;
+using Phase = CoreTask::Phase;
+
+// Drives a core and remembers what became of every release.
+class World : private CoreListener {
+ public:
+  World(const std::string& policy, unsigned seed) : random_(seed), policy_(parse_policy(policy)) {
+    const std::size_t count = 2 + random_() % 7;
+    for (std::size_t i = 0; i < count; ++i) {
+      descriptions_.push_back(draw("task" + std::to_string(i)));
+      tasks_.push_back(std::make_unique<CoreTask>());
+      CoreTask& task = *tasks_.back();
+      task.index = static_cast<TaskIndex>(i);
+      task.kind = descriptions_.back().kind;
+      task.group = descriptions_.back().group.empty() ? 0 : 1 + descriptions_.back().group.back();
+      task.messages = MessageReleases{3};
+      by_index_.push_back(&task);
+      present_.insert(task.index);
+    }
+    CoreListener& self = *this;
+    state_ = std::make_unique<CoreState>(
+        self, *policy_, policy_->fixed_priority() && policy_->preemptive(), count);
+    follow(TimePoint{});
+  }
+
+  void step() {
+    const TimePoint next = std::min(state_->calendar().first_time(), now_ + 3ns);
+    switch (random_() % 10) {
+      case 0:
+        now_ = next < now_ + 100ns ? std::max(next, now_) : now_ + 5ns;
+        break;
+      case 1:
+        arrive();
+        break;
+      case 2:
+        come_and_go();
+        break;
+      case 3:
+        change_parameters();
+        break;
+      case 4:
+        set_timer();
+        break;
+      case 5:
+        wait_or_resume();
+        break;
+      case 6:
+        now_ += std::chrono::nanoseconds{random_() % 7};
+        break;
+      default:
+        end_running();
+    }
+    state_->release_due(now_);
+    decide();
+  }
+
+  // Every release was told once, as a job or as dropped; but for one that is remembered.
+  void expect_nothing_lost() {
+    for (auto& [task, indices] : told_) {
+      std::ranges::sort(indices);
+      ASSERT_EQ(std::ranges::adjacent_find(indices), indices.end()) << "task " << task;
+      ASSERT_LE(indices.back() + 1 - indices.size(), 1U) << "task " << task;
+    }
+  }
+
+ private:
+  Task draw(std::string name) {
+    Task task;
+    task.name = std::move(name);
+    task.kind = random_() % 4 == 0 ? TaskKind::message : TaskKind::timer;
+    task.trigger = task.kind == TaskKind::message ? "outside" : "";
+    draw_parameters(task.parameters);
+    task.group = random_() % 3 == 0 ? std::string{"g"} + static_cast<char>('a' + random_() % 2) : "";
+    return task;
+  }
+
+  void draw_parameters(TaskParameters& parameters) {
+    parameters.period = std::chrono::nanoseconds{5 + random_() % 20};
+    parameters.offset = std::chrono::nanoseconds{random_() % 10};
+    parameters.deadline = std::chrono::nanoseconds{1 + random_() % 30};
+    parameters.expected_execution = std::chrono::nanoseconds{1};
+    parameters.priority = 1 + static_cast<int>(random_() % 5);
+    parameters.overrun = static_cast<Overrun>(random_() % 3);
+    parameters.active = random_() % 8 != 0;
+    if (policy_->name() == "p-rm" || policy_->name() == "cw-edf" || policy_->name() == "dm") {
+      parameters.deadline = std::min(parameters.deadline, parameters.period);
+    }
+  }
+
+  void follow(TimePoint time) {
+    const std::vector<std::vector<TaskIndex>> cores{{present_.begin(), present_.end()}};
+    CompiledStrategy strategy{descriptions_, policy_, {.cpus = {0}, .external_topics = {"outside"}}};
+    plans_.push_back(make_plan(std::move(strategy), ++version_, cores,
+                               [](const std::string&) { return static_cast<Topic*>(nullptr); }));
+    state_->follow(*plans_.back()->targets.front(), 0, by_index_, time);
+  }
+
+  void come_and_go() {
+    const auto index = static_cast<TaskIndex>(random_() % descriptions_.size());
+    if (present_.contains(index)) {
+      present_.erase(index);
+    } else if (by_index_[index]->phase == Phase::absent) {
+      present_.insert(index);
+    }
+    follow(now_);
+  }
+
+  void change_parameters() {
+    draw_parameters(descriptions_[random_() % descriptions_.size()].parameters);
+    follow(now_);
+  }
+
+  void arrive() {
+    CoreTask& task = *by_index_[random_() % by_index_.size()];
+    if (task.kind == TaskKind::message && present_.contains(task.index)) {
+      static_cast<void>(state_->arrive(task, now_, 0));
+    }
+  }
+
+  void set_timer() {
+    CoreTask& task = *by_index_[random_() % by_index_.size()];
+    if (task.kind == TaskKind::timer && present_.contains(task.index)) {
+      if (random_() % 3 == 0) {
+        if (const Skipped skip = task.timer.disarm(); skip.count != 0) {
+          skipped(task, skip);
+        }
+      } else {
+        task.timer.release_at(now_ + std::chrono::nanoseconds{random_() % 10});
+      }
+      state_->look(task);
+    }
+  }
+
+  void wait_or_resume() {
+    const auto started = state_->started();
+    if (started.empty() || !policy_->preemptive()) {
+      return;
+    }
+    CoreTask& task = *started[random_() % started.size()].task;
+    if (waiting_.contains(task.index)) {
+      state_->resume(task);
+      waiting_.erase(task.index);
+    } else if (state_->running() != nullptr && state_->running()->task == &task &&
+               task.group == 0) {
+      state_->wait(task);
+      waiting_.insert(task.index);
+    }
+  }
+
+  void end_running() {
+    const auto* const running = state_->running();
+    if (running != nullptr) {
+      CoreTask& task = *running->task;
+      state_->settle(task, now_);
+      state_->end(task);
+    }
+  }
+
+  // What is chosen comes before all that pend and before what runs, and excludes nobody; and where
+  // nobody is chosen, there is a reason.
+  void decide() {
+    const std::vector<Job> pending{state_->pending().begin(), state_->pending().end()};
+    const auto* const running = state_->running();
+    TimePoint idle_until = TimePoint::max();
+    const Job* const chosen = state_->choose(now_, idle_until);
+    if (chosen == nullptr) {
+      expect_reason(pending, running, idle_until);
+      expect_nobody_is_overlooked();
+      return;
+    }
+    const Job job = *chosen;
+    if (policy_->work_conserving()) {
+      for (const Job& other : pending) {
+        ASSERT_FALSE(runs_before(*policy_, other, job));
+      }
+    }
+    if (running != nullptr) {
+      ASSERT_TRUE(policy_->preemptive());
+      ASSERT_TRUE(policy_->before(job, running->job));
+    }
+    const std::uint32_t group = by_index_[job.task]->group;
+    for (const auto& started : state_->started()) {
+      ASSERT_TRUE(group == 0 || started.task->group != group) << "two jobs of one group";
+      ASSERT_NE(started.job.task, job.task) << "two jobs of one task";
+    }
+    ASSERT_LE(job.release, now_);
+    const auto& started = state_->start(*chosen);
+    ASSERT_EQ(started.job.task, job.task);
+    ASSERT_EQ(state_->running()->job.task, job.task);
+  }
+
+  void expect_reason(const std::vector<Job>& pending, const CoreState::Started* running,
+                     TimePoint idle_until) {
+    if (pending.empty() || idle_until != TimePoint::max()) {
+      return;
+    }
+    const Job& best = pending[first_job(*policy_, pending)];
+    const bool worse =
+        running != nullptr && (!policy_->preemptive() || !policy_->before(best, running->job));
+    const bool excluded = std::ranges::any_of(
+        state_->started(), [](const auto& started) { return started.ceiling != no_ceiling; });
+    ASSERT_TRUE(worse || excluded) << "nobody runs although somebody could";
+  }
+
+  // A release before the next look could not start, were it noticed.
+  void expect_nobody_is_overlooked() {
+    const auto* const running = state_->running();
+    if (running == nullptr) {
+      return;
+    }
+    const TimePoint look = state_->next_look();
+    for (CoreTask* const task : state_->members()) {
+      const auto next = task->next_release();
+      if (task->phase != Phase::idle || !next || next->time >= look || next->time <= now_) {
+        continue;
+      }
+      const Job job = state_->target()->scenario->job(task->index, next->index, next->time);
+      const bool excluded = std::ranges::any_of(
+          state_->started(), [](const auto& started) { return started.ceiling != no_ceiling; });
+      ASSERT_TRUE(!policy_->preemptive() || excluded || !policy_->before(job, running->job))
+          << "task " << task->index << " would start before anybody looks";
+    }
+  }
+
+  void released(CoreTask& task, const Job& job, const Release* /*regular*/) noexcept override {
+    told_[task.index].push_back(job.index);
+  }
+  void skipped(CoreTask& task, const Skipped& skip) noexcept override {
+    for (std::uint64_t i = 0; i < skip.count; ++i) {
+      told_[task.index].push_back(skip.first.index + i);
+    }
+  }
+  void dropped(CoreTask& /*task*/, const Job& /*job*/) noexcept override {}
+  void wanted(TaskIndex /*source*/) noexcept override {}
+
+  std::mt19937 random_;
+  PolicyPtr policy_;
+  std::vector<Task> descriptions_;
+  std::vector<std::unique_ptr<CoreTask>> tasks_;
+  std::vector<CoreTask*> by_index_;
+  std::set<TaskIndex> present_;
+  std::set<TaskIndex> waiting_;
+  std::vector<std::unique_ptr<Plan>> plans_;
+  std::uint64_t version_ = 0;
+  std::unique_ptr<CoreState> state_;
+  TimePoint now_{};
+  std::map<TaskIndex, std::vector<std::uint64_t>> told_;
+};
+
+class CoreStates : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(CoreStates, decide_rightly_whatever_happens) {
+  for (unsigned seed = 1; seed <= 300; ++seed) {
+    World world{GetParam(), seed};
+    for (int step = 0; step < 200; ++step) {
+      world.step();
+      ASSERT_FALSE(HasFatalFailure()) << "seed " << seed << ", step " << step;
+    }
+    world.expect_nothing_lost();
+    ASSERT_FALSE(HasFatalFailure()) << "seed " << seed;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Policies, CoreStates,
+                         ::testing::Values("fp", "rm", "dm", "edf", "np-fp", "np-edf", "p-rm",
+                                           "cw-edf"),
+                         [](const auto& policy) {
+                           std::string name = policy.param;
+                           std::ranges::replace(name, '-', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace takt::sched
