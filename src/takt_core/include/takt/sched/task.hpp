@@ -56,6 +56,8 @@ struct Task {
   std::vector<std::string> writes = {};  // topics that it publishes
   std::string group = {};  // exclusive group: at most one job of it at a time; "": none
   int cpu = -1;            // the core; -1: chosen by the partitioning
+  // Its jobs sleep, or wait for a device: it has a thread of its own, and others run meanwhile.
+  bool waits = false;
 };
 
 // The relative deadline that counts: the declared one, or the period.
