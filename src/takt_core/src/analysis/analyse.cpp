@@ -83,13 +83,19 @@ class ScenarioAnalysis {
           .name = strategy_.tasks()[i].name,
           .cpu = strategy_.tasks()[i].cpu,
           .priority = scenario_.policy().fixed_priority() ? parameters.priority : 0,
-          .wcet = model_.execution(i)};
+          .wcet = model_.execution(i),
+          .suspension = application_.callbacks[i].suspension};
       const nanoseconds deadline = sched::relative_deadline(parameters);
       if (deadline.count() > 0) {
         callback.deadline = deadline;
       }
       if (parameters.expected_execution.count() == 0) {
         report.remarks.push_back("'" + callback.name + "' has no execution time: counted as 0");
+      }
+      if (callback.suspension.count() > 0 && application_.overheads.any()) {
+        report.remarks.push_back("how often '" + callback.name +
+                                 "' waits is not declared: the overheads of going on are counted "
+                                 "once a job");
       }
       if (streams_[i].empty()) {
         callback.verdict = Verdict::meets;
@@ -123,7 +129,8 @@ class ScenarioAnalysis {
       } else if (certainty_.starves(stream)) {
         verdict = Verdict::misses;
         callback.bound_by = methods::overload;
-      } else if ((exact && response.bound) || is_missed_in_graph(stream)) {
+      } else if ((exact && response.bound) || certainty_.outlasts(stream) ||
+                 is_missed_in_graph(stream)) {
         verdict = Verdict::misses;
       } else if (is_missed_in_one_run(stream)) {
         verdict = Verdict::misses;

@@ -34,6 +34,10 @@ bool Certainty::reaches_bound(std::size_t stream) const {
       }
       continue;
     }
+    // Nobody knows when it waits, nor how often.
+    if (other_load.waits) {
+      return false;
+    }
     const bool above = other != stream;
     if (above && other_load.level == load.level) {
       return false;
@@ -60,18 +64,25 @@ bool Certainty::starves(std::size_t stream) const {
   std::vector<Load> counted = {model_.load(stream)};
   for (std::size_t i = 0; i < core.jobs; ++i) {
     const std::size_t other = core.streams[i];
-    if (core.loads[i].level <= model_.load(stream).level) {
+    const Load& load = core.loads[i];
+    if (load.level <= model_.load(stream).level) {
       continue;
     }
     const std::optional<nanoseconds>& response = bounds_.responses[other].bound;
-    const bool all_run = parameters(other).overrun == sched::Overrun::catch_up ||
-                         (response && *response <= core.loads[i].releases.period);
+    const bool all_run = (parameters(other).overrun == sched::Overrun::catch_up && !load.waits) ||
+                         (response && *response <= load.releases.period);
     if (!is_simple(other) || !all_run) {
       continue;
     }
-    counted.push_back(core.loads[i]);
+    counted.push_back(load);
   }
   return overloaded(counted);
+}
+
+bool Certainty::outlasts(std::size_t stream) const {
+  const nanoseconds deadline = sched::relative_deadline(parameters(stream));
+  return deadline.count() > 0 &&
+         parameters(stream).expected_execution + model_.load(stream).suspension > deadline;
 }
 
 bool Certainty::misses(std::size_t core) const {

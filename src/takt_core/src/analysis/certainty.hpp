@@ -26,6 +26,9 @@ class Certainty {
   // Fixed priorities: whether the levels down to the stream's take more time than there is.
   [[nodiscard]] bool starves(std::size_t stream) const;
 
+  // Whether a job takes longer than its deadline already where nobody is in its way.
+  [[nodiscard]] bool outlasts(std::size_t stream) const;
+
   // Whether some deadline on a core that is not schedulable is missed.
   [[nodiscard]] bool misses(std::size_t core) const;
 

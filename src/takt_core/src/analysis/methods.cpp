@@ -3,11 +3,16 @@
 
 #include <algorithm>
 
+#include "suspension.hpp"
+
 namespace takt::analysis {
 namespace {
 
 std::string_view fixed_priority_method(const Load& load, const Response& response,
                                        const ScenarioModel::CoreLoads& loads) {
+  if (depends_on_waiting(loads.loads, load)) {
+    return methods::self_suspension;
+  }
   if (load.ceiling == interrupt_level - 1) {
     return methods::non_preemptive;
   }

@@ -83,7 +83,8 @@ void ScenarioModel::add_costs(const application::Application& application) {
       }
       const application::Topic* topic = application.find_topic(message.task.trigger);
       const std::size_t depth = topic == nullptr ? 1 : topic->depth;
-      costs_[i].around += static_cast<std::int64_t>(depth) * costs_[j].worst;
+      // What it waits inside of another job it waits at the expense of that job.
+      costs_[i].around += static_cast<std::int64_t>(depth) * (costs_[j].worst + message.suspension);
       remarks_.push_back("'" + reader.task.name + "' runs '" + message.task.name +
                          "' before itself, up to " + std::to_string(depth) +
                          " times; its execution time includes that");
@@ -222,12 +223,14 @@ void ScenarioModel::place(const application::Application& application,
     CoreLoads& core = cores_[core_of[callback]];
     places_.push_back({.core = core_of[callback], .load = core.loads.size()});
     core.streams.push_back(stream);
-    core.loads.push_back({.task = stream,
+    core.loads.push_back({.task = callback,
                           .releases = pending_[stream].releases,
                           .lag = application.callbacks[callback].jitter + pending_[stream].lag,
                           .deadline = pending_[stream].deadline,
                           .level = level,
-                          .ceiling = ceiling_for(policy, scenario_->ceilings().ceiling(index))});
+                          .ceiling = ceiling_for(policy, scenario_->ceilings().ceiling(index)),
+                          .waits = strategy.tasks()[callback].waits,
+                          .suspension = application.callbacks[callback].suspension});
   }
   pending_.clear();
   for (CoreLoads& core : cores_) {
@@ -245,6 +248,7 @@ void ScenarioModel::place(const application::Application& application,
       interrupt.level = interrupt_level;
       interrupt.ceiling = sched::no_ceiling;
       interrupt.interrupt = true;
+      interrupt.waits = false;
       core.loads.push_back(interrupt);
       core.streams.push_back(nobody);
     }

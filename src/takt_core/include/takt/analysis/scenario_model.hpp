@@ -46,7 +46,7 @@ class ScenarioModel {
  public:
   struct CoreLoads {
     int cpu = 0;
-    std::vector<Load> loads;           // Load::task is the index of the stream
+    std::vector<Load> loads;           // Load::task is the index of the callback
     std::vector<std::size_t> streams;  // by load; nobody: an interrupt
     std::size_t jobs = 0;              // loads before the interrupts, which come in the same order
   };
