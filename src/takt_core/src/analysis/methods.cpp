@@ -33,8 +33,11 @@ std::string_view fixed_priority_method(const Load& load, const Response& respons
 std::string method_of(Test test, const Load& load, const Response& response,
                       const ScenarioModel::CoreLoads& loads, const CoreBounds& core) {
   std::string method{methods::none};
+  if (core.explored && (core.schedulable == true || test == Test::schedule_graph)) {
+    return std::string{methods::schedule_graph};
+  }
   if (test == Test::schedule_graph) {
-    return std::string{core.schedulable ? methods::schedule_graph : methods::unexplored};
+    return std::string{methods::unexplored};
   }
   if (test == Test::fixed_priority) {
     method = fixed_priority_method(load, response, loads);
@@ -52,7 +55,7 @@ std::string method_of(Test test, const Load& load, const Response& response,
 }
 
 std::string core_method(Test test, const ScenarioModel::CoreLoads& loads, const CoreBounds& core) {
-  if (test == Test::schedule_graph && core.schedulable) {
+  if (core.explored) {
     return std::string{methods::schedule_graph};
   }
   if (test == Test::non_preemptive_edf) {
