@@ -33,6 +33,9 @@ std::string_view fixed_priority_method(const Load& load, const Response& respons
 std::string method_of(Test test, const Load& load, const Response& response,
                       const ScenarioModel::CoreLoads& loads, const CoreBounds& core) {
   std::string method{methods::none};
+  if (loads.entangled) {
+    return std::string{methods::entangled};
+  }
   if (core.explored && (core.schedulable == true || test == Test::schedule_graph)) {
     return std::string{methods::schedule_graph};
   }

@@ -123,6 +123,9 @@ bool ScenarioModel::propagate(const std::vector<Response>& responses) {
 CoreBounds ScenarioModel::bounds_on(std::size_t core, std::optional<CoreGraph>& graph,
                                     Graphs graphs, Effort& effort) const {
   const CoreLoads& loads = cores_[core];
+  if (loads.entangled) {
+    return {.responses = std::vector<Response>(loads.loads.size())};
+  }
   CoreBounds result = bounds(test_, loads.loads, effort);
   if (result.schedulable == true || graphs == Graphs::none || !can_be_explored(loads)) {
     return result;
@@ -169,6 +172,9 @@ std::optional<bool> ScenarioModel::accepts(Effort& effort, Graphs graphs) {
     return solve(effort, graphs).schedulable;
   }
   for (const CoreLoads& core : cores_) {
+    if (core.entangled) {
+      return {};
+    }
     std::optional<bool> accepted = analysis::accepts(test_, core.loads, effort);
     if (accepted != true && graphs != Graphs::none && can_be_explored(core)) {
       const ScheduleGraph graph = explore(core, graphs).graph;

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "analysis/reports.hpp"
+#include "analysis/documents.hpp"
 
 namespace takt::analysis {
 namespace {

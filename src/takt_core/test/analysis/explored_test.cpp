@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "analysis/all_runs.hpp"
+#include "analysis/documents.hpp"
 #include "analysis/random_tasks.hpp"
-#include "analysis/reports.hpp"
 
 namespace takt::analysis {
 namespace {

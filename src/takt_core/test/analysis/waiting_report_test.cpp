@@ -3,7 +3,7 @@
 // What a report says about an application with callbacks that wait.
 #include <gtest/gtest.h>
 
-#include "analysis/reports.hpp"
+#include "analysis/documents.hpp"
 #include "takt/sched/error.hpp"
 
 namespace takt::analysis {
@@ -79,16 +79,6 @@ TEST(waiting_report, early_releases_keep_no_age_where_the_source_waits) {
   };
   EXPECT_EQ(age_of("").verdict, Verdict::meets);
   EXPECT_EQ(age_of(waits(5)).verdict, Verdict::not_proved);
-}
-
-// Inside of another job's callback nobody else has a thread for it.
-TEST(waiting_report, what_is_delivered_inside_of_a_job_waits_at_its_expense) {
-  const Report report =
-      analyse_json(app(timer("w", 200, 1, 9, ", 'writes': ['x'], 'node': 'a'") + "," +
-                           message("m", "x", 2, 5, ", 'node': 'b'" + waits(7)) + "," +
-                           timer("r", 100, 3, 5, ", 'reads': [{'topic': 'x'}], 'node': 'b'"),
-                       ", 'topics': [{'name': 'x', 'depth': 2}]"));
-  EXPECT_EQ(callback(report.scenarios.front(), "r").wcet, 3ns + 2 * 9ns);
 }
 
 TEST(waiting_report, how_often_a_job_waits_is_not_in_the_overheads) {

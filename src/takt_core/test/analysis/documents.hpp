@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Short ways to write applications, and to find things in their reports. Times are in ns.
+// Applications as documents, in short. One tick is one nanosecond.
 #pragma once
 
 #include <algorithm>
