@@ -12,6 +12,11 @@ bool Certainty::is_simple(std::size_t stream) const {
          model_.load(stream).lag.count() == 0;
 }
 
+bool Certainty::is_padded(std::size_t stream) const {
+  return model_.load(stream).execution >
+         std::max(nanoseconds{1}, parameters(stream).expected_execution);
+}
+
 bool Certainty::is_complete(std::size_t stream) const {
   return parameters(stream).overrun == sched::Overrun::catch_up ||
          model_.load(stream).deadline <= model_.load(stream).releases.period;
@@ -35,7 +40,7 @@ bool Certainty::reaches_bound(std::size_t stream) const {
       continue;
     }
     // Nobody knows when it waits, nor how often.
-    if (other_load.waits) {
+    if (other_load.waits || is_padded(other)) {
       return false;
     }
     const bool above = other != stream;
@@ -57,7 +62,7 @@ bool Certainty::reaches_bound(std::size_t stream) const {
 
 bool Certainty::starves(std::size_t stream) const {
   if (model_.test() != Test::fixed_priority || application_.overheads.any() || !is_simple(stream) ||
-      !is_complete(stream)) {
+      !is_complete(stream) || is_padded(stream)) {
     return false;
   }
   const ScenarioModel::CoreLoads& core = model_.cores()[model_.core_of(stream)];
@@ -71,7 +76,7 @@ bool Certainty::starves(std::size_t stream) const {
     const std::optional<nanoseconds>& response = bounds_.responses[other].bound;
     const bool all_run = (parameters(other).overrun == sched::Overrun::catch_up && !load.waits) ||
                          (response && *response <= load.releases.period);
-    if (!is_simple(other) || !all_run) {
+    if (!is_simple(other) || !all_run || is_padded(other)) {
       continue;
     }
     counted.push_back(load);
@@ -99,8 +104,9 @@ bool Certainty::misses(std::size_t core) const {
     return true;
   };
   // Whoever keeps all deadlines drops nothing, so nobody can keep them all when that is too much.
-  const bool countable = all(
-      [&](std::size_t stream, const Load&) { return is_simple(stream) && is_complete(stream); });
+  const bool countable = all([&](std::size_t stream, const Load&) {
+    return is_simple(stream) && is_complete(stream) && !is_padded(stream);
+  });
   if (!countable) {
     return false;
   }

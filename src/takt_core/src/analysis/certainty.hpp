@@ -35,6 +35,8 @@ class Certainty {
  private:
   // Released by its own timer, from time 0 on, and noticed at once.
   [[nodiscard]] bool is_simple(std::size_t stream) const;
+  // What its jobs deliver and wait for is in their execution, but need not come to pass.
+  [[nodiscard]] bool is_padded(std::size_t stream) const;
   // None of its releases is dropped while its deadline is kept.
   [[nodiscard]] bool is_complete(std::size_t stream) const;
   [[nodiscard]] const sched::TaskParameters& parameters(std::size_t stream) const {

@@ -80,6 +80,19 @@ TEST(deliveries, a_callback_that_waits_keeps_its_subscription_meanwhile) {
   EXPECT_EQ(alone.verdict, Verdict::meets);
 }
 
+// Nothing says that the queue was full, nor that somebody was in the way.
+TEST(deliveries, what_may_be_delivered_is_no_proof_of_a_missed_deadline) {
+  const std::string late = ", 'deadline': 50";
+  const ScenarioReport scenario =
+      analyse_json(app(three(5, 6, "", late), topics)).scenarios.front();
+  EXPECT_EQ(callback(scenario, "r").verdict, Verdict::not_proved);
+  EXPECT_FALSE(callback(scenario, "r").exact);
+  const std::string inactive = ", 'active': false";
+  const ScenarioReport full =
+      analyse_json(app(three(5, 5, inactive, ", 'period': 42"), topics)).scenarios.front();
+  EXPECT_EQ(full.verdict, Verdict::not_proved);
+}
+
 // Who is not released in a scenario still has its callback run by who reads.
 TEST(deliveries, an_inactive_callback_of_a_subscription_is_delivered_to_all_the_same) {
   const ScenarioReport scenario =
