@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A subscription with a callback belongs to a node, and to each timer of the node that reads its
-// topic: that one delivers what is pending before it runs. One delivers at a time; another one that
-// wants to waits, and lends its priority meanwhile.
+// topic: that one delivers what is pending before it runs. One runs the callback at a time; another
+// one on the same core that wants to waits for the end, and lends its priority meanwhile.
 #include <algorithm>
 #include <string>
 
@@ -45,62 +45,52 @@ void ScenarioModel::share_subscription(const application::Application& applicati
   const application::Topic* topic = application.find_topic(callbacks[message].task.trigger);
   const std::size_t depth = topic == nullptr ? 1 : topic->depth;
   const nanoseconds once = costs_[message].worst;
-  std::vector<User> users;
-  add_user(users, message, once);
+  std::vector<std::size_t> users;  // streams; who is never released meets nobody
+  const auto add_user = [&](std::size_t callback) {
+    const auto stream = std::ranges::find(streams_, callback, &Stream::callback);
+    if (stream != streams_.end()) {
+      users.push_back(static_cast<std::size_t>(stream - streams_.begin()));
+    }
+    return stream != streams_.end();
+  };
+  add_user(message);
   for (std::size_t i = 0; i < callbacks.size(); ++i) {
     if (!reads_in_same_node(callbacks[i], callbacks[message])) {
       continue;
     }
-    const nanoseconds all = static_cast<std::int64_t>(depth) * once;
-    costs_[i].around += all;
-    if (add_user(users, i, all)) {
+    costs_[i].around += static_cast<std::int64_t>(depth) * once;
+    if (add_user(i)) {
       remarks_.push_back(quoted(callbacks[i]) + " runs " + quoted(callbacks[message]) +
                          " before itself, up to " + std::to_string(depth) +
                          " times; its execution time includes that");
     }
   }
+  const bool waits = callbacks[message].task.waits;
   bool entangled = false;
-  for (const User& user : users) {
-    nanoseconds longest{0};
-    for (const User& other : users) {
-      if (other.stream == user.stream) {
-        continue;
-      }
-      if (core_of(user.stream) != core_of(other.stream) || callbacks[message].task.waits) {
-        entangled = true;
-        cores_[core_of(user.stream)].entangled = true;
-      } else if (can_preempt(load(user.stream), load(other.stream))) {
-        longest = std::max(longest, other.delivery);
-      }
-    }
-    if (longest.count() > 0) {
-      const std::size_t callback = streams_[user.stream].callback;
-      costs_[callback].around += longest;
-      remarks_.push_back(quoted(callbacks[callback]) +
-                         " may have to wait until somebody below it " + "has run " +
-                         quoted(callbacks[message]) + "; its execution time includes that");
+  for (const std::size_t user : users) {
+    const auto meets = [&](auto condition) {
+      return std::ranges::any_of(
+          users, [&](std::size_t other) { return other != user && condition(other); });
+    };
+    if (meets([&](std::size_t other) { return waits || core_of(user) != core_of(other); })) {
+      cores_[core_of(user)].entangled = true;
+      entangled = true;
+    } else if (meets([&](std::size_t other) { return can_preempt(load(user), load(other)); })) {
+      // The other one lets it pass as soon as it has run the callback once.
+      const std::size_t callback = streams_[user].callback;
+      costs_[callback].around += once;
+      remarks_.push_back(quoted(callbacks[callback]) + " may find " + quoted(callbacks[message]) +
+                         " running and wait for its end; its execution time includes that");
     }
   }
   if (entangled) {
     remarks_.push_back(quoted(callbacks[message]) + " is run by several callbacks" +
-                       (callbacks[message].task.waits ? ", waits itself" : " on different cores") +
-                       ", and who comes second waits until it ends: nothing is proved there. Let "
-                       "the readers of '" +
+                       (waits ? ", waits itself" : " on different cores") +
+                       ", and who comes second waits, or goes on with older data: nothing is "
+                       "proved there. Let the readers of '" +
                        callbacks[message].task.trigger + "' be in another node" +
-                       (callbacks[message].task.waits ? "" : ", or put all on one core"));
+                       (waits ? "" : ", or put all on one core"));
   }
-}
-
-// False for one that is never released: nobody meets it.
-bool ScenarioModel::add_user(std::vector<User>& users, std::size_t callback,
-                             nanoseconds delivery) const {
-  const auto stream = std::ranges::find(streams_, callback, &Stream::callback);
-  if (stream == streams_.end()) {
-    return false;
-  }
-  users.push_back(
-      {.stream = static_cast<std::size_t>(stream - streams_.begin()), .delivery = delivery});
-  return true;
 }
 
 }  // namespace takt::analysis

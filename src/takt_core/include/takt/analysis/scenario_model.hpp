@@ -57,7 +57,7 @@ class ScenarioModel {
     std::vector<Load> loads;           // Load::task is the index of the callback
     std::vector<std::size_t> streams;  // by load; nobody: an interrupt
     std::size_t jobs = 0;              // loads before the interrupts, which come in the same order
-    bool entangled = false;  // its jobs wait for those of another core, or for who waits: no bounds
+    bool entangled = false;  // its jobs may wait for another core, or for who waits: no bounds
   };
 
   ScenarioModel(const application::Application& application,
@@ -90,10 +90,6 @@ class ScenarioModel {
     std::size_t core = 0;
     std::size_t load = 0;
   };
-  struct User {  // of a subscription
-    std::size_t stream = 0;
-    nanoseconds delivery{0};  // the longest that it keeps the subscription
-  };
   struct Cost {
     nanoseconds best{0};
     nanoseconds worst{0};   // what it computes
@@ -110,7 +106,6 @@ class ScenarioModel {
   void add_costs(const application::Application& application);
   void add_deliveries(const application::Application& application);
   void share_subscription(const application::Application& application, std::size_t message);
-  bool add_user(std::vector<User>& users, std::size_t callback, nanoseconds delivery) const;
   void add_streams(const application::Application& application,
                    const sched::CompiledStrategy& strategy);
   void add_released(const sched::CompiledStrategy& strategy, std::size_t stream);
