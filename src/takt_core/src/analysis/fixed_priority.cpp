@@ -201,24 +201,29 @@ std::vector<Response> responses_that_agree(std::span<const Load> loads, Effort& 
   for (const Load& load : loads) {
     result.push_back({.bound = load.lag + load.execution + load.suspension});
   }
-  const std::vector<std::size_t> order = by_level(loads, true);
+  // True as long as it is worth going on.
+  const auto update = [&](std::size_t i) {
+    result[i] = response_seen(loads, i, result, effort);
+    if (effort.steps <= 0) {
+      result.assign(loads.size(), {});
+    }
+    return effort.steps > 0 && enough(i, result[i]);
+  };
+  std::vector<std::size_t> order = by_level(loads, true);
+  const auto rest = std::ranges::stable_partition(
+      order, [&](std::size_t i) { return others_need_response(loads, loads[i]); });
+  const std::span needed{order.begin(), rest.begin()};
   for (bool changed = true; changed;) {
     changed = false;
-    for (const std::size_t i : order) {
-      if (!result[i].bound) {
-        continue;
-      }
-      const Response found = response_seen(loads, i, result, effort);
-      if (effort.steps <= 0) {
-        return std::vector<Response>(loads.size());
-      }
-      changed = changed || found.bound != result[i].bound;
-      result[i] = found;
-      if (!enough(i, found)) {
+    for (const std::size_t i : needed) {
+      const std::optional<nanoseconds> before = result[i].bound;
+      if (before && !update(i)) {
         return result;
       }
+      changed = changed || result[i].bound != before;
     }
   }
+  static_cast<void>(std::ranges::all_of(rest, update));
   return result;
 }
 

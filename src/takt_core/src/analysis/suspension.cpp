@@ -37,6 +37,11 @@ bool depends_on_waiting(std::span<const Load> loads, const Load& own) noexcept {
          });
 }
 
+bool others_need_response(std::span<const Load> loads, const Load& load) noexcept {
+  return load.waits ||
+         std::ranges::any_of(loads, [&](const Load& other) { return blocks_again(other, load); });
+}
+
 std::optional<std::vector<Load>> seen_by(std::span<const Load> loads, std::size_t own_index,
                                          std::span<const Response> responses) {
   const Load& own = loads[own_index];

@@ -33,6 +33,9 @@ bool anyone_waits(std::span<const Load> loads) noexcept;
 // Whether the response of this load depends on somebody's waiting.
 bool depends_on_waiting(std::span<const Load> loads, const Load& own) noexcept;
 
+// Whether seen_by() takes the response of this load for some other one.
+bool others_need_response(std::span<const Load> loads, const Load& load) noexcept;
+
 // `responses` are bounds for all loads. None where one that is needed is not known.
 std::optional<std::vector<Load>> seen_by(std::span<const Load> loads, std::size_t own,
                                          std::span<const Response> responses);
