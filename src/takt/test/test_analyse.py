@@ -47,6 +47,24 @@ def flat(*tasks: tuple[str, int, int, int], **more: Any) -> dict[str, Any]:
     }
 
 
+def test_a_callback_that_waits_says_so_and_delays_others_by_computing_alone(tmp_path: Path) -> None:
+    file = tmp_path / "waits.app.yaml"
+    file.write_text(
+        "nodes:\n"
+        "  lidar:\n"
+        "    read: {timer: 100ms, wcet: 1ms, suspension: 50ms, priority: 9}\n"
+        "    control: {timer: 10ms, wcet: 2ms, priority: 1}\n"
+    )
+    code, output = run(str(file))
+    assert code == 0
+    assert "waits" in output
+    assert "self-suspension (Chen et al. 2019)" in output
+    read, control = json.loads(run(str(file), "--json")[1])["scenarios"][0]["callbacks"]
+    assert (read["suspension_us"], read["response_us"]) == (50_000, 51_000)
+    assert (control["suspension_us"], control["response_us"]) == (0, 3_000)
+    assert not read["exact"]
+
+
 def test_example_is_proved_and_names_its_papers() -> None:
     code, output = run(str(EXAMPLE), "--json")
     document = json.loads(output)

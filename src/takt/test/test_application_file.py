@@ -69,6 +69,11 @@ def test_a_subscription_is_released_by_its_topic(tmp_path: Path) -> None:
     assert (found["kind"], found["trigger"], found["period"]) == ("message", "scan", 5_000_000)
 
 
+def test_a_callback_may_wait(tmp_path: Path) -> None:
+    assert callback(tmp_path, "timer: 9ms, wcet: 1ms, suspension: 5ms")["suspension"] == 5_000_000
+    assert "suspension" not in callback(tmp_path, "timer: 9ms, wcet: 1ms")
+
+
 def test_an_external_topic_says_how_often_it_comes(tmp_path: Path) -> None:
     text = (
         "nodes: {n: {c: {on: /t, wcet: 1ms}}}\n"
@@ -161,6 +166,7 @@ def test_a_fault_of_a_callback_is_named_with_its_line(
         ("scenarios: {s: {n.c: {prio: 5}}}", "2: unknown key scenarios.s.n.c.prio"),
         ("scenarios: {s: {n.d: {priority: 5}}}", "2: scenario s changes n.d, which is no callback"),
         ("scenarios: {s: {n.c: {group: g}}}", "2: unknown key scenarios.s.n.c.group"),
+        ("scenarios: {s: {n.c: {suspension: 1ms}}}", "2: unknown key scenarios.s.n.c.suspension"),
         ("topics: {t: {size: 4KB}}", "1: topic t has messages of 5KB here and of 4KB at"),
         ("topics: {t: {depth: 0}}", "2: topics.t.depth"),
         ("cpus: []", "2: cpus"),
@@ -205,6 +211,8 @@ def test_a_missing_file_is_said_to_be_missing(tmp_path: Path) -> None:
     [
         ("timer: 10ms, wcet: 11ms", 5, "task 'n.d': its expected execution time 11 ms is above"),
         ("timer: 10ms, wcet: 1ms, reads: [x]", 5, "it reads topic 'x', which no task writes"),
+        ("timer: 10ms, wcet: 1ms, suspension: 1ms", 5, "for which policy 'edf' has no rule"),
+        ("timer: 10ms, wcet: 1ms, suspension: 1ms, group: g", 5, "keep the exclusive group 'g'"),
         ("timer: 10ms, wcet: 1ms, group: ''", 1, "policy 'efd': there is no such policy"),
     ],
 )

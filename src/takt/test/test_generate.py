@@ -18,6 +18,7 @@ from takt.application.load import load_application
 from takt.errors import TaktError
 from takt.generate import parameters, periods, utilization
 from takt.generate.blocks import BLOCK, Generated, block, blocks
+from takt.generate.code import write_package
 from takt.generate.files import app_yaml
 from takt.generate.parameters import Parameters
 from takt.generate.sets import NOBODY, Sets, draw
@@ -276,6 +277,17 @@ def test_the_command_names_the_line_of_broken_json(takt: Takt) -> None:
     assert "x.json:2: not valid JSON" in done.stderr
     assert takt("generate", "none.json").returncode == 2
     assert "add --emit-code" in takt("generate", EXAMPLES / "docking.app.yaml").stderr
+
+
+def test_the_emitted_code_of_a_callback_that_waits_sleeps_and_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "x.app.yaml"
+    path.write_text(
+        "nodes: {n: {a: {timer: 9ms, wcet: 1ms, suspension: 5ms}, b: {timer: 9ms, wcet: 1ms}}}"
+    )
+    package = write_package(load_application(path).to_flat(), tmp_path / "code")
+    source = (package / "src" / "main.cpp").read_text(encoding="utf-8")
+    assert source.count("std::this_thread::sleep_for(5ms);") == 1
+    assert source.count(".waits = true") == 1
 
 
 @pytest.mark.timeout(240)

@@ -62,6 +62,7 @@ nb::dict document(const CallbackReport& callback) {
   result["period_us"] = microseconds(callback.period);
   result["deadline_us"] = microseconds(callback.deadline);
   result["wcet_us"] = microseconds(callback.wcet);
+  result["suspension_us"] = microseconds(callback.suspension);
   result["jitter_us"] = microseconds(callback.jitter);
   result["response_us"] = microseconds(callback.response);
   result["blocking_us"] = microseconds(callback.blocking);

@@ -25,6 +25,7 @@ class CallbackBound(Strict):
     period_us: float | None
     deadline_us: float | None
     wcet_us: float
+    suspension_us: float
     jitter_us: float
     response_us: float | None
     blocking_us: float

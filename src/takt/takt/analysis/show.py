@@ -88,7 +88,8 @@ def _callbacks(scenario: ScenarioBounds) -> Table:
         table.add_column("core", justify="right")
     if prioritised:
         table.add_column("prio", justify="right")
-    for name in ("period", "deadline", "wcet", "response"):
+    waits = any(each.suspension_us for each in scenario.callbacks)
+    for name in ("period", "deadline", "wcet", *(["waits"] if waits else []), "response"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("by", no_wrap=True)
     table.add_column("", no_wrap=True)
@@ -97,6 +98,7 @@ def _callbacks(scenario: ScenarioBounds) -> Table:
         row += [str(each.cpu)] if several else []
         row += ["-" if each.priority is None else str(each.priority)] if prioritised else []
         row += [_time(each.period_us), _time(each.deadline_us), _time(each.wcet_us)]
+        row += [_time(each.suspension_us or None)] if waits else []
         method, equation = _method(each.bound_by)
         row += [_time(each.response_us), escape(equation or method), WORDS[each.verdict]]
         table.add_row(*row)

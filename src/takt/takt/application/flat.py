@@ -74,7 +74,12 @@ def _callback(node: str, name: str, callback: Callback) -> dict[str, Any]:
         **_given(trigger=callback.on),
         **_timing(callback),
         "execution": _execution(callback),
-        **_given(group=callback.group, jitter=callback.jitter, cpu=callback.cpu),
+        **_given(
+            group=callback.group,
+            jitter=callback.jitter,
+            suspension=callback.suspension,
+            cpu=callback.cpu,
+        ),
     }
 
 

@@ -123,6 +123,11 @@ class Callback(Timing):
     jitter: Duration | None = Field(
         None, description="longest time from a release to its being noticed; default: 0s"
     )
+    suspension: Duration | None = Field(
+        None,
+        description="longest time that one job sleeps or waits for a device in all, while others"
+        " run; default: it never waits, or its waiting is part of wcet",
+    )
     cpu: Cpu | None = Field(None, description="one of cpus; default: chosen by the partitioning")
 
     @model_validator(mode="after")

@@ -110,6 +110,7 @@ def _callback(one: dict[str, Any], topics: dict[str, dict[str, Any]]) -> dict[st
         targets = ", ".join(f"{identifier}_{topic['id']}" for topic in writes)
         options.append(f".writes = {{{targets}}}")
     options += [f'.group = "{one["group"]}"'] if one.get("group") else []
+    options += [".waits = true"] if one.get("suspension") else []
     timer = one.get("kind", "timer") == "timer"
     if timer and one.get("offset"):
         options.append(f".offset = {format_duration(one['offset'])}")
@@ -128,6 +129,7 @@ def _callback(one: dict[str, Any], topics: dict[str, dict[str, Any]]) -> dict[st
         "reads": reads,
         "writes": writes,
         "times": [format_duration(time) for time in times],
+        "suspension": format_duration(one["suspension"]) if one.get("suspension") else "",
         "options": options,
     }
 

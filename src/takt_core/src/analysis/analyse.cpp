@@ -30,8 +30,8 @@ class ScenarioAnalysis {
         model_(application, strategy, scenario),
         bounds_(solve(model_)),
         certainty_(application, strategy, scenario, model_, bounds_) {
-    if (std::ranges::any_of(bounds_.graphs, [](const CoreGraph& core) {
-          return !core.graph.exact && core.graph.verdict != ScheduleGraph::Verdict::met;
+    if (std::ranges::any_of(bounds_.graphs, [](const std::optional<CoreGraph>& core) {
+          return core && !core->graph.exact && core->graph.verdict != ScheduleGraph::Verdict::met;
         })) {
       missed_in_one_run_ = missed_in_one_run(application, strategy, scenario);
     }
@@ -66,7 +66,10 @@ class ScenarioAnalysis {
       report.priorities = propose_priorities(application_, strategy_, scenario_, model_);
       report.cpus = propose_cores(application_, strategy_, scenario_, model_);
     }
-    if (options.sensitivity && has_test) {
+    const bool by_closed_tests = std::ranges::none_of(bounds_.cores, [](const CoreBounds& core) {
+      return core.explored && core.schedulable == true;
+    });
+    if (options.sensitivity && has_test && by_closed_tests) {
       report.sensitivity = find_sensitivity(model_, application_);
     }
     return report;
@@ -83,13 +86,19 @@ class ScenarioAnalysis {
           .name = strategy_.tasks()[i].name,
           .cpu = strategy_.tasks()[i].cpu,
           .priority = scenario_.policy().fixed_priority() ? parameters.priority : 0,
-          .wcet = model_.execution(i)};
+          .wcet = model_.execution(i),
+          .suspension = application_.callbacks[i].suspension};
       const nanoseconds deadline = sched::relative_deadline(parameters);
       if (deadline.count() > 0) {
         callback.deadline = deadline;
       }
       if (parameters.expected_execution.count() == 0) {
         report.remarks.push_back("'" + callback.name + "' has no execution time: counted as 0");
+      }
+      if (callback.suspension.count() > 0 && application_.overheads.any()) {
+        report.remarks.push_back("how often '" + callback.name +
+                                 "' waits is not declared: the overheads of going on are counted "
+                                 "once a job");
       }
       if (streams_[i].empty()) {
         callback.verdict = Verdict::meets;
@@ -115,15 +124,17 @@ class ScenarioAnalysis {
       const ScenarioModel::CoreLoads& loads = model_.cores()[at];
       const Load& load = model_.load(stream);
       const Response& response = bounds_.responses[stream];
-      const bool exact = bounds_.graphs.empty() ? certainty_.reaches_bound(stream)
-                                                : bounds_.graphs[at].graph.exact;
+      const bool exact = bounds_.cores[at].explored && bounds_.cores[at].schedulable == true
+                             ? bounds_.graphs[at]->graph.exact
+                             : certainty_.reaches_bound(stream);
       Verdict verdict = Verdict::not_proved;
       if (response.bound && *response.bound <= load.deadline) {
         verdict = Verdict::meets;
       } else if (certainty_.starves(stream)) {
         verdict = Verdict::misses;
         callback.bound_by = methods::overload;
-      } else if ((exact && response.bound) || is_missed_in_graph(stream)) {
+      } else if ((exact && response.bound) || certainty_.outlasts(stream) ||
+                 is_missed_in_graph(stream)) {
         verdict = Verdict::misses;
       } else if (is_missed_in_one_run(stream)) {
         verdict = Verdict::misses;
@@ -146,12 +157,9 @@ class ScenarioAnalysis {
   }
 
   [[nodiscard]] bool is_missed_in_graph(std::size_t stream) const {
-    if (bounds_.graphs.empty()) {
-      return false;
-    }
-    const CoreGraph& core = bounds_.graphs[model_.core_of(stream)];
-    return core.graph.exact && core.graph.verdict == ScheduleGraph::Verdict::missed &&
-           core.streams[core.graph.witness.back().task] == stream;
+    const std::optional<CoreGraph>& core = bounds_.graphs[model_.core_of(stream)];
+    return core && core->graph.exact && core->graph.verdict == ScheduleGraph::Verdict::missed &&
+           core->streams[core->graph.witness.back().task] == stream;
   }
 
   [[nodiscard]] bool is_missed_in_one_run(std::size_t stream) const {
@@ -210,7 +218,7 @@ class ScenarioAnalysis {
 
   static ScenarioBounds solve(ScenarioModel& model) {
     Effort effort;
-    return model.solve(effort, true);
+    return model.solve(effort, Graphs::witness);
   }
 
   const application::Application& application_;
@@ -266,7 +274,7 @@ bool accepts(const application::Application& application) {
   return std::ranges::all_of(strategy.scenarios(), [&](const sched::CompiledScenario& scenario) {
     ScenarioModel model{application, strategy, scenario};
     Effort effort;
-    return model.accepts(effort) == true;
+    return model.accepts(effort, Graphs::verdict) == true;
   });
 }
 

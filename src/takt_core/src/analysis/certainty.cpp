@@ -12,6 +12,11 @@ bool Certainty::is_simple(std::size_t stream) const {
          model_.load(stream).lag.count() == 0;
 }
 
+bool Certainty::is_padded(std::size_t stream) const {
+  return model_.load(stream).execution >
+         std::max(nanoseconds{1}, parameters(stream).expected_execution);
+}
+
 bool Certainty::is_complete(std::size_t stream) const {
   return parameters(stream).overrun == sched::Overrun::catch_up ||
          model_.load(stream).deadline <= model_.load(stream).releases.period;
@@ -34,6 +39,10 @@ bool Certainty::reaches_bound(std::size_t stream) const {
       }
       continue;
     }
+    // Nobody knows when it waits, nor how often.
+    if (other_load.waits || is_padded(other)) {
+      return false;
+    }
     const bool above = other != stream;
     if (above && other_load.level == load.level) {
       return false;
@@ -53,25 +62,32 @@ bool Certainty::reaches_bound(std::size_t stream) const {
 
 bool Certainty::starves(std::size_t stream) const {
   if (model_.test() != Test::fixed_priority || application_.overheads.any() || !is_simple(stream) ||
-      !is_complete(stream)) {
+      !is_complete(stream) || is_padded(stream)) {
     return false;
   }
   const ScenarioModel::CoreLoads& core = model_.cores()[model_.core_of(stream)];
   std::vector<Load> counted = {model_.load(stream)};
   for (std::size_t i = 0; i < core.jobs; ++i) {
     const std::size_t other = core.streams[i];
-    if (core.loads[i].level <= model_.load(stream).level) {
+    const Load& load = core.loads[i];
+    if (load.level <= model_.load(stream).level) {
       continue;
     }
     const std::optional<nanoseconds>& response = bounds_.responses[other].bound;
-    const bool all_run = parameters(other).overrun == sched::Overrun::catch_up ||
-                         (response && *response <= core.loads[i].releases.period);
-    if (!is_simple(other) || !all_run) {
+    const bool all_run = (parameters(other).overrun == sched::Overrun::catch_up && !load.waits) ||
+                         (response && *response <= load.releases.period);
+    if (!is_simple(other) || !all_run || is_padded(other)) {
       continue;
     }
-    counted.push_back(core.loads[i]);
+    counted.push_back(load);
   }
   return overloaded(counted);
+}
+
+bool Certainty::outlasts(std::size_t stream) const {
+  const nanoseconds deadline = sched::relative_deadline(parameters(stream));
+  return deadline.count() > 0 &&
+         parameters(stream).expected_execution + model_.load(stream).suspension > deadline;
 }
 
 bool Certainty::misses(std::size_t core) const {
@@ -88,8 +104,9 @@ bool Certainty::misses(std::size_t core) const {
     return true;
   };
   // Whoever keeps all deadlines drops nothing, so nobody can keep them all when that is too much.
-  const bool countable = all(
-      [&](std::size_t stream, const Load&) { return is_simple(stream) && is_complete(stream); });
+  const bool countable = all([&](std::size_t stream, const Load&) {
+    return is_simple(stream) && is_complete(stream) && !is_padded(stream);
+  });
   if (!countable) {
     return false;
   }

@@ -26,12 +26,17 @@ class Certainty {
   // Fixed priorities: whether the levels down to the stream's take more time than there is.
   [[nodiscard]] bool starves(std::size_t stream) const;
 
+  // Whether a job takes longer than its deadline already where nobody is in its way.
+  [[nodiscard]] bool outlasts(std::size_t stream) const;
+
   // Whether some deadline on a core that is not schedulable is missed.
   [[nodiscard]] bool misses(std::size_t core) const;
 
  private:
   // Released by its own timer, from time 0 on, and noticed at once.
   [[nodiscard]] bool is_simple(std::size_t stream) const;
+  // What its jobs deliver and wait for is in their execution, but need not come to pass.
+  [[nodiscard]] bool is_padded(std::size_t stream) const;
   // None of its releases is dropped while its deadline is kept.
   [[nodiscard]] bool is_complete(std::size_t stream) const;
   [[nodiscard]] const sched::TaskParameters& parameters(std::size_t stream) const {

@@ -4,8 +4,13 @@
 #include <algorithm>
 #include <numeric>
 
+#include "suspension.hpp"
+
 namespace takt::analysis {
 namespace {
+
+// Where somebody waits and each load is looked at several times.
+constexpr std::int64_t most_steps_of_one = 500'000;
 
 // A load as the loops want it: interference by what the core notices.
 struct Other {
@@ -162,13 +167,84 @@ class LevelTest {
   double share_ = 0;
 };
 
+// From the highest level downwards, or the other way round.
+std::vector<std::size_t> by_level(std::span<const Load> loads, bool highest_first) {
+  std::vector<std::size_t> order(loads.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
+    return highest_first ? loads[a].level > loads[b].level : loads[a].level < loads[b].level;
+  });
+  return order;
+}
+
+Response response_seen(std::span<const Load> loads, std::size_t load,
+                       std::span<const Response> responses, Effort& effort) {
+  const auto seen = seen_by(loads, load, responses);
+  if (!seen) {
+    return {};
+  }
+  // On a level that is full the busy period may have no end: not all of the effort goes there.
+  Effort part{.steps = std::min(effort.steps, most_steps_of_one)};
+  const std::int64_t before = part.steps;
+  const Response response = LevelTest{*seen, load, part}.run(never);
+  effort.steps -= before - part.steps;
+  return response;
+}
+
+// The least responses that agree with each other. They only grow on the way, so `enough` may end it
+// once it is false for one of them.
+template <class Enough>
+std::vector<Response> responses_that_agree(std::span<const Load> loads, Effort& effort,
+                                           Enough enough) {
+  std::vector<Response> result;
+  result.reserve(loads.size());
+  for (const Load& load : loads) {
+    result.push_back({.bound = load.lag + load.execution + load.suspension});
+  }
+  // True as long as it is worth going on.
+  const auto update = [&](std::size_t i) {
+    result[i] = response_seen(loads, i, result, effort);
+    if (effort.steps <= 0) {
+      result.assign(loads.size(), {});
+    }
+    return effort.steps > 0 && enough(i, result[i]);
+  };
+  std::vector<std::size_t> order = by_level(loads, true);
+  const auto rest = std::ranges::stable_partition(
+      order, [&](std::size_t i) { return others_need_response(loads, loads[i]); });
+  const std::span needed{order.begin(), rest.begin()};
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const std::size_t i : needed) {
+      const std::optional<nanoseconds> before = result[i].bound;
+      if (before && !update(i)) {
+        return result;
+      }
+      changed = changed || result[i].bound != before;
+    }
+  }
+  static_cast<void>(std::ranges::all_of(rest, update));
+  return result;
+}
+
 }  // namespace
 
 Response fixed_priority_response(std::span<const Load> loads, std::size_t load, Effort& effort) {
-  return LevelTest{loads, load, effort}.run(never);
+  if (!anyone_waits(loads)) {
+    return LevelTest{loads, load, effort}.run(never);
+  }
+  std::vector<Response> at_most;
+  at_most.reserve(loads.size());
+  for (const Load& other : loads) {
+    at_most.push_back({.bound = other.deadline});
+  }
+  return response_seen(loads, load, at_most, effort);
 }
 
 std::vector<Response> fixed_priority_responses(std::span<const Load> loads, Effort& effort) {
+  if (anyone_waits(loads)) {
+    return responses_that_agree(loads, effort, [](std::size_t, const Response&) { return true; });
+  }
   std::vector<Response> result;
   result.reserve(loads.size());
   for (std::size_t i = 0; i < loads.size(); ++i) {
@@ -181,16 +257,22 @@ bool fixed_priority_accepts(std::span<const Load> loads, Effort& effort) {
   if (overloaded(loads)) {
     return false;
   }
-  // The lowest levels miss first.
-  std::vector<std::size_t> order(loads.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return loads[i].level; });
-  return std::ranges::all_of(order, [&](std::size_t i) {
-    if (loads[i].interrupt) {
-      return true;
+  const auto keeps_deadline = [&](std::size_t i, const Response& response) {
+    return loads[i].interrupt || (response.bound && *response.bound <= loads[i].deadline);
+  };
+  if (anyone_waits(loads)) {
+    const auto responses = responses_that_agree(loads, effort, keeps_deadline);
+    for (std::size_t i = 0; i < loads.size(); ++i) {
+      if (!keeps_deadline(i, responses[i])) {
+        return false;
+      }
     }
-    const Response response = LevelTest{loads, i, effort}.run(loads[i].deadline);
-    return response.bound && *response.bound <= loads[i].deadline;
+    return true;
+  }
+  // The lowest levels miss first.
+  return std::ranges::all_of(by_level(loads, false), [&](std::size_t i) {
+    return loads[i].interrupt ||
+           keeps_deadline(i, LevelTest{loads, i, effort}.run(loads[i].deadline));
   });
 }
 

@@ -3,11 +3,16 @@
 
 #include <algorithm>
 
+#include "suspension.hpp"
+
 namespace takt::analysis {
 namespace {
 
 std::string_view fixed_priority_method(const Load& load, const Response& response,
                                        const ScenarioModel::CoreLoads& loads) {
+  if (depends_on_waiting(loads.loads, load)) {
+    return methods::self_suspension;
+  }
   if (load.ceiling == interrupt_level - 1) {
     return methods::non_preemptive;
   }
@@ -28,8 +33,14 @@ std::string_view fixed_priority_method(const Load& load, const Response& respons
 std::string method_of(Test test, const Load& load, const Response& response,
                       const ScenarioModel::CoreLoads& loads, const CoreBounds& core) {
   std::string method{methods::none};
+  if (loads.entangled) {
+    return std::string{methods::entangled};
+  }
+  if (core.explored && (core.schedulable == true || test == Test::schedule_graph)) {
+    return std::string{methods::schedule_graph};
+  }
   if (test == Test::schedule_graph) {
-    return std::string{core.schedulable ? methods::schedule_graph : methods::unexplored};
+    return std::string{methods::unexplored};
   }
   if (test == Test::fixed_priority) {
     method = fixed_priority_method(load, response, loads);
@@ -47,7 +58,7 @@ std::string method_of(Test test, const Load& load, const Response& response,
 }
 
 std::string core_method(Test test, const ScenarioModel::CoreLoads& loads, const CoreBounds& core) {
-  if (test == Test::schedule_graph && core.schedulable) {
+  if (core.explored) {
     return std::string{methods::schedule_graph};
   }
   if (test == Test::non_preemptive_edf) {

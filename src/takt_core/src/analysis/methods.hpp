@@ -21,6 +21,8 @@ inline constexpr std::string_view fixed_priority_groups =
     "busy period with ceilings (Baker 1991; Keskin et al. 2010), eq. 3";
 inline constexpr std::string_view non_preemptive =
     "busy period, not preemptive (Davis et al. 2007), eq. 3";
+inline constexpr std::string_view self_suspension =
+    "busy period with self-suspension (Chen et al. 2019), eq. 13";
 inline constexpr std::string_view holistic = "; releases by messages (Tindell & Clark 1994), eq. 9";
 inline constexpr std::string_view edf_demand = "EDF demand (Zhang & Burns 2009), eq. 4";
 inline constexpr std::string_view edf_groups =
@@ -41,6 +43,7 @@ inline constexpr std::string_view age = "period and response (Davare et al. 2007
 inline constexpr std::string_view age_in_order =
     "period, the source always runs first (Dürr et al. 2019), eq. 11";
 inline constexpr std::string_view age_early = "early releases of the source, eq. 12";
+inline constexpr std::string_view entangled = "not bounded: see the notes";
 inline constexpr std::string_view unexplored = "not explored: see the notes";
 inline constexpr std::string_view none = "no test for this policy";
 

@@ -97,7 +97,9 @@ bool Paths::always_first(std::size_t first, std::size_t then) const {
   }
   const std::size_t a = streams_[first].front();
   const std::size_t b = streams_[then].front();
-  return model_.core_of(a) == model_.core_of(b) && model_.load(a).level > model_.load(b).level;
+  // While it waits the other one may start.
+  return !model_.load(a).waits && model_.core_of(a) == model_.core_of(b) &&
+         model_.load(a).level > model_.load(b).level;
 }
 
 bool Paths::ends_first(std::size_t first, std::size_t then) const {
@@ -109,8 +111,11 @@ bool Paths::ends_first(std::size_t first, std::size_t then) const {
   const std::size_t b = streams_[then].front();
   const sched::Level one = model_.load(a).level;
   const sched::Level other = model_.load(b).level;
-  // Levels are priorities, or minus the relative deadlines; equal ones go by release, then by task.
-  return model_.core_of(a) == model_.core_of(b) && (one > other || (one == other && first < then));
+  // Levels are priorities, or minus the relative deadlines; equal ones go by release, then by task,
+  // unless one of them waits and has a thread of its own.
+  const bool in_order = first < then && !model_.load(b).waits;
+  return !model_.load(a).waits && model_.core_of(a) == model_.core_of(b) &&
+         (one > other || (one == other && in_order));
 }
 
 // The next callback of a chain: either a message of the one before releases it, or it reads when
@@ -180,7 +185,8 @@ bool Paths::kept_by_early_releases(const sched::AgeConstraint& constraint) const
   }
   const std::size_t a = streams_[source].front();
   const std::size_t b = streams_[reader].front();
-  return writers == 1 && model_.core_of(a) == model_.core_of(b) &&
+  const bool waits = model_.load(a).waits || model_.load(b).waits;
+  return writers == 1 && !waits && model_.core_of(a) == model_.core_of(b) &&
          model_.load(a).level >= model_.load(b).level;
 }
 

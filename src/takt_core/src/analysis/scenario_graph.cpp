@@ -7,6 +7,12 @@
 
 namespace takt::analysis {
 
+// Nobody needs to look at the schedules of a core that has too much to do.
+bool ScenarioModel::can_be_explored(const CoreLoads& core) const noexcept {
+  return test_ != Test::none && !scenario_->policy().preemptive() &&
+         (test_ == Test::schedule_graph || !overloaded(core.loads));
+}
+
 // Empty: nothing is in the way.
 std::string ScenarioModel::why_not_explored(const CoreLoads& core) const {
   if (strategy_->scenarios().size() > 1) {
@@ -29,7 +35,7 @@ std::string ScenarioModel::why_not_explored(const CoreLoads& core) const {
   return {};
 }
 
-CoreGraph ScenarioModel::explore(const CoreLoads& core, bool witness) const {
+CoreGraph ScenarioModel::explore(const CoreLoads& core, Graphs graphs) const {
   CoreGraph result;
   result.graph.reason = why_not_explored(core);
   if (!result.graph.reason.empty()) {
@@ -52,8 +58,9 @@ CoreGraph ScenarioModel::explore(const CoreLoads& core, bool witness) const {
          .best = std::clamp(cost.best, nanoseconds{1}, load.execution),
          .worst = load.execution});
   }
-  result.graph = analysis::explore(scenario_->policy(), tasks,
-                                   {.release_overhead = release_overhead_, .witness = witness});
+  result.graph = analysis::explore(
+      scenario_->policy(), tasks,
+      {.release_overhead = release_overhead_, .witness = graphs == Graphs::witness});
   // What messages and dispatching cost at most, they need not cost ever.
   result.graph.exact = result.graph.exact && !counted;
   return result;

@@ -21,17 +21,17 @@ nanoseconds scaled(nanoseconds time, double factor) {
       static_cast<std::int64_t>(std::ceil(static_cast<double>(time.count()) * factor))};
 }
 
-CoreBounds bounds_of(const CoreGraph& core, const ScenarioModel::CoreLoads& loads) {
-  CoreBounds result{.responses = std::vector<Response>(loads.loads.size())};
+// Takes over what the graph says, and what it does not say stays as it was.
+void take(const CoreGraph& core, const ScenarioModel::CoreLoads& loads, CoreBounds& bounds) {
   if (core.graph.verdict == ScheduleGraph::Verdict::unknown) {
-    return result;
+    return;
   }
-  result.schedulable = core.graph.verdict == ScheduleGraph::Verdict::met;
-  for (std::size_t i = 0; *result.schedulable && i < loads.jobs; ++i) {
+  bounds.explored = true;
+  bounds.schedulable = core.graph.verdict == ScheduleGraph::Verdict::met;
+  for (std::size_t i = 0; *bounds.schedulable && i < loads.jobs; ++i) {
     const auto task = std::ranges::find(core.streams, loads.streams[i]) - core.streams.begin();
-    result.responses[i].bound = core.graph.responses[static_cast<std::size_t>(task)];
+    bounds.responses[i] = {.bound = core.graph.responses[static_cast<std::size_t>(task)]};
   }
-  return result;
 }
 
 // One core that misses decides; otherwise one that is not known leaves all unknown.
@@ -120,22 +120,34 @@ bool ScenarioModel::propagate(const std::vector<Response>& responses) {
   return changed;
 }
 
-ScenarioBounds ScenarioModel::solve(Effort& effort, bool witness) {
-  ScenarioBounds result;
-  if (test_ == Test::schedule_graph) {
-    for (const CoreLoads& core : cores_) {
-      result.graphs.push_back(explore(core, witness));
-    }
+CoreBounds ScenarioModel::bounds_on(std::size_t core, std::optional<CoreGraph>& graph,
+                                    Graphs graphs, Effort& effort) const {
+  const CoreLoads& loads = cores_[core];
+  if (loads.entangled) {
+    return {.responses = std::vector<Response>(loads.loads.size())};
   }
+  CoreBounds result = bounds(test_, loads.loads, effort);
+  if (result.schedulable == true || graphs == Graphs::none || !can_be_explored(loads)) {
+    return result;
+  }
+  if (!graph) {  // whatever has one does not change with the jitters of messages
+    graph = explore(loads, graphs);
+  }
+  take(*graph, loads, result);
+  return result;
+}
+
+ScenarioBounds ScenarioModel::solve(Effort& effort, Graphs graphs) {
+  ScenarioBounds result;
+  result.graphs.resize(cores_.size());
   forget_jitters();
   bool changed = true;
   for (std::size_t round = 0; changed && round < most_rounds; ++round) {
     result.cores.clear();
     result.responses.assign(streams_.size(), {});
-    for (const CoreLoads& core : cores_) {
-      result.cores.push_back(test_ == Test::schedule_graph
-                                 ? bounds_of(result.graphs[result.cores.size()], core)
-                                 : bounds(test_, core.loads, effort));
+    for (std::size_t at = 0; at < cores_.size(); ++at) {
+      const CoreLoads& core = cores_[at];
+      result.cores.push_back(bounds_on(at, result.graphs[at], graphs, effort));
       for (std::size_t i = 0; i < core.loads.size(); ++i) {
         if (core.streams[i] != nobody) {
           result.responses[core.streams[i]] = result.cores.back().responses[i];
@@ -155,14 +167,21 @@ ScenarioBounds ScenarioModel::solve(Effort& effort, bool witness) {
   return result;
 }
 
-std::optional<bool> ScenarioModel::accepts(Effort& effort) {
+std::optional<bool> ScenarioModel::accepts(Effort& effort, Graphs graphs) {
   if (has_messages_) {
-    return solve(effort).schedulable;
+    return solve(effort, graphs).schedulable;
   }
   for (const CoreLoads& core : cores_) {
-    const auto accepted = test_ == Test::schedule_graph
-                              ? bounds_of(explore(core, false), core).schedulable
-                              : analysis::accepts(test_, core.loads, effort);
+    if (core.entangled) {
+      return {};
+    }
+    std::optional<bool> accepted = analysis::accepts(test_, core.loads, effort);
+    if (accepted != true && graphs != Graphs::none && can_be_explored(core)) {
+      const ScheduleGraph graph = explore(core, graphs).graph;
+      if (graph.verdict != ScheduleGraph::Verdict::unknown) {
+        accepted = graph.verdict == ScheduleGraph::Verdict::met;
+      }
+    }
     if (accepted != true) {
       return accepted;
     }

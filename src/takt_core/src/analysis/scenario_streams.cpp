@@ -40,16 +40,6 @@ nanoseconds best_execution(const application::Execution& execution, nanoseconds 
   return best;
 }
 
-// Whether a job of the reader delivers to this message callback before it runs: the messages wait
-// at a subscription, which belongs to a node.
-bool delivers_to(const application::Callback& reader, const application::Callback& message) {
-  return &reader != &message && message.task.kind == TaskKind::message && !reader.node.empty() &&
-         reader.node == message.node &&
-         std::ranges::any_of(reader.task.reads, [&](const sched::Read& read) {
-           return read.topic == message.task.trigger;
-         });
-}
-
 }  // namespace
 
 ScenarioModel::ScenarioModel(const application::Application& application,
@@ -62,6 +52,7 @@ ScenarioModel::ScenarioModel(const application::Application& application,
   add_costs(application);
   add_streams(application, strategy);
   place(application, strategy);
+  add_deliveries(application);
   apply_costs();
 }
 
@@ -73,22 +64,6 @@ void ScenarioModel::add_costs(const application::Application& application) {
     costs_.push_back({.best = best_execution(callback.execution, parameters.expected_execution),
                       .worst = parameters.expected_execution,
                       .around = application.worst_execution(callback) - callback.execution.worst});
-  }
-  for (std::size_t i = 0; i < costs_.size(); ++i) {
-    const application::Callback& reader = application.callbacks[i];
-    for (std::size_t j = 0; j < costs_.size(); ++j) {
-      const application::Callback& message = application.callbacks[j];
-      const bool active = scenario_->parameters(static_cast<sched::TaskIndex>(j)).active;
-      if (!active || !delivers_to(reader, message)) {
-        continue;
-      }
-      const application::Topic* topic = application.find_topic(message.task.trigger);
-      const std::size_t depth = topic == nullptr ? 1 : topic->depth;
-      costs_[i].around += static_cast<std::int64_t>(depth) * costs_[j].worst;
-      remarks_.push_back("'" + reader.task.name + "' runs '" + message.task.name +
-                         "' before itself, up to " + std::to_string(depth) +
-                         " times; its execution time includes that");
-    }
   }
 }
 
@@ -223,12 +198,14 @@ void ScenarioModel::place(const application::Application& application,
     CoreLoads& core = cores_[core_of[callback]];
     places_.push_back({.core = core_of[callback], .load = core.loads.size()});
     core.streams.push_back(stream);
-    core.loads.push_back({.task = stream,
+    core.loads.push_back({.task = callback,
                           .releases = pending_[stream].releases,
                           .lag = application.callbacks[callback].jitter + pending_[stream].lag,
                           .deadline = pending_[stream].deadline,
                           .level = level,
-                          .ceiling = ceiling_for(policy, scenario_->ceilings().ceiling(index))});
+                          .ceiling = ceiling_for(policy, scenario_->ceilings().ceiling(index)),
+                          .waits = strategy.tasks()[callback].waits,
+                          .suspension = application.callbacks[callback].suspension});
   }
   pending_.clear();
   for (CoreLoads& core : cores_) {
@@ -246,6 +223,7 @@ void ScenarioModel::place(const application::Application& application,
       interrupt.level = interrupt_level;
       interrupt.ceiling = sched::no_ceiling;
       interrupt.interrupt = true;
+      interrupt.waits = false;
       core.loads.push_back(interrupt);
       core.streams.push_back(nobody);
     }

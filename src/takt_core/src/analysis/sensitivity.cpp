@@ -12,7 +12,7 @@ constexpr std::int64_t steps_of_one = 2'000'000;
 bool accepted(ScenarioModel& model, double factor, std::size_t callback) {
   model.scale(factor, callback);
   Effort effort{.steps = steps_of_one};
-  return model.accepts(effort) == true;
+  return model.accepts(effort, Graphs::none) == true;
 }
 
 // The largest factor that is accepted; 0 when none is.

@@ -62,6 +62,11 @@ Callback parse_callback(const Json& json, const std::string& path) {
   if (callback.jitter.count() < 0) {
     Object::fail(object.at("jitter"), "is negative");
   }
+  object.read("suspension", callback.suspension);
+  if (callback.suspension.count() < 0) {
+    Object::fail(object.at("suspension"), "is negative");
+  }
+  task.waits = callback.suspension.count() > 0;
   object.read("budget", task.parameters.budget);
   object.read("overrun", task.parameters.overrun);
   object.read("active", task.parameters.active);

@@ -80,6 +80,26 @@ void check_trigger(const Task& task) {
   }
 }
 
+// Others run while it waits, and it goes on at its priority: the kernel alone keeps that order.
+void check_waits(const Task& task, const Policy& policy) {
+  if (!task.waits) {
+    return;
+  }
+  const std::string otherwise = ", or do not say that it waits: then its waiting is execution time";
+  if (!task.group.empty()) {
+    throw ScheduleError(task_text(task),
+                        "it waits inside of its jobs, and would keep the exclusive group " +
+                            quoted(task.group) + " meanwhile",
+                        "take it out of the group" + otherwise);
+  }
+  if (!policy.fixed_priority() || !policy.preemptive()) {
+    throw ScheduleError(
+        task_text(task),
+        "it waits inside of its jobs, for which policy " + quoted(policy.name()) + " has no rule",
+        "use a policy of fixed priorities ('fp', 'rm' or 'dm') in every scenario" + otherwise);
+  }
+}
+
 void check_reads(const Task& task) {
   std::set<std::string_view> topics;
   for (const Read& read : task.reads) {
@@ -128,6 +148,7 @@ TaskSet::TaskSet(std::vector<Task> tasks, const Policy& policy,
   for (const Task& task : tasks_) {
     check_parameters(task);
     check_trigger(task);
+    check_waits(task, policy);
     check_reads(task);
   }
   check_topics(tasks_, external_topics);

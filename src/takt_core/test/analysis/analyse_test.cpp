@@ -3,46 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <string>
-
-#include "takt/application/parse.hpp"
+#include "analysis/documents.hpp"
 
 namespace takt::analysis {
 namespace {
 
 using namespace std::chrono_literals;
-
-application::Application parsed(std::string json) {
-  std::ranges::replace(json, '\'', '"');
-  return application::parse(json);
-}
-
-Report analyse_json(const std::string& json) {
-  return analyse(parsed(json));
-}
-
-const CallbackReport& callback(const ScenarioReport& scenario, const std::string& name) {
-  return *std::ranges::find(scenario.callbacks, name, &CallbackReport::name);
-}
-
-std::string timer(const std::string& name, int period, int worst, int priority,
-                  const std::string& more = "") {
-  return "{'name': '" + name + "', 'period': " + std::to_string(period) +
-         ", 'priority': " + std::to_string(priority) +
-         ", 'execution': {'worst': " + std::to_string(worst) + "}" + more + "}";
-}
-
-std::string message(const std::string& name, const std::string& topic, int worst, int priority,
-                    const std::string& more = "") {
-  return "{'name': '" + name + "', 'kind': 'message', 'trigger': '" + topic +
-         "', 'overrun': 'catch_up', 'priority': " + std::to_string(priority) +
-         ", 'execution': {'worst': " + std::to_string(worst) + "}" + more + "}";
-}
-
-std::string app(const std::string& callbacks, const std::string& more = "") {
-  return "{'version': 1, 'name': 'test', 'callbacks': [" + callbacks + "]" + more + "}";
-}
 
 TEST(analyse, exact_where_the_run_in_which_all_start_together_shows_it) {
   const Report report = analyse_json(app(timer("a", 7, 3, 3) + "," + timer("b", 12, 3, 2) + "," +
@@ -268,11 +234,6 @@ TEST(analyse, sensitivity_is_the_factor_up_to_which_all_is_guaranteed) {
   EXPECT_NEAR(*sensitivity.all, 2.0, 0.002);
   EXPECT_NEAR(sensitivity.callbacks[0].second, 3.0, 0.003);
   EXPECT_NEAR(sensitivity.callbacks[1].second, 3.0, 0.003);
-}
-
-bool contains(const std::vector<std::string>& remarks, const std::string& words) {
-  return std::ranges::any_of(
-      remarks, [&](const std::string& remark) { return remark.find(words) != std::string::npos; });
 }
 
 TEST(analyse, policies_that_idle_on_purpose_are_explored) {

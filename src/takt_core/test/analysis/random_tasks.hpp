@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <random>
 #include <vector>
 
@@ -10,6 +11,12 @@
 #include "takt/analysis/load.hpp"
 
 namespace takt::analysis {
+
+// As many times the usual ones as TAKT_TEST_ROUNDS says: for long runs by hand.
+inline int rounds(int usual) {
+  const char* const factor = std::getenv("TAKT_TEST_ROUNDS");
+  return factor == nullptr ? usual : usual * std::max(1, std::atoi(factor));
+}
 
 // Seeded, so that a failure can be repeated.
 class RandomTasks {

@@ -79,6 +79,18 @@ TEST(ParseApplication, worst_execution_counts_each_message_and_one_preemption) {
   EXPECT_EQ(application.worst_execution(application.callbacks[0]), 1500us);
 }
 
+TEST(ParseApplication, a_callback_with_a_suspension_is_a_task_that_waits) {
+  const Application application =
+      parse(R"({"version": 1, "name": "x", "callbacks": [
+        {"name": "a", "execution": {"worst": 1}, "suspension": 5000000},
+        {"name": "b", "execution": {"worst": 1}, "suspension": 0},
+        {"name": "c", "execution": {"worst": 1}}]})");
+  EXPECT_EQ(application.callbacks[0].suspension, 5ms);
+  EXPECT_TRUE(application.callbacks[0].task.waits);
+  EXPECT_FALSE(application.callbacks[1].task.waits);
+  EXPECT_FALSE(application.callbacks[2].task.waits);
+}
+
 TEST(Execution, follows_its_quantiles) {
   const Execution constant{.worst = 5ms};
   EXPECT_EQ(constant.at(0.3), 5ms);
@@ -135,6 +147,12 @@ INSTANTIATE_TEST_SUITE_P(
                 "/callbacks/0/priority: is out of range"},
         Refused{"overrun", with_callback(R"("execution": {"worst": 1}, "overrun": "drop")"),
                 "none of skip, queue_one, catch_up"},
+        Refused{"suspension", with_callback(R"("execution": {"worst": 1}, "suspension": -1)"),
+                "/callbacks/0/suspension: is negative"},
+        Refused{"suspension_of_a_scenario",
+                R"({"version": 1, "name": "x", "callbacks": [],
+                    "scenarios": [{"name": "s", "tasks": [{"task": "a", "suspension": 1}]}]})",
+                "/scenarios/0/tasks/0/suspension: is unknown"},
         Refused{"chain",
                 R"({"version": 1, "name": "x", "callbacks": [],
                     "chains": [{"name": "c", "callbacks": ["b"]}]})",

@@ -136,6 +136,24 @@ TEST(TaskSet, asks_for_priorities_where_the_policy_needs_them) {
   EXPECT_EQ(error_of_set({timer("a", 1ms)}, edf()), "");
 }
 
+TEST(TaskSet, refuses_tasks_that_wait_where_no_rule_says_who_runs_meanwhile) {
+  const Task waits = with(timer("a", 10ms, 1ms, 5), [](Task& t) { t.waits = true; });
+  const std::set<std::string_view> allow{"fp", "rm", "dm"};
+  for (const std::string_view name : policy_names()) {
+    const std::string expected =
+        allow.contains(name)
+            ? ""
+            : "task 'a': it waits inside of its jobs, for which policy '" + std::string{name} +
+                  "' has no rule. Remedy: use a policy of fixed priorities ('fp', 'rm' or 'dm') in "
+                  "every scenario, or do not say that it waits: then its waiting is execution time.";
+    EXPECT_EQ(error_of_set({waits}, parse_policy(name)), expected) << name;
+  }
+  EXPECT_EQ(error_of_set({with(waits, [](Task& t) { t.group = "hardware"; })}),
+            "task 'a': it waits inside of its jobs, and would keep the exclusive group 'hardware' "
+            "meanwhile. Remedy: take it out of the group, or do not say that it waits: then its "
+            "waiting is execution time.");
+}
+
 TEST(TaskSet, takes_messages_without_a_deadline_wherever_priorities_do_not_decide) {
   for (const PolicyPtr& policy : {edf(), non_preemptive_edf(), cw_edf()}) {
     Task task = message("m", "x");

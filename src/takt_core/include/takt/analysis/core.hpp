@@ -19,6 +19,7 @@ enum class Test : std::uint8_t {
   edf,
   non_preemptive_edf,
   schedule_graph,  // policies that leave the core idle on purpose: ScenarioModel has what it needs
+                   // (which goes on with it where a test of those that are not preemptive fails)
   none,            // a user's comparator: nothing is known about it
 };
 
@@ -35,6 +36,8 @@ struct CoreBounds {
   std::vector<Response> responses = {};  // by load
   bool from_demand =
       false;  // some responses are known from the demand only: not above the deadline
+  bool explored =
+      false;  // the verdict is that of a schedule graph, where it is met the responses, too
 };
 
 CoreBounds bounds(Test test, std::span<const Load> loads, Effort& effort);

@@ -13,6 +13,9 @@
 //
 // Jobs of one priority run in the order of their releases, so what counts of an equal priority is
 // what is released until then; every alignment of the equal ones is looked at.
+//
+// Jobs may wait inside (Load::waits): J.-J. Chen et al., "Many suspensions, many problems",
+// Real-Time Systems 55, 2019. Only where priorities are preemptive, and outside of groups.
 #pragma once
 
 #include <span>
@@ -29,7 +32,8 @@ std::vector<Response> fixed_priority_responses(std::span<const Load> loads, Effo
 // Whether all bounds are within the deadlines; stops at the first that is not.
 bool fixed_priority_accepts(std::span<const Load> loads, Effort& effort);
 
-// Of one load among the others, whatever their order: for priority assignment.
+// Of one load among the others, whatever their order: for priority assignment. Where somebody waits
+// it holds as long as the others keep their deadlines.
 Response fixed_priority_response(std::span<const Load> loads, std::size_t load, Effort& effort);
 
 }  // namespace takt::analysis

@@ -46,7 +46,7 @@ struct Arrivals {
 };
 
 struct Load {
-  std::size_t task = 0;  // whose, for the caller
+  std::size_t task = 0;  // whose: loads of one task are streams of its jobs
   // As the stream counts for deadlines (releases, arrivals of messages), and as it counts for the
   // core, which notices a release up to `lag` later.
   Arrivals releases = {};
@@ -57,6 +57,10 @@ struct Load {
   // While its job has started, jobs up to this level do not start: the ceiling of its group.
   sched::Level ceiling = sched::no_ceiling;
   bool interrupt = false;  // takes time from whatever runs, and is no job itself
+  // Its jobs wait for something else than the core, up to so long in all, while others run; they
+  // have a thread of their own.
+  bool waits = false;
+  nanoseconds suspension{0};
 
   [[nodiscard]] Arrivals noticed() const noexcept {
     return {.period = releases.period,

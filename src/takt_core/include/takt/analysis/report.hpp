@@ -35,6 +35,7 @@ struct CallbackReport {
   std::optional<nanoseconds> period = {};    // of what releases it; none: nothing does, or no bound
   std::optional<nanoseconds> deadline = {};  // none: none declared
   nanoseconds wcet{0};                       // overheads included
+  nanoseconds suspension{0};                 // that one job waits while others run
   nanoseconds jitter{0};                     // of its releases, beyond the period
   std::optional<nanoseconds> response = {};  // from its release to its end
   nanoseconds blocking{0};                   // part of the response

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,21 +35,29 @@ struct CoreGraph {
   std::vector<std::size_t> streams = {};  // by task of the graph
 };
 
+// Where a schedule graph may be made: it can take seconds.
+enum class Graphs : std::uint8_t {
+  none,     // the closed tests alone
+  verdict,  // where they do not prove the deadlines
+  witness,  // the same, with the run that misses one
+};
+
 struct ScenarioBounds {
   std::optional<bool> schedulable = {};
-  std::vector<CoreBounds> cores = {};    // as ScenarioModel::cores()
-  std::vector<Response> responses = {};  // by stream
-  std::vector<CoreGraph> graphs = {};    // as the cores, of Test::schedule_graph
-  bool converged = true;                 // false: the jitters of a chain grow without end
+  std::vector<CoreBounds> cores = {};                 // as ScenarioModel::cores()
+  std::vector<Response> responses = {};               // by stream
+  std::vector<std::optional<CoreGraph>> graphs = {};  // as the cores; none: not needed
+  bool converged = true;  // false: the jitters of a chain grow without end
 };
 
 class ScenarioModel {
  public:
   struct CoreLoads {
     int cpu = 0;
-    std::vector<Load> loads;           // Load::task is the index of the stream
+    std::vector<Load> loads;           // Load::task is the index of the callback
     std::vector<std::size_t> streams;  // by load; nobody: an interrupt
     std::size_t jobs = 0;              // loads before the interrupts, which come in the same order
+    bool entangled = false;  // its jobs may wait for another core, or for who waits: no bounds
   };
 
   ScenarioModel(const application::Application& application,
@@ -72,10 +81,9 @@ class ScenarioModel {
   // From now on jobs of the callback (nobody: of all) compute `factor` times as long.
   void scale(double factor, std::size_t callback = nobody);
 
-  // `witness`: where a deadline is missed, and a schedule graph was made, how that comes about.
-  ScenarioBounds solve(Effort& effort, bool witness = false);
+  ScenarioBounds solve(Effort& effort, Graphs graphs);
   // The verdict alone; stops at the first deadline that cannot be guaranteed.
-  std::optional<bool> accepts(Effort& effort);
+  std::optional<bool> accepts(Effort& effort, Graphs graphs);
 
  private:
   struct Place {
@@ -89,10 +97,15 @@ class ScenarioModel {
     double factor = 1;
   };
 
-  [[nodiscard]] CoreGraph explore(const CoreLoads& core, bool witness) const;
+  [[nodiscard]] bool can_be_explored(const CoreLoads& core) const noexcept;
+  [[nodiscard]] CoreGraph explore(const CoreLoads& core, Graphs graphs) const;
+  CoreBounds bounds_on(std::size_t core, std::optional<CoreGraph>& graph, Graphs graphs,
+                       Effort& effort) const;
   [[nodiscard]] std::string why_not_explored(const CoreLoads& core) const;
 
   void add_costs(const application::Application& application);
+  void add_deliveries(const application::Application& application);
+  void share_subscription(const application::Application& application, std::size_t message);
   void add_streams(const application::Application& application,
                    const sched::CompiledStrategy& strategy);
   void add_released(const sched::CompiledStrategy& strategy, std::size_t stream);

@@ -39,7 +39,9 @@ struct Callback {
   std::string node = {};  // baseline1 runs each node in a process of its own
   Execution execution = {};
   nanoseconds jitter{0};  // of the release: the longest time from it to its being noticed
-  nanoseconds suspension{0};  // the longest time in all that one job waits while others run
+  // The longest that one job sleeps or waits for a device in all, while others run. Above 0 exactly
+  // where task.waits says so.
+  nanoseconds suspension{0};
 };
 
 struct Topic {

@@ -35,7 +35,8 @@ struct TaskOptions {
   std::vector<ReadFrom> reads{};
   std::chrono::nanoseconds max_age{0};  // of the data read at the start of the callback; 0: any
   std::vector<std::shared_ptr<PublisherBase>> writes{};  // that the callback publishes with
-  std::string group{};                 // callbacks of one group exclude each other
+  std::string group{};  // callbacks of one group exclude each other
+  bool waits{false};  // the callback sleeps or waits for a device: a thread of its own, others run
   std::chrono::nanoseconds offset{0};  // of a timer's first release
   std::chrono::nanoseconds expected_execution{0};
   std::chrono::nanoseconds budget{0};  // CPU time of one execution; 0: not watched

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sets with jobs that wait, by hand and at random, and their bounds.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "analysis/random_tasks.hpp"
+#include "analysis/waiting_runs.hpp"
+#include "takt/analysis/fixed_priority.hpp"
+
+namespace takt::analysis {
+
+using Bounds = std::vector<std::int64_t>;  // -1: none
+
+// One tick is one nanosecond.
+inline std::vector<Load> loads_of(const std::vector<WaitingTask>& tasks) {
+  std::vector<Load> loads;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    sched::Level ceiling = sched::no_ceiling;
+    for (const WaitingTask& other : tasks) {
+      if (tasks[i].group != 0 && other.group == tasks[i].group) {
+        ceiling = std::max<sched::Level>(ceiling, other.priority);
+      }
+    }
+    loads.push_back({.task = i,
+                     .releases = {.period = nanoseconds{tasks[i].period}},
+                     .lag = nanoseconds{tasks[i].lag},
+                     .execution = nanoseconds{tasks[i].execution},
+                     .deadline = nanoseconds{tasks[i].period},
+                     .level = tasks[i].priority,
+                     .ceiling = ceiling,
+                     .waits = tasks[i].suspension > 0,
+                     .suspension = nanoseconds{tasks[i].suspension}});
+  }
+  return loads;
+}
+
+inline Bounds bounds_of(const std::vector<Load>& loads) {
+  Effort effort;
+  Bounds result;
+  for (const Response& response : fixed_priority_responses(loads, effort)) {
+    result.push_back(response.bound ? response.bound->count() : -1);
+  }
+  return result;
+}
+
+inline std::string describe(const std::vector<WaitingTask>& tasks) {
+  std::string result;
+  for (const WaitingTask& task : tasks) {
+    result += "C=" + std::to_string(task.execution) + " S=" + std::to_string(task.suspension) +
+              " T=" + std::to_string(task.period) + " P=" + std::to_string(task.priority) +
+              " G=" + std::to_string(task.group) + " J=" + std::to_string(task.lag) + "; ";
+  }
+  return result;
+}
+
+// Computes, waits, and computes again for so many ticks.
+inline std::vector<bool> plan(std::int64_t computes, std::int64_t waits, std::int64_t again = 0) {
+  std::vector<bool> result(static_cast<std::size_t>(computes), true);
+  result.insert(result.end(), static_cast<std::size_t>(waits), false);
+  result.insert(result.end(), static_cast<std::size_t>(again), true);
+  return result;
+}
+
+struct Form {
+  bool equal_priorities = false;
+  bool groups = false;
+  bool lags = false;
+};
+
+inline std::vector<WaitingTask> random_set(RandomTasks& random, std::int64_t most_tasks,
+                                           std::int64_t most_period, const Form& form) {
+  for (;;) {
+    std::vector<WaitingTask> tasks(static_cast<std::size_t>(random.number(2, most_tasks)));
+    double load = 0;
+    bool waits = false;
+    int priority = 1;
+    for (WaitingTask& task : tasks) {
+      task.period = random.number(3, most_period);
+      task.execution = random.number(1, std::max<std::int64_t>(1, task.period / 3));
+      task.suspension = random.chance(0.6) ? random.number(1, task.period / 2) : 0;
+      task.priority = form.equal_priorities ? static_cast<int>(random.number(1, 2)) : priority++;
+      task.group = form.groups && task.suspension == 0 && random.chance(0.7) ? 1 : 0;
+      task.lag = form.lags ? random.number(0, 3) : 0;
+      load += static_cast<double>(task.execution) / static_cast<double>(task.period);
+      waits = waits || task.suspension > 0;
+    }
+    if (waits && load <= 0.95) {
+      return tasks;
+    }
+  }
+}
+
+}  // namespace takt::analysis
