@@ -15,7 +15,8 @@ Document = dict[str, Any]
 Shows = Callable[[Document], bool]
 
 PATIENCE = 4000  # applications that are tried
-ROUND = (10_000_000, 1_000_000, 100_000, 10_000, 1000)  # ns
+MS = 1_000_000
+ROUND = (10 * MS, MS, MS // 10, MS // 100, MS // 1000)  # ns
 TIMES = ("period", "offset", "deadline", "jitter", "suspension", "budget", "expected_execution")
 NEEDED = {"name", "node", "kind", "trigger", "period", "priority", "execution", "reads", "writes"}
 
@@ -153,15 +154,17 @@ def _uniform(best: int, worst: int) -> Document:
 
 
 def _simpler(time: int) -> Iterator[int]:
-    """Rounder times, the roundest first, then shorter ones that are as round."""
-    for step in ROUND:
-        for rounded in (time // step * step, -(-time // step) * step):
-            if rounded > 0 and rounded != time and time % step:
-                yield rounded
-    step = max((step for step in (*ROUND, 1) if time % step == 0), default=1)
-    for shorter in (step, time // 2 // step * step, time - step):
-        if 0 < shorter < time:
-            yield shorter
+    """Times with fewer digits, the roundest first; then shorter ones with no more of them."""
+    step = max(step for step in (*ROUND, 1) if time % step == 0)
+    rounder = [way // one * one for one in ROUND for way in (time, time + one)]
+    few = [digit * MS for digit in (1, 2, 3, 5)]
+    for other in (*rounder, *few, time // 2 // step * step, time - step):
+        if other > 0 and _cost(other) < _cost(time):
+            yield other
+
+
+def _cost(time: int) -> tuple[int, int]:
+    return len(str(time).rstrip("0")), time
 
 
 def _fewer(items: list[Any]) -> Iterator[list[Any]]:
