@@ -88,7 +88,7 @@ def alone(document: Document, scenario: str) -> Document:
 def varies(document: Document) -> bool:
     """Whether two runs can differ."""
     return any(
-        one.get("jitter") or len(one["execution"].get("quantiles", ())) > 1
+        one.get("jitter") or one.get("suspension") or len(one["execution"].get("quantiles", ())) > 1
         for one in document["callbacks"]
     )
 

@@ -83,14 +83,14 @@ def campaign(
     costs = read_overheads(overheads) if overheads else None
     asked = Campaign(document, space, repeat, seed, deeds, execution, costs)
     folder = Folder(out or Path("campaigns") / grid.stem, asked)
-    stopped = False
+    stopped, kept = False, []
     try:
         _evaluate(folder, asked, scheduler, workers)
+        kept = _keep(folder, asked)
         if execution:
             _execute(folder, asked)
     except KeyboardInterrupt:
         stopped = True
-    kept = [] if stopped else _keep(folder, asked)
     counts = summarise(folder, asked)
     result: dict[str, Any] = {
         "schema_version": SCHEMA_VERSION,

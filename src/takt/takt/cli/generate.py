@@ -40,7 +40,7 @@ def generate(
         bool, typer.Option("--json", help="Print one JSON document on standard output.")
     ] = False,
 ) -> None:
-    """Generate applications by the rules of Krukiewicz-Gacek 2021, each as an app.yaml.
+    """Generate applications by the rules of Krukiewicz-Gacek 2021, and beyond, as app.yaml.
 
     Each is read by analyse, simulate and execute. manifest.json says which parameters gave which.
 
