@@ -156,15 +156,17 @@ def _above(
 
 def _ages(document: Document, scenario: Document) -> Iterator[tuple[str, float]]:
     """Callbacks of which all inputs have a bound of their age: the simulator tells the oldest."""
-    changes = {
-        change["task"]: change
+    if not scenario["ages"]:
+        return
+    reads_more = {
+        change["task"]
         for other in document.get("scenarios", [])
         for change in other.get("tasks", [])
         if change.get("reads")
     }
     for callback in document["callbacks"]:
         name = callback["name"]
-        if "trigger" in callback or name in changes:
+        if "trigger" in callback or name in reads_more:
             continue
         known = {one["topic"]: one["age_us"] for one in scenario["ages"] if one["callback"] == name}
         topics = [read["topic"] for read in callback.get("reads", [])]

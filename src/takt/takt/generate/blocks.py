@@ -40,10 +40,12 @@ class Generated:
     @cached_property
     def flat(self) -> dict[str, Any]:
         """The flat form as plain data."""
-        callbacks = [
-            one | {"execution": filled(one["execution"])} for one in self.document["callbacks"]
-        ]
-        return self.document | {"callbacks": callbacks}
+        callbacks = self.document["callbacks"]
+        if all("quantiles" in one["execution"] for one in callbacks):
+            return self.document
+        return self.document | {
+            "callbacks": [one | {"execution": filled(one["execution"])} for one in callbacks]
+        }
 
     @cached_property
     def text(self) -> str:

@@ -139,12 +139,14 @@ class Parameters(Thesis):
 
     def _beyond(self) -> list[str]:
         """What is asked for beyond the thesis."""
-        fields = type(self).model_fields
-        return [
-            name
-            for name, field in fields.items()
-            if name not in Thesis.model_fields and getattr(self, name) != field.default
-        ]
+        return [name for name, off in _OFF.items() if getattr(self, name) != off]
+
+
+_OFF = {
+    name: field.default
+    for name, field in Parameters.model_fields.items()
+    if name not in Thesis.model_fields
+}
 
 
 def _share_of(nodes: int, share: float) -> int:
