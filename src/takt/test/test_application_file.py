@@ -201,6 +201,13 @@ def test_a_broken_file_is_refused(tmp_path: Path, text: str, expected: str) -> N
     assert expected in str(caught.value)
 
 
+def test_overheads_are_handed_on_in_ns_and_counted(tmp_path: Path) -> None:
+    text = "nodes: {n: {c: {timer: 9ms, wcet: 1ms, priority: 9}}}\noverheads: {dispatch: 5us}\n"
+    flat = read(tmp_path, text)
+    assert flat["overheads"] == {"dispatch": 5000}
+    assert analyse(flat, "x").scenarios[0].callbacks[0].wcet_us == 1005
+
+
 def test_a_missing_file_is_said_to_be_missing(tmp_path: Path) -> None:
     with pytest.raises(TaktError, match="there is no such application file"):
         load_application(tmp_path / "none.app.yaml")

@@ -14,14 +14,15 @@ import pytest
 from conftest import Takt
 from scipy import stats
 
+from takt.application.dump import app_yaml
 from takt.application.load import load_application
 from takt.errors import TaktError
-from takt.generate import parameters, periods, utilization
+from takt.generate import periods, utilization
 from takt.generate.blocks import BLOCK, Generated, block, blocks
 from takt.generate.code import write_package
-from takt.generate.files import app_yaml
 from takt.generate.parameters import Parameters
 from takt.generate.sets import NOBODY, Sets, draw
+from takt.generate.space import load
 
 ROOT = Path(__file__).resolve().parents[3]
 EXAMPLES = ROOT / "examples"
@@ -42,14 +43,14 @@ def fault(folder: Path, ranges: dict[str, Any] | None = None, **keys: Any) -> st
     path = folder / "x.json"
     path.write_text(json.dumps({"parameters": ranges or (given | keys)}, indent=1))
     with pytest.raises(TaktError) as caught:
-        parameters.load(path)
+        load(path)
     assert caught.value.remedy
     assert "x.json:" in str(caught.value)
     return str(caught.value)
 
 
 def test_listing_5_3_is_valid_input() -> None:
-    space = parameters.load(EXAMPLES / "parameters.json")
+    space = load(EXAMPLES / "parameters.json")
     (one,) = block(space, 1, 0, 0, 1)
     assert len(one.document["callbacks"]) == 3
     assert one.document["topics"][0]["bytes"] == 512_000
@@ -57,7 +58,7 @@ def test_listing_5_3_is_valid_input() -> None:
 
 
 def test_listing_5_4_is_valid_input_and_forces_all_combinations() -> None:
-    space = parameters.load(EXAMPLES / "parameter_ranges.json")
+    space = load(EXAMPLES / "parameter_ranges.json")
     assert len({(c["nodes"], c["utilization"]) for c in space.combinations}) == 24
     drawn = [one for c in range(24) for one in block(space, 1, c, 0, BLOCK)]
     for key, count in {"periods": 4, "pubsub": 3, "deadlines": 2, "deadlines_wcet": 3}.items():
@@ -224,7 +225,7 @@ def test_automotive_periods_have_the_published_shares() -> None:
 
 
 def test_the_same_seed_gives_the_same_applications_and_a_longer_series_begins_alike() -> None:
-    space = parameters.load(EXAMPLES / "parameter_ranges.json")
+    space = load(EXAMPLES / "parameter_ranges.json")
 
     def texts(seed: int, repeat: int) -> list[str]:
         found: list[Generated] = []
@@ -239,11 +240,11 @@ def test_the_same_seed_gives_the_same_applications_and_a_longer_series_begins_al
 
 
 def test_the_file_and_the_fast_way_to_the_core_say_the_same(tmp_path: Path) -> None:
-    space = parameters.load(EXAMPLES / "parameter_ranges.json")
+    space = load(EXAMPLES / "parameter_ranges.json")
     space.drawn["best_case"] = [[1.0], [0.2, 0.9]]
     for one in block(space, 5, 9, 0, 20):
         path = tmp_path / f"{one.name}.app.yaml"
-        path.write_text(app_yaml(one.document, "# x"))
+        path.write_text(app_yaml(one.document, "x"))
         read = load_application(path).to_flat()
         for callback in read["callbacks"]:
             assert callback.pop("kind") == "timer"

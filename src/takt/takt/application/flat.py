@@ -40,9 +40,8 @@ def flat(application: Application) -> dict[str, Any]:
         ],
         **_given(default_scenario=application.default_scenario),
         "switches": [{"at": one.at, "scenario": one.scenario} for one in application.switches],
-        "overheads": _given(**application.overheads.model_dump(mode="python"))
-        if application.overheads
-        else {},
+        # Not as the model writes them: there they have units.
+        "overheads": _given(**dict(application.overheads)) if application.overheads else {},
     }
 
 

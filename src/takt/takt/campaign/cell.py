@@ -8,17 +8,18 @@ they are put side by side.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import groupby
 from typing import Any
 
 import pyarrow as pa
 import takt_core
 
+from takt.campaign.judge import Document, Run, runs, tightness, violations
 from takt.campaign.model import SETS, Cell
 from takt.generate.blocks import BLOCK, Generated, block
-from takt.generate.parameters import Space
-
-Bounds = dict[str, int | None]  # by callback, in ns; None: there is no bound
+from takt.generate.space import Space
 
 
 def applications(
@@ -29,12 +30,14 @@ def applications(
     for first in range(cell.first, cell.first + cell.size, BLOCK):
         size = min(BLOCK, cell.first + cell.size - first)
         found += block(space, seed, cell.combination, first // BLOCK, size)
+    return [with_overheads(one, overheads) for one in found]
+
+
+def with_overheads(one: Generated, overheads: dict[str, int] | None) -> Generated:
+    """The application with these overheads instead of its own; None: with its own."""
     if overheads is None:
-        return found
-    return [
-        replace(one, text=json.dumps({**json.loads(one.text), "overheads": overheads}))
-        for one in found
-    ]
+        return one
+    return replace(one, document=one.document | {"overheads": overheads})
 
 
 def evaluate(
@@ -47,17 +50,12 @@ def evaluate(
     """One row for each application; what failed says so in its row."""
     generated = applications(space, seed, cell, overheads)
     rows = [_row(one) for one in generated]
-    texts = [one.text for one in generated]
-    bounds: list[Bounds] = [{} for _ in texts]
+    reports: list[Document | None] = [None] * len(rows)
     if "analyse" in do:
-        bounds = [_bound(text, row) for text, row in zip(texts, rows, strict=True)]
+        reports = [analysed(one, row) for one, row in zip(generated, rows, strict=True)]
     if "simulate" in do:
-        results = takt_core.simulate_many(texts)
-        if any(one.parameters.best_case != [1.0] for one in generated):
-            drawn = takt_core.simulate_many(texts, execution="drawn")
-            results = [_both(*pair) for pair in zip(results, drawn, strict=True)]
-        for row, bound, simulated in zip(rows, bounds, results, strict=True):
-            _compare(row, bound, simulated)
+        for number, run, simulated in _simulated(generated, seed):
+            _compare(rows[number], reports[number], run, simulated)
     return pa.Table.from_pylist(rows, schema=SETS)
 
 
@@ -80,59 +78,55 @@ def _row(one: Generated) -> dict[str, Any]:
     }
 
 
-def _bound(text: str, row: dict[str, Any]) -> Bounds:
+def analysed(one: Generated, row: dict[str, Any]) -> Document | None:
+    """What the analysis says; notes whether the set is accepted, or why there is no answer."""
     try:
-        return analysed(text, row)
+        report: Document = takt_core.analyse(one.text, sensitivity=False, proposals=False)
     except ValueError as error:
         row["error"] = f"analyse: {error}"
-        return {}
+        return None
+    row["accepted"] = all(scenario["schedulable"] for scenario in report["scenarios"])
+    return report
 
 
-def analysed(text: str, row: dict[str, Any]) -> Bounds:
-    """Notes whether a set is accepted; returns its bounds. Raises ValueError."""
-    report = takt_core.analyse(text, sensitivity=False, proposals=False)
-    (scenario,) = report["scenarios"]
-    row["accepted"] = scenario["schedulable"]
-    return {
-        callback["name"]: None
-        if callback["response_us"] is None
-        else round(callback["response_us"] * 1000)
-        for callback in scenario["callbacks"]
-    }
-
-
-def _both(first: dict[str, Any], second: dict[str, Any]) -> dict[str, Any]:
-    """Two simulations of one application as one: their jobs, and the longer responses."""
-    if "error" in first:
-        return first
-    callbacks = [
-        one | {"worst_response_ns": max(one["worst_response_ns"], other["worst_response_ns"])}
-        for one, other in zip(first["callbacks"], second["callbacks"], strict=True)
+def _simulated(generated: Iterable[Generated], seed: int) -> Iterator[tuple[int, Run, Document]]:
+    """All runs of all applications, in as few calls of the core as there are ways to execute."""
+    planned = [
+        (number, run, one.text if run.document is one.flat else json.dumps(run.document))
+        for number, one in enumerate(generated)
+        for run in runs(one.flat, seed)
     ]
-    counts = {key: first[key] + second[key] for key in ("jobs", "misses")}
-    return first | counts | {"callbacks": callbacks}
+    planned.sort(key=lambda plan: plan[1].execution, reverse=True)
+    for execution, plans in groupby(planned, key=lambda plan: plan[1].execution):
+        numbers, alike, texts = zip(*plans, strict=True)
+        results = takt_core.simulate_many(texts, seed=seed, execution=execution)
+        yield from zip(numbers, alike, results, strict=True)
 
 
-def _compare(row: dict[str, Any], bounds: Bounds, simulated: dict[str, Any]) -> None:
+def _compare(row: dict[str, Any], report: Document | None, run: Run, simulated: Document) -> None:
+    """Adds a run to what is known of its application."""
     if "error" in simulated:
         row["error"] = f"simulate: {simulated['error']}"
         return
-    row["jobs"], row["misses"] = simulated["jobs"], simulated["misses"]
-    if not bounds:
+    for key in ("jobs", "misses"):
+        row[key] = row.get(key, 0) + simulated[key]
+    if report is None:
         return
-    tightness, violations, unbounded = 0.0, [], 0
-    for callback in simulated["callbacks"]:
-        name, response = callback["callback"], callback["worst_response_ns"]
-        bound = bounds[name]
-        if bound is None:
-            unbounded += 1
-            continue
-        tightness = max(tightness, response / bound)
-        if response > bound:
-            violations.append(f"{name}: {response} ns is above {bound} ns")
-    row |= {
-        "unbounded": unbounded,
-        "bound_violations": len(violations),
-        "tightness": tightness,
-        "violations": violations,
-    }
+    found = list(violations(report, run, simulated))
+    row["violations"] = row.get("violations", []) + [one.text for one in found]
+    row["kinds"] = row.get("kinds", []) + [one.kind for one in found]
+    row["bound_violations"] = len(row["violations"])
+    row["tightness"] = max(row.get("tightness", 0.0), tightness(report, run, simulated))
+    row["unbounded"] = sum(
+        one["response_us"] is None for scenario in report["scenarios"]
+        for one in scenario["callbacks"]
+    )  # fmt: skip
+    missed = simulated["misses"] if _promised(report, run) else 0
+    row["misses_in_accepted"] = row.get("misses_in_accepted", 0) + missed
+
+
+def _promised(report: Document, run: Run) -> bool:
+    """Whether every deadline is guaranteed in this run."""
+    if run.scenario is None:
+        return bool(report["verdict"] == "meets")
+    return any(one["schedulable"] for one in report["scenarios"] if one["name"] == run.scenario)

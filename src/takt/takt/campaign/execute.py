@@ -7,7 +7,6 @@ random order, so that what the machine does over the hours does not fall on one 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -98,7 +97,7 @@ def _execute(
     trace = folder.traces / f"{turn.name(application)}.takttrace"
     try:
         done = executed(
-            json.loads(application.text),
+            application.flat,
             turn.approach,
             trace=trace,
             duration_s=campaign.execution.duration_s,
@@ -129,10 +128,10 @@ def _execute(
 
 def _compare(row: dict[str, Any], application: Generated, trace: Path) -> int:
     """Notes how Takt's responses stand to the bounds; returns how many are above."""
-    try:
-        work.analysed(application.text, row)
-    except ValueError:
+    note: dict[str, Any] = {}
+    if work.analysed(application, note) is None:
         return 0
+    row["accepted"] = note["accepted"]
     bounds = explain(trace).bounds
     if bounds is None:
         return 0

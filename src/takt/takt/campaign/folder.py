@@ -26,6 +26,7 @@ class Folder:
         self.sets = path / "sets"
         self.executions = path / "executions"
         self.traces = path / "traces"
+        self.violations = path / "violations"
         asked = json.loads(json.dumps(campaign.document()))
         file = path / CAMPAIGN
         if file.exists():
@@ -36,7 +37,7 @@ class Folder:
                 where=str(path),
                 remedy="name a new folder with --out",
             )
-        for folder in (path, self.sets, self.executions, self.traces):
+        for folder in (path, self.sets, self.executions, self.traces, self.violations):
             folder.mkdir(parents=True, exist_ok=True)
         write_json(file, asked)
         for left in self.sets.glob(".*"):  # a process that was killed while it wrote

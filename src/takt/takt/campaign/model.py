@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from takt.generate.blocks import BLOCK
-from takt.generate.parameters import Space
+from takt.generate.space import Space
 
 SCHEMA_VERSION = 1
 DEEDS = ("analyse", "simulate", "execute")
@@ -90,6 +90,7 @@ class Counts:
     misses_in_accepted: int = 0
     failed: int = 0
     combinations: list[dict[str, Any]] = field(default_factory=list)
+    policies: list[dict[str, Any]] = field(default_factory=list)
     executions: dict[str, Any] | None = None
 
 
@@ -105,12 +106,14 @@ SETS = pa.schema(
         ("policy", pa.string()),
         ("parameters", pa.string()),  # JSON, all of them
         ("accepted", pa.bool_()),  # null: not analysed
-        ("jobs", pa.int64()),  # simulated
+        ("jobs", pa.int64()),  # simulated, in all runs
         ("misses", pa.int64()),  # simulated
+        ("misses_in_accepted", pa.int64()),  # where every deadline is guaranteed
         ("unbounded", pa.int32()),  # callbacks without a bound of their response time
-        ("bound_violations", pa.int32()),  # callbacks with a simulated response above their bound
+        ("bound_violations", pa.int32()),  # what is guaranteed and was shown not to hold
         ("tightness", pa.float64()),  # the greatest simulated response / bound
         ("violations", pa.list_(pa.string())),
+        ("kinds", pa.list_(pa.string())),  # of the violations
         ("error", pa.string()),
     ]
 )

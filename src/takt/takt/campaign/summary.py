@@ -12,7 +12,7 @@ from takt.campaign.model import Campaign, Counts
 
 _TOTALS = """
   count(*), coalesce(sum(accepted::int), 0), coalesce(sum(bound_violations), 0),
-  coalesce(sum(misses) filter (accepted), 0), count(error)
+  coalesce(sum(misses_in_accepted), 0), count(error)
 """
 _NAMES = ("sets", "accepted", "bound_violations", "misses_in_accepted", "failed")
 
@@ -32,6 +32,10 @@ def summarise(folder: Folder, campaign: Campaign) -> Counts:
                 row: dict[str, Any] = {"combination": combination, "parameters": _brief(forced)}
                 row |= dict(zip(_NAMES, map(int, values), strict=True))
                 counts.combinations.append(row)
+            query = f"select policy, {_TOTALS} from {source} group by all order by all"  # noqa: S608
+            for policy, *values in database.execute(query).fetchall():
+                row = {"policy": policy, **dict(zip(_NAMES, map(int, values), strict=True))}
+                counts.policies.append(row | {"share": row["accepted"] / row["sets"]})
         if any(folder.executions.glob("*.parquet")):
             counts.executions = _executions(database, folder)
     return counts

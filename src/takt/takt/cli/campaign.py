@@ -11,6 +11,7 @@ import typer
 if TYPE_CHECKING:
     from takt.campaign.folder import Folder
     from takt.campaign.model import Campaign, Counts, Execution
+    from takt.campaign.violations import Kept
 
 
 def campaign(
@@ -57,12 +58,12 @@ def campaign(
 ) -> None:
     """Generate applications in bulk, and analyse, simulate or execute them.
 
-    Simulated responses above their bound are violations: there should be none. The same command
-    goes on where it was stopped, and tries again what failed. Analysis and simulation are spread
-    over Dask workers; executions have the machine for themselves, in random order.
+    What is guaranteed and does not hold in a simulation is a violation: there should be none. Of
+    each kind the smallest are shrunk to a minimal app.yaml. The same command goes on where it was
+    stopped, and tries again what failed. Analysis and simulation are spread over Dask workers;
+    executions have the machine for themselves, in random order.
 
-    Exit code: 0 done, 1 something failed, was stopped, or a simulated response is above its bound,
-    2 wrong use.
+    Exit code: 0 done, 1 something failed, was stopped, or a guarantee does not hold, 2 wrong use.
 
     Example: takt campaign examples/parameter_ranges.json --repeat 100 --do analyse,simulate
     """
@@ -73,18 +74,19 @@ def campaign(
     from takt.campaign.model import SCHEMA_VERSION, Campaign
     from takt.campaign.summary import summarise
     from takt.cli.output import print_json, stderr
-    from takt.generate import parameters
+    from takt.generate.space import load
 
     deeds = _chosen(do, "--do", ("analyse", "simulate", "execute"))
     execution = _execution(approaches, duration, runs) if "execute" in deeds else None
-    space = parameters.load(grid)
+    space = load(grid)
     document = json.loads(grid.read_text(encoding="utf-8"))
     costs = read_overheads(overheads) if overheads else None
     asked = Campaign(document, space, repeat, seed, deeds, execution, costs)
     folder = Folder(out or Path("campaigns") / grid.stem, asked)
-    stopped = False
+    stopped, kept = False, []
     try:
         _evaluate(folder, asked, scheduler, workers)
+        kept = _keep(folder, asked)
         if execution:
             _execute(folder, asked)
     except KeyboardInterrupt:
@@ -94,13 +96,14 @@ def campaign(
         "schema_version": SCHEMA_VERSION,
         "status": "stopped" if stopped else "complete",
         **vars(counts),
+        "violations": [vars(one) | {"file": str(one.file)} for one in kept],
         "results": str(folder.path),
     }
     write_json(folder.path / RESULT, result)
     if as_json:
         print_json(result)
     else:
-        _show(counts, folder)
+        _show(counts, kept, folder)
     failures = counts.failed + sum(one["failed"] for one in (counts.executions or {}).values())
     if stopped or failures:
         hint = "Stopped; the same command goes on." if stopped else f"{failures} failed; the same"
@@ -175,6 +178,22 @@ def _execute(folder: Folder, asked: Campaign) -> None:
                 bars.console.print(f"failed: {error}", style="red", markup=False)
 
 
+def _keep(folder: Folder, asked: Campaign) -> list[Kept]:
+    """Shrinks the violations that were found, if any."""
+    from takt.campaign.violations import chosen, keep
+
+    total = len(chosen(folder))
+    if not total:
+        return []
+    kept = []
+    with _bars() as bars:
+        bar = bars.add_task("shrinking violations", total=total)
+        for one in keep(folder, asked):
+            kept.append(one)
+            bars.update(bar, advance=1)
+    return kept
+
+
 def _bars() -> Any:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
     from rich.progress import TimeRemainingColumn as Left
@@ -185,7 +204,7 @@ def _bars() -> Any:
     return Progress(*columns, console=stderr(), transient=True, refresh_per_second=2)
 
 
-def _show(counts: Counts, folder: Folder) -> None:
+def _show(counts: Counts, kept: list[Kept], folder: Folder) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
@@ -205,6 +224,12 @@ def _show(counts: Counts, folder: Folder) -> None:
     console = stdout()
     if counts.combinations:
         console.print(table)
+    for row in counts.policies:
+        text = f"{row['policy']}: {row['share']:.1%} of {row['sets']} accepted"
+        console.print(text, soft_wrap=True, markup=False, highlight=False)
+    for one in kept:
+        text = f"{one.policy}, {one.text}\n  {one.command}"
+        console.print(text, style="red", soft_wrap=True, markup=False, highlight=False)
     for approach, numbers in (counts.executions or {}).items():
         text = ", ".join(f"{value} {key.replace('_', ' ')}" for key, value in numbers.items())
         console.print(f"{approach}: {text}", soft_wrap=True, markup=False)

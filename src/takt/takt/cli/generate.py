@@ -40,7 +40,7 @@ def generate(
         bool, typer.Option("--json", help="Print one JSON document on standard output.")
     ] = False,
 ) -> None:
-    """Generate applications by the rules of Krukiewicz-Gacek 2021, each as an app.yaml.
+    """Generate applications by the rules of Krukiewicz-Gacek 2021, and beyond, as app.yaml.
 
     Each is read by analyse, simulate and execute. manifest.json says which parameters gave which.
 
@@ -49,12 +49,13 @@ def generate(
     import secrets
 
     from takt.cli.output import print_json, stdout
-    from takt.generate import files, parameters
+    from takt.generate import files
+    from takt.generate.space import load
 
     if source.suffix in {".yaml", ".yml"}:
         _emit_only(source, emit_code, as_json=as_json)
         return
-    space = parameters.load(source)
+    space = load(source)
     seed = secrets.randbelow(2**32) if seed is None else seed
     folder = files.new_folder(out or Path("applications") / source.stem)
     packages: list[str] = []
@@ -79,7 +80,7 @@ def _emitting(
     from takt.generate.code import write_package
 
     for one in applications:
-        packages.append(str(write_package(one.document, folder)))
+        packages.append(str(write_package(one.flat, folder)))
         yield one
 
 

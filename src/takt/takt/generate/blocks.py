@@ -10,14 +10,20 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from takt.generate.parameters import Parameters, Space
-from takt.generate.sets import Sets, draw, flat_texts
+from takt.generate.chance import Chance
+from takt.generate.parameters import Parameters
+from takt.generate.sets import documents, draw
+from takt.generate.space import Space
+from takt.generate.timing import filled
+from takt.generate.wide import widen
 
 BLOCK = 100
+BEYOND = 1  # sets the random numbers of one application apart from those of its block
 
 
 @dataclass(frozen=True)
@@ -29,13 +35,22 @@ class Generated:
     repetition: int
     parameters: Parameters
     utilization: float  # after rounding
-    text: str  # the flat form, JSON
+    document: dict[str, Any]  # the flat form, but that a distribution is as an app.yaml says it
 
-    @property
-    def document(self) -> dict[str, Any]:
+    @cached_property
+    def flat(self) -> dict[str, Any]:
         """The flat form as plain data."""
-        document: dict[str, Any] = json.loads(self.text)
-        return document
+        callbacks = self.document["callbacks"]
+        if all("quantiles" in one["execution"] for one in callbacks):
+            return self.document
+        return self.document | {
+            "callbacks": [one | {"execution": filled(one["execution"])} for one in callbacks]
+        }
+
+    @cached_property
+    def text(self) -> str:
+        """The flat form, JSON: the fast way to the core."""
+        return json.dumps(self.flat, separators=(",", ":"))
 
 
 def blocks(repeat: int) -> Iterator[tuple[int, int]]:
@@ -59,18 +74,20 @@ def block(space: Space, seed: int, combination: int, number: int, size: int) -> 
             key: values[index]
             for (key, values), index in zip(space.drawn.items(), picked, strict=True)
         }
-        sets = draw(space.parameters(combination, choice), len(rows), rng)
-        for row, one in zip(rows, _named(sets, combination, number, rows), strict=True):
+        wanted = space.parameters(combination, choice)
+        sets = draw(wanted, len(rows), rng)
+        repetitions = [number * BLOCK + row for row in rows]
+        names = [f"app_{combination:03}_{repetition:06}" for repetition in repetitions]
+        drawn = zip(
+            rows, repetitions, sets.utilization().tolist(), documents(sets, names), strict=True
+        )
+        for row, repetition, utilization, document in drawn:
+            if row >= size:
+                break
+            if not wanted.plain:
+                chance = Chance(seed, combination, repetition, BEYOND)
+                utilization = widen(document, wanted, chance)  # noqa: PLW2901
+            name = document["name"]
+            one = Generated(name, combination, repetition, wanted, utilization, document)
             found[row] = one
     return [one for one in found[:size] if one is not None]
-
-
-def _named(sets: Sets, combination: int, number: int, rows: list[int]) -> Iterator[Generated]:
-    repetitions = [number * BLOCK + row for row in rows]
-    names = [f"app_{combination:03}_{repetition:06}" for repetition in repetitions]
-    utilizations = sets.utilization().tolist()
-    texts = flat_texts(sets, names)
-    for name, repetition, utilization, text in zip(
-        names, repetitions, utilizations, texts, strict=True
-    ):
-        yield Generated(name, combination, repetition, sets.parameters, utilization, text)

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from takt.application.dump import app_yaml
 from takt.errors import TaktError
-from takt.experiment.units import format_duration, format_size
 from takt.generate.blocks import Generated, block, blocks
-from takt.generate.parameters import Space
+from takt.generate.space import Space
 
 SCHEMA_VERSION = 1
 MANIFEST = "manifest.json"
@@ -43,7 +43,7 @@ def write(
     entries = []
     for one in applications:
         file = f"{one.name}.app.yaml"
-        remark = f"# takt generate {parameters.name} --repeat {repeat} --seed {seed}"
+        remark = f"takt generate {parameters.name} --repeat {repeat} --seed {seed}"
         text = app_yaml(one.document, remark)
         (folder / file).write_text(text, encoding="utf-8")
         entries.append(
@@ -65,28 +65,3 @@ def write(
     text = json.dumps(manifest, indent=1, ensure_ascii=False, allow_nan=False)
     (folder / MANIFEST).write_text(text + "\n", encoding="utf-8")
     return manifest
-
-
-def app_yaml(document: dict[str, Any], remark: str) -> str:
-    """A generated application as people read it."""
-    sizes = {topic["name"]: format_size(topic["bytes"]) for topic in document["topics"]}
-    lines = [remark, f"name: {document['name']}", f"policy: {document['policy']}", "nodes:"]
-    for callback in document["callbacks"]:
-        node, name = callback["name"].split(".")
-        best, worst = (format_duration(callback["execution"][key]) for key in ("best", "worst"))
-        keys = {"timer": format_duration(callback["period"])}
-        if best == worst:
-            keys["wcet"] = worst
-        else:
-            keys["execution"] = f"{{best: {best}, worst: {worst}}}"
-        keys["priority"] = str(callback["priority"])
-        if callback["deadline"] != callback["period"]:
-            keys["deadline"] = format_duration(callback["deadline"])
-        if callback["reads"]:
-            keys["reads"] = f"[{', '.join(read['topic'] for read in callback['reads'])}]"
-        if callback["writes"]:
-            written = ", ".join(f"{topic}: {sizes[topic]}" for topic in callback["writes"])
-            keys["writes"] = f"{{{written}}}"
-        text = ", ".join(f"{key}: {value}" for key, value in keys.items())
-        lines.append(f"  {node}: {{{name}: {{{text}}}}}")
-    return "\n".join(lines) + "\n"

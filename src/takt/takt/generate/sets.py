@@ -9,14 +9,15 @@ of the worst-case execution time.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain, compress
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from takt.generate import periods, utilization
-from takt.generate.parameters import Parameters
+from takt.generate.parameters import Thesis
 
 Integers = NDArray[np.int64]
 HIGHEST = 98
@@ -27,7 +28,7 @@ NOBODY = -1
 class Sets:
     """Applications of the same parameters, one a row; node k is `node{k+1}`. Times in ns."""
 
-    parameters: Parameters
+    parameters: Thesis
     period: Integers
     wcet: Integers
     best: Integers  # shortest execution times
@@ -45,7 +46,7 @@ class Sets:
         return total
 
 
-def draw(wanted: Parameters, count: int, rng: np.random.Generator) -> Sets:
+def draw(wanted: Thesis, count: int, rng: np.random.Generator) -> Sets:
     """`count` applications; the same generator state gives the same ones."""
     period = _periods(wanted, count, rng)
     share = _utilizations(wanted, count, rng)
@@ -59,7 +60,7 @@ def draw(wanted: Parameters, count: int, rng: np.random.Generator) -> Sets:
     return Sets(wanted, period, wcet, best, deadline, priority, writes, reads)
 
 
-def _periods(wanted: Parameters, count: int, rng: np.random.Generator) -> Integers:
+def _periods(wanted: Thesis, count: int, rng: np.random.Generator) -> Integers:
     if wanted.periods == "automotive":
         return periods.automotive(count, wanted.nodes, rng)
     if wanted.periods == "log-uniform":
@@ -68,7 +69,7 @@ def _periods(wanted: Parameters, count: int, rng: np.random.Generator) -> Intege
     return periods.equal(count, wanted.nodes, wanted.periods, rng)
 
 
-def _utilizations(wanted: Parameters, count: int, rng: np.random.Generator) -> NDArray[np.float64]:
+def _utilizations(wanted: Thesis, count: int, rng: np.random.Generator) -> NDArray[np.float64]:
     tasks, total, most = wanted.nodes, wanted.utilization, wanted.most
     generator = wanted.utilization_generator
     if generator == "uunifast" or (generator is None and most >= total):
@@ -79,9 +80,9 @@ def _utilizations(wanted: Parameters, count: int, rng: np.random.Generator) -> N
 
 
 def _deadlines(
-    wanted: Parameters, period: Integers, wcet: Integers, rng: np.random.Generator
+    wanted: Thesis, period: Integers, wcet: Integers, rng: np.random.Generator
 ) -> Integers:
-    if wanted.deadlines == "period":
+    if wanted.deadlines != "wcet":
         return period
     low, high = wanted.deadlines_wcet[0], wanted.deadlines_wcet[-1]
     most = np.minimum(high, period / wcet)  # restriction 6: not above the period
@@ -89,13 +90,13 @@ def _deadlines(
     return np.minimum(period, np.ceil(wcet * multiplier).astype(np.int64))
 
 
-def _best_case(wanted: Parameters, wcet: Integers, rng: np.random.Generator) -> Integers:
+def _best_case(wanted: Thesis, wcet: Integers, rng: np.random.Generator) -> Integers:
     low, high = wanted.best_case[0], wanted.best_case[-1]
     share = low + rng.random(wcet.shape) * (high - low) if low < high else low
     return np.maximum(1, np.floor(share * wcet).astype(np.int64))
 
 
-def _priorities(wanted: Parameters, period: Integers, rng: np.random.Generator) -> Integers:
+def _priorities(wanted: Thesis, period: Integers, rng: np.random.Generator) -> Integers:
     count, tasks = period.shape
     if wanted.priorities == "random":
         if tasks > HIGHEST:
@@ -114,7 +115,7 @@ def _priorities(wanted: Parameters, period: Integers, rng: np.random.Generator) 
 
 
 def _data(
-    wanted: Parameters, count: int, rng: np.random.Generator
+    wanted: Thesis, count: int, rng: np.random.Generator
 ) -> tuple[NDArray[np.bool_], Integers]:
     """Who publishes, and whom each subscriber reads: anybody but itself."""
     nodes, publishers, subscribers = wanted.nodes, wanted.publishers, wanted.subscribers
@@ -132,52 +133,51 @@ def _data(
     return writes, reads
 
 
-def callback_name(node: int) -> str:
-    """Of the timer of a node, counted from 0."""
-    return f"node{node + 1}.run"
-
-
-def topic_name(node: int) -> str:
-    """What a node publishes."""
-    return f"topic{node + 1}"
-
-
-def flat_texts(sets: Sets, names: list[str]) -> list[str]:
-    """The flat form of each (takt/application/parse.hpp) as JSON: the fast way to the core.
-
-    One template for all of them: a campaign's time is for the core, not for dictionaries.
-    """
-    nodes = range(sets.parameters.nodes)
+def documents(sets: Sets, names: list[str]) -> Iterator[dict[str, Any]]:
+    """The flat form of each (takt/application/parse.hpp)."""
     size = sets.parameters.message_size or 0
-    callbacks = ",".join(
-        f'{{"name":"{callback_name(node)}","node":"node{node + 1}","period":%d,"deadline":%d,'
-        '"priority":%d,"execution":{"best":%d,"worst":%d,"quantiles":[%s]},'
-        '"reads":[%s],"writes":[%s]}'
-        for node in nodes
-    )
-    template = (
-        f'{{"version":1,"name":"%s","policy":"{sets.parameters.policy}",'
-        f'"callbacks":[{callbacks}],"topics":[%s]}}'
-    )
-    reading = [f'{{"topic":"{topic_name(node)}"}}' for node in nodes] + [""]  # NOBODY is the last
-    writing = [["", f'"{topic_name(node)}"'] for node in nodes]
-    topics = [f'{{"name":"{topic_name(node)}","bytes":{size}}}' for node in nodes]
     columns = (
         *(sets.period, sets.deadline, sets.priority, sets.best, sets.wcet),
         *(sets.reads, sets.writes),
     )
-    texts = []
     for name, *row in zip(names, *(column.tolist() for column in columns), strict=True):
-        period, deadline, priority, best, wcet, reads, writes = row
-        quantiles = [
-            str(worst) if least == worst else f"{least},{worst}"
-            for least, worst in zip(best, wcet, strict=True)
-        ]
-        fields = [
-            *(period, deadline, priority, best, wcet, quantiles),
-            [reading[node] for node in reads],
-            [words[written] for words, written in zip(writing, writes, strict=True)],
-        ]
-        values = chain.from_iterable(zip(*fields, strict=True))
-        texts.append(template % (name, *values, ",".join(compress(topics, writes))))
-    return texts
+        writes = row[-1]
+        yield {
+            "version": 1,
+            "name": name,
+            "policy": sets.parameters.policy,
+            "callbacks": [
+                _callback(node, *one) for node, one in enumerate(zip(*row, strict=True), 1)
+            ],
+            "topics": [
+                {"name": f"topic{node}", "bytes": size}
+                for node, written in enumerate(writes, 1)
+                if written
+            ],
+        }
+
+
+def _callback(
+    node: int,
+    period: int,
+    deadline: int,
+    priority: int,
+    best: int,
+    worst: int,
+    reads: int,
+    writes: bool,
+) -> dict[str, Any]:
+    return {
+        "name": f"node{node}.run",
+        "node": f"node{node}",
+        "period": period,
+        "deadline": deadline,
+        "priority": priority,
+        "execution": {
+            "best": best,
+            "worst": worst,
+            "quantiles": [worst] if best == worst else [best, worst],
+        },
+        "reads": [] if reads == NOBODY else [{"topic": f"topic{reads + 1}"}],
+        "writes": [f"topic{node}"] if writes else [],
+    }

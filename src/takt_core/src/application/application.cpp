@@ -42,7 +42,6 @@ std::vector<sched::Task> Application::tasks() const {
   for (const Callback& callback : callbacks) {
     result.push_back(callback.task);
     result.back().jitter = callback.jitter;
-    result.back().waits = callback.suspension.count() > 0;
   }
   return result;
 }

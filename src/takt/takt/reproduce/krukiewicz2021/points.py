@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ import numpy as np
 
 from takt.experiment.units import format_size
 from takt.generate.parameters import Parameters
-from takt.generate.sets import draw, flat_texts
+from takt.generate.sets import documents, draw
 
 MS = 1_000_000
 KB, MB = 1000, 1_000_000
@@ -122,8 +121,7 @@ def _generated(point: Point) -> dict[str, Any]:
     )
     # The name seeds it: every approach and every run executes the same application.
     rng = np.random.default_rng(zlib.crc32(point.application.encode()))
-    (text,) = flat_texts(draw(wanted, 1, rng), [point.application])
-    application: dict[str, Any] = json.loads(text)
+    (application,) = documents(draw(wanted, 1, rng), [point.application])
     return application
 
 
