@@ -162,7 +162,7 @@ void Executor::start() {
   registry_->plans.push_back(compile());
   const Plan& plan = *registry_->plans.back();
   open_trace();
-  if (shared_->options.lock_memory) {
+  if (shared_->options.real_time && shared_->options.lock_memory) {
     shared_->add(os::lock_memory());
   }
   create_partitions(plan);

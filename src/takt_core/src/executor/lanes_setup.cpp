@@ -93,9 +93,13 @@ void Lanes::add_worker(int priority, const Target* target) {
   workers_.push_back(std::move(worker));
 }
 
-// Not in the loop of a job: only after the start and after a switch.
+// Not in the loop of a job: only after the start and after a switch. For a task that is inactive, or
+// was removed, there is nothing to ask for.
 void Lanes::ask_kernel(const Target& target) {
   const sched::TaskParameters& parameters = target.scenario->parameters(*kernel_deadline_);
+  if (!parameters.active) {
+    return;
+  }
   const auto runtime =
       parameters.budget.count() > 0 ? parameters.budget : parameters.expected_execution;
   const auto shortfall = reserve({.runtime = runtime,

@@ -92,7 +92,9 @@ struct Options {
   // SCHED_FIFO, and no deep idle states while it spins (os::NoDeepIdle). False: SCHED_OTHER,
   // without a word about it.
   bool real_time = true;
-  bool lock_memory = false;  // keep page faults out of the loop; the process must have the room
+  // In real time: keeps page faults out of the loop (os::lock_memory). All that the process maps
+  // stays in memory then, each stack as a whole.
+  bool lock_memory = true;
   // Bytes of each thread that runs callbacks, and how many of them are touched before the start.
   std::size_t stack = std::size_t{2} * 1024 * 1024;
   std::size_t prefaulted_stack = std::size_t{64} * 1024;
