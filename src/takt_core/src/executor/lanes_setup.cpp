@@ -25,6 +25,9 @@ void Lanes::prepare(const Plan& plan) {
       }
     }
   }
+  if (priorities.empty()) {
+    priorities.push_back(os::min_priority);  // somebody has to follow, should tasks come
+  }
   // The highest first: the others' workers start with its priority.
   std::ranges::sort(priorities, std::ranges::greater{});
   for (const int priority : priorities) {

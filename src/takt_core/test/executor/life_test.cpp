@@ -178,6 +178,24 @@ TEST_P(Life, ATimerOfTheLongestPeriodRunsOnce) {
   EXPECT_EQ(executor.statistics(rare.index).releases, 1U);
 }
 
+TEST_P(Life, ACoreWithoutTasksKeepsNobodyFromAddingAndRemoving) {
+  const std::vector<int> cpus = os::current_thread().cpus;
+  if (cpus.size() < 2) {
+    GTEST_SKIP() << "needs two cores";
+  }
+  Options with_two_cores = options();
+  with_two_cores.cpus = {cpus[0], cpus[1]};
+  Executor executor{with_two_cores};
+  executor.start();
+  std::atomic<int> runs{0};
+  sched::Task task = timer("task", 1ms, 40);
+  task.cpu = cpus[1];
+  expect_to_return("add()", [&] { executor.add(task, {[&](const auto&) { ++runs; }}); });
+  EXPECT_TRUE(eventually([&] { return runs > 0; }));
+  expect_to_return("remove()", [&] { executor.remove("task"); });
+  executor.stop();
+}
+
 // Keeps this process from getting more than a little memory, as long as it lives.
 class LittleMemory {
  public:
