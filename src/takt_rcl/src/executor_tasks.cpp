@@ -80,7 +80,8 @@ SchedulingStrategy with_full_topics(const SchedulingStrategy& strategy) {
   return changed;
 }
 
-TaskIndex SchedulingExecutor::Tasks::add(executor::Executor& core, std::shared_ptr<TaskSource> source,
+TaskIndex SchedulingExecutor::Tasks::add(executor::Executor& core,
+                                         std::shared_ptr<TaskSource> source,
                                          executor::Binding binding) {
   const std::lock_guard changing{changing_};
   refuse_second_task(*source);
@@ -147,14 +148,15 @@ void SchedulingExecutor::Tasks::refuse_second_task(const TaskSource& added) cons
   const std::lock_guard lock{mutex_};
   for (const auto& [index, other] : added_) {
     const bool same_timer = added.timer && other->timer == added.timer;
-    const bool same = same_timer || (added.subscription && other->subscription == added.subscription);
+    const bool same =
+        same_timer || (added.subscription && other->subscription == added.subscription);
     if (!same) continue;
     const std::string what = same_timer ? "timer" : "subscription";
     if (other->goes) {
-      throw ScheduleError("task '" + added.task.name + "'",
-                          "its " + what + " is that of task '" + other->task.name +
-                              "', which is being removed",
-                          "wait for that change before it is added again");
+      throw ScheduleError(
+          "task '" + added.task.name + "'",
+          "its " + what + " is that of task '" + other->task.name + "', which is being removed",
+          "wait for that change before it is added again");
     }
     throw ScheduleError("task '" + added.task.name + "'",
                         "its " + what + " is task '" + other->task.name + "' already",
@@ -171,8 +173,9 @@ void SchedulingExecutor::Tasks::refuse_delivery_outside_of_groups(const TaskSour
     if (std::ranges::find(reader.reads, source.subscription) == reader.reads.end()) return;
     throw ScheduleError(
         "task '" + reader.task.name + "'",
-        "it reads " + source.subscription->get_topic_name() + " and so runs the callback of task '" +
-            source.task.name + "', which is in the exclusive group '" + group + "', " +
+        "it reads " + source.subscription->get_topic_name() +
+            " and so runs the callback of task '" + source.task.name +
+            "', which is in the exclusive group '" + group + "', " +
             (reader.task.group.empty() ? "outside of any group"
                                        : "in group '" + reader.task.group + "'"),
         "put both tasks into one group, or let the reader use a subscription of its own");

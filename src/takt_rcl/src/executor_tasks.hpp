@@ -55,8 +55,9 @@ class SchedulingExecutor::Tasks {
   executor::PriorityMutex changing_;
   // Guards the next two; held briefly, because handlers ask for names.
   mutable executor::PriorityMutex mutex_;
-  std::map<TaskIndex, TaskSource*> added_;  // those that are being removed, too, until they have gone
-  TaskSource* coming_{nullptr};             // being added, until its index is known
+  std::map<TaskIndex, TaskSource*>
+      added_;                    // those that are being removed, too, until they have gone
+  TaskSource* coming_{nullptr};  // being added, until its index is known
   // Apart, because the middleware takes its time; guards what is below.
   executor::PriorityMutex users_mutex_;
   std::map<std::shared_ptr<SubscriptionBase>, int> users_;
@@ -66,7 +67,7 @@ class SchedulingExecutor::Tasks {
 class SchedulingExecutor::TaskSource : public executor::JobSource {
  public:
   TaskSource(Tasks& tasks, sched::Task description, const TaskOptions& options,
-         std::shared_ptr<Timer> released_by, std::shared_ptr<SubscriptionBase> fed_by);
+             std::shared_ptr<Timer> released_by, std::shared_ptr<SubscriptionBase> fed_by);
   ~TaskSource() override { tasks_.forget(*this); }
   TaskSource(const TaskSource&) = delete;
   TaskSource& operator=(const TaskSource&) = delete;

@@ -92,9 +92,8 @@ TaskIndex SchedulingExecutor::add(const std::shared_ptr<SubscriptionBase>& subsc
   executor::Binding binding;
   // Both sources of messages keep `depth` of them.
   binding.queue = std::max<std::size_t>(2 * subscription->get_actual_qos().depth(), 2);
-  return add(
-      std::make_shared<TaskSource>(*tasks_, std::move(task), options, nullptr, subscription),
-      options, std::move(binding));
+  return add(std::make_shared<TaskSource>(*tasks_, std::move(task), options, nullptr, subscription),
+             options, std::move(binding));
 }
 
 void SchedulingExecutor::add_node(const Node& node, const TaskOptions& options) {

@@ -11,9 +11,9 @@
 namespace takt {
 
 SchedulingExecutor::TaskSource::TaskSource(Tasks& tasks, sched::Task description,
-                                          const TaskOptions& options,
-                                          std::shared_ptr<Timer> released_by,
-                                          std::shared_ptr<SubscriptionBase> fed_by)
+                                           const TaskOptions& options,
+                                           std::shared_ptr<Timer> released_by,
+                                           std::shared_ptr<SubscriptionBase> fed_by)
     : task{std::move(description)},
       timer{std::move(released_by)},
       subscription{std::move(fed_by)},
@@ -37,9 +37,8 @@ executor::Outcome SchedulingExecutor::TaskSource::run(const Job& job) {
 
 void SchedulingExecutor::TaskSource::arm(const executor::ReleaseHandle& release) {
   if (subscription == nullptr) return;
-  subscription->claim(&tasks_, [release](std::size_t count) {
-    release.notify(static_cast<std::uint32_t>(count));
-  });
+  subscription->claim(
+      &tasks_, [release](std::size_t count) { release.notify(static_cast<std::uint32_t>(count)); });
 }
 
 void SchedulingExecutor::TaskSource::disarm() noexcept {

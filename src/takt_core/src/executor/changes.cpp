@@ -138,8 +138,8 @@ class Executor::Staged {
 Applied Executor::apply(Changes changes) {
   std::vector<Binding> graveyard;
   std::unique_lock lock{registry_->mutex};
-  registry_->phase_changed.wait(
-      lock, [this] { return registry_->phase != Registry::Phase::starting; });
+  registry_->phase_changed.wait(lock,
+                                [this] { return registry_->phase != Registry::Phase::starting; });
   Staged staged{*shared_, *registry_, graveyard};
   for (auto& step : changes.steps_) {
     if (auto* const add = std::get_if<Changes::Add>(&step)) {

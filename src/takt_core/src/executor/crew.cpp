@@ -112,8 +112,8 @@ void Crew::sleep(Worker& me, TimePoint idle_until, std::unique_lock<PriorityMute
     until = need.time;
     if (until != TimePoint::max() && watching(need, me) > 0) {
       // Later releases are nobody's concern yet.
-      need.time = preempts_ || alarm != TimePoint::max() ? time_after(until, threshold)
-                                                         : TimePoint::max();
+      need.time =
+          preempts_ || alarm != TimePoint::max() ? time_after(until, threshold) : TimePoint::max();
       until = watching(need, me) > 1 ? TimePoint::max() : need.time;
     }
   }
@@ -149,7 +149,8 @@ Crew::Worker* Crew::see_to(const Need& need, const Worker& me) noexcept {
     if (worker->until > need.time) {
       spare = spare == nullptr || worker->until > spare->until ? worker : spare;
     } else if (worker->until != TimePoint::max()) {
-      Worker* const earlier = in_time != nullptr && in_time->until > worker->until ? worker : in_time;
+      Worker* const earlier =
+          in_time != nullptr && in_time->until > worker->until ? worker : in_time;
       in_time = in_time == nullptr || worker->until >= in_time->until ? worker : in_time;
       if (earlier != nullptr && earlier != in_time && earlier->priority > need.above) {
         set_priority(*earlier, need.above);
@@ -204,8 +205,7 @@ std::size_t Crew::watching(const Need& need, const Worker& me) const noexcept {
 
 // Not before a period later, because what is released first is released again then.
 TimePoint Crew::time_after(TimePoint first, Level threshold) const noexcept {
-  const TimePoint next =
-      state_->calendar().next_time_after(first, state_->count_above(threshold));
+  const TimePoint next = state_->calendar().next_time_after(first, state_->count_above(threshold));
   return shortest_period_ < TimePoint::max() - first ? std::min(next, first + shortest_period_)
                                                      : next;
 }

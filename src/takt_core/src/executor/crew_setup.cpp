@@ -36,8 +36,8 @@ Crew::Crew(Shared& shared, std::size_t number, int cpu, bool fixed, const sched:
 
 std::unique_ptr<sched::CoreState> Crew::new_state() {
   sched::CoreListener& listener = *this;
-  return std::make_unique<sched::CoreState>(
-      listener, policy_, fixed_, alone_ != nullptr ? 1 : shared_.options.max_tasks);
+  return std::make_unique<sched::CoreState>(listener, policy_, fixed_,
+                                            alone_ != nullptr ? 1 : shared_.options.max_tasks);
 }
 
 Crew::~Crew() {
@@ -162,6 +162,9 @@ void Crew::join() {
     }
     shared_.notes.give_back(note);
   }
+  for (const Job& pending : state_->pending()) {
+    task(pending.task).counters.skipped.add(1);
+  }
   standby_.store(nullptr);
   above_.store(sched::no_ceiling);
   asked_kernel_for_ = nullptr;
@@ -199,8 +202,7 @@ void Crew::ask_kernel() noexcept {
       state_->members().empty()) {
     return;
   }
-  const sched::TaskParameters& parameters =
-      asked_kernel_for_->scenario->parameters(alone_->index);
+  const sched::TaskParameters& parameters = asked_kernel_for_->scenario->parameters(alone_->index);
   const auto runtime =
       parameters.budget.count() > 0 ? parameters.budget : parameters.expected_execution;
   const auto shortfall = reserve({.runtime = runtime,

@@ -133,11 +133,16 @@ void Executor::spin() {
   }
   {
     const StopSignals signals{shared_->options.stop_on_signals, stop_requested_};
-    while (!shared_->stopping.load() && !signals.requested()) {
+    while (is_running() && !shared_->stopping.load() && !signals.requested()) {
       stop_requested_.wait();
     }
   }
   stop();
+}
+
+bool Executor::is_running() const {
+  const std::lock_guard lock{registry_->mutex};
+  return registry_->phase == Registry::Phase::running;
 }
 
 void Executor::request_stop() noexcept {
@@ -156,11 +161,12 @@ void Executor::stop() {
   refuse_in_callback("Executor::stop");
   std::unique_lock lock{registry_->mutex};
   const auto settled = [this] {
-    return registry_->phase == Registry::Phase::idle || registry_->phase == Registry::Phase::running;
+    return registry_->phase == Registry::Phase::idle ||
+           registry_->phase == Registry::Phase::running;
   };
   registry_->phase_changed.wait(lock, settled);
   if (registry_->phase == Registry::Phase::idle) {
-    shared_->stopping.store(true);  // also before the first start
+    shared_->stopping.store(false);  // nothing is left to be stopped
     return;
   }
   registry_->phase = Registry::Phase::stopping;

@@ -118,7 +118,6 @@ void Executor::prepare_crews(const sched::Plan& plan) {
 }
 
 void Executor::bring_up(const sched::Plan& plan) {
-  shared_->stopping.store(false);
   ++registry_->starts;
   open_trace(plan);
   if (shared_->options.real_time && shared_->options.lock_memory) {
@@ -182,6 +181,7 @@ void Executor::wind_down() noexcept {
       shared_->add({{.what = "a complete trace", .why = error, .fix = "make room for the file"}});
     }
   }
+  shared_->stopping.store(false);
 }
 
 void Executor::open_trace(const sched::Plan& plan) {
@@ -189,9 +189,9 @@ void Executor::open_trace(const sched::Plan& plan) {
   if (options.trace.empty()) {
     return;
   }
-  shared_->tracer =
-      std::make_unique<trace::Tracer>(trace_path(options.trace, registry_->starts),
-                                      trace::TracerOptions{.ring_capacity = options.trace_capacity});
+  shared_->tracer = std::make_unique<trace::Tracer>(
+      trace_path(options.trace, registry_->starts),
+      trace::TracerOptions{.ring_capacity = options.trace_capacity});
   auto& writer = shared_->tracer->writer();
   std::string cpus;
   for (const int cpu : options.cpus) {

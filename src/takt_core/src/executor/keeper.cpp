@@ -54,8 +54,7 @@ std::map<int, std::chrono::nanoseconds> Executor::Keeper::cpu_times() const {
   return times;
 }
 
-Change Executor::Keeper::publish(std::unique_ptr<sched::Plan> plan,
-                                 std::vector<TaskIndex> removed,
+Change Executor::Keeper::publish(std::unique_ptr<sched::Plan> plan, std::vector<TaskIndex> removed,
                                  std::unique_lock<PriorityMutex>& lock) {
   Retirement retirement{.version = registry_.version, .tasks = std::move(removed), .done = {}};
   Change change{retirement.done.get_future().share()};
@@ -93,8 +92,7 @@ bool Executor::Keeper::is_over(const Retirement& retirement) const noexcept {
 
 bool Executor::Keeper::in_use(const sched::Plan& plan) const noexcept {
   return &plan == registry_.plans.back().get() ||
-         std::ranges::any_of(registry_.crews,
-                             [&](const auto& crew) { return crew->uses(plan); });
+         std::ranges::any_of(registry_.crews, [&](const auto& crew) { return crew->uses(plan); });
 }
 
 void Executor::Keeper::retire(bool all) noexcept {
@@ -120,11 +118,9 @@ void Executor::Keeper::retire(bool all) noexcept {
       at = retirements_.erase(at);
     }
     if (!all && !registry_.plans.empty()) {
-      const auto used = std::stable_partition(
-          registry_.plans.begin(), registry_.plans.end(),
-          [&](const auto& plan) { return !in_use(*plan); });
-      plans.assign(std::make_move_iterator(registry_.plans.begin()),
-                   std::make_move_iterator(used));
+      const auto used = std::stable_partition(registry_.plans.begin(), registry_.plans.end(),
+                                              [&](const auto& plan) { return !in_use(*plan); });
+      plans.assign(std::make_move_iterator(registry_.plans.begin()), std::make_move_iterator(used));
       registry_.plans.erase(registry_.plans.begin(), used);
     }
     shared_.retiring.store(!retirements_.empty() || registry_.plans.size() > 1);
@@ -136,8 +132,7 @@ void Executor::Keeper::retire(bool all) noexcept {
   {
     const std::lock_guard lock{registry_.mutex};
     for (const Retirement& retirement : over) {
-      registry_.free.insert(registry_.free.end(), retirement.tasks.begin(),
-                            retirement.tasks.end());
+      registry_.free.insert(registry_.free.end(), retirement.tasks.begin(), retirement.tasks.end());
     }
   }
   for (Retirement& retirement : over) {

@@ -18,7 +18,8 @@ void NotePool::grow_to(std::size_t notes) {
           "the queues of all tasks together have room for more than a million arrivals; make them "
           "smaller"};
     }
-    chunks_[chunk_count_] = std::make_unique<Note[]>(chunk_size);  // NOLINT(modernize-avoid-c-arrays)
+    chunks_[chunk_count_] =
+        std::make_unique<Note[]>(chunk_size);  // NOLINT(modernize-avoid-c-arrays)
     const std::size_t first = chunk_count_ * chunk_size;
     ++chunk_count_;
     for (std::size_t i = 0; i < chunk_size; ++i) {
@@ -38,8 +39,7 @@ Note* NotePool::take() noexcept {
     }
     Note& taken = note(number - 1);
     const std::uint64_t tag = (first >> tag_shift) + 1;
-    const std::uint64_t rest =
-        (tag << tag_shift) | taken.next_free.load(std::memory_order_relaxed);
+    const std::uint64_t rest = (tag << tag_shift) | taken.next_free.load(std::memory_order_relaxed);
     if (first_free_.compare_exchange_weak(first, rest, std::memory_order_acquire)) {
       return &taken;
     }

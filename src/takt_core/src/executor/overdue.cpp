@@ -32,11 +32,8 @@ void tell_budget_overrun(Shared& shared, TaskState& task, const Job& job,
   task.counters.budget_overruns.add(1);
   recorder.record(EventType::budget_overrun, time, task.trace_id, job.index, used.count());
   if (shared.handlers.budget_overrun) {
-    shared.handlers.budget_overrun({.task = task.index,
-                                    .job = job.index,
-                                    .budget = budget,
-                                    .used = used,
-                                    .running = running});
+    shared.handlers.budget_overrun(
+        {.task = task.index, .job = job.index, .budget = budget, .used = used, .running = running});
   }
 }
 

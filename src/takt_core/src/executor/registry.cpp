@@ -17,10 +17,10 @@ std::string where(const sched::Task& task) {
 
 void check_binding(const sched::Task& task, const Binding& binding) {
   if (static_cast<bool>(binding.callback) == (binding.source != nullptr)) {
-    throw sched::ScheduleError(where(task),
-                               binding.source ? "it has both a callback and a source of jobs"
-                                              : "it has no callback",
-                               "give it one or the other");
+    throw sched::ScheduleError(
+        where(task),
+        binding.source ? "it has both a callback and a source of jobs" : "it has no callback",
+        "give it one or the other");
   }
   if (binding.first_release && task.kind != sched::TaskKind::timer) {
     throw sched::ScheduleError(where(task), "it has a first release, but messages release it",

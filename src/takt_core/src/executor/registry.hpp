@@ -44,10 +44,10 @@ class Executor::Registry {
   std::deque<TaskIndex> free;  // indices to be used again, the longest free one first
   std::vector<std::string> external_topics;
   std::optional<sched::SchedulingStrategy> strategy;
-  std::vector<std::string> scenarios{"default"};      // by index; fixed at the start
-  std::vector<std::unique_ptr<sched::Plan>> plans;    // the last one is followed
-  std::vector<std::unique_ptr<Crew>> crews;           // what Shared::crews points to
-  std::uint64_t version = 0;                          // of the last plan
+  std::vector<std::string> scenarios{"default"};    // by index; fixed at the start
+  std::vector<std::unique_ptr<sched::Plan>> plans;  // the last one is followed
+  std::vector<std::unique_ptr<Crew>> crews;         // what Shared::crews points to
+  std::uint64_t version = 0;                        // of the last plan
   std::uint64_t starts = 0;
   std::uint64_t trace_ids = 0;
   os::TimePoint start_time;

@@ -35,7 +35,8 @@ void record_wait(trace::Recorder& recorder, TimePoint time, const TaskState& tas
   }
   const nanoseconds waited = *to.run_delay - *from.run_delay;
   if (waited >= trace::least_wait || sleeps > 1) {
-    recorder.record(EventType::wait, time, task.trace_id, job.index, waited.count(), trace::no_topic,
+    recorder.record(EventType::wait, time, task.trace_id, job.index, waited.count(),
+                    trace::no_topic,
                     static_cast<std::uint8_t>(std::min<std::int64_t>(sleeps, 255)));
   }
 }

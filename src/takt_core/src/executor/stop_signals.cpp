@@ -26,7 +26,7 @@ Handling& handling() {
 }
 
 bool is_default(int signal) noexcept {
-  struct sigaction action{};
+  struct sigaction action {};
   return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_DFL;
 }
 

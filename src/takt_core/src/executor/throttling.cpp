@@ -49,9 +49,10 @@ std::optional<os::Shortfall> Throttling::look(
           .why = std::string{"they want more than the "} + share.data() +
                  " that the kernel leaves them (sched_rt_runtime_us), so it stops the most urgent "
                  "one, too",
-          .fix = "let the tasks compute less or on more cores, or allow real-time threads all of "
-                 "it: sysctl kernel.sched_rt_runtime_us=-1 (a callback that never ends then takes "
-                 "the core for good)"};
+          .fix =
+              "let the tasks compute less or on more cores, or allow real-time threads all of "
+              "it: sysctl kernel.sched_rt_runtime_us=-1 (a callback that never ends then takes "
+              "the core for good)"};
     }
   }
   cpu_times_ = cpu_times;

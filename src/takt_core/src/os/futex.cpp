@@ -28,8 +28,8 @@ FutexResult futex_wait(const FutexWord& word, std::uint32_t expected, FutexScope
   return wait(word, expected, nullptr, scope);
 }
 
-FutexResult futex_wait_until(const FutexWord& word, std::uint32_t expected,
-                             TimePoint deadline, FutexScope scope) noexcept {
+FutexResult futex_wait_until(const FutexWord& word, std::uint32_t expected, TimePoint deadline,
+                             FutexScope scope) noexcept {
   const timespec time = to_timespec(deadline);
   return wait(word, expected, &time, scope);
 }

@@ -18,8 +18,7 @@ TimePoint time_of(std::int64_t count) noexcept {
 
 }  // namespace
 
-bool request_sample(AgeWatch& watch, const TaskParameters& reader,
-                    TimePoint release) noexcept {
+bool request_sample(AgeWatch& watch, const TaskParameters& reader, TimePoint release) noexcept {
   const TimePoint at = release - watch.constraint->youngest;
   if (watch.asked == count_of(at)) {
     return false;

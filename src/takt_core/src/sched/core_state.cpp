@@ -17,11 +17,7 @@ const Roster nobody;  // of a core that the target does not know any more
 }  // namespace
 
 CoreState::CoreState(CoreListener& listener, const Policy& policy, bool fixed, std::size_t tasks)
-    : listener_(&listener),
-      fixed_(fixed),
-      depth_(tasks),
-      calendar_(tasks),
-      ready_(policy, tasks) {
+    : listener_(&listener), fixed_(fixed), depth_(tasks), calendar_(tasks), ready_(policy, tasks) {
   members_.reserve(tasks);
   started_.reserve(tasks + 1);
   next_jobs_.reserve(tasks);
@@ -29,9 +25,9 @@ CoreState::CoreState(CoreListener& listener, const Policy& policy, bool fixed, s
 
 void CoreState::follow(const Target& target, std::size_t core, std::span<CoreTask* const> tasks,
                        TimePoint time) noexcept {
-  const bool comparable = fixed_ || target_ == nullptr ||
-                          (target_->id == target.id &&
-                           &target_->scenario->policy() == &target.scenario->policy());
+  const bool comparable =
+      fixed_ || target_ == nullptr ||
+      (target_->id == target.id && &target_->scenario->policy() == &target.scenario->policy());
   target_ = &target;
   tasks_ = tasks;
   roster_ = core < target.rosters.size() ? &target.rosters[core] : &nobody;
@@ -155,8 +151,7 @@ void CoreState::release(CoreTask& task, TimePoint now) noexcept {
     }
     listener_->released(task, job, nullptr);
   } else {
-    const auto early =
-        next ? release_early(*target_, task.index, task.timer, now) : std::nullopt;
+    const auto early = next ? release_early(*target_, task.index, task.timer, now) : std::nullopt;
     if (!early) {
       calendar_.remove(task.place);
       reschedule(task);

@@ -80,8 +80,7 @@ TEST(ParseApplication, worst_execution_counts_each_message_and_one_preemption) {
 }
 
 TEST(ParseApplication, a_callback_with_a_suspension_is_a_task_that_waits) {
-  const Application application =
-      parse(R"({"version": 1, "name": "x", "callbacks": [
+  const Application application = parse(R"({"version": 1, "name": "x", "callbacks": [
         {"name": "a", "execution": {"worst": 1}, "suspension": 5000000},
         {"name": "b", "execution": {"worst": 1}, "suspension": 0},
         {"name": "c", "execution": {"worst": 1}}]})");

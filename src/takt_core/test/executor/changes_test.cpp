@@ -89,13 +89,12 @@ TEST_P(Change, ATimerIsSetAndClearedFromAnyThread) {
   std::vector<os::TimePoint> releases;
   std::atomic<std::size_t> runs{0};
   Executor executor{options()};
-  const auto added = executor.add(timer("task", 1h, 10),
-                                  {.callback =
-                                       [&](const sched::Job& job) {
-                                         releases.push_back(job.release);
-                                         ++runs;
-                                       },
-                                   .first_release = os::TimePoint::max()});
+  const auto added = executor.add(timer("task", 1h, 10), {.callback =
+                                                              [&](const sched::Job& job) {
+                                                                releases.push_back(job.release);
+                                                                ++runs;
+                                                              },
+                                                          .first_release = os::TimePoint::max()});
   executor.add(timer("clock", 1ms, 20), {[](const auto&) {}});
   executor.start();
   const auto ticks = [&] { return executor.statistics(1).completed; };
@@ -121,13 +120,12 @@ TEST_P(Change, ArrivalsComeInNumbersAndWithAValue) {
   Executor executor{options()};
   sched::Task task = message("task", "outside", 10);
   task.parameters.overrun = sched::Overrun::catch_up;
-  const auto added = executor.add(task,
-                                  {.callback =
-                                       [&](const sched::Job& job) {
-                                         values.push_back(job.value);
-                                         ++runs;
-                                       },
-                                   .queue = 4});
+  const auto added = executor.add(task, {.callback =
+                                             [&](const sched::Job& job) {
+                                               values.push_back(job.value);
+                                               ++runs;
+                                             },
+                                         .queue = 4});
   EXPECT_TRUE(added.release.notify(3, 7));
   EXPECT_FALSE(added.release.notify(3, 8)) << "there is room for one of them";
   executor.start();

@@ -255,8 +255,8 @@ TEST_P(LifePromises, PlacesOfTasksThatWereRemovedAreUsedAgain) {
   executor.start();
   for (int round = 0; round < 2000; ++round) {
     std::atomic<int> runs{0};
-    const auto added = executor.add(message("guest", "outside", 10 + round % 50),
-                                    {[&](const auto&) { ++runs; }});
+    const auto added =
+        executor.add(message("guest", "outside", 10 + round % 50), {[&](const auto&) { ++runs; }});
     ASSERT_LT(added.index, options.max_tasks);
     added.release.notify();
     ASSERT_TRUE(eventually([&] { return runs > 0; }));

@@ -124,7 +124,8 @@ TEST_P(Life, AMessageThatIsRememberedIsForgottenOnceItsTaskIsInactive) {
   EXPECT_TRUE(release.notify());
   EXPECT_TRUE(eventually([&] { return runs > 0; }));
   const auto before = executor.statistics(witness.index).completed;
-  EXPECT_TRUE(eventually([&] { return executor.statistics(witness.index).completed > before + 3; }));
+  EXPECT_TRUE(
+      eventually([&] { return executor.statistics(witness.index).completed > before + 3; }));
   executor.stop();
   EXPECT_EQ(runs, 1);
   const auto statistics = executor.statistics(added.index);

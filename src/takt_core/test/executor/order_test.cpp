@@ -180,8 +180,7 @@ TEST(Deadlines, AtTheEndOfTimeAreThoseOfTasksThatHaveNone) {
                }});
   executor.add(timer("late", 10s, 1, 0ns, 3ms), {[](const auto&) {}});
   log = executor
-            .add(message("log", "outside", 90, 0ns),
-                 {[&](const sched::Job& job) {
+            .add(message("log", "outside", 90, 0ns), {[&](const sched::Job& job) {
                    EXPECT_EQ(job.deadline, os::TimePoint::max());
                    EXPECT_TRUE(eventually([&] { return preempted.load(); }));
                  }})

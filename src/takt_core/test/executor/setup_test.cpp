@@ -2,14 +2,18 @@
 //
 // What is refused before anything spins, running without privileges, and SCHED_DEADLINE.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <string>
 
+#include "../os/child.hpp"
+#include "../os/sanitizer.hpp"
 #include "support.hpp"
 #include "takt/executor/kernel_deadline.hpp"
+#include "takt/os/memory.hpp"
 #include "takt/sched/error.hpp"
 
 namespace takt::test {
@@ -118,6 +122,50 @@ TEST(Unprivileged, RunsEverythingAndSaysWhatItLacks) {
   })) << "the trace is not marked";
 }
 
+bool lacks_locked_memory(const Executor& executor) {
+  return std::ranges::any_of(executor.shortfalls(), [](const os::Shortfall& shortfall) {
+    return shortfall.what == "locked memory";
+  });
+}
+
+// In processes of their own, because locked is locked.
+TEST(Memory, IsLockedWhileTheExecutorSpinsUnlessItIsToldNotTo) {
+  if (os::test::sanitized) {
+    GTEST_SKIP() << "sanitizers turn mlockall into nothing";
+  }
+  enum Found { unlocked, locked, refused };
+  const auto found = [](Options options) {
+    options.on_shortfalls = [](const auto&) {};
+    Executor executor{options};
+    executor.add(timer("a", 1ms, 1), nothing());
+    executor.start();
+    return lacks_locked_memory(executor) ? refused : os::memory_locked() ? locked : unlocked;
+  };
+  EXPECT_EQ(os::test::in_child([&] { return found({.lock_memory = false}); }), unlocked);
+  EXPECT_EQ(os::test::in_child([&] { return found({.real_time = false}); }), unlocked);
+  const int by_default = os::test::in_child([&] { return found({}); });
+  if (by_default == refused) {
+    GTEST_SKIP() << "this process may not lock its memory";
+  }
+  EXPECT_EQ(by_default, locked);
+}
+
+TEST(Memory, ThatMustNotBeLockedIsAShortfall) {
+  const int code = os::test::in_child([] {
+    const rlimit nothing_at_all{.rlim_cur = 0, .rlim_max = 0};
+    constexpr unsigned nobody = 65534;
+    if (setrlimit(RLIMIT_MEMLOCK, &nothing_at_all) != 0 ||
+        (geteuid() == 0 && setuid(nobody) != 0)) {
+      return 2;
+    }
+    Executor executor{{.on_shortfalls = [](const auto&) {}}};
+    executor.add(timer("a", 1ms, 1), nothing());
+    executor.start();
+    return lacks_locked_memory(executor) ? 0 : 1;
+  });
+  EXPECT_EQ(code, 0);
+}
+
 TEST(KernelDeadline, IsAskedForWithAReasonWhenItIsRefused) {
   std::thread{[] {
     const auto shortfall =
@@ -157,6 +205,20 @@ TEST(KernelDeadline, RunsATaskUnderTheKernelsOwnPolicy) {
   EXPECT_TRUE(std::ranges::none_of(executor.shortfalls(), [](const os::Shortfall& shortfall) {
     return shortfall.what.find("task 'reserved'") != std::string::npos;
   }));
+}
+
+TEST(KernelDeadline, OfATaskThatWasRemovedIsNotAskedForAnyMore) {
+  Executor executor{{.cpus = {0}, .on_shortfalls = [](const auto&) {}}};
+  sched::Task task = timer("reserved", 10ms, 50);
+  task.parameters.budget = 1ms;
+  Binding reserved = nothing();
+  reserved.kernel_deadline = true;
+  executor.add(task, reserved);
+  executor.start();
+  const std::size_t before = executor.shortfalls().size();
+  executor.remove("reserved");
+  EXPECT_EQ(executor.shortfalls().size(), before);
+  executor.stop();
 }
 
 }  // namespace

@@ -39,8 +39,8 @@ class World : private CoreListener {
       present_.insert(task.index);
     }
     CoreListener& self = *this;
-    state_ = std::make_unique<CoreState>(
-        self, *policy_, policy_->fixed_priority() && policy_->preemptive(), count);
+    state_ = std::make_unique<CoreState>(self, *policy_,
+                                         policy_->fixed_priority() && policy_->preemptive(), count);
     follow(TimePoint{});
   }
 
@@ -91,7 +91,8 @@ class World : private CoreListener {
     task.kind = random_() % 4 == 0 ? TaskKind::message : TaskKind::timer;
     task.trigger = task.kind == TaskKind::message ? "outside" : "";
     draw_parameters(task.parameters);
-    task.group = random_() % 3 == 0 ? std::string{"g"} + static_cast<char>('a' + random_() % 2) : "";
+    task.group =
+        random_() % 3 == 0 ? std::string{"g"} + static_cast<char>('a' + random_() % 2) : "";
     return task;
   }
 
@@ -110,7 +111,8 @@ class World : private CoreListener {
 
   void follow(TimePoint time) {
     const std::vector<std::vector<TaskIndex>> cores{{present_.begin(), present_.end()}};
-    CompiledStrategy strategy{descriptions_, policy_, {.cpus = {0}, .external_topics = {"outside"}}};
+    CompiledStrategy strategy{
+        descriptions_, policy_, {.cpus = {0}, .external_topics = {"outside"}}};
     plans_.push_back(make_plan(std::move(strategy), ++version_, cores,
                                [](const std::string&) { return static_cast<Topic*>(nullptr); }));
     state_->follow(*plans_.back()->targets.front(), 0, by_index_, time);

@@ -145,7 +145,8 @@ TEST(TaskSet, refuses_tasks_that_wait_where_no_rule_says_who_runs_meanwhile) {
             ? ""
             : "task 'a': it waits inside of its jobs, for which policy '" + std::string{name} +
                   "' has no rule. Remedy: use a policy of fixed priorities ('fp', 'rm' or 'dm') in "
-                  "every scenario, or do not say that it waits: then its waiting is execution time.";
+                  "every scenario, or do not say that it waits: then its waiting is execution "
+                  "time.";
     EXPECT_EQ(error_of_set({waits}, parse_policy(name)), expected) << name;
   }
   EXPECT_EQ(error_of_set({with(waits, [](Task& t) { t.group = "hardware"; })}),

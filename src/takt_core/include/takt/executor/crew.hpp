@@ -94,11 +94,11 @@ class Crew final : private sched::CoreListener {
  private:
   struct Worker {
     std::size_t number = 0;
-    bool real_time = false;              // may be given priorities
+    bool real_time = false;  // may be given priorities
     pid_t tid = 0;
     clockid_t cpu_clock = 0;
     bool cpu_clock_known = false;
-    os::ThreadEvent ready;               // the thread has its settings
+    os::ThreadEvent ready;  // the thread has its settings
     os::ThreadEvent event;
     trace::Recorder recorder;
     std::unique_ptr<os::Thread> thread;
@@ -106,8 +106,8 @@ class Crew final : private sched::CoreListener {
     // change it only while it is.
     int priority = 0;
     bool asleep = false;
-    TimePoint until = TimePoint::max();  // asleep: when it looks by itself
-    TaskState* task = nullptr;           // whose job it runs
+    TimePoint until = TimePoint::max();      // asleep: when it looks by itself
+    TaskState* task = nullptr;               // whose job it runs
     std::chrono::nanoseconds cpu_before{0};  // at the start of that job, where it has a budget
   };
 
@@ -169,9 +169,7 @@ class Crew final : private sched::CoreListener {
   [[nodiscard]] bool stopping() const noexcept {
     return shared_.stopping.load() || dismissed_.load();
   }
-  [[nodiscard]] bool has_ended() const noexcept {
-    return stopping() && state_->started().empty();
-  }
+  [[nodiscard]] bool has_ended() const noexcept { return stopping() && state_->started().empty(); }
 
   static constexpr std::size_t most_workers = os::max_priority + 1;
 
@@ -188,10 +186,10 @@ class Crew final : private sched::CoreListener {
   std::vector<std::unique_ptr<Worker>> workers_;  // changed by whoever prepares
   trace::Recorder* recorder_;                     // of the thread that decides
   trace::Recorder no_recorder_;
-  sched::Skipped skipped_;                        // by the job that has just ended
-  int top_ = os::min_priority;                    // fixed: the highest priority in use
-  bool preempts_ = false;                         // some task may preempt another one
-  std::chrono::nanoseconds shortest_period_{0};   // of the timers here, in this scenario
+  sched::Skipped skipped_;                       // by the job that has just ended
+  int top_ = os::min_priority;                   // fixed: the highest priority in use
+  bool preempts_ = false;                        // some task may preempt another one
+  std::chrono::nanoseconds shortest_period_{0};  // of the timers here, in this scenario
   const Target* asked_kernel_for_ = nullptr;
 
   std::atomic<bool> dismissed_{false};
@@ -199,7 +197,7 @@ class Crew final : private sched::CoreListener {
   std::atomic<bool> look_at_all_{false};  // there was no note to be had
   // Whom to wake; read by any thread.
   std::array<std::atomic<Worker*>, most_workers> by_number_{};
-  std::atomic<Worker*> standby_{nullptr};              // null: nobody can come before what runs
+  std::atomic<Worker*> standby_{nullptr};               // null: nobody can come before what runs
   std::atomic<sched::Level> above_{sched::no_ceiling};  // up to this level nobody need be woken
 };
 

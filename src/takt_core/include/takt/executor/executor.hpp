@@ -79,7 +79,7 @@ class Executor {
   void spin();
 
   // Jobs that run end, pending ones do not start. From any thread, from callbacks, and from signal
-  // handlers.
+  // handlers. Before the start: the next start() ends at once.
   void request_stop() noexcept;
 
   // request_stop(), and waits for the threads: as long as the longest job that runs. Closes the
@@ -118,6 +118,7 @@ class Executor {
   [[nodiscard]] std::unique_ptr<sched::Plan> compile();
   void bring_up(const sched::Plan& plan);
   void wind_down() noexcept;
+  [[nodiscard]] bool is_running() const;
   void prepare_crews(const sched::Plan& plan);
   void prepare_task(TaskIndex index, const sched::Plan& plan);
   void make_room_for_notes();

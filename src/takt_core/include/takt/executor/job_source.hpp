@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The seam to client libraries: a source of jobs as a front end knows it. A timer, a subscription, a
-// service or anything else that has work now and then implements it, and the executor knows nothing
-// else of the middleware.
+// The seam to client libraries: a source of jobs as a front end knows it. A timer, a subscription,
+// a service or anything else that has work now and then implements it, and the executor knows
+// nothing else of the middleware.
 //
 //   executor.add(source->describe(), {.source = source});
 //

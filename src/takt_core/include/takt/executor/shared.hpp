@@ -28,7 +28,7 @@ struct Shared {
         crews(options.cpus.size() + options.max_tasks) {}
 
   const Options options;
-  Handlers handlers;  // do not change after the start
+  Handlers handlers;                              // do not change after the start
   std::vector<std::unique_ptr<TaskState>> tasks;  // by index; never resized
   std::vector<sched::CoreTask*> core_tasks;       // the same
   // The cores', in the order of Options::cpus, then by the index of the task that has one for

@@ -31,11 +31,11 @@ struct TaskState : sched::CoreTask {
   bool alone = false;  // has a crew of its own
   std::uint16_t trace_id = 0;
   Binding binding;
-  std::vector<Topic*> input_topics;             // of binding.inputs
-  std::vector<std::int64_t> given;              // sample times of what they gave, or no_sample
-  std::vector<Topic*> writes;                   // in whatever scenario
-  Topic* trigger = nullptr;                     // of message tasks
-  std::atomic<Crew*> crew{nullptr};             // null: not started yet
+  std::vector<Topic*> input_topics;  // of binding.inputs
+  std::vector<std::int64_t> given;   // sample times of what they gave, or no_sample
+  std::vector<Topic*> writes;        // in whatever scenario
+  Topic* trigger = nullptr;          // of message tasks
+  std::atomic<Crew*> crew{nullptr};  // null: not started yet
   TaskCounters counters;
 
   // Of its job, guarded by the crew's mutex.
@@ -46,9 +46,9 @@ struct TaskState : sched::CoreTask {
 
   // Whoever announces looks at these; from any thread.
   std::atomic<std::uint32_t> generation{0};
-  std::atomic<std::int64_t> wake_key{0};    // preemption level: who has to be woken for it
-  std::atomic<std::uint32_t> waiting{0};    // arrivals that have not become jobs ...
-  std::atomic<std::uint32_t> queue{0};      // ... of which so many are kept
+  std::atomic<std::int64_t> wake_key{0};  // preemption level: who has to be woken for it
+  std::atomic<std::uint32_t> waiting{0};  // arrivals that have not become jobs ...
+  std::atomic<std::uint32_t> queue{0};    // ... of which so many are kept
 };
 
 }  // namespace takt::executor

@@ -31,7 +31,8 @@ class BasicEvent {
     set_.store(1);
     // Sequentially consistent with the waiter, who announces itself first and looks second: one of
     // the two always sees the other. Wakes also when the event was set already: the waiter that was
-    // woken for it may have died, and whoever set it may have been preempted before it woke anybody.
+    // woken for it may have died, and whoever set it may have been preempted before it woke
+    // anybody.
     if (waiters_.load() != 0) {
       futex_wake(set_, 1, scope);
     }

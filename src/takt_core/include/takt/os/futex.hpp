@@ -25,8 +25,7 @@ enum class FutexResult : std::uint8_t { woken, timed_out };
 // caller looks at the word again.
 FutexResult futex_wait(const FutexWord& word, std::uint32_t expected,
                        FutexScope scope = FutexScope::shared) noexcept;
-FutexResult futex_wait_until(const FutexWord& word, std::uint32_t expected,
-                             TimePoint deadline,
+FutexResult futex_wait_until(const FutexWord& word, std::uint32_t expected, TimePoint deadline,
                              FutexScope scope = FutexScope::shared) noexcept;
 
 // Wakes at most `count` sleepers. Safe in a signal handler.

@@ -14,8 +14,7 @@ namespace takt::sched {
 // The reader's job that is released at `release` needs data that is young enough wherever it starts
 // in time; a sample at `watch.at` is in the topic when the reader is released. False when exactly
 // that was asked already, otherwise the source is to be told.
-bool request_sample(AgeWatch& watch, const TaskParameters& reader,
-                    TimePoint release) noexcept;
+bool request_sample(AgeWatch& watch, const TaskParameters& reader, TimePoint release) noexcept;
 
 // When the source is to be looked at: its next release, or an earlier request.
 TimePoint time_of_next(const Target& target, TaskIndex source, TimePoint release) noexcept;

@@ -29,7 +29,8 @@ enum class Overrun : std::uint8_t {
   catch_up,   // all are executed, one after the other
 };
 
-// No period, offset, deadline or other time of a task is longer: sums of a few do not overflow then.
+// No period, offset, deadline or other time of a task is longer: sums of a few do not overflow
+// then.
 inline constexpr nanoseconds longest_time = std::chrono::hours{24 * 365 * 100};
 
 // What a scenario may change of a task while the application runs.

@@ -48,8 +48,8 @@ class TaskSet {
   // timer without period; a priority outside of 1..98; an expected execution time above the
   // deadline; a message task without trigger, a timer with one; a topic that is read, but neither
   // written by a task nor named in `external_topics`; a maximum age that no schedule can keep; a
-  // task that waits in an exclusive group, or under a policy other than preemptive fixed priorities;
-  // and what the policy refuses.
+  // task that waits in an exclusive group, or under a policy other than preemptive fixed
+  // priorities; and what the policy refuses.
   TaskSet(std::vector<Task> tasks, const Policy& policy,
           std::span<const std::string> external_topics = {});
 

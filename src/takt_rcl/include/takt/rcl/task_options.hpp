@@ -48,7 +48,7 @@ struct TaskOptions {
   // The callback sleeps, or waits for a device or a service: it has a thread of its own, and others
   // run while it waits. For fixed priorities.
   bool waits{false};
-  bool kernel_deadline{false};         // a timer under SCHED_DEADLINE, outside of the policy
+  bool kernel_deadline{false};  // a timer under SCHED_DEADLINE, outside of the policy
 };
 
 }  // namespace takt
