@@ -193,7 +193,6 @@ def _without(part: Document, key: str) -> Document:
 def _whole(document: Document) -> Document:
     """Without what names something that is gone."""
     callbacks = document["callbacks"]
-    names = {one["name"] for one in callbacks}
     topics = {one["name"] for one in document.get("topics", [])}
     written = {topic for one in callbacks for topic in one.get("writes", [])} & topics
     written |= {one["name"] for one in document.get("topics", []) if one.get("external")}
