@@ -162,9 +162,6 @@ void Crew::join() {
     }
     shared_.notes.give_back(note);
   }
-  for (const Job& pending : state_->pending()) {
-    task(pending.task).counters.skipped.add(1);
-  }
   standby_.store(nullptr);
   above_.store(sched::no_ceiling);
   asked_kernel_for_ = nullptr;

@@ -162,11 +162,11 @@ void Executor::wind_down() noexcept {
       task->binding.source->disarm();
     }
   }
+  keeper_->stop();  // first: it ends crews, too
   for (const auto& crew : registry_->crews) {
     crew->wake_to_stop();
     crew->join();
   }
-  keeper_->stop();
   shared_->plan.store(nullptr);
   keeper_->retire_all();
   for (const auto& task : shared_->tasks) {

@@ -146,13 +146,15 @@ class Subject {
     executor_.set_scheduling_strategy(std::move(strategy));
   }
 
-  // Refused while it is started.
+  // Refused while it is started, and where a scenario names a task that went while it was not.
   bool start() {
     const Limit limit{"start()"};
     ++starts_;
     try {
       executor_.start();
     } catch (const std::logic_error&) {
+      return false;
+    } catch (const sched::ScheduleError&) {
       return false;
     }
     ++counts_.starts;

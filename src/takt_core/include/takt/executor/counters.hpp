@@ -13,7 +13,7 @@ namespace takt::executor {
 using std::chrono::nanoseconds;
 
 // A snapshot. Every release ends up in exactly one of completed and skipped; what is in neither is
-// pending or running.
+// pending or running, or was pending at a stop.
 struct TaskStatistics {
   std::uint64_t releases = 0;         // noticed so far; dropped ones included
   std::uint64_t completed = 0;        // jobs that have ended
