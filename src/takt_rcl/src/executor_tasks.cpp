@@ -40,7 +40,6 @@ sched::Task describe(const std::string& default_name, sched::TaskKind kind,
     task.writes.push_back(publisher->get_topic_name());
   }
   task.group = options.group;
-  task.waits = options.waits;
   task.cpu = options.cpu;
   task.waits = options.waits;
   return task;

@@ -45,10 +45,7 @@ struct TaskOptions {
   std::optional<sched::Overrun> overrun{};
   std::chrono::nanoseconds period{0};  // of a subscription: the shortest distance of its messages
   int cpu{-1};                         // one of the executor's; -1: chosen
-  // The callback sleeps, or waits for a device or a service: it has a thread of its own, and others
-  // run while it waits. For fixed priorities.
-  bool waits{false};
-  bool kernel_deadline{false};  // a timer under SCHED_DEADLINE, outside of the policy
+  bool kernel_deadline{false};         // a timer under SCHED_DEADLINE, outside of the policy
 };
 
 }  // namespace takt
