@@ -4,6 +4,7 @@
 #include <chrono>
 #include <diagnostic_msgs/msg/diagnostic_array.hpp>
 #include <map>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <takt/os/clock.hpp>
@@ -58,8 +59,8 @@ TEST_F(Diagnostics, TellNothingOfTasksThatWereRemoved) {
   }
   ASSERT_EQ(report.status.size(), 3U);
   EXPECT_EQ(values_of(report.status[0])["tasks"], "2");
-  EXPECT_EQ(report.status[1].name, "/watched: stays");
-  EXPECT_EQ(report.status[2].name, "/watched: comes");
+  const std::set<std::string> names{report.status[1].name, report.status[2].name};
+  EXPECT_EQ(names, (std::set<std::string>{"/watched: stays", "/watched: comes"}));
 }
 
 TEST_F(Diagnostics, TellOnceMoreAtTheEndWhatTheExecutorCounted) {

@@ -37,9 +37,9 @@ void expect_text(const std::string& message, std::initializer_list<std::string> 
 
 TEST_F(ExecutorErrors, two_tasks_of_one_name) {
   executor.add(timer(), {.name = "brake", .priority = 1});
-  executor.add(timer(), {.name = "brake", .priority = 2});
-  expect_text(message_of<ScheduleError>([&] { executor.start(); }),
-              {"task 'brake'", "another task has this name", "Remedy"});
+  expect_text(
+      message_of<ScheduleError>([&] { executor.add(timer(), {.name = "brake", .priority = 2}); }),
+      {"task 'brake'", "another task has this name", "Remedy"});
 }
 
 TEST_F(ExecutorErrors, a_callback_that_is_added_twice) {

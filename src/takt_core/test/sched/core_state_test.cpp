@@ -88,7 +88,9 @@ class World : private CoreListener {
   Task draw(std::string name) {
     Task task;
     task.name = std::move(name);
-    task.kind = random_() % 4 == 0 ? TaskKind::message : TaskKind::timer;
+    // Precautious-RM must know the next release of the most urgent task.
+    const bool by_messages = random_() % 4 == 0 && policy_->name() != "p-rm";
+    task.kind = by_messages ? TaskKind::message : TaskKind::timer;
     task.trigger = task.kind == TaskKind::message ? "outside" : "";
     draw_parameters(task.parameters);
     task.group =
