@@ -2,10 +2,11 @@
 //
 // Data: fresh before the callback runs, and young enough where an age is declared.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <memory>
-#include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -21,25 +22,39 @@ using executor::Input;
 // A topic with one value: what is sent is pending until it is delivered.
 class Mailbox : public Input {
  public:
+  Mailbox() {
+    for (auto& time : sent_at_) {
+      time = os::TimePoint::max();
+    }
+  }
+  // Values count from 1.
   void send(std::int64_t value) {
     sampled_.store(os::now());
     pending_.store(value);
+    sent_at_[static_cast<std::size_t>(value) % remembered].store(os::now());
   }
   Delivered deliver_pending() noexcept override {
     const std::int64_t value = pending_.load();
+    deliverer_ = gettid();
     if (value == delivered_.load()) {
       return {};
     }
     delivered_.store(value);
     return {.count = 1, .sampled = sampled_.load()};
   }
-  std::int64_t pending() const { return pending_; }
-  std::int64_t delivered() const { return delivered_; }
+  // Whether what was sent until then, or something newer, has been delivered on this thread.
+  bool is_up_to(os::TimePoint time) const {
+    const auto next = static_cast<std::size_t>(delivered_ + 1);
+    return deliverer_ == gettid() && sent_at_[next % remembered].load() > time;
+  }
 
  private:
+  static constexpr std::size_t remembered = 65'536;
   std::atomic<std::int64_t> pending_{0};
   std::atomic<std::int64_t> delivered_{0};
   std::atomic<os::TimePoint> sampled_{};
+  std::atomic<pid_t> deliverer_{0};
+  std::vector<std::atomic<os::TimePoint>> sent_at_{remembered};
 };
 
 class Data : public ::testing::TestWithParam<std::string> {
@@ -67,44 +82,29 @@ TEST_P(Data, ATimerNeverRunsOnOldDataWhenNewerWasPending) {
   Executor executor{options()};
   sched::Task reader = timer("reader", 1ms, 30);
   reader.reads = {{.topic = "outside"}};
-  // What was pending when the job was released must be there when the callback runs.
-  executor.add(reader,
-               {.callback = [&](const auto&) {}, .inputs = {{.topic = "outside", .input = box}}});
-  std::atomic<std::int64_t> before{0};
-  sched::Task checker = timer("checker", 1ms, 30, 0ns, 500us);
-  checker.reads = {{.topic = "outside"}};
-  class Watched : public Input {
-   public:
-    Watched(std::shared_ptr<Mailbox> mailbox, std::atomic<std::int64_t>& seen)
-        : mailbox_(std::move(mailbox)), seen_(seen) {}
-    Delivered deliver_pending() noexcept override {
-      seen_ = mailbox_->pending();
-      return mailbox_->deliver_pending();
-    }
-
-   private:
-    std::shared_ptr<Mailbox> mailbox_;
-    std::atomic<std::int64_t>& seen_;
-  };
-  executor.add(checker,
-               {.callback = [&](const auto&) { stale += box->delivered() < before ? 1 : 0; },
-                .inputs = {{.topic = "outside", .input = std::make_shared<Watched>(box, before)}}});
+  const auto added = executor.add(
+      reader,
+      {.callback = [&](const sched::Job& job) { stale += box->is_up_to(job.release) ? 0 : 1; },
+       .inputs = {{.topic = "outside", .input = box}}});
   std::atomic<bool> done{false};
   std::thread sender{[&] {
     for (std::int64_t value = 1; !done; ++value) {
       box->send(value);
-      os::sleep_until(os::now() + 100us);
+      os::sleep_until(os::now() + 300us);
     }
   }};
-  run_until_each_completed(executor, 100);
+  executor.start();
+  const auto statistics = [&] { return executor.statistics(added.index); };
+  EXPECT_TRUE(
+      eventually([&] { return statistics().completed >= 100 && statistics().delivered >= 50; }));
+  executor.stop();
   done = true;
   sender.join();
   EXPECT_EQ(stale, 0);
-  EXPECT_GT(executor.statistics(0).delivered, 20U);
   // In the trace: deliveries stand between the start and the end of the job that they are for.
   const trace::Trace trace = trace::read_trace(file_.path());
   const TracedJobs jobs = jobs_of(trace);
-  int deliveries = 0;
+  std::uint64_t deliveries = 0;
   for (const trace::Event& event : trace.events) {
     if (event.type == trace::EventType::deliver) {
       const TracedJob& job = jobs.at({event.task, event.job});
@@ -114,13 +114,14 @@ TEST_P(Data, ATimerNeverRunsOnOldDataWhenNewerWasPending) {
       ++deliveries;
     }
   }
-  EXPECT_GT(deliveries, 20);
+  EXPECT_EQ(deliveries, statistics().delivered);
 }
 
 TEST_P(Data, TooOldIsCountedAndReported) {
   const auto box = std::make_shared<Mailbox>();
-  std::atomic<int> violations{0};
+  std::atomic<std::uint64_t> violations{0};
   std::atomic<int> without_data{0};
+  std::atomic<bool> too_old{false};  // in this job
   Options with_handler = options();
   with_handler.handlers.age_violation = [&](const executor::AgeViolation& violation) {
     ++violations;
@@ -128,24 +129,30 @@ TEST_P(Data, TooOldIsCountedAndReported) {
     EXPECT_EQ(violation.max_age, 50ms);
     EXPECT_GT(violation.age, violation.max_age);
     without_data += violation.age == std::chrono::nanoseconds::max() ? 1 : 0;
+    too_old = true;
   };
+  // Sends until a job has come in time for it, then never again.
+  std::atomic<std::uint64_t> late_after_that{0};
   Executor executor{with_handler};
   sched::Task reader = timer("reader", 10ms, 30);
   reader.reads = {{.topic = "outside", .max_age = 50ms}};
   executor.add(reader, {.callback =
-                            [&, sent = false](const sched::Job& job) mutable {
-                              if (job.index >= 5 && !std::exchange(sent, true)) {
-                                box->send(1);
+                            [&, young = false](const sched::Job& job) mutable {
+                              const bool late = too_old.exchange(false);
+                              late_after_that += young && late ? 1 : 0;
+                              young = young || !late;
+                              if (job.index >= 5 && !young) {
+                                box->send(static_cast<std::int64_t>(job.index));
                               }
                             },
                         .inputs = {{.topic = "outside", .input = box}}});
-  run_until_each_completed(executor, 30);
+  executor.start();
+  EXPECT_TRUE(eventually([&] { return late_after_that >= 10; }));
+  executor.stop();
   const auto statistics = executor.statistics(0);
-  EXPECT_EQ(statistics.age_violations, static_cast<std::uint64_t>(violations));
-  // No data until the sixth release or so has sent some; from 50 ms after that on it is too old.
+  EXPECT_EQ(statistics.age_violations, violations);
   EXPECT_GE(without_data, 1);
-  EXPECT_GE(violations, without_data + 10);
-  EXPECT_LT(static_cast<std::uint64_t>(violations), statistics.completed);
+  EXPECT_LT(violations, statistics.completed);
 }
 
 // The producer comes by itself every 200 ms only, but the reader wants data of at most 30 ms.
@@ -153,7 +160,6 @@ TEST_P(Data, IsKeptYoungByReleasingItsSourceEarly) {
   if (const auto reason = no_real_time()) {
     GTEST_SKIP() << "needs real-time priorities: " << *reason;
   }
-  std::atomic<std::int64_t> produced{0};
   Executor executor{options()};
   sched::Task producer = timer("producer", 200ms, 10);
   producer.parameters.expected_execution = 1ms;
@@ -164,36 +170,43 @@ TEST_P(Data, IsKeptYoungByReleasingItsSourceEarly) {
   executor.add(reader, {[](const auto&) { burn(100us); }});
   executor.add(producer, {[](const auto&) { burn(200us); }});
   executor.add(timer("load", 10ms, 20), {[](const auto&) { burn(3ms); }});
-  executor.start();
-  os::sleep_until(executor.start_time() + 500ms);
-  executor.stop();
+  run_until_each_completed(executor, 20);
   const auto of_reader = executor.statistics(0);
   const auto of_producer = executor.statistics(1);
-  EXPECT_GE(of_reader.completed, 20U);
-  // Not at every job of the reader, only when the data would get too old.
+  // At most once for each release of the reader, and not when the regular ones come in time.
   EXPECT_GE(of_producer.early_releases, 10U);
-  EXPECT_LE(of_producer.completed, of_reader.completed + 1);
+  EXPECT_LE(of_producer.early_releases, of_reader.releases + 1);
   const trace::Trace trace = trace::read_trace(file_.path());
-  // The source runs before the reader that it is released for, in every case.
-  int early = 0;
-  for (std::size_t i = 0; i < trace.events.size(); ++i) {
-    if (trace.events[i].type != trace::EventType::early_release) {
-      continue;
-    }
-    ++early;
-    const auto next = std::ranges::find_if(trace.events.begin() + static_cast<std::ptrdiff_t>(i),
-                                           trace.events.end(), [&](const trace::Event& event) {
-                                             return event.type == trace::EventType::start &&
-                                                    (trace.tasks.at(event.task) == "producer" ||
-                                                     trace.tasks.at(event.task) == "reader");
-                                           });
-    if (next != trace.events.end()) {
-      EXPECT_EQ(trace.tasks.at(next->task), "producer");
+  const TracedJobs jobs = jobs_of(trace);
+  std::set<std::uint64_t> too_old;
+  std::uint64_t early = 0;
+  for (const trace::Event& event : trace.events) {
+    early += event.type == trace::EventType::early_release ? 1 : 0;
+    if (event.type == trace::EventType::age_violation) {
+      too_old.insert(event.job);
     }
   }
-  EXPECT_EQ(static_cast<std::uint64_t>(early), of_producer.early_releases);
-  // At most the very first job, which may come before there is any data.
-  EXPECT_LE(of_reader.age_violations, 1U);
+  EXPECT_EQ(early, of_producer.early_releases);
+  EXPECT_EQ(too_old.size(), of_reader.age_violations);
+  for (const auto& [key, of] : jobs) {
+    if (trace.tasks.at(key.first) != "reader" || !of.start) {
+      continue;
+    }
+    std::int64_t sampled = 0;  // the newest that had ended by then
+    for (const auto& [other, source] : jobs) {
+      if (trace.tasks.at(other.first) == "producer" && source.end && *source.end <= *of.start) {
+        sampled = std::max(sampled, source.job.release.time_since_epoch().count());
+      }
+    }
+    // Whoever starts as late as its deadline allows has young data, but for the first job: there
+    // was no time before it.
+    const os::TimePoint start{std::chrono::nanoseconds{*of.start}};
+    const bool young = start.time_since_epoch() - std::chrono::nanoseconds{sampled} <= 30ms;
+    EXPECT_TRUE(young || key.second == 0 || start > of.job.release + 14ms) << "job " << key.second;
+    if (!young) {
+      EXPECT_TRUE(too_old.contains(key.second)) << "job " << key.second;
+    }
+  }
 }
 
 }  // namespace

@@ -3,11 +3,8 @@
 // Tasks that come and go while the executor starts, runs and stops: whatever the order of these
 // events, nothing runs that was removed, and nothing is left of what was refused.
 #include <gtest/gtest.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include <atomic>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <system_error>
@@ -15,6 +12,7 @@
 #include <vector>
 
 #include "../os/sanitizer.hpp"
+#include "little_memory.hpp"
 #include "support.hpp"
 #include "takt/sched/error.hpp"
 
@@ -196,28 +194,6 @@ TEST_P(Life, ACoreWithoutTasksKeepsNobodyFromAddingAndRemoving) {
   expect_to_return("remove()", [&] { executor.remove("task").wait(); });
   executor.stop();
 }
-
-// Keeps this process from getting more than a little memory, as long as it lives.
-class LittleMemory {
- public:
-  LittleMemory() {
-    getrlimit(RLIMIT_AS, &before_);
-    std::size_t pages = 0;
-    std::ifstream{"/proc/self/statm"} >> pages;
-    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-    rlimit limit = before_;
-    limit.rlim_cur = pages * page + std::size_t{16} * 1024 * 1024;
-    setrlimit(RLIMIT_AS, &limit);
-  }
-  ~LittleMemory() { setrlimit(RLIMIT_AS, &before_); }
-  LittleMemory(const LittleMemory&) = delete;
-  LittleMemory& operator=(const LittleMemory&) = delete;
-  LittleMemory(LittleMemory&&) = delete;
-  LittleMemory& operator=(LittleMemory&&) = delete;
-
- private:
-  rlimit before_{};
-};
 
 TEST_P(Life, NothingIsLeftOfATaskForWhichThereIsNoThread) {
   if (os::test::sanitized) {

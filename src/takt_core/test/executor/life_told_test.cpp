@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What goes wrong is told when it does, not when the job ends that does it.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <string>
+
+#include "support.hpp"
+
+namespace takt::test {
+namespace {
+
+class LifeToldTold : public ::testing::TestWithParam<const char*> {
+ protected:
+  static Options options() {
+    return {.policy = sched::parse_policy(GetParam()),
+            .cpus = {os::current_thread().cpus.front()},
+            .on_shortfalls = [](const auto&) {}};
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Policies, LifeToldTold, ::testing::Values("fp", "edf"),
+                         [](const auto& policy) { return std::string{policy.param}; });
+
+// The callback hangs until somebody has told that it does.
+TEST_P(LifeToldTold, ADeadlineThatPassesIsToldWhileTheJobStillRuns) {
+  std::atomic<int> told{0};
+  std::atomic<bool> told_while_running{false};
+  std::atomic<bool> running{false};
+  Options with_handler = options();
+  with_handler.handlers.deadline_miss = [&](const executor::Miss& miss) {
+    EXPECT_EQ(miss.running, running.load());
+    told_while_running = told_while_running || miss.running;
+    ++told;
+  };
+  Executor executor{with_handler};
+  const auto added = executor.add(timer("hangs", 30s, 20, 5ms), {[&](const auto&) {
+                                    running = true;
+                                    static_cast<void>(eventually([&] { return told > 0; }));
+                                    running = false;
+                                  }});
+  run_until_each_completed(executor, 1);
+  EXPECT_TRUE(told_while_running);
+  EXPECT_EQ(told, 1);
+  EXPECT_EQ(executor.statistics(added.index).deadline_misses, 1U);
+}
+
+TEST_P(LifeToldTold, ABudgetThatIsUsedUpIsToldWhileTheJobStillRuns) {
+  std::atomic<int> told{0};
+  std::atomic<bool> told_while_running{false};
+  std::atomic<bool> running{false};
+  Options with_handler = options();
+  with_handler.handlers.budget_overrun = [&](const executor::BudgetOverrun& overrun) {
+    EXPECT_EQ(overrun.running, running.load());
+    told_while_running = told_while_running || overrun.running;
+    ++told;
+  };
+  Executor executor{with_handler};
+  sched::Task task = timer("hangs", 30s, 20);
+  task.parameters.budget = 2ms;
+  const auto added = executor.add(task, {[&](const auto&) {
+                                    running = true;
+                                    // Uses the CPU, but leaves some of it to others.
+                                    const auto give_up = os::now() + 10s;
+                                    while (told == 0 && os::now() < give_up) {
+                                      burn(1ms);
+                                      os::sleep_until(os::now() + 1ms);
+                                    }
+                                    running = false;
+                                  }});
+  run_until_each_completed(executor, 1);
+  EXPECT_TRUE(told_while_running);
+  EXPECT_EQ(told, 1);
+  EXPECT_EQ(executor.statistics(added.index).budget_overruns, 1U);
+}
+
+}  // namespace
+}  // namespace takt::test
