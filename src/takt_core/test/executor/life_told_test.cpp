@@ -11,7 +11,7 @@
 namespace takt::test {
 namespace {
 
-class LifeToldTold : public ::testing::TestWithParam<const char*> {
+class LifeTold : public ::testing::TestWithParam<const char*> {
  protected:
   static Options options() {
     return {.policy = sched::parse_policy(GetParam()),
@@ -20,11 +20,11 @@ class LifeToldTold : public ::testing::TestWithParam<const char*> {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Policies, LifeToldTold, ::testing::Values("fp", "edf"),
+INSTANTIATE_TEST_SUITE_P(Policies, LifeTold, ::testing::Values("fp", "edf"),
                          [](const auto& policy) { return std::string{policy.param}; });
 
 // The callback hangs until somebody has told that it does.
-TEST_P(LifeToldTold, ADeadlineThatPassesIsToldWhileTheJobStillRuns) {
+TEST_P(LifeTold, ADeadlineThatPassesIsToldWhileTheJobStillRuns) {
   std::atomic<int> told{0};
   std::atomic<bool> told_while_running{false};
   std::atomic<bool> running{false};
@@ -46,7 +46,7 @@ TEST_P(LifeToldTold, ADeadlineThatPassesIsToldWhileTheJobStillRuns) {
   EXPECT_EQ(executor.statistics(added.index).deadline_misses, 1U);
 }
 
-TEST_P(LifeToldTold, ABudgetThatIsUsedUpIsToldWhileTheJobStillRuns) {
+TEST_P(LifeTold, ABudgetThatIsUsedUpIsToldWhileTheJobStillRuns) {
   std::atomic<int> told{0};
   std::atomic<bool> told_while_running{false};
   std::atomic<bool> running{false};
