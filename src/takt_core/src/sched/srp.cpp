@@ -47,35 +47,4 @@ std::size_t Ceilings::depth(std::span<const TaskIndex> tasks) const {
   return levels.size();
 }
 
-SystemCeiling::SystemCeiling(const Ceilings& ceilings, std::size_t depth)
-    : ceilings_(&ceilings), depth_(depth) {
-  started_.reserve(depth);
-}
-
-bool SystemCeiling::push(const Job& job) noexcept {
-  if (started_.size() == depth_) {
-    return false;
-  }
-  started_.push_back(std::max(ceiling(), ceilings_->ceiling(job.task)));
-  return true;
-}
-
-bool SystemCeiling::pop() noexcept {
-  if (started_.empty()) {
-    return false;
-  }
-  started_.pop_back();
-  return true;
-}
-
-void SystemCeiling::set_ceilings(const Ceilings& ceilings, bool comparable) noexcept {
-  ceilings_ = &ceilings;
-  if (comparable) {
-    return;
-  }
-  for (Level& level : started_) {
-    level = level == no_ceiling ? no_ceiling : infinite_ceiling;
-  }
-}
-
 }  // namespace takt::sched

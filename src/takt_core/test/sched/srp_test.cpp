@@ -77,36 +77,5 @@ TEST(Ceilings, of_a_comparator_with_levels_are_as_fine_as_those_of_takts_policie
   EXPECT_FALSE(ceilings.could_preempt(1, 0));
 }
 
-TEST(SystemCeiling, rises_and_falls_with_the_stack) {
-  const PolicyPtr policy = fixed_priority();
-  const Ceilings ceilings{grouped(), *policy};
-  SystemCeiling system{ceilings, 2};
-  EXPECT_TRUE(system.may_start({.task = 0}));
-  EXPECT_FALSE(system.pop());
-  ASSERT_TRUE(system.push({.task = 0}));
-  EXPECT_FALSE(system.may_start({.task = 1}));
-  EXPECT_FALSE(system.may_start({.task = 2}));
-  EXPECT_TRUE(system.may_start({.task = 3}));
-  ASSERT_TRUE(system.push({.task = 3}));
-  EXPECT_EQ(system.ceiling(), 30) << "a job without a group leaves the ceiling as it is";
-  EXPECT_FALSE(system.push({.task = 3}));
-  EXPECT_TRUE(system.pop());
-  EXPECT_TRUE(system.pop());
-  EXPECT_EQ(system.ceiling(), no_ceiling);
-}
-
-TEST(SystemCeiling, keeps_everything_out_of_held_groups_across_a_change_of_scenario) {
-  // By its number alone any priority is above any level of EDF.
-  const Ceilings before{grouped(), *edf()};
-  const Ceilings after{grouped(), *fixed_priority()};
-  SystemCeiling system{before, 4};
-  ASSERT_TRUE(system.push({.task = 1}));
-  ASSERT_TRUE(system.push({.task = 2}));
-  system.set_ceilings(after);
-  EXPECT_FALSE(system.may_start({.task = 3}));
-  EXPECT_TRUE(system.pop());
-  EXPECT_TRUE(system.may_start({.task = 3}));
-}
-
 }  // namespace
 }  // namespace takt::sched

@@ -57,37 +57,4 @@ class Ceilings {
   bool has_levels_ = true;
 };
 
-// The stack of the jobs that have started on one core and not ended, as their ceilings.
-class SystemCeiling {
- public:
-  // `depth`: the most jobs that can be started at once, see Ceilings::depth(). `ceilings` must
-  // outlive this object, or its replacement by set_ceilings().
-  SystemCeiling(const Ceilings& ceilings, std::size_t depth);
-
-  // The test of the stack resource policy. A job that passes is never blocked once it has started.
-  [[nodiscard]] bool may_start(const Job& job) const noexcept {
-    return ceiling() == no_ceiling || ceilings_->level(job.task) > ceiling();
-  }
-
-  // A job has started above all others, or the job that started last has ended. False, and nothing
-  // changes, when the stack is full (empty).
-  bool push(const Job& job) noexcept;
-  bool pop() noexcept;
-
-  // Changes to the ceilings of another scenario. Levels of two scenarios cannot be compared, so
-  // groups that are held keep everything out until their jobs have ended; unless levels are
-  // priorities in both (`comparable`).
-  void set_ceilings(const Ceilings& ceilings, bool comparable = false) noexcept;
-
-  [[nodiscard]] Level ceiling() const noexcept {
-    return started_.empty() ? no_ceiling : started_.back();
-  }
-  [[nodiscard]] std::size_t size() const noexcept { return started_.size(); }
-
- private:
-  const Ceilings* ceilings_;
-  std::vector<Level> started_;  // the system ceiling after each start, so it rises from the bottom
-  std::size_t depth_;
-};
-
 }  // namespace takt::sched
