@@ -65,7 +65,8 @@ def sanitizers() -> list[list[str]]:
         # Sanitizers slow the compiler down more than the tests: no optimisation, lines only.
         flags = "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O0 -g1 -DNDEBUG"
         configure = ["-GNinja", "-DBUILD_TESTING=ON", f"-DTAKT_SANITIZE={sanitizer}", flags]
-        targets = [f"--target={part}" for part in (f"takt_core_{name}_test" for name in parts)]
+        names = [*(f"takt_core_{name}_test" for name in parts), "takt_core_life_fuzz"]
+        targets = [f"--target={name}" for name in names] if parts else []
         only = ["--tests-regex", f"^({'|'.join(parts)})[.]"] if parts else []
         commands += [
             [str(BIN / "cmake"), "-S", str(CORE), "-B", str(folder), *configure],

@@ -176,6 +176,7 @@ void Executor::stop() {
   registry_->phase = Registry::Phase::idle;
   registry_->phase_changed.notify_all();
   lock.unlock();
+  keeper_->retire_all();  // what callbacks removed meanwhile
   std::exception_ptr failure;
   {
     const std::lock_guard guard{shared_->mutex};

@@ -157,10 +157,17 @@ void Executor::bring_up(const sched::Plan& plan) {
 // Nothing of it can be seen afterwards, so that all can be brought up again.
 void Executor::wind_down() noexcept {
   request_stop();
-  for (const auto& task : shared_->tasks) {
-    if (task && task->binding.source) {
-      task->binding.source->disarm();
+  std::vector<std::shared_ptr<JobSource>> sources;
+  {
+    const std::lock_guard lock{registry_->mutex};
+    for (const auto& [name, index] : registry_->by_name) {
+      if (shared_->tasks[index]->binding.source) {
+        sources.push_back(shared_->tasks[index]->binding.source);
+      }
     }
+  }
+  for (const auto& source : sources) {
+    source->disarm();
   }
   keeper_->stop();  // first: it ends crews, too
   for (const auto& crew : registry_->crews) {
@@ -169,9 +176,12 @@ void Executor::wind_down() noexcept {
   }
   shared_->plan.store(nullptr);
   keeper_->retire_all();
-  for (const auto& task : shared_->tasks) {
-    if (task) {
-      task->rewind();
+  {
+    const std::lock_guard lock{registry_->mutex};
+    for (const auto& task : shared_->tasks) {
+      if (task) {
+        task->rewind();
+      }
     }
   }
   registry_->no_deep_idle.reset();

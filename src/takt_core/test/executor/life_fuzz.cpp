@@ -265,7 +265,14 @@ class Round {
 
   // Every accepted message ends as a job or as a skipped one, and every timer goes on.
   void expect_everybody_alive() {
-    for (const auto& guest : guests_) {
+    std::vector<Guest*> everybody;
+    {
+      const std::lock_guard lock{mutex_};  // a callback may still be adding somebody
+      for (const auto& guest : guests_) {
+        everybody.push_back(guest.get());
+      }
+    }
+    for (Guest* const guest : everybody) {
       if (!guest->present || !guest->always_active || !guest->left_alone) {
         continue;
       }
