@@ -29,7 +29,7 @@ int main(int argc, char** argv) try {
   }
   const auto end = node.create_timer(200ms, [&](const takt::Job& job) {
     std::puts("cycle ends");
-    if (job.index == 1) executor.request_stop();
+    if (job.index >= 1) executor.request_stop();
   });
   executor.add(end, {.name = "end", .expected_execution = 8ms});
   executor.spin();

@@ -23,7 +23,7 @@ int main(int argc, char** argv) try {
       {.policy = takt::fixed_priority(), .trace = trace_argument(context)}};
   const auto sample = receiver.create_timer(100ms, [&] { out->publish(Position{}); });
   const auto steer = steering.create_timer(25ms, [&](const takt::Job& job) {
-    if (job.index == 40) executor.request_stop();
+    if (job.index >= 40) executor.request_stop();
   });
   executor.add(sample,
                {.name = "sample", .priority = 50, .writes = {out}, .expected_execution = 1ms});

@@ -25,7 +25,7 @@ int main(int argc, char** argv) try {
   executor.add(node.create_timer(100ms, step("control", "20 ms")), {.deadline = 20ms});
   executor.add(node.create_timer(100ms, step("vision", "50 ms")), {.deadline = 50ms});
   const auto end = node.create_timer(300ms, [&](const takt::Job& job) {
-    if (job.index == 1) executor.request_stop();
+    if (job.index >= 1) executor.request_stop();
   });
   executor.add(end, {.name = "end", .deadline = 10ms});
   executor.spin();

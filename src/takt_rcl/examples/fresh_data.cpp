@@ -31,7 +31,7 @@ int main(int argc, char** argv) try {
     const auto scan = in->latest();  // null before the first one
     std::printf("cycle %lu brakes for %s\n", job.index,
                 scan ? ("scan " + std::to_string(scan->sequence)).c_str() : "nothing");
-    if (job.index == 4) executor.request_stop();
+    if (job.index >= 4) executor.request_stop();
   });
   executor.add(brake, {.name = "brake", .priority = 40, .reads = {in}});
   executor.add(measure, {.name = "measure", .priority = 80, .writes = {out}});

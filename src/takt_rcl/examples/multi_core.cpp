@@ -37,7 +37,7 @@ int main(int argc, char** argv) try {
   executor.add(node.create_timer(20ms, note(write_cpu)), map);
   executor.add(node.create_timer(30ms, note(read_cpu)), map);
   const auto end = node.create_timer(100ms, [&](const takt::Job& job) {
-    if (job.index == 2) executor.request_stop();
+    if (job.index >= 2) executor.request_stop();
   });
   executor.add(end, {.name = "end"});
   executor.spin();

@@ -23,7 +23,7 @@ int main(int argc, char** argv) try {
   });
   const auto urgent = node.create_timer(100ms, [&](const takt::Job& job) {
     std::puts("  urgent");
-    if (job.index == 2) executor.request_stop();
+    if (job.index >= 2) executor.request_stop();
   });
   executor.add(slow, {.name = "slow", .priority = 10});
   executor.add(urgent, {.name = "urgent", .priority = 80, .offset = 20ms});

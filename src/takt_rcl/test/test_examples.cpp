@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <regex>
 #include <sstream>
 #include <string>
 #include <takt/trace/reader.hpp>
@@ -102,11 +103,14 @@ TEST_F(Examples, edf_runs_by_deadline) {
 TEST_F(Examples, fresh_data_is_that_of_the_same_cycle) {
   const Output result = run("fresh_data", file.path());
   EXPECT_EQ(result.exit_code, 0);
-  std::vector<std::string> expected;
-  for (int i = 0; i < 5; ++i) {
-    expected.push_back("cycle " + std::to_string(i) + " brakes for scan " + std::to_string(i));
+  // A machine that stops for a period skips a cycle, but never mixes two.
+  ASSERT_FALSE(result.lines.empty());
+  for (const std::string& line : result.lines) {
+    std::smatch cycle;
+    ASSERT_TRUE(std::regex_match(line, cycle, std::regex{"cycle (\\d+) brakes for scan (\\d+)"}))
+        << line;
+    EXPECT_EQ(cycle[1], cycle[2]) << line;
   }
-  EXPECT_EQ(result.lines, expected);
   // In the trace: each job of brake is given a message between its start and its end.
   const trace::Trace trace = trace::read_trace(file.path());
   bool delivered = false;
@@ -120,7 +124,7 @@ TEST_F(Examples, fresh_data_is_that_of_the_same_cycle) {
       ++jobs;
     }
   }
-  EXPECT_EQ(jobs, 5);
+  EXPECT_EQ(static_cast<std::size_t>(jobs), result.lines.size());
 }
 
 TEST_F(Examples, three_tasks_show_figures_2_4_and_2_5_of_the_thesis) {

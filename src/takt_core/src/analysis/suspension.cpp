@@ -39,6 +39,7 @@ bool depends_on_waiting(std::span<const Load> loads, const Load& own) noexcept {
 
 bool others_need_response(std::span<const Load> loads, const Load& load) noexcept {
   return load.waits ||
+         // NOLINTNEXTLINE(readability-suspicious-call-argument): load blocks the other one
          std::ranges::any_of(loads, [&](const Load& other) { return blocks_again(other, load); });
 }
 

@@ -45,7 +45,7 @@ class Executor::Staged {
   Staged(Staged&&) = delete;
   Staged& operator=(Staged&&) = delete;
 
-  void add(Changes::Add&& step) {
+  void add(Changes::Add& step) {
     check_binding(step.task, step.binding);
     refuse_second(step.task);
     const TaskIndex index = take_index(step.task);
@@ -143,7 +143,7 @@ Applied Executor::apply(Changes changes) {
   Staged staged{*shared_, *registry_, graveyard};
   for (auto& step : changes.steps_) {
     if (auto* const add = std::get_if<Changes::Add>(&step)) {
-      staged.add(std::move(*add));
+      staged.add(*add);
     } else if (const auto* const remove = std::get_if<Changes::Remove>(&step)) {
       staged.remove(remove->task);
     } else {

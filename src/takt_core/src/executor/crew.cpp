@@ -18,6 +18,19 @@ using sched::no_ceiling;
 
 }  // namespace
 
+template <class Visit>
+void Crew::each_sleeper(const Worker& me, Visit visit) const noexcept {
+  for (const auto& number : by_number_) {
+    Worker* const worker = number.load(std::memory_order_relaxed);
+    if (worker == nullptr) {
+      return;
+    }
+    if (worker != &me && worker->asleep) {
+      visit(*worker);
+    }
+  }
+}
+
 void Crew::run(Worker& me) noexcept {
   enter(me);
   std::unique_lock lock{mutex_};
@@ -134,72 +147,54 @@ void Crew::sleep(Worker& me, TimePoint idle_until, std::unique_lock<PriorityMute
 }
 
 // Sees that somebody sleeps until that time at the latest, at a sufficient priority, and that
-// nobody is up earlier at one. Nobody may: then the thread that is returned has to be woken.
+// nobody is up earlier at one. Where nobody is up in time, the thread that is returned has to be
+// woken.
 Crew::Worker* Crew::see_to(const Need& need, const Worker& me) noexcept {
+  const bool needed = need.time != TimePoint::max();
+  const auto is_up = [&](const Worker& worker) {
+    return worker.until <= need.time && worker.until != TimePoint::max();
+  };
   Worker* in_time = nullptr;
-  Worker* spare = nullptr;
-  for (const auto& number : by_number_) {
-    Worker* const worker = number.load(std::memory_order_relaxed);
-    if (worker == nullptr) {
-      break;
+  each_sleeper(me, [&](Worker& worker) {
+    if (needed && is_up(worker) && (in_time == nullptr || worker.until >= in_time->until)) {
+      in_time = &worker;
     }
-    if (worker == &me || !worker->asleep) {
-      continue;
+  });
+  each_sleeper(me, [&](Worker& worker) {
+    if (is_up(worker) && &worker != in_time && worker.priority > need.above) {
+      set_priority(worker, need.above);
     }
-    if (worker->until > need.time) {
-      spare = spare == nullptr || worker->until > spare->until ? worker : spare;
-    } else if (worker->until != TimePoint::max()) {
-      Worker* const earlier =
-          in_time != nullptr && in_time->until > worker->until ? worker : in_time;
-      in_time = in_time == nullptr || worker->until >= in_time->until ? worker : in_time;
-      if (earlier != nullptr && earlier != in_time && earlier->priority > need.above) {
-        set_priority(*earlier, need.above);
-      }
-    }
-  }
-  if (need.time == TimePoint::max()) {
-    if (in_time != nullptr && in_time->priority > need.above) {
-      set_priority(*in_time, need.above);
-    }
+  });
+  Worker* const watcher = in_time != nullptr || !needed ? in_time : somebody_asleep(me);
+  if (watcher == nullptr) {
     return nullptr;
   }
-  Worker* const watcher = in_time != nullptr ? in_time : spare;
-  if (watcher != nullptr && watcher->priority <= need.above) {
+  if (watcher->priority <= need.above) {
     set_priority(*watcher, need.above + 1);
   }
-  if (in_time != nullptr || spare == nullptr) {
+  if (watcher == in_time) {
     return nullptr;
   }
-  spare->until = TimePoint::min();
-  return spare;
+  watcher->until = TimePoint::min();
+  return watcher;
 }
 
 // The one that sleeps the longest, because it has nothing else to be up for.
 Crew::Worker* Crew::somebody_asleep(const Worker& me) const noexcept {
   Worker* best = nullptr;
-  for (const auto& number : by_number_) {
-    Worker* const worker = number.load(std::memory_order_relaxed);
-    if (worker == nullptr) {
-      break;
-    }
-    if (worker != &me && worker->asleep && (best == nullptr || worker->until > best->until)) {
-      best = worker;
-    }
-  }
+  each_sleeper(me, [&](Worker& worker) {
+    best = best == nullptr || worker.until > best->until ? &worker : best;
+  });
   return best;
 }
 
 // How many are up by then, without me.
 std::size_t Crew::watching(const Need& need, const Worker& me) const noexcept {
   std::size_t count = 0;
-  for (const auto& number : by_number_) {
-    const Worker* const worker = number.load(std::memory_order_relaxed);
-    if (worker == nullptr) {
-      break;
-    }
-    const bool up = worker != &me && worker->asleep && worker->until <= need.time;
-    count += up && (!worker->real_time || worker->priority > need.above) ? 1 : 0;
-  }
+  each_sleeper(me, [&](const Worker& worker) {
+    const bool heard = !worker.real_time || worker.priority > need.above;
+    count += worker.until <= need.time && heard ? 1 : 0;
+  });
   return count;
 }
 
@@ -224,6 +219,7 @@ void Crew::publish(Worker* standby, Level above) noexcept {
 int Crew::running_priority() const noexcept {
   const auto* const running = state_->running();
   if (running != nullptr) {
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-static-cast-downcast): there are no others here
     return static_cast<const TaskState*>(running->task)->run_priority;
   }
   return fixed_ ? 0 : shared_.options.base_priority - 1;
@@ -259,7 +255,7 @@ int Crew::sleeping_priority(const Worker& me, TimePoint until, Level threshold) 
 }
 
 // Of a thread that sleeps, which goes on sleeping.
-void Crew::set_priority(Worker& worker, int priority) const noexcept {
+void Crew::set_priority(Worker& worker, int priority) noexcept {
   const int possible = std::clamp(priority, os::min_priority, os::max_priority);
   if (worker.real_time && worker.priority != possible) {
     const sched_param parameters{.sched_priority = possible};

@@ -25,6 +25,7 @@ std::chrono::nanoseconds time_of(clockid_t clock) noexcept {
 TimePoint Crew::next_alarm() const noexcept {
   TimePoint next = TimePoint::max();
   for (const auto& started : state_->started()) {
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-static-cast-downcast): there are no others here
     next = std::min(next, static_cast<const TaskState*>(started.task)->alarm);
   }
   return next;

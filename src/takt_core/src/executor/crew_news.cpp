@@ -18,6 +18,7 @@ std::int64_t count_of(TimePoint time) noexcept {
 }
 
 TaskState& state_of(CoreTask& task) noexcept {
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-static-cast-downcast): there are no others here
   return static_cast<TaskState&>(task);
 }
 

@@ -51,7 +51,7 @@ Executor::~Executor() {
   refuse_in_callback("The executor's end");
   try {
     stop();
-  } catch (...) {  // what left a callback, and nobody asked for
+  } catch (...) {  // NOLINT(bugprone-empty-catch): what left a callback, and nobody asked for
   }
 }
 

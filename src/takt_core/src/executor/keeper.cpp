@@ -118,10 +118,11 @@ void Executor::Keeper::retire(bool all) noexcept {
       at = retirements_.erase(at);
     }
     if (!all && !registry_.plans.empty()) {
-      const auto used = std::stable_partition(registry_.plans.begin(), registry_.plans.end(),
-                                              [&](const auto& plan) { return !in_use(*plan); });
-      plans.assign(std::make_move_iterator(registry_.plans.begin()), std::make_move_iterator(used));
-      registry_.plans.erase(registry_.plans.begin(), used);
+      const auto used = std::ranges::stable_partition(
+          registry_.plans, [&](const auto& plan) { return !in_use(*plan); });
+      plans.assign(std::make_move_iterator(registry_.plans.begin()),
+                   std::make_move_iterator(used.begin()));
+      registry_.plans.erase(registry_.plans.begin(), used.begin());
     }
     shared_.retiring.store(!retirements_.empty() || registry_.plans.size() > 1);
   }

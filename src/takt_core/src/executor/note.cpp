@@ -18,8 +18,7 @@ void NotePool::grow_to(std::size_t notes) {
           "the queues of all tasks together have room for more than a million arrivals; make them "
           "smaller"};
     }
-    chunks_[chunk_count_] =
-        std::make_unique<Note[]>(chunk_size);  // NOLINT(modernize-avoid-c-arrays)
+    chunks_[chunk_count_] = std::make_unique<Chunk>();
     const std::size_t first = chunk_count_ * chunk_size;
     ++chunk_count_;
     for (std::size_t i = 0; i < chunk_size; ++i) {

@@ -5,8 +5,8 @@ namespace takt::executor {
 
 using trace::EventType;
 
-void tell_miss(Shared& shared, TaskState& task, const Job& job, os::TimePoint time, bool running,
-               trace::Recorder& recorder) noexcept {
+void tell_miss(const Shared& shared, TaskState& task, const Job& job, os::TimePoint time,
+               bool running, trace::Recorder& recorder) noexcept {
   if (task.miss_told.exchange(true)) {
     return;
   }
@@ -23,7 +23,7 @@ void tell_miss(Shared& shared, TaskState& task, const Job& job, os::TimePoint ti
   }
 }
 
-void tell_budget_overrun(Shared& shared, TaskState& task, const Job& job,
+void tell_budget_overrun(const Shared& shared, TaskState& task, const Job& job,
                          std::chrono::nanoseconds budget, std::chrono::nanoseconds used,
                          os::TimePoint time, bool running, trace::Recorder& recorder) noexcept {
   if (task.budget_told.exchange(true)) {

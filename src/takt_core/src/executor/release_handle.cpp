@@ -10,7 +10,7 @@ namespace takt::executor {
 namespace {
 
 // Before the start they wait for a crew; whoever sees that there is one now takes them there.
-void post(Shared& shared, TaskState& task, Note& note, sched::Level key) noexcept {
+void post(Shared& shared, const TaskState& task, Note& note, sched::Level key) noexcept {
   if (Crew* const crew = task.crew.load()) {
     crew->post(note, key);
     return;

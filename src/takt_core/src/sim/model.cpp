@@ -30,6 +30,7 @@ constexpr std::uint64_t streams = 2;
 constexpr std::uint64_t waiting_stream = std::uint64_t{1} << 32U;
 
 nanoseconds noticed_late(const sched::CoreTask& task, std::uint64_t index) noexcept {
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-static-cast-downcast): there are no others here
   return static_cast<const TaskState&>(task).jitter(index);
 }
 

@@ -10,6 +10,7 @@ namespace {
 using trace::EventType;
 
 TaskState& state_of(sched::CoreTask& task) noexcept {
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-static-cast-downcast): there are no others here
   return static_cast<TaskState&>(task);
 }
 

@@ -50,20 +50,20 @@ struct Applied {
 class Changes {
  public:
   Changes& add(sched::Task task, Binding binding) {
-    steps_.emplace_back(Add{std::move(task), std::move(binding)});
+    steps_.emplace_back(Add{.task = std::move(task), .binding = std::move(binding)});
     return *this;
   }
   Changes& remove(std::string_view task) {
-    steps_.emplace_back(Remove{std::string{task}});
+    steps_.emplace_back(Remove{.task = std::string{task}});
     return *this;
   }
   // No releases from now on, whatever scenarios say, until it is resumed: then as if it were added.
   Changes& pause(std::string_view task) {
-    steps_.emplace_back(Pause{std::string{task}, true});
+    steps_.emplace_back(Pause{.task = std::string{task}, .paused = true});
     return *this;
   }
   Changes& resume(std::string_view task) {
-    steps_.emplace_back(Pause{std::string{task}, false});
+    steps_.emplace_back(Pause{.task = std::string{task}, .paused = false});
     return *this;
   }
 

@@ -81,7 +81,7 @@ class Crew final : private sched::CoreListener {
   // Whether one of its decisions or jobs looks into the plan.
   bool uses(const Plan& plan) noexcept;
   // Whether the task, which that version has removed, has no job here any more.
-  bool has_left(const TaskState& task, std::uint64_t version) noexcept;
+  bool has_left(const TaskState& state, std::uint64_t version) noexcept;
 
   // The CPU time of its threads so far.
   [[nodiscard]] std::chrono::nanoseconds cpu_time() noexcept;
@@ -140,13 +140,15 @@ class Crew final : private sched::CoreListener {
   // there are news: then it is to be chosen again.
   void run_first(Worker& me, const Job& chosen, std::unique_lock<PriorityMutex>& lock,
                  TimePoint& now) noexcept;
-  void finish(Worker& me, TaskState& task, TimePoint ended,
+  void finish(Worker& me, TaskState& state, TimePoint ended,
               std::unique_lock<PriorityMutex>& lock) noexcept;
   void sleep(Worker& me, TimePoint idle_until, std::unique_lock<PriorityMutex>& lock,
              TimePoint& now) noexcept;
 
   // See that somebody is up for it; returns whom to wake to that end, if anybody.
   [[nodiscard]] Worker* see_to(const Need& need, const Worker& me) noexcept;
+  template <class Visit>
+  void each_sleeper(const Worker& me, Visit visit) const noexcept;
   [[nodiscard]] Worker* somebody_asleep(const Worker& me) const noexcept;
   [[nodiscard]] std::size_t watching(const Need& need, const Worker& me) const noexcept;
   [[nodiscard]] TimePoint time_after(TimePoint first, sched::Level threshold) const noexcept;
@@ -156,12 +158,12 @@ class Crew final : private sched::CoreListener {
   [[nodiscard]] int priority_for(const Worker& me, const Job& job) const noexcept;
   [[nodiscard]] int sleeping_priority(const Worker& me, TimePoint until,
                                       sched::Level threshold) const noexcept;
-  void set_priority(Worker& worker, int priority) const noexcept;
+  static void set_priority(Worker& worker, int priority) noexcept;
   static void take_priority(Worker& me, int priority) noexcept;
 
   // Jobs that have not ended when they should have.
   [[nodiscard]] TimePoint next_alarm() const noexcept;
-  void set_alarm(Worker& me, TaskState& task, const Job& job, TimePoint now) noexcept;
+  void set_alarm(Worker& me, TaskState& state, const Job& job, TimePoint now) noexcept;
   void tell_overdue(TimePoint now, std::unique_lock<PriorityMutex>& lock) noexcept;
   void tell_overdue(Worker& worker, TimePoint now, std::unique_lock<PriorityMutex>& lock) noexcept;
 

@@ -78,10 +78,12 @@ class NotePool {
   static constexpr std::size_t most_chunks = 1024;
 
   [[nodiscard]] Note& note(std::uint32_t number) noexcept {
-    return chunks_[number / chunk_size][number % chunk_size];
+    return (*chunks_[number / chunk_size])[number % chunk_size];
   }
 
-  std::array<std::unique_ptr<Note[]>, most_chunks> chunks_;  // NOLINT(modernize-avoid-c-arrays)
+  using Chunk = std::array<Note, chunk_size>;
+
+  std::array<std::unique_ptr<Chunk>, most_chunks> chunks_;
   std::size_t chunk_count_ = 0;
   std::atomic<std::uint64_t> first_free_{0};  // tag, then number + 1
 };

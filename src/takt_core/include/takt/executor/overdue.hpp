@@ -9,10 +9,10 @@
 
 namespace takt::executor {
 
-void tell_miss(Shared& shared, TaskState& task, const Job& job, os::TimePoint time, bool running,
-               trace::Recorder& recorder) noexcept;
+void tell_miss(const Shared& shared, TaskState& task, const Job& job, os::TimePoint time,
+               bool running, trace::Recorder& recorder) noexcept;
 
-void tell_budget_overrun(Shared& shared, TaskState& task, const Job& job,
+void tell_budget_overrun(const Shared& shared, TaskState& task, const Job& job,
                          std::chrono::nanoseconds budget, std::chrono::nanoseconds used,
                          os::TimePoint time, bool running, trace::Recorder& recorder) noexcept;
 

@@ -16,6 +16,7 @@
 
 namespace takt::executor {
 
+// NOLINTNEXTLINE(cppcoreguidelines-virtual-class-destructor): final, and nobody's base
 class Crew;
 
 using sched::Target;

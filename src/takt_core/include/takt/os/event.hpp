@@ -15,7 +15,7 @@
 
 namespace takt::os {
 
-template <FutexScope scope>
+template <FutexScope Scope>
 class BasicEvent {
  public:
   BasicEvent() noexcept = default;
@@ -34,7 +34,7 @@ class BasicEvent {
     // woken for it may have died, and whoever set it may have been preempted before it woke
     // anybody.
     if (waiters_.load() != 0) {
-      futex_wake(set_, 1, scope);
+      futex_wake(set_, 1, Scope);
     }
   }
 
