@@ -21,6 +21,7 @@ using sched::no_ceiling;
 template <class Visit>
 void Crew::each_sleeper(const Worker& me, Visit visit) const noexcept {
   for (const auto& number : by_number_) {
+    // NOLINTNEXTLINE(misc-const-correctness): some visitors change it
     Worker* const worker = number.load(std::memory_order_relaxed);
     if (worker == nullptr) {
       return;
