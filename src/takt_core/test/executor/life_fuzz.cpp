@@ -98,7 +98,7 @@ class Round {
     return {.policy = name == "custom" ? sched::custom("latest", later) : sched::parse_policy(name),
             .cpus = cpus_,
             .external_topics = {"outside"},
-            .real_time = one_in(random_, 2),
+            .real_time = one_in(random_, 2) && !sanitized,
             .lock_memory = false,
             .trace = one_in(random_, 4) ? trace_ : std::filesystem::path{},
             .handlers = {.deadline_miss = [](const auto&) {}, .skip = [](const auto&) {}},

@@ -56,9 +56,12 @@ inline void check(bool holds, const std::string& task, const char* what) {
 
 // An operation that lasts longer than this never ends.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr auto patience = 60s;
+// A sanitizer's own spin lock may never be given back by a thread that is preempted for good.
+inline constexpr bool sanitized = true;
+inline constexpr auto patience = 100s;
 #else
-inline constexpr auto patience = 20s;
+inline constexpr bool sanitized = false;
+inline constexpr auto patience = 60s;
 #endif
 
 // Ends the process unless destroyed in time.
