@@ -31,6 +31,7 @@ def test_the_long_term_picture_is_drawn_and_turns(tmp_path: Path) -> None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         page = browser.new_page()
+        page.set_default_timeout(120_000)  # ms; a machine with nothing else to do needs one second
         page.on("console", lambda message: said.append(message.text))
         page.on("pageerror", lambda error: said.append(str(error)))
         page.goto(page_file.as_uri())

@@ -72,6 +72,7 @@ def open_report(browser: Browser, folder: Path, run: Run) -> Iterator[Open]:
     def opening(**look: Any) -> Opened:
         context = browser.new_context(**look)
         contexts.append(context)
+        context.set_default_timeout(120_000)  # ms; idle machines need one second
         opened = Opened(context.new_page())
         opened.page.on("console", lambda message: opened.said.append(message.text))
         opened.page.on("pageerror", lambda error: opened.said.append(str(error)))
