@@ -135,6 +135,7 @@ TEST(Allocation, none_while_deciding_which_job_runs) {
     const sched::CompiledStrategy strategy{tasks, sched::parse_policy(name)};
     const sched::CompiledScenario& scenario = strategy.scenarios().front();
     sched::ReadyQueue queue{scenario.policy(), tasks.size()};
+    std::vector<sched::Job> pending(tasks.size());
     const sched::Job next = scenario.job(0, 1, os::TimePoint{5ms});
     bool done = true;
     int decided = 0;
@@ -144,8 +145,9 @@ TEST(Allocation, none_while_deciding_which_job_runs) {
                 }
                 done = strategy.find_scenario("default").has_value() && done;
                 while (!queue.empty()) {
-                  const sched::Decision decision =
-                      scenario.policy().decide(queue.jobs(), {&next, 1}, os::TimePoint{2ms});
+                  std::ranges::copy(queue.jobs(), pending.begin());
+                  const sched::Decision decision = scenario.policy().decide(
+                      std::span{pending}.first(queue.size()), {&next, 1}, os::TimePoint{2ms});
                   decided += decision.job != sched::Decision::none ? 1 : 0;
                   queue.pop();
                 }

@@ -65,21 +65,24 @@ void Crew::run_first(Worker& me, const Job& chosen, std::unique_lock<PriorityMut
   const std::size_t above = state_->count_above(threshold);
   set_alarm(me, state, job, now);
   const bool may_follow = !fixed_ && threshold != infinite_ceiling;
-  Worker* const standby =
-      above > 0 || may_follow || state.alarm != TimePoint::max() ? somebody_asleep(me) : nullptr;
+  const bool watched = above > 0 || may_follow || state.alarm != TimePoint::max();
+  const Need need{.time = std::min(state_->calendar().first_time_below(above), state.alarm),
+                  .above = priority};
+  // Of jobs that follow each other without a sleep, most need the same.
+  const bool seen = watched && watch_.of == &me && watch_.need == need;
+  Worker* const standby = seen ? watch_.standby : watched ? somebody_asleep(me) : nullptr;
   publish(standby, threshold);
   if (news()) {
     state.alarm = TimePoint::max();
     return;  // somebody may have looked before; decide again
   }
   Worker* late = nullptr;
-  if (standby != nullptr) {
-    late = see_to({.time = std::min(state_->calendar().first_time_below(above), state.alarm),
-                   .above = priority},
-                  me);
+  if (standby != nullptr && !seen) {
+    late = see_to(need, me);
     if (standby->priority <= priority) {
       set_priority(*standby, priority + 1);
     }
+    watch_ = {.of = late == nullptr ? &me : nullptr, .need = need, .standby = standby};
   }
   me.task = &state;
   state.run_priority = priority;
@@ -140,10 +143,12 @@ void Crew::sleep(Worker& me, TimePoint idle_until, std::unique_lock<PriorityMute
   take_priority(me, sleeping_priority(me, until, threshold));
   me.until = until;
   me.asleep = true;
+  watch_.of = nullptr;
   lock.unlock();
   me.event.wait_until(until);
   lock.lock();
   me.asleep = false;
+  watch_.of = nullptr;
   now = os::now();
 }
 

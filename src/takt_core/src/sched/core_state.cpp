@@ -20,6 +20,7 @@ CoreState::CoreState(CoreListener& listener, const Policy& policy, bool fixed, s
     : listener_(&listener), fixed_(fixed), depth_(tasks), calendar_(tasks), ready_(policy, tasks) {
   members_.reserve(tasks);
   started_.reserve(tasks + 1);
+  pending_jobs_.reserve(tasks);
   next_jobs_.reserve(tasks);
 }
 
@@ -71,8 +72,8 @@ void CoreState::drop(CoreTask& task) noexcept {
     return;
   }
   if (task.phase == Phase::pending) {
-    const auto job = std::ranges::find(ready_.jobs(), task.index, &Job::task);
-    listener_->dropped(task, *job);
+    const auto pending = ready_.jobs();
+    listener_->dropped(task, *std::ranges::find(pending, task.index, &Job::task));
     ready_.remove(task.index);
   }
   task.phase = Phase::absent;
@@ -196,9 +197,11 @@ const Job* CoreState::first_on_idle_core(TimePoint now, TimePoint& idle_until) n
       }
     }
   }
-  const Decision decision = policy.decide(ready_.jobs(), next_jobs_, now);
+  const auto pending = ready_.jobs();
+  pending_jobs_.assign(pending.begin(), pending.end());
+  const Decision decision = policy.decide(pending_jobs_, next_jobs_, now);
   if (decision.job != Decision::none) {
-    return &ready_.jobs()[decision.job];
+    return &pending[static_cast<std::ptrdiff_t>(decision.job)];
   }
   if (decision.idle_until <= now) {
     return &ready_.top();  // a policy that waits for the past would keep the core from everybody

@@ -1,92 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "takt/sched/ready_queue.hpp"
 
-#include <utility>
+#include <algorithm>
+#include <array>
+#include <numeric>
 
 namespace takt::sched {
 
 ReadyQueue::ReadyQueue(const Policy& policy, std::size_t capacity)
-    : policy_(&policy), order_(policy.order()), capacity_(capacity) {
-  jobs_.reserve(capacity);
+    : policy_(&policy), order_(policy.order()), jobs_(capacity), numbers_(capacity) {
+  std::iota(numbers_.begin(), numbers_.end(), 0U);
 }
 
 bool ReadyQueue::push(const Job& job) noexcept {
-  if (jobs_.size() == capacity_) {
+  if (size_ == jobs_.size()) {
     return false;
   }
-  jobs_.push_back(job);  // within the reserved capacity: does not allocate
-  sift_up(jobs_.size() - 1);
+  const std::uint32_t number = numbers_[size_];
+  jobs_[number] = job;
+  const auto pending = std::span{numbers_}.first(size_);
+  const auto is_worse = [&](std::uint32_t other) { return runs_before(job, jobs_[other]); };
+  const auto place = pending.empty() || !is_worse(pending.front())
+                         ? pending.begin()
+                         : std::ranges::partition_point(pending, is_worse);
+  std::copy_backward(place, pending.end(), pending.end() + 1);
+  *place = number;
+  ++size_;
 #ifndef NDEBUG
-  watch_.look(*policy_, jobs_);
+  std::array<Job, OrderWatch::most_jobs> best;
+  const auto looked_at = std::min(size_, best.size());
+  std::ranges::copy(jobs() | std::views::take(looked_at), best.begin());
+  watch_.look(*policy_, std::span{best}.first(looked_at));
 #endif
   return true;
 }
 
-Job ReadyQueue::pop() noexcept {
-  const Job best = jobs_.front();
-  jobs_.front() = jobs_.back();
-  jobs_.pop_back();
-  if (!jobs_.empty()) {
-    sift_down(0);
-  }
-  return best;
-}
-
 bool ReadyQueue::remove(TaskIndex task, std::uint64_t index) noexcept {
-  const std::size_t size = jobs_.size();
-  std::erase_if(jobs_, [&](const Job& job) { return job.task == task && job.index == index; });
-  rebuild();
-  return jobs_.size() < size;
+  return remove_if([&](const Job& job) { return job.task == task && job.index == index; }) > 0;
 }
 
 std::size_t ReadyQueue::remove(TaskIndex task) noexcept {
-  const std::size_t removed =
-      std::erase_if(jobs_, [task](const Job& job) { return job.task == task; });
-  rebuild();
-  return removed;
+  return remove_if([task](const Job& job) { return job.task == task; });
+}
+
+template <class Leaves>
+std::size_t ReadyQueue::remove_if(Leaves leaves) noexcept {
+  const std::size_t before = size_;
+  for (std::size_t i = before; i > 0; --i) {
+    if (leaves(jobs_[numbers_[i - 1]])) {
+      const auto at = numbers_.begin() + static_cast<std::ptrdiff_t>(i - 1);
+      std::rotate(at, at + 1, numbers_.begin() + static_cast<std::ptrdiff_t>(size_));
+      --size_;
+    }
+  }
+  return before - size_;
 }
 
 void ReadyQueue::set_policy(const Policy& policy) noexcept {
   policy_ = &policy;
   order_ = policy.order();
-  rebuild();
-}
-
-// Moves a job towards the best until its parent comes before it.
-void ReadyQueue::sift_up(std::size_t at) noexcept {
-  const Job job = jobs_[at];
-  while (at > 0) {
-    const std::size_t parent = (at - 1) / 2;
-    if (!runs_before(job, jobs_[parent])) {
-      break;
-    }
-    jobs_[at] = jobs_[parent];
-    at = parent;
-  }
-  jobs_[at] = job;
-}
-
-// Moves a job away from the best until it comes before its children.
-void ReadyQueue::sift_down(std::size_t at) noexcept {
-  const Job job = jobs_[at];
-  while (2 * at + 1 < jobs_.size()) {
-    std::size_t child = 2 * at + 1;
-    if (child + 1 < jobs_.size() && runs_before(jobs_[child + 1], jobs_[child])) {
-      ++child;
-    }
-    if (!runs_before(jobs_[child], job)) {
-      break;
-    }
-    jobs_[at] = jobs_[child];
-    at = child;
-  }
-  jobs_[at] = job;
-}
-
-void ReadyQueue::rebuild() noexcept {
-  for (std::size_t i = jobs_.size() / 2; i > 0; --i) {
-    sift_down(i - 1);
-  }
+  // A heap stays within its memory whatever a policy's comparison says.
+  const auto pending = std::span{numbers_}.first(size_);
+  const auto comes_later = [&](std::uint32_t a, std::uint32_t b) {
+    return runs_before(jobs_[b], jobs_[a]);
+  };
+  std::ranges::make_heap(pending, comes_later);
+  std::ranges::sort_heap(pending, comes_later);
 }
 
 }  // namespace takt::sched

@@ -50,20 +50,6 @@ Skipped TimerReleases::forget() noexcept {
   return skipped;
 }
 
-TimePoint TimerReleases::time_of(std::uint64_t index) const noexcept {
-  return anchor_.time + static_cast<std::int64_t>(index - anchor_.index) * period_;
-}
-
-std::optional<Release> TimerReleases::next() const noexcept {
-  if (remembered_) {
-    return remembered_;
-  }
-  if (!active_ || !armed_) {
-    return {};
-  }
-  return Release{.index = next_, .time = time_of(next_)};
-}
-
 std::optional<Release> TimerReleases::next_after(TimePoint time) const noexcept {
   if (!active_ || !armed_) {
     return {};
@@ -75,15 +61,6 @@ std::optional<Release> TimerReleases::next_after(TimePoint time) const noexcept 
     release.time += steps * period_;
   }
   return release;
-}
-
-void TimerReleases::take() noexcept {
-  taken_ = next();
-  if (remembered_) {
-    remembered_.reset();
-  } else {
-    ++next_;
-  }
 }
 
 Skipped TimerReleases::end_of_job(TimePoint ended) noexcept {

@@ -115,6 +115,14 @@ class Crew final : private sched::CoreListener {
   struct Need {
     TimePoint time = TimePoint::max();
     int above = 0;  // at a higher priority than this
+
+    bool operator==(const Need&) const = default;
+  };
+  // That it was seen to, while nobody has gone to sleep or woken up since.
+  struct Watch {
+    const Worker* of = nullptr;  // whose job is watched; null: it is to be seen to again
+    Need need;
+    Worker* standby = nullptr;
   };
 
   void released(sched::CoreTask& task, const Job& job,
@@ -188,6 +196,7 @@ class Crew final : private sched::CoreListener {
   std::vector<std::unique_ptr<Worker>> workers_;  // changed by whoever prepares
   trace::Recorder* recorder_;                     // of the thread that decides
   trace::Recorder no_recorder_;
+  Watch watch_;
   sched::Skipped skipped_;                       // by the job that has just ended
   int top_ = os::min_priority;                   // fixed: the highest priority in use
   bool preempts_ = false;                        // some task may preempt another one

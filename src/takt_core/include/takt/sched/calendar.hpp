@@ -90,6 +90,9 @@ class Calendar {
       winner.time = keep ? winner.time : other.time;
       winner.place = keep ? winner.place : other.place;
       at /= 2;
+      if (nodes_[at].place == winner.place && nodes_[at].time == winner.time) {
+        return;  // nothing changes above, which is so for most tasks of a batch
+      }
       nodes_[at] = winner;
     }
   }

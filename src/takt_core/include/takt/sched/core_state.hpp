@@ -147,8 +147,8 @@ class CoreState {
   [[nodiscard]] std::span<CoreTask* const> members() const noexcept { return members_; }
   [[nodiscard]] const Roster& roster() const noexcept { return *roster_; }
 
-  // At the end of a simulation: the pending jobs, in no order.
-  [[nodiscard]] std::span<const Job> pending() const noexcept { return ready_.jobs(); }
+  // The best first.
+  [[nodiscard]] auto pending() const noexcept { return ready_.jobs(); }
 
  private:
   void release(CoreTask& task, TimePoint now) noexcept;
@@ -178,7 +178,8 @@ class CoreState {
   Calendar calendar_;               // by place
   ReadyQueue ready_;
   std::vector<Started> started_;
-  std::vector<Job> next_jobs_;  // room for what Policy::decide() wants to know
+  std::vector<Job> pending_jobs_;  // room for what Policy::decide() wants to know
+  std::vector<Job> next_jobs_;
 };
 
 }  // namespace takt::sched

@@ -52,13 +52,29 @@ class TimerReleases {
   Skipped disarm() noexcept;
 
   // The next release, in the past when its time has come; nothing when there is none.
-  [[nodiscard]] std::optional<Release> next() const noexcept;
+  [[nodiscard]] std::optional<Release> next() const noexcept {
+    if (remembered_) {
+      return remembered_;
+    }
+    if (!active_ || !armed_) {
+      return {};
+    }
+    return Release{.index = next_, .time = time_of(next_)};
+  }
 
   // The first release after `time`.
   [[nodiscard]] std::optional<Release> next_after(TimePoint time) const noexcept;
 
   // The next release has become a job.
-  void take() noexcept;
+  void take() noexcept {
+    if (remembered_) {
+      taken_ = remembered_;
+      remembered_.reset();
+    } else {
+      taken_ = Release{.index = next_, .time = time_of(next_)};
+      ++next_;
+    }
+  }
 
   // The last one that has.
   [[nodiscard]] const std::optional<Release>& taken() const noexcept { return taken_; }
@@ -71,7 +87,9 @@ class TimerReleases {
   void advance_to(TimePoint time) noexcept;
 
  private:
-  [[nodiscard]] TimePoint time_of(std::uint64_t index) const noexcept;
+  [[nodiscard]] TimePoint time_of(std::uint64_t index) const noexcept {
+    return anchor_.time + static_cast<std::int64_t>(index - anchor_.index) * period_;
+  }
   Skipped forget() noexcept;
 
   bool active_ = false;
