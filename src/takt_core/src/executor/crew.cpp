@@ -70,7 +70,10 @@ void Crew::run_first(Worker& me, const Job& chosen, std::unique_lock<PriorityMut
                   .above = priority};
   // Of jobs that follow each other without a sleep, most need the same.
   const bool seen = watched && watch_.of == &me && watch_.need == need;
-  Worker* const standby = seen ? watch_.standby : watched ? somebody_asleep(me) : nullptr;
+  Worker* standby = nullptr;
+  if (watched) {
+    standby = seen ? watch_.standby : somebody_asleep(me);
+  }
   publish(standby, threshold);
   if (news()) {
     state.alarm = TimePoint::max();
