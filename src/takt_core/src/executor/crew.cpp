@@ -40,7 +40,7 @@ void Crew::run(Worker& me) noexcept {
     recorder_ = &me.recorder;
     catch_up();
     if (next_alarm() <= now) {
-      tell_overdue(now, lock);
+      tell_overdue(me, now, lock);
       recorder_ = &me.recorder;
     }
     if (alone_ != nullptr && asked_kernel_for_ != state_->target()) {

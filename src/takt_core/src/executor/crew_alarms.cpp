@@ -52,7 +52,7 @@ void Crew::set_alarm(Worker& me, TaskState& state, const Job& job, TimePoint now
   }
 }
 
-void Crew::tell_overdue(TimePoint now, std::unique_lock<PriorityMutex>& lock) noexcept {
+void Crew::tell_overdue(Worker& me, TimePoint now, std::unique_lock<PriorityMutex>& lock) noexcept {
   for (bool again = true; again;) {
     again = false;
     for (const auto& number : by_number_) {
@@ -61,14 +61,14 @@ void Crew::tell_overdue(TimePoint now, std::unique_lock<PriorityMutex>& lock) no
         break;
       }
       if (worker->task != nullptr && worker->task->alarm <= now) {
-        tell_overdue(*worker, now, lock);
-        again = true;  // without the mutex all may have changed
+        tell_overdue(*worker, me.recorder, now, lock);
+        again = true;  // without the mutex all may have changed, recorder_ too
       }
     }
   }
 }
 
-void Crew::tell_overdue(Worker& worker, TimePoint now,
+void Crew::tell_overdue(Worker& worker, trace::Recorder& recorder, TimePoint now,
                         std::unique_lock<PriorityMutex>& lock) noexcept {
   TaskState& state = *worker.task;
   const auto started = std::ranges::find(
@@ -93,7 +93,6 @@ void Crew::tell_overdue(Worker& worker, TimePoint now,
   if (!missed && !over_budget) {
     return;
   }
-  trace::Recorder& recorder = *recorder_;
   lock.unlock();
   if (missed) {
     tell_miss(shared_, state, job, now, true, recorder);

@@ -172,8 +172,10 @@ class Crew final : private sched::CoreListener {
   // Jobs that have not ended when they should have.
   [[nodiscard]] TimePoint next_alarm() const noexcept;
   void set_alarm(Worker& me, TaskState& state, const Job& job, TimePoint now) noexcept;
-  void tell_overdue(TimePoint now, std::unique_lock<PriorityMutex>& lock) noexcept;
-  void tell_overdue(Worker& worker, TimePoint now, std::unique_lock<PriorityMutex>& lock) noexcept;
+  // `recorder`: of the calling thread.
+  void tell_overdue(Worker& me, TimePoint now, std::unique_lock<PriorityMutex>& lock) noexcept;
+  void tell_overdue(Worker& worker, trace::Recorder& recorder, TimePoint now,
+                    std::unique_lock<PriorityMutex>& lock) noexcept;
 
   [[nodiscard]] TaskState& task(sched::TaskIndex index) noexcept { return *shared_.tasks[index]; }
   [[nodiscard]] bool stopping() const noexcept {
