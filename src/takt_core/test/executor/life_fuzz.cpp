@@ -284,7 +284,15 @@ class Round {
                                     : guest->runs > runs;
       };
       while (!done()) {
-        check(os::now() < give_up, guest->task.name, "is forgotten");
+        if (os::now() >= give_up) {
+          const auto counted = subject_.statistics(*guest);
+          fail("task '" + guest->task.name + "' is forgotten: " +
+               (guest->by_messages() ? std::to_string(guest->accepted) + " messages accepted, "
+                                     : "a timer, ") +
+               std::to_string(counted.completed) + " completed, " +
+               std::to_string(counted.skipped) + " skipped, " + std::to_string(counted.releases) +
+               " released, " + std::to_string(runs) + " runs before");
+        }
         os::sleep_until(os::now() + 100us);
       }
     }
