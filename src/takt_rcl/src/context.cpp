@@ -21,7 +21,9 @@ class InitOptions {
  public:
   explicit InitOptions(const ContextOptions& options) {
     check(rcl_init_options_init(&options_, rcl_get_default_allocator()), cannot_create, "options");
-    if (!options.domain_id) return;
+    if (!options.domain_id) {
+      return;
+    }
     const rcl_ret_t code = rcl_init_options_set_domain_id(&options_, *options.domain_id);
     if (code != RCL_RET_OK) {
       fini();
@@ -31,6 +33,8 @@ class InitOptions {
   ~InitOptions() { fini(); }
   InitOptions(const InitOptions&) = delete;
   InitOptions& operator=(const InitOptions&) = delete;
+  InitOptions(InitOptions&&) = delete;
+  InitOptions& operator=(InitOptions&&) = delete;
 
   [[nodiscard]] const rcl_init_options_t* get() const noexcept { return &options_; }
 
@@ -43,14 +47,18 @@ class InitOptions {
 std::vector<std::string> without_ros_arguments(int argc, const char* const* argv,
                                                const rcl_arguments_t& parsed) {
   const int count = rcl_arguments_get_count_unparsed(&parsed);
-  if (count <= 0) return {};
+  if (count <= 0) {
+    return {};
+  }
   const rcl_allocator_t allocator = rcl_get_default_allocator();
   int* indices = nullptr;
   check(rcl_arguments_get_unparsed(&parsed, allocator, &indices), "cannot read the arguments",
         "context");
   std::vector<std::string> rest;
   for (int i = 0; i < count; ++i) {
-    if (indices[i] < argc) rest.emplace_back(argv[indices[i]]);
+    if (indices[i] < argc) {
+      rest.emplace_back(argv[indices[i]]);
+    }
   }
   allocator.deallocate(indices, allocator.state);
   return rest;
@@ -70,7 +78,9 @@ void check_domain(rcl_context_t& context) {
 
 std::string join(int argc, const char* const* argv) {
   std::string text = "arguments:";
-  for (int i = 1; i < argc; ++i) text.append(" ").append(argv[i]);
+  for (int i = 1; i < argc; ++i) {
+    text.append(" ").append(argv[i]);
+  }
   return argc > 1 ? text : "no arguments";
 }
 

@@ -24,8 +24,12 @@ bool is_bound_to_this_core(std::uint32_t thread) noexcept {
 
 bool DeliveryTurn::take() noexcept {
   std::uint32_t present = 0;
-  if (word_.compare_exchange_strong(present, this_thread(), std::memory_order_acquire)) return true;
-  if ((present & FUTEX_TID_MASK) == this_thread()) return false;
+  if (word_.compare_exchange_strong(present, this_thread(), std::memory_order_acquire)) {
+    return true;
+  }
+  if ((present & FUTEX_TID_MASK) == this_thread()) {
+    return false;
+  }
   // The kernel gives it to the most urgent waiter, and lends its priority to the holder until then.
   while (syscall(SYS_futex, &word_, FUTEX_LOCK_PI_PRIVATE, 0, nullptr, nullptr, 0) != 0) {
   }
@@ -35,13 +39,17 @@ bool DeliveryTurn::take() noexcept {
 
 bool DeliveryTurn::take_unless_elsewhere() noexcept {
   std::uint32_t present = 0;
-  if (word_.compare_exchange_strong(present, this_thread(), std::memory_order_acquire)) return true;
+  if (word_.compare_exchange_strong(present, this_thread(), std::memory_order_acquire)) {
+    return true;
+  }
   return is_bound_to_this_core(present & FUTEX_TID_MASK) && take();
 }
 
 void DeliveryTurn::give_back() noexcept {
   std::uint32_t mine = this_thread();
-  if (word_.compare_exchange_strong(mine, 0, std::memory_order_release)) return;
+  if (word_.compare_exchange_strong(mine, 0, std::memory_order_release)) {
+    return;
+  }
   word_.fetch_or(0, std::memory_order_release);
   syscall(SYS_futex, &word_, FUTEX_UNLOCK_PI_PRIVATE, 0, nullptr, nullptr, 0);
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
 #include <cstdio>
 #include <diagnostic_msgs/msg/diagnostic_array.hpp>
 #include <stdexcept>
@@ -23,9 +24,9 @@ void add(DiagnosticStatus& status, std::string key, std::string value) {
 }
 
 std::string microseconds(nanoseconds time) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3f", static_cast<double>(time.count()) / 1000);
-  return text;
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.3f", static_cast<double>(time.count()) / 1000);
+  return text.data();
 }
 
 // "3 deadlines missed, 1 release skipped" of what went wrong since the last report.
@@ -33,7 +34,9 @@ class Complaint {
  public:
   void add(std::uint64_t count, std::uint64_t before, const char* one, const char* many,
            unsigned char level) {
-    if (count == before) return;
+    if (count == before) {
+      return;
+    }
     const std::uint64_t times = count - before;
     text_ += (text_.empty() ? "" : ", ") + std::to_string(times) + " " + (times == 1 ? one : many);
     level_ = std::max(level_, level);
@@ -61,16 +64,19 @@ void describe(const TaskStatistics& now, const TaskStatistics& before, Diagnosti
   complaint.add(now.budget_overruns, before.budget_overruns, "budget overrun", "budgets overrun",
                 DiagnosticStatus::WARN);
   complaint.write(status);
-  const std::pair<const char*, std::uint64_t> counts[]{{"releases", now.releases},
-                                                       {"completed", now.completed},
-                                                       {"skipped", now.skipped},
-                                                       {"lost_arrivals", now.lost_arrivals},
-                                                       {"early_releases", now.early_releases},
-                                                       {"deadline_misses", now.deadline_misses},
-                                                       {"budget_overruns", now.budget_overruns},
-                                                       {"age_violations", now.age_violations},
-                                                       {"delivered", now.delivered}};
-  for (const auto& [key, value] : counts) add(status, key, std::to_string(value));
+  using Count = std::pair<const char*, std::uint64_t>;
+  const std::array counts{Count{"releases", now.releases},
+                          Count{"completed", now.completed},
+                          Count{"skipped", now.skipped},
+                          Count{"lost_arrivals", now.lost_arrivals},
+                          Count{"early_releases", now.early_releases},
+                          Count{"deadline_misses", now.deadline_misses},
+                          Count{"budget_overruns", now.budget_overruns},
+                          Count{"age_violations", now.age_violations},
+                          Count{"delivered", now.delivered}};
+  for (const auto& [key, value] : counts) {
+    add(status, key, std::to_string(value));
+  }
   add(status, "worst_response_us", microseconds(now.worst_response));
   add(status, "worst_lateness_us", microseconds(now.worst_lateness));
   add(status, "worst_age_us", microseconds(now.worst_age));
@@ -152,7 +158,9 @@ class Diagnostics::Implementation {
       status.message += (status.message.empty() ? "" : ", ") + std::string{"trace events lost"};
     }
     status.level = status.message.empty() ? DiagnosticStatus::OK : DiagnosticStatus::WARN;
-    if (status.message.empty()) status.message = "running";
+    if (status.message.empty()) {
+      status.message = "running";
+    }
     add(status, "tasks", std::to_string(tasks));
     add(status, "scenario", std::string{executor_.scenario()});
     add(status, "lost_trace_events", std::to_string(lost));

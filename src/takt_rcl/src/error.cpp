@@ -2,8 +2,8 @@
 #include <rcl/error_handling.h>
 #include <rcutils/logging_macros.h>
 
+#include <algorithm>
 #include <array>
-#include <cstring>
 #include <takt/rcl/error.hpp>
 #include <utility>
 
@@ -13,6 +13,7 @@ namespace takt {
 
 namespace {
 
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): of each thread, as errno
 thread_local std::array<char, sizeof(rcl_error_string_t::str)> last_error_text{};
 
 std::string compose(rcl_ret_t code, const std::string& operation, const std::string& where,
@@ -37,7 +38,8 @@ RclError::RclError(rcl_ret_t code, std::string operation, std::string where, std
 namespace detail {
 
 std::string take_rcl_error() {
-  std::string text = rcl_error_is_set() ? rcl_get_error_string().str : "rcl gave no reason";
+  std::string text = rcl_error_is_set() ? static_cast<const char*>(rcl_get_error_string().str)
+                                        : "rcl gave no reason";
   rcl_reset_error();
   return text;
 }
@@ -48,13 +50,16 @@ void throw_rcl_error(rcl_ret_t code, std::string operation, std::string where) {
 
 void remember_rcl_error() noexcept {
   const rcl_error_string_t text = rcl_get_error_string();
-  std::memcpy(last_error_text.data(), text.str, last_error_text.size());
+  std::ranges::copy(text.str, last_error_text.begin());
   last_error_text.back() = '\0';
   rcl_reset_error();
 }
 
+// NOLINTNEXTLINE(readability-function-cognitive-complexity): of the macro
 void log_failure(rcl_ret_t code, const char* operation) noexcept {
-  if (code == RCL_RET_OK) return;
+  if (code == RCL_RET_OK) {
+    return;
+  }
   RCUTILS_LOG_ERROR_NAMED("takt_rcl", "%s: %s [%s %d]", operation, rcl_get_error_string().str,
                           Status{code}.name(), code);
   rcl_reset_error();

@@ -47,6 +47,7 @@ sched::Task describe(const std::string& default_name, sched::TaskKind kind,
 
 std::vector<executor::BoundInput> inputs_of(const TaskOptions& options) {
   std::vector<executor::BoundInput> inputs;
+  inputs.reserve(options.reads.size());
   for (const ReadFrom& read : options.reads) {
     inputs.push_back({.topic = read.subscription->get_topic_name(), .input = read.subscription});
   }
@@ -66,11 +67,17 @@ SchedulingStrategy with_full_topics(const SchedulingStrategy& strategy) {
   for (const sched::ScenarioPtr& scenario : strategy.scenarios()) {
     SchedulingScenario copy{scenario->name()};
     for (TaskChange change : scenario->tasks()) {
-      for (sched::Read& read : change.reads) read.topic = full(read.topic);
-      for (std::string& topic : change.writes) topic = full(topic);
+      for (sched::Read& read : change.reads) {
+        read.topic = full(read.topic);
+      }
+      for (std::string& topic : change.writes) {
+        topic = full(topic);
+      }
       copy.add_task(std::move(change));
     }
-    if (scenario->policy()) copy.set_scheduling_policy(scenario->policy());
+    if (scenario->policy()) {
+      copy.set_scheduling_policy(scenario->policy());
+    }
     changed.add_scenario(std::move(copy));
   }
   if (!strategy.scenarios().empty()) {
@@ -80,14 +87,18 @@ SchedulingStrategy with_full_topics(const SchedulingStrategy& strategy) {
 }
 
 TaskIndex SchedulingExecutor::Tasks::add(executor::Executor& core,
-                                         std::shared_ptr<TaskSource> source,
+                                         const std::shared_ptr<TaskSource>& source,
                                          executor::Binding binding) {
   const std::lock_guard changing{changing_};
   refuse_second_task(*source);
   refuse_delivery_outside_of_groups(*source);
   // Whoever may publish on a topic of ROS is not known to the executor below.
-  for (const sched::Read& read : source->task.reads) core.declare_external_topic(read.topic);
-  if (!source->task.trigger.empty()) core.declare_external_topic(source->task.trigger);
+  for (const sched::Read& read : source->task.reads) {
+    core.declare_external_topic(read.topic);
+  }
+  if (!source->task.trigger.empty()) {
+    core.declare_external_topic(source->task.trigger);
+  }
   use_all(*source);
   {
     const std::lock_guard lock{mutex_};
@@ -106,7 +117,9 @@ TaskIndex SchedulingExecutor::Tasks::add(executor::Executor& core,
 
 void SchedulingExecutor::Tasks::meet(TaskIndex task) noexcept {
   const std::lock_guard lock{mutex_};
-  if (coming_ == nullptr || added_.contains(task)) return;
+  if (coming_ == nullptr || added_.contains(task)) {
+    return;
+  }
   added_.emplace(task, std::exchange(coming_, nullptr));
 }
 
@@ -127,7 +140,9 @@ executor::Change SchedulingExecutor::Tasks::remove(executor::Executor& core,
   try {
     return core.remove(name);
   } catch (...) {
-    if (going != nullptr) mark(false);
+    if (going != nullptr) {
+      mark(false);
+    }
     throw;
   }
 }
@@ -136,10 +151,16 @@ void SchedulingExecutor::Tasks::forget(TaskSource& source) noexcept {
   {
     const std::lock_guard lock{mutex_};
     std::erase_if(added_, [&](const auto& entry) { return entry.second == &source; });
-    if (coming_ == &source) coming_ = nullptr;
+    if (coming_ == &source) {
+      coming_ = nullptr;
+    }
   }
-  for (const auto& held : std::exchange(source.holds, {})) disuse(held);
-  if (std::exchange(source.holds_timer, false)) source.timer->release(this);
+  for (const auto& held : std::exchange(source.holds, {})) {
+    disuse(held);
+  }
+  if (std::exchange(source.holds_timer, false)) {
+    source.timer->release(this);
+  }
 }
 
 // A callback under two tasks would run twice at once.
@@ -149,7 +170,9 @@ void SchedulingExecutor::Tasks::refuse_second_task(const TaskSource& added) cons
     const bool same_timer = added.timer && other->timer == added.timer;
     const bool same =
         same_timer || (added.subscription && other->subscription == added.subscription);
-    if (!same) continue;
+    if (!same) {
+      continue;
+    }
     const std::string what = same_timer ? "timer" : "subscription";
     if (other->goes) {
       throw ScheduleError(
@@ -168,8 +191,12 @@ void SchedulingExecutor::Tasks::refuse_second_task(const TaskSource& added) cons
 void SchedulingExecutor::Tasks::refuse_delivery_outside_of_groups(const TaskSource& added) const {
   const auto check = [](const TaskSource& reader, const TaskSource& source) {
     const std::string& group = source.task.group;
-    if (source.subscription == nullptr || group.empty() || reader.task.group == group) return;
-    if (std::ranges::find(reader.reads, source.subscription) == reader.reads.end()) return;
+    if (source.subscription == nullptr || group.empty() || reader.task.group == group) {
+      return;
+    }
+    if (std::ranges::find(reader.reads, source.subscription) == reader.reads.end()) {
+      return;
+    }
     throw ScheduleError(
         "task '" + reader.task.name + "'",
         "it reads " + source.subscription->get_topic_name() +
@@ -193,7 +220,9 @@ void SchedulingExecutor::Tasks::use_all(TaskSource& added) {
     added.holds_timer = true;
   }
   auto used = added.reads;
-  if (added.subscription != nullptr) used.push_back(added.subscription);
+  if (added.subscription != nullptr) {
+    used.push_back(added.subscription);
+  }
   for (const auto& subscription : used) {
     use(subscription);
     added.holds.push_back(subscription);
@@ -216,7 +245,9 @@ void SchedulingExecutor::Tasks::disuse(
     const std::shared_ptr<SubscriptionBase>& subscription) noexcept {
   const std::lock_guard lock{users_mutex_};
   const auto known = users_.find(subscription);
-  if (--known->second > 0) return;
+  if (--known->second > 0) {
+    return;
+  }
   subscription->release(this);
   users_.erase(known);
 }
@@ -232,7 +263,9 @@ std::vector<NamedTask> SchedulingExecutor::Tasks::present() const {
   const std::lock_guard lock{mutex_};
   std::vector<NamedTask> tasks;
   for (const auto& [index, source] : added_) {
-    if (!source->goes) tasks.push_back({.index = index, .name = source->task.name});
+    if (!source->goes) {
+      tasks.push_back({.index = index, .name = source->task.name});
+    }
   }
   return tasks;
 }
@@ -240,7 +273,9 @@ std::vector<NamedTask> SchedulingExecutor::Tasks::present() const {
 TaskIndex SchedulingExecutor::Tasks::index_of(std::string_view name) const {
   const std::lock_guard lock{mutex_};
   for (const auto& [index, source] : added_) {
-    if (!source->goes && source->task.name == name) return index;
+    if (!source->goes && source->task.name == name) {
+      return index;
+    }
   }
   throw std::out_of_range{"the executor has no task '" + std::string{name} + "'"};
 }

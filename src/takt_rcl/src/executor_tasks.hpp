@@ -27,7 +27,7 @@ namespace takt {
 class SchedulingExecutor::Tasks {
  public:
   // Set-up, from any thread and callback.
-  TaskIndex add(executor::Executor& core, std::shared_ptr<TaskSource> source,
+  TaskIndex add(executor::Executor& core, const std::shared_ptr<TaskSource>& source,
                 executor::Binding binding);
   executor::Change remove(executor::Executor& core, std::string_view name);
   // It holds nothing any more.

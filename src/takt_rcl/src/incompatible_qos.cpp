@@ -12,7 +12,9 @@ namespace takt::detail {
 namespace {
 
 std::string describe(const rmw_qos_profile_t* profile) {
-  if (profile == nullptr) return "QoS unknown";
+  if (profile == nullptr) {
+    return "QoS unknown";
+  }
   const bool reliable = profile->reliability == RMW_QOS_POLICY_RELIABILITY_RELIABLE;
   const bool late = profile->durability == RMW_QOS_POLICY_DURABILITY_TRANSIENT_LOCAL;
   return std::string{reliable ? "reliable" : "best effort"} +
@@ -45,9 +47,12 @@ void IncompatibleQos::listen(bool has_event) noexcept {
     static_cast<const IncompatibleQos*>(self)->warn();
   };
   told_ = has_event && rcl_event_set_callback(&event_, found, this) == RCL_RET_OK;
-  if (!told_) rcl_reset_error();
+  if (!told_) {
+    rcl_reset_error();
+  }
 }
 
+// NOLINTNEXTLINE(readability-function-cognitive-complexity): of the macro
 void IncompatibleQos::warn() const noexcept {
   RCUTILS_LOG_WARN_NAMED("takt_rcl", "%s", warning_.c_str());
 }

@@ -11,11 +11,14 @@ MatchedReaders::MatchedReaders(const rcl_publisher_t& publisher) noexcept
     : publisher_{publisher}, event_{rcl_get_zero_initialized_event()} {
   // Changes are counted after the middleware has counted the reader.
   const auto changed = [](const void* self, std::size_t) noexcept {
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): C hands back what it was given
     static_cast<MatchedReaders*>(const_cast<void*>(self))->changes_.fetch_add(1);
   };
   told_ = rcl_publisher_event_init(&event_, &publisher_, RCL_PUBLISHER_MATCHED) == RCL_RET_OK &&
           rcl_event_set_callback(&event_, changed, this) == RCL_RET_OK;
-  if (!told_) rcl_reset_error();  // a middleware without this event
+  if (!told_) {
+    rcl_reset_error();  // a middleware without this event
+  }
 }
 
 MatchedReaders::~MatchedReaders() {
@@ -26,13 +29,19 @@ MatchedReaders::~MatchedReaders() {
 }
 
 std::optional<std::size_t> MatchedReaders::count() noexcept {
-  if (!told_) return ask();
+  if (!told_) {
+    return ask();
+  }
   const std::uint32_t changes = changes_.load();
   const Known known = known_.load(std::memory_order_acquire);
-  if (known.changes == changes) return known.count;
+  if (known.changes == changes) {
+    return known.count;
+  }
   // A change that comes while the middleware is asked is noticed the next time.
   const std::optional<std::size_t> count = ask();
-  if (count) known_.store({.changes = changes, .count = static_cast<std::uint32_t>(*count)});
+  if (count) {
+    known_.store({.changes = changes, .count = static_cast<std::uint32_t>(*count)});
+  }
   return count;
 }
 

@@ -18,7 +18,7 @@ namespace detail {
 NodeHandle::NodeHandle(std::shared_ptr<ContextHandle> shared_context, const std::string& name,
                        const std::string& name_space)
     : context{std::move(shared_context)}, node{rcl_get_zero_initialized_node()} {
-  rcl_node_options_t options = rcl_node_get_default_options();
+  const rcl_node_options_t options = rcl_node_get_default_options();
   const rcl_ret_t code =
       rcl_node_init(&node, name.c_str(), name_space.c_str(), &context->context, &options);
   if (code != RCL_RET_OK) {
@@ -62,7 +62,9 @@ std::string NodeHandle::name_of_topic(const std::string& full_topic) {
                             without_slash(full_topic.c_str());
   const std::scoped_lock lock{entities_mutex};
   std::string name = first;
-  for (int number = 2; !names_.insert(name).second; ++number) name = first + std::to_string(number);
+  for (int number = 2; !names_.insert(name).second; ++number) {
+    name = first + std::to_string(number);
+  }
   return name;
 }
 
@@ -72,10 +74,12 @@ void NodeHandle::forget_subscription(const std::string& name) noexcept {
   std::erase_if(subscriptions, [](const auto& known) { return known.expired(); });
 }
 
-std::shared_ptr<void> find_channel(NodeHandle& node, const std::string& topic, std::type_index type,
-                                   std::shared_ptr<void> (*make)()) {
+std::shared_ptr<void> find_channel(const NodeHandle& node, const std::string& topic,
+                                   std::type_index type, std::shared_ptr<void> (*make)()) {
   ContextHandle& context = *node.context;
-  if (!context.use_intra_process) return nullptr;
+  if (!context.use_intra_process) {
+    return nullptr;
+  }
   const std::pair key{topic, type};
   const std::scoped_lock lock{context.channels_mutex};
   std::weak_ptr<void>& known = context.channels[key];
@@ -142,7 +146,9 @@ template <class Entity>
 std::vector<std::shared_ptr<Entity>> alive(const std::vector<std::weak_ptr<Entity>>& entities) {
   std::vector<std::shared_ptr<Entity>> found;
   for (const auto& entity : entities) {
-    if (auto living = entity.lock()) found.push_back(std::move(living));
+    if (auto living = entity.lock()) {
+      found.push_back(std::move(living));
+    }
   }
   return found;
 }

@@ -91,7 +91,9 @@ Status PublisherBase::publish_loan(void* message) noexcept {
 }
 
 Status PublisherBase::counted(Status status) const noexcept {
-  if (status) detail::PublicationScope::count(*this);
+  if (status) {
+    detail::PublicationScope::count(*this);
+  }
   return status;
 }
 
@@ -104,7 +106,9 @@ bool PublisherBase::is_valid() const noexcept {
 }
 
 bool PublisherBase::needs_middleware(std::size_t local) const noexcept {
-  if (keeps_for_late_readers_) return true;
+  if (keeps_for_late_readers_) {
+    return true;
+  }
   const auto connected = matched_->count();
   return !connected || *connected > (counts_ignoring_subscriptions() ? local : 0);
 }

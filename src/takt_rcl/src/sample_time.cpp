@@ -9,6 +9,7 @@ namespace {
 
 using std::chrono::nanoseconds;
 
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): of each thread
 thread_local std::optional<os::TimePoint> sample_time;
 
 // Both clocks, read so closely together that the thread was not interrupted in between.
@@ -26,7 +27,9 @@ Clocks read_clocks() noexcept {
     const os::TimePoint before = os::now();
     const auto real = std::chrono::time_point_cast<nanoseconds>(std::chrono::system_clock::now());
     const nanoseconds between = os::now() - before;
-    if (between >= closest) continue;
+    if (between >= closest) {
+      continue;
+    }
     closest = between;
     clocks = {.real = real, .monotonic = before + between / 2};
   }
@@ -39,7 +42,9 @@ os::TimePoint sample_time_of(const MessageInfo& info) noexcept {
   constexpr MessageInfo::Stamp none{};
   const auto stamp = info.source_timestamp > none ? info.source_timestamp : info.received_timestamp;
   const Clocks now = read_clocks();
-  if (stamp <= none) return now.monotonic;
+  if (stamp <= none) {
+    return now.monotonic;
+  }
   return std::clamp(now.monotonic - (now.real - stamp), os::TimePoint{}, now.monotonic);
 }
 

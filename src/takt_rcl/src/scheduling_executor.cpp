@@ -17,7 +17,9 @@ namespace {
 // Handlers may ask for the names of tasks.
 template <class Event, class Meet>
 std::function<void(const Event&)> met(std::function<void(const Event&)> handler, Meet meet) {
-  if (!handler) return {};
+  if (!handler) {
+    return {};
+  }
   return [handler = std::move(handler), meet](const Event& event) {
     meet(event.task);
     handler(event);
@@ -46,7 +48,9 @@ void SchedulingExecutor::pass_handlers_on() {
 }
 
 TaskIndex SchedulingExecutor::add(const std::shared_ptr<Timer>& timer, const TaskOptions& options) {
-  if (timer == nullptr) throw std::invalid_argument{"cannot add a timer that is null"};
+  if (timer == nullptr) {
+    throw std::invalid_argument{"cannot add a timer that is null"};
+  }
   Task task = describe(timer->get_name(), TaskKind::timer, options);
   if (timer->uses_sim_time()) {
     throw ScheduleError(
@@ -66,11 +70,11 @@ TaskIndex SchedulingExecutor::add(const std::shared_ptr<Timer>& timer, const Tas
 }
 
 // `binding`: what only subscriptions have.
-TaskIndex SchedulingExecutor::add(std::shared_ptr<TaskSource> source, const TaskOptions& options,
-                                  executor::Binding binding) {
+TaskIndex SchedulingExecutor::add(const std::shared_ptr<TaskSource>& source,
+                                  const TaskOptions& options, executor::Binding binding) {
   binding.inputs = inputs_of(options);
   binding.kernel_deadline = options.kernel_deadline;
-  return tasks_->add(*core_, std::move(source), std::move(binding));
+  return tasks_->add(*core_, source, std::move(binding));
 }
 
 TaskIndex SchedulingExecutor::add(const std::shared_ptr<SubscriptionBase>& subscription,
@@ -103,7 +107,9 @@ void SchedulingExecutor::add_node(const Node& node, const TaskOptions& options) 
                                 "to name them"};
   }
   for (const auto& timer : node.get_timers()) {
-    if (!tasks_->has(timer.get())) add(timer, options);
+    if (!tasks_->has(timer.get())) {
+      add(timer, options);
+    }
   }
   for (const auto& subscription : node.get_subscriptions()) {
     if (subscription->has_callback() && !tasks_->has(subscription.get())) {

@@ -28,12 +28,16 @@ bool is_sim_time_asked_for(const rcl_arguments_t& arguments, const std::string& 
   rcl_params_t* found = nullptr;
   check(rcl_arguments_get_param_overrides(&arguments, &found), "cannot read the parameters",
         "node '" + node_name + "'");
-  if (found == nullptr) return false;
+  if (found == nullptr) {
+    return false;
+  }
   const std::unique_ptr<rcl_params_t, decltype(&rcl_yaml_node_struct_fini)> parameters{
       found, &rcl_yaml_node_struct_fini};
   bool asked = false;
   for (std::size_t node = 0; node < parameters->num_nodes; ++node) {
-    if (!matches(parameters->node_names[node], node_name)) continue;
+    if (!matches(parameters->node_names[node], node_name)) {
+      continue;
+    }
     const rcl_node_params_t& of_node = parameters->params[node];
     for (std::size_t i = 0; i < of_node.num_params; ++i) {
       const rcl_variant_t& value = of_node.parameter_values[i];

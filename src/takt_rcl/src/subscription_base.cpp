@@ -33,7 +33,9 @@ SubscriptionBase::SubscriptionBase(std::shared_ptr<detail::NodeHandle> node,
       notice_{std::make_unique<detail::Notice>(qos.depth())} {
   rcl_subscription_options_t rcl_options = rcl_subscription_get_default_options();
   rcl_options.qos = qos.get_rmw_qos_profile();
-  if (options.loaned_messages) rcl_options.disable_loaned_message = !*options.loaned_messages;
+  if (options.loaned_messages) {
+    rcl_options.disable_loaned_message = !*options.loaned_messages;
+  }
   uses_intra_process_ = node_->context->use_intra_process && options.use_intra_process &&
                         rcl_options.disable_loaned_message &&
                         qos.durability() != RMW_QOS_POLICY_DURABILITY_TRANSIENT_LOCAL;
@@ -61,11 +63,15 @@ SubscriptionBase::~SubscriptionBase() {
 }
 
 void SubscriptionBase::stop_listening() noexcept {
-  if (!listening_) return;
+  if (!listening_) {
+    return;
+  }
   detail::log_failure(
       rcl_subscription_set_on_new_message_callback(&subscription_, nullptr, nullptr),
       "cannot clear a callback");
-  if (detail::Notice* const local = local_notice()) local->set(nullptr);
+  if (detail::Notice* const local = local_notice()) {
+    local->set(nullptr);
+  }
   notice_->set(nullptr);
   listening_ = false;
 }
@@ -74,6 +80,7 @@ void SubscriptionBase::listen(std::function<void(std::size_t)> function) {
   if (!listening_) {
     // noexcept: an exception must not travel through the C code of the middleware.
     const auto call = [](const void* notice, std::size_t count) noexcept {
+      // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): C hands back what it was given
       static_cast<detail::Notice*>(const_cast<void*>(notice))->call(count);
     };
     const rcl_ret_t code =
@@ -124,7 +131,9 @@ void SubscriptionBase::claim(const void* owner, std::function<void(std::size_t)>
 }
 
 void SubscriptionBase::release(const void* owner) noexcept {
-  if (owner_.load() != owner) return;
+  if (owner_.load() != owner) {
+    return;
+  }
   stop_listening();
   owner_.store(nullptr);
 }
@@ -157,24 +166,32 @@ Status SubscriptionBase::take_message(void* message, MessageInfo& info) noexcept
   const std::uint64_t waiting = notice_->waiting();
   rmw_message_info_t rmw_info = rmw_get_zero_initialized_message_info();
   const Status status = detail::to_status(rcl_take(&subscription_, message, &rmw_info, nullptr));
-  if (status) set_info(info, rmw_info);
+  if (status) {
+    set_info(info, rmw_info);
+  }
   count_taken(status, waiting);
   return status;
 }
 
 bool SubscriptionBase::take_announced(void* message, MessageInfo& info) noexcept {
-  if (listening_ && notice_->waiting() == 0) return false;
+  if (listening_ && notice_->waiting() == 0) {
+    return false;
+  }
   return static_cast<bool>(take_message(message, info));
 }
 
 Status SubscriptionBase::take_loan(void*& message, MessageInfo& info) noexcept {
   // rcl itself takes loans also where the subscription was created without them.
-  if (!can_loan_messages()) return Status{RCL_RET_UNSUPPORTED};
+  if (!can_loan_messages()) {
+    return Status{RCL_RET_UNSUPPORTED};
+  }
   const std::uint64_t waiting = notice_->waiting();
   rmw_message_info_t rmw_info = rmw_get_zero_initialized_message_info();
   const Status status =
       detail::to_status(rcl_take_loaned_message(&subscription_, &message, &rmw_info, nullptr));
-  if (status) set_info(info, rmw_info);
+  if (status) {
+    set_info(info, rmw_info);
+  }
   count_taken(status, waiting);
   return status;
 }

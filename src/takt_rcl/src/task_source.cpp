@@ -19,7 +19,9 @@ SchedulingExecutor::TaskSource::TaskSource(Tasks& tasks, sched::Task description
       subscription{std::move(fed_by)},
       tasks_{tasks},
       writes_{options.writes} {
-  for (const ReadFrom& read : options.reads) reads.push_back(read.subscription);
+  for (const ReadFrom& read : options.reads) {
+    reads.push_back(read.subscription);
+  }
 }
 
 executor::Outcome SchedulingExecutor::TaskSource::run(const Job& job) {
@@ -36,13 +38,17 @@ executor::Outcome SchedulingExecutor::TaskSource::run(const Job& job) {
 }
 
 void SchedulingExecutor::TaskSource::arm(const executor::ReleaseHandle& release) {
-  if (subscription == nullptr) return;
+  if (subscription == nullptr) {
+    return;
+  }
   subscription->claim(
       &tasks_, [release](std::size_t count) { release.notify(static_cast<std::uint32_t>(count)); });
 }
 
 void SchedulingExecutor::TaskSource::disarm() noexcept {
-  if (subscription == nullptr) return;
+  if (subscription == nullptr) {
+    return;
+  }
   try {
     subscription->claim(&tasks_, nullptr);  // what comes is remembered for whoever listens next
   } catch (const RclError& error) {

@@ -26,6 +26,8 @@ class LoanedMessage {
     }
     return *this;
   }
+  LoanedMessage(const LoanedMessage&) = delete;
+  LoanedMessage& operator=(const LoanedMessage&) = delete;
   ~LoanedMessage() { give_back(); }
 
   // False: nothing was lent, or it was moved from or published. Must be true to use get().
@@ -44,7 +46,9 @@ class LoanedMessage {
   [[nodiscard]] MessageT* release() noexcept { return std::exchange(message_, nullptr); }
 
   void give_back() noexcept {
-    if (message_ != nullptr) publisher_->return_loan(std::exchange(message_, nullptr));
+    if (message_ != nullptr) {
+      publisher_->return_loan(std::exchange(message_, nullptr));
+    }
   }
 
   std::shared_ptr<PublisherBase> publisher_;

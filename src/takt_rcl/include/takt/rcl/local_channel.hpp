@@ -41,7 +41,9 @@ class LocalChannel {
 
   // The readers now, null when there are none. The list does not change; it keeps its queues alive.
   [[nodiscard]] std::shared_ptr<const Queues> queues() const noexcept {
-    if (!used_.load(std::memory_order_acquire)) return nullptr;
+    if (!used_.load(std::memory_order_acquire)) {
+      return nullptr;
+    }
     const std::lock_guard lock{mutex_};
     return queues_;
   }
@@ -65,7 +67,9 @@ class LocalChannel {
   void change(Function function) {
     const std::lock_guard changing{change_mutex_};
     auto changed = std::make_shared<Queues>();
-    if (const auto present = queues()) *changed = *present;
+    if (const auto present = queues()) {
+      *changed = *present;
+    }
     function(*changed);
     std::shared_ptr<const Queues> former = changed->empty() ? nullptr : std::move(changed);
     const std::lock_guard lock{mutex_};
@@ -83,12 +87,13 @@ class LocalChannel {
 
 // The channel of that topic (its full name) and type in the node's context, null where the context
 // has intra-process delivery off. Made by `make` when it is the first of its kind.
-[[nodiscard]] std::shared_ptr<void> find_channel(NodeHandle& node, const std::string& topic,
+[[nodiscard]] std::shared_ptr<void> find_channel(const NodeHandle& node, const std::string& topic,
                                                  std::type_index type,
                                                  std::shared_ptr<void> (*make)());
 
 template <class MessageT>
-std::shared_ptr<LocalChannel<MessageT>> find_channel(NodeHandle& node, const std::string& topic) {
+std::shared_ptr<LocalChannel<MessageT>> find_channel(const NodeHandle& node,
+                                                     const std::string& topic) {
   return std::static_pointer_cast<LocalChannel<MessageT>>(find_channel(
       node, topic, typeid(MessageT),
       []() -> std::shared_ptr<void> { return std::make_shared<LocalChannel<MessageT>>(); }));

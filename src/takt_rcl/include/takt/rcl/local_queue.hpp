@@ -66,7 +66,9 @@ class LocalQueue {
   // The oldest. False when there is none.
   [[nodiscard]] bool pop(Parcel<MessageT>& parcel) noexcept {
     const std::lock_guard lock{mutex_};
-    if (size_ == 0) return false;
+    if (size_ == 0) {
+      return false;
+    }
     parcel = std::move(slots_[first_]);
     first_ = after(first_, 1);
     --size_;

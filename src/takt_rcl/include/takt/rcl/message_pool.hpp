@@ -57,7 +57,9 @@ class MessagePool {
     }
     auto message = std::make_shared<MessageT>();
     const std::lock_guard lock{mutex_};
-    if (messages_.size() < allowed_) messages_.push_back(message);
+    if (messages_.size() < allowed_) {
+      messages_.push_back(message);
+    }
     return message;
   }
 

@@ -19,7 +19,7 @@ class Notice {
   using Function = std::function<void(std::size_t)>;
 
   // Of a source that keeps the newest `depth` messages.
-  explicit Notice(std::size_t depth) noexcept : depth_{depth} {}
+  explicit Notice(std::size_t depth) : depth_{depth} {}
 
   // Waits for a call that is under way. The new function is called at once with what was announced
   // and not taken; what is announced meanwhile reaches either the former one or the new one.
@@ -27,14 +27,18 @@ class Notice {
     const std::lock_guard lock{mutex_};
     function_.swap(function);
     const std::size_t left = std::min<std::size_t>(waiting(), depth_);
-    if (function_ && left > 0) function_(left);
+    if (function_ && left > 0) {
+      function_(left);
+    }
   }
 
   // So many messages arrived. From any thread.
   void call(std::size_t count) noexcept {
     const std::lock_guard lock{mutex_};
     announced_.store(announced_.load(std::memory_order_relaxed) + count, std::memory_order_release);
-    if (function_) function_(count);
+    if (function_) {
+      function_(count);
+    }
   }
 
   // So many messages, announced by now or soon, are there no more. From one thread at a time.

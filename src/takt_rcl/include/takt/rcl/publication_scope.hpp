@@ -32,7 +32,9 @@ class PublicationScope {
 
   // By publishers, for every message that was handed over.
   static void count(const PublisherBase& publisher) noexcept {
-    if (current != nullptr) current->mark(publisher);
+    if (current != nullptr) {
+      current->mark(publisher);
+    }
   }
 
  private:

@@ -39,16 +39,22 @@ class Publisher final : public PublisherBase {
   Status publish(const MessageT& message) noexcept {
     const Readers readers = local_readers();
     const Status status = publish_remotely(readers, &message);
-    if (status && readers.count > 0) hand_over_copy(readers, message);
+    if (status && readers.count > 0) {
+      hand_over_copy(readers, message);
+    }
     return status;
   }
 
   // Consumes the message, published or not. A null pointer gives RCL_RET_INVALID_ARGUMENT.
   Status publish(std::unique_ptr<MessageT> message) noexcept {
-    if (!message) return publish_message(nullptr);
+    if (!message) {
+      return publish_message(nullptr);
+    }
     const Readers readers = local_readers();
     const Status status = publish_remotely(readers, message.get());
-    if (status && readers.count > 0) hand_over(readers, std::move(message));
+    if (status && readers.count > 0) {
+      hand_over(readers, std::move(message));
+    }
     return status;
   }
 
@@ -63,10 +69,14 @@ class Publisher final : public PublisherBase {
   // unique_ptr get a copy. A null pointer gives RCL_RET_INVALID_ARGUMENT.
   Status publish(std::shared_ptr<MessageT>&& message) noexcept {
     const std::shared_ptr<const MessageT> mine = std::move(message);
-    if (!mine) return publish_message(nullptr);
+    if (!mine) {
+      return publish_message(nullptr);
+    }
     const Readers readers = local_readers();
     const Status status = publish_remotely(readers, mine.get());
-    if (!status || readers.count == 0) return status;
+    if (!status || readers.count == 0) {
+      return status;
+    }
     if (readers.owning) {
       hand_over(readers, std::make_unique<MessageT>(*mine));
     } else {
@@ -79,7 +89,9 @@ class Publisher final : public PublisherBase {
   // lend this type (can_loan_messages() false) or has no memory left to lend.
   [[nodiscard]] LoanedMessage<MessageT> borrow_loaned_message() noexcept {
     void* message = nullptr;
-    if (!borrow_loan(message)) return {};
+    if (!borrow_loan(message)) {
+      return {};
+    }
     return {shared_from_this(), static_cast<MessageT*>(message)};
   }
 
@@ -87,16 +99,24 @@ class Publisher final : public PublisherBase {
   // publisher, gives RCL_RET_INVALID_ARGUMENT.
   Status publish(LoanedMessage<MessageT>&& loan) noexcept {
     LoanedMessage<MessageT> mine = std::move(loan);
-    if (!mine.is_valid() || !mine.belongs_to(*this)) return publish_loan(nullptr);
+    if (!mine.is_valid() || !mine.belongs_to(*this)) {
+      return publish_loan(nullptr);
+    }
     const Readers readers = local_readers();
     if (readers.count > 0) {
       // Before the middleware owns it: readers of this context get a copy.
-      if (!is_valid()) return publish_message(&mine.get());
+      if (!is_valid()) {
+        return publish_message(&mine.get());
+      }
       hand_over_copy(readers, mine.get());
-      if (!needs_middleware(readers.count)) return Status{};
+      if (!needs_middleware(readers.count)) {
+        return Status{};
+      }
     }
     const Status status = publish_loan(&mine.get());
-    if (status) static_cast<void>(mine.release());  // the middleware owns it now
+    if (status) {
+      static_cast<void>(mine.release());  // the middleware owns it now
+    }
     return status;
   }
 
@@ -111,11 +131,17 @@ class Publisher final : public PublisherBase {
 
   [[nodiscard]] Readers local_readers() const noexcept {
     Readers readers;
-    if (channel_ == nullptr) return readers;
+    if (channel_ == nullptr) {
+      return readers;
+    }
     readers.queues = channel_->queues();
-    if (readers.queues == nullptr) return readers;
+    if (readers.queues == nullptr) {
+      return readers;
+    }
     for (const auto& queue : *readers.queues) {
-      if (!queue->hears(is_reliable())) continue;
+      if (!queue->hears(is_reliable())) {
+        continue;
+      }
       ++readers.count;
       readers.owning = readers.count == 1 && queue->owning();
     }
@@ -123,7 +149,9 @@ class Publisher final : public PublisherBase {
   }
 
   Status publish_remotely(const Readers& readers, const void* message) noexcept {
-    if (readers.count > 0 && is_valid() && !needs_middleware(readers.count)) return Status{};
+    if (readers.count > 0 && is_valid() && !needs_middleware(readers.count)) {
+      return Status{};
+    }
     return publish_message(message);
   }
 
@@ -159,7 +187,9 @@ class Publisher final : public PublisherBase {
     }
     // When all have it: the first one that is told may run at once.
     for (const auto& queue : *readers.queues) {
-      if (queue->hears(is_reliable())) queue->notice.call(1);
+      if (queue->hears(is_reliable())) {
+        queue->notice.call(1);
+      }
     }
   }
 

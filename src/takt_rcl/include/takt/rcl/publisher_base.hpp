@@ -27,6 +27,8 @@ class PublisherBase : public std::enable_shared_from_this<PublisherBase> {
  public:
   PublisherBase(const PublisherBase&) = delete;
   PublisherBase& operator=(const PublisherBase&) = delete;
+  PublisherBase(PublisherBase&&) = delete;
+  PublisherBase& operator=(PublisherBase&&) = delete;
 
   // Subscriptions connected now, of all processes, those of this context included; 0 also when the
   // middleware cannot tell.

@@ -26,6 +26,8 @@ class ReceivedLoan {
     }
     return *this;
   }
+  ReceivedLoan(const ReceivedLoan&) = delete;
+  ReceivedLoan& operator=(const ReceivedLoan&) = delete;
   ~ReceivedLoan() { give_back(); }
 
   // False: nothing was taken, or it was moved from or given back. Must be true to use get().
@@ -34,7 +36,9 @@ class ReceivedLoan {
 
   // Returns the memory now; get() must not be used afterwards.
   void give_back() noexcept {
-    if (message_ != nullptr) subscription_->return_loan(std::exchange(message_, nullptr));
+    if (message_ != nullptr) {
+      subscription_->return_loan(std::exchange(message_, nullptr));
+    }
   }
 
  private:

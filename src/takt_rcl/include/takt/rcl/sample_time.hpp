@@ -27,6 +27,8 @@ class SampleTimeScope {
   ~SampleTimeScope();
   SampleTimeScope(const SampleTimeScope&) = delete;
   SampleTimeScope& operator=(const SampleTimeScope&) = delete;
+  SampleTimeScope(SampleTimeScope&&) = delete;
+  SampleTimeScope& operator=(SampleTimeScope&&) = delete;
 
  private:
   std::optional<os::TimePoint> outer_;

@@ -106,7 +106,7 @@ class SchedulingExecutor {
  private:
   class Tasks;
   class TaskSource;
-  TaskIndex add(std::shared_ptr<TaskSource> source, const TaskOptions& options,
+  TaskIndex add(const std::shared_ptr<TaskSource>& source, const TaskOptions& options,
                 executor::Binding binding);
   void pass_handlers_on();
   template <class Handler>

@@ -46,14 +46,18 @@ class Subscription final : public SubscriptionBase {
         depth_{std::max<std::size_t>(qos.depth(), 1)} {
     constexpr std::size_t own_messages = 3;  // in hand, latest, and one that a user still reads
     pool_.grow(own_messages);
-    if (!uses_intra_process()) return;
+    if (!uses_intra_process()) {
+      return;
+    }
     channel_ = detail::find_channel<MessageT>(*node_, get_topic_name());
     queue_ = std::make_shared<Queue>(
         depth_, qos.reliability() == RMW_QOS_POLICY_RELIABILITY_RELIABLE, callback_.owning());
     channel_->add(queue_);
   }
   ~Subscription() override {
-    if (queue_) channel_->remove(queue_);
+    if (queue_) {
+      channel_->remove(queue_);
+    }
     stop_listening();
   }
   Subscription(const Subscription&) = delete;
@@ -87,7 +91,9 @@ class Subscription final : public SubscriptionBase {
     loan.give_back();
     void* message = nullptr;
     const Status status = take_loan(message, info);
-    if (status) loan = {shared_from_this(), static_cast<MessageT*>(message)};
+    if (status) {
+      loan = {shared_from_this(), static_cast<MessageT*>(message)};
+    }
     return status;
   }
 
@@ -97,7 +103,9 @@ class Subscription final : public SubscriptionBase {
     // Each source holds `depth` messages at most; what comes meanwhile waits for the next time.
     for (std::size_t i = 0; mine && i < 2 * depth_; ++i) {
       Parcel parcel;
-      if (!next(parcel)) break;
+      if (!next(parcel)) {
+        break;
+      }
       accept(std::move(parcel));
       ++delivered.count;
       if (turn_.awaited()) {  // for one callback, not for all of these
@@ -105,7 +113,9 @@ class Subscription final : public SubscriptionBase {
         mine = take_turn_to_read();
       }
     }
-    if (mine) turn_.give_back();
+    if (mine) {
+      turn_.give_back();
+    }
     delivered.sampled = sampled();
     return delivered;
   }
@@ -117,7 +127,9 @@ class Subscription final : public SubscriptionBase {
   executor::Delivered deliver_newest() noexcept override {
     return deliver_one([this](Parcel& newest) {
       std::size_t found = 0;
-      for (Parcel parcel; found < 2 * depth_ && next(parcel); ++found) newest = std::move(parcel);
+      for (Parcel parcel; found < 2 * depth_ && next(parcel); ++found) {
+        newest = std::move(parcel);
+      }
       return found > 0;
     });
   }
@@ -125,6 +137,11 @@ class Subscription final : public SubscriptionBase {
   [[nodiscard]] bool has_callback() const noexcept override { return static_cast<bool>(callback_); }
   [[nodiscard]] std::uint64_t dropped() const noexcept override {
     return queue_ ? queue_->dropped() : 0;
+  }
+
+ protected:
+  [[nodiscard]] detail::Notice* local_notice() noexcept override {
+    return queue_ ? &queue_->notice : nullptr;
   }
 
  private:
@@ -146,21 +163,33 @@ class Subscription final : public SubscriptionBase {
       delivered.count = 1;
     }
     delivered.sampled = sampled();  // nobody changes it before the turn is given back
-    if (mine) turn_.give_back();
+    if (mine) {
+      turn_.give_back();
+    }
     return delivered;
   }
 
   // The next message of either source. One without a callback of its own memory is taken into
   // memory that is used again.
   [[nodiscard]] bool next(Parcel& parcel) noexcept {
-    if (queue_ && queue_->pop(parcel)) return true;
+    if (queue_ && queue_->pop(parcel)) {
+      return true;
+    }
     if (callback_.owning()) {
-      if (!spare_) spare_ = std::make_unique<MessageT>();
-      if (!take_announced(spare_.get(), parcel.info)) return false;
+      if (!spare_) {
+        spare_ = std::make_unique<MessageT>();
+      }
+      if (!take_announced(spare_.get(), parcel.info)) {
+        return false;
+      }
       parcel.owned = std::move(spare_);
     } else {
-      if (!in_hand_) in_hand_ = pool_.get();
-      if (!take_announced(in_hand_.get(), parcel.info)) return false;
+      if (!in_hand_) {
+        in_hand_ = pool_.get();
+      }
+      if (!take_announced(in_hand_.get(), parcel.info)) {
+        return false;
+      }
       parcel.shared = std::move(in_hand_);
     }
     parcel.sampled = detail::sample_time_of(parcel.info);
@@ -182,7 +211,9 @@ class Subscription final : public SubscriptionBase {
   // Of the newest message that was delivered to its end.
   [[nodiscard]] std::optional<os::TimePoint> sampled() const noexcept {
     const std::int64_t count = sampled_.load(std::memory_order_acquire);
-    if (count == never) return std::nullopt;
+    if (count == never) {
+      return std::nullopt;
+    }
     return os::TimePoint{std::chrono::nanoseconds{count}};
   }
 
@@ -198,10 +229,6 @@ class Subscription final : public SubscriptionBase {
   std::atomic<std::int64_t> sampled_{never};
   mutable executor::PriorityMutex latest_mutex_;
   std::shared_ptr<const MessageT> latest_;
-
-  [[nodiscard]] detail::Notice* local_notice() noexcept override {
-    return queue_ ? &queue_->notice : nullptr;
-  }
 };
 
 }  // namespace takt

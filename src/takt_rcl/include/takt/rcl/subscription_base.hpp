@@ -29,9 +29,15 @@ class Notice;
 
 // As an executor::Input it hands every message that is pending to its callback, or keeps the newest
 // one where it has none.
+// NOLINTNEXTLINE(cppcoreguidelines-virtual-class-destructor): ended by shared pointers alone
 class SubscriptionBase : public executor::Input,
                          public std::enable_shared_from_this<SubscriptionBase> {
  public:
+  SubscriptionBase(const SubscriptionBase&) = delete;
+  SubscriptionBase& operator=(const SubscriptionBase&) = delete;
+  SubscriptionBase(SubscriptionBase&&) = delete;
+  SubscriptionBase& operator=(SubscriptionBase&&) = delete;
+
   // `function(count)` is called for every `count` messages that arrived, instead of waiting in a
   // wait set. It must be noexcept and must not block, wait, take, or set callbacks: it runs on a
   // thread of the middleware, under the middleware's lock of this subscription, and delays every

@@ -20,7 +20,7 @@ namespace takt {
 // subscription's own callback, or into its latest().
 struct ReadFrom {
   template <class SubscriptionT>
-  // NOLINTNEXTLINE(google-explicit-constructor): .reads = {scan, {odometry, 20ms}}
+  // NOLINTNEXTLINE(*-explicit-constructor): .reads = {scan, {odometry, 20ms}}
   ReadFrom(std::shared_ptr<SubscriptionT> from, std::chrono::nanoseconds oldest = {})
       : subscription{std::move(from)}, max_age{oldest} {}
 

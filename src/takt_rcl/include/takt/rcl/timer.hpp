@@ -40,7 +40,9 @@ class Timer {
   // once. Throws std::logic_error when somebody has claimed it.
   void claim(const void* owner) {
     const void* present = nullptr;
-    if (owner_.compare_exchange_strong(present, owner)) return;
+    if (owner_.compare_exchange_strong(present, owner)) {
+      return;
+    }
     throw std::logic_error{"timer '" + name_ +
                            "': another executor has it; create one timer for each executor"};
   }
