@@ -90,7 +90,7 @@ class ExhaustiveSets : public RandomTasks {
   using RandomTasks::RandomTasks;
 
   ExhaustiveSet draw(const std::string& policy) {
-    ExhaustiveSet set{.policy = policy, .rule = rule_of(policy)};
+    ExhaustiveSet set{.policy = policy, .rule = rule_of(policy), .tasks = {}};
     const bool constrained =
         policy == "dm" || policy == "p-rm" || policy == "cw-edf" || chance(0.4);
     const bool groups = (set.rule == Rule::fp || set.rule == Rule::edf) && chance(0.4);
@@ -120,7 +120,7 @@ class ExhaustiveSets : public RandomTasks {
 
   // Timers alone, for the closed tests.
   ExhaustiveSet draw_plain(const std::string& policy) {
-    ExhaustiveSet set{.policy = policy, .rule = rule_of(policy)};
+    ExhaustiveSet set{.policy = policy, .rule = rule_of(policy), .tasks = {}};
     const Form form{.most_deadline = 1.8, .groups = policy == "fp" && chance(0.5)};
     while (set.tasks.empty()) {
       for (const OracleTask& task : tasks(form)) {

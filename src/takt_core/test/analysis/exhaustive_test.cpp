@@ -148,8 +148,8 @@ TEST_P(EveryRun, keeps_to_its_bounds) {
 INSTANTIATE_TEST_SUITE_P(Policies, EveryRun,
                          testing::Values("fp", "rm", "dm", "edf", "np-fp", "np-edf", "p-rm",
                                          "cw-edf"),
-                         [](const auto& info) {
-                           std::string name = info.param;
+                         [](const auto& policy) {
+                           std::string name = policy.param;
                            std::ranges::replace(name, '-', '_');
                            return name;
                          });
