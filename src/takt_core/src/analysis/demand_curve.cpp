@@ -28,7 +28,7 @@ DemandCurve::DemandCurve(std::span<const Load> loads, bool preemptive) {
   for (std::size_t i = 0; i < loads.size(); ++i) {
     const Load& load = loads[i];
     // An interrupt is served at once: due in the moment in which it comes.
-    entries_.push_back({.releases = load.releases,
+    entries_.push_back({.releases = ArrivalCount{load.releases},
                         .execution = load.execution,
                         .delay = load.interrupt ? -load.lag : load.deadline - load.lag});
     shares_.push_back(utilisation(load));
@@ -44,9 +44,50 @@ DemandCurve::DemandCurve(std::span<const Load> loads, bool preemptive) {
           {.from = from, .until = until, .longest = load.execution - nanoseconds{1}});
     }
   }
+  add_blocks();
+}
+
+void DemandCurve::add_blocks() {
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    const Entry& entry = entries_[i];
+    const Arrivals& releases = entry.releases.arrivals();
+    if (releases.period.count() <= 0 || releases.distance.count() > 0) {
+      blocks_.clear();
+      return;
+    }
+    if (i % 4 == 0) {
+      blocks_.emplace_back();
+    }
+    Block& block = blocks_.back();
+    // Half a nanosecond on top keeps the quotient away from integers, whichever way it is rounded.
+    block.delay[i % 4] = static_cast<double>((entry.delay - releases.jitter).count()) - 0.5;
+    block.per_ns[i % 4] = 1 / static_cast<double>(releases.period.count());
+    block.execution[i % 4] = static_cast<double>(entry.execution.count());
+    blocks_from_ = std::max(blocks_from_, entry.delay);
+    work_ += entry.execution;
+  }
+}
+
+// All numbers are integers below 2^53, so doubles hold them exactly.
+std::optional<nanoseconds> DemandCurve::at_once(nanoseconds length) const noexcept {
+  constexpr nanoseconds most{std::int64_t{1} << 50};
+  if (blocks_.empty() || length < blocks_from_ || length > most || work_ > most) {
+    return {};
+  }
+  constexpr double rounds = 6755399441055744;  // 1.5 * 2^52: adding it leaves no room for fractions
+  const auto time = static_cast<double>(length.count());
+  Lanes sum{};
+  for (const Block& block : blocks_) {
+    const Lanes periods = ((time - block.delay) * block.per_ns - 0.5 + rounds) - rounds;
+    sum += periods * block.execution;
+  }
+  return work_ + nanoseconds{static_cast<std::int64_t>(sum[0] + sum[1] + sum[2] + sum[3])};
 }
 
 nanoseconds DemandCurve::at(nanoseconds length) const noexcept {
+  if (const auto sum = at_once(length)) {
+    return *sum;
+  }
   nanoseconds sum{0};
   for (const Entry& entry : entries_) {
     const nanoseconds window = length - entry.delay;
@@ -107,7 +148,8 @@ std::optional<nanoseconds> DemandCurve::horizon() const noexcept {
   nanoseconds least{0};
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     const Entry& entry = entries_[i];
-    const nanoseconds slack = entry.releases.period + entry.releases.jitter - entry.delay;
+    const Arrivals& releases = entry.releases.arrivals();
+    const nanoseconds slack = releases.period + releases.jitter - entry.delay;
     share += shares_[i];
     constant += static_cast<double>(slack.count()) * shares_[i];
     least = std::max(least, -slack);

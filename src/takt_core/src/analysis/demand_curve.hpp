@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "arrival_count.hpp"
 #include "takt/analysis/load.hpp"
 
 namespace takt::analysis {
@@ -44,9 +45,16 @@ class DemandCurve {
 
  private:
   struct Entry {
-    Arrivals releases;
+    ArrivalCount releases;
     nanoseconds execution;
     nanoseconds delay;
+  };
+  // Four entries, for lengths in which each of them has an event: computed together.
+  using Lanes [[gnu::vector_size(4 * sizeof(double))]] = double;
+  struct Block {
+    Lanes delay{};
+    Lanes per_ns{};
+    Lanes execution{};
   };
   struct Blocker {
     nanoseconds from;   // blocks what is due within this time ...
@@ -54,7 +62,13 @@ class DemandCurve {
     nanoseconds longest;
   };
 
+  void add_blocks();
+  [[nodiscard]] std::optional<nanoseconds> at_once(nanoseconds length) const noexcept;
+
   std::vector<Entry> entries_;  // by load
+  std::vector<Block> blocks_;   // the same; none where something else than the period counts
+  nanoseconds blocks_from_{0};
+  nanoseconds work_{0};  // one job of each entry
   std::vector<Blocker> blockers_;
   std::vector<double> shares_;
 };

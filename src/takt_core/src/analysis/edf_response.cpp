@@ -17,7 +17,7 @@ class DeadlineTest {
   DeadlineTest(std::span<const Load> loads, bool preemptive, Effort& effort)
       : loads_(loads), preemptive_(preemptive), effort_(effort), curve_(loads, preemptive) {
     for (const Load& load : loads) {
-      noticed_.push_back(load.noticed());
+      noticed_.emplace_back(load.noticed());
     }
   }
 
@@ -154,7 +154,7 @@ class DeadlineTest {
   bool preemptive_;
   Effort& effort_;
   DemandCurve curve_;
-  std::vector<Arrivals> noticed_;
+  std::vector<ArrivalCount> noticed_;
 };
 
 }  // namespace

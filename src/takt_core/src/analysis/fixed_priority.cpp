@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "arrival_count.hpp"
+#include "busy_period.hpp"
 #include "suspension.hpp"
 
 namespace takt::analysis {
@@ -14,7 +16,7 @@ constexpr std::int64_t most_steps_of_one = 500'000;
 
 // A load as the loops want it: interference by what the core notices.
 struct Other {
-  Arrivals noticed;
+  ArrivalCount noticed;
   nanoseconds execution;
 };
 
@@ -26,32 +28,47 @@ class LevelTest {
     for (std::size_t i = 0; i < loads.size(); ++i) {
       const Load& load = loads[i];
       if (load.level > own_.level) {
-        higher_.push_back({.noticed = load.noticed(), .execution = load.execution});
+        higher_.push_back({.noticed = ArrivalCount{load.noticed()}, .execution = load.execution});
         if (load.level > threshold_) {
           above_threshold_.push_back(higher_.back());
         }
         preempted_share_ += utilisation(load);
+        preempted_early_ += early_work(load);
       } else if (load.level == own_.level) {
         share_ += utilisation(load);
+        early_ += early_work(load);
         if (i != index) {
-          equal_.push_back({.noticed = load.noticed(), .execution = load.execution});
+          equal_.push_back({.noticed = ArrivalCount{load.noticed()}, .execution = load.execution});
         }
       } else if (load.ceiling >= own_.level && load.execution.count() > 0) {
         blocking_ = std::max(blocking_, load.execution - nanoseconds{1});
       }
     }
     share_ += preempted_share_;
+    early_ += preempted_early_;
+    // Only then it takes time to say whether the level has too much to do.
+    if (share_ > 1 - 1e-9) {
+      std::vector<Load> level;
+      for (std::size_t i = 0; i < loads.size(); ++i) {
+        if (loads[i].level >= own_.level) {
+          level.push_back(loads[i]);
+          // How late the core notices it shifts its jobs, and adds none to the level.
+          level.back().lag = i == index && alone() ? nanoseconds{0} : loads[i].lag;
+        }
+      }
+      bounded_ = has_busy_period(level, blocking_);
+    }
   }
 
   // Stops at the first job whose response is above `limit`, with that response.
   Response run(nanoseconds limit) {
     Response result{.bound = {}, .blocking = blocking_};
-    if (!bounded()) {
+    if (!bounded_) {
       return result;
     }
     const bool keeps_core = threshold_ > own_.level;
     nanoseconds busy = never;  // the length of the level's busy period, where it is needed
-    if (keeps_core || !equal_.empty()) {
+    if (!alone()) {
       const auto found = busy_period();
       if (!found) {
         return result;
@@ -79,8 +96,8 @@ class LevelTest {
   }
 
  private:
-  // A level that is exactly full may have a busy period; one that overflows has no end.
-  [[nodiscard]] bool bounded() const noexcept { return share_ <= 1 + 1e-12; }
+  // Each of its jobs can be looked at without the others of its level.
+  [[nodiscard]] bool alone() const noexcept { return threshold_ == own_.level && equal_.empty(); }
 
   // The work of equal priorities that is released up to `at`, this job's included. Of its own task
   // that is the jobs before it; of the others all that may have been noticed or released by then.
@@ -120,14 +137,8 @@ class LevelTest {
     }
   }
 
-  // No solution is shorter than this (Sjödin & Hansson 1998).
   [[nodiscard]] nanoseconds at_least(nanoseconds work) const noexcept {
-    const double room = 1 - preempted_share_;
-    if (room < 1e-6) {
-      return work;
-    }
-    const double time = static_cast<double>(work.count()) / room * (1 - 1e-9);
-    return std::max(work, nanoseconds{static_cast<std::int64_t>(time)});
+    return least_time(work, preempted_share_, preempted_early_);
   }
 
   std::optional<nanoseconds> finish(nanoseconds at) {
@@ -152,8 +163,9 @@ class LevelTest {
     std::vector<Other> all = higher_;
     all.insert(all.end(), equal_.begin(), equal_.end());
     // Own jobs as the core notices them, so that the period covers every one of them.
-    all.push_back({.noticed = own_.noticed(), .execution = own_.execution});
-    return fixpoint(blocking_, all, blocking_ + own_.execution, false);
+    all.push_back({.noticed = ArrivalCount{own_.noticed()}, .execution = own_.execution});
+    const nanoseconds from = blocking_ + own_.execution;
+    return fixpoint(blocking_, all, std::max(from, least_time(blocking_, share_, early_)), false);
   }
 
   const Load& own_;
@@ -163,8 +175,11 @@ class LevelTest {
   std::vector<Other> above_threshold_;
   std::vector<Other> equal_;
   nanoseconds blocking_{0};
+  bool bounded_ = true;
   double preempted_share_ = 0;
+  double preempted_early_ = 0;
   double share_ = 0;
+  double early_ = 0;
 };
 
 // From the highest level downwards, or the other way round.

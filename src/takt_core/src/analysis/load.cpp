@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "takt/analysis/load.hpp"
 
+#include <compare>
 #include <numeric>
 
 namespace takt::analysis {
@@ -9,19 +10,18 @@ namespace {
 // NOLINTNEXTLINE(cppcoreguidelines-use-enum-class): no enum; the compiler's 128-bit integer
 __extension__ using Wide = __int128;
 
-}  // namespace
-
-bool overloaded(std::span<const Load> loads) noexcept {
+// Of the shares of the core together and the whole of it, which is more.
+std::weak_ordering against_whole(std::span<const Load> loads) noexcept {
   constexpr double near = 1e-9;
   double sum = 0;
   for (const Load& load : loads) {
     sum += utilisation(load);
   }
   if (sum < 1 - near) {
-    return false;
+    return std::weak_ordering::less;
   }
   if (!(sum <= 1 + near)) {
-    return true;
+    return std::weak_ordering::greater;
   }
   // sum = whole / parts, exactly, while it fits.
   constexpr Wide limit = Wide{1} << 62;
@@ -33,7 +33,7 @@ bool overloaded(std::span<const Load> loads) noexcept {
     const std::int64_t common = std::gcd(static_cast<std::int64_t>(parts), period);
     const Wide factor = period / common;
     if (parts > limit / factor) {
-      return sum > 1 - 1e-12;
+      return sum > 1 - 1e-12 ? std::weak_ordering::greater : std::weak_ordering::less;
     }
     whole = whole * factor + Wide{execution} * (parts / common);
     parts *= factor;
@@ -44,7 +44,20 @@ bool overloaded(std::span<const Load> loads) noexcept {
       parts /= shrink;
     }
   }
-  return whole > parts;
+  if (whole == parts) {
+    return std::weak_ordering::equivalent;
+  }
+  return whole > parts ? std::weak_ordering::greater : std::weak_ordering::less;
+}
+
+}  // namespace
+
+bool overloaded(std::span<const Load> loads) noexcept {
+  return against_whole(loads) > 0;
+}
+
+bool full(std::span<const Load> loads) noexcept {
+  return against_whole(loads) >= 0;
 }
 
 }  // namespace takt::analysis

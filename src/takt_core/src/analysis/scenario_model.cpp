@@ -10,8 +10,10 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t most_rounds = 1000;
-// A chain whose jitter is above this has no bound that anybody would want.
-constexpr nanoseconds longest_jitter = std::chrono::hours{1};
+// A stream whose jobs pile up like this has no bound that anybody would want: its jitter grows from
+// round to round.
+constexpr nanoseconds long_jitter = 1s;
+constexpr std::int64_t most_periods = 1000;
 
 nanoseconds scaled(nanoseconds time, double factor) {
   if (factor == 1) {
@@ -107,7 +109,7 @@ bool ScenarioModel::propagate(const std::vector<Response>& responses) {
       ends = {.period = writer.releases.period,
               .jitter = writer.releases.jitter + *response - best,
               .distance = best};  // jobs of one task follow each other
-      if (ends.jitter > longest_jitter) {
+      if (ends.jitter > long_jitter && ends.jitter / most_periods > ends.period) {
         ends = {.period = 0ns};
       }
     }

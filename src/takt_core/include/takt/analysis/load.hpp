@@ -80,6 +80,9 @@ inline double utilisation(const Load& load) noexcept {
 // beyond that a share within 1e-12 of 1 counts as too much.
 bool overloaded(std::span<const Load> loads) noexcept;
 
+// Whether they leave none of it.
+bool full(std::span<const Load> loads) noexcept;
+
 struct Response {
   std::optional<nanoseconds> bound = {};  // from the release to the end; none: not found
   nanoseconds blocking{0};                // part of it
