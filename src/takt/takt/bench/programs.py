@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from takt.errors import Failure
-from takt.run import samples, stacks
+from takt.run import process, samples, stacks
 from takt.run.scratch import MEMORY
 
 LIMIT_S = 300.0
@@ -30,9 +30,10 @@ def system(name: str, package: str) -> Path:
 
 def output(command: list[str | Path]) -> str:
     """What a program prints; raises Failure with its last words where it fails."""
-    done = subprocess.run(
-        command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=LIMIT_S
-    )
+    try:
+        done = process.output(command, LIMIT_S)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise Failure(f"{Path(command[0]).name} does not run to its end: {error}") from None
     if done.returncode:
         raise Failure(
             f"{Path(command[0]).name} ended with exit code {done.returncode}: "
