@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 
 from takt.errors import Failure
 from takt.run import process, samples, stacks
-from takt.run.scratch import MEMORY
+from takt.run.scratch import temporary
 
 LIMIT_S = 300.0
 
@@ -78,8 +77,8 @@ def _written(value: object) -> str:
 
 def probe_wakeups(count: int, period_us: int, priority: int, cpu: int) -> NDArray[np.int64]:
     """Wake-up latencies of the raw probe at SCHED_FIFO in ns, the first apart, one process."""
-    with tempfile.TemporaryDirectory(dir=MEMORY) as name:
-        recorded = Path(name) / f"wakeup{samples.SUFFIX}"
+    with temporary() as folder:
+        recorded = folder / f"wakeup{samples.SUFFIX}"
         options = {
             "policy": "fifo",
             "priority": priority,

@@ -38,6 +38,7 @@ COMMANDS = (
     "trace",
     "top",
     "bench",
+    "clean",
     "setup",
 )
 

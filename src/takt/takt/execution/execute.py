@@ -64,7 +64,7 @@ def execute(
     sweep_dead_runs()
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        lock = scratch.open_for(folder)
+        lock = scratch.open_for(folder, resumable=False)
     except OSError as error:
         raise Failure(f"it cannot be written: {error.strerror}", where=str(folder)) from None
     try:
@@ -137,7 +137,7 @@ class _Run:
             nonlocal last_note
             now = time.monotonic()
             if now - last_note > _NOTE_EVERY_S and now - began < _START_S:
-                self._journal.note(_with_children(pids))
+                self._journal.note(pids)
                 last_note = now
             self._progress(now - began)
 
@@ -198,15 +198,3 @@ def _check_cpus(application: Flat) -> None:
             where="cpus",
             remedy=f"name some of {', '.join(map(str, sorted(allowed)))}",
         )
-
-
-def _with_children(pids: list[int]) -> list[int]:
-    """The processes and those that they started: baseline1 has one for each node."""
-    found = list(pids)
-    for pid in found:
-        for task in Path(f"/proc/{pid}/task").glob("*/children"):
-            try:
-                found += map(int, task.read_text(encoding="ascii").split())
-            except OSError:
-                continue  # it has ended meanwhile
-    return found
