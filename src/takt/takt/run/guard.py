@@ -52,7 +52,7 @@ def _become(command: list[str]) -> int:
     try:
         os.execvp(command[0], command)  # noqa: S606 - no shell is wanted
     except OSError as error:
-        sys.stderr.write(f"{command[0]}: {error.strerror}\n")
+        sys.stderr.write(f"{command[0]} does not start: {error.strerror}\n")
         return _NOT_FOUND if isinstance(error, FileNotFoundError) else _NOT_EXECUTABLE
 
 

@@ -177,11 +177,6 @@ def free_bytes(folder: Path) -> int:
     return status.f_bavail * status.f_frsize
 
 
-def is_full(error: OSError) -> bool:
-    """Whether an error means that there is no space left."""
-    return error.errno in {errno.ENOSPC, errno.EDQUOT}
-
-
 def _new_folder(run_folder: Path, memory: Path) -> Path:
     name = f"takt-{os.getuid()}-{secrets.token_hex(4)}"
     if os.access(memory, os.W_OK) and free_bytes(memory) > RESERVE_BYTES:
