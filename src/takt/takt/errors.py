@@ -17,11 +17,22 @@ class TaktError(Exception):
 
     def __str__(self) -> str:
         """``where: what``, as compilers do, so that editors jump there; then the remedy."""
-        text = f"{self.where}: {self.what}" if self.where else self.what
-        return f"{text}\n  remedy: {self.remedy}" if self.remedy else text
+        text = shortened(self.what, 1200)
+        if self.where:
+            text = f"{shortened(self.where, 300)}: {text}"
+        return f"{text}\n  remedy: {shortened(self.remedy, 400)}" if self.remedy else text
 
 
 class Failure(TaktError):
     """Asked rightly, but it did not work out: exit code 1."""
 
     exit_code = 1
+
+
+def shortened(text: str, most: int) -> str:
+    """At most so many characters, with the middle left out: bad input may be of any length."""
+    if len(text) <= most:
+        return text
+    left_out = f" … ({len(text) - most} characters) … "
+    half = (most - len(left_out)) // 2
+    return text[:half] + left_out + text[-half:]

@@ -41,6 +41,27 @@ def memory() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
+    """Makes a file system of a given size."""
+    if os.geteuid() != 0:
+        pytest.skip("mounting a small file system takes root")
+    mounted: list[Path] = []
+
+    def make(size: str) -> Path:
+        place = tmp_path / f"disk{len(mounted)}"
+        place.mkdir()
+        command = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(place)]
+        if subprocess.run(command, capture_output=True).returncode:
+            pytest.skip("this system does not allow mounting a tmpfs")
+        mounted.append(place)
+        return place
+
+    yield make
+    for place in mounted:
+        subprocess.run(["umount", "-l", str(place)], check=True)
+
+
 class Takt:
     """The command line in a process of its own, in a folder of its own."""
 

@@ -161,7 +161,7 @@ auto without_lock(const Body& body) {
     const nb::gil_scoped_release release;
     return body();
   } catch (const std::system_error& error) {
-    PyErr_SetString(PyExc_OSError, error.what());
+    PyErr_SetObject(PyExc_OSError, nb::make_tuple(error.code().value(), error.what()).ptr());
     throw nb::python_error();
   } catch (const application::ParseError& error) {
     throw nb::value_error(error.what());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // app_runner APP.json --approach takt|baseline0|baseline1 --duration-ns N --trace FILE [--seed S]
+#include <csignal>
 #include <cstdio>
 #include <fstream>
 #include <functional>
@@ -103,6 +104,8 @@ int run_all(int argc, char** argv) {
     const Run run = make_run(argc, argv);
     os::StopFlag stop;
     const os::StopOnSignal on_signal{stop};
+    // Whoever started it asked for SIGKILL meanwhile; this is kinder to the trace and to /dev/shm.
+    os::end_with_parent(SIGTERM);
     approaches.at(run.settings.approach)(run, stop);
     return 0;
   } catch (const WrongUse& error) {

@@ -31,9 +31,7 @@ class Numbers {
   std::map<std::string, std::uint16_t> numbers_;
 };
 
-}  // namespace
-
-void merge_traces(const std::vector<std::filesystem::path>& parts,
+void write_merged(const std::vector<std::filesystem::path>& parts,
                   const std::filesystem::path& merged,
                   const std::vector<std::pair<std::string, std::string>>& attributes) {
   trace::TraceWriter writer{merged, trace::Source::executor};
@@ -65,10 +63,26 @@ void merge_traces(const std::vector<std::filesystem::path>& parts,
       writer.write(event);
     }
     writer.add_lost(trace.lost);
+    writer.note_write_error(trace.write_error);
     first = false;
-    std::filesystem::remove(part);
   }
+  writer.sync();
   writer.close();
+}
+
+}  // namespace
+
+void merge_traces(const std::vector<std::filesystem::path>& parts,
+                  const std::filesystem::path& merged,
+                  const std::vector<std::pair<std::string, std::string>>& attributes) {
+  try {
+    write_merged(parts, merged, attributes);
+  } catch (...) {
+    std::filesystem::remove(merged);  // half of what the parts still hold
+    throw;
+  }
+  // Not one of them before all of them are on the disk in their new place.
+  for (const std::filesystem::path& part : parts) std::filesystem::remove(part);
 }
 
 }  // namespace takt::runner

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import resource
 import shutil
-import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
@@ -23,7 +22,7 @@ import numpy as np
 
 from takt.bench.model import Bar, Bench
 from takt.history.store import History
-from takt.run.scratch import MEMORY
+from takt.run.scratch import temporary
 
 SAMPLES = 100_000_000
 RUNS = (50, 1)
@@ -56,16 +55,14 @@ def accumulate_runs(runs: int, samples: int) -> tuple[float, float, int]:
     from takt.report.history import write_history
 
     seconds = 0.0
-    with tempfile.TemporaryDirectory(dir=MEMORY) as name:
-        folder = Path(name)
-        with History(folder / "history.sqlite") as opened:
-            for number in range(runs):
-                seconds += _one_run(folder / f"run{number}", number, samples, opened)
-            started = time.monotonic()
-            (configuration,) = opened.configurations()
-            found = accumulate(configuration, opened.entries(configuration), 400.0)
-            write_history(folder / "history.html", [found])
-            seconds += time.monotonic() - started
+    with temporary() as folder, History(folder / "history.sqlite") as opened:
+        for number in range(runs):
+            seconds += _one_run(folder / f"run{number}", number, samples, opened)
+        started = time.monotonic()
+        (configuration,) = opened.configurations()
+        found = accumulate(configuration, opened.entries(configuration), 400.0)
+        write_history(folder / "history.html", [found])
+        seconds += time.monotonic() - started
     return seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, found.count
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from takt.errors import Failure
-from takt.run import samples, stacks
-from takt.run.scratch import MEMORY
+from takt.run import process, samples, stacks
+from takt.run.scratch import temporary
 
 LIMIT_S = 300.0
 
@@ -30,9 +29,10 @@ def system(name: str, package: str) -> Path:
 
 def output(command: list[str | Path]) -> str:
     """What a program prints; raises Failure with its last words where it fails."""
-    done = subprocess.run(
-        command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=LIMIT_S
-    )
+    try:
+        done = process.output(command, LIMIT_S)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise Failure(f"{Path(command[0]).name} does not run to its end: {error}") from None
     if done.returncode:
         raise Failure(
             f"{Path(command[0]).name} ended with exit code {done.returncode}: "
@@ -77,8 +77,8 @@ def _written(value: object) -> str:
 
 def probe_wakeups(count: int, period_us: int, priority: int, cpu: int) -> NDArray[np.int64]:
     """Wake-up latencies of the raw probe at SCHED_FIFO in ns, the first apart, one process."""
-    with tempfile.TemporaryDirectory(dir=MEMORY) as name:
-        recorded = Path(name) / f"wakeup{samples.SUFFIX}"
+    with temporary() as folder:
+        recorded = folder / f"wakeup{samples.SUFFIX}"
         options = {
             "policy": "fifo",
             "priority": priority,

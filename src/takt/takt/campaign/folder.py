@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from pyarrow import parquet
 
 from takt.campaign.model import Campaign, Cell
 from takt.errors import TaktError
+from takt.writing import replacing, write_text
 
 CAMPAIGN = "campaign.json"
 RESULT = "result.json"
@@ -75,14 +75,11 @@ class Folder:
 
 def write_table(file: Path, table: pa.Table) -> None:
     """Nobody ever sees half a file."""
-    partial = file.with_name(f".{file.name}.{os.getpid()}")
-    parquet.write_table(table, partial)
-    partial.replace(file)
+    with replacing(file) as temporary:
+        parquet.write_table(table, temporary)
 
 
 def write_json(file: Path, document: dict[str, Any]) -> None:
     """The same for a document."""
-    partial = file.with_name(f".{file.name}.{os.getpid()}")
     text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
-    partial.write_text(text + "\n", encoding="utf-8")
-    partial.replace(file)
+    write_text(file, text + "\n")

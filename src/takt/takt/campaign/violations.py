@@ -19,6 +19,7 @@ from takt.campaign.judge import Document, Run, Violation, first_scenario, runs, 
 from takt.campaign.model import Campaign
 from takt.campaign.shrink import shrink
 from takt.generate.blocks import BLOCK, Generated, block
+from takt.writing import write_text
 
 OF_EACH = 2  # of each kind, for each policy
 
@@ -105,6 +106,6 @@ def _write(file: Path, first: Violation, name: str) -> None:
     for violation in (smallest(first), first):
         command = f"./takt simulate {file}{violation.run.options}"
         remark = f"{violation.text}\nfrom {name}; guaranteed by ./takt analyse, shown by\n{command}"
-        file.write_text(app_yaml(violation.run.document, remark), encoding="utf-8")
+        write_text(file, app_yaml(violation.run.document, remark))
         if shown(load_application(file).to_flat(), first.kind, first.run):
             return

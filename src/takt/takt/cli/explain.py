@@ -36,7 +36,6 @@ def explain(
     """
     from takt.analysis.ask import read_overheads
     from takt.cli.output import print_json, stderr, stdout
-    from takt.errors import Failure
     from takt.explain import explain as explained
     from takt.explain.html import write_html
     from takt.explain.show import show
@@ -45,10 +44,7 @@ def explain(
     with stderr().status(trace.name):
         found = explained(trace, costs)
     if html:
-        try:
-            write_html(found, html)
-        except OSError as error:
-            raise Failure(f"it cannot be written: {error.strerror}", where=str(html)) from None
+        write_html(found, html)
     if as_json:
         print_json(found.model_dump(mode="json"))
     else:

@@ -13,7 +13,6 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from takt import __version__
-from takt.errors import TaktError
 
 if TYPE_CHECKING:
     import typer
@@ -38,6 +37,7 @@ COMMANDS = (
     "trace",
     "top",
     "bench",
+    "clean",
     "setup",
 )
 
@@ -48,13 +48,10 @@ def main(arguments: list[str] | None = None) -> None:
     if arguments == ["--version"]:  # not worth importing anything for
         sys.stdout.write(f"takt {__version__}\n")
         sys.exit(0)
-    try:
-        _application()(arguments, prog_name="takt")
-    except TaktError as error:
-        from takt.cli.output import print_error
+    from takt.cli.ending import ending
 
-        print_error(error)
-        sys.exit(error.exit_code)
+    with ending(arguments):
+        _application()(arguments, prog_name="takt")
 
 
 def _application() -> Any:

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import IO, TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -13,11 +15,14 @@ if TYPE_CHECKING:
     from takt.errors import TaktError
 
 
+STANDARD_OUTPUT = "standard output"
+
+
 def stdout() -> Console:
     """Return the console for what a person asked for (tables, verdicts)."""
     from rich.console import Console
 
-    return Console(highlight=False)
+    return Console(file=cast("IO[str]", _Named()), highlight=False)
 
 
 def stderr() -> Console:
@@ -29,10 +34,41 @@ def stderr() -> Console:
 
 def print_json(document: dict[str, Any]) -> None:
     """Print the one document of ``--json``; NaN and infinity, which JSON lacks, are errors here."""
-    sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
-    sys.stdout.flush()
+    output = _Named()
+    output.write(json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+    output.flush()
 
 
 def print_error(error: TaktError) -> None:
     """Tell the user what is wrong, where, and what to do."""
     sys.stderr.write(f"takt: {error}\n")
+
+
+class _Named:
+    """Standard output, whose errors say that it is meant."""
+
+    def __init__(self) -> None:
+        self._stream = sys.stdout
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def write(self, text: str) -> int:
+        """As the stream's own."""
+        with naming_standard_output():
+            return self._stream.write(text)
+
+    def flush(self) -> None:
+        """As the stream's own."""
+        with naming_standard_output():
+            self._stream.flush()
+
+
+@contextlib.contextmanager
+def naming_standard_output() -> Iterator[None]:
+    """An OSError in it is one of standard output."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = STANDARD_OUTPUT
+        raise

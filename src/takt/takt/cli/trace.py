@@ -62,6 +62,7 @@ def _replay(trace: Trace, perfetto: Path | None, parquet: Path | None) -> TraceS
     from takt.trace.perfetto import PerfettoExport
     from takt.trace.summary import Summing
     from takt.trace.timeline import Sink, replay
+    from takt.writing import failure, replacing
 
     summing = Summing(trace)
     sinks: list[Sink] = [summing]
@@ -72,17 +73,25 @@ def _replay(trace: Trace, perfetto: Path | None, parquet: Path | None) -> TraceS
     try:
         with ExitStack() as open_files:
             if perfetto:
-                sinks.append(open_files.enter_context(closing(PerfettoExport(trace, perfetto))))
+                file = open_files.enter_context(replacing(perfetto))
+                export = PerfettoExport(trace, file, compressed=perfetto.suffix == ".gz")
+                sinks.append(open_files.enter_context(closing(export)))
                 written.append(str(perfetto))
             if parquet:
-                tables = open_files.enter_context(closing(ParquetExport(trace, parquet)))
-                sinks.append(tables)
-                written += map(str, tables.files)
+                parquet.mkdir(parents=True, exist_ok=True)
+                files = [parquet / "events.parquet", parquet / "jobs.parquet"]
+                events, jobs = (open_files.enter_context(replacing(one)) for one in files)
+                tables = ParquetExport(trace, events, jobs)
+                sinks.append(open_files.enter_context(closing(tables)))
+                written += map(str, files)
             bar = open_files.enter_context(Progress(console=stderr(), transient=True))
             job = bar.add_task("reading", total=trace.events)
             not_nested = replay(trace, sinks, lambda done: bar.update(job, completed=done))
     except OSError as error:
-        raise Failure(f"it cannot be written: {error.strerror or error}", where=where) from None
+        told = failure(error)
+        raise Failure(
+            f"it cannot be written: {told.what}", where=told.where or where, remedy=told.remedy
+        ) from None
     return summing.result(not_nested).model_copy(update={"written": written})
 
 

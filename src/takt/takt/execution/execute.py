@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import glob
 import json
 import os
 import time
@@ -14,14 +15,16 @@ from takt.errors import Failure, TaktError
 from takt.execution.model import APPROACHES, Execution
 from takt.run import probe as processes
 from takt.run import scratch, stacks, transport
-from takt.run.cell import steal_seconds
+from takt.run.cell import ended, steal_seconds
 from takt.run.domain import own_domain
 from takt.run.leftovers import Journal, sweep_dead_runs
 from takt.run.probe import End, Limits, Probe, Stop
 from takt.run.signals import stopping
 from takt.trace import file as traces
+from takt.writing import failure, flush
 
 SUFFIX = ".takttrace"
+RECORDING = ".recording"  # after the name of a trace until it is whole
 RUNNER = "app_runner"
 # Discovery and first touch of the messages, by far the most of it with a process for each node.
 _START_S, _START_S_PER_NODE = 30.0, 1.0
@@ -64,7 +67,7 @@ def execute(
     sweep_dead_runs()
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        lock = scratch.open_for(folder)
+        lock = scratch.open_for(folder, resumable=False)
     except OSError as error:
         raise Failure(f"it cannot be written: {error.strerror}", where=str(folder)) from None
     try:
@@ -113,6 +116,11 @@ class _Run:
     ) -> Execution:
         """Runs it; no process is left when this returns or raises."""
         nodes = len({one.get("node") or one["name"] for one in application["callbacks"]})
+        # The trace of an execution before stays until this one has been recorded.
+        recording = trace.with_name(trace.name + RECORDING)
+        if recording.exists() and not trace.exists():  # one that was killed left it
+            recording.replace(trace)
+        _discard(recording)
         description = self._folder / "application.json"
         # Without spaces: the trace carries it.
         description.write_text(json.dumps(application, separators=(",", ":")), encoding="utf-8")
@@ -122,14 +130,12 @@ class _Run:
         options: dict[str, object] = {
             "approach": approach,
             "duration-ns": round(duration_s * 1e9),
-            "trace": trace.resolve(),
+            "trace": recording.resolve(),
             "seed": seed,
         }
         command = [str(program), str(description)]
         command += [str(word) for key, value in options.items() for word in (f"--{key}", value)]
         runner = Probe(RUNNER, command, self._folder / "unused", self._folder / "stderr")
-        for old in [trace, *trace.parent.glob(f"{trace.name}.part*")]:
-            old.unlink(missing_ok=True)
         began, stolen = time.monotonic(), steal_seconds()
         last_note = 0.0
 
@@ -137,7 +143,7 @@ class _Run:
             nonlocal last_note
             now = time.monotonic()
             if now - last_note > _NOTE_EVERY_S and now - began < _START_S:
-                self._journal.note(_with_children(pids))
+                self._journal.note(pids)
                 last_note = now
             self._progress(now - began)
 
@@ -151,7 +157,11 @@ class _Run:
         )
         seconds = time.monotonic() - began
         self._journal.sweep()
-        _raise_failure(end, runner, trace)
+        _raise_failure(end, runner, recording)
+        recorded = traces.read(recording)
+        flush(recording)
+        recording.replace(trace)
+        flush(trace.parent)
         return Execution(
             application=str(application.get("name", "")),
             approach=approach,
@@ -161,7 +171,7 @@ class _Run:
             duration_s=duration_s,
             seconds=round(seconds, 3),
             steal_seconds=round(steal_seconds() - stolen, 3),
-            shortfalls=traces.read(trace).names.values("shortfall"),
+            shortfalls=recorded.names.values("shortfall"),
             trace=trace,
         )
 
@@ -175,10 +185,16 @@ def _raise_failure(end: End, runner: Probe, trace: Path) -> None:
             remedy="the trace up to then is kept; fewer nodes start faster",
         )
     if end is End.died and runner.exit_code == 2:
+        _discard(trace)  # nothing was executed
         raise TaktError(words or "the runner refused the application")
     if end is End.died:
-        raise Failure(f"the execution failed: {words or f'exit code {runner.exit_code}'}")
-    if not trace.exists() and any(trace.parent.glob(f"{trace.name}.part*")):
+        kept = [str(one) for one in (trace, *_parts(trace)) if one.exists()]
+        raise Failure(
+            f"the execution failed: {words or ended(runner)}",
+            where=kept[0] if kept else None,
+            remedy=f"what was recorded is there, in {len(kept)} files" if kept else None,
+        )
+    if not trace.exists() and _parts(trace):
         raise Failure(
             "its processes did not end when they were asked to, and were ended",
             where=f"{trace}.part*",
@@ -186,6 +202,23 @@ def _raise_failure(end: End, runner: Probe, trace: Path) -> None:
         )
     if not trace.exists():
         raise Failure("it was stopped before it had begun; there is no trace")
+    if error := traces.read(trace).write_error:
+        told = failure(OSError(error, os.strerror(error), str(trace)))
+        raise Failure(
+            f"events of this execution are lost: {told.what}",
+            where=str(trace),
+            remedy="what could be written is there; free space, or name another folder: --out",
+        )
+
+
+def _parts(recording: Path) -> list[Path]:
+    """What the processes of baseline1 have recorded, until it is one trace."""
+    return sorted(recording.parent.glob(f"{glob.escape(recording.name)}.part*"))
+
+
+def _discard(recording: Path) -> None:
+    for one in [recording, *_parts(recording)]:
+        one.unlink(missing_ok=True)
 
 
 def _check_cpus(application: Flat) -> None:
@@ -198,15 +231,3 @@ def _check_cpus(application: Flat) -> None:
             where="cpus",
             remedy=f"name some of {', '.join(map(str, sorted(allowed)))}",
         )
-
-
-def _with_children(pids: list[int]) -> list[int]:
-    """The processes and those that they started: baseline1 has one for each node."""
-    found = list(pids)
-    for pid in found:
-        for task in Path(f"/proc/{pid}/task").glob("*/children"):
-            try:
-                found += map(int, task.read_text(encoding="ascii").split())
-            except OSError:
-                continue  # it has ended meanwhile
-    return found

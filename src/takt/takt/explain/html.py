@@ -9,13 +9,14 @@ from pathlib import Path
 from takt.explain.model import Explanation, Late
 from takt.explain.show import above_bounds, label, lateness, misses, sentence, why_above
 from takt.report import page
+from takt.writing import write_text
 
 CHARTS = 20  # jobs with a chart: those that were latest
 
 
 def write_html(explanation: Explanation, file: Path) -> None:
     """Writes the report; a reader never sees half of it."""
-    page.write(file, render(explanation))
+    write_text(file, render(explanation))
 
 
 def render(explanation: Explanation) -> str:

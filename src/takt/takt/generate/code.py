@@ -12,6 +12,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from takt.experiment.units import format_duration
 from takt.generate.files import new_folder
+from takt.writing import write_text
 
 FILES = {"main.cpp.j2": "src/main.cpp", "CMakeLists.txt.j2": "CMakeLists.txt"} | {
     "package.xml.j2": "package.xml"
@@ -35,7 +36,7 @@ def write_package(document: dict[str, Any], folder: Path) -> Path:
     for template, name in FILES.items():
         file = target / name
         file.parent.mkdir(exist_ok=True)
-        file.write_text(environment.get_template(template).render(values), encoding="utf-8")
+        write_text(file, environment.get_template(template).render(values))
     return target
 
 

@@ -12,6 +12,7 @@ from takt.application.dump import app_yaml
 from takt.errors import TaktError
 from takt.generate.blocks import Generated, block, blocks
 from takt.generate.space import Space
+from takt.writing import write_text
 
 SCHEMA_VERSION = 1
 MANIFEST = "manifest.json"
@@ -45,7 +46,7 @@ def write(
         file = f"{one.name}.app.yaml"
         remark = f"takt generate {parameters.name} --repeat {repeat} --seed {seed}"
         text = app_yaml(one.document, remark)
-        (folder / file).write_text(text, encoding="utf-8")
+        write_text(folder / file, text)
         entries.append(
             {
                 "file": file,
@@ -63,5 +64,5 @@ def write(
         "applications": entries,
     }
     text = json.dumps(manifest, indent=1, ensure_ascii=False, allow_nan=False)
-    (folder / MANIFEST).write_text(text + "\n", encoding="utf-8")
+    write_text(folder / MANIFEST, text + "\n")
     return manifest

@@ -15,6 +15,7 @@ from takt.history.accumulate import Accumulated
 from takt.history.show import sentences
 from takt.report import charts, page, text
 from takt.report.pictures import binned, log_binned, wants_logarithm
+from takt.writing import write_text
 
 MOST_RUNS = 60  # of one picture: the latest
 RUN_BINS = 150
@@ -36,7 +37,7 @@ def write_history(file: Path, configurations: Sequence[Accumulated], left_out: i
         script=page.asset("runs.js"),
     )
     file.parent.mkdir(parents=True, exist_ok=True)
-    page.write(file, content)
+    write_text(file, content)
     return file
 
 

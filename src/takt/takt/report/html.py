@@ -9,12 +9,13 @@ from takt.report import page as pages
 from takt.report import text
 from takt.report.model import Page, build
 from takt.results.model import Run
+from takt.writing import write_text
 
 
 def write_report(folder: Path, run: Run, file: Path | None = None) -> Path:
     """Write the report of a run folder (default: ``report.html`` in it) and return its path."""
     target = file or folder / "report.html"
-    pages.write(target, render(build(folder, run)))
+    write_text(target, render(build(folder, run)))
     return target
 
 

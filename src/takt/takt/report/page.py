@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import os
 from importlib import resources
-from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -30,13 +28,3 @@ def plotly() -> str:
     """plotly.js, made safe to stand inside a script element."""
     source = resources.files("plotly") / "package_data" / "plotly.min.js"
     return source.read_text(encoding="utf-8").replace("</script", "<\\/script")
-
-
-def write(file: Path, content: str) -> None:
-    """Writes a page in one step: a reader never sees half of it."""
-    partial = file.with_name(f".{file.name}.{os.getpid()}")
-    try:
-        partial.write_text(content, encoding="utf-8")
-        partial.replace(file)
-    finally:
-        partial.unlink(missing_ok=True)

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from takt.writing import replacing
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -156,6 +158,7 @@ def _save(figure: Figure, file: Path) -> list[Path]:
     written = []
     for suffix in SUFFIXES:
         target = file.with_name(file.name + suffix)
-        figure.savefig(target, dpi=120)
+        with replacing(target) as temporary:
+            figure.savefig(temporary, dpi=120, format=suffix[1:])
         written.append(target)
     return written

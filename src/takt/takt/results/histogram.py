@@ -9,12 +9,13 @@ down to the whole microsecond (-0.5 µs is -1).
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+
+from takt.writing import write_text
 
 Int64 = NDArray[np.int64]
 DENSE = 10_000_000  # µs from the first to the last bin
@@ -59,12 +60,7 @@ def write(file: Path, found: Bins, heading: Sequence[str]) -> None:
     values, counts = found.values, found.counts
     lines = [f"# {line}" for line in heading] + ["# value_us count"]
     lines += [f"{value} {count}" for value, count in zip(values, counts, strict=True)]
-    temporary = file.with_name(f".{file.name}.{os.getpid()}.tmp")
-    try:
-        temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        temporary.replace(file)
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_text(file, "\n".join(lines) + "\n")
 
 
 def read(file: Path) -> tuple[Int64, Int64]:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 from datetime import datetime
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from pydantic import ValidationError
 
 from takt.errors import TaktError
 from takt.results.model import SCHEMA_VERSION, Run
+from takt.writing import write_text
 
 DOCUMENT = "run.json"
 RESULTS = Path("results")
@@ -77,20 +77,7 @@ def read(folder: Path) -> Run:
 
 def write(run: Run, folder: Path) -> None:
     """Replaces ``run.json`` in one step: after a kill the old or the new one is there."""
-    temporary = folder / f".{DOCUMENT}.{os.getpid()}.tmp"
-    try:
-        with temporary.open("w", encoding="utf-8") as file:
-            file.write(run.model_dump_json(indent=1) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(folder / DOCUMENT)
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_text(folder / DOCUMENT, run.model_dump_json(indent=1) + "\n")
 
 
 def _cannot_make(folder: Path, error: OSError) -> TaktError:

@@ -206,7 +206,7 @@ def _fallen_silent(talkers: list[Probe], end: End) -> list[Note]:
         except (OSError, ValueError):
             document = {}
         if document.get("status") != "stopped" and end is End.done:
-            why = publisher.last_words() or _ended(publisher)
+            why = publisher.last_words() or ended(publisher)
             notes.append(Note(what="a pair of talkers did not talk to the end", why=why))
     return notes
 
@@ -230,7 +230,7 @@ def _judge(cell: Cell, probes: list[Probe], end: End, who: Probe | None) -> None
             cell.probes.append(ProbeResult.model_validate(document))
         except FileNotFoundError:
             what = f"the {one.title} wrote no result"
-            fault = Note(what=what, why=one.last_words() or _ended(one))
+            fault = Note(what=what, why=one.last_words() or ended(one))
         except (OSError, ValueError, ValidationError) as error:
             what = f"the {one.title} wrote a result that cannot be read"
             fault = Note(what=what, why=f"{error}"[:500])
@@ -247,7 +247,7 @@ def _judge(cell: Cell, probes: list[Probe], end: End, who: Probe | None) -> None
         )
     elif end is End.died and who is not None:
         words = who.last_words()
-        fault = said or Note(what=f"the {who.title} died: {_ended(who)}", why=words or "no message")
+        fault = said or Note(what=f"the {who.title} died: {ended(who)}", why=words or "no message")
     elif said is not None:
         fault = said
     cell.error = fault
@@ -255,7 +255,8 @@ def _judge(cell: Cell, probes: list[Probe], end: End, who: Probe | None) -> None
     cell.status = Status.failed if fault else Status.partial if stopped else Status.complete
 
 
-def _ended(probe: Probe) -> str:
+def ended(probe: Probe) -> str:
+    """How a process ended, by the name of the signal where one ended it."""
     code = probe.exit_code
     if code is None:
         return "it did not start"

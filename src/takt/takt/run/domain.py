@@ -11,6 +11,7 @@ import contextlib
 import fcntl
 import os
 import random
+import stat
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +19,7 @@ from pathlib import Path
 from takt.errors import Failure
 
 FIRST, LAST = 1, 101  # above 101 the ports run into Linux's ephemeral range
+LOCKS = "takt-domain-*.lock"
 PORT_BASE, PORTS_PER_DOMAIN = 7400, 250
 
 
@@ -51,19 +53,13 @@ def own_domain(folder: Path | None = None) -> Iterator[int]:
     for domain in domains:
         if domain in used:
             continue
-        try:
-            descriptor = _open(folder / f"takt-domain-{domain}.lock")
-        except OSError:
-            continue  # another user's file that we may not open: that user's domain
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(descriptor)
+        descriptor = lock(folder / LOCKS.replace("*", str(domain)))
+        if descriptor is None:
             continue
         try:
             yield domain
         finally:
-            os.close(descriptor)  # drops the lock; the file stays, removing it would be a race
+            os.close(descriptor)  # drops the lock
         return
     raise Failure(
         f"all ROS domains from {FIRST} to {LAST} are in use",
@@ -72,9 +68,24 @@ def own_domain(folder: Path | None = None) -> Iterator[int]:
     )
 
 
-def _open(path: Path) -> int:
-    # Without O_CREAT first: in a sticky folder Linux refuses O_CREAT on another user's file.
+def lock(path: Path) -> int | None:
+    """Makes, opens and locks a file; None where it is another run's, another user's or no file."""
+    # Without O_CREAT first: in a sticky folder Linux refuses O_CREAT on another user's file. A pipe
+    # that somebody put there would be waited for.
+    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
-        return os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
-    except FileNotFoundError:
-        return os.open(path, os.O_RDONLY | os.O_CREAT | os.O_NOFOLLOW, 0o644)
+        try:
+            descriptor = os.open(path, flags)
+        except FileNotFoundError:
+            descriptor = os.open(path, flags | os.O_CREAT, 0o644)
+    except OSError:
+        return None
+    try:
+        if stat.S_ISREG(os.fstat(descriptor).st_mode):
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if path.stat().st_ino == os.fstat(descriptor).st_ino:  # ./takt clean may be quicker
+                return descriptor
+    except OSError:
+        pass
+    os.close(descriptor)
+    return None

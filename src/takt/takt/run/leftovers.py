@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shared memory that killed probes leave behind.
 
-Fast DDS removes its files in /dev/shm when a process ends well, not when it is killed. While a
-cell runs we note which of these files our probes use (a journal in the scratch folder, so that it
-outlives the tool); afterwards those that no living process uses are removed. A file that was never
-in a journal of ours is never touched.
+Fast DDS and cyclictest remove their files in /dev/shm when they end well, not when they are killed.
+While a cell runs we note which of these files our probes use (a journal in the scratch folder, so
+that it outlives the tool); afterwards those that no living process uses are removed. A file that
+was never in a journal of ours is never touched.
 """
 
 from __future__ import annotations
@@ -12,14 +12,13 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import shutil
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from takt.run import scratch
 
 JOURNAL = "shared_memory.txt"
-_OURS = re.compile(r"(sem\.)?(fastrtps|fastdds|fast_datasharing)_?[A-Za-z0-9_.-]*")
+_OURS = re.compile(r"(sem\.)?(fastrtps|fastdds|fast_datasharing)_?[A-Za-z0-9_.-]*|cyclictest[0-9]+")
 # glibc makes a named semaphore under a temporary name, which is what the map of its maker shows; so
 # the semaphore of a port counts as used where the port is.
 _PORT = re.compile(r"((?:fastrtps|fastdds)_port[0-9]+)(?:_el)?")
@@ -35,9 +34,9 @@ class Journal:
         self._known = set(_read(self._path))
 
     def note(self, pids: Iterable[int]) -> None:
-        """Notes what these processes use now."""
+        """Notes what these processes, and those that they started, use now."""
         used = set[str]()
-        for pid in pids:
+        for pid in _with_children(pids):
             used |= _used_by(pid, self._memory)
         if new := sorted(used - self._known):
             with self._path.open("a", encoding="utf-8") as journal:
@@ -46,19 +45,35 @@ class Journal:
 
     def sweep(self) -> list[str]:
         """Removes what nobody uses any more; returns the names of the removed files."""
-        return _sweep(self._known, self._memory)
+        return _sweep(self._known, self._memory, remove=True)
 
 
 def sweep_dead_runs(memory: Path = scratch.MEMORY) -> list[scratch.Dead]:
     """Cleans up after killed runs; returns those whose recordings wait for a resume."""
     waiting = []
     for dead in scratch.dead_folders(memory):
-        _sweep(_read(dead.folder / JOURNAL), memory)
-        if dead.recordings or dead.run_folder.is_dir():
+        unused(dead.folder, memory, remove=True)
+        if dead.waits:
             waiting.append(dead)
         else:
-            shutil.rmtree(dead.folder, ignore_errors=True)
+            dead.remove()
     return waiting
+
+
+def _with_children(pids: Iterable[int]) -> list[int]:
+    found = list(pids)
+    for pid in found:
+        for task in _PROC.glob(f"{pid}/task/*/children"):
+            with contextlib.suppress(OSError):  # it has ended meanwhile
+                found += map(int, task.read_text(encoding="ascii").split())
+    return found
+
+
+def unused(
+    folder: Path, memory: Path, *, remove: bool, ignoring: Collection[int] = ()
+) -> list[str]:
+    """The files of a scratch folder's journal that nobody uses, but perhaps who is ignored."""
+    return _sweep(_read(folder / JOURNAL), memory, remove=remove, ignoring=ignoring)
 
 
 def _read(journal: Path) -> list[str]:
@@ -69,20 +84,23 @@ def _read(journal: Path) -> list[str]:
     return [name for name in lines if _OURS.fullmatch(name)]
 
 
-def _sweep(names: Iterable[str], memory: Path) -> list[str]:
+def _sweep(
+    names: Iterable[str], memory: Path, *, remove: bool, ignoring: Collection[int] = ()
+) -> list[str]:
     there = [name for name in names if (memory / name).exists()]
     if not there:
         return []
     used = set[str]()
     for entry in _PROC.iterdir():
-        if entry.name.isdecimal():
+        if entry.name.isdecimal() and int(entry.name) not in ignoring:
             used |= _used_by(int(entry.name), memory)
     removed = []
     for name in there:
         path = memory / name
         with contextlib.suppress(OSError):
             if name not in used and path.stat().st_uid == os.geteuid():
-                path.unlink()
+                if remove:
+                    path.unlink()
                 removed.append(name)
     return removed
 

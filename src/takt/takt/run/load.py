@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What keeps the machine busy while a cell is measured: normal processes of our own.
 
-They are started before the probes and ended after them; a tool that dies takes them along.
+They are started before the probes and ended after them.
 """
 
 from __future__ import annotations
@@ -13,10 +13,9 @@ from pathlib import Path
 from takt.results.model import Cell
 from takt.run.probe import Probe
 
-# PR_SET_PDEATHSIG with SIGKILL, then arithmetic on one CPU until the end.
+# Arithmetic on one CPU until the end.
 _COMPUTE = """
-import ctypes, os, sys
-ctypes.CDLL(None).prctl(1, 9)
+import os, sys
 os.sched_setaffinity(0, {int(sys.argv[1])})
 x = 1.0
 while True:

@@ -3,15 +3,14 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import signal
-import subprocess
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
+
+from takt.run.process import Process
 
 POLL_S = 0.05  # seldom enough not to disturb what is measured
 STDERR_TAIL = 2000
@@ -60,19 +59,12 @@ class Probe:
     stderr: Path
     samples: Path | None = None
     background: bool = False
-    process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
+    process: Process | None = field(default=None, repr=False)
 
     def start(self, environment: dict[str, str]) -> None:
-        """Starts it in a session of its own, so that Ctrl-C reaches only the tool."""
+        """Starts it; what it says on standard error is kept."""
         with self.stderr.open("wb") as stderr:
-            self.process = subprocess.Popen(
-                self.command,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=stderr,
-                env=environment,
-                start_new_session=True,
-            )
+            self.process = Process(self.command, environment=environment, stderr=stderr)
 
     @property
     def title(self) -> str:
@@ -92,8 +84,7 @@ class Probe:
     def signal(self, number: signal.Signals) -> None:
         """Signals the process and its children; one that has ended is left alone."""
         if self.process is not None and self.running:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(self.process.pid, number)
+            self.process.signal(number)
 
     def last_words(self) -> str:
         """The end of what it wrote to standard error."""

@@ -2,28 +2,25 @@
 """ROS 1's surroundings: a rosmaster on a free port of the loopback, for as long as a run lasts.
 
 Debian's rosmaster binds only the loopback where ROS_IP is a loopback address. The run's own folder
-is its ROS_HOME, so nothing is written to the user's. It dies with the tool, however that ends.
+is its ROS_HOME, so nothing is written to the user's.
 """
 
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import shutil
-import signal
 import socket
-import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from takt.errors import Failure
+from takt.run.process import Process
 
 STACK = "ros1"
 START_LIMIT_S = 15.0
 END_LIMIT_S = 3.0
-_PR_SET_PDEATHSIG = 1
 REMEDY = "./takt setup ros1 installs it"
 
 
@@ -46,28 +43,20 @@ def master(folder: Path) -> Iterator[dict[str, str]]:
     # Debian's runs on the system's Python, whose modules a PYTHONPATH of ours would hide.
     inherited = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
     with log.open("wb") as output:
-        process = subprocess.Popen(
+        process = Process(
             [program, "--core", "-p", str(port)],
-            env=inherited | environment,
-            stdin=subprocess.DEVNULL,
+            environment=inherited | environment,
             stdout=output,
             stderr=output,
-            start_new_session=True,
-            preexec_fn=_die_with_the_tool,  # noqa: PLW1509 - the tool has no thread that forks
         )
     try:
         _await(process, port, log)
         yield environment
     finally:
-        process.terminate()
-        try:
-            process.wait(END_LIMIT_S)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        process.end(END_LIMIT_S)
 
 
-def _await(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
+def _await(process: Process, port: int, log: Path) -> None:
     limit = time.monotonic() + START_LIMIT_S
     while time.monotonic() < limit:
         if process.poll() is not None:
@@ -80,7 +69,7 @@ def _await(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
     raise Failure(
         f"rosmaster does not listen after {START_LIMIT_S:g} s"
         if process.poll() is None
-        else f"rosmaster ended with exit code {process.returncode}",
+        else f"rosmaster ended with exit code {process.poll()}",
         where=words or None,
         remedy="start it by hand to see why: ROS_IP=127.0.0.1 rosmaster --core",
     )
@@ -90,7 +79,3 @@ def _free_port() -> int:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return int(free.getsockname()[1])
-
-
-def _die_with_the_tool() -> None:
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -14,7 +14,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Protocol
 
-from takt import __version__
+from takt import __version__, writing
 from takt.errors import Failure, TaktError
 from takt.experiment.model import Experiment, normalised
 from takt.experiment.plan import Plan
@@ -239,8 +239,9 @@ def _status(run: Run) -> Status:
 
 
 def _cannot_write(error: OSError, folder: Path) -> TaktError:
-    what = f"no space left while writing {error.filename or 'results'}"
-    if not scratch.is_full(error):
-        what = f"the run cannot go on: {error}"
+    what = f"the run cannot go on: {error}"
+    if writing.is_full(error):
+        file = error.filename or folder
+        what = f"no space left while writing {file}: {writing.no_space(Path(file))}"
     remedy = f"mend that, then go on with: takt run --resume {folder}"
     return Failure(what, where=str(folder), remedy=remedy)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from takt.statistics import series
 from takt.statistics.series import Batch
+from takt.writing import replacing
 
 MAGIC = b"TAKTSMP1"
 SUFFIX = ".taktsamples"
@@ -110,35 +111,22 @@ def progress(path: Path) -> int:
 
 
 def store(recording: Recording, path: Path) -> None:
-    """Writes Parquet under a temporary name, then renames: ``path`` is whole or not there."""
+    """Writes Parquet: ``path`` is whole or not there."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     metadata = {
         "takt.realtime_offset_ns": str(recording.realtime_offset_ns),
         "takt.dropped": str(recording.dropped),
     }
-    try:
-        with pq.ParquetWriter(
+    with (
+        replacing(path) as temporary,
+        pq.ParquetWriter(
             temporary,
             _SCHEMA.with_metadata(metadata),
             compression="zstd",
             use_dictionary=False,  # times hardly repeat, but they grow steadily
             column_encoding=dict.fromkeys(_SCHEMA.names, "DELTA_BINARY_PACKED"),
-        ) as writer:
-            for part in recording.parts():
-                columns = [np.ascontiguousarray(part[name]) for name in RECORD.names or ()]
-                writer.write_batch(pa.record_batch(columns, schema=_SCHEMA))
-        flush(temporary)
-        temporary.replace(path)
-        flush(path.parent)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def flush(path: Path) -> None:
-    """Waits until a file, or the names in a folder, are on the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        ) as writer,
+    ):
+        for part in recording.parts():
+            columns = [np.ascontiguousarray(part[name]) for name in RECORD.names or ()]
+            writer.write_batch(pa.record_batch(columns, schema=_SCHEMA))

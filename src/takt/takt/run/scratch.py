@@ -15,6 +15,7 @@ import json
 import os
 import secrets
 import shutil
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +28,7 @@ MEMORY = Path("/dev/shm")  # noqa: S108 - a tmpfs is what is wanted
 ON_DISK = ".recording"  # in the run folder, where the memory has no room
 LOCK = "run.lock"
 OWNER = "owner.json"
+MAKING_S = 60.0  # longer than from the folder to the file that says whose it is
 RESERVE_BYTES = 1 << 20  # for results, profiles and run.json
 
 
@@ -73,10 +75,27 @@ class Dead:
     folder: Path
     run_folder: Path
     recordings: list[Path]
+    resumable: bool
+
+    @property
+    def waits(self) -> bool:
+        """Whether a resume, or at least a person, may still want it."""
+        return self.resumable and bool(self.recordings or self.run_folder.is_dir())
+
+    def remove(self) -> None:
+        """Removes it, and the lock that names it."""
+        named = self.run_folder / LOCK
+        with contextlib.suppress(OSError):
+            if named.read_text(encoding="utf-8").strip() == str(self.folder):
+                named.unlink()
+        shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def open_for(run_folder: Path, memory: Path = MEMORY) -> Scratch:
-    """Locks a run folder and makes its scratch folder, or takes over that of its killed run."""
+def open_for(run_folder: Path, memory: Path = MEMORY, *, resumable: bool = True) -> Scratch:
+    """Locks a run folder and makes its scratch folder, or takes over that of its killed run.
+
+    What is not ``resumable`` leaves nothing behind that anybody could go on with.
+    """
     run_folder = run_folder.resolve()  # a resume may come from another working folder
     lock = _locked(run_folder / LOCK)
     if lock is None:
@@ -96,9 +115,25 @@ def open_for(run_folder: Path, memory: Path = MEMORY) -> Scratch:
     inner = _locked(folder / LOCK, wait=True)
     if inner is None:  # waiting never gives None
         raise Failure("the scratch folder cannot be locked", where=str(folder))
-    owner = {"run": str(run_folder), "pid": os.getpid()}
+    owner = {"run": str(run_folder), "pid": os.getpid(), "resumable": resumable}
     (folder / OWNER).write_text(json.dumps(owner), encoding="utf-8")
     return Scratch(folder, run_folder, folder.name.rsplit("-", 1)[-1], [lock, inner])
+
+
+@contextlib.contextmanager
+def temporary(memory: Path = MEMORY) -> Iterator[Path]:
+    """A scratch folder without a run, for as long as this is open."""
+    folder = memory / f"takt-{os.getuid()}-{secrets.token_hex(4)}"
+    folder.mkdir(mode=0o700)
+    lock = _locked(folder / LOCK, wait=True)
+    try:
+        owner = {"run": str(folder), "pid": os.getpid(), "resumable": False}
+        (folder / OWNER).write_text(json.dumps(owner), encoding="utf-8")
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        if lock is not None:
+            lock.close()
 
 
 def dead_folders(memory: Path = MEMORY) -> Iterator[Dead]:
@@ -107,14 +142,28 @@ def dead_folders(memory: Path = MEMORY) -> Iterator[Dead]:
         try:
             if folder.stat().st_uid != os.getuid():
                 continue
-            owner = json.loads((folder / OWNER).read_text(encoding="utf-8"))
+            owner = _owner(folder)
             lock = _locked(folder / LOCK)
-        except (OSError, ValueError):
+        except OSError:
             continue  # not ours, being made or being removed right now
         if lock is None:
             continue  # alive
         with lock:
-            yield Dead(folder, Path(owner["run"]), recordings(folder))
+            resumable = bool(owner.get("resumable", True))
+            yield Dead(folder, Path(str(owner["run"])), recordings(folder), resumable)
+
+
+def _owner(folder: Path) -> dict[str, object]:
+    """Whose it is; raises FileNotFoundError while it is being made."""
+    try:
+        owner = json.loads((folder / OWNER).read_text(encoding="utf-8"))
+        if isinstance(owner, dict) and "run" in owner:
+            return owner
+    except (OSError, ValueError):
+        pass
+    if time.time() - folder.stat().st_mtime < MAKING_S:
+        raise FileNotFoundError(errno.ENOENT, "it is being made", str(folder))
+    return {"run": str(folder), "resumable": False}  # its tool was killed while it was made
 
 
 def recordings(folder: Path) -> list[Path]:
@@ -126,11 +175,6 @@ def free_bytes(folder: Path) -> int:
     """How much an ordinary user may still write there."""
     status = os.statvfs(folder)
     return status.f_bavail * status.f_frsize
-
-
-def is_full(error: OSError) -> bool:
-    """Whether an error means that there is no space left."""
-    return error.errno in {errno.ENOSPC, errno.EDQUOT}
 
 
 def _new_folder(run_folder: Path, memory: Path) -> Path:

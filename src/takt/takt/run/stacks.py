@@ -13,6 +13,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from takt.errors import Failure, TaktError
+from takt.run import process
 
 CAPABILITIES_LIMIT_S = 20.0
 PACKAGES = ("takt_probes", "takt_core", "takt_rcl")  # that install programs
@@ -123,14 +124,7 @@ def program(name: str) -> Path:
 def _ask(name: str, probe: Path) -> Stack:
     rebuild = "build it again: ./takt --setup-only"
     try:
-        done = subprocess.run(
-            [probe, "--capabilities"],
-            capture_output=True,
-            stdin=subprocess.DEVNULL,
-            text=True,
-            errors="replace",
-            timeout=CAPABILITIES_LIMIT_S,
-        )
+        done = process.output([probe, "--capabilities"], CAPABILITIES_LIMIT_S)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise Failure(
             f"the probe of the stack {name} does not start: {error}", remedy=rebuild

@@ -6,13 +6,14 @@ from __future__ import annotations
 import json
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from types import FrameType
 from typing import Any, Literal
 
-from takt.errors import Failure, TaktError
+from takt.errors import TaktError
 from takt.simulation.model import SimulationResult
+from takt.writing import failure, replacing
 
 
 def simulate(
@@ -34,9 +35,10 @@ def simulate(
 
     text = json.dumps(flat)
     try:
+        kept = replacing(trace) if trace else nullcontext()
         hyperperiod = takt_core.hyperperiod(text)
         duration_ns = _in_ns(duration, hyperperiod, where)
-        with _interruptible() as interrupted:
+        with kept as temporary, _interruptible() as interrupted:
 
             def look(share: float) -> bool:
                 progress(share)
@@ -47,14 +49,14 @@ def simulate(
                 duration_ns=duration_ns,
                 seed=seed,
                 execution=execution,
-                trace=str(trace) if trace else "",
+                trace=str(temporary or ""),
                 progress=look,
             )
     except ValueError as error:
         what, _, remedy = str(error).partition(". Remedy: ")
         raise TaktError(what, where=where, remedy=remedy.removesuffix(".") or None) from None
     except OSError as error:
-        raise Failure(str(error), where=str(trace)) from None
+        raise failure(error) from None
     return SimulationResult.model_validate(
         {
             **document,

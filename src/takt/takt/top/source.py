@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import queue
 import subprocess
@@ -12,6 +13,7 @@ from typing import IO, Any
 
 from takt.errors import Failure
 from takt.run import stacks
+from takt.run.process import Process
 from takt.top.model import Executor, executors
 
 PROGRAM = "diagnostics_to_json"
@@ -24,15 +26,7 @@ class Source:
         """Starts it; raises Failure where it is not installed or does not start."""
         path = program or stacks.program(PROGRAM)
         try:
-            self._process = subprocess.Popen(
-                [path],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-                errors="replace",
-                start_new_session=True,  # Ctrl-C is for us; we end it
-            )
+            self._process = Process([path], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         except OSError as error:
             raise Failure(
                 f"{PROGRAM} does not start: {error}", remedy="./takt --setup-only"
@@ -40,27 +34,25 @@ class Source:
         self.publishers = 0  # of /diagnostics, anybody's
         self._lines: queue.Queue[str | None] = queue.Queue()  # None: it has ended
         self._words: list[str] = []
-        assert self._process.stdout and self._process.stderr  # noqa: PT018, S101 - for the types
+        started = self._process.popen
+        assert started.stdout and started.stderr  # noqa: PT018, S101 - for the types
+        self._streams = [
+            io.TextIOWrapper(one, errors="replace") for one in (started.stdout, started.stderr)
+        ]
         self._threads = [
-            threading.Thread(target=self._read, args=(self._process.stdout,), daemon=True),
-            threading.Thread(target=self._words.extend, args=(self._process.stderr,), daemon=True),
+            threading.Thread(target=self._read, args=(self._streams[0],), daemon=True),
+            threading.Thread(target=self._words.extend, args=(self._streams[1],), daemon=True),
         ]
         for thread in self._threads:
             thread.start()
 
     def close(self) -> None:
         """Ends the reader."""
-        self._process.terminate()
-        try:
-            self._process.wait(timeout=2)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        self._process.end()
         for thread in self._threads:
             thread.join()
-        for stream in (self._process.stdout, self._process.stderr):
-            if stream:
-                stream.close()
+        for stream in self._streams:
+            stream.close()
 
     def next(self, timeout_s: float) -> list[Executor]:
         """The executors of the next message; empty after the time, and for others' messages.

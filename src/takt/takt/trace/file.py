@@ -35,7 +35,7 @@ RECORD = np.dtype(
         ("detail", "u1"),
     ]
 )
-_HEADER = struct.Struct("<8sIIQqII")
+_HEADER = struct.Struct("<8sIIQqIIi")
 _CLOSED_IN_ORDER = 1
 _TEXT_BYTES = 24
 _BLOCK = 1 << 16  # records looked at together
@@ -114,6 +114,7 @@ class Trace:
     source: str  # "executor" or "simulator"
     closed_in_order: bool
     lost: int  # events that the file lacks, as far as the writer could tell
+    write_error: int  # errno of the first write that failed; 0: none did
     realtime_offset_ns: int
     names: Names
     unknown: int  # records of a type that this version does not know; they are left out
@@ -145,7 +146,7 @@ def read(path: Path) -> Trace:
             size = file.seek(0, 2)
     except OSError as error:
         raise TaktError(f"the trace cannot be read: {error.strerror}", where=str(path)) from None
-    header_bytes, lost, offset, source, flags = _header(head, path)
+    header_bytes, lost, offset, source, flags, write_error = _header(head, path)
     count = max(0, size - header_bytes) // RECORD.itemsize
     records: Events = np.empty(0, RECORD)
     if count:
@@ -166,6 +167,7 @@ def read(path: Path) -> Trace:
         source={1: "executor", 2: "simulator"}.get(source, f"source {source}"),
         closed_in_order=bool(flags & _CLOSED_IN_ORDER),
         lost=max(lost, overflowed),
+        write_error=write_error,
         realtime_offset_ns=offset,
         names=names,
         unknown=unknown,
@@ -184,7 +186,7 @@ def is_trace(path: Path) -> bool:
         return False
 
 
-def _header(head: bytes, path: Path) -> tuple[int, int, int, int, int]:
+def _header(head: bytes, path: Path) -> tuple[int, int, int, int, int, int]:
     where = str(path)
     if head[: len(MAGIC) - 1] != MAGIC[:-1]:
         raise TaktError(
@@ -202,14 +204,14 @@ def _header(head: bytes, path: Path) -> tuple[int, int, int, int, int]:
         raise TaktError(
             f"the trace ends within its header: {len(head)} of {HEADER_BYTES} bytes", where=where
         )
-    _, header_bytes, record_bytes, lost, offset, source, flags = _HEADER.unpack_from(head)
+    _, header_bytes, record_bytes, lost, offset, source, flags, failed = _HEADER.unpack_from(head)
     if header_bytes < HEADER_BYTES or record_bytes != RECORD.itemsize:
         raise TaktError(
             f"the header of the trace is damaged: it tells of a header of {header_bytes} bytes "
             f"and of records of {record_bytes}",
             where=where,
         )
-    return header_bytes, lost, offset, source, flags
+    return header_bytes, lost, offset, source, flags, failed
 
 
 def _split(records: Events) -> Iterator[Events]:

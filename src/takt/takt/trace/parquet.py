@@ -50,9 +50,8 @@ _ROWS = 1 << 16  # jobs that wait to be written
 class ParquetExport:
     """The sink that writes both tables; to be closed."""
 
-    def __init__(self, trace: Trace, folder: Path) -> None:
-        """Makes the folder; raises OSError where it cannot be written."""
-        folder.mkdir(parents=True, exist_ok=True)
+    def __init__(self, trace: Trace, events: Path, jobs: Path) -> None:
+        """Creates the files; raises OSError where they cannot be written."""
         about = {
             "takt.source": trace.source,
             "takt.lost": str(trace.lost),
@@ -62,9 +61,8 @@ class ParquetExport:
         }
         self._names = trace.names
         self._rows: list[tuple[Any, ...]] = []
-        self.files = [folder / "events.parquet", folder / "jobs.parquet"]
-        self._events = pq.ParquetWriter(self.files[0], _EVENTS.with_metadata(about))
-        self._jobs = pq.ParquetWriter(self.files[1], _JOBS.with_metadata(about))
+        self._events = pq.ParquetWriter(events, _EVENTS.with_metadata(about))
+        self._jobs = pq.ParquetWriter(jobs, _JOBS.with_metadata(about))
 
     def close(self) -> None:
         """Ends what is written."""

@@ -38,9 +38,9 @@ _MARKS = {
 
 
 class PerfettoExport:
-    """The sink that writes the file; to be closed. A name that ends in .gz is compressed."""
+    """The sink that writes the file; to be closed."""
 
-    def __init__(self, trace: Trace, path: Path) -> None:
+    def __init__(self, trace: Trace, path: Path, *, compressed: bool = False) -> None:
         """Creates the file; raises OSError where it cannot be written."""
         self._names = trace.names
         self._separator = "\n"
@@ -49,7 +49,7 @@ class PerfettoExport:
         self._gone: dict[int, int] = {}  # by task: until when its running job was on a core
         self._published: dict[int, dict[int, Event]] = {}  # by topic and sequence
         self._arrows = 0
-        opened = gzip.open if path.suffix == ".gz" else open
+        opened = gzip.open if compressed else open
         self._file = opened(path, "wt", encoding="utf-8")  # closed by close()
         about = {
             "source": trace.source,

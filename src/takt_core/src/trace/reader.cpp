@@ -76,6 +76,7 @@ Trace read_trace(const std::filesystem::path& path) {
   Trace trace{.source = header.source,
               .closed_in_order = (header.flags & FileHeader::closed_in_order) != 0,
               .lost = header.lost,
+              .write_error = header.write_error,
               .realtime_offset = std::chrono::nanoseconds{header.realtime_offset}};
   const std::size_t records = (content.size() - header.header_bytes) / sizeof(Event);
   trace.events.reserve(records);

@@ -109,6 +109,26 @@ void TraceWriter::add_lost(std::uint64_t count) noexcept {
   header_.lost += count;
 }
 
+void TraceWriter::note_write_error(int error) noexcept {
+  const std::lock_guard lock{mutex_};
+  note_locked(error);
+}
+
+void TraceWriter::note_locked(int error) noexcept {
+  if (header_.write_error == 0) {
+    header_.write_error = error;
+  }
+}
+
+void TraceWriter::sync() {
+  const std::lock_guard lock{mutex_};
+  flush_locked();
+  if (::fsync(file_) != 0) {
+    throw std::system_error{errno, std::generic_category(),
+                            "cannot write the trace " + path_.string()};
+  }
+}
+
 std::uint64_t TraceWriter::lost() const noexcept {
   const std::lock_guard lock{mutex_};
   return header_.lost;
@@ -132,6 +152,7 @@ void TraceWriter::flush_locked() {
   }
   const int error = write_all(file_, buffer_.data(), buffer_.size(), end_);
   if (error != 0) {
+    note_locked(error);
     header_.lost += buffer_.size() / sizeof(Event);
     buffer_.clear();  // the next records go where these should have gone
     write_all(file_, reinterpret_cast<const std::byte*>(&header_), sizeof header_, 0);

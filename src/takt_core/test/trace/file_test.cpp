@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
@@ -166,6 +168,28 @@ TEST(TraceFile, SurvivesRandomDamageBehindItsHeader) {
     stream.close();
     timeline(read_trace(file.path()).events);  // must neither crash nor throw
   }
+}
+
+TEST(TraceFile, KeepsTheReasonOfAWriteThatFailed) {
+  const TemporaryFile file;
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  auto* const handler = std::signal(SIGXFSZ, SIG_IGN);
+  TraceWriter writer{file.path(), Source::executor};
+  writer.write(event_at(1));
+  writer.flush();
+  const rlimit small{.rlim_cur = 96, .rlim_max = before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &small);
+  writer.write(event_at(2));
+  EXPECT_THROW(writer.flush(), std::system_error);
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  writer.note_write_error(ENOSPC);  // the first one counts
+  writer.close();
+  const Trace trace = read_trace(file.path());
+  EXPECT_EQ(trace.events.size(), 1U);
+  EXPECT_EQ(trace.lost, 1U);
+  EXPECT_EQ(trace.write_error, EFBIG);
 }
 
 TEST(TraceFile, SaysThatItCannotBeWritten) {

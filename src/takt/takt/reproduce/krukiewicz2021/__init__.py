@@ -18,6 +18,7 @@ from takt.reproduce.krukiewicz2021.points import HARMONIC, KB, Point
 from takt.reproduce.model import Outcome, Request, Row
 from takt.reproduce.published import Published, load
 from takt.results import store
+from takt.writing import write_bytes
 
 PAPER = "krukiewicz2021"
 STACK = "rcl"
@@ -76,7 +77,7 @@ def _overhead(request: Request, folder: Path) -> list[Table]:
         except Failure as failure:
             request.say(failure.what)
             return []
-        kept.write_bytes(adapter.dump_json(measured))
+        write_bytes(kept, adapter.dump_json(measured))
     return adapter.validate_json(kept.read_bytes())
 
 

@@ -20,6 +20,7 @@ from takt.metrics import Metrics, measure
 from takt.reproduce.krukiewicz2021.points import WITH_CONSTRAINT, Point, central, flat, points
 from takt.run.probe import Stop
 from takt.run.signals import stopping
+from takt.writing import write_text
 
 RUNS, LENGTH_S = 5, 30.0  # of the thesis
 SHORTEST_S = 2.0
@@ -90,6 +91,4 @@ def _execute(point: Point, run: int, length_s: float, kept: Path, cpu: int, stop
         flat(point, cpu), approach, trace=trace, duration_s=length_s, seed=run + 1, stop=stop
     )
     if execution.status == "complete":
-        unfinished = kept.with_suffix(".new")
-        unfinished.write_text(measure(trace).model_dump_json(), encoding="utf-8")
-        unfinished.rename(kept)
+        write_text(kept, measure(trace).model_dump_json())

@@ -25,6 +25,7 @@ from takt.reproduce.krukiewicz2021.points import (
     Point,
 )
 from takt.reproduce.model import Figure
+from takt.writing import replacing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -171,8 +172,9 @@ def _picture() -> tuple[Picture, Axes]:
 
 
 def _save(picture: Picture, number: str, folder: Path) -> list[Figure]:
-    names = [f"{FOLDER}/{number}{suffix}" for suffix in (".png", ".svg")]
+    names = [f"{FOLDER}/{number}.{form}" for form in ("png", "svg")]
     for name in names:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        picture.savefig(folder / name, dpi=150)
+        with replacing(folder / name) as temporary:
+            picture.savefig(temporary, dpi=150, format=name[-3:])
     return [Figure(figure=number, file=name) for name in names]

@@ -19,6 +19,7 @@ struct Trace {
   Source source = Source::executor;
   bool closed_in_order = false;
   std::uint64_t lost = 0;
+  int write_error = 0;  // errno of the first write that failed
   std::chrono::nanoseconds realtime_offset{0};
   std::map<std::uint16_t, std::string> tasks{};
   std::map<std::uint16_t, std::string> topics{};

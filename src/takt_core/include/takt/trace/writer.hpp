@@ -12,7 +12,8 @@
 //  24  i64      CLOCK_REALTIME - CLOCK_MONOTONIC at the start, ns; 0 for virtual time
 //  32  u32      source: 1 executor, 2 simulator
 //  36  u32      flags: bit 0: closed in order (a killed process leaves it 0)
-//  40  zeros
+//  40  i32      errno of the first write that failed, 0: none did
+//  44  zeros
 //
 // A record is an Event or a NameRecord (event.hpp). Records are appended, never changed: a trace
 // whose process was killed is valid up to the last flush; a part of a record at its end is ignored.
@@ -43,7 +44,8 @@ struct FileHeader {
   std::int64_t realtime_offset = 0;
   Source source = Source::executor;
   std::uint32_t flags = 0;
-  std::array<std::uint8_t, 24> padding = {};
+  std::int32_t write_error = 0;
+  std::array<std::uint8_t, 20> padding = {};
 
   static constexpr std::uint32_t closed_in_order = 1;
 };
@@ -70,11 +72,14 @@ class TraceWriter {
   void close();  // marks the trace as closed in order; nothing can be written afterwards
 
   void add_lost(std::uint64_t count) noexcept;
+  void note_write_error(int error) noexcept;  // an errno; of several the first is kept, 0 is none
+  void sync();  // waits until what was flushed is on the disk; throws std::system_error
   std::uint64_t lost() const noexcept;
 
  private:
   void append(const void* record);
   void flush_locked();
+  void note_locked(int error) noexcept;
   void write_header();
 
   std::filesystem::path path_;

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``takt clean``."""
+
+from __future__ import annotations
+
+import typer
+
+
+def clean(
+    dry_run: bool = typer.Option(False, "--dry-run", help="Only say what would be removed."),
+) -> None:
+    """Remove what killed runs left behind: processes, shared memory, scratch folders, locks.
+
+    Runs that are alive are left alone, and so are recordings that a resume can still take over.
+
+    Exit code: 0.
+
+    Example: takt clean --dry-run
+    """
+    from takt.cli.output import stderr, stdout
+    from takt.run import remains
+
+    found = remains.clean(dry_run=dry_run)
+    for line in found.lines:
+        stdout().print(
+            f"{'would remove' if dry_run else 'removed'} {line}", markup=False, soft_wrap=True
+        )
+    for line in found.kept:
+        stderr().print(f"kept {line}", style="yellow", markup=False, soft_wrap=True)
+    if not found.lines:
+        stderr().print("nothing was left behind")

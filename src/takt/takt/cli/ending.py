@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How every command ends: whatever was raised becomes words, and an exit code that says which kind.
+
+0 done, 1 a verdict against or a failure, 2 wrong use, 70 a fault of Takt itself (EX_SOFTWARE of
+sysexits.h), 141 nobody read standard output any more (as shells say it of SIGPIPE).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import tempfile
+import traceback
+from collections.abc import Iterator, Sequence
+
+from takt.cli.output import STANDARD_OUTPUT, naming_standard_output
+from takt.errors import TaktError
+
+FAULT = 70
+NO_READER = 141
+
+
+@contextlib.contextmanager
+def ending(arguments: Sequence[str]) -> Iterator[None]:
+    """Ends the process with an exit code if what is in it raises anything."""
+    try:
+        with _open_streams():
+            yield
+    except TaktError as error:
+        _tell(error)
+        sys.exit(error.exit_code)
+    except OSError as error:
+        if error.errno is None:
+            _tell_fault(error, arguments)
+            sys.exit(FAULT)
+        from takt.writing import failure
+
+        told = failure(error)
+        _tell(told)
+        sys.exit(told.exit_code)
+    except Exception as error:  # noqa: BLE001 - the last one that could say anything about it
+        _tell_fault(error, arguments)
+        sys.exit(FAULT)
+
+
+@contextlib.contextmanager
+def _open_streams() -> Iterator[None]:
+    """Everything that was said reaches standard output, or the process says that it does not."""
+    for stream in (sys.stdout, sys.stderr):
+        # The name of a file may be no UTF-8.
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+    try:
+        try:
+            yield
+        finally:
+            with naming_standard_output():
+                sys.stdout.flush()
+    except SystemExit as error:
+        if isinstance(error.__context__, BrokenPipeError):  # click and rich end with 1 at it
+            _close_output()
+            sys.exit(NO_READER)
+        raise
+    except BrokenPipeError:
+        _close_output()
+        sys.exit(NO_READER)
+    except OSError as error:
+        if error.filename == STANDARD_OUTPUT:
+            _close_output()
+        raise
+
+
+def _close_output() -> None:
+    """So that Python does not complain once more at its end."""
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, sys.stdout.fileno())
+    os.close(nothing)
+
+
+def _tell(error: TaktError) -> None:
+    from takt.cli.output import print_error
+
+    print_error(error)
+
+
+def _tell_fault(error: Exception, arguments: Sequence[str]) -> None:
+    log = None
+    with contextlib.suppress(OSError):
+        descriptor, log = tempfile.mkstemp(prefix="takt-fault-", suffix=".log", text=True)
+        with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(f"takt {' '.join(arguments)}\n\n")
+            file.writelines(traceback.format_exception(error))
+    what = f"a fault of Takt itself: {type(error).__name__}: {error}".replace("\n", " ")
+    remedy = f"report it with {log}" if log else "report it; its log could not be written"
+    _tell(TaktError(what, remedy=f"{remedy}; what was written until now is whole"))

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Becomes a program that cannot outlive the process that asked for it; standard library only.
+
+Usage: guard.py PARENT become|watch PROGRAM ARGUMENT…
+
+The parent's death is asked for first and looked for afterwards, so there is no moment in which it
+goes unseen. ``become`` turns into the program, which keeps what was asked for. ``watch`` stays its
+parent, and takes the whole process group along: for programs that start others.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+from pathlib import Path
+from types import FrameType
+
+MARK = "TAKT_STARTED_BY"  # in the environment of the program and of all that it starts
+_PR_SET_PDEATHSIG = 1
+_NOT_FOUND, _NOT_EXECUTABLE = 127, 126  # as a shell says it
+
+
+def identity(pid: int) -> str:
+    """A process, told from a later one with its number; empty where there is none."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+    state, *others = fields.rpartition(")")[2].split()
+    return "" if state in "ZX" else f"{pid}:{others[18]}"  # the start, in ticks since boot
+
+
+def main(parent: int, how: str, command: list[str]) -> int:
+    """Runs the command, or does not begin where the parent is gone."""
+    if how == "watch":
+        signal.signal(signal.SIGTERM, _end_the_group)
+    ask = signal.SIGTERM if how == "watch" else signal.SIGKILL
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, ask)
+    os.environ[MARK] = identity(parent)
+    if os.getppid() != parent:
+        return 1
+    if how == "watch":
+        return _watched(command)
+    return _become(command)
+
+
+def _become(command: list[str]) -> int:
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):  # which Python ignores, and programs inherit
+        signal.signal(number, signal.SIG_DFL)
+    try:
+        os.execvp(command[0], command)  # noqa: S606 - no shell is wanted
+    except OSError as error:
+        sys.stderr.write(f"{command[0]} does not start: {error.strerror}\n")
+        return _NOT_FOUND if isinstance(error, FileNotFoundError) else _NOT_EXECUTABLE
+
+
+def _watched(command: list[str]) -> int:
+    child = os.fork()
+    if child == 0:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        os._exit(_become(command))
+    status = os.waitpid(child, 0)[1]
+    return 128 + os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
+
+
+def _end_the_group(_number: int, _frame: FrameType | None) -> None:
+    os.killpg(0, signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    sys.exit(main(int(sys.argv[1]), sys.argv[2], sys.argv[3:]))

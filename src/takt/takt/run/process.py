@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The one way to start another program: in a group of its own that ends with us, and as a whole."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+GUARD = Path(__file__).with_name("guard.py")
+TERM_S = 3.0  # from SIGTERM to SIGKILL
+_POLL_S = 0.01
+
+
+class Process:
+    """A started program. Its session is its own, so that Ctrl-C reaches only the tool.
+
+    The thread that starts it has to live as long as it: Linux takes its end for the parent's.
+    Raises OSError where there is no such program.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str | Path],
+        *,
+        environment: Mapping[str, str] | None = None,
+        stdout: int | IO[Any] = subprocess.DEVNULL,
+        stderr: int | IO[Any] = subprocess.DEVNULL,
+        watched: bool = False,
+        keep: Sequence[int] = (),
+    ) -> None:
+        """Starts it; ``watched`` where it starts others, ``keep`` are descriptors that it gets."""
+        program = shutil.which(str(command[0]))
+        if program is None:
+            raise FileNotFoundError(2, "there is no such program", str(command[0]))
+        how = "watch" if watched else "become"
+        guard = [sys.executable, "-IS", str(GUARD), str(os.getpid()), how, program]
+        self.popen = subprocess.Popen(
+            [*guard, *map(str, command[1:])],
+            stdin=subprocess.DEVNULL,
+            stdout=stdout,
+            stderr=stderr,
+            env=environment,
+            pass_fds=keep,
+            start_new_session=True,
+        )
+
+    @property
+    def pid(self) -> int:
+        """Its number, which is its group's, too."""
+        return self.popen.pid
+
+    def poll(self) -> int | None:
+        """The exit code, negative for a signal; None while it runs. Who is left of it is ended."""
+        if self.popen.returncode is None and _has_ended(self.pid):
+            self.signal(signal.SIGKILL)  # before it is reaped: then the number may be another's
+            self.popen.wait()
+        return self.popen.returncode
+
+    def wait(self, seconds: float | None = None) -> int | None:
+        """As ``poll``, after its end or so many seconds."""
+        limit = None if seconds is None else time.monotonic() + seconds
+        while self.poll() is None and (limit is None or time.monotonic() < limit):
+            time.sleep(_POLL_S)
+        return self.popen.returncode
+
+    def signal(self, number: signal.Signals) -> None:
+        """Signals it and all that it started; one that has ended is left alone."""
+        if self.popen.returncode is None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.pid, number)
+
+    def end(self, seconds: float = TERM_S) -> None:
+        """Asks it to end, and ends it after so many seconds."""
+        self.signal(signal.SIGTERM)
+        self.wait(seconds)
+        self.signal(signal.SIGKILL)
+        self.wait()
+
+
+def output(command: Sequence[str | Path], limit_s: float) -> subprocess.CompletedProcess[str]:
+    """Runs a program to its end; raises OSError, or subprocess.TimeoutExpired after so long."""
+    process = Process(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        printed, words = process.popen.communicate(timeout=limit_s)
+    except BaseException:
+        process.end()
+        raise
+    finally:
+        for stream in (process.popen.stdout, process.popen.stderr):
+            if stream:
+                stream.close()
+    return subprocess.CompletedProcess(
+        list(command),
+        process.popen.returncode,
+        printed.decode(errors="replace"),
+        words.decode(errors="replace"),
+    )
+
+
+def _has_ended(pid: int) -> bool:
+    try:
+        return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    except ChildProcessError:
+        return True

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The one way to write a file: under another name, onto the disk, then in its place in one step.
+
+Whatever happens, a reader finds the file of before or the new one, and never half of it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from takt.errors import Failure
+
+_FULL = {errno.ENOSPC, errno.EDQUOT}
+SUFFIX = ".tmp"
+
+
+@contextlib.contextmanager
+def replacing(file: Path) -> Iterator[Path]:
+    """The name to write under; what stands there in the end takes the place of ``file``.
+
+    A pipe or a device is written to as it is. OSError names the file.
+    """
+    target = file.resolve()  # what a link points to is replaced, not the link
+    try:
+        if target.exists() and not target.is_file():
+            yield target
+            return
+        temporary = target.with_name(f".{target.name}.{os.getpid()}{SUFFIX}")
+        try:
+            yield temporary
+            flush(temporary)
+            temporary.replace(target)
+            flush(target.parent)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        error.filename = str(file)
+        raise
+
+
+def write_bytes(file: Path, content: bytes) -> None:
+    """Writes a whole file."""
+    with replacing(file) as temporary:
+        temporary.write_bytes(content)
+
+
+def write_text(file: Path, content: str) -> None:
+    """The same for text, as UTF-8."""
+    write_bytes(file, content.encode(errors="backslashreplace"))
+
+
+def flush(path: Path) -> None:
+    """Waits until a file, or the names in a folder, are on the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in {errno.EINVAL, errno.EROFS}:  # file systems without a disk
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def is_full(error: OSError) -> bool:
+    """Whether an error means that there is no space left."""
+    return error.errno in _FULL
+
+
+def failure(error: OSError, remedy: str | None = None) -> Failure:
+    """The error for a person: which file, and where there is no space left, on which disk."""
+    where = str(error.filename) if error.filename is not None else None
+    what = error.strerror or str(error)
+    if is_full(error):
+        what = no_space(Path(where)) if where and Path(where).parent.exists() else "no space left"
+        remedy = remedy or "free space there, or name a file on another disk"
+    return Failure(what, where=where, remedy=remedy)
+
+
+def no_space(file: Path) -> str:
+    """Names the disk of a file that is full."""
+    disk = file.absolute()
+    while not os.path.ismount(disk):
+        disk = disk.parent
+    try:
+        status = os.statvfs(disk)
+    except OSError:
+        return f"no space left on the disk at {disk}"
+    free, size = (blocks * status.f_frsize >> 10 for blocks in (status.f_bavail, status.f_blocks))
+    return f"no space left on the disk at {disk}: {free} of {size} KiB are free"

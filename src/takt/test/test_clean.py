@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``takt clean``: what a killed Takt left goes, what lives or can be resumed stays."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from test_process import gone, until
+
+from takt.errors import Failure
+from takt.execution import execute
+from takt.run import domain, leftovers, process, remains, scratch
+from takt.run.samples import SUFFIX, header
+
+# Starts a program that outlives it.
+LEAVING = """
+import os, subprocess
+from takt.run import guard
+os.environ[guard.MARK] = guard.identity(os.getpid())
+left = subprocess.Popen(["sleep", "600"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+print(left.pid, flush=True)
+"""
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """In place of /tmp; the processes of other tests are left alone."""
+    monkeypatch.setattr(remains, "orphans", lambda: iter(()))
+    folder = tmp_path / "tmp"
+    folder.mkdir()
+    return folder
+
+
+def killed(memory: Path, run: Path, *, resumable: bool, samples: int = 0) -> Path:
+    """The scratch folder of a run that was killed."""
+    run.mkdir(exist_ok=True)
+    made = scratch.open_for(run, memory, resumable=resumable)
+    if samples:
+        (made.folder / f"cell{SUFFIX}").write_bytes(header(samples) + bytes(32 * samples))
+    made.release(keep=True)  # what the kernel does with the locks of a killed process
+    return made.folder
+
+
+def test_an_orphan_is_found_by_its_mark_and_ended() -> None:
+    done = subprocess.run([sys.executable, "-c", LEAVING], capture_output=True, text=True)
+    pid = int(done.stdout)
+    assert pid in set(remains.orphans())
+    remains.end({pid: "sleep"})
+    assert until(lambda: gone(pid))
+
+
+def test_what_a_living_takt_has_started_is_no_orphan() -> None:
+    started = process.Process(["sleep", "600"])
+    try:
+        assert until(lambda: b"sleep" in Path(f"/proc/{started.pid}/cmdline").read_bytes()[:20])
+        assert started.pid not in set(remains.orphans())
+    finally:
+        started.end(0)
+
+
+def test_a_killed_execution_leaves_nothing_and_advises_nothing(
+    memory: Path, tmp_path: Path, temporary: Path
+) -> None:
+    left = killed(memory, tmp_path / "out", resumable=False)
+    found = remains.clean(dry_run=True, memory=memory, temporary=temporary)
+    assert found.lines == [f"scratch folder: {left}"]
+    assert found.kept == []
+    assert left.exists()
+    assert leftovers.sweep_dead_runs(memory) == []  # the next run does the same
+    assert not left.exists()
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+def test_a_recording_that_can_be_resumed_stays(
+    memory: Path, tmp_path: Path, temporary: Path
+) -> None:
+    left = killed(memory, tmp_path / "run", resumable=True, samples=3)
+    found = remains.clean(dry_run=False, memory=memory, temporary=temporary)
+    assert found.lines == []
+    assert found.kept == [
+        f"recordings of a killed run; go on with: takt run --resume {tmp_path / 'run'}"
+    ]
+    assert left.exists()
+
+
+def test_shared_memory_of_a_killed_run_goes_and_of_others_stays(
+    memory: Path, tmp_path: Path, temporary: Path
+) -> None:
+    left = killed(memory, tmp_path / "run", resumable=False)
+    (left / leftovers.JOURNAL).write_text("fastdds_0123\ncyclictest77\n")
+    for name in ("fastdds_0123", "cyclictest77", "fastdds_4567"):
+        (memory / name).write_bytes(bytes(4096))
+    remains.clean(dry_run=False, memory=memory, temporary=temporary)
+    assert [one.name for one in memory.iterdir()] == ["fastdds_4567"]
+
+
+def test_a_run_that_lives_is_left_alone(memory: Path, tmp_path: Path, temporary: Path) -> None:
+    alive = scratch.open_for(tmp_path, memory)
+    with scratch.temporary(memory) as folder, domain.own_domain(temporary):
+        found = remains.clean(dry_run=False, memory=memory, temporary=temporary)
+        assert (found.lines, found.kept) == ([], [])
+        assert folder.exists()
+        assert len(list(temporary.iterdir())) == 1
+    assert not folder.exists()
+    assert alive.folder.exists()
+    alive.release(keep=False)
+    found = remains.clean(dry_run=False, memory=memory, temporary=temporary)
+    assert len(found.lines) == 1
+    assert list(temporary.iterdir()) == []
+
+
+def test_a_folder_whose_maker_was_killed_goes_when_it_is_old(memory: Path, temporary: Path) -> None:
+    half = memory / f"takt-{os.getuid()}-00000000"
+    half.mkdir()
+    assert remains.clean(dry_run=False, memory=memory, temporary=temporary).lines == []
+    os.utime(half, (0, 0))
+    remains.clean(dry_run=False, memory=memory, temporary=temporary)
+    assert not half.exists()
+
+
+def test_a_pipe_in_place_of_a_lock_hangs_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(domain, "LAST", domain.FIRST + 1)
+    monkeypatch.setattr(domain, "used_domains", set)
+    pipe = tmp_path / f"takt-domain-{domain.FIRST}.lock"
+    os.mkfifo(pipe)
+    with domain.own_domain(tmp_path) as number:
+        assert number == domain.FIRST + 1
+    other = tmp_path / f"takt-domain-{domain.FIRST + 1}.lock"
+    other.unlink()
+    other.mkdir()
+    with pytest.raises(Failure, match="in use"), domain.own_domain(tmp_path):
+        pass
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+def test_an_execution_says_that_it_cannot_be_resumed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[dict[str, object]] = []
+
+    def run(self: object, *_: object) -> None:
+        folder = self._folder  # type: ignore[attr-defined]
+        seen.append(json.loads((folder / scratch.OWNER).read_text()))
+        raise Failure("enough")
+
+    monkeypatch.setattr(sys.modules["takt.execution.execute"]._Run, "execute", run)
+    monkeypatch.setattr("takt.run.stacks.program", lambda _: Path("/bin/true"))
+    application = {"name": "x", "cpus": [], "callbacks": [{"name": "a.b"}]}
+    with pytest.raises(Failure, match="enough"):
+        execute(application, "takt", trace=tmp_path / "t.takttrace")
+    assert seen[0]["resumable"] is False
