@@ -48,6 +48,38 @@ def test_missed_deadlines_are_the_exit_code(app: Path, capsys: pytest.CaptureFix
     assert "no deadline missed" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("limits", "broken"),
+    [
+        ({"latency": "30ms", "age": "60ms"}, None),  # no data yet at the start is not an age
+        ({"latency": "5ms", "age": "60ms"}, "chains above their latency limit"),
+        ({"latency": "30ms", "age": "5ms"}, "starts on data above its age limit"),
+    ],
+)
+def test_ages_and_latencies_above_their_limits_are_the_exit_code_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], limits: dict[str, str], broken: str | None
+) -> None:
+    path = tmp_path / "old.app.yaml"
+    path.write_text(
+        """
+policy: fp
+nodes:
+  w: {{run: {{timer: 50ms, wcet: 1ms, priority: 90, offset: 1ms, writes: [data]}}}}
+  r: {{run: {{timer: 10ms, wcet: 1ms, priority: 50, reads: [data]}}}}
+  g:
+    run: {{timer: 10ms, wcet: 1ms, offset: 1ms, priority: 95, reads: {{gps: {{max_age: {age}}}}}}}
+topics: {{gps: {{external_period: 50ms}}}}
+chains:
+  through: {{callbacks: [w.run, r.run], max_latency: {latency}}}
+""".format(**limits),
+        encoding="utf-8",
+    )
+    assert run(path) == (0 if broken is None else 1)
+    first = capsys.readouterr().out.splitlines()[0]
+    assert "no deadline missed" in first
+    assert (broken or "missed") in first
+
+
 def test_the_document_and_the_trace_agree(
     app: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

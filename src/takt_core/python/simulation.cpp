@@ -64,6 +64,7 @@ nb::dict to_python(const CallbackResult& callback) {
   result["early_releases"] = callback.early_releases;
   result["budget_overruns"] = callback.budget_overruns;
   result["age_violations"] = callback.age_violations;
+  result["without_data"] = callback.without_data;
   result["old_data"] = callback.old_data;
   result["overwritten"] = callback.overwritten;
   result["lost_arrivals"] = callback.lost_arrivals;

@@ -98,6 +98,9 @@ def violations(report: Document, run: Run, simulated: Document) -> Iterator[Viol
     if run.scenario is None:
         if report["verdict"] == "meets":
             broken = simulated["misses"] + sum(one["violations"] for one in simulated["chains"])
+            broken += sum(
+                one["age_violations"] - one["without_data"] for one in simulated["callbacks"]
+            )
             if broken:
                 yield Violation(SWITCH, run.document["name"], 0, broken, run)
         return

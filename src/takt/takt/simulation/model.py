@@ -39,6 +39,7 @@ class CallbackResult(_Document):
     early_releases: int
     budget_overruns: int
     age_violations: int
+    without_data: int  # of these: at a start before there was any
     old_data: int
     overwritten: int
     lost_arrivals: int
@@ -89,3 +90,13 @@ class SimulationResult(_Document):
     cores: list[CoreResult]
     chains: list[ChainResult]
     trace: str | None = None
+
+    @property
+    def too_old(self) -> int:
+        """Data that was above its limit when a job started on it."""
+        return sum(one.age_violations - one.without_data for one in self.callbacks)
+
+    @property
+    def too_late(self) -> int:
+        """Chains that took longer than they may."""
+        return sum(one.violations for one in self.chains)

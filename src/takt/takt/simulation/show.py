@@ -60,13 +60,21 @@ def _head(result: SimulationResult) -> str:
         result.duration_from, f" ({result.duration_from})"
     )
     overheads = "with overheads" if result.overheads else "without overheads of the executor"
-    missed = "1 deadline" if result.misses == 1 else f"{result.misses} deadlines"
-    verdict = f"{missed} missed" if result.misses else "no deadline missed"
     early = ", interrupted" if result.interrupted else ""
     return (
         f"{result.application}: {result.duration_ms / 1000:.6g} s simulated{why}{early}, {taken}, "
-        f"{overheads}: {result.jobs} jobs, {verdict}"
+        f"{overheads}: {result.jobs} jobs, {_verdict(result)}"
     )
+
+
+def _verdict(result: SimulationResult) -> str:
+    missed = "1 deadline" if result.misses == 1 else f"{result.misses} deadlines"
+    parts = [f"{missed} missed" if result.misses else "no deadline missed"]
+    if result.too_old:
+        parts.append(f"{result.too_old} starts on data above its age limit")
+    if result.too_late:
+        parts.append(f"{result.too_late} chains above their latency limit")
+    return ", ".join(parts)
 
 
 def _show_chains(console: Console, result: SimulationResult) -> None:

@@ -44,17 +44,21 @@ std::optional<EarlyRelease> release_early(const Target& target, TaskIndex source
                                           TimerReleases& timer, TimePoint now) noexcept {
   TimePoint earliest = TimePoint::max();
   TimePoint needed = TimePoint::max();
-  for (AgeWatch* watch : target.by_source[source]) {
+  const TimePoint sample = timer.taken() ? timer.taken()->time : TimePoint::min();
+  for (const AgeWatch* watch : target.by_source[source]) {
     const TimePoint at = time_of(watch->at.load(std::memory_order_acquire));
-    if (at > now) {
-      continue;
-    }
-    const TimePoint oldest = time_of(watch->oldest.load(std::memory_order_relaxed));
-    if (!timer.taken() || timer.taken()->time < oldest) {
+    if (at <= now && sample < time_of(watch->oldest.load(std::memory_order_relaxed))) {
       earliest = std::min(earliest, at);
       needed = std::min(needed, time_of(watch->needed.load(std::memory_order_relaxed)));
     }
-    watch->at.store(count_of(TimePoint::max()), std::memory_order_relaxed);
+  }
+  // Those that the first one of them does not serve ask for one more.
+  const TimePoint newest = earliest == TimePoint::max() ? sample : earliest;
+  for (AgeWatch* watch : target.by_source[source]) {
+    if (time_of(watch->at.load(std::memory_order_acquire)) <= now &&
+        newest >= time_of(watch->oldest.load(std::memory_order_relaxed))) {
+      watch->at.store(count_of(TimePoint::max()), std::memory_order_relaxed);
+    }
   }
   if (earliest == TimePoint::max()) {
     return {};

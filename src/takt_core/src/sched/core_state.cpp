@@ -141,8 +141,18 @@ void CoreState::reschedule(CoreTask& task) noexcept {
 // all.
 void CoreState::release(CoreTask& task, TimePoint now) noexcept {
   const auto next = task.next_release();
+  const bool due = next && next->time <= now;
+  // What came first counts, however late both are noticed: a regular release after the reader's
+  // would let the reader run before it, on the data that it did not want.
+  const auto early = next && !target_->watches.empty()
+                         ? release_early(*target_, task.index, task.timer,
+                                         due ? next->time - std::chrono::nanoseconds{1} : now)
+                         : std::nullopt;
   Job job;
-  if (next && next->time <= now) {
+  if (early) {
+    job = early->job;
+    listener_->released(task, job, &early->regular);
+  } else if (due) {
     job = target_->scenario->job(task.index, next->index, next->time);
     job.value = next->value;
     if (task.kind == TaskKind::timer) {
@@ -152,14 +162,9 @@ void CoreState::release(CoreTask& task, TimePoint now) noexcept {
     }
     listener_->released(task, job, nullptr);
   } else {
-    const auto early = next ? release_early(*target_, task.index, task.timer, now) : std::nullopt;
-    if (!early) {
-      calendar_.remove(task.place);
-      reschedule(task);
-      return;
-    }
-    job = early->job;
-    listener_->released(task, job, &early->regular);
+    calendar_.remove(task.place);
+    reschedule(task);
+    return;
   }
   calendar_.remove(task.place);
   task.phase = Phase::pending;

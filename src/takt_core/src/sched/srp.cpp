@@ -14,7 +14,8 @@ Ceilings::Ceilings(std::span<const Task> tasks, const Policy& policy) {
   for (const Task& task : tasks) {
     const std::optional<Level> level = policy.preemption_level(task.parameters);
     has_levels_ = has_levels_ && level.has_value();
-    tasks_.push_back({.level = level.value_or(0), .ceiling = no_ceiling});
+    tasks_.push_back(
+        {.level = level.value_or(0), .ceiling = no_ceiling, .late = task.jitter.count() > 0});
     if (!task.group.empty()) {
       Level& ceiling = ceilings.try_emplace(task.group, no_ceiling).first->second;
       ceiling = std::max(ceiling, tasks_.back().level);
@@ -41,10 +42,15 @@ std::size_t Ceilings::depth(std::span<const TaskIndex> tasks) const {
     return tasks.size();
   }
   std::set<Level> levels;
+  std::size_t late = 0;
   for (const TaskIndex task : tasks) {
-    levels.insert(level(task));
+    if (tasks_[task].late) {
+      ++late;
+    } else {
+      levels.insert(level(task));
+    }
   }
-  return levels.size();
+  return levels.size() + late;
 }
 
 }  // namespace takt::sched

@@ -60,6 +60,7 @@ struct CallbackMetrics {
   std::uint64_t early_releases = 0;
   std::uint64_t budget_overruns = 0;
   std::uint64_t age_violations = 0;
+  std::uint64_t without_data = 0;
   std::uint64_t old_data = 0;
   std::uint64_t overwritten = 0;
   std::uint64_t lost_arrivals = 0;

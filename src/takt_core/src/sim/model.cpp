@@ -18,7 +18,7 @@ sched::CompiledStrategy compile(const application::Application& application) {
              : sched::CompiledStrategy{application.tasks(), policy, options};
 }
 
-// Rounded up, as in Application::worst_execution().
+// Rounded up, as in Application::worst_overhead().
 nanoseconds message_cost(nanoseconds each, nanoseconds per_kib, std::size_t bytes) {
   constexpr std::uint64_t kib = 1024;
   const auto variable = static_cast<std::uint64_t>(per_kib.count()) * bytes;

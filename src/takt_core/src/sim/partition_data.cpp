@@ -83,6 +83,7 @@ void Partition::check_age(TaskState& task, const Job& job, TimePoint now) noexce
         no_data ? nanoseconds::max() : now.time_since_epoch() - nanoseconds{sampled};
     if (age > limit.max_age) {
       ++task.metrics.age_violations;
+      task.metrics.without_data += no_data ? 1U : 0U;
       record(EventType::age_violation, now, task, job.index, no_data ? -1 : age.count(),
              limit.topic->id);
     }

@@ -177,6 +177,7 @@ class Simulation {
                           .early_releases = metrics.early_releases,
                           .budget_overruns = metrics.budget_overruns,
                           .age_violations = metrics.age_violations,
+                          .without_data = metrics.without_data,
                           .old_data = metrics.old_data,
                           .overwritten = metrics.overwritten,
                           .lost_arrivals = metrics.lost_arrivals,

@@ -57,6 +57,14 @@ TEST(Ceilings, of_edf_have_tasks_without_a_deadline_below_all_others) {
   EXPECT_EQ(ceilings.depth(std::vector<TaskIndex>{3, 4}), 2U);
 }
 
+// Noticed late, it may be due before a job of its own level that has started.
+TEST(Ceilings, leave_room_for_every_task_that_is_noticed_late) {
+  std::vector<Task> tasks{timer("a", 20ms, 1ms), timer("b", 20ms, 1ms), timer("c", 20ms, 1ms)};
+  EXPECT_EQ(Ceilings(tasks, *edf()).depth(std::vector<TaskIndex>{0, 1, 2}), 1U);
+  tasks[2].jitter = 5ms;
+  EXPECT_EQ(Ceilings(tasks, *edf()).depth(std::vector<TaskIndex>{0, 1, 2}), 2U);
+}
+
 TEST(Ceilings, of_a_comparator_without_levels_let_nothing_preempt_a_group) {
   const PolicyPtr policy = most_work_first();
   const Ceilings ceilings{grouped(), *policy};

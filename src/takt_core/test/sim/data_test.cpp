@@ -186,6 +186,33 @@ TEST(DataAge, is_kept_by_releasing_the_source_early_and_raising_its_priority) {
   }
 }
 
+// The request (39), the reader's release (40) and the regular one (49) come while another job runs,
+// until 53. What came first counts: the regular one alone would come after the reader.
+TEST(DataAge, is_kept_where_a_request_is_noticed_with_a_later_regular_release) {
+  for (const char* policy : {"fp", "np-fp"}) {
+    std::vector<Task> tasks{timer("reader", 20ms, 1ms, 50), writer("source", 30ms, 1ms, 1, "t"),
+                            timer("long", 1s, 15ms, 90)};
+    tasks[0].reads = {{.topic = "t", .max_age = 22ms}};
+    tasks[2].parameters.offset = 38ms;
+    const Result result = simulate(application(tasks, policy), {.duration = 1s});
+    EXPECT_EQ(result.callbacks[0].age_violations, 0U) << policy;
+    EXPECT_LE(result.callbacks[0].sample_age.max, 22ms) << policy;
+  }
+}
+
+// Both requests, of 39 and 47, are noticed at 66. The sample of the first is too old for the second
+// reader, which starts at 68 or later.
+TEST(DataAge, is_kept_for_the_second_of_two_readers_whose_requests_are_noticed_together) {
+  std::vector<Task> tasks{timer("first", 20ms, 1ms, 50), timer("second", 24ms, 1ms, 50),
+                          writer("source", 90ms, 1ms, 1, "t"), timer("long", 1s, 28ms, 90)};
+  tasks[0].reads = {{.topic = "t", .max_age = 25ms}};
+  tasks[1].reads = {{.topic = "t", .max_age = 25ms}};
+  tasks[1].parameters.deadline = 20ms;
+  tasks[3].parameters.offset = 38ms;
+  const Result result = simulate(application(tasks, "fp"), {.duration = 1s});
+  EXPECT_EQ(result.callbacks[1].age_violations, 0U);
+}
+
 // Each asks the other for data in time, and the third one itself.
 TEST(DataAge, of_tasks_that_read_from_each_other_does_not_keep_them_asking) {
   for (const char* policy : {"fp", "edf"}) {

@@ -24,8 +24,9 @@ struct EarlyRelease {
   Release regular;  // in whose place it comes
 };
 
-// Takes up the requests that have come to `now`, and releases the source for those that no earlier
-// sample serves. Nothing when there are none.
+// Takes up the requests that have come to `now`, and releases the source for the first of those
+// that no earlier sample serves; the others wait for its end unless it serves them, too. Nothing
+// when there are none.
 std::optional<EarlyRelease> release_early(const Target& target, TaskIndex source,
                                           TimerReleases& timer, TimePoint now) noexcept;
 

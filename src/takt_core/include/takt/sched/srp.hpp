@@ -44,14 +44,16 @@ class Ceilings {
   // Whether a job of `a`, released while a job of `b` runs, can ever preempt it, groups included.
   [[nodiscard]] bool could_preempt(TaskIndex a, TaskIndex b) const noexcept;
 
-  // The most jobs of these tasks that can be started at once. After a change of the scenario, jobs
-  // that started before it may take these places; then a job waits for the end of one of them.
+  // The most jobs of these tasks that can be started at once: one of each level, and every one that
+  // is noticed late, which may preempt its own level. After a change of the scenario, jobs that
+  // started before it may take these places; then a job waits for the end of one of them.
   [[nodiscard]] std::size_t depth(std::span<const TaskIndex> tasks) const;
 
  private:
   struct Entry {
     Level level;
     Level ceiling;
+    bool late;  // its releases may be noticed late
   };
   std::vector<Entry> tasks_;
   bool has_levels_ = true;

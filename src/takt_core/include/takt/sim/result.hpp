@@ -40,6 +40,7 @@ struct CallbackResult {
   std::uint64_t early_releases = 0;   // moved forward to keep a data age
   std::uint64_t budget_overruns = 0;  // jobs that computed for longer than their budget
   std::uint64_t age_violations = 0;   // data older than the reader allows, or none yet, at a start
+  std::uint64_t without_data = 0;     // of these: none yet
   std::uint64_t old_data = 0;     // jobs that started while a newer message of an input was pending
   std::uint64_t overwritten = 0;  // messages that KEEP_LAST dropped before they were read
   std::uint64_t lost_arrivals = 0;  // messages that found the queue of arrivals full
