@@ -12,7 +12,6 @@ from typing import Any
 
 from pydantic import AliasChoices, ConfigDict, Field
 
-from takt.application.model import Callback
 from takt.experiment.model import Strict
 from takt.generate import values
 from takt.generate.values import MS
@@ -120,12 +119,8 @@ class Parameters(Thesis):
 
     @property
     def suspends(self) -> bool:
-        """Whether callbacks may wait: where it is asked for, and known how to say it."""
-        return (
-            self.suspension[-1] > 0
-            and self.policy in SUSPENDING
-            and "suspension" in Callback.model_fields
-        )
+        """Whether callbacks may wait: where it is asked for, and the policy lets them."""
+        return self.suspension[-1] > 0 and self.policy in SUSPENDING
 
     @property
     def plain(self) -> bool:

@@ -66,11 +66,13 @@ class ScenarioAnalysis {
       report.priorities = propose_priorities(application_, strategy_, scenario_, model_);
       report.cpus = propose_cores(application_, strategy_, scenario_, model_);
     }
-    const bool by_closed_tests = std::ranges::none_of(bounds_.cores, [](const CoreBounds& core) {
+    const bool explored = std::ranges::any_of(bounds_.cores, [](const CoreBounds& core) {
       return core.explored && core.schedulable == true;
     });
-    if (options.sensitivity && has_test && by_closed_tests) {
-      report.sensitivity = find_sensitivity(model_, application_);
+    if (options.sensitivity && explored && bounds_.schedulable == true) {
+      report.sensitivity = find_sensitivity(model_, application_, Graphs::brief);
+    } else if (options.sensitivity && !explored && has_test) {
+      report.sensitivity = find_sensitivity(model_, application_, Graphs::none);
     }
     return report;
   }

@@ -6,6 +6,11 @@
 #include "takt/analysis/scenario_model.hpp"
 
 namespace takt::analysis {
+namespace {
+
+constexpr std::size_t most_brief_vertices = 10'000;  // some tens of milliseconds
+
+}  // namespace
 
 // Nobody needs to look at the schedules of a core that has too much to do.
 bool ScenarioModel::can_be_explored(const CoreLoads& core) const noexcept {
@@ -58,9 +63,11 @@ CoreGraph ScenarioModel::explore(const CoreLoads& core, Graphs graphs) const {
          .best = std::clamp(cost.best, nanoseconds{1}, load.execution),
          .worst = load.execution});
   }
-  result.graph = analysis::explore(
-      scenario_->policy(), tasks,
-      {.release_overhead = release_overhead_, .witness = graphs == Graphs::witness});
+  GraphOptions options{.release_overhead = release_overhead_, .witness = graphs == Graphs::witness};
+  if (graphs == Graphs::brief) {
+    options.most_vertices = most_brief_vertices;
+  }
+  result.graph = analysis::explore(scenario_->policy(), tasks, options);
   // What messages and dispatching cost at most, they need not cost ever.
   result.graph.exact = result.graph.exact && !counted;
   return result;

@@ -9,21 +9,21 @@ constexpr double least = 1e-3;
 constexpr double most = 1e6;
 constexpr std::int64_t steps_of_one = 2'000'000;
 
-bool accepted(ScenarioModel& model, double factor, std::size_t callback) {
+bool accepted(ScenarioModel& model, double factor, std::size_t callback, Graphs graphs) {
   model.scale(factor, callback);
   Effort effort{.steps = steps_of_one};
-  return model.accepts(effort, Graphs::none) == true;
+  return model.accepts(effort, graphs) == true;
 }
 
 // The largest factor that is accepted; 0 when none is.
-double largest(ScenarioModel& model, std::size_t callback) {
+double largest(ScenarioModel& model, std::size_t callback, Graphs graphs) {
   double low = 1;
   double high = 1;
-  if (accepted(model, 1, callback)) {
+  if (accepted(model, 1, callback, graphs)) {
     do {
       low = high;
       high *= 2;
-    } while (high < most && accepted(model, high, callback));
+    } while (high < most && accepted(model, high, callback, graphs));
     if (high >= most) {
       low = high = most;
     }
@@ -35,11 +35,11 @@ double largest(ScenarioModel& model, std::size_t callback) {
         model.scale(1, callback);
         return 0;
       }
-    } while (!accepted(model, low, callback));
+    } while (!accepted(model, low, callback, graphs));
   }
   while (high > low * precision) {
     const double middle = low + (high - low) / 2;
-    (accepted(model, middle, callback) ? low : high) = middle;
+    (accepted(model, middle, callback, graphs) ? low : high) = middle;
   }
   model.scale(1, callback);
   return low;
@@ -47,9 +47,14 @@ double largest(ScenarioModel& model, std::size_t callback) {
 
 }  // namespace
 
-Sensitivity find_sensitivity(ScenarioModel& model, const application::Application& application) {
+std::optional<Sensitivity> find_sensitivity(ScenarioModel& model,
+                                            const application::Application& application,
+                                            Graphs graphs) {
+  if (graphs != Graphs::none && !accepted(model, 1, nobody, graphs)) {
+    return {};
+  }
   Sensitivity result;
-  if (const double all = largest(model, nobody); all > 0) {
+  if (const double all = largest(model, nobody, graphs); all > 0) {
     result.all = all;
   }
   std::vector<bool> seen(application.callbacks.size(), false);
@@ -58,7 +63,7 @@ Sensitivity find_sensitivity(ScenarioModel& model, const application::Applicatio
   }
   for (std::size_t i = 0; i < seen.size(); ++i) {
     if (seen[i]) {
-      result.callbacks.emplace_back(application.callbacks[i].task.name, largest(model, i));
+      result.callbacks.emplace_back(application.callbacks[i].task.name, largest(model, i, graphs));
     }
   }
   return result;

@@ -6,8 +6,15 @@
 
 namespace takt::analysis {
 
-// Leaves the model as it was. A deadline that is guaranteed stays so when a job computes less, so
-// the factors are found by halving.
-Sensitivity find_sensitivity(ScenarioModel& model, const application::Application& application);
+// Leaves the model as it was. The factors are found by halving.
+//
+// Graphs::none: by the closed tests. A deadline that they guarantee stays so when jobs compute
+// less. Graphs::brief: where schedule graphs were needed. Factors are those of the worst cases
+// alone, and 1 at least: the best cases stay, and the policy goes by the times that are declared,
+// so that longer worst cases only add runs. None where the graphs are too large to be made so
+// often.
+std::optional<Sensitivity> find_sensitivity(ScenarioModel& model,
+                                            const application::Application& application,
+                                            Graphs graphs);
 
 }  // namespace takt::analysis

@@ -57,7 +57,7 @@ class Search {
       first.tasks[i].next = static_cast<std::uint8_t>(options_.sporadic ? 0 : of(i).offset);
     }
     add(first);
-    while (!todo_.empty()) {
+    while (!todo_.empty() && !(options_.until_missed && result_.missed)) {
       if (seen_.size() > options_.most_situations) {
         result_.complete = false;
         break;
@@ -72,6 +72,9 @@ class Search {
 
  private:
   [[nodiscard]] const OracleTask& of(std::size_t task) const { return tasks_[task].task; }
+  [[nodiscard]] std::int64_t declared(std::size_t task) const {
+    return tasks_[task].declared > 0 ? tasks_[task].declared : of(task).execution;
+  }
   [[nodiscard]] bool is_timer(std::size_t task) const { return tasks_[task].writers.empty(); }
   [[nodiscard]] bool is_edf() const {
     return options_.rule == Rule::edf || options_.rule == Rule::np_edf ||
@@ -257,7 +260,7 @@ class Search {
     }
     std::vector<Next> behind;
     for (std::size_t i = 0; i < tasks_.size(); ++i) {
-      const Next next{now.tasks[i].next + of(i).deadline, of(i).execution};
+      const Next next{now.tasks[i].next + of(i).deadline, declared(i)};
       const bool counts = options_.rule == Rule::p_rm
                               ? of(i).priority == top && of(task).priority < top
                               : i != task && next.deadline < left(now, task);
@@ -270,7 +273,7 @@ class Search {
     for (std::size_t i = 0; i < behind.size(); ++i) {
       work += behind[i].execution;
       const bool last = i + 1 == behind.size() || behind[i + 1].deadline > behind[i].deadline;
-      if (last && work <= behind[i].deadline && work + of(task).execution > behind[i].deadline) {
+      if (last && work <= behind[i].deadline && work + declared(task) > behind[i].deadline) {
         return false;
       }
     }

@@ -24,6 +24,7 @@ struct ExhaustiveTask {
   OracleTask task = {};
   Drop drop = Drop::nothing;
   std::vector<std::size_t> writers = {};  // whose ends release it; empty: time does
+  std::int64_t declared = 0;              // what the policy takes for its execution; 0: the longest
 };
 
 struct Exhaustive {
@@ -31,6 +32,7 @@ struct Exhaustive {
   // Timers are released a period apart or later, from any time on; otherwise exactly a period apart
   // from their offsets on.
   bool sporadic = false;
+  bool until_missed = false;  // ends at the first missed deadline
   std::size_t most_situations = 400'000;
 };
 

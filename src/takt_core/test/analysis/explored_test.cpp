@@ -141,16 +141,5 @@ TEST(explored, what_cannot_be_explored_keeps_the_bounds_of_the_closed_test) {
   EXPECT_TRUE(full.scenarios.front().remarks.empty());
 }
 
-// Factors are those of the closed test, which did not prove it.
-TEST(explored, there_is_no_sensitivity_where_schedules_had_to_be_explored) {
-  const std::string callbacks =
-      timer("a", 10, 3, 3, ", 'deadline': 7") + "," + timer("b", 10, 3, 2, ", 'deadline': 7") + ",";
-  const Report explored =
-      analyse_json(app(callbacks + timer("c", 20, 4, 1, ", 'offset': 6"), ", 'policy': 'np-fp'"));
-  EXPECT_FALSE(explored.scenarios.front().sensitivity);
-  const Report closed = analyse_json(app(callbacks + timer("c", 20, 2, 1), ", 'policy': 'np-fp'"));
-  EXPECT_TRUE(closed.scenarios.front().sensitivity);
-}
-
 }  // namespace
 }  // namespace takt::analysis

@@ -38,6 +38,7 @@ struct CoreGraph {
 // Where a schedule graph may be made: it can take seconds.
 enum class Graphs : std::uint8_t {
   none,     // the closed tests alone
+  brief,    // where they do not prove the deadlines, and few states are enough: asked very often
   verdict,  // where they do not prove the deadlines
   witness,  // the same, with the run that misses one
 };
