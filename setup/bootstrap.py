@@ -18,12 +18,20 @@ import sys
 import sysconfig
 import time
 from pathlib import Path
+from types import FrameType
 from typing import IO
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "src" / "takt"))
+from takt.run.process import TERM_S, Process, how_ended  # noqa: E402 - of the clone, and standard library only
+
 STATE = ROOT / ".takt"
 REQUIREMENTS = ROOT / "setup" / "requirements"
 LOG = STATE / "setup.log"
+# The only one without a wheel; the locked setuptools builds it, not the newest of the day.
+BUILT = "empy"
+WHOLE_S = 300.0  # for a package manager to come to an end that it can go on from
+HELD: list[int] = []  # the lock, which every step inherits: who is still at work holds it
 
 
 class SetupError(Exception):
@@ -32,18 +40,37 @@ class SetupError(Exception):
 
 def main(want: str) -> int:
     """Brings ``.takt`` to the state that ``want`` names: root folder, ROS 2, ``dev`` or not."""
-    STATE.mkdir(exist_ok=True)
-    with (STATE / "lock").open("w") as lock:
-        acquire(lock)
-        try:
+    for number in (signal.SIGHUP, signal.SIGTERM):  # a closed terminal is an interrupt, too
+        signal.signal(number, interrupt)
+    try:
+        refuse_where_it_cannot_build()
+        STATE.mkdir(exist_ok=True)
+        with (STATE / "lock").open("w") as lock:
+            acquire(lock)
             set_up(want)
-        except SetupError as error:
-            say(f"takt: {error}")
-            return 2
-        except KeyboardInterrupt:
-            say("takt: set-up interrupted; the next ./takt goes on from here")
-            return 130
+    except SetupError as error:
+        say(f"takt: {error}")
+        return 2
+    except (OSError, subprocess.CalledProcessError) as error:
+        say(f"takt: the set-up cannot go on: {error}\n  remedy: mend that; the next ./takt goes on")
+        return 2
+    except KeyboardInterrupt:
+        say("takt: set-up interrupted; the next ./takt goes on from here")
+        return 130
     return 0
+
+
+def interrupt(_number: int, _frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def refuse_where_it_cannot_build() -> None:
+    """At once, what the generators of messages would say after minutes."""
+    if not str(ROOT).isascii():
+        raise SetupError(
+            f"ROS 2's generators cannot build in a folder whose path has other letters than ASCII:"
+            f" {ROOT}\n  remedy: move the clone to a folder without them"
+        )
 
 
 def set_up(want: str) -> None:
@@ -78,6 +105,7 @@ def acquire(lock: IO[str]) -> None:
     except BlockingIOError:
         say("takt: another ./takt is setting up; waiting for it")
         fcntl.flock(lock, fcntl.LOCK_EX)
+    HELD[:] = [lock.fileno()]
 
 
 def install_system_packages(development: bool) -> None:
@@ -98,8 +126,8 @@ def install_system_packages(development: bool) -> None:
     else:
         raise SetupError(f"needs system packages; run this once, then start again:\n  sudo {line}")
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    run([*sudo, "apt-get", "update"], "package lists", environment)
-    run([*sudo, *line.split()], f"system packages: {' '.join(missing)}", environment)
+    run([*sudo, "apt-get", "update"], "package lists", environment, whole=True)
+    run([*sudo, *line.split()], f"system packages: {' '.join(missing)}", environment, whole=True)
 
 
 def missing_packages(development: bool) -> list[str]:
@@ -152,6 +180,13 @@ def make_environment(name: str, requirements: str, title: str) -> None:
         run([sys.executable, "-m", "venv", str(folder)], f"{title}: folder")
     stamp.unlink(missing_ok=True)
     pip = [str(python), "-m", "pip", "install", "--disable-pip-version-check", "--require-hashes"]
+    pip.append("--only-binary=:all:")
+    pinned = lock_file.read_text(encoding="utf-8")
+    if f"\n{BUILT}==" in f"\n{pinned}":
+        builder = STATE / f"{name}-builder.txt"
+        builder.write_text(entry(pinned, "setuptools"), encoding="utf-8")
+        run([*pip, "--requirement", str(builder)], f"{title}: what builds {BUILT}")
+        pip += [f"--no-binary={BUILT}", "--no-build-isolation", "--use-pep517"]
     run([*pip, "--requirement", str(lock_file)], f"{title} (once, about a minute)")
     # The development lock holds the tool's: a plain ./takt after ./takt test has nothing to do.
     both = [lock_file] if requirements != "dev" else [lock_file, REQUIREMENTS / "tool.txt"]
@@ -161,6 +196,14 @@ def make_environment(name: str, requirements: str, title: str) -> None:
         ),
         encoding="utf-8",
     )
+
+
+def entry(lock_file: str, package: str) -> str:
+    """The lines of a lock file that pin one package, with its hashes."""
+    lines = lock_file.splitlines(keepends=True)
+    first = next(i for i, line in enumerate(lines) if line.startswith(f"{package}=="))
+    rest = [i for i in range(first + 1, len(lines)) if not lines[i].startswith(" ")]
+    return "".join(lines[first : rest[0] if rest else len(lines)])
 
 
 def mend_wheels() -> None:
@@ -234,36 +277,42 @@ def write_underlay(wheels: bool) -> None:
     (STATE / "setup.sh").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def run(command: list[str], title: str, environment: dict[str, str] | None = None) -> None:
-    """Runs one step with its output in the log; shows what it is, how long, and why it failed."""
+def run(
+    command: list[str],
+    title: str,
+    environment: dict[str, str] | None = None,
+    *,
+    whole: bool = False,
+) -> None:
+    """Runs one step with its output in the log; shows what it is, how long, and why it failed.
+
+    It ends with us, and all that it started; but for a ``whole`` one, which must not be cut short.
+    """
     started = time.monotonic()
     with LOG.open("a", encoding="utf-8") as log:
         log.write(f"\n$ {' '.join(command)}\n")
         log.flush()
-        process = subprocess.Popen(
+        process = Process(
             command,
-            stdin=subprocess.DEVNULL,
+            environment=environment,
             stdout=log,
             stderr=log,
-            env=environment,
-            start_new_session=True,
+            watched=not whole,
+            outlives=whole,
+            keep=HELD,
         )
         try:
-            while True:
-                try:
-                    code = process.wait(timeout=1 if sys.stderr.isatty() else None)
-                    break
-                except subprocess.TimeoutExpired:
+            while (code := process.wait(1)) is None:
+                if sys.stderr.isatty():
                     say(f"\r  {title} … {time.monotonic() - started:.0f} s", end="")
         except BaseException:
-            os.killpg(process.pid, signal.SIGTERM)
-            process.wait()
+            process.end(WHOLE_S if whole else TERM_S)
             raise
     say(f"{chr(13) if sys.stderr.isatty() else ''}  {title}: {time.monotonic() - started:.0f} s")
     if code:
         tail = "\n".join(read(LOG).splitlines()[-25:])
         raise SetupError(
-            f"this step failed (exit code {code}): {title}\n{tail}\nThe whole log: {LOG}"
+            f"this step failed ({how_ended(code)}): {title}\n{tail}\nThe whole log: {LOG}"
         )
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import importlib.util
 import os
 import signal
@@ -108,11 +109,11 @@ def test_an_interrupt_ends_the_step_in_work_and_all_its_children(tmp_path: Path)
         sys.path.insert(0, {str(SETUP)!r})
         import bootstrap
         from pathlib import Path
-        class Started(bootstrap.subprocess.Popen):  # an interrupt while it starts is another matter
+        class Started(bootstrap.Process):  # an interrupt while it starts is another matter
             def wait(self, *arguments, **options):
                 Path({str(waits)!r}).touch()
                 return super().wait(*arguments, **options)
-        bootstrap.subprocess.Popen = Started
+        bootstrap.Process = Started
         bootstrap.LOG = Path({str(tmp_path / "log")!r})
         bootstrap.run(["sh", "-c", "sleep 60 & echo $! > {pid_file}; wait"], "a long step")
     """)
@@ -128,6 +129,101 @@ def test_an_interrupt_ends_the_step_in_work_and_all_its_children(tmp_path: Path)
             break
         time.sleep(0.01)
     assert not alive(child)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGHUP, signal.SIGTERM])
+def test_a_set_up_that_ends_ends_as_a_whole(tmp_path: Path, number: signal.Signals) -> None:
+    pid_file = tmp_path / "pid"
+    script = textwrap.dedent(f"""
+        import sys
+        sys.path.insert(0, {str(SETUP)!r})
+        import bootstrap
+        from pathlib import Path
+        bootstrap.STATE = Path({str(tmp_path)!r})
+        bootstrap.LOG = bootstrap.STATE / "log"
+        command = ["sh", "-c", "(sleep 60 & echo $! > {pid_file}; wait); true"]
+        bootstrap.set_up = lambda _: bootstrap.run(command, "a long step")
+        sys.exit(bootstrap.main("x"))
+    """)
+    process = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.DEVNULL)
+    while not pid_file.exists() or not pid_file.read_text():
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(number)
+    assert process.wait(timeout=30) == (-number if number == signal.SIGKILL else 130)
+    child = int(pid_file.read_text())
+    for _ in range(3000):
+        if not alive(child):
+            break
+        time.sleep(0.01)
+    assert not alive(child)
+
+
+def test_the_lock_is_held_by_who_is_still_at_work(tmp_path: Path) -> None:
+    script = textwrap.dedent(f"""
+        import sys
+        sys.path.insert(0, {str(SETUP)!r})
+        import bootstrap
+        from pathlib import Path
+        bootstrap.STATE = Path({str(tmp_path)!r})
+        bootstrap.LOG = bootstrap.STATE / "log"
+        command = ["sh", "-c", "echo $$ > {tmp_path / "pid"}; exec sleep 600"]
+        bootstrap.set_up = lambda _: bootstrap.run(command, "a package manager", whole=True)
+        bootstrap.main("x")
+    """)
+    process = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.DEVNULL)
+    while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    pid = int((tmp_path / "pid").read_text())
+    try:
+        with (tmp_path / "lock").open("w") as lock, pytest.raises(BlockingIOError):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    finally:
+        os.kill(pid, signal.SIGKILL)
+
+
+def test_a_folder_in_which_ros_cannot_build_is_refused_at_once(
+    bootstrap: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(bootstrap, "ROOT", Path("/home/käthe/takt"))
+    monkeypatch.setattr(bootstrap, "set_up", lambda _: pytest.fail("it began"))
+    assert bootstrap.main("x") == 2
+    assert "käthe" in capsys.readouterr().err
+
+
+def test_a_disk_that_is_full_is_no_traceback(
+    bootstrap: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(_: str) -> None:
+        raise OSError(28, "No space left on device", "setup.log")
+
+    monkeypatch.setattr(bootstrap, "set_up", full)
+    assert bootstrap.main("x") == 2
+    assert "No space left on device" in capsys.readouterr().err
+
+
+def test_what_has_no_wheel_is_built_by_what_is_locked(
+    bootstrap: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    builder_lines = "setuptools==84.2.1 \\\n    --hash=sha256:2\n"
+    text = f"empy==4.2.1 \\\n    --hash=sha256:1\n{builder_lines}six==1\n"
+    (bootstrap.REQUIREMENTS / "ros.txt").write_text(text)
+    commands: list[list[str]] = []
+
+    def run(command: list[str], _: str) -> None:
+        commands.append(command)
+        (bootstrap.STATE / "ros").mkdir(exist_ok=True)
+
+    monkeypatch.setattr(bootstrap, "run", run)
+    bootstrap.make_environment("ros", "ros", "environment")
+    _, builder, all_of_it = commands
+    assert Path(builder[-1]).read_text() == builder_lines
+    for command in (builder, all_of_it):
+        assert {"--require-hashes", "--only-binary=:all:"} <= set(command)
+    assert {"--no-binary=empy", "--no-build-isolation"} <= set(all_of_it)
 
 
 def alive(pid: int) -> bool:

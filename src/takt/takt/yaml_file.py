@@ -8,7 +8,7 @@ are all answered alike.
 from __future__ import annotations
 
 import difflib
-import json
+import reprlib
 import types
 import typing
 from collections.abc import Callable
@@ -19,10 +19,13 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from takt.errors import TaktError
+from takt import reading
+from takt.errors import TaktError, shortened
 
 Location = tuple[int | str, ...]
 Model = TypeVar("Model", bound=BaseModel)
+MOST_TOLD = 8  # faults of one file; who mends those sees the others
+MOST_WRITTEN = 80
 _KEY = "[key]"  # pydantic's last part of the location of a key that is wrong itself
 
 
@@ -62,33 +65,20 @@ class Form(Generic[Model]):
 
 def load(file: Path, form: Form[Model]) -> tuple[Model, Source]:
     """Reads and checks a file; raises TaktError with all of its faults."""
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import MarkedYAMLError, YAMLError
+    from takt import yaml_tree
 
     noun = form.noun.split(" ", 1)[1]
     try:
-        text = file.read_text(encoding="utf-8")
-        if file.suffix == ".json":  # is YAML, too, but its faults are better told as JSON's
-            json.loads(text)
-        tree = YAML(typ="rt").load(text)
+        text = reading.read_text(file)
     except FileNotFoundError:
         raise TaktError(
             f"there is no such {noun} file",
             where=str(file),
             remedy=f"give the path of a file; {form.example} is a small one",
         ) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise TaktError(f"the file cannot be read: {error}", where=str(file)) from None
-    except json.JSONDecodeError as error:
-        where = f"{file}:{error.lineno}"
-        raise TaktError(f"not valid JSON: {error.msg}", where=where) from None
-    except MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        line = f":{mark.line + 1}" if mark else ""
-        problem = (error.problem or str(error)).split("\n")[0]
-        raise TaktError(f"not valid YAML: {problem}", where=f"{file}{line}") from None
-    except YAMLError as error:
-        raise TaktError(f"not valid YAML: {error}", where=str(file)) from None
+    if file.suffix == ".json":  # is YAML, too, but its faults are better told as JSON's
+        reading.parse_json(text, str(file))
+    tree = yaml_tree.parse(text, str(file))
     source = Source(file, tree)
     return check(_plain(tree), source, form), source
 
@@ -108,7 +98,9 @@ def check(document: Any, source: Source, form: Form[Model]) -> Model:
         first, *others = [
             (source.where(fault["loc"]), _explain(fault, source, form.model)) for fault in faults
         ]
-        lines = [first[1], *(f"\n{where}: {what}" for where, what in others)]
+        lines = [first[1], *(f"\n{where}: {what}" for where, what in others[:MOST_TOLD])]
+        if len(others) > MOST_TOLD:
+            lines.append(f"\n… and {len(others) - MOST_TOLD} more")
         remedy = None
         if source.file is not None:
             general = f"correct the file; {form.reference} describes every key"
@@ -127,13 +119,13 @@ def _explain(fault: ErrorDetails, source: Source, model: type[BaseModel]) -> str
     if fault["type"] == "missing":
         return f"the key {key} is missing"
     if fault["type"] in {"model_type", "dict_type"}:
-        return f"{key}: {fault['input']!r} is not a mapping of keys to values"
+        return f"{key}: {_written(fault['input'])} is not a mapping of keys to values"
     if source.file is None:  # the option's name stands before the message already
         key = ""
     message = fault["msg"].removeprefix("Value error, ")
     if fault["type"] == "value_error":
         return f"{key}: {message}" if key else message
-    message = f"{fault['input']!r}: {message[0].lower()}{message[1:]}"
+    message = f"{_written(fault['input'])}: {message[0].lower()}{message[1:]}"
     return f"{key}: {message}" if key else message
 
 
@@ -162,6 +154,11 @@ def _bare(kind: Any) -> Any:
             kind = next(one for one in typing.get_args(kind) if one is not type(None))
         else:
             return kind
+
+
+def _written(value: Any) -> str:
+    """What stands in the file; it may be of any length."""
+    return shortened(reprlib.repr(value), MOST_WRITTEN)
 
 
 _OPTIONS = {"scheduling": "policy", "measurements": ""}  # where the names differ

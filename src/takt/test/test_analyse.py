@@ -111,7 +111,7 @@ def test_overheads_come_from_the_document_of_the_benchmark(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("text", "what"),
     [
-        ("", "cannot be read"),
+        ("", "not valid JSON"),
         ("[]", "missing"),
         ('{"upper": {"speed": 1}}', "is no overhead"),
         ('{"upper": {"dispatch": -1}}', "is not a time"),
@@ -122,7 +122,7 @@ def test_wrong_overheads_are_named(tmp_path: Path, text: str, what: str) -> None
     file.write_text(text)
     with pytest.raises(TaktError, match=what) as caught:
         read_overheads(file)
-    assert caught.value.where == str(file)
+    assert str(caught.value.where).partition(":")[0] == str(file)
 
 
 def test_what_an_executor_refuses_has_a_remedy() -> None:

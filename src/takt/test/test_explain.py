@@ -289,7 +289,7 @@ def test_the_report_holds_every_share_and_is_one_file(tmp_path: Path) -> None:
     found = explained(
         tmp_path,
         application(),
-        make.name("task", HIGH, "</script><b>high"),
+        make.name("task", HIGH, "</script><!--<script><b>high"),
         begin(LOW, 0, 0, deadline=5 * MS),
         begin(HIGH, 1 * MS, 1 * MS),
         end(HIGH, 6 * MS, 5 * MS),
@@ -297,7 +297,8 @@ def test_the_report_holds_every_share_and_is_one_file(tmp_path: Path) -> None:
     )
     page = render(found)
     assert "preempted by &lt;/script&gt;" in page
-    assert "</script><b>high" not in page
+    assert "</script><!--" not in page
+    assert "<!--<script" not in page
     assert "5.000" in page
     assert "src=" not in page.split("<script>")[0]
 

@@ -162,6 +162,37 @@ def test_a_killed_probe_leaves_its_samples_and_no_shared_memory(tmp_path: Path) 
     assert not [name for name in spy.shared if (scratch.MEMORY / name).exists()]
 
 
+def test_a_full_shared_memory_fails_the_cell_that_would_go_over_udp(tmp_path: Path) -> None:
+    if "rcl" not in INSTALLED:
+        pytest.skip("the stack rcl is not installed")
+    enter = ["unshare", "--mount", "sh", "-c"]  # the machine's own stays as it is
+    fill = "mount -t tmpfs -o size=SIZE tmpfs /dev/shm && "
+    if subprocess.run(
+        [*enter, f"{fill.replace('SIZE', '1m')}true"], capture_output=True
+    ).returncode:
+        pytest.skip("this system does not allow a /dev/shm of one's own")
+    for size, kind, expected in (
+        ("256m", "pingpong", Status.complete),
+        ("256m", "pubsub", Status.complete),
+        ("2m", "pingpong", Status.failed),
+        ("2m", "pubsub", Status.failed),
+        ("5m", "pingpong", Status.failed),  # room for one of the two
+    ):
+        out = tmp_path / f"{kind}{size}"
+        options = f"--stack rcl --transport shm --duration 300ms --repetitions 1 --out {out}"
+        command = f"{sys.executable} -m takt measure {kind} {options}"
+        done = subprocess.run(
+            [*enter, fill.replace("SIZE", size) + command], capture_output=True, text=True
+        )
+        cell = store.read(out).cells[0]
+        assert cell.status is expected, done.stdout + done.stderr
+        assert done.returncode == (expected is Status.failed)
+        if expected is Status.failed:
+            assert cell.error is not None
+            assert "shared memory" in cell.error.what
+            assert "/dev/shm" in (cell.error.fix or "")
+
+
 def test_without_privileges_everything_runs_and_is_marked(tmp_path: Path) -> None:
     if "raw" not in INSTALLED:
         pytest.skip("the stack raw is not installed")

@@ -164,3 +164,12 @@ def test_running_time_is_that_of_a_priority_scheduler_step_by_step(
         assert job.running == jobs[job.task][1]
         gaps = sum(b - a > 1 for a, b in zip(ran[job.task], ran[job.task][1:], strict=False))
         assert job.preemptions == gaps
+
+
+def test_a_job_that_starts_again_after_its_end_breaks_nothing() -> None:
+    # No executor writes that, a damaged file may hold it.
+    kept, _ = derive(
+        at(0, Type.start, 1), at(10, Type.end, 1),
+        at(20, Type.start, 1), at(30, Type.start, 1), at(40, Type.end, 1),
+    )  # fmt: skip
+    assert {job.task for job in kept.jobs} == {1}

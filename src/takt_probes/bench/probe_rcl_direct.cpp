@@ -14,6 +14,7 @@
 #include "meeting.hpp"
 #include "rcl_handles.hpp"
 #include "rcl_versions.hpp"
+#include "shared_memory.hpp"
 #include "takt/probe/link.hpp"
 
 namespace {
@@ -113,6 +114,8 @@ class DirectLink : public Link {
     }
     return {};
   }
+
+  std::optional<os::Shortfall> detour() const override { return detour_of(options_); }
 
   std::optional<os::Shortfall> problem() const override {
     if (failure_ == RCL_RET_OK) {

@@ -52,6 +52,12 @@ class ScriptedLink : public Link {
                : std::nullopt;
   }
 
+  std::optional<os::Shortfall> detour() const override {
+    return miscarried ? std::optional{os::Shortfall{.what = "detour", .why = "w", .fix = "f"}}
+                      : std::nullopt;
+  }
+
+  bool miscarried = false;
   std::vector<Message> sent;
   std::vector<Message> replies;
   std::deque<Message> inbox;
@@ -115,6 +121,17 @@ TEST_F(RolesTest, ping_records_every_round_trip_and_closes_the_exchange) {
   ASSERT_EQ(link.sent.size(), 11U);
   EXPECT_TRUE(link.sent.back().last);
   EXPECT_EQ(link.sent.back().sequence, 10U);
+}
+
+TEST_F(RolesTest, messages_that_came_another_way_are_a_problem_of_who_records_them) {
+  ScriptedLink link{echo};
+  link.miscarried = true;
+  const Outcome pinged = recorded([&](const Bench& bench) { return ping(bench, link); });
+  ASSERT_TRUE(pinged.problem);
+  EXPECT_EQ(pinged.problem->what, "detour");
+  ScriptedLink silent{[](const Message&, std::deque<Message>&) {}};
+  silent.miscarried = true;  // nothing came at all: that is told otherwise
+  EXPECT_FALSE(recorded([&](const Bench& bench) { return ping(bench, silent); }).problem);
 }
 
 TEST_F(RolesTest, ping_records_an_unanswered_sample_as_lost) {

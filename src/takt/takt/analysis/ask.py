@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from takt.analysis.model import Analysis
-from takt.errors import TaktError
+from takt.errors import TaktError, shortened
+from takt.experiment.units import LONGEST
+from takt.reading import read_json
 
 REMEDY = ". Remedy: "  # how the core's messages go on
 
@@ -38,10 +40,7 @@ def analyse(flat: dict[str, Any], where: str) -> Analysis:
 def read_overheads(path: Path, key: str = "upper") -> dict[str, int]:
     """The overheads in a document of ``./takt bench overheads --json``, in ns."""
     example = "takt bench overheads --json > overheads.json"
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise TaktError(f"it cannot be read: {error}", where=str(path), remedy=example) from None
+    document = read_json(path, remedy=example)
     values = document.get(key) if isinstance(document, dict) else None
     if not isinstance(values, dict):
         raise TaktError(f"the key {key!r} is missing", where=str(path), remedy=example)
@@ -53,8 +52,14 @@ def read_overheads(path: Path, key: str = "upper") -> dict[str, int]:
             remedy=f"the overheads are {', '.join(OVERHEADS)}, in ns",
         )
     for name, value in values.items():
-        if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int | float)
+            or not 0 <= value <= LONGEST
+        ):
             raise TaktError(
-                f"{key}.{name} is not a time in ns: {value!r}", where=str(path), remedy=example
+                f"{key}.{name} is not a time in ns: {shortened(repr(value), 80)}",
+                where=str(path),
+                remedy=example,
             )
     return {name: -int(-value // 1) for name, value in values.items()}

@@ -13,6 +13,8 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, ValidationInfo, WithJsonSchema, model_validator
 
+from takt import reading
+from takt.errors import TaktError
 from takt.experiment import units
 from takt.experiment.model import Duration, Strict
 
@@ -26,11 +28,11 @@ def _durations(value: object, info: ValidationInfo) -> object:
     file = (info.context or {}).get("file")
     path = Path(file).parent / value if file else Path(value)
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = reading.read_text(path).splitlines()
     except OSError as error:
         raise ValueError(f"the samples in {path} cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise ValueError(f"the samples in {path} cannot be read: it is no text") from None
+    except TaktError as error:
+        raise ValueError(f"the samples in {path} cannot be read: {error.what}") from None
     times = []
     for number, line in enumerate(lines, 1):
         text = line.split("#")[0].strip()

@@ -35,7 +35,7 @@ def output(command: list[str | Path]) -> str:
         raise Failure(f"{Path(command[0]).name} does not run to its end: {error}") from None
     if done.returncode:
         raise Failure(
-            f"{Path(command[0]).name} ended with exit code {done.returncode}: "
+            f"{Path(command[0]).name} ended with {process.how_ended(done.returncode)}: "
             f"{(done.stderr or done.stdout).strip()[-500:]}"
         )
     return done.stdout

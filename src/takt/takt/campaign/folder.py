@@ -12,6 +12,7 @@ from pyarrow import parquet
 
 from takt.campaign.model import Campaign, Cell
 from takt.errors import TaktError
+from takt.reading import read_json
 from takt.writing import replacing, write_text
 
 CAMPAIGN = "campaign.json"
@@ -45,16 +46,16 @@ class Folder:
 
     @staticmethod
     def _same(file: Path, asked: dict[str, Any]) -> None:
-        try:
-            before = json.loads(file.read_text(encoding="utf-8"))
-        except ValueError as error:
-            raise TaktError(f"not valid JSON: {error}", where=str(file)) from None
+        new = "name a new folder with --out, or ask for the same to go on"
+        before = read_json(file, remedy="what was asked for is lost: name a new folder with --out")
+        if not isinstance(before, dict):
+            raise TaktError("this is no campaign", where=str(file), remedy=new)
         different = sorted(key for key in asked | before if asked.get(key) != before.get(key))
         if different:
             raise TaktError(
                 f"the campaign in this folder asked for another {', '.join(different)}",
                 where=str(file),
-                remedy="name a new folder with --out, or ask for the same to go on",
+                remedy=new,
             )
 
     def remaining(self, cells: list[Cell]) -> list[Cell]:

@@ -67,19 +67,18 @@ def campaign(
 
     Example: takt campaign examples/parameter_ranges.json --repeat 100 --do analyse,simulate
     """
-    import json
-
     from takt.analysis.ask import read_overheads
     from takt.campaign.folder import RESULT, Folder, write_json
     from takt.campaign.model import SCHEMA_VERSION, Campaign
     from takt.campaign.summary import summarise
     from takt.cli.output import print_json, stderr
     from takt.generate.space import load
+    from takt.reading import read_json
 
     deeds = _chosen(do, "--do", ("analyse", "simulate", "execute"))
     execution = _execution(approaches, duration, runs) if "execute" in deeds else None
     space = load(grid)
-    document = json.loads(grid.read_text(encoding="utf-8"))
+    document = read_json(grid)
     costs = read_overheads(overheads) if overheads else None
     asked = Campaign(document, space, repeat, seed, deeds, execution, costs)
     folder = Folder(out or Path("campaigns") / grid.stem, asked)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import contextlib
-import json
+import re
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Optional
@@ -116,21 +116,24 @@ def _seconds(duration: str) -> float:
 def _load(path: Path) -> dict[str, Any]:
     """The flat form: of an app.yaml, or of a file that holds it already."""
     from takt.application.load import load_application
-    from takt.errors import TaktError
+    from takt.errors import TaktError, shortened
+    from takt.reading import read_json
 
     if path.suffix != ".json":
         return load_application(path).to_flat()
-    try:
-        flat: dict[str, Any] = json.loads(path.read_bytes())
-    except OSError as error:
-        raise TaktError(f"it cannot be read: {error.strerror}", where=str(path)) from None
-    except ValueError as error:
-        raise TaktError(f"this is no JSON: {error}", where=str(path)) from None
+    flat: dict[str, Any] = read_json(path)
     if not isinstance(flat, dict) or not isinstance(flat.get("callbacks"), list):
         raise TaktError(
             "this is not the flat form of an application",
             where=str(path),
             remedy="give the app.yaml; takt makes that form from it",
+        )
+    name = flat.get("name") or path.stem  # of the files that are written
+    if not isinstance(name, str) or not re.fullmatch(r"[\w.-]{1,100}", name) or name[0] == ".":
+        raise TaktError(
+            f"the name {shortened(repr(name), 80)} cannot be that of a file",
+            where=str(path),
+            remedy="use letters, digits and underscores",
         )
     return flat
 

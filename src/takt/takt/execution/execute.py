@@ -190,7 +190,7 @@ def _raise_failure(end: End, runner: Probe, trace: Path) -> None:
     if end is End.died:
         kept = [str(one) for one in (trace, *_parts(trace)) if one.exists()]
         raise Failure(
-            f"the execution failed: {words or ended(runner)}",
+            f"the execution failed: {words or f'{RUNNER} ended with {ended(runner)}'}",
             where=kept[0] if kept else None,
             remedy=f"what was recorded is there, in {len(kept)} files" if kept else None,
         )

@@ -10,11 +10,16 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
+from takt.errors import shortened
+
 DURATIONS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9, "h": 3600 * 10**9}
 SIZES = {"B": 1, "KB": 10**3, "MB": 10**6, "KiB": 2**10, "MiB": 2**20}
 RATES = {"Hz": 1, "kHz": 10**3, "MHz": 10**6}
 
+LARGEST = 2**63 - 1
 LONGEST = 100 * 365 * 24 * DURATIONS["h"]  # far below what 64 bits of ns hold
+
+LENGTH = 80  # of a quantity; no sensible one has as many digits
 
 _QUANTITY = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([^\s0-9.]+)\s*")
 _ALIASES = {"µs": "us", "μs": "us", "kB": "KB", "khz": "kHz", "hz": "Hz"}
@@ -36,7 +41,10 @@ def parse_duration(text: object) -> int:
 
 def parse_size(text: object) -> int:
     """Returns the size in bytes; raises ValueError for what is not one."""
-    return _whole(_parse(text, SIZES, "a size such as 500B or 32KB"), text, "bytes")
+    size = _whole(_parse(text, SIZES, "a size such as 500B or 32KB"), text, "bytes")
+    if size > LARGEST:
+        raise ValueError(f"{text!r} is more than 64 bits hold")
+    return size
 
 
 def parse_rate(text: object) -> int:
@@ -66,10 +74,11 @@ def format_period(nanoseconds: int) -> str:
 
 
 def _parse(text: object, units: dict[str, int], example: str) -> Fraction:
-    match = _QUANTITY.fullmatch(text) if isinstance(text, str) else None
+    match = _QUANTITY.fullmatch(text) if isinstance(text, str) and len(text) <= LENGTH else None
     unit = _ALIASES.get(match[2], match[2]) if match else ""
     if match is None or unit not in units:
-        raise ValueError(f"{text!r} is not {example} (units: {', '.join(units)})")
+        written = shortened(repr(text), LENGTH)
+        raise ValueError(f"{written} is not {example} (units: {', '.join(units)})")
     return Fraction(match[1]) * units[unit]
 
 

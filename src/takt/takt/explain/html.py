@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from takt.explain.model import Explanation, Late
@@ -34,7 +33,7 @@ def render(explanation: Explanation) -> str:
         why_above=why_above,
         label=label,
         style=page.asset("report.css"),
-        data=json.dumps(charts).replace("</", "<\\/"),
+        chart_data=charts,
         script=page.asset("gantt.js", "takt.explain"),
         plotly=page.plotly(),
     )

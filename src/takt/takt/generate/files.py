@@ -12,6 +12,7 @@ from takt.application.dump import app_yaml
 from takt.errors import TaktError
 from takt.generate.blocks import Generated, block, blocks
 from takt.generate.space import Space
+from takt.reading import read_json
 from takt.writing import write_text
 
 SCHEMA_VERSION = 1
@@ -58,7 +59,7 @@ def write(
         )
     manifest = {
         "schema_version": SCHEMA_VERSION,
-        "source": json.loads(parameters.read_text(encoding="utf-8")),
+        "source": read_json(parameters),
         "repeat": repeat,
         "seed": seed,
         "applications": entries,

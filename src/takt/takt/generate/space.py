@@ -13,6 +13,7 @@ from takt import yaml_file
 from takt.errors import TaktError
 from takt.experiment.model import Strict
 from takt.generate.parameters import RESTRICTED, Parameters, violations
+from takt.reading import read_text
 from takt.yaml_file import Form, Source
 
 Value = TypeVar("Value")
@@ -93,8 +94,8 @@ def load(path: Path) -> Space:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
+        return read_text(path)
+    except (OSError, TaktError):
         return ""  # said by the reader
 
 

@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from takt.errors import TaktError
+from takt.errors import Failure, TaktError
 from takt.results import histogram
 from takt.results.model import Cell, Percentiles, Run, Status
 
@@ -78,6 +78,7 @@ class History:
 
     def __init__(self, file: Path = FILE) -> None:
         """Opens or makes the file; raises TaktError where it cannot be one."""
+        self._file = file
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
             self._database = sqlite3.connect(file, timeout=30.0)
@@ -103,7 +104,7 @@ class History:
             for cell in run.cells
             if cell.status is Status.complete and (entry := _entry(run, folder, cell))
         ]
-        with self._database:
+        with self._damage(), self._database:
             return sum(map(self._insert, entries))
 
     def _insert(self, entry: Entry) -> int:
@@ -115,22 +116,37 @@ class History:
 
     def configurations(self, kind: str | None = None) -> list[Configuration]:
         """All configurations, the one with the most samples first."""
-        rows = self._database.execute(
-            "SELECT key, machine, COUNT(*) AS runs, SUM(count) AS count, MAX(started) AS latest "
-            "FROM cells WHERE ?1 IS NULL OR kind = ?1 "
-            "GROUP BY key, machine ORDER BY SUM(count) DESC, key",
-            (kind,),
-        )
-        return [Configuration(**dict(row)) for row in rows]
+        with self._damage():
+            rows = self._database.execute(
+                "SELECT key, machine, COUNT(*) AS runs, SUM(count) AS count, "
+                "MAX(started) AS latest "
+                "FROM cells WHERE ?1 IS NULL OR kind = ?1 "
+                "GROUP BY key, machine ORDER BY SUM(count) DESC, key",
+                (kind,),
+            )
+            return [Configuration(**dict(row)) for row in rows]
 
     def entries(self, configuration: Configuration) -> Iterator[Entry]:
         """The cells of a configuration in the order of their time, one at a time."""
-        rows = self._database.execute(
-            "SELECT * FROM cells WHERE key = ? AND machine = ? ORDER BY started, cell",
-            (configuration.key, configuration.machine),
-        )
-        for row in rows:
-            yield Entry(**dict(row) | {"bins": _unpacked(row["bins"])})
+        with self._damage():
+            rows = self._database.execute(
+                "SELECT * FROM cells WHERE key = ? AND machine = ? ORDER BY started, cell",
+                (configuration.key, configuration.machine),
+            )
+            for row in rows:
+                yield Entry(**dict(row) | {"bins": _unpacked(row["bins"])})
+
+    @contextlib.contextmanager
+    def _damage(self) -> Iterator[None]:
+        """What SQLite cannot read or write becomes a Failure."""
+        try:
+            yield
+        except (sqlite3.Error, zlib.error, ValueError, TypeError) as error:
+            raise Failure(
+                f"the history cannot be read or written: {error}",
+                where=str(self._file),
+                remedy="its disk is full, or it is damaged: rename it, and add the runs again",
+            ) from None
 
 
 def machine_name(fingerprint: dict[str, object]) -> str:
@@ -155,7 +171,7 @@ def _entry(run: Run, folder: Path, cell: Cell) -> Entry | None:
     found: Percentiles = cell.statistics.latency
     if cell.statistics.cyclic:
         found = cell.statistics.cyclic.jitter
-    with contextlib.suppress(OSError, ValueError):
+    with contextlib.suppress(OSError, TaktError):
         return Entry(
             key=cell.key,
             machine=machine_name(run.machine),
@@ -183,4 +199,7 @@ def _packed(bins: tuple[Int64, Int64]) -> bytes:
 
 def _unpacked(content: bytes) -> tuple[Int64, Int64]:
     both = np.frombuffer(zlib.decompress(content), dtype="<i8").astype(np.int64)
-    return both[: len(both) // 2], both[len(both) // 2 :]
+    values, counts = both[: len(both) // 2], both[len(both) // 2 :]
+    if len(values) != len(counts) or (counts < 0).any():
+        raise ValueError("a histogram in it is damaged")
+    return values, counts

@@ -11,6 +11,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from takt.errors import TaktError
 from takt.report import text
 from takt.results import histogram
 from takt.results.model import Cell, Percentiles
@@ -50,7 +51,7 @@ def jitter_bins(folder: Path, cells: Sequence[Cell]) -> tuple[Int64, Int64] | No
         if cell.kind == "timer-cyclic" and cell.histogram:
             try:
                 parts.append(histogram.read(folder / cell.histogram))
-            except (OSError, ValueError):
+            except (OSError, TaktError):
                 continue  # removed or damaged: the samples' own charts say so
     parts = [part for part in parts if len(part[0])]
     return histogram.merged(parts) if parts else None

@@ -15,6 +15,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from takt.errors import TaktError
+from takt.reading import read_text
 from takt.writing import write_text
 
 Int64 = NDArray[np.int64]
@@ -64,6 +66,24 @@ def write(file: Path, found: Bins, heading: Sequence[str]) -> None:
 
 
 def read(file: Path) -> tuple[Int64, Int64]:
-    """What :func:`write` wrote: values in µs and their counts."""
-    table = np.loadtxt(file, dtype=np.int64, ndmin=2)
-    return (table[:, 0], table[:, 1]) if table.size else (table.ravel(), table.ravel())
+    """What :func:`write` wrote: values in µs and their counts.
+
+    Raises FileNotFoundError, or TaktError for what is no histogram.
+    """
+    lines = [line for line in read_text(file).splitlines() if line and not line.startswith("#")]
+    try:
+        table = np.array([line.split() for line in lines], dtype=np.int64).reshape(len(lines), 2)
+    except (ValueError, OverflowError):
+        raise _damaged(file, "its lines are not two whole numbers each") from None
+    values, counts = table[:, 0], table[:, 1]
+    if (counts < 0).any() or (np.diff(values) <= 0).any():
+        raise _damaged(file, "a count is negative, or the values do not ascend")
+    return values, counts
+
+
+def _damaged(file: Path, what: str) -> TaktError:
+    return TaktError(
+        f"this is no histogram: {what}",
+        where=str(file),
+        remedy="it was changed by hand, or its disk is damaged; the samples beside it are whole",
+    )

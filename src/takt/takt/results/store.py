@@ -9,6 +9,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from takt.errors import TaktError
+from takt.reading import DOCUMENT_BYTES, read_bytes
 from takt.results.model import SCHEMA_VERSION, Run
 from takt.writing import write_text
 
@@ -50,15 +51,13 @@ def read(folder: Path) -> Run:
     """Reads the run in a folder (or of a ``run.json``); raises TaktError where there is none."""
     document = folder if folder.is_file() else folder / DOCUMENT
     try:
-        content = document.read_bytes()
+        content = read_bytes(document, most=DOCUMENT_BYTES)
     except FileNotFoundError:
         raise TaktError(
             "there is no run here",
             where=str(document),
             remedy="give the folder that takt run or takt measure printed",
         ) from None
-    except OSError as error:
-        raise TaktError(f"the run cannot be read: {error}", where=str(document)) from None
     try:
         run = Run.model_validate_json(content)
     except ValidationError as error:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import socket
 import time
 from collections.abc import Callable
@@ -21,6 +20,7 @@ from takt.run import probe as probes_of
 from takt.run.leftovers import Journal
 from takt.run.measured import add_measured
 from takt.run.probe import End, Limits, Probe, Stop
+from takt.run.process import how_ended
 from takt.run.scratch import Scratch
 from takt.run.stacks import Stack
 
@@ -258,8 +258,4 @@ def _judge(cell: Cell, probes: list[Probe], end: End, who: Probe | None) -> None
 def ended(probe: Probe) -> str:
     """How a process ended, by the name of the signal where one ended it."""
     code = probe.exit_code
-    if code is None:
-        return "it did not start"
-    if code < 0:
-        return signal.Signals(-code).name
-    return f"exit code {code}"
+    return "it did not start" if code is None else how_ended(code)

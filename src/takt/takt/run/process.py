@@ -34,16 +34,21 @@ class Process:
         stdout: int | IO[Any] = subprocess.DEVNULL,
         stderr: int | IO[Any] = subprocess.DEVNULL,
         watched: bool = False,
+        outlives: bool = False,
         keep: Sequence[int] = (),
     ) -> None:
-        """Starts it; ``watched`` where it starts others, ``keep`` are descriptors that it gets."""
+        """Starts it.
+
+        ``watched`` where it starts others, ``outlives`` where it must not be cut short, as a
+        package manager; ``keep`` are descriptors that it gets.
+        """
         program = shutil.which(str(command[0]))
         if program is None:
             raise FileNotFoundError(2, "there is no such program", str(command[0]))
         how = "watch" if watched else "become"
-        guard = [sys.executable, "-IS", str(GUARD), str(os.getpid()), how, program]
+        guard = [sys.executable, "-IS", str(GUARD), str(os.getpid()), how]
         self.popen = subprocess.Popen(
-            [*guard, *map(str, command[1:])],
+            [*([] if outlives else guard), program, *map(str, command[1:])],
             stdin=subprocess.DEVNULL,
             stdout=stdout,
             stderr=stderr,
@@ -103,6 +108,11 @@ def output(command: Sequence[str | Path], limit_s: float) -> subprocess.Complete
         printed.decode(errors="replace"),
         words.decode(errors="replace"),
     )
+
+
+def how_ended(code: int) -> str:
+    """An exit code in words: the name of the signal where one ended it."""
+    return signal.Signals(-code).name if code < 0 else f"exit code {code}"
 
 
 def _has_ended(pid: int) -> bool:

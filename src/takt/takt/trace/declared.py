@@ -6,11 +6,11 @@ The form and its defaults: takt/application/parse.hpp. Times in ns.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
 from takt.errors import TaktError
+from takt.reading import parse_json
 from takt.trace.file import Names
 
 ATTRIBUTE = "application"
@@ -57,8 +57,8 @@ def flat_form(names: Names) -> dict[str, Any] | None:
     if not texts:
         return None
     try:
-        flat = json.loads(texts[0])
-    except ValueError as error:
+        flat = parse_json(texts[0], "the application")
+    except TaktError as error:
         raise _damaged(error) from None
     if not isinstance(flat, dict):
         raise _damaged(TypeError("it is no mapping"))

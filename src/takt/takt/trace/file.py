@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from takt.errors import TaktError
+from takt.reading import opened
 
 MAGIC = b"TAKTTRC1"
 HEADER_BYTES = 64
@@ -141,10 +142,10 @@ class Trace:
 def read(path: Path) -> Trace:
     """Opens a trace; raises TaktError, with the reason, for what is none."""
     try:
-        with path.open("rb") as file:
+        with opened(path) as file:
             head = file.read(HEADER_BYTES)
             size = file.seek(0, 2)
-    except OSError as error:
+    except FileNotFoundError as error:
         raise TaktError(f"the trace cannot be read: {error.strerror}", where=str(path)) from None
     header_bytes, lost, offset, source, flags, write_error = _header(head, path)
     count = max(0, size - header_bytes) // RECORD.itemsize
@@ -180,9 +181,9 @@ def read(path: Path) -> Trace:
 def is_trace(path: Path) -> bool:
     """Whether the file begins as a trace does."""
     try:
-        with path.open("rb") as file:
+        with opened(path) as file:
             return file.read(len(MAGIC)) == MAGIC
-    except OSError:
+    except (OSError, TaktError):
         return False
 
 

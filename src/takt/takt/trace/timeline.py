@@ -209,7 +209,7 @@ class Timeline:
             for place, open_ in enumerate(stack):
                 if open_.job.task == event.task:
                     del stack[place]
-                    self._report(self._jobs.pop((open_.job.task, open_.job.job)))
+                    self._report(self._jobs.pop((open_.job.task, open_.job.job), open_.job))
                     return
 
     def _found(self, event: Event) -> list[_Open]:

@@ -18,6 +18,7 @@
 #include "meeting.hpp"
 #include "rcl_timer.hpp"
 #include "rcl_versions.hpp"
+#include "shared_memory.hpp"
 #include "takt/probe/failure.hpp"
 #include "takt/probe/link.hpp"
 
@@ -109,6 +110,8 @@ class RclLink : public Link {
                          .why = std::string{failure_.name()} + " " + takt::last_error(),
                          .fix = "look at the middleware's own output above"};
   }
+
+  std::optional<os::Shortfall> detour() const override { return detour_of(options_); }
 
  private:
   bool done(takt::Status status) noexcept {

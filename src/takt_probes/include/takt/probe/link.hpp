@@ -56,6 +56,10 @@ class Link {
 
   /// Why sending or taking failed, when it did.
   virtual std::optional<os::Shortfall> problem() const = 0;
+
+  /// Why messages came by another way than the transport's name says, when they did; asked after
+  /// the loop of an end that got all of them, while the other end is still there.
+  virtual std::optional<os::Shortfall> detour() const { return {}; }
 };
 
 class Stack {

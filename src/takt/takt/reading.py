@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The one way to read a file that people or other programs wrote.
+
+Whatever is in it, the answer is its content or a TaktError with the file, the place and the remedy,
+in bounded time and memory: files have a greatest size, nesting a greatest depth, pipes and devices
+are refused (they may never end).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any, NoReturn
+
+from takt.errors import TaktError
+
+TEXT_BYTES = 16 << 20  # of what people write; JSON of other programs may be larger
+DOCUMENT_BYTES = 256 << 20
+
+
+@contextlib.contextmanager
+def opened(file: Path) -> Iterator[IO[bytes]]:
+    """A file that is one; FileNotFoundError, for a remedy of one's own, or TaktError."""
+    try:
+        # Without waiting for a pipe's other end.
+        descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            _refuse_special(file, os.fstat(descriptor).st_mode)
+        except TaktError:
+            os.close(descriptor)
+            raise
+        with os.fdopen(descriptor, "rb") as stream:
+            yield stream
+    except FileNotFoundError:
+        raise
+    except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
+        words = getattr(error, "strerror", None) or error
+        raise TaktError(f"the file cannot be read: {words}", where=str(file)) from None
+
+
+def _refuse_special(file: Path, mode: int) -> None:
+    if stat.S_ISDIR(mode):
+        what, remedy = "this is a folder, a file is wanted", "name a file in it"
+    elif not stat.S_ISREG(mode):
+        what = "this is a pipe or a device, which may never end"
+        remedy = "write its content into a file first"
+    else:
+        return
+    raise TaktError(what, where=str(file), remedy=remedy)
+
+
+def read_bytes(file: Path, *, most: int = TEXT_BYTES) -> bytes:
+    """The content of a file; FileNotFoundError, for a remedy of one's own, or TaktError."""
+    with opened(file) as stream:
+        content = stream.read(most + 1)
+    if len(content) > most:
+        raise TaktError(
+            f"the file is larger than the {most >> 20} MiB that are read",
+            where=str(file),
+            remedy="is it the right one?",
+        )
+    return content
+
+
+def read_text(file: Path, *, most: int = TEXT_BYTES) -> str:
+    """The same as text; TaktError where it is no UTF-8."""
+    try:
+        return read_bytes(file, most=most).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise TaktError(
+            f"the file cannot be read: byte {error.start} is not UTF-8",
+            where=str(file),
+            remedy="save it as text in UTF-8",
+        ) from None
+
+
+def read_json(file: Path, *, remedy: str | None = None, most: int = DOCUMENT_BYTES) -> Any:
+    """The document in a file; raises TaktError."""
+    try:
+        text = read_text(file, most=most)
+    except FileNotFoundError:
+        raise TaktError("there is no such file", where=str(file), remedy=remedy) from None
+    return parse_json(text, str(file), remedy=remedy)
+
+
+def parse_json(text: str, where: str, *, remedy: str | None = None) -> Any:
+    """The document in a text; raises TaktError with the line."""
+    try:
+        return json.loads(text, parse_constant=_refuse)
+    except json.JSONDecodeError as error:
+        place = f"{where}:{error.lineno}"
+        raise TaktError(f"not valid JSON: {error.msg}", where=place, remedy=remedy) from None
+    except RecursionError:
+        raise TaktError("it is nested too deeply", where=where, remedy=remedy) from None
+    except ValueError as error:  # a number with thousands of digits, infinity
+        raise TaktError(f"not valid JSON: {error}", where=where, remedy=remedy) from None
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no number in JSON")

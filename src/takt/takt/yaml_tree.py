@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""YAML as a tree of bounded size.
+
+An alias stands for all that its anchor holds, so a few lines can mean more than a memory holds, or
+hold themselves. Nodes are counted as if every alias were written out, while they are composed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.composer import Composer, ComposerError
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.events import AliasEvent
+
+from takt.errors import TaktError
+
+MOST_BYTES = 1 << 20  # some ten thousand callbacks
+MOST_NODES = 200_000
+MOST_DEPTH = 50
+
+
+def parse(text: str, where: str) -> Any:
+    """The document with its line numbers; raises TaktError with the line."""
+    if len(text) > MOST_BYTES:
+        raise TaktError(
+            f"the file is larger than the {MOST_BYTES >> 20} MiB that are read as YAML",
+            where=where,
+            remedy="is it the right one? Split it, or leave out what has a default",
+        )
+    yaml = YAML(typ="rt")
+    yaml.Composer = _Bounded
+    try:
+        return yaml.load(text)
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line = f":{mark.line + 1}" if mark else ""
+        problem = (error.problem or str(error)).split("\n")[0]
+        raise TaktError(f"not valid YAML: {problem}", where=f"{where}{line}") from None
+    except YAMLError as error:
+        raise TaktError(f"not valid YAML: {error}", where=where) from None
+    except RecursionError:
+        raise TaktError("not valid YAML: it is nested too deeply", where=where) from None
+    except Exception as error:  # noqa: BLE001 - ruamel lets through what its parts raise
+        what = f"not valid YAML: {type(error).__name__}: {error}"
+        raise TaktError(what, where=where) from None
+
+
+class _Bounded(Composer):
+    """Counts what it composes."""
+
+    def __init__(self, loader: Any = None) -> None:
+        super().__init__(loader=loader)
+        self.warn_double_anchors = False  # the later one holds, as YAML 1.2 has it
+        self._sizes: dict[int, int] = {}  # by the identity of nodes that are whole
+        self._counts = [0]  # of the nodes around this place, the innermost last
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        """As the base's; raises ComposerError above a bound."""
+        event = self.parser.peek_event()
+        if len(self._counts) > MOST_DEPTH:
+            raise ComposerError(None, None, "it is nested too deeply", event.start_mark)
+        self._counts.append(1)
+        node = super().compose_node(parent, index)
+        size = self._counts.pop()
+        if isinstance(event, AliasEvent):
+            if id(node) not in self._sizes:
+                what = f"the alias {event.anchor} stands for what it is in"
+                raise ComposerError(None, None, what, event.start_mark)
+            size = self._sizes[id(node)]
+        self._sizes[id(node)] = size
+        self._counts[-1] += size
+        if self._counts[-1] > MOST_NODES:
+            what = f"it has more than {MOST_NODES} values, aliases written out"
+            raise ComposerError(None, None, what, event.start_mark)
+        return node
