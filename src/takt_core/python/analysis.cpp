@@ -146,6 +146,16 @@ nb::dict document(const ScenarioReport& scenario) {
   return result;
 }
 
+nb::object document(const std::optional<SwitchReport>& switches) {
+  if (!switches) {
+    return nb::none();
+  }
+  nb::dict result;
+  result["meets"] = switches->verdict == Verdict::meets;
+  result["bound_by"] = switches->bound_by;
+  return result;
+}
+
 nb::object overheads_of(const application::Overheads& overheads) {
   if (!overheads.any()) {
     return nb::none();
@@ -185,6 +195,7 @@ nb::dict analyse_document(std::string_view json, bool sensitivity, bool proposal
   result["verdict"] = text(report.verdict);
   result["overheads"] = overheads_of(report.overheads);
   result["scenarios"] = list_of(report.scenarios, [](const auto& each) { return document(each); });
+  result["switches"] = document(report.switches);
   result["remarks"] =
       list_of(report.remarks, [](const std::string& remark) { return nb::str(remark.c_str()); });
   return result;

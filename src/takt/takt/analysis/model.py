@@ -100,6 +100,13 @@ class ScenarioBounds(Strict):
     remarks: list[str]
 
 
+class Switches(Strict):
+    """All limits around a switch of the scenario; or why they are not proved."""
+
+    meets: bool
+    bound_by: str
+
+
 class Analysis(Strict):
     """The whole document; ``overheads`` is null where they are left out."""
 
@@ -109,4 +116,5 @@ class Analysis(Strict):
     verdict: Verdict
     overheads: dict[str, float] | None
     scenarios: list[ScenarioBounds]
+    switches: Switches | None
     remarks: list[str]

@@ -22,6 +22,12 @@ def show(console: Console, analysis: Analysis) -> None:
     """Prints a table for each scenario, and what has to be known about it."""
     for scenario in analysis.scenarios:
         _show_scenario(console, analysis, scenario)
+    if analysis.switches is not None:
+        console.print(
+            f"across switches: {_meets(analysis.switches.meets)}; "
+            f"{'by ' if analysis.switches.meets else ''}{escape(analysis.switches.bound_by)}",
+            soft_wrap=True,
+        )
     if analysis.overheads is None:
         console.print(
             "overheads: left out (measure them: takt bench overheads --json > FILE, then"

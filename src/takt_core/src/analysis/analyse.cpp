@@ -10,6 +10,7 @@
 #include "paths.hpp"
 #include "proposals.hpp"
 #include "sensitivity.hpp"
+#include "switches.hpp"
 #include "takt/analysis/scenario_model.hpp"
 #include "takt/sched/policies.hpp"
 
@@ -135,8 +136,8 @@ class ScenarioAnalysis {
       } else if (certainty_.starves(stream)) {
         verdict = Verdict::misses;
         callback.bound_by = methods::overload;
-      } else if ((exact && response.bound) || certainty_.outlasts(stream) ||
-                 is_missed_in_graph(stream)) {
+      } else if ((response.bound && certainty_.reaches_bound_or_misses(stream)) ||
+                 certainty_.outlasts(stream) || is_missed_in_graph(stream)) {
         verdict = Verdict::misses;
       } else if (is_missed_in_one_run(stream)) {
         verdict = Verdict::misses;
@@ -265,8 +266,8 @@ Report analyse(const application::Application& application, const Options& optio
     report.remarks.emplace_back("overheads of executor and messages are left out");
   }
   if (strategy.scenarios().size() > 1) {
-    report.remarks.emplace_back(
-        "each scenario is analysed by itself; jobs of two scenarios around a switch are not");
+    report.switches = across_switches(application, strategy);
+    report.verdict = worse(report.verdict, report.switches->verdict);
   }
   return report;
 }

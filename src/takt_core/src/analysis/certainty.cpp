@@ -23,6 +23,13 @@ bool Certainty::is_complete(std::size_t stream) const {
 }
 
 bool Certainty::reaches_bound(std::size_t stream) const {
+  const std::optional<nanoseconds>& response = bounds_.responses[stream].bound;
+  return reaches_bound_or_misses(stream) && response &&
+         (parameters(stream).overrun == sched::Overrun::catch_up ||
+          *response <= model_.load(stream).releases.period);
+}
+
+bool Certainty::reaches_bound_or_misses(std::size_t stream) const {
   const Load& load = model_.load(stream);
   // Overheads are counted for the worst; so is what keeps a job from starting.
   if (model_.test() != Test::fixed_priority || application_.overheads.any() ||

@@ -20,7 +20,10 @@ class Certainty {
         model_(model),
         bounds_(bounds) {}
 
-  // Fixed priorities: whether that run reaches the bound of the stream.
+  // Fixed priorities: whether that run reaches the bound of the stream, or misses a deadline before
+  // it does: what comes after that may be dropped.
+  [[nodiscard]] bool reaches_bound_or_misses(std::size_t stream) const;
+  // Whether it reaches the bound.
   [[nodiscard]] bool reaches_bound(std::size_t stream) const;
 
   // Fixed priorities: whether the levels down to the stream's take more time than there is.

@@ -43,6 +43,8 @@ inline constexpr std::string_view age = "period and response (Davare et al. 2007
 inline constexpr std::string_view age_in_order =
     "period, the source always runs first (Dürr et al. 2019), eq. 11";
 inline constexpr std::string_view age_early = "early releases of the source, eq. 12";
+inline constexpr std::string_view across_switches =
+    "densest releases of all scenarios (after Real & Crespo 2004), eq. 14";
 inline constexpr std::string_view entangled = "not bounded: see the notes";
 inline constexpr std::string_view unexplored = "not explored: see the notes";
 inline constexpr std::string_view none = "no test for this policy";

@@ -2,6 +2,7 @@
 #include "paths.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "methods.hpp"
 
@@ -27,12 +28,13 @@ Verdict judge(const Bound& bound, nanoseconds limit) {
 
 Paths::Paths(const application::Application& application, const sched::CompiledStrategy& strategy,
              const sched::CompiledScenario& scenario, const ScenarioModel& model,
-             const ScenarioBounds& bounds)
+             const ScenarioBounds& bounds, std::vector<bool> varies)
     : application_(application),
       strategy_(strategy),
       scenario_(scenario),
       model_(model),
       bounds_(bounds),
+      varies_(std::move(varies)),
       streams_(application.callbacks.size()) {
   for (std::size_t i = 0; i < model.streams().size(); ++i) {
     streams_[model.streams()[i].callback].push_back(i);
@@ -51,48 +53,9 @@ Bound Paths::response(std::size_t callback) const {
   return longest;
 }
 
-Bound Paths::gap(std::size_t callback) const {
-  if (strategy_.tasks()[callback].kind == TaskKind::timer) {
-    return streams_[callback].empty()
-               ? Bound{}
-               : scenario_.parameters(static_cast<sched::TaskIndex>(callback)).period;
-  }
-  Bound shortest;
-  for (const std::size_t stream : streams_[callback]) {
-    std::size_t root = stream;
-    while (model_.streams()[root].parent != nobody) {
-      root = model_.streams()[root].parent;
-    }
-    const Stream& source = model_.streams()[root];
-    const Arrivals& releases = model_.load(stream).releases;
-    // From outside messages may stay away; so may early releases.
-    if (strategy_.tasks()[source.callback].kind != TaskKind::timer || source.early ||
-        releases.period.count() == 0 || may_drop(source.callback)) {
-      continue;
-    }
-    const nanoseconds longest = releases.period + releases.jitter;
-    shortest = shortest ? std::min(*shortest, longest) : longest;
-  }
-  return shortest;
-}
-
-bool Paths::may_drop(std::size_t callback) const {
-  const auto& parameters = scenario_.parameters(static_cast<sched::TaskIndex>(callback));
-  if (parameters.overrun == sched::Overrun::catch_up) {
-    return false;
-  }
-  // Two streams, or one with a jitter above its period, may release it twice at once.
-  if (streams_[callback].size() != 1) {
-    return true;
-  }
-  const std::size_t stream = streams_[callback].front();
-  const Bound& bound = bounds_.responses[stream].bound;
-  const Arrivals& releases = model_.load(stream).releases;
-  return !bound || *bound > releases.time(1);
-}
-
 bool Paths::always_first(std::size_t first, std::size_t then) const {
-  if (model_.test() != Test::fixed_priority || streams_[first].empty() || streams_[then].empty()) {
+  if (model_.test() != Test::fixed_priority || streams_[first].empty() || streams_[then].empty() ||
+      (!varies_.empty() && varies_[first])) {
     return false;
   }
   const std::size_t a = streams_[first].front();
@@ -104,7 +67,13 @@ bool Paths::always_first(std::size_t first, std::size_t then) const {
 
 bool Paths::ends_first(std::size_t first, std::size_t then) const {
   if (streams_[first].empty() || streams_[then].empty() || model_.test() == Test::schedule_graph ||
-      model_.test() == Test::none) {
+      model_.test() == Test::none || (!varies_.empty() && varies_[first])) {
+    return false;
+  }
+  // An early job is due before its deadline.
+  if (model_.test() != Test::fixed_priority &&
+      std::ranges::any_of(streams_[then],
+                          [&](std::size_t i) { return model_.streams()[i].early; })) {
     return false;
   }
   const std::size_t a = streams_[first].front();
@@ -124,16 +93,20 @@ bool Paths::ends_first(std::size_t first, std::size_t then) const {
 bool Paths::extend(Walk& walk, std::size_t callback) const {
   const sched::Task& task = strategy_.tasks()[callback];
   const auto& writes = strategy_.tasks()[walk.before].writes;
+  const auto is_written = [&](const sched::Read& read) { return contains(writes, read.topic); };
   if (task.kind == TaskKind::message && contains(writes, task.trigger)) {
     walk.stretch = may_drop(callback) ? Bound{} : sum(walk.stretch, response(callback));
-  } else if (std::ranges::any_of(task.reads, [&](const sched::Read& read) {
-               return contains(writes, read.topic);
-             })) {
+  } else if (std::ranges::any_of(task.reads, is_written)) {
+    if (std::ranges::none_of(task.reads, [&](const sched::Read& read) {
+          return is_written(read) && is_read(read.topic, walk.before, callback);
+        })) {
+      walk.overwritten = std::ranges::find_if(task.reads, is_written)->topic;
+    }
     const bool alone = walk.before == walk.head && task.kind == TaskKind::timer;
     const Bound at_once = lag(walk.head);
     const Bound passed = alone && ends_first(walk.head, callback) ? at_once : walk.stretch;
     const Bound used = alone && always_first(walk.head, callback) ? at_once : walk.stretch;
-    walk.latency = may_drop(callback) ? Bound{} : sum(walk.latency, sum(passed, gap(callback)));
+    walk.latency = may_drop(callback) ? Bound{} : sum(walk.latency, sum(passed, wait(callback)));
     walk.age = may_drop(walk.head) ? Bound{} : sum(walk.age, sum(used, gap(walk.head)));
     walk.head = callback;
     walk.stretch = response(callback);
@@ -159,6 +132,11 @@ ChainReport Paths::chain(const application::Chain& chain) const {
       return report;
     }
   }
+  if (!walk.overwritten.empty()) {
+    report.bound_by = "other writers of topic '" + walk.overwritten +
+                      "' may overwrite its data before it is read: give the topic more depth";
+    return report;
+  }
   report.latency = sum(walk.latency, walk.stretch);
   report.age = sum(walk.age, walk.stretch);
   report.reaction = may_drop(first) ? Bound{} : sum(report.latency, gap(first));
@@ -173,21 +151,26 @@ bool Paths::kept_by_early_releases(const sched::AgeConstraint& constraint) const
   const std::size_t source = *constraint.source;
   const std::size_t reader = constraint.reader;
   // One timer that writes the topic itself, and whose jobs are done before a reader starts that is
-  // released later.
-  if (strategy_.tasks()[reader].kind != TaskKind::timer || model_.test() != Test::fixed_priority ||
+  // released later. A reader that is itself released early comes before it has asked.
+  if (std::ranges::any_of(streams_[reader],
+                          [&](std::size_t i) { return model_.streams()[i].early; }) ||
+      strategy_.tasks()[reader].kind != TaskKind::timer || model_.test() != Test::fixed_priority ||
       streams_[source].empty() || streams_[reader].empty() || lag(source).count() > 0 ||
       !contains(strategy_.tasks()[source].writes, constraint.topic)) {
     return false;
   }
-  std::size_t writers = 0;
+  const application::Topic* topic = application_.find_topic(constraint.topic);
+  std::size_t writers = topic != nullptr && topic->external ? 1 : 0;
   for (const sched::Task& task : strategy_.tasks()) {
     writers += contains(task.writes, constraint.topic) ? 1U : 0U;
   }
-  const std::size_t a = streams_[source].front();
-  const std::size_t b = streams_[reader].front();
-  const bool waits = model_.load(a).waits || model_.load(b).waits;
-  return writers == 1 && !waits && model_.core_of(a) == model_.core_of(b) &&
-         model_.load(a).level >= model_.load(b).level;
+  const Load& one = model_.load(streams_[source].front());
+  const Load& other = model_.load(streams_[reader].front());
+  // Equal priorities go by release.
+  const bool before =
+      one.level > other.level || (one.level == other.level && constraint.youngest.count() > 0);
+  return writers == 1 && !one.waits && !other.waits && before &&
+         model_.core_of(streams_[source].front()) == model_.core_of(streams_[reader].front());
 }
 
 // From the sampling to the end of the stream's job, at most; none: no bound.
@@ -196,13 +179,11 @@ Bound Paths::way(std::size_t stream) const {
   std::size_t root = stream;
   for (std::size_t at = stream; at != nobody; at = model_.streams()[at].parent) {
     way = sum(way, bounds_.responses[at].bound);
-    if (model_.streams()[at].parent != nobody && may_drop(model_.streams()[at].callback)) {
-      return {};
-    }
     root = at;
   }
   const std::size_t source = model_.streams()[root].callback;
-  return strategy_.tasks()[source].kind == TaskKind::timer && !may_drop(source) ? way : Bound{};
+  return strategy_.tasks()[source].kind == TaskKind::timer && !may_drop_upstream(stream) ? way
+                                                                                         : Bound{};
 }
 
 // What early releases of the source keep the age to; none where they do not.

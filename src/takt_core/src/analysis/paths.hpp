@@ -12,9 +12,10 @@ namespace takt::analysis {
 
 class Paths {
  public:
+  // `varies`: by callback, whether its level may be below that of the model; empty: nobody's.
   Paths(const application::Application& application, const sched::CompiledStrategy& strategy,
         const sched::CompiledScenario& scenario, const ScenarioModel& model,
-        const ScenarioBounds& bounds);
+        const ScenarioBounds& bounds, std::vector<bool> varies = {});
 
   [[nodiscard]] ChainReport chain(const application::Chain& chain) const;
   [[nodiscard]] AgeReport age(const sched::AgeConstraint& constraint) const;
@@ -24,8 +25,23 @@ class Paths {
   [[nodiscard]] std::optional<nanoseconds> response(std::size_t callback) const;
   // The longest time between two of its releases; none: no bound.
   [[nodiscard]] std::optional<nanoseconds> gap(std::size_t callback) const;
-  // Whether releases may be dropped because the job before has not ended.
+  // The longest time from anything that happens to the next release after it: a timer's first one
+  // may be far away.
+  [[nodiscard]] std::optional<nanoseconds> wait(std::size_t callback) const;
+  // Whether releases may come to nothing: because the job before has not ended, or because the
+  // message is overwritten before its job has read it.
   [[nodiscard]] bool may_drop(std::size_t callback) const;
+  // The same of one of those whose jobs lead to this stream's.
+  [[nodiscard]] bool may_drop_upstream(std::size_t stream) const;
+  // The most messages that come to a topic within a window, from all but this callback; none: no
+  // bound.
+  [[nodiscard]] std::optional<std::int64_t> messages(const std::string& topic, nanoseconds window,
+                                                     std::size_t but) const;
+  [[nodiscard]] std::size_t depth(const std::string& topic) const;
+  // Whether the reader's job finds the newest message that `writer` published, if it has not read
+  // it before: others may overwrite it.
+  [[nodiscard]] bool is_read(const std::string& topic, std::size_t writer,
+                             std::size_t reader) const;
 
   // A job of `first`, and one of `then` that is released when it is noticed or later: whether the
   // first one always ends before the other one starts.
@@ -47,6 +63,7 @@ class Paths {
     std::optional<nanoseconds> stretch = {};  // release of the head to the end of the last
     std::optional<nanoseconds> latency = nanoseconds{0};  // to the release of the head
     std::optional<nanoseconds> age = nanoseconds{0};      // the same backwards
+    std::string overwritten = {};  // the topic whose other writers may take its data away
   };
   bool extend(Walk& walk, std::size_t callback) const;
 
@@ -55,6 +72,7 @@ class Paths {
   const sched::CompiledScenario& scenario_;
   const ScenarioModel& model_;
   const ScenarioBounds& bounds_;
+  std::vector<bool> varies_;
   std::vector<std::vector<std::size_t>> streams_;  // by callback
 };
 

@@ -11,9 +11,11 @@
 namespace takt::analysis {
 namespace {
 
-bool reads_in_same_node(const application::Callback& reader, const application::Callback& message) {
+// `task` is the reader's, with the topics of all scenarios: it takes part in each of them.
+bool reads_in_same_node(const application::Callback& reader, const sched::Task& task,
+                        const application::Callback& message) {
   return &reader != &message && !reader.node.empty() && reader.node == message.node &&
-         std::ranges::any_of(reader.task.reads, [&](const sched::Read& read) {
+         std::ranges::any_of(task.reads, [&](const sched::Read& read) {
            return read.topic == message.task.trigger;
          });
 }
@@ -55,7 +57,7 @@ void ScenarioModel::share_subscription(const application::Application& applicati
   };
   add_user(message);
   for (std::size_t i = 0; i < callbacks.size(); ++i) {
-    if (!reads_in_same_node(callbacks[i], callbacks[message])) {
+    if (!reads_in_same_node(callbacks[i], strategy_->tasks()[i], callbacks[message])) {
       continue;
     }
     costs_[i].around += static_cast<std::int64_t>(depth) * once;

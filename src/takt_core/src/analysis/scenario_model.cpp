@@ -10,10 +10,13 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t most_rounds = 1000;
-// A stream whose jobs pile up like this has no bound that anybody would want: its jitter grows from
-// round to round.
+// Streams whose jobs pile up like this have no bound that anybody would want: their jitter grows
+// from round to round.
+constexpr nanoseconds longest_jitter = std::chrono::hours{1};
 constexpr nanoseconds long_jitter = 1s;
-constexpr std::int64_t most_periods = 1000;
+constexpr std::int64_t most_periods_of_jitter = 1000;
+// Neither has a reader that is so many periods late.
+constexpr std::int64_t most_periods = 100;
 
 nanoseconds scaled(nanoseconds time, double factor) {
   if (factor == 1) {
@@ -73,50 +76,92 @@ void ScenarioModel::scale(double factor, std::size_t callback) {
   apply_costs();
 }
 
-void ScenarioModel::set_releases(std::size_t stream, const Arrivals& releases) {
+void ScenarioModel::set_releases(std::size_t stream, const Arrivals& releases, nanoseconds lag) {
   CoreLoads& core = cores_[places_[stream].core];
-  core.loads[places_[stream].load].releases = releases;
+  const auto set = [&](Load& load) {
+    load.releases = releases;
+    load.lag = lag;
+  };
+  set(core.loads[places_[stream].load]);
   const std::size_t interrupt = places_[stream].load + core.jobs;
   if (interrupt < core.loads.size()) {
-    core.loads[interrupt].releases = releases;
+    set(core.loads[interrupt]);
   }
 }
 
 void ScenarioModel::forget_jitters() {
   for (std::size_t stream = 0; stream < streams_.size(); ++stream) {
-    const std::size_t parent = streams_[stream].parent;
-    if (parent == nobody) {
-      continue;
+    const Stream& released = streams_[stream];
+    const std::size_t cause = released.parent != nobody ? released.parent : released.asked_by;
+    if (cause != nobody && !released.circle) {
+      // Causes come before what they cause.
+      set_releases(stream, {.period = load(cause).releases.period},
+                   jitters_[released.callback] + released.lead);
     }
-    // Parents come before their children.
-    set_releases(stream, {.period = load(parent).releases.period});
   }
 }
 
-// Takes the ends of each stream's jobs to the streams that they release. Whether anything changed.
+Arrivals ScenarioModel::ends(std::size_t stream, const Response& response) const noexcept {
+  const Load& writer = load(stream);
+  const nanoseconds best = std::min(costs_[streams_[stream].callback].best, writer.execution);
+  if (!response.bound || writer.releases.period.count() <= 0) {
+    return {};
+  }
+  const Arrivals ends{.period = writer.releases.period,
+                      .jitter = writer.releases.jitter + *response.bound - best,
+                      .distance = best};  // jobs of one task follow each other
+  const bool piles_up =
+      ends.jitter > longest_jitter ||
+      (ends.jitter > long_jitter && ends.jitter / most_periods_of_jitter > ends.period);
+  return piles_up ? Arrivals{} : ends;
+}
+
+// Each job of the reader asks for data of the next one: when it ends, or when the data is wanted if
+// that is later. Whether anything changed.
+bool ScenarioModel::propagate_requests(std::size_t stream, const std::vector<Response>& responses) {
+  const std::size_t asking = streams_[stream].asked_by;
+  const std::size_t reader = streams_[asking].callback;
+  std::optional<nanoseconds> response = nanoseconds{0};
+  for (std::size_t i = 0; i < streams_.size(); ++i) {
+    if (streams_[i].callback == reader) {
+      const std::optional<nanoseconds>& bound = responses[i].bound;
+      response = response && bound ? std::optional{std::max(*response, *bound)} : std::nullopt;
+    }
+  }
+  // A message is known when it has come, a timer's next release when the job before has ended.
+  const nanoseconds period =
+      strategy_->tasks()[reader].kind == sched::TaskKind::timer
+          ? scenario_->parameters(static_cast<sched::TaskIndex>(reader)).period
+          : nanoseconds{0};
+  Arrivals requests = load(asking).releases;
+  nanoseconds lag = jitters_[streams_[stream].callback] + streams_[stream].lead;
+  if (response && *response / most_periods <= load(asking).releases.period) {
+    lag += std::max(nanoseconds{0}, *response - period);
+  } else {
+    requests = {};
+  }
+  const Load& before = load(stream);
+  if (before.releases == requests && before.lag == lag) {
+    return false;
+  }
+  set_releases(stream, requests, lag);
+  return true;
+}
+
+// Takes the ends of each stream's jobs to the streams that they release, or ask for. Whether
+// anything changed.
 bool ScenarioModel::propagate(const std::vector<Response>& responses) {
   bool changed = false;
   for (std::size_t stream = 0; stream < streams_.size(); ++stream) {
     const std::size_t parent = streams_[stream].parent;
-    if (parent == nobody) {
-      continue;
-    }
-    const Load& writer = load(parent);
-    const nanoseconds best = std::min(costs_[streams_[parent].callback].best, writer.execution);
-    Arrivals ends{.period = 0ns};
-    const std::optional<nanoseconds> response = responses[parent].bound;
-    if (response && writer.releases.period.count() > 0) {
-      ends = {.period = writer.releases.period,
-              .jitter = writer.releases.jitter + *response - best,
-              .distance = best};  // jobs of one task follow each other
-      if (ends.jitter > long_jitter && ends.jitter / most_periods > ends.period) {
-        ends = {.period = 0ns};
+    if (parent != nobody) {
+      const Arrivals released = ends(parent, responses[parent]);
+      if (load(stream).releases != released) {
+        set_releases(stream, released, load(stream).lag);
+        changed = true;
       }
-    }
-    const Arrivals& releases = load(stream).releases;
-    if (releases.period != ends.period || releases.jitter != ends.jitter) {
-      set_releases(stream, ends);
-      changed = true;
+    } else if (streams_[stream].asked_by != nobody && !streams_[stream].circle) {
+      changed = propagate_requests(stream, responses) || changed;
     }
   }
   return changed;
@@ -170,7 +215,7 @@ ScenarioBounds ScenarioModel::solve(Effort& effort, Graphs graphs) {
 }
 
 std::optional<bool> ScenarioModel::accepts(Effort& effort, Graphs graphs) {
-  if (has_messages_) {
+  if (iterates_) {
     return solve(effort, graphs).schedulable;
   }
   for (const CoreLoads& core : cores_) {

@@ -60,17 +60,17 @@ void ScenarioModel::add_costs(const application::Application& application) {
   for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
     const application::Callback& callback = application.callbacks[i];
     const TaskParameters& parameters = scenario_->parameters(static_cast<sched::TaskIndex>(i));
+    jitters_.push_back(callback.jitter);
     // A scenario may declare another execution time; what surrounds it stays.
     costs_.push_back({.best = best_execution(callback.execution, parameters.expected_execution),
                       .worst = parameters.expected_execution,
-                      .around = application.worst_execution(callback) - callback.execution.worst});
+                      .around = application.worst_overhead(callback, strategy_->tasks()[i])});
   }
 }
 
-void ScenarioModel::add_stream(Stream stream, const Arrivals& releases, nanoseconds deadline,
-                               nanoseconds lag) {
+void ScenarioModel::add_stream(Stream stream, const Arrivals& releases, nanoseconds deadline) {
   streams_.push_back(stream);
-  pending_.push_back({.releases = releases, .deadline = deadline, .lag = lag});
+  pending_.push_back({.releases = releases, .deadline = deadline});
 }
 
 void ScenarioModel::add_streams(const application::Application& application,
@@ -102,9 +102,9 @@ void ScenarioModel::add_streams(const application::Application& application,
     }
     add_stream({.callback = i}, {.period = period}, deadline);
   }
-  add_early_releases(strategy);
-  // Then, stream by stream, the tasks that its jobs release: parents come before their children.
+  // Then, stream by stream, what its jobs release: causes come before what they cause.
   for (std::size_t stream = 0; stream < streams_.size(); ++stream) {
+    add_early_releases(strategy, stream);
     add_released(strategy, stream);
   }
 }
@@ -128,7 +128,7 @@ void ScenarioModel::add_released(const sched::CompiledStrategy& strategy, std::s
         !contains(writer.writes, tasks[i].trigger)) {
       continue;
     }
-    has_messages_ = true;
+    iterates_ = true;
     const nanoseconds deadline = deadline_of(parameters[i]);
     if (streams_.size() >= most_streams || is_upstream(i, stream)) {
       // Messages that release each other for ever: only a least distance bounds them.
@@ -148,36 +148,52 @@ void ScenarioModel::add_released(const sched::CompiledStrategy& strategy, std::s
   }
 }
 
+// Whether jobs of the callback are among the causes of this stream, by messages or requests.
+bool ScenarioModel::causes(std::size_t callback, std::size_t stream) const noexcept {
+  while (stream != nobody && streams_[stream].callback != callback) {
+    const Stream& caused = streams_[stream];
+    stream = caused.parent != nobody ? caused.parent : caused.asked_by;
+  }
+  return stream != nobody;
+}
+
 // A source that keeps the age of what a reader gets is released before its time at most once for
 // each job of the reader, and its period counts from there.
-void ScenarioModel::add_early_releases(const sched::CompiledStrategy& strategy) {
-  for (const sched::AgeConstraint& age : scenario_->age_constraints()) {
-    if (!age.needs_early_release()) {
+void ScenarioModel::add_early_releases(const sched::CompiledStrategy& strategy,
+                                       std::size_t reader) {
+  const std::size_t callback = streams_[reader].callback;
+  for (const sched::AgeConstraint& age :
+       scenario_->age_constraints(static_cast<sched::TaskIndex>(callback))) {
+    if (!age.needs_early_release() || !scenario_->parameters(*age.source).active) {
       continue;
     }
+    iterates_ = true;
     const std::size_t source = *age.source;
-    const TaskParameters& reader = scenario_->parameters(age.reader);
-    if (!scenario_->parameters(*age.source).active || !reader.active) {
-      continue;
-    }
+    const std::string names = "'" + strategy.tasks()[source].name +
+                              "' starts before its time for '" + strategy.tasks()[callback].name +
+                              "'";
     // The executor lets the early job be due when the reader is released.
     const nanoseconds deadline = std::min(deadline_of(scenario_->parameters(*age.source)),
                                           std::max(age.youngest, nanoseconds{1}));
-    const bool timer = strategy.tasks()[age.reader].kind == TaskKind::timer;
-    if (!timer && reader.period.count() == 0) {
-      remarks_.push_back("'" + strategy.tasks()[age.reader].name + "' makes '" +
-                         strategy.tasks()[source].name +
-                         "' start before its time, but is released by messages: give it a period");
+    if (streams_[reader].circle || causes(source, reader) || streams_.size() >= most_streams) {
+      if (std::ranges::none_of(streams_, [&](const Stream& stream) {
+            return stream.callback == source && stream.circle;
+          })) {
+        remarks_.push_back(names +
+                           ", which its own jobs lead to: nobody knows how often. Allow "
+                           "one of those that read from each other more age");
+        add_stream({.callback = source, .early = true, .asked_by = reader, .circle = true},
+                   {.period = nanoseconds{0}}, deadline);
+      }
+      continue;
     }
-    // The reader asks when its job before has ended, which may be late, and at the start.
-    const nanoseconds late = sched::relative_deadline(reader).count() == 0
-                                 ? reader.period
-                                 : std::max(nanoseconds{0}, deadline_of(reader) - reader.period);
-    add_stream({.callback = source, .early = true}, {.period = reader.period}, deadline,
-               age.youngest + late);
-    remarks_.push_back("'" + strategy.tasks()[source].name + "' starts before its time for '" +
-                       strategy.tasks()[age.reader].name +
-                       "', at most once for each of its jobs; counted as releases of their own");
+    if (std::ranges::find(streams_, callback, &Stream::callback) - streams_.begin() ==
+        static_cast<std::ptrdiff_t>(reader)) {
+      remarks_.push_back(names +
+                         ", at most once for each of its jobs; counted as releases of their own");
+    }
+    add_stream({.callback = source, .early = true, .asked_by = reader, .lead = age.youngest},
+               pending_[reader].releases, deadline);
   }
 }
 
@@ -200,7 +216,7 @@ void ScenarioModel::place(const application::Application& application,
     core.streams.push_back(stream);
     core.loads.push_back({.task = callback,
                           .releases = pending_[stream].releases,
-                          .lag = application.callbacks[callback].jitter + pending_[stream].lag,
+                          .lag = jitters_[callback] + streams_[stream].lead,
                           .deadline = pending_[stream].deadline,
                           .level = level,
                           .ceiling = ceiling_for(policy, scenario_->ceilings().ceiling(index)),

@@ -61,9 +61,11 @@ const Topic* Application::find_topic(const std::string& topic) const noexcept {
   return found == topics.end() ? nullptr : &*found;
 }
 
-nanoseconds Application::worst_execution(const Callback& callback) const noexcept {
-  nanoseconds result = callback.execution.worst + overheads.dispatch + overheads.preemption;
-  for (const std::string& written : callback.task.writes) {
+nanoseconds Application::worst_overhead(const Callback& callback,
+                                        const sched::Task& task) const noexcept {
+  const int segments = callback.suspension.count() > 0 ? 2 : 1;
+  nanoseconds result = overheads.dispatch + segments * overheads.preemption;
+  for (const std::string& written : task.writes) {
     const Topic* topic = find_topic(written);
     result += message_cost(overheads.publish, overheads.publish_per_kib,
                            topic == nullptr ? 0 : topic->bytes);
@@ -74,11 +76,11 @@ nanoseconds Application::worst_execution(const Callback& callback) const noexcep
                                          topic == nullptr ? 0 : topic->bytes);
     return one * static_cast<std::int64_t>(topic == nullptr || !all ? 1 : topic->depth);
   };
-  for (const sched::Read& read : callback.task.reads) {
+  for (const sched::Read& read : task.reads) {
     result += delivered(read.topic, true);
   }
-  if (callback.task.kind == sched::TaskKind::message) {
-    result += delivered(callback.task.trigger, false);  // one message a job
+  if (task.kind == sched::TaskKind::message) {
+    result += delivered(task.trigger, false);  // one message a job
   }
   return result;
 }

@@ -67,16 +67,21 @@ TEST(ParseApplication, what_is_parsed_compiles) {
   EXPECT_EQ(compiled.scenarios()[1].parameters(1).period, 5ms);
 }
 
-TEST(ParseApplication, worst_execution_counts_each_message_and_one_preemption) {
+TEST(ParseApplication, worst_overhead_counts_each_message_and_each_taking_of_the_core) {
   Application application = parse(docking);
-  // 1.5 ms + dispatch, preemption + one message of 500 KiB
-  EXPECT_EQ(application.worst_execution(application.callbacks[0]), 1500us + 5us + 500ns + 500ns);
+  const auto overhead = [&](std::size_t i) {
+    return application.worst_overhead(application.callbacks[i], application.callbacks[i].task);
+  };
+  // dispatch, preemption + one message of 500 KiB
+  EXPECT_EQ(overhead(0), 5us + 500ns + 500ns);
   // up to two messages wait
-  EXPECT_EQ(application.worst_execution(application.callbacks[1]), 2ms + 5us + 200ns);
-  EXPECT_EQ(application.worst_execution(application.callbacks[2]), 10us + 5us + 100ns);
+  EXPECT_EQ(overhead(1), 5us + 200ns);
+  EXPECT_EQ(overhead(2), 5us + 100ns);
+  application.callbacks[2].suspension = 1ms;
+  EXPECT_EQ(overhead(2), 5us + 100ns + application.overheads.preemption);
   application.overheads = {};
   EXPECT_FALSE(application.overheads.any());
-  EXPECT_EQ(application.worst_execution(application.callbacks[0]), 1500us);
+  EXPECT_EQ(overhead(0), 0ns);
 }
 
 TEST(ParseApplication, a_callback_with_a_suspension_is_a_task_that_waits) {

@@ -19,7 +19,8 @@ struct Options {
 // Throws sched::ScheduleError for an application that an executor refuses.
 Report analyse(const application::Application& application, const Options& options = {});
 
-// Whether every deadline is guaranteed in every scenario, without the rest. Throws as above.
+// Whether every deadline is guaranteed in every scenario by itself, without the rest. Throws as
+// above.
 bool accepts(const application::Application& application);
 
 // What an executor of this application decides by. Throws as above.

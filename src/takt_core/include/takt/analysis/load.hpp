@@ -32,6 +32,8 @@ struct Arrivals {
   nanoseconds jitter{0};
   nanoseconds distance{0};  // 0: none
 
+  friend bool operator==(const Arrivals&, const Arrivals&) = default;
+
   // The most events in [0, window] and in [0, window), for a period above 0 and window >= 0.
   [[nodiscard]] std::int64_t closed(nanoseconds window) const noexcept {
     const std::int64_t count = (window + jitter) / period + 1;

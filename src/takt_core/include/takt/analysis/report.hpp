@@ -99,12 +99,19 @@ struct ScenarioReport {
   std::vector<std::string> remarks = {};
 };
 
+// Of all limits around a switch of the scenario.
+struct SwitchReport {
+  Verdict verdict = Verdict::not_proved;
+  std::string bound_by = {};  // or why they are not proved
+};
+
 struct Report {
   std::string application;
   std::string policy;
   application::Overheads overheads = {};
   Verdict verdict = Verdict::not_proved;
   std::vector<ScenarioReport> scenarios = {};
+  std::optional<SwitchReport> switches = {};  // none: there is one scenario
   std::vector<std::string> remarks = {};
 };
 

@@ -26,7 +26,11 @@ struct Stream {
   std::size_t callback = 0;
   std::size_t parent = nobody;  // index of the stream whose ends are the releases
   bool early = false;  // or of what they release: to keep an age constraint, before their time
-  bool last = false;   // released by its own messages; those that it writes are not followed
+  // Of an early stream: whose jobs, readers of the data, each ask for one release.
+  std::size_t asked_by = nobody;
+  nanoseconds lead{0};  // so long before the release of the asking job
+  bool circle = false;  // ... which this one leads to: nobody knows how often
+  bool last = false;    // released by its own messages; those that it writes are not followed
 };
 
 // All schedules of one core.
@@ -73,8 +77,10 @@ class ScenarioModel {
   [[nodiscard]] std::size_t core_of(std::size_t stream) const noexcept {
     return places_[stream].core;
   }
-  [[nodiscard]] bool has_messages() const noexcept { return has_messages_; }
   [[nodiscard]] const std::vector<std::string>& remarks() const noexcept { return remarks_; }
+
+  // How closely the ends of the stream's jobs follow each other, for a bound of their responses.
+  [[nodiscard]] Arrivals ends(std::size_t stream, const Response& response) const noexcept;
 
   // The worst execution of a job of the callback, everything that it pays included.
   [[nodiscard]] nanoseconds execution(std::size_t callback) const noexcept;
@@ -111,12 +117,13 @@ class ScenarioModel {
                    const sched::CompiledStrategy& strategy);
   void add_released(const sched::CompiledStrategy& strategy, std::size_t stream);
   [[nodiscard]] bool is_upstream(std::size_t callback, std::size_t stream) const noexcept;
-  void add_early_releases(const sched::CompiledStrategy& strategy);
+  [[nodiscard]] bool causes(std::size_t callback, std::size_t stream) const noexcept;
+  void add_early_releases(const sched::CompiledStrategy& strategy, std::size_t reader);
   void place(const application::Application& application, const sched::CompiledStrategy& strategy);
-  void add_stream(Stream stream, const Arrivals& releases, nanoseconds deadline,
-                  nanoseconds lag = nanoseconds{0});
+  void add_stream(Stream stream, const Arrivals& releases, nanoseconds deadline);
   void apply_costs();
-  void set_releases(std::size_t stream, const Arrivals& releases);
+  void set_releases(std::size_t stream, const Arrivals& releases, nanoseconds lag);
+  bool propagate_requests(std::size_t stream, const std::vector<Response>& responses);
   Load& load_of(std::size_t stream) noexcept {
     return cores_[places_[stream].core].loads[places_[stream].load];
   }
@@ -126,15 +133,15 @@ class ScenarioModel {
   struct Pending {
     Arrivals releases;
     nanoseconds deadline{0};
-    nanoseconds lag{0};  // besides that of the callback
   };
 
   const sched::CompiledStrategy* strategy_;
   const sched::CompiledScenario* scenario_;
   nanoseconds release_overhead_;
   Test test_;
-  bool has_messages_ = false;
-  std::vector<Cost> costs_;  // by callback
+  bool iterates_ = false;             // releases of some streams depend on responses of others
+  std::vector<Cost> costs_;           // by callback
+  std::vector<nanoseconds> jitters_;  // by callback: how late its releases are noticed
   std::vector<Stream> streams_;
   std::vector<Pending> pending_;
   std::vector<Place> places_;

@@ -96,9 +96,12 @@ struct Application {
   [[nodiscard]] std::vector<std::string> external_topics() const;
   [[nodiscard]] const Topic* find_topic(const std::string& topic) const noexcept;
 
-  // What a job of this callback computes at most with all that it pays: overheads of dispatching
-  // and one preemption, of each topic that it writes, of a full queue of each topic that it reads.
-  [[nodiscard]] nanoseconds worst_execution(const Callback& callback) const noexcept;
+  // What a job of this callback costs at most besides what it computes: dispatching, one preemption
+  // each time that it takes the core (twice where it waits, as the simulator lets it wait once),
+  // each topic that it writes, a full queue of each topic that it reads. `task` has the topics of
+  // all scenarios (CompiledStrategy::tasks()): in each of them messages come and go alike.
+  [[nodiscard]] nanoseconds worst_overhead(const Callback& callback,
+                                           const sched::Task& task) const noexcept;
 };
 
 }  // namespace takt::application

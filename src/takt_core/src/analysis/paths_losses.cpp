@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What gets lost on the way of data: releases that come to nothing, and messages that others
+// overwrite before they are read. And how long one then waits for the next.
+#include <algorithm>
+#include <utility>
+
+#include "paths.hpp"
+
+namespace takt::analysis {
+namespace {
+
+using sched::TaskKind;
+using Bound = std::optional<nanoseconds>;
+
+}  // namespace
+
+Bound Paths::gap(std::size_t callback) const {
+  if (strategy_.tasks()[callback].kind == TaskKind::timer) {
+    return streams_[callback].empty()
+               ? Bound{}
+               : scenario_.parameters(static_cast<sched::TaskIndex>(callback)).period;
+  }
+  Bound shortest;
+  for (const std::size_t stream : streams_[callback]) {
+    std::size_t root = stream;
+    while (model_.streams()[root].parent != nobody) {
+      root = model_.streams()[root].parent;
+    }
+    const Stream& source = model_.streams()[root];
+    const Arrivals& releases = model_.load(stream).releases;
+    // From outside messages may stay away; so may early releases.
+    if (strategy_.tasks()[source.callback].kind != TaskKind::timer || source.early ||
+        releases.period.count() == 0 || may_drop_upstream(stream)) {
+      continue;
+    }
+    const nanoseconds longest = releases.period + releases.jitter;
+    shortest = shortest ? std::min(*shortest, longest) : longest;
+  }
+  return shortest;
+}
+
+Bound Paths::wait(std::size_t callback) const {
+  const Bound between = gap(callback);
+  const nanoseconds first = scenario_.parameters(static_cast<sched::TaskIndex>(callback)).offset;
+  return between ? Bound{std::max(*between, first)} : Bound{};
+}
+
+bool Paths::may_drop(std::size_t callback) const {
+  const auto& parameters = scenario_.parameters(static_cast<sched::TaskIndex>(callback));
+  const sched::Task& task = strategy_.tasks()[callback];
+  if (parameters.overrun == sched::Overrun::catch_up) {
+    if (task.kind == TaskKind::timer) {
+      return false;
+    }
+    // Its job reads the message before it ends. Until then so many more may wait in the queue.
+    const Bound end = response(callback);
+    const auto waiting =
+        end ? messages(task.trigger, std::max(nanoseconds{0}, *end - nanoseconds{1}), nobody)
+            : std::nullopt;
+    return !waiting || std::cmp_greater(*waiting, depth(task.trigger));
+  }
+  // Two streams, or one with a jitter above its period, may release it twice at once.
+  if (streams_[callback].size() != 1) {
+    return true;
+  }
+  const std::size_t stream = streams_[callback].front();
+  const Bound& bound = bounds_.responses[stream].bound;
+  const Arrivals& releases = model_.load(stream).releases;
+  return !bound || *bound > releases.time(1);
+}
+
+bool Paths::may_drop_upstream(std::size_t stream) const {
+  for (; stream != nobody; stream = model_.streams()[stream].parent) {
+    if (may_drop(model_.streams()[stream].callback)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::size_t Paths::depth(const std::string& topic) const {
+  const application::Topic* declared = application_.find_topic(topic);
+  return declared == nullptr ? 1 : declared->depth;
+}
+
+std::optional<std::int64_t> Paths::messages(const std::string& topic, nanoseconds window,
+                                            std::size_t but) const {
+  std::int64_t count = 0;
+  const auto add = [&](const Arrivals& published) {
+    count += published.period.count() > 0 ? published.closed(window) : 0;
+    return published.period.count() > 0;
+  };
+  for (std::size_t i = 0; i < model_.streams().size(); ++i) {
+    const std::size_t writer = model_.streams()[i].callback;
+    if (writer != but && std::ranges::count(strategy_.tasks()[writer].writes, topic) > 0 &&
+        !add(model_.ends(i, bounds_.responses[i]))) {
+      return {};
+    }
+  }
+  const application::Topic* declared = application_.find_topic(topic);
+  if (declared != nullptr && declared->external && !add({.period = declared->external_period})) {
+    return {};
+  }
+  return count;
+}
+
+bool Paths::is_read(const std::string& topic, std::size_t writer, std::size_t reader) const {
+  const auto others = messages(topic, nanoseconds{0}, writer);
+  if (others && *others == 0) {
+    return true;
+  }
+  // What was published since its job before started, or since the writer's message.
+  const auto between = [this](std::size_t callback) {
+    const Bound next = gap(callback);
+    const Bound end = response(callback);
+    return next && end ? Bound{*next + *end} : Bound{};
+  };
+  const Bound reads = may_drop(reader) ? Bound{} : between(reader);
+  const Bound writes = may_drop(writer) ? Bound{} : between(writer);
+  if (!reads && !writes) {
+    return false;
+  }
+  const nanoseconds window = std::min(reads.value_or(never), writes.value_or(never));
+  const auto since = messages(topic, window, writer);
+  return since && std::cmp_less(*since, depth(topic));
+}
+
+}  // namespace takt::analysis

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "switches.hpp"
+
+#include <algorithm>
+
+#include "busy_period.hpp"
+#include "methods.hpp"
+#include "one_scenario.hpp"
+#include "paths.hpp"
+#include "takt/analysis/analyse.hpp"
+#include "takt/analysis/fixed_priority.hpp"
+#include "takt/sched/error.hpp"
+
+namespace takt::analysis {
+namespace {
+
+using sched::CompiledScenario;
+using sched::TaskIndex;
+
+class Switches {
+ public:
+  Switches(const application::Application& application, const sched::CompiledStrategy& strategy)
+      : strategy_(strategy), name_(strategy.scenarios().front().policy().name()) {
+    for (const CompiledScenario& scenario : strategy.scenarios()) {
+      alone_.push_back(one_scenario(application, strategy, scenario));
+    }
+    preemptive_ = strategy.scenarios().front().policy().preemptive();
+    test_ = test_for(strategy.scenarios().front().policy());
+    for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
+      sched::Level lowest = sched::infinite_ceiling;
+      sched::Level highest = sched::no_ceiling;
+      for (const CompiledScenario& scenario : strategy.scenarios()) {
+        const sched::Level level = scenario.ceilings().level(static_cast<TaskIndex>(i));
+        lowest = std::min(lowest, level);
+        highest = std::max(highest, level);
+      }
+      lowest_.push_back(lowest);
+      varies_.push_back(lowest != highest);
+    }
+  }
+
+  // Why the bound does not hold for this application; empty: it does.
+  [[nodiscard]] std::string not_covered() const {
+    if (test_ == Test::none || test_ == Test::schedule_graph) {
+      return "policy '" + std::string{name_} + "' has no bound for them";
+    }
+    for (const CompiledScenario& scenario : strategy_.scenarios()) {
+      if (test_for(scenario.policy()) != test_ || scenario.policy().preemptive() != preemptive_) {
+        return "policies '" + std::string{name_} + "' and '" +
+               std::string{scenario.policy().name()} + "' do not order jobs alike";
+      }
+      for (const sched::AgeConstraint& age : scenario.age_constraints()) {
+        if (age.needs_early_release() && scenario.parameters(age.reader).active) {
+          return "'" + strategy_.tasks()[*age.source].name + "' starts before its time";
+        }
+      }
+    }
+    bool messages = false;
+    for (std::size_t i = 0; i < strategy_.tasks().size(); ++i) {
+      if (std::string reason = not_covered(i); !reason.empty()) {
+        return reason;
+      }
+      messages = messages || (strategy_.tasks()[i].kind == sched::TaskKind::message && active(i));
+    }
+    if (messages && std::ranges::count(varies_, true) > 0) {
+      return "callbacks are released by messages, and priorities or deadlines change";
+    }
+    return preemptive_ ? too_deep() : "";
+  }
+
+  SwitchReport run() {
+    SwitchReport report{.bound_by = std::string{methods::across_switches}};
+    const application::Application dense = united(true);
+    const sched::CompiledStrategy compiled = compile(dense);
+    ScenarioModel model{dense, compiled, compiled.scenarios().front()};
+    Effort effort;
+    ScenarioBounds bounds = model.solve(effort, Graphs::none);
+    const bool changes = std::ranges::count(varies_, true) > 0;
+    if (test_ == Test::fixed_priority && changes) {
+      bounds.schedulable = by_all_levels(model, bounds, effort);
+    } else if (bounds.schedulable == true && changes) {
+      bound_by_deadlines(model, bounds, effort);
+    }
+    if (bounds.schedulable != true) {
+      report.bound_by = "the bound for jobs of two scenarios together is above a deadline";
+      return report;
+    }
+    const application::Application sparse = united(false);
+    const sched::CompiledStrategy between = compile(sparse);
+    const Paths paths{dense, compiled, between.scenarios().front(), model, bounds, varies_};
+    for (const application::Chain& chain : dense.chains) {
+      if (chain.max_latency.count() > 0 && paths.chain(chain).verdict != Verdict::meets) {
+        report.bound_by = "the latency of chain '" + chain.name + "' around them is not bounded";
+        return report;
+      }
+    }
+    for (const sched::AgeConstraint& age : between.scenarios().front().age_constraints()) {
+      if (age.needs_early_release() || paths.age(age).verdict != Verdict::meets) {
+        report.bound_by = "the age of '" + age.topic + "' around them is not bounded";
+        return report;
+      }
+    }
+    report.verdict = Verdict::meets;
+    return report;
+  }
+
+ private:
+  [[nodiscard]] bool active(std::size_t callback) const {
+    return strategy_.scenarios().front().parameters(static_cast<TaskIndex>(callback)).active;
+  }
+
+  [[nodiscard]] std::string not_covered(std::size_t i) const {
+    const sched::Task& task = strategy_.tasks()[i];
+    for (const CompiledScenario& scenario : strategy_.scenarios()) {
+      const auto& parameters = scenario.parameters(static_cast<TaskIndex>(i));
+      const auto& first = strategy_.scenarios().front().parameters(static_cast<TaskIndex>(i));
+      if (parameters.active != first.active) {
+        return "'" + task.name + "' is active in some scenarios only";
+      }
+      if (parameters.overrun != first.overrun) {
+        return "what '" + task.name + "' does with an overrun changes";
+      }
+    }
+    if (active(i) && (task.waits || !task.group.empty())) {
+      return "'" + task.name + (task.waits ? "' waits" : "' is in an exclusive group");
+    }
+    return {};
+  }
+
+  // Jobs of two scenarios may need more threads than those of one.
+  [[nodiscard]] std::string too_deep() const {
+    for (const sched::Core& core : strategy_.cores()) {
+      const bool changes = std::ranges::any_of(core.tasks, [&](TaskIndex i) { return varies_[i]; });
+      if (changes && strategy_.depth(core) < core.tasks.size()) {
+        return "more jobs may be started on core " + std::to_string(core.cpu) +
+               " than one scenario has levels";
+      }
+    }
+    return {};
+  }
+
+  [[nodiscard]] nanoseconds longest_deadline(std::size_t callback) const {
+    nanoseconds longest{0};
+    for (const CompiledScenario& scenario : strategy_.scenarios()) {
+      longest = std::max(
+          longest, sched::relative_deadline(scenario.parameters(static_cast<TaskIndex>(callback))));
+    }
+    return longest;
+  }
+
+  // The worst of all scenarios, in one. `dense`: for the load; else for what is waited for.
+  [[nodiscard]] application::Application united(bool dense) const {
+    application::Application result = alone_.front();
+    result.policy = name_;
+    if (test_ == Test::fixed_priority && preemptive_) {
+      result.policy = "fp";  // the priorities are there, however they came about
+    }
+    for (std::size_t i = 0; i < result.callbacks.size(); ++i) {
+      application::Callback& callback = result.callbacks[i];
+      sched::TaskParameters& all = callback.task.parameters;
+      all.deadline = sched::relative_deadline(all);
+      // What a switch of the period leaves behind is not caught up on.
+      if (callback.task.kind == sched::TaskKind::timer) {
+        all.overrun = sched::Overrun::skip;
+      }
+      for (const application::Application& scenario : alone_) {
+        unite(callback, scenario.callbacks[i], dense);
+      }
+    }
+    return result;
+  }
+
+  static void unite(application::Callback& all, const application::Callback& one, bool dense) {
+    sched::TaskParameters& parameters = all.task.parameters;
+    const sched::TaskParameters& other = one.task.parameters;
+    parameters.period = dense ? std::min(parameters.period, other.period)
+                              : std::max(parameters.period, other.period);
+    parameters.offset = std::max(parameters.offset, other.offset);
+    const nanoseconds deadline = sched::relative_deadline(other);
+    if (deadline.count() > 0) {
+      parameters.deadline =
+          parameters.deadline.count() > 0 ? std::min(parameters.deadline, deadline) : deadline;
+    }
+    parameters.priority = std::max(parameters.priority, other.priority);
+    parameters.expected_execution =
+        std::max(parameters.expected_execution, other.expected_execution);
+    all.execution.worst = parameters.expected_execution;
+    all.execution.best = std::min(all.execution.best, one.execution.best);
+    all.execution.quantiles.clear();
+    for (std::size_t i = 0; i < all.task.reads.size(); ++i) {
+      nanoseconds& limit = all.task.reads[i].max_age;
+      const nanoseconds other_limit = one.task.reads[i].max_age;
+      if (dense) {
+        limit = nanoseconds{0};  // nothing is released early, and the load does not depend on it
+      } else if (other_limit.count() > 0) {
+        limit = limit.count() > 0 ? std::min(limit, other_limit) : other_limit;
+      }
+    }
+  }
+
+  // Deadlines that change: kept ones, and that no job outlasts all work, are what is known.
+  void bound_by_deadlines(const ScenarioModel& model, ScenarioBounds& bounds,
+                          Effort& effort) const {
+    for (const ScenarioModel::CoreLoads& core : model.cores()) {
+      const auto busy = busy_period(core.loads, nanoseconds{0}, effort);
+      for (std::size_t i = 0; i < core.jobs; ++i) {
+        const nanoseconds deadline = longest_deadline(core.loads[i].task);
+        bounds.responses[core.streams[i]].bound =
+            busy ? std::min(deadline, *busy + core.loads[i].lag) : deadline;
+      }
+    }
+  }
+
+  // Fixed priorities that change: who is above in any scenario counts as above.
+  bool by_all_levels(const ScenarioModel& model, ScenarioBounds& bounds, Effort& effort) const {
+    bool all = true;
+    for (const ScenarioModel::CoreLoads& core : model.cores()) {
+      for (std::size_t own = 0; own < core.jobs; ++own) {
+        std::vector<Load> loads = core.loads;
+        const std::size_t task = loads[own].task;
+        const sched::Level level = lowest_[task];
+        for (Load& load : loads) {
+          if (load.interrupt) {
+            continue;
+          }
+          const bool above =
+              load.level > level || (load.level == level && (varies_[task] || varies_[load.task]));
+          if (load.task == task) {
+            load.level = level;
+          } else if (above) {
+            load.level = level + 1;
+          }
+        }
+        Response& response = bounds.responses[core.streams[own]];
+        response = fixed_priority_response(loads, own, effort);
+        all = all && response.bound && *response.bound <= loads[own].deadline;
+      }
+    }
+    return all;
+  }
+
+  const sched::CompiledStrategy& strategy_;
+  std::string_view name_;
+  bool preemptive_ = true;
+  Test test_ = Test::none;
+  std::vector<application::Application> alone_;  // by scenario
+  std::vector<sched::Level> lowest_;             // by callback, over the scenarios
+  std::vector<bool> varies_;                     // by callback: whether its level does
+};
+
+}  // namespace
+
+SwitchReport across_switches(const application::Application& application,
+                             const sched::CompiledStrategy& strategy) {
+  Switches switches{application, strategy};
+  if (std::string reason = switches.not_covered(); !reason.empty()) {
+    return {.bound_by = std::move(reason)};
+  }
+  try {
+    return switches.run();
+  } catch (const sched::ScheduleError& error) {  // their worst together cannot be executed
+    return {.bound_by = error.where() + ": " + error.problem()};
+  }
+}
+
+}  // namespace takt::analysis
