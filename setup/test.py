@@ -111,14 +111,21 @@ def sanitized_rcl(core: Path, tests: tuple[str, ...]) -> list[list[str]]:
         *([f"-DTAKT_ROS_WHEELS={ros}"] if ros.exists() else []),
     ]
     suppressions = RCL / "test" / "thread_sanitizer.supp"
-    options = f"TSAN_OPTIONS=suppressions={suppressions} report_mutex_bugs=0"
+    options = f"TSAN_OPTIONS=suppressions={suppressions} report_mutex_bugs=0 detect_deadlocks=0"
     return [
         in_underlay(["cmake", "-S", str(RCL), "-B", str(folder), *configure]),
         in_underlay(
             ["cmake", "--build", str(folder), *(f"--target=test_{name}" for name in tests)]
         ),
         *(
-            ["env", options, str(folder / "test" / f"test_{name}"), "--gtest_brief=1"]
+            [
+                "env",
+                options,
+                "timeout",
+                "120",
+                str(folder / "test" / f"test_{name}"),
+                "--gtest_brief=1",
+            ]
             for name in tests
         ),
     ]
