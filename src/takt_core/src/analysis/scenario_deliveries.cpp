@@ -61,6 +61,7 @@ void ScenarioModel::share_subscription(const application::Application& applicati
       continue;
     }
     costs_[i].around += static_cast<std::int64_t>(depth) * once;
+    queues_[message] = 0;
     if (add_user(i)) {
       remarks_.push_back(quoted(callbacks[i]) + " runs " + quoted(callbacks[message]) +
                          " before itself, up to " + std::to_string(depth) +

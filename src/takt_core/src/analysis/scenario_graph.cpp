@@ -9,6 +9,7 @@ namespace takt::analysis {
 namespace {
 
 constexpr std::size_t most_brief_vertices = 10'000;  // some tens of milliseconds
+constexpr std::size_t most_waiting = 8;              // messages of one topic, for the same reason
 
 }  // namespace
 
@@ -16,6 +17,29 @@ constexpr std::size_t most_brief_vertices = 10'000;  // some tens of millisecond
 bool ScenarioModel::can_be_explored(const CoreLoads& core) const noexcept {
   return test_ != Test::none && !scenario_->policy().preemptive() &&
          (test_ == Test::schedule_graph || !overloaded(core.loads));
+}
+
+// Whether whoever gets the core free knows which messages wait, and which job comes before another.
+bool ScenarioModel::is_foreseeable(const CoreLoads& core, std::size_t message) const {
+  const std::size_t stream = core.streams[message];
+  const Load& own = core.loads[message];
+  const auto& parameters =
+      scenario_->parameters(static_cast<sched::TaskIndex>(streams_[stream].callback));
+  if (!scenario_->policy().work_conserving() || !scenario_->policy().fixed_priority() ||
+      release_overhead_.count() > 0 || own.lag.count() > 0 ||
+      queues_[streams_[stream].callback] == 0 || parameters.overrun != sched::Overrun::catch_up) {
+    return false;
+  }
+  const std::size_t parent = streams_[stream].parent;
+  if (parent == nobody || core_of(parent) != core_of(stream)) {
+    return false;
+  }
+  for (std::size_t i = 0; i < core.jobs; ++i) {
+    if (i != message && core.loads[i].level == own.level) {
+      return false;  // several streams of the same callback, too
+    }
+  }
+  return true;
 }
 
 // Empty: nothing is in the way.
@@ -26,14 +50,19 @@ std::string ScenarioModel::why_not_explored(const CoreLoads& core) const {
   for (std::size_t i = 0; i < core.jobs; ++i) {
     const Stream& stream = streams_[core.streams[i]];
     const sched::Task& task = strategy_->tasks()[stream.callback];
-    if (task.kind == sched::TaskKind::message) {
-      return "'" + task.name + "' is released by messages, and no schedule is known beforehand";
+    if (task.kind == sched::TaskKind::message && !is_foreseeable(core, i)) {
+      return "'" + task.name +
+             "' is released by messages, which is foreseen under 'np-fp' only, without overheads "
+             "of "
+             "releases, from one callback on its core, where its priority is its own, all of them "
+             "are caught up on, and none is noticed late";
     }
     if (stream.early) {
       return "'" + task.name + "' starts before its time to keep the age of its data";
     }
     const auto& parameters = scenario_->parameters(static_cast<sched::TaskIndex>(stream.callback));
-    if (sched::relative_deadline(parameters) > parameters.period) {
+    if (task.kind == sched::TaskKind::timer &&
+        sched::relative_deadline(parameters) > parameters.period) {
       return "the deadline of '" + task.name + "' is above its period";
     }
   }
@@ -62,6 +91,11 @@ CoreGraph ScenarioModel::explore(const CoreLoads& core, Graphs graphs) const {
          .lag = load.lag,
          .best = std::clamp(cost.best, nanoseconds{1}, load.execution),
          .worst = load.execution});
+    if (streams_[stream].parent != nobody) {
+      tasks.back().writer = static_cast<std::size_t>(
+          std::ranges::find(result.streams, streams_[stream].parent) - result.streams.begin());
+      tasks.back().depth = std::min(queues_[streams_[stream].callback], most_waiting);
+    }
   }
   GraphOptions options{.release_overhead = release_overhead_, .witness = graphs == Graphs::witness};
   if (graphs == Graphs::brief) {

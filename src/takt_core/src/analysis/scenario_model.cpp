@@ -174,7 +174,8 @@ CoreBounds ScenarioModel::bounds_on(std::size_t core, std::optional<CoreGraph>& 
     return {.responses = std::vector<Response>(loads.loads.size())};
   }
   CoreBounds result = bounds(test_, loads.loads, effort);
-  if (result.schedulable == true || graphs == Graphs::none || !can_be_explored(loads)) {
+  // Whatever has a graph keeps it: bounds that went to and fro would come to no end.
+  if (!graph && (result.schedulable == true || graphs == Graphs::none || !can_be_explored(loads))) {
     return result;
   }
   if (!graph) {  // whatever has one does not change with the jitters of messages

@@ -65,6 +65,8 @@ void ScenarioModel::add_costs(const application::Application& application) {
     costs_.push_back({.best = best_execution(callback.execution, parameters.expected_execution),
                       .worst = parameters.expected_execution,
                       .around = application.worst_overhead(callback, strategy_->tasks()[i])});
+    const application::Topic* const topic = application.find_topic(callback.task.trigger);
+    queues_.push_back(topic == nullptr ? 1 : topic->depth);
   }
 }
 

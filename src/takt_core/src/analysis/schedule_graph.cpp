@@ -9,6 +9,7 @@
 
 #include "graph_ancestry.hpp"
 #include "graph_level.hpp"
+#include "graph_messages.hpp"
 #include "next_start.hpp"
 
 namespace takt::analysis {
@@ -21,12 +22,13 @@ class Explorer {
       : tasks_(tasks),
         options_(options),
         starts_(policy, tasks),
-        front_(tasks.size()),
-        behind_(tasks.size()),
-        seen_(tasks.size()),
+        messages_(tasks),
+        front_(messages_.size()),
+        behind_(messages_.size()),
+        seen_(messages_.size()),
         waiting_(tasks.size()) {
     result_.responses.resize(tasks.size());
-    result_.exact = options.release_overhead.count() == 0 &&
+    result_.exact = options.release_overhead.count() == 0 && !messages_.any() &&
                     (policy.work_conserving() ||
                      std::ranges::all_of(tasks, [](const auto& t) { return t.lag.count() == 0; }));
   }
@@ -35,8 +37,7 @@ class Explorer {
     if (!find_hyperperiod()) {
       return std::move(result_);
     }
-    std::vector<std::int64_t> started(tasks_.size(), 0);
-    keep(behind_, {.since = at(nanoseconds{-1})}, started, {});
+    keep(behind_, {.since = at(nanoseconds{-1})}, messages_.start(), {});
     result_.verdict = ScheduleGraph::Verdict::met;
     for (std::size_t level = 0; result_.verdict == ScheduleGraph::Verdict::met; ++level) {
       if (level >= first_cut_ && (level - first_cut_) % jobs_ == 0) {
@@ -68,14 +69,18 @@ class Explorer {
     std::int64_t multiple = 1;
     nanoseconds offset{0};
     for (const PeriodicTask& task : tasks_) {
+      if (task.writer) {
+        continue;
+      }
       const std::int64_t period = task.first.period.count();
       const std::int64_t factor = period / std::gcd(multiple, period);
       multiple = multiple > longest / factor ? longest : multiple * factor;
       offset = std::max(offset, task.first.release.time_since_epoch());
     }
     double jobs = 0;
-    for (const PeriodicTask& task : tasks_) {
-      jobs += static_cast<double>(multiple) / static_cast<double>(task.first.period.count());
+    for (std::size_t i = 0; i < tasks_.size(); ++i) {
+      jobs += static_cast<double>(multiple) /
+              static_cast<double>(tasks_[messages_.root(i)].first.period.count());
     }
     if (multiple == longest || jobs > static_cast<double>(options_.most_vertices)) {
       result_.reason = "more than " + std::to_string(options_.most_vertices) +
@@ -83,8 +88,10 @@ class Explorer {
       return false;
     }
     hyperperiod_ = nanoseconds{multiple};
-    for (const PeriodicTask& task : tasks_) {
-      jobs_ += static_cast<std::size_t>(hyperperiod_ / task.first.period);
+    for (std::size_t i = 0; i < tasks_.size(); ++i) {
+      const PeriodicTask& task = tasks_[messages_.root(i)];
+      jobs_of_.push_back(hyperperiod_ / task.first.period);
+      jobs_ += static_cast<std::size_t>(jobs_of_.back());
       const nanoseconds late = offset - task.first.release.time_since_epoch();
       first_cut_ +=
           static_cast<std::size_t>((late + task.first.period - nanoseconds{1}) / task.first.period);
@@ -97,11 +104,12 @@ class Explorer {
     const nanoseconds shift = static_cast<std::int64_t>(rounds) * hyperperiod_;
     std::swap(front_, behind_);
     behind_.clear();
-    std::vector<std::int64_t> started(tasks_.size());
+    std::vector<std::int64_t> started;
     for (std::size_t i = 0; i < front_.vertices().size(); ++i) {
       Vertex vertex = front_.vertices()[i];
+      started.assign(front_.started(i).begin(), front_.started(i).end());
       for (std::size_t task = 0; task < tasks_.size(); ++task) {
-        started[task] = front_.started(i)[task] - shift / tasks_[task].first.period;
+        started[task] -= static_cast<std::int64_t>(rounds) * jobs_of_[task];
       }
       vertex.earliest -= shift;
       vertex.latest -= shift;
@@ -122,12 +130,12 @@ class Explorer {
       Job& job = waiting_[i];
       job = tasks_[i].first;
       job.index += static_cast<std::uint64_t>(started[i]);
-      job.release += started[i] * job.period;
+      job.release = release_of(i, started);
       job.deadline += started[i] * job.period;
     }
     // Somebody may be kept back for ever, and never start at all.
     for (const Job& job : waiting_) {
-      if (vertex.latest + tasks_[job.task].worst > job.deadline) {
+      if (is_late(job, vertex.latest + tasks_[job.task].worst, started)) {
         miss(vertex, {.task = job.task, .first = vertex.latest, .last = vertex.latest});
         return false;
       }
@@ -137,17 +145,47 @@ class Explorer {
       const Job& job = waiting_[start.task];
       const TimePoint end = start.last + task.worst + overhead(start, vertex);
       nanoseconds& response = result_.responses[start.task];
-      response = std::max(response, end - job.release);
-      if (end > job.deadline) {
+      response = std::max(response, response_of(job, end, started));
+      if (is_late(job, end, started)) {
         miss(vertex, start);
         return false;
       }
-      ++started[start.task];
+      after_ = started;
+      if (!messages_.run(after_, start.task)) {
+        result_.verdict = ScheduleGraph::Verdict::unknown;
+        result_.reason = "more messages may wait than their topics keep";
+        return false;
+      }
       keep(behind_, {.earliest = start.first + task.best, .latest = end, .since = start.first},
-           started, {.parent = &vertex, .start = &start});
-      --started[start.task];
+           after_, {.parent = &vertex, .start = &start});
     }
     return true;
+  }
+
+  // Of the first job of the task that has not started. A message that waits has been there since
+  // before the core got free.
+  [[nodiscard]] TimePoint release_of(std::size_t task,
+                                     std::span<const std::int64_t> started) const {
+    const Job& first = tasks_[task].first;
+    if (!tasks_[task].writer) {
+      return first.release + started[task] * first.period;
+    }
+    return messages_.waited(started, task) ? TimePoint{} : TimePoint::max();
+  }
+
+  [[nodiscard]] nanoseconds response_of(const Job& job, TimePoint end,
+                                        std::span<const std::int64_t> started) const {
+    return tasks_[job.task].writer ? *messages_.waited(started, job.task) + tasks_[job.task].worst
+                                   : end - job.release;
+  }
+
+  [[nodiscard]] bool is_late(const Job& job, TimePoint end,
+                             std::span<const std::int64_t> started) const {
+    if (job.release == TimePoint::max()) {
+      return false;
+    }
+    const Job& first = tasks_[job.task].first;
+    return response_of(job, end, started) > first.deadline - first.release;
   }
 
   // The releases that may have been noticed since somebody started.
@@ -172,9 +210,11 @@ class Explorer {
     vertex.quiet = TimePoint::max();
     TimePoint unnoticed = TimePoint::max();
     for (std::size_t i = 0; i < tasks_.size(); ++i) {
-      const TimePoint release = tasks_[i].first.release + started[i] * tasks_[i].first.period;
+      const TimePoint release = release_of(i, started);
       vertex.quiet = std::min(vertex.quiet, release);
-      unnoticed = std::min(unnoticed, release + tasks_[i].lag);
+      if (release != TimePoint::max()) {
+        unnoticed = std::min(unnoticed, release + tasks_[i].lag);
+      }
     }
     // Whatever makes no difference is said in the same way, so that more is the same.
     vertex.earliest = std::max(vertex.earliest, vertex.quiet);
@@ -216,20 +256,27 @@ class Explorer {
       job.release =
           first.release.time_since_epoch() + static_cast<std::int64_t>(job.index) * first.period;
     }
+    if (const auto waited =
+            tasks_[start.task].writer ? messages_.waited(scratch_, start.task) : std::nullopt) {
+      result_.witness.back().release = result_.witness.back().start - *waited;
+    }
   }
 
   std::span<const PeriodicTask> tasks_;
   const GraphOptions& options_;
   NextStart starts_;
+  GraphMessages messages_;
   Level front_;
   Level behind_;  // the vertices of the next level
   Level seen_;    // at the cuts, shifted into the first hyperperiod
   Ancestry ancestry_;
   std::vector<Job> waiting_;  // the first job of each task that has not started
   std::vector<std::int64_t> scratch_;
+  std::vector<std::int64_t> after_;
   nanoseconds hyperperiod_{0};
-  std::size_t jobs_ = 0;       // of a hyperperiod
-  std::size_t first_cut_ = 0;  // jobs before all timers have begun
+  std::vector<std::int64_t> jobs_of_;  // of each task in a hyperperiod
+  std::size_t jobs_ = 0;               // of all
+  std::size_t first_cut_ = 0;          // jobs before all timers have begun
   ScheduleGraph result_;
 };
 

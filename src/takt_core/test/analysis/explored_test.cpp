@@ -127,9 +127,9 @@ TEST(explored, a_missed_deadline_comes_with_its_run) {
 
 TEST(explored, what_cannot_be_explored_keeps_the_bounds_of_the_closed_test) {
   const std::string writer = timer("a", 10, 3, 3, ", 'writes': ['x'], 'deadline': 5") + ",";
-  const Report report = analyse_json(
-      app(writer + timer("b", 20, 4, 1, ", 'offset': 5") + "," + message("m", "x", 1, 2),
-          ", 'policy': 'np-fp'"));
+  const Report report = analyse_json(app(writer + timer("b", 20, 4, 1, ", 'offset': 5") + "," +
+                                             message("m", "x", 1, 2, ", 'jitter': 1"),
+                                         ", 'policy': 'np-fp'"));
   const ScenarioReport& scenario = report.scenarios.front();
   EXPECT_TRUE(contains(scenario.remarks, "'m' is released by messages"));
   EXPECT_EQ(callback(scenario, "a").response, 6ns);

@@ -109,6 +109,7 @@ class ScenarioModel {
   CoreBounds bounds_on(std::size_t core, std::optional<CoreGraph>& graph, Graphs graphs,
                        Effort& effort) const;
   [[nodiscard]] std::string why_not_explored(const CoreLoads& core) const;
+  [[nodiscard]] bool is_foreseeable(const CoreLoads& core, std::size_t message) const;
 
   void add_costs(const application::Application& application);
   void add_deliveries(const application::Application& application);
@@ -142,6 +143,8 @@ class ScenarioModel {
   bool iterates_ = false;             // releases of some streams depend on responses of others
   std::vector<Cost> costs_;           // by callback
   std::vector<nanoseconds> jitters_;  // by callback: how late its releases are noticed
+  // By callback: messages that its topic keeps for it; 0: readers of its node take them, too.
+  std::vector<std::size_t> queues_;
   std::vector<Stream> streams_;
   std::vector<Pending> pending_;
   std::vector<Place> places_;

@@ -14,9 +14,13 @@
 //    would show it. Hence a job may be kept back, let go after a release, and kept back again; and
 //    a job that is released, but not noticed yet, protects itself no longer.
 //  - Jobs are released for ever: the graph ends when, a hyperperiod later, nothing is new.
+//  - A job may be released by the end of another one, by a message: whoever gets the core next
+//  finds
+//    it waiting, and the vertex knows for how long it has waited at most.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,11 +31,17 @@
 namespace takt::analysis {
 
 // Job k is released at first.release + k * first.period, and noticed up to `lag` later.
+//
+// Or, where there is a writer, when job k of that one ends: then first.period is 0, first.deadline
+// counts from first.release, `lag` is 0, and the policy is work-conserving and goes by priorities,
+// of which no other task has this one.
 struct PeriodicTask {
   sched::Job first = {};  // its deadline is not above its period
   nanoseconds lag{0};
   nanoseconds best{1};   // execution time, above 0
   nanoseconds worst{1};  // not below first.expected_execution
+  std::optional<std::size_t> writer = {};
+  std::size_t depth = 1;  // messages that may wait: no graph where more would
 };
 
 struct GraphOptions {
@@ -53,8 +63,8 @@ struct ScheduleGraph {
   enum class Verdict : std::uint8_t { met, missed, unknown };
   Verdict verdict = Verdict::unknown;
   // False: some edges may be impossible. A verdict `met` holds all the same, and responses are
-  // bounds; `missed` may be wrong. True without lags and release overhead, and for all
-  // work-conserving policies without the latter.
+  // bounds; `missed` may be wrong. True without messages, lags and release overhead, and for all
+  // work-conserving policies with lags.
   bool exact = false;
   std::vector<nanoseconds> responses = {};  // met: the longest of each task
   std::vector<PlacedJob> witness = {};      // missed: the run up to the job that misses, the last
