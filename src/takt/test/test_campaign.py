@@ -225,7 +225,7 @@ def test_a_campaign_whose_tables_were_cut_goes_on(takt: Takt) -> None:
 def test_a_table_that_is_damaged_inside_is_told(tmp_path: Path) -> None:
     (tmp_path / "x.parquet").write_bytes(b"PAR1" + bytes(100) + b"PAR1")
     with pytest.raises(Failure, match=str(tmp_path)), reading_tables(tmp_path):
-        duckdb.sql(f"select * from read_parquet('{tmp_path}/x.parquet')").fetchall()
+        duckdb.read_parquet(str(tmp_path / "x.parquet")).fetchall()
 
 
 def test_the_command_uses_a_scheduler_that_is_there(takt: Takt) -> None:
