@@ -15,15 +15,16 @@ import shutil
 import signal
 import subprocess
 import sys
-import sysconfig
 import time
 from pathlib import Path
 from types import FrameType
 from typing import IO
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "src" / "takt"))
-from takt.run.process import TERM_S, Process, how_ended  # noqa: E402 - of the clone, and standard library only
+sys.path[:0] = [str(ROOT), str(ROOT / "src" / "takt")]
+from setup.system_packages import missing_packages  # noqa: E402 - of the clone
+
+from takt.run.process import TERM_S, Process, how_ended  # noqa: E402 - standard library only
 
 STATE = ROOT / ".takt"
 REQUIREMENTS = ROOT / "setup" / "requirements"
@@ -128,34 +129,6 @@ def install_system_packages(development: bool) -> None:
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     run([*sudo, "apt-get", "update"], "package lists", environment, whole=True)
     run([*sudo, *line.split()], f"system packages: {' '.join(missing)}", environment, whole=True)
-
-
-def missing_packages(development: bool) -> list[str]:
-    """The Debian and Ubuntu packages whose content is not found on this machine."""
-    version = (
-        f"python3.{sys.version_info.minor}"
-        if not sys.executable.startswith("/usr/bin")
-        else "python3"
-    )
-    present = {
-        "g++": shutil.which("g++"),
-        f"{version}-venv": has_module("ensurepip"),
-        f"{version}-dev": Path(sysconfig.get_path("include"), "Python.h").exists(),
-        "libcli11-dev": Path("/usr/include/CLI/CLI.hpp").exists(),
-        "nlohmann-json3-dev": Path("/usr/include/nlohmann/json.hpp").exists(),
-    }
-    if "ROS_DISTRO" not in os.environ:
-        present["libssl-dev"] = Path("/usr/include/openssl/ssl.h").exists()  # Fast DDS's CMake
-    if development:
-        present["libgtest-dev"] = Path("/usr/include/gtest/gtest.h").exists()
-        present["rt-tests"] = shutil.which("cyclictest")
-        # On Ubuntu the package only forwards to a snap; the browser tests then say that they skip.
-        if (
-            Path("/etc/debian_version").exists()
-            and "ubuntu" not in read(Path("/etc/os-release")).lower()
-        ):
-            present["chromium"] = shutil.which("chromium")
-    return [package for package, found in present.items() if not found]
 
 
 def discard_where_moved(want: str) -> None:
@@ -318,12 +291,6 @@ def run(
 
 def output(command: list[str]) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
-
-
-def has_module(name: str) -> bool:
-    return not subprocess.run(
-        [sys.executable, "-c", f"import {name}"], capture_output=True
-    ).returncode
 
 
 def discard(path: Path) -> None:

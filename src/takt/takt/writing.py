@@ -15,6 +15,7 @@ from pathlib import Path
 from takt.errors import Failure
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
+_REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS}
 SUFFIX = ".tmp"
 
 
@@ -77,6 +78,8 @@ def failure(error: OSError, remedy: str | None = None) -> Failure:
     if is_full(error):
         what = no_space(Path(where)) if where and Path(where).parent.exists() else "no space left"
         remedy = remedy or "free space there, or name a file on another disk"
+    elif error.errno in _REFUSED:
+        remedy = remedy or "name a place that you may write to"
     return Failure(what, where=where, remedy=remedy)
 
 

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 import pytest
 from conftest import Takt
@@ -17,9 +19,9 @@ from pyarrow import parquet
 
 from takt.campaign import cell as work
 from takt.campaign import cluster, execute
-from takt.campaign.folder import Folder
+from takt.campaign.folder import Folder, reading_tables
 from takt.campaign.model import SETS, Campaign, Cell, Execution
-from takt.errors import TaktError
+from takt.errors import Failure, TaktError
 from takt.generate.space import Space, load
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
@@ -208,6 +210,22 @@ def test_a_campaign_that_was_killed_goes_on_and_ends_like_one_that_was_not(takt:
     straight = takt.json(*command[:-2], "--out", "straight")
     assert rows(takt.folder / "straight" / "sets") == rows(sets)
     assert straight["accepted"] == resumed["accepted"] > 0
+
+
+def test_a_campaign_whose_tables_were_cut_goes_on(takt: Takt) -> None:
+    words = ["campaign", grid(takt.folder), "--repeat", "3", "--do", "analyse", "--out", "out"]
+    whole = takt.json(*words)
+    (table,) = (takt.folder / "out" / "sets").glob("*.parquet")
+    for left in (100, 0):
+        os.truncate(table, left)
+        again = takt.json(*words)
+        assert (again["exit_code"], again["sets"]) == (0, whole["sets"])
+
+
+def test_a_table_that_is_damaged_inside_is_told(tmp_path: Path) -> None:
+    (tmp_path / "x.parquet").write_bytes(b"PAR1" + bytes(100) + b"PAR1")
+    with pytest.raises(Failure, match=str(tmp_path)), reading_tables(tmp_path):
+        duckdb.read_parquet(str(tmp_path / "x.parquet")).fetchall()
 
 
 def test_the_command_uses_a_scheduler_that_is_there(takt: Takt) -> None:

@@ -15,6 +15,7 @@ import pytest
 
 from takt.errors import Failure
 from takt.run import guard, process, stacks
+from takt.trace import file as traces
 
 LIMIT_S = 30.0  # for what has to come about at all; nothing here is judged by how long it took
 # Starts what is asked for, tells its number, and dies as a killed tool does.
@@ -143,42 +144,73 @@ def test_a_program_that_takes_too_long_ends_as_a_whole(tmp_path: Path) -> None:
     assert not left.exists() or until(lambda: gone(int(left.read_text())))
 
 
-@pytest.mark.parametrize("approach", ["takt", "baseline0", "baseline1"])
-def test_a_killed_execute_leaves_no_runner(tmp_path: Path, approach: str) -> None:
+@pytest.fixture
+def description(tmp_path: Path) -> Path:
+    """Two nodes that execute for as long as they are let."""
     try:
         stacks.program("app_runner")
     except Failure:
         pytest.skip("app_runner is not installed")
-    description = tmp_path / "two.app.yaml"
+    file = tmp_path / "two.app.yaml"
     cpu = max(os.sched_getaffinity(0))
-    description.write_text(
+    file.write_text(
         f"cpus: [{cpu}]\nnodes:\n  one: {{tick: {{timer: 10ms, wcet: 100us, priority: 9}}}}\n"
         "  two: {tock: {timer: 10ms, wcet: 100us, priority: 8}}\n",
         encoding="utf-8",
     )
-    words = ["execute", str(description), "--approach", approach, "--duration", "600s"]
-    tool = subprocess.Popen(
-        [sys.executable, "-m", "takt", *words, "--out", str(tmp_path / "out")],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    runners: list[int] = []
+    return file
 
-    def executing() -> bool:
-        runners[:] = children(tool.pid)
-        runners.extend(child for pid in list(runners) for child in children(pid))
-        traces = [one.stat().st_size for one in tmp_path.glob("out/*.takttrace*")]
-        return bool(runners) and max(traces, default=0) > 32 * 200
 
-    try:
-        assert until(executing)
-        assert len(runners) >= (3 if approach == "baseline1" else 1)
-        tool.kill()
-        tool.wait()
-        assert until(lambda: all(map(gone, runners)))
-    finally:
-        tool.kill()
-        tool.wait()
-        for pid in runners:
+class Execution:
+    """``takt execute``, and the processes that it has started."""
+
+    def __init__(self, description: Path, approach: str) -> None:
+        self.out = description.parent / "out"
+        words = ["execute", str(description), "--approach", approach, "--duration", "600s"]
+        self.tool = subprocess.Popen(
+            [sys.executable, "-m", "takt", *words, "--out", str(self.out)],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self.runners: list[int] = []
+
+    def executing(self) -> bool:
+        self.runners = children(self.tool.pid)
+        self.runners += [child for pid in self.runners for child in children(pid)]
+        traces = [one.stat().st_size for one in self.out.glob("*.takttrace*")]
+        return bool(self.runners) and max(traces, default=0) > 32 * 200
+
+    def end(self) -> None:
+        self.tool.kill()
+        self.tool.communicate()
+        for pid in self.runners:
             if not gone(pid):
                 os.kill(pid, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("approach", ["takt", "baseline0", "baseline1"])
+def test_a_killed_execute_leaves_no_runner(description: Path, approach: str) -> None:
+    execution = Execution(description, approach)
+    try:
+        assert until(execution.executing)
+        assert len(execution.runners) >= (3 if approach == "baseline1" else 1)
+        execution.tool.kill()
+        assert until(lambda: all(map(gone, execution.runners)))
+    finally:
+        execution.end()
+
+
+def test_a_killed_runner_is_told_by_the_signal_and_its_trace(description: Path) -> None:
+    execution = Execution(description, "takt")
+    try:
+        assert until(execution.executing)
+        os.kill(execution.runners[0], signal.SIGKILL)
+        words = execution.tool.communicate(timeout=LIMIT_S)[1]
+    finally:
+        execution.end()
+    (recording,) = execution.out.glob("*.recording")
+    assert execution.tool.returncode == 1
+    assert "SIGKILL" in words
+    assert str(recording) in words
+    assert traces.read(recording).events

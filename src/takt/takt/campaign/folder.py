@@ -3,15 +3,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pyarrow as pa
 from pyarrow import parquet
 
 from takt.campaign.model import Campaign, Cell
-from takt.errors import TaktError
+from takt.errors import Failure, TaktError
 from takt.reading import read_json
 from takt.writing import replacing, write_text
 
@@ -43,6 +46,9 @@ class Folder:
         write_json(file, asked)
         for left in self.sets.glob(".*"):  # a process that was killed while it wrote
             left.unlink()
+        for table in (*self.sets.glob("*.parquet"), *self.executions.glob("*.parquet")):
+            if not _readable(table):  # a disk that lost its end: it is evaluated again
+                table.unlink()
 
     @staticmethod
     def _same(file: Path, asked: dict[str, Any]) -> None:
@@ -72,6 +78,27 @@ class Folder:
         write_table(self.sets / f"{cell.name}.parquet", table)
         if error is None:
             mark.unlink(missing_ok=True)
+
+
+def _readable(table: Path) -> bool:
+    try:
+        parquet.read_metadata(table)
+    except (OSError, pa.ArrowException):
+        return False
+    return True
+
+
+@contextlib.contextmanager
+def reading_tables(folder: Path) -> Iterator[None]:
+    """What a query finds damaged becomes a Failure."""
+    try:
+        yield
+    except duckdb.Error as error:
+        raise Failure(
+            f"the campaign cannot be read: {error}",
+            where=str(folder),
+            remedy="delete the file that is named; the same command evaluates it again",
+        ) from None
 
 
 def write_table(file: Path, table: pa.Table) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import duckdb
 
-from takt.campaign.folder import Folder
+from takt.campaign.folder import Folder, reading_tables
 from takt.campaign.model import Campaign, Counts
 
 _TOTALS = """
@@ -20,7 +20,7 @@ _NAMES = ("sets", "accepted", "bound_violations", "misses_in_accepted", "failed"
 def summarise(folder: Folder, campaign: Campaign) -> Counts:
     """Counts what is in the folder now."""
     counts = Counts()
-    with duckdb.connect() as database:
+    with reading_tables(folder.path), duckdb.connect() as database:
         if any(folder.sets.glob("*.parquet")):
             source = f"read_parquet('{_quoted(folder.sets)}/*.parquet')"
             totals = database.execute(f"select {_TOTALS} from {source}").fetchone() or ()  # noqa: S608

@@ -14,7 +14,7 @@ import takt_core
 from takt.application.dump import app_yaml
 from takt.application.load import load_application
 from takt.campaign.cell import with_overheads
-from takt.campaign.folder import Folder
+from takt.campaign.folder import Folder, reading_tables
 from takt.campaign.judge import Document, Run, Violation, first_scenario, runs, violations
 from takt.campaign.model import Campaign
 from takt.campaign.shrink import shrink
@@ -47,7 +47,7 @@ def chosen(folder: Folder) -> list[tuple[str, str, int, int]]:
       qualify row_number() over (partition by policy, kind order by nodes, name) <= {OF_EACH}
       order by all
     """  # noqa: S608 - a path of ours
-    with duckdb.connect() as database:
+    with reading_tables(folder.path), duckdb.connect() as database:
         return database.execute(query).fetchall()
 
 

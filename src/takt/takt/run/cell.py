@@ -67,7 +67,8 @@ def measure(
     def tick(pids: list[int]) -> None:
         nonlocal last_note, notes_left
         recorded = max(samples.progress(one.samples) for one in probes if one.samples)
-        if notes_left and time.monotonic() - last_note > JOURNAL_EVERY_S:
+        begun = recorded > 0 and notes_left == 2  # noted at once: it may be killed at any time
+        if begun or (notes_left and time.monotonic() - last_note > JOURNAL_EVERY_S):
             context.journal.note(pids)
             last_note = time.monotonic()
             notes_left -= recorded > 0

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The system packages that the set-up needs, each with the file that proves its presence."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+
+def missing_packages(development: bool) -> list[str]:
+    """The Debian and Ubuntu packages whose content is not found on this machine."""
+    version = (
+        f"python3.{sys.version_info.minor}"
+        if not sys.executable.startswith("/usr/bin")
+        else "python3"
+    )
+    present = {
+        "g++": shutil.which("g++"),
+        f"{version}-venv": has_module("ensurepip"),
+        f"{version}-dev": Path(sysconfig.get_path("include"), "Python.h").exists(),
+        "libcli11-dev": Path("/usr/include/CLI/CLI.hpp").exists(),
+        "nlohmann-json3-dev": Path("/usr/include/nlohmann/json.hpp").exists(),
+    }
+    if "ROS_DISTRO" not in os.environ:
+        present["libssl-dev"] = Path("/usr/include/openssl/ssl.h").exists()  # Fast DDS's CMake
+    if development:
+        present["libgtest-dev"] = Path("/usr/include/gtest/gtest.h").exists()
+        present["rt-tests"] = shutil.which("cyclictest")
+        # On Ubuntu the package only forwards to a snap; the browser tests then say that they skip.
+        if (
+            Path("/etc/debian_version").exists()
+            and "ubuntu" not in Path("/etc/os-release").read_text(encoding="utf-8").lower()
+        ):
+            present["chromium"] = shutil.which("chromium")
+    return [package for package, found in present.items() if not found]
+
+
+def has_module(name: str) -> bool:
+    return not subprocess.run(
+        [sys.executable, "-c", f"import {name}"], capture_output=True
+    ).returncode
