@@ -98,6 +98,18 @@ TEST(soundness, a_reader_that_is_released_early_itself_has_not_asked_for_its_dat
   EXPECT_TRUE(contains(report.scenarios.front().remarks, "nobody knows how often"));
 }
 
+TEST(soundness, circles_of_messages_are_counted_once_and_reach_others) {
+  const Report report =
+      analyse_json(app(timer("t", 100, 1, 9, writes("x")) + "," +
+                       message("m", "x", 1, 8, ", 'period': 10, 'writes': ['x']") + "," +
+                       message("n", "x", 1, 7, ", 'period': 10, 'writes': ['x']") + "," +
+                       message("r", "x", 1, 6, ", 'deadline': 100")));
+  const ScenarioReport& scenario = report.scenarios.front();
+  EXPECT_LT(scenario.remarks.size(), 5U);
+  // Its messages come from t, m and n, each 10 apart at least.
+  EXPECT_GT(*callback(scenario, "r").response, 4ns);
+}
+
 // The reader's requests come when its jobs end, however late that is.
 TEST(soundness, a_late_reader_asks_for_several_early_releases_at_once) {
   const auto source = [](const std::string& more) {
