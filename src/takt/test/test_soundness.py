@@ -26,6 +26,7 @@ REASONS = {
     "chain-two-writers": "other writers of topic 'topic4'",
     "chain-two-writers-message": "job chains",
     "switch-of-policy": "do not order jobs alike",
+    "switch-of-deadline": "which it waits for",
     "switch-same-levels": "above a deadline",
     "switch-of-priority": "more jobs may be started",
     "fp-beside-np-edf": "do not order jobs alike",

@@ -87,6 +87,19 @@ bool Paths::ends_first(std::size_t first, std::size_t then) const {
          (one > other || (one == other && in_order));
 }
 
+void Paths::hold(Walk& walk) const {
+  if (!std::exchange(walk.held, true)) {
+    walk.age = may_drop(walk.head) ? Bound{} : sum(walk.age, gap(walk.head));
+  }
+}
+
+bool Paths::is_released_by_others(std::size_t callback, std::size_t writer) const {
+  return std::ranges::any_of(streams_[callback], [&](std::size_t i) {
+    const std::size_t parent = model_.streams()[i].parent;
+    return parent == nobody || model_.streams()[parent].callback != writer;
+  });
+}
+
 // The next callback of a chain: either a message of the one before releases it, or it reads when
 // its own time has come, and a new stretch begins. False when it does not read what that one
 // writes.
@@ -96,6 +109,9 @@ bool Paths::extend(Walk& walk, std::size_t callback) const {
   const auto is_written = [&](const sched::Read& read) { return contains(writes, read.topic); };
   if (task.kind == TaskKind::message && contains(writes, task.trigger)) {
     walk.stretch = may_drop(callback) ? Bound{} : sum(walk.stretch, response(callback));
+    if (is_released_by_others(callback, walk.before)) {
+      hold(walk);  // its jobs for them go on with what it has
+    }
   } else if (std::ranges::any_of(task.reads, is_written)) {
     if (std::ranges::none_of(task.reads, [&](const sched::Read& read) {
           return is_written(read) && is_read(read.topic, walk.before, callback);
@@ -107,8 +123,10 @@ bool Paths::extend(Walk& walk, std::size_t callback) const {
     const Bound passed = alone && ends_first(walk.head, callback) ? at_once : walk.stretch;
     const Bound used = alone && always_first(walk.head, callback) ? at_once : walk.stretch;
     walk.latency = may_drop(callback) ? Bound{} : sum(walk.latency, sum(passed, wait(callback)));
-    walk.age = may_drop(walk.head) ? Bound{} : sum(walk.age, sum(used, gap(walk.head)));
+    hold(walk);
+    walk.age = sum(walk.age, used);
     walk.head = callback;
+    walk.held = false;
     walk.stretch = response(callback);
   } else {
     return false;

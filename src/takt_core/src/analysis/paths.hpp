@@ -63,9 +63,14 @@ class Paths {
     std::optional<nanoseconds> stretch = {};  // release of the head to the end of the last
     std::optional<nanoseconds> latency = nanoseconds{0};  // to the release of the head
     std::optional<nanoseconds> age = nanoseconds{0};      // the same backwards
+    bool held = false;  // the age has counted that data of the head stays until the next comes
     std::string overwritten = {};  // the topic whose other writers may take its data away
   };
   bool extend(Walk& walk, std::size_t callback) const;
+  // Counts that the data of the head is used until the next has come the same way.
+  void hold(Walk& walk) const;
+  // Whether jobs of others than `writer` release it, too.
+  [[nodiscard]] bool is_released_by_others(std::size_t callback, std::size_t writer) const;
 
   const application::Application& application_;
   const sched::CompiledStrategy& strategy_;

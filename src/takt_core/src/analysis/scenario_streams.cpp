@@ -14,7 +14,7 @@ using sched::TaskKind;
 using sched::TaskParameters;
 
 // A task that is released over so many ways is not understood by anybody.
-constexpr std::size_t most_streams = 10'000;
+constexpr std::size_t most_streams = 1'000;
 
 // No response comes near what stands for "none", and tests may add to it.
 nanoseconds deadline_of(const TaskParameters& parameters) {
@@ -133,20 +133,19 @@ void ScenarioModel::add_released(const sched::CompiledStrategy& strategy, std::s
     iterates_ = true;
     const nanoseconds deadline = deadline_of(parameters[i]);
     if (streams_.size() >= most_streams || is_upstream(i, stream)) {
-      // Messages that release each other for ever: only a least distance bounds them.
+      // Messages that release each other for ever: only a least distance bounds them, all together.
       const nanoseconds period = parameters[i].period;
-      remarks_.push_back("'" + tasks[i].name + "' is released by its own messages" +
-                         (period.count() > 0 ? "; its period is taken for their least distance"
-                                             : ", and has no least distance: give it a period"));
-      if (streams_.size() < 2 * most_streams) {
+      if (std::ranges::none_of(
+              streams_, [&](const Stream& other) { return other.callback == i && other.last; })) {
+        remarks_.push_back("'" + tasks[i].name + "' is released by its own messages" +
+                           (period.count() > 0 ? "; its period is taken for their least distance"
+                                               : ", and has no least distance: give it a period"));
         add_stream({.callback = i, .last = true}, {.period = period}, deadline);
       }
       continue;
     }
-    if (!streams_[stream].last) {
-      add_stream({.callback = i, .parent = stream, .early = streams_[stream].early},
-                 pending_[stream].releases, deadline);
-    }
+    add_stream({.callback = i, .parent = stream, .early = streams_[stream].early},
+               pending_[stream].releases, deadline);
   }
 }
 

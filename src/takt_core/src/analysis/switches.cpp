@@ -78,8 +78,11 @@ class Switches {
     const bool changes = std::ranges::count(varies_, true) > 0;
     if (test_ == Test::fixed_priority && changes) {
       bounds.schedulable = by_all_levels(model, bounds, effort);
-    } else if (bounds.schedulable == true && changes) {
-      bound_by_deadlines(model, bounds, effort);
+    } else if (bounds.schedulable == true && changes &&
+               !bound_by_deadlines(model, bounds, effort)) {
+      report.bound_by =
+          "a job may be due before the one of its callback before it, which it waits for";
+      return report;
     }
     if (bounds.schedulable != true) {
       report.bound_by = "the bound for jobs of two scenarios together is above a deadline";
@@ -198,17 +201,24 @@ class Switches {
     }
   }
 
-  // Deadlines that change: kept ones, and that no job outlasts all work, are what is known.
-  void bound_by_deadlines(const ScenarioModel& model, ScenarioBounds& bounds,
+  // Deadlines that change: kept ones, and that no job outlasts all work, are what is known. False
+  // where jobs of one callback, which come one after the other, may have them in another order: the
+  // demand does not count with that.
+  bool bound_by_deadlines(const ScenarioModel& model, ScenarioBounds& bounds,
                           Effort& effort) const {
     for (const ScenarioModel::CoreLoads& core : model.cores()) {
       const auto busy = busy_period(core.loads, nanoseconds{0}, effort);
       for (std::size_t i = 0; i < core.jobs; ++i) {
-        const nanoseconds deadline = longest_deadline(core.loads[i].task);
-        bounds.responses[core.streams[i]].bound =
-            busy ? std::min(deadline, *busy + core.loads[i].lag) : deadline;
+        const Load& load = core.loads[i];
+        const nanoseconds deadline = longest_deadline(load.task);
+        const nanoseconds end = busy ? std::min(deadline, *busy + load.lag) : deadline;
+        if (end > load.releases.period && deadline > load.deadline + load.releases.period) {
+          return false;
+        }
+        bounds.responses[core.streams[i]].bound = end;
       }
     }
+    return true;
   }
 
   // Fixed priorities that change: who is above in any scenario counts as above.

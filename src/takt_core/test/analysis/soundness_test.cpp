@@ -53,6 +53,17 @@ TEST(soundness, a_message_that_is_overwritten_before_its_job_starts_does_not_arr
   EXPECT_TRUE(chain_of(tasks, "'a', 'm'", "{'name': 'x', 'depth': 2}").latency);
 }
 
+// Its jobs for messages of b end with data of a that is as old as a's period.
+TEST(soundness, who_is_released_by_others_too_ends_on_old_data) {
+  const auto chain = [](const std::string& more) {
+    return chain_of(timer("a", 50, 1, 90, writes("x")) + "," + timer("b", 30, 1, 80, more) + "," +
+                        message("m", "x", 1, 10),
+                    "'a', 'm'", "{'name': 'x', 'depth': 2}");
+  };
+  EXPECT_EQ(chain("").age, 1ns + 3ns);
+  EXPECT_EQ(chain(writes("x")).age, 50ns + 1ns + 4ns);
+}
+
 // The ends of a come as close as 3 to each other, and f takes 5; c is released by f.
 TEST(soundness, who_drops_a_release_upstream_widens_the_gap) {
   const auto tasks = [](const std::string& more) {
@@ -96,6 +107,18 @@ TEST(soundness, a_reader_that_is_released_early_itself_has_not_asked_for_its_dat
     EXPECT_NE(age.bound_by, "early releases of the source, eq. 12");
   }
   EXPECT_TRUE(contains(report.scenarios.front().remarks, "nobody knows how often"));
+}
+
+TEST(soundness, circles_of_messages_are_counted_once_and_reach_others) {
+  const Report report =
+      analyse_json(app(timer("t", 100, 1, 9, writes("x")) + "," +
+                       message("m", "x", 1, 8, ", 'period': 10, 'writes': ['x']") + "," +
+                       message("n", "x", 1, 7, ", 'period': 10, 'writes': ['x']") + "," +
+                       message("r", "x", 1, 6, ", 'deadline': 100")));
+  const ScenarioReport& scenario = report.scenarios.front();
+  EXPECT_LT(scenario.remarks.size(), 5U);
+  // Its messages come from t, m and n, each 10 apart at least.
+  EXPECT_GT(*callback(scenario, "r").response, 4ns);
 }
 
 // The reader's requests come when its jobs end, however late that is.

@@ -74,6 +74,17 @@ TEST(switches, say_what_the_bound_does_not_cover) {
       "more jobs may be started");
 }
 
+// Under the second scenario the job of d may wait for 10, and then its next one is due after 3.
+TEST(switches, under_edf_keep_the_jobs_of_a_callback_in_the_order_of_their_deadlines) {
+  const auto report = [](int deadline) {
+    return switches(timer("a", 20, 10, 4) + "," + timer("b", 50, 10, 2) + "," +
+                        timer("c", 40, 8, 3) + "," + timer("d", 30, 3, 2),
+                    changed("d", "'deadline': " + std::to_string(deadline)), ", 'policy': 'edf'");
+  };
+  EXPECT_EQ(report(60).verdict, Verdict::meets);
+  expect_not_proved(report(61), "which it waits for");
+}
+
 TEST(switches, of_priorities_count_who_is_above_in_any_scenario) {
   const auto report = [](int worst) {
     return switches(timer("a", 20, 5, 2) + "," + timer("b", 40, worst, 1),

@@ -30,7 +30,7 @@ struct Stream {
   std::size_t asked_by = nobody;
   nanoseconds lead{0};  // so long before the release of the asking job
   bool circle = false;  // ... which this one leads to: nobody knows how often
-  bool last = false;    // released by its own messages; those that it writes are not followed
+  bool last = false;    // released by its own messages: all of them, at their least distance
 };
 
 // All schedules of one core.
