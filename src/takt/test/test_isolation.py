@@ -147,6 +147,7 @@ def test_a_full_memory_is_not_used_at_all(
 
 def test_a_dead_run_is_found_and_keeps_its_folder(memory: Path, tmp_path: Path) -> None:
     run = scratch.open_for(tmp_path, memory)
+    (tmp_path / "run.json").touch()
     (run.folder / leftovers.JOURNAL).write_text("fastdds_4567\n")
     shared_file(memory, "fastdds_4567")
     run.release(keep=True)  # what the kernel does with the locks of a killed process
@@ -156,6 +157,14 @@ def test_a_dead_run_is_found_and_keeps_its_folder(memory: Path, tmp_path: Path) 
     again = scratch.open_for(tmp_path, memory)
     assert again.folder == run.folder
     again.release(keep=False)
+
+
+def test_a_run_that_died_before_it_was_on_record_advises_nothing(
+    memory: Path, tmp_path: Path
+) -> None:
+    scratch.open_for(tmp_path, memory).release(keep=True)
+    assert leftovers.sweep_dead_runs(memory) == []
+    assert list(memory.iterdir()) == []
 
 
 def test_udp_has_no_shared_memory_to_fall_back_on() -> None:

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import IO
 
 from takt.errors import Failure, TaktError
+from takt.results.store import DOCUMENT
 from takt.run.samples import SUFFIX, progress
 
 MEMORY = Path("/dev/shm")  # noqa: S108 - a tmpfs is what is wanted
@@ -80,7 +81,8 @@ class Dead:
     @property
     def waits(self) -> bool:
         """Whether a resume, or at least a person, may still want it."""
-        return self.resumable and bool(self.recordings or self.run_folder.is_dir())
+        begun = bool(self.recordings) or (self.run_folder / DOCUMENT).is_file()
+        return self.resumable and begun
 
     def remove(self) -> None:
         """Removes it, and the lock that names it."""
