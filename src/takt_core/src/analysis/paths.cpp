@@ -122,7 +122,8 @@ bool Paths::extend(Walk& walk, std::size_t callback) const {
     const Bound at_once = lag(walk.head);
     const Bound passed = alone && ends_first(walk.head, callback) ? at_once : walk.stretch;
     const Bound used = alone && always_first(walk.head, callback) ? at_once : walk.stretch;
-    walk.latency = may_drop(callback) ? Bound{} : sum(walk.latency, sum(passed, wait(callback)));
+    walk.latency =
+        may_drop(callback) ? Bound{} : sum(walk.latency, sum(passed, gap(callback, true)));
     hold(walk);
     walk.age = sum(walk.age, used);
     walk.head = callback;

@@ -23,11 +23,9 @@ class Paths {
  private:
   // The longest response over all that releases the callback; none: no bound, or never released.
   [[nodiscard]] std::optional<nanoseconds> response(std::size_t callback) const;
-  // The longest time between two of its releases; none: no bound.
-  [[nodiscard]] std::optional<nanoseconds> gap(std::size_t callback) const;
-  // The longest time from anything that happens to the next release after it: a timer's first one
-  // may be far away.
-  [[nodiscard]] std::optional<nanoseconds> wait(std::size_t callback) const;
+  // The longest time between two of its releases; `from_start`: also from the start to the first
+  // one, which may be far away. None: no bound.
+  [[nodiscard]] std::optional<nanoseconds> gap(std::size_t callback, bool from_start = false) const;
   // Whether releases may come to nothing: because the job before has not ended, or because the
   // message is overwritten before its job has read it.
   [[nodiscard]] bool may_drop(std::size_t callback) const;

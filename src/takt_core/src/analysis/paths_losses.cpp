@@ -15,35 +15,32 @@ using Bound = std::optional<nanoseconds>;
 
 }  // namespace
 
-Bound Paths::gap(std::size_t callback) const {
-  if (strategy_.tasks()[callback].kind == TaskKind::timer) {
-    return streams_[callback].empty()
-               ? Bound{}
-               : scenario_.parameters(static_cast<sched::TaskIndex>(callback)).period;
-  }
+Bound Paths::gap(std::size_t callback, bool from_start) const {
   Bound shortest;
   for (const std::size_t stream : streams_[callback]) {
+    // Of the root's first job, down to here.
+    nanoseconds end{0};
     std::size_t root = stream;
     while (model_.streams()[root].parent != nobody) {
       root = model_.streams()[root].parent;
+      end += bounds_.responses[root].bound.value_or(nanoseconds{0});
     }
     const Stream& source = model_.streams()[root];
     const Arrivals& releases = model_.load(stream).releases;
-    // From outside messages may stay away; so may early releases.
+    // From outside messages may stay away; so may early releases. A timer's own are there in any
+    // case.
     if (strategy_.tasks()[source.callback].kind != TaskKind::timer || source.early ||
-        releases.period.count() == 0 || may_drop_upstream(stream)) {
+        releases.period.count() == 0 || (root != stream && may_drop_upstream(stream))) {
       continue;
     }
-    const nanoseconds longest = releases.period + releases.jitter;
+    const auto& parameters = scenario_.parameters(static_cast<sched::TaskIndex>(source.callback));
+    nanoseconds longest = parameters.period + releases.jitter;
+    if (from_start) {
+      longest = std::max(longest, parameters.offset + end);
+    }
     shortest = shortest ? std::min(*shortest, longest) : longest;
   }
   return shortest;
-}
-
-Bound Paths::wait(std::size_t callback) const {
-  const Bound between = gap(callback);
-  const nanoseconds first = scenario_.parameters(static_cast<sched::TaskIndex>(callback)).offset;
-  return between ? Bound{std::max(*between, first)} : Bound{};
 }
 
 bool Paths::may_drop(std::size_t callback) const {

@@ -95,6 +95,11 @@ TEST(soundness, the_first_release_of_a_reader_may_be_far_away) {
   };
   EXPECT_EQ(latency(2), 2ns + 2ns);
   EXPECT_EQ(latency(5), 5ns + 2ns);
+  // Also of the timer whose messages release it.
+  const std::string tasks = timer("t", 3, 1, 90, ", 'offset': 10" + writes("x")) + "," +
+                            message("m", "x", 1, 80, reads("y")) + "," +
+                            timer("w", 20, 1, 10, writes("y"));
+  EXPECT_EQ(chain_of(tasks, "'w', 'm'").latency, 3ns + (10ns + 1ns) + 2ns);
 }
 
 TEST(soundness, a_reader_that_is_released_early_itself_has_not_asked_for_its_data) {
