@@ -28,11 +28,6 @@ ScenarioReport report_of(const application::Application& app) {
   return analyse(app, {.sensitivity = false, .proposals = false}).scenarios.front();
 }
 
-// A response above the period may be one that no run reaches where releases are dropped.
-bool may_be_dropped(const ExhaustiveTask& entry, const CallbackReport& callback) {
-  return entry.drop != Drop::nothing && callback.response > nanoseconds{entry.task.period};
-}
-
 // What is wrong with one callback of the report; nothing: it is right.
 std::string error_in(const CallbackReport& callback, const ExhaustiveTask& entry,
                      nanoseconds longest, const Reached& reached) {
@@ -45,8 +40,7 @@ std::string error_in(const CallbackReport& callback, const ExhaustiveTask& entry
   if (reached.complete && callback.verdict == Verdict::misses && !reached.missed) {
     return "misses no deadline, and was said to";
   }
-  if (reached.complete && callback.exact && callback.response != longest &&
-      !may_be_dropped(entry, callback)) {
+  if (reached.complete && callback.exact && callback.response != longest) {
     return "does not reach its bound, and was said to";
   }
   return {};
@@ -81,12 +75,6 @@ std::string error_in(const sim::Result& run, const Reached& reached) {
   return {};
 }
 
-// The simulator, as the executor, does not look at releases while a job of the highest level runs.
-bool is_simulated_alike(const ExhaustiveSet& set) {
-  return set.policy != "edf" ||
-         std::ranges::all_of(set.tasks, [](const auto& entry) { return entry.task.lag == 0; });
-}
-
 struct Seen {
   int complete = 0;
   int met = 0;
@@ -112,9 +100,6 @@ std::string look_at(const ExhaustiveSet& set, std::uint64_t seed, Seen& seen) {
   count(report, reached, seen);
   if (std::string error = error_in(set, report, reached); !error.empty()) {
     return error;
-  }
-  if (!is_simulated_alike(set)) {
-    return {};
   }
   for (const auto execution : {sim::Execution::worst, sim::Execution::drawn}) {
     const sim::Result run = sim::simulate(
