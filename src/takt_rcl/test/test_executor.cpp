@@ -30,7 +30,9 @@ class Freshness : public testing::TestWithParam<bool> {};
 // while a thread publishes as fast as it can, another task burns the core, and the messages' own
 // task competes for them.
 TEST_P(Freshness, a_timer_never_runs_on_old_data_when_newer_was_pending) {
-  constexpr std::uint64_t messages = 20000;
+  constexpr std::uint64_t messages = 20000;     // and more until both timers have run often
+  constexpr std::uint64_t most = 2 * messages;  // which end after many seconds
+  constexpr int often = 11;
   const Context context{ContextOptions{.use_intra_process = GetParam()}};
   const Node node{context, "fresh"};
   const std::string topic = unique_topic("fresh");
@@ -40,42 +42,52 @@ TEST_P(Freshness, a_timer_never_runs_on_old_data_when_newer_was_pending) {
   const auto called = node.create_subscription<Sample>(
       topic, QoS{5}, [&](const Sample& message) { newest = message.sequence; });
   ASSERT_TRUE(eventually([&] { return out->get_subscription_count() == 2; }));
-  std::vector<os::TimePoint> published(messages + 1);
+  std::vector<os::TimePoint> published(most + 1);
   std::vector<Seen> by_latest;
   std::vector<Seen> by_callback;
   by_latest.reserve(10000);
   by_callback.reserve(10000);
+  std::atomic<int> latest_jobs{0};
+  std::atomic<int> callback_jobs{0};
   SchedulingExecutor executor{quiet()};
   executor.add(
       node.create_timer(2ms,
                         [&](const Job& job) {
                           const auto latest = kept->latest();
                           by_latest.push_back({job.release, latest ? latest->sequence : 0});
+                          ++latest_jobs;
                         }),
       {.priority = 50, .reads = {kept}});
-  executor.add(
-      node.create_timer(3ms, [&](const Job& job) { by_callback.push_back({job.release, newest}); }),
-      {.priority = 60, .reads = {called}});
+  executor.add(node.create_timer(3ms,
+                                 [&](const Job& job) {
+                                   by_callback.push_back({job.release, newest});
+                                   ++callback_jobs;
+                                 }),
+               {.priority = 60, .reads = {called}});
   executor.add(called, {.priority = 55});
   executor.add(node.create_timer(7ms, [] { burn(2ms); }), {.priority = 20});
+  const auto enough = [&] { return latest_jobs >= often && callback_jobs >= often; };
   std::atomic<std::uint64_t> sent{0};
+  std::atomic<bool> all{false};
   std::thread publishing{[&] {
     Sample sample;
-    for (std::uint64_t i = 1; i <= messages; ++i) {
+    for (std::uint64_t i = 1; i <= messages || (i <= most && !enough()); ++i) {
       sample.sequence = i;
       EXPECT_TRUE(out->publish(sample));
       published[i] = os::now();
       sent = i;
+      if (i > messages) os::sleep_until(os::now() + 1ms);
       if (i % 10 == 0) os::sleep_until(os::now() + 50us);
     }
+    all = true;
   }};
-  EXPECT_TRUE(spin_until(executor, [&] { return sent == messages; }));
+  EXPECT_TRUE(spin_until(executor, [&] { return all.load(); }));
   publishing.join();
   for (const auto* seen : {&by_latest, &by_callback}) {
-    ASSERT_GT(seen->size(), 10U);
+    ASSERT_GE(seen->size(), static_cast<std::size_t>(often));
     for (const Seen& job : *seen) {
       // Whatever follows the message that the job had was not there yet at its release.
-      if (job.sequence < messages) {
+      if (job.sequence < sent) {
         EXPECT_GT(published[job.sequence + 1], job.release) << "message " << job.sequence;
       }
     }
