@@ -251,7 +251,7 @@ def test_applications_are_executed_and_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     prefix = EXAMPLES.parent / ".takt" / "install"
-    if not (prefix / "lib" / "takt_rcl" / "app_runner").exists():
+    if not (prefix / "lib" / "takt_runner" / "app_runner").exists():
         pytest.skip("app_runner is not installed")
     keys: dict[str, Any] = {"pubsub": [0.4, 0.6], "message_size": "16kB", "utilization": 0.3}
     asked = grid(tmp_path, nodes=3, periods=[20, 40], **keys)
