@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
+from takt.generate.ages import age_limit
 from takt.generate.draft import CONSTRAINED, IDLING, Draft, Entry
 from takt.generate.parameters import SUSPENDING
-from takt.generate.topics import age_limit
 
 POLICIES = ("fp", "np-fp", "edf", "np-edf", "rm", "dm", *IDLING)
 RARELY, SELDOM = 0.125, 0.25
