@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "src" / "takt")]
 from setup.system_packages import missing_packages  # noqa: E402 - of the clone
 
-from takt.run.process import TERM_S, Process, how_ended  # noqa: E402 - standard library only
+from takt.processes.process import TERM_S, Process, how_ended  # noqa: E402 - standard library only
 
 STATE = ROOT / ".takt"
 REQUIREMENTS = ROOT / "setup" / "requirements"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from takt.application.model import Application
-from takt.experiment.model import Experiment
+from takt.measure.experiment.model import Experiment
+from takt.schedule.application.model import Application
 
 FILES: dict[str, tuple[str, type[BaseModel]]] = {
     "docs/reference/application.schema.json": ("Takt application", Application),

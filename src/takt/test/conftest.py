@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from takt.run import scratch
+from takt.processes import scratch
 
 HERE = Path(__file__).parent
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import trace_files as make
 
-from takt.explain import Explanation, explain
-from takt.trace.file import NO_DEADLINE, Type
+from takt.schedule.explain import Explanation, explain
+from takt.schedule.trace.file import NO_DEADLINE, Type
 
 MS = 1_000_000
 LOW, HIGH, OTHER = 0, 1, 2

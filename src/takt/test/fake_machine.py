@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from takt.doctor import System, findings
+from takt.doctor.finding import Finding
 from takt.doctor.system import Space, Window
-from takt.results.model import Finding
 
 QUIET = Window(seconds=0.3, busy=0.02, steal=0.0)
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from takt.results.model import Cell, ProbeResult, Status
-from takt.run.measured import add_measured
-from takt.run.samples import RECORD, header
+from takt.measure.results.model import Cell, ProbeResult, Status
+from takt.measure.run.measured import add_measured
+from takt.measure.run.samples import RECORD, header
 
 
 def records_of(

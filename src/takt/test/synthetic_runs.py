@@ -17,18 +17,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import parquet
 
-from takt.results.model import (
-    Cell,
-    Finding,
-    Note,
-    ProbeResult,
-    Run,
-    Severity,
-    Status,
-    Verdict,
-)
-from takt.statistics.series import joined, read_series
-from takt.statistics.summary import summarise
+from takt.doctor.finding import Finding, Severity
+from takt.measure.results.model import Cell, Note, ProbeResult, Run, Status, Verdict
+from takt.measure.statistics.series import joined, read_series
+from takt.measure.statistics.summary import summarise
 
 STARTED = datetime(2026, 3, 2, 9, 30, tzinfo=timezone.utc)
 DEADLINE_US = 1000.0

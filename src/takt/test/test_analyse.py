@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 
 takt_core = pytest.importorskip("takt_core", reason="the C++ workspace is not built")
 
-from takt.analysis.ask import analyse, read_overheads  # noqa: E402
 from takt.errors import TaktError  # noqa: E402
+from takt.schedule.analysis.ask import analyse, read_overheads  # noqa: E402
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "docking.app.yaml"
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from takt.analysis.ask import analyse
-from takt.application.flat import flat
-from takt.application.load import load_application, located
 from takt.errors import TaktError
+from takt.schedule.analysis.ask import analyse
+from takt.schedule.application.file import load_application, located
+from takt.schedule.application.flat import flat
 
 ROOT = Path(__file__).resolve().parents[3]
 EXAMPLES = sorted((ROOT / "examples").glob("*.app.yaml"))
@@ -21,7 +21,7 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.app.yaml"))
 def read(folder: Path, text: str) -> dict[str, Any]:
     path = folder / "x.app.yaml"
     path.write_text(text, encoding="utf-8")
-    return load_application(path).to_flat()
+    return flat(load_application(path))
 
 
 def callback(folder: Path, keys: str) -> dict[str, Any]:
@@ -48,7 +48,7 @@ def test_every_published_application_is_valid(path: Path) -> None:
 
 
 def test_the_published_application_means_what_it_says() -> None:
-    document = load_application(ROOT / "examples" / "docking.app.yaml").to_flat()
+    document = flat(load_application(ROOT / "examples" / "docking.app.yaml"))
     scan, brake = document["callbacks"]
     assert (document["policy"], document["cpus"]) == ("edf", [1])
     assert (scan["name"], scan["node"], scan["kind"]) == ("radar.scan", "radar", "timer")
@@ -233,6 +233,6 @@ def test_what_the_core_refuses_is_told_with_its_line(
     )
     application = load_application(path)
     with pytest.raises(TaktError) as caught, located(application):
-        analyse(application.to_flat(), str(path))
+        analyse(flat(application), str(path))
     assert caught.value.where == f"{path}:{line}"
     assert expected in caught.value.what

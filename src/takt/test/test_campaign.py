@@ -17,12 +17,12 @@ import pytest
 from conftest import Takt
 from pyarrow import parquet
 
-from takt.campaign import cell as work
-from takt.campaign import cluster, execute
-from takt.campaign.folder import Folder, reading_tables
-from takt.campaign.model import SETS, Campaign, Cell, Execution
 from takt.errors import Failure, TaktError
-from takt.generate.space import Space, load
+from takt.schedule.campaign import cell as work
+from takt.schedule.campaign import cluster, execute
+from takt.schedule.campaign.folder import Folder, reading_tables
+from takt.schedule.campaign.model import SETS, Campaign, Cell, Execution
+from takt.schedule.generate.space import Space, load
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 RANGES = EXAMPLES / "parameter_ranges.json"

@@ -11,16 +11,17 @@ import pytest
 import takt_core
 import typer
 
-from takt.application.dump import app_yaml
-from takt.application.load import load_application
-from takt.campaign import cell as work
-from takt.campaign import cluster, judge
-from takt.campaign.cell import evaluate
-from takt.campaign.judge import Run, runs, violations
-from takt.campaign.model import Campaign, Cell
-from takt.campaign.shrink import shrink
 from takt.cli.campaign import campaign
-from takt.generate.space import load
+from takt.schedule.application.dump import app_yaml
+from takt.schedule.application.file import load_application
+from takt.schedule.application.flat import flat
+from takt.schedule.campaign import cell as work
+from takt.schedule.campaign import cluster, judge
+from takt.schedule.campaign.cell import evaluate
+from takt.schedule.campaign.judge import Run, runs, violations
+from takt.schedule.campaign.model import Campaign, Cell
+from takt.schedule.campaign.shrink import shrink
+from takt.schedule.generate.space import load
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 MS = 1_000_000
@@ -229,7 +230,7 @@ def test_a_violation_is_named_by_the_command_with_a_file_that_shows_it(
     kept = result["violations"]
     assert {one["kind"] for one in kept} == {"response"}
     for one in kept:
-        document = load_application(Path(one["file"])).to_flat()
+        document = flat(load_application(Path(one["file"])))
         assert len(document["callbacks"]) == 1  # half of a response is too little for one
         assert one["command"].startswith(f"./takt simulate {one['file']}")
         assert one["text"] in Path(one["file"]).read_text()
@@ -250,6 +251,6 @@ def test_the_file_of_a_shrunk_application_keeps_the_order_of_its_callbacks(tmp_p
                            topics=[{"name": "x"}])  # fmt: skip
     path = tmp_path / "x.app.yaml"
     path.write_text(app_yaml(document, "two\nlines"))
-    names = [one["name"] for one in load_application(path).to_flat()["callbacks"]]
+    names = [one["name"] for one in flat(load_application(path))["callbacks"]]
     assert names == ["b.run", "a.run"]
     assert judge.first_scenario(document) == "default"

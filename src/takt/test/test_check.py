@@ -18,16 +18,16 @@ from fake_machine import Fake
 from rich.console import Console
 from synthetic_runs import CHECK, FAILED, write_run
 
-from takt.check.evidence import layers
-from takt.check.plan import RealtimeCore, choose_core, experiment
-from takt.check.show import show
-from takt.check.verdict import judge
-from takt.experiment.load import Source
-from takt.experiment.plan import Machine, estimate
-from takt.experiment.plan import plan as plan_cells
-from takt.results import store
-from takt.results.model import Note, ProbeResult, Run, Status
-from takt.run.stacks import Capability, Stack, Stacks
+from takt.measure.check.evidence import layers
+from takt.measure.check.plan import RealtimeCore, choose_core, experiment
+from takt.measure.check.show import show
+from takt.measure.check.verdict import judge
+from takt.measure.experiment.file import Source
+from takt.measure.experiment.plan import Machine, estimate
+from takt.measure.experiment.plan import plan as plan_cells
+from takt.measure.results import store
+from takt.measure.results.model import Note, ProbeResult, Run, Status
+from takt.processes.stacks import Capability, Stack, Stacks
 
 CORE = RealtimeCore(1, "the last one; none is isolated")
 
@@ -186,7 +186,7 @@ def test_nothing_measured_is_a_verdict_too(measured: Run) -> None:
 
 SCRIPT = """
 import sys
-from takt.check import plan
+from takt.measure.check import plan
 plan.LAYERS = tuple({"stack": "fake", "kind": "pingpong", "transport": way}
                     for way in sys.argv[1].split(","))
 plan.DURATION, plan.REPETITIONS = sys.argv[2], 1

@@ -14,14 +14,16 @@ import pytest
 from test_process import gone, until
 
 from takt.errors import Failure
-from takt.execution import execute
-from takt.run import domain, leftovers, process, remains, scratch
-from takt.run.samples import SUFFIX, header
+from takt.measure.run.samples import header
+from takt.processes import domain, leftovers, process, remains, scratch
+from takt.processes.recording import SUFFIX
+from takt.schedule.execution import execute
 
 # Starts a program that outlives it.
 LEAVING = """
 import os, subprocess
-from takt.run import guard
+from takt.processes.recording import SUFFIX
+from takt.processes import guard
 os.environ[guard.MARK] = guard.identity(os.getpid())
 left = subprocess.Popen(["sleep", "600"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 print(left.pid, flush=True)
@@ -151,8 +153,8 @@ def test_an_execution_says_that_it_cannot_be_resumed(
         seen.append(json.loads((folder / scratch.OWNER).read_text()))
         raise Failure("enough")
 
-    monkeypatch.setattr(sys.modules["takt.execution.execute"]._Run, "execute", run)
-    monkeypatch.setattr("takt.run.stacks.program", lambda _: Path("/bin/true"))
+    monkeypatch.setattr(sys.modules["takt.schedule.execution.execute"]._Run, "execute", run)
+    monkeypatch.setattr("takt.processes.stacks.program", lambda _: Path("/bin/true"))
     application = {"name": "x", "cpus": [], "callbacks": [{"name": "a.b"}]}
     with pytest.raises(Failure, match="enough"):
         execute(application, "takt", trace=tmp_path / "t.takttrace")

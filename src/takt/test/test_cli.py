@@ -16,7 +16,9 @@ import pytest
 from conftest import Takt
 
 from takt.cli.main import COMMANDS
-from takt.run import samples, scratch
+from takt.measure.run import samples
+from takt.processes import recording as recordings
+from takt.processes import scratch
 
 EXPERIMENT = """
 name: two
@@ -111,8 +113,8 @@ def wait_for_samples(process: subprocess.Popen[str], folder: Path, at_least: int
     while process.poll() is None:
         lock = folder / scratch.LOCK
         text = lock.read_text().strip() if lock.exists() else ""
-        found = list(Path(text).glob(f"*{samples.SUFFIX}")) if text else []
-        if found and samples.progress(found[0]) >= at_least:
+        found = list(Path(text).glob(f"*{recordings.SUFFIX}")) if text else []
+        if found and recordings.progress(found[0]) >= at_least:
             return found[0]
         time.sleep(0.01)
     raise AssertionError(f"the run ended early: {process.communicate()[1]}")
@@ -132,7 +134,7 @@ def test_a_killed_run_is_resumed_without_losing_a_sample(takt: Takt, experiment:
     while not samples.read(recording).records.size:
         time.sleep(0.01)
     time.sleep(0.2)  # the kernel ends the probe with its parent
-    survived = samples.progress(recording)
+    survived = recordings.progress(recording)
     assert survived >= 200
     hint = takt("measure", "wakeup", "--stack", "fake", "--duration", "10ms", "--repetitions", "1")
     assert f"takt run --resume {folder}" in " ".join(hint.stderr.split())

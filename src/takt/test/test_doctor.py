@@ -16,8 +16,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from takt.doctor import CHECKS, SEVERITIES, findings, fingerprint
+from takt.doctor.finding import Severity
 from takt.doctor.system import Space, Window, format_cpu_list, parse_cpu_list
-from takt.results.model import Severity
 
 GOVERNOR = "/sys/devices/system/cpu/cpu{}/cpufreq/scaling_governor"
 CLOCK = "/sys/devices/system/clocksource/clocksource0"

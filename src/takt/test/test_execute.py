@@ -17,13 +17,13 @@ import pytest
 from command_line import takt
 
 from takt.errors import Failure, TaktError
-from takt.execution import APPROACHES, Execution, execute
-from takt.execution.execute import with_policy
-from takt.explain import explain
-from takt.metrics import measure
-from takt.run import stacks
-from takt.trace import file as traces
-from takt.trace.declared import declared
+from takt.processes import stacks
+from takt.schedule.execution import APPROACHES, Execution, execute
+from takt.schedule.execution.execute import with_policy
+from takt.schedule.explain import explain
+from takt.schedule.metrics import measure
+from takt.schedule.trace import file as traces
+from takt.schedule.trace.declared import declared
 
 MS = 1_000_000
 

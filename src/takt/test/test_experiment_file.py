@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from takt.errors import TaktError
-from takt.experiment.load import load
-from takt.experiment.model import Experiment, normalised
+from takt.measure.experiment.file import load
+from takt.measure.experiment.model import Experiment, normalised
 
 ROOT = Path(__file__).resolve().parents[3]
 Write = Callable[[str], Path]

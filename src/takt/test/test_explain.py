@@ -15,12 +15,12 @@ from explained_traces import HIGH, LOW, MS, OTHER, SCAN, begin, end, explained, 
 from hypothesis import given
 from hypothesis import strategies as some
 
-from takt.explain import Explanation
-from takt.explain.account import account, main_cause
-from takt.explain.html import render
-from takt.explain.model import Kind, Late
-from takt.trace.file import NONE, Type
-from takt.trace.timeline import Job, Slice
+from takt.schedule.explain import Explanation
+from takt.schedule.explain.account import account, main_cause
+from takt.schedule.explain.html import render
+from takt.schedule.explain.model import Kind, Late
+from takt.schedule.trace.file import NONE, Type
+from takt.schedule.trace.timeline import Job, Slice
 
 
 def application(policy: str = "fp", group: str = "", worst: int = 5 * MS) -> bytes:
@@ -250,7 +250,7 @@ def test_a_miss_whose_start_was_lost_is_counted_and_not_explained(tmp_path: Path
 def test_causes_are_counted_by_callback_and_the_latest_are_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("takt.explain.late.DETAILS", 2)
+    monkeypatch.setattr("takt.schedule.explain.late.DETAILS", 2)
     jobs: list[bytes] = []
     for number in range(5):  # each a millisecond later than the one before
         at = number * 100 * MS

@@ -11,10 +11,10 @@ import pytest
 import trace_files as make
 from explained_traces import HIGH, LOW, MS, begin, end, explained, names
 
-from takt.explain import Explanation, explain
-from takt.explain.html import render
-from takt.explain.model import Kind
-from takt.trace.file import Type
+from takt.schedule.explain import Explanation, explain
+from takt.schedule.explain.html import render
+from takt.schedule.explain.model import Kind
+from takt.schedule.trace.file import Type
 
 
 def bounded(**more: Any) -> bytes:

@@ -19,23 +19,24 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from synthetic_runs import Point, write_run
 
-from takt.analysis.ask import read_overheads
-from takt.application.load import load_application
-from takt.campaign.folder import CAMPAIGN, Folder
-from takt.campaign.model import Campaign
 from takt.cli.execute import _load as load_flat
 from takt.errors import TaktError
-from takt.experiment.load import load as load_experiment
-from takt.explain import explain
-from takt.generate.space import Space
-from takt.generate.space import load as load_space
-from takt.history.store import History
-from takt.metrics import measure
-from takt.results import histogram, store
-from takt.run import samples
-from takt.trace import file as traces
-from takt.trace.summary import Summing
-from takt.trace.timeline import replay
+from takt.measure.experiment.file import load as load_experiment
+from takt.measure.history.store import History
+from takt.measure.results import histogram, store
+from takt.measure.run import samples
+from takt.schedule.analysis.ask import read_overheads
+from takt.schedule.application.file import load_application
+from takt.schedule.application.flat import flat
+from takt.schedule.campaign.folder import CAMPAIGN, Folder
+from takt.schedule.campaign.model import Campaign
+from takt.schedule.explain import explain
+from takt.schedule.generate.space import Space
+from takt.schedule.generate.space import load as load_space
+from takt.schedule.metrics import measure
+from takt.schedule.trace import file as traces
+from takt.schedule.trace.summary import Summing
+from takt.schedule.trace.timeline import replay
 
 ROOT = Path(__file__).parents[3]
 PIECES = (
@@ -96,7 +97,7 @@ def read_space(path: Path) -> None:
 
 
 def read_application(path: Path) -> None:
-    json.dumps(load_application(path).to_flat())
+    json.dumps(flat(load_application(path)))
 
 
 TEXTS: dict[str, tuple[Path, Callable[[Path], object]]] = {
@@ -214,11 +215,11 @@ def summary(file: Path) -> None:
 @pytest.fixture(scope="module")
 def traced(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """A trace with everything that one can hold."""
-    from takt.simulation.run import simulate
+    from takt.schedule.simulation.run import simulate
 
     file = tmp_path_factory.mktemp("traced") / "t.takttrace"
     application = load_application(ROOT / "examples/docking.app.yaml")
-    simulate(application.to_flat(), where="docking", duration=200_000_000, trace=file)
+    simulate(flat(application), where="docking", duration=200_000_000, trace=file)
     return file.read_bytes()
 
 

@@ -14,15 +14,16 @@ import pytest
 from conftest import Takt
 from scipy import stats
 
-from takt.application.dump import app_yaml
-from takt.application.load import load_application
 from takt.errors import TaktError
-from takt.generate import periods, utilization
-from takt.generate.blocks import BLOCK, Generated, block, blocks
-from takt.generate.code import write_package
-from takt.generate.parameters import Parameters
-from takt.generate.sets import NOBODY, Sets, draw
-from takt.generate.space import load
+from takt.schedule.application.dump import app_yaml
+from takt.schedule.application.file import load_application
+from takt.schedule.application.flat import flat
+from takt.schedule.generate import periods, utilization
+from takt.schedule.generate.blocks import BLOCK, Generated, block, blocks
+from takt.schedule.generate.code import write_package
+from takt.schedule.generate.parameters import Parameters
+from takt.schedule.generate.sets import NOBODY, Sets, draw
+from takt.schedule.generate.space import load
 
 ROOT = Path(__file__).resolve().parents[3]
 EXAMPLES = ROOT / "examples"
@@ -245,7 +246,7 @@ def test_the_file_and_the_fast_way_to_the_core_say_the_same(tmp_path: Path) -> N
     for one in block(space, 5, 9, 0, 20):
         path = tmp_path / f"{one.name}.app.yaml"
         path.write_text(app_yaml(one.document, "x"))
-        read = load_application(path).to_flat()
+        read = flat(load_application(path))
         for callback in read["callbacks"]:
             assert callback.pop("kind") == "timer"
             callback.setdefault("deadline", callback["period"])
@@ -285,7 +286,7 @@ def test_the_emitted_code_of_a_callback_that_waits_sleeps_and_says_so(tmp_path: 
     path.write_text(
         "nodes: {n: {a: {timer: 9ms, wcet: 1ms, suspension: 5ms}, b: {timer: 9ms, wcet: 1ms}}}"
     )
-    package = write_package(load_application(path).to_flat(), tmp_path / "code")
+    package = write_package(flat(load_application(path)), tmp_path / "code")
     source = (package / "src" / "main.cpp").read_text(encoding="utf-8")
     assert source.count("std::this_thread::sleep_for(5ms);") == 1
     assert source.count(".waits = true") == 1

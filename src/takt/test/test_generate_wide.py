@@ -14,13 +14,14 @@ import pytest
 import takt_core
 from ruamel.yaml import YAML
 
-from takt.application.dump import app_yaml
-from takt.application.load import load_application
-from takt.application.model import Application
-from takt.generate.blocks import Generated, block
-from takt.generate.parameters import Parameters
-from takt.generate.space import Space, load
-from takt.generate.values import Distribution, Policy
+from takt.schedule.application.dump import app_yaml
+from takt.schedule.application.file import load_application
+from takt.schedule.application.flat import flat
+from takt.schedule.application.model import Application
+from takt.schedule.generate.blocks import Generated, block
+from takt.schedule.generate.parameters import Parameters
+from takt.schedule.generate.space import Space, load
+from takt.schedule.generate.values import Distribution, Policy
 
 ROOT = Path(__file__).resolve().parents[3]
 EXAMPLES = ROOT / "examples"
@@ -137,7 +138,7 @@ def test_the_file_of_a_drawn_application_says_what_the_core_was_given(tmp_path: 
     path = tmp_path / "x.app.yaml"
     for one in whole(8):
         path.write_text(app_yaml(one.document, "drawn"))
-        assert complete(load_application(path).to_flat()) == complete(one.flat)
+        assert complete(flat(load_application(path))) == complete(one.flat)
 
 
 def complete(flat: dict[str, Any]) -> dict[str, Any]:

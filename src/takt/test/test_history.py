@@ -16,12 +16,12 @@ from synthetic_cells import cell_of, records_of
 
 from takt.cli.main import main
 from takt.errors import TaktError
-from takt.history.accumulate import accumulate
-from takt.history.store import History, find
-from takt.report.history import runs_chart, write_history
-from takt.report.pictures import long_term
-from takt.results import store
-from takt.results.model import Run, Status
+from takt.measure.history.accumulate import accumulate
+from takt.measure.history.page import runs_chart, write_history
+from takt.measure.history.store import History, find
+from takt.measure.results import store
+from takt.measure.results.model import Run, Status
+from takt.pages.pictures import long_term
 
 COUNT = 4000
 STARTED = datetime(2026, 3, 1, tzinfo=timezone.utc)

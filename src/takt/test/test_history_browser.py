@@ -10,9 +10,9 @@ from playwright.sync_api import sync_playwright
 from test_history import added, run_in
 from test_report_browser import CHROMIUM, FLAGS
 
-from takt.history.accumulate import accumulate
-from takt.history.store import History
-from takt.report.history import write_history
+from takt.measure.history.accumulate import accumulate
+from takt.measure.history.page import write_history
+from takt.measure.history.store import History
 
 pytestmark = [
     pytest.mark.skipif(not CHROMIUM, reason="chromium is not installed: apt install chromium"),

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from takt.errors import Failure, TaktError
-from takt.run import domain, leftovers, scratch, transport
+from takt.processes import domain, leftovers, scratch, transport
 
 
 def test_runs_at_once_get_different_domains(tmp_path: Path) -> None:

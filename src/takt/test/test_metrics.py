@@ -12,9 +12,9 @@ import trace_files as make
 from command_line import takt
 
 from takt.errors import TaktError
-from takt.metrics import Metrics, measure
-from takt.metrics.model import spread
-from takt.trace.file import NO_DEADLINE, NONE, Type
+from takt.schedule.metrics import Metrics, measure
+from takt.schedule.metrics.model import spread
+from takt.schedule.trace.file import NO_DEADLINE, NONE, Type
 
 MS = 1_000_000
 SENSOR, PLAN, STORE = 0, 1, 2

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from takt.errors import TaktError
-from takt.experiment.load import Source, check
-from takt.experiment.plan import Machine, Plan, plan
-from takt.run.stacks import Capability, Stack, Stacks
+from takt.measure.experiment.file import Source, check
+from takt.measure.experiment.plan import Machine, Plan, plan
+from takt.processes.stacks import Capability, Stack, Stacks
 
 TRANSPORTS = ("shm", "udp", "process")
 PAYLOADS = ("0B", "500B", "32KB", "1MB")

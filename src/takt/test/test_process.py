@@ -14,17 +14,17 @@ from pathlib import Path
 import pytest
 
 from takt.errors import Failure
-from takt.run import guard, process, stacks
-from takt.trace import file as traces
+from takt.processes import guard, process, stacks
+from takt.schedule.trace import file as traces
 
 LIMIT_S = 30.0  # for what has to come about at all; nothing here is judged by how long it took
 # Starts what is asked for, tells its number, and dies as a killed tool does.
 DYING = """
 import os, signal, sys
 from pathlib import Path
-from takt.results.model import Cell
-from takt.run import load, stacks
-from takt.run.probe import Probe
+from takt.measure.run import load
+from takt.processes import stacks
+from takt.processes.supervision import Program
 folder, what = Path(sys.argv[1]), sys.argv[2]
 if what == "load":
     class Busy:
@@ -33,7 +33,7 @@ if what == "load":
 else:
     command = [str(stacks.find().probes["cyclictest"]), "wakeup", "--count", "100000000"]
     command += ["--time-limit-ns", "600000000000", "--samples", str(folder / "samples")]
-    probe = Probe("both", command, folder / "result", folder / "stderr")
+    probe = Program("both", command, folder / "result", folder / "stderr")
 probe.start(dict(os.environ))
 print(probe.process.pid, flush=True)
 os.kill(os.getpid(), signal.SIGKILL)
@@ -110,7 +110,7 @@ def test_a_watched_program_ends_with_all_that_it_started(tmp_path: Path) -> None
     script = f"setsid --fork true; (sleep 600 & echo $! >{left}; wait)"
     dying = (
         "import os, signal, sys, time\nfrom pathlib import Path\n"
-        "from takt.run.process import Process\n"
+        "from takt.processes.process import Process\n"
         "Process(['sh', '-c', sys.argv[1]], watched=True)\n"
         "while not Path(sys.argv[2]).exists() or not Path(sys.argv[2]).read_text():\n"
         "    time.sleep(0.01)\n"

@@ -9,10 +9,11 @@ import pytest
 from test_run import SHORT, Quiet, measured, prepared
 
 from takt.errors import TaktError
-from takt.results import store
-from takt.results.query import connect
-from takt.run import runner, stacks
-from takt.run.probe import Stop
+from takt.measure.results import store
+from takt.measure.results.query import connect
+from takt.measure.run import runner
+from takt.processes import stacks
+from takt.processes.supervision import Stop
 
 
 def test_cells_and_samples_of_many_runs_are_two_tables(

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from conftest import Takt
 
-from takt import reading
 from takt.cli import ending
+from takt.documents import reading
 from takt.errors import TaktError
 
 BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(

@@ -18,11 +18,12 @@ import psutil
 import pytest
 from test_run import Quiet, rows
 
-from takt.experiment.load import Source, check
-from takt.experiment.plan import plan, this_machine
-from takt.results import store
-from takt.results.model import Cell, Run, Status
-from takt.run import leftovers, runner, scratch, stacks
+from takt.measure.experiment.file import Source, check
+from takt.measure.experiment.plan import plan, this_machine
+from takt.measure.results import store
+from takt.measure.results.model import Cell, Run, Status
+from takt.measure.run import runner
+from takt.processes import leftovers, scratch, stacks
 
 ROOT = Path(__file__).resolve().parents[3]
 INSTALLED = stacks.find({"TAKT_PREFIX": os.environ.get("TAKT_PREFIX", f"{ROOT}/.takt/install")})

@@ -14,15 +14,16 @@ from numpy.typing import ArrayLike
 from synthetic_runs import CHECK, FAILED, Point, write_document, write_run
 
 from takt.cli.main import main
-from takt.report import charts, text
-from takt.report.html import write_report
-from takt.report.model import build
-from takt.report.settings import _remarks
-from takt.results import store
-from takt.results.model import Status
-from takt.statistics.distribution import percentiles
-from takt.statistics.series import Batch, Series, joined, read_series, series_of
-from takt.statistics.summary import summarise
+from takt.measure.report import charts
+from takt.measure.report.html import write_report
+from takt.measure.report.model import build
+from takt.measure.report.settings import _remarks
+from takt.measure.results import store
+from takt.measure.results.model import Status
+from takt.measure.statistics.distribution import percentiles
+from takt.measure.statistics.series import Batch, Series, joined, read_series, series_of
+from takt.measure.statistics.summary import summarise
+from takt.pages import text
 
 WAKEUP = CHECK[0]
 
@@ -120,7 +121,7 @@ def test_repetitions_too_many_to_hold_are_pooled_by_the_cores_histograms(
 ) -> None:
     run = write_run(tmp_path, [WAKEUP], repetitions=3, count=5000)
     (exact,) = build(tmp_path, run).variants
-    monkeypatch.setattr("takt.statistics.distribution.MOST_EXACT", 1000)
+    monkeypatch.setattr("takt.measure.statistics.distribution.MOST_EXACT", 1000)
     (pooled,) = build(tmp_path, run).variants
     assert exact.statistics is not None
     assert pooled.statistics is not None

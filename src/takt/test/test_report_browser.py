@@ -14,8 +14,8 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 from synthetic_runs import CHECK, FAILED, write_run
 
-from takt.report.html import write_report
-from takt.results.model import Run
+from takt.measure.report.html import write_report
+from takt.measure.results.model import Run
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 FLAGS = [

@@ -9,14 +9,21 @@ from pathlib import Path
 import pytest
 
 from takt.bench.model import Table
-from takt.metrics import Metrics
-from takt.metrics.model import CallbackMetrics, DataAge, Freshness, NodeFreshness, Overhead, spread
 from takt.reproduce.krukiewicz2021 import answers
 from takt.reproduce.krukiewicz2021.executions import Executions, Plan
 from takt.reproduce.krukiewicz2021.findings import CHECKS
 from takt.reproduce.krukiewicz2021.points import HARMONIC, WITH_CONSTRAINT, Point, flat, points
 from takt.reproduce.model import Outcome, Request
 from takt.reproduce.published import load
+from takt.schedule.metrics import Metrics
+from takt.schedule.metrics.model import (
+    CallbackMetrics,
+    DataAge,
+    Freshness,
+    NodeFreshness,
+    Overhead,
+    spread,
+)
 
 EVERY = points()
 US, MS = 1000, 1_000_000

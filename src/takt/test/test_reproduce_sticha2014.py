@@ -17,23 +17,16 @@ from scipy import signal
 from synthetic_cells import cell_of, records_of
 
 from takt.cli.main import main
-from takt.experiment.load import load as load_experiment
+from takt.measure.experiment.file import load as load_experiment
+from takt.measure.results.model import Cell, Extreme, Run, Status
 from takt.reproduce import PAPERS
 from takt.reproduce.experiment import scaled
 from takt.reproduce.model import Request
 from takt.reproduce.published import experiments, load
 from takt.reproduce.sticha2014 import CHECKS, _judged, answers
-from takt.reproduce.sticha2014.confidence import (
-    Effect,
-    Missing,
-    effect,
-    median_within,
-    seen,
-    share,
-)
+from takt.reproduce.sticha2014.confidence import Effect, Missing, effect, median_within, seen, share
 from takt.reproduce.sticha2014.confidence import ratio as measured_ratio
 from takt.reproduce.sticha2014.evidence import Evidence, even_spread
-from takt.results.model import Cell, Extreme, Run, Status
 
 COUNT = 3000
 Floats = NDArray[np.float64]

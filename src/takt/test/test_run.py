@@ -12,12 +12,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from takt.errors import Failure
-from takt.experiment.load import Source, check
-from takt.experiment.plan import plan, this_machine
-from takt.results import store
-from takt.results.model import Cell, Run, Status
-from takt.run import runner, scratch, stacks
-from takt.run.probe import Limits, Stop
+from takt.measure.experiment.file import Source, check
+from takt.measure.experiment.plan import plan, this_machine
+from takt.measure.results import store
+from takt.measure.results.model import Cell, Run, Status
+from takt.measure.run import runner
+from takt.processes import scratch, stacks
+from takt.processes.supervision import Limits, Stop
 
 SHORT = Limits(start_s=20.0, drain_s=5.0, term_s=5.0)
 
@@ -250,7 +251,7 @@ def test_a_full_disk_while_writing_results_loses_nothing(
         raise OSError(28, "No space left on device", "x.parquet")
 
     with monkeypatch.context() as patched:
-        patched.setattr("takt.run.samples.store", full)
+        patched.setattr("takt.measure.run.samples.store", full)
         with pytest.raises(Failure, match="no space left while writing"):
             measured(folder, memory)
     run = runner.reopen(folder, None, None)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from takt.run import samples
+from takt.measure.run import samples
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
 RECORDS = st.lists(st.tuples(st.integers(0, 2**64 - 1), INT64, INT64, INT64), max_size=20)
@@ -77,7 +77,7 @@ def test_another_format_is_refused(tmp_path: Path, content: bytes) -> None:
 
 
 def test_storing_in_batches_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("takt.statistics.series.BATCH", 7)
+    monkeypatch.setattr("takt.measure.statistics.series.BATCH", 7)
     records = np.zeros(100, dtype=samples.RECORD)
     records["sequence"] = np.arange(100)
     samples.store(samples.Recording(records), tmp_path / "batches.parquet")

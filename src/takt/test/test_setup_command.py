@@ -10,7 +10,7 @@ import pytest
 from takt.cli.main import main
 from takt.cli.setup import PACKAGES, build, missing_packages
 from takt.errors import Failure
-from takt.run.stacks import ON_REQUEST, find
+from takt.processes.stacks import ON_REQUEST, find
 
 
 def program(folder: Path, name: str, text: str) -> None:

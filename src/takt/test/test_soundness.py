@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 import takt_core
 
-from takt.application.load import load_application
-from takt.campaign.judge import Document, runs, violations
+from takt.schedule.application.file import load_application
+from takt.schedule.application.flat import flat
+from takt.schedule.campaign.judge import Document, runs, violations
 
 FOLDER = Path(__file__).parent / "soundness"
 FILES = {file.name.removesuffix(".app.yaml"): file for file in sorted(FOLDER.glob("*.app.yaml"))}
@@ -34,7 +35,7 @@ REASONS = {
 
 
 def load(name: str) -> tuple[Document, Document]:
-    document = load_application(FILES[name]).to_flat()
+    document = flat(load_application(FILES[name]))
     return document, takt_core.analyse(json.dumps(document), sensitivity=False, proposals=False)
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from synthetic_runs import Point, write_document, write_run
 
-from takt.results import store
-from takt.statistics.compare import Comparison, compare_runs
+from takt.measure.results import store
+from takt.measure.statistics.compare import Comparison, compare_runs
 
 POINTS = [
     Point("raw", "wakeup", "nanosleep", "other", 58.0, between=0.03, drift=drift, spikes=0.004)

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import ArrayLike, NDArray
 
-from takt.statistics import distribution
-from takt.statistics.distribution import Distribution, percentiles
-from takt.statistics.series import Batch, Series, joined, series_of
-from takt.statistics.summary import summarise
+from takt.measure.statistics import distribution
+from takt.measure.statistics.distribution import Distribution, percentiles
+from takt.measure.statistics.series import Batch, Series, joined, series_of
+from takt.measure.statistics.summary import summarise
 
 
 def recording(*rows: tuple[int, int, int, int]) -> Series:
@@ -162,8 +162,8 @@ def test_percentiles_are_ordered_and_in_microseconds(values: NDArray[np.int64]) 
 def test_a_run_written_and_read_again_has_the_same_numbers(tmp_path: Path) -> None:
     from synthetic_runs import CHECK, write_run
 
-    from takt.results import store
-    from takt.statistics.series import read_series
+    from takt.measure.results import store
+    from takt.measure.statistics.series import read_series
 
     write_run(tmp_path, CHECK[:1], repetitions=1, count=500)
     (cell,) = store.read(tmp_path).cells

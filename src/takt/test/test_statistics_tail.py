@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from takt.results import histogram
-from takt.statistics.tail import LEAST_PEAKS, Refusal, Tail, fit
+from takt.measure.results import histogram
+from takt.measure.statistics.tail import LEAST_PEAKS, Refusal, Tail, fit
 
 COUNT = 200_000
 

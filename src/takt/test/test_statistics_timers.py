@@ -10,12 +10,12 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from takt.results import histogram
-from takt.results.model import Cyclic, OneShot, Percentiles, Subscriber
-from takt.run.samples import RECORD, Recording
-from takt.statistics.series import series_of
-from takt.statistics.subscribers import Listener
-from takt.statistics.timers import Calls, OneShots
+from takt.measure.results import histogram
+from takt.measure.results.model import Cyclic, OneShot, Percentiles, Subscriber
+from takt.measure.run.samples import RECORD, Recording
+from takt.measure.statistics.series import series_of
+from takt.measure.statistics.subscribers import Listener
+from takt.measure.statistics.timers import Calls, OneShots
 
 MS = 1_000_000
 
@@ -23,7 +23,7 @@ MS = 1_000_000
 @pytest.fixture(params=[1, 3, 1 << 20], autouse=True)
 def batch(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever comes together, the numbers are the same."""
-    monkeypatch.setattr("takt.statistics.series.BATCH", request.param)
+    monkeypatch.setattr("takt.measure.statistics.series.BATCH", request.param)
 
 
 def one_shot(made: NDArray[np.void], *, reports: bool) -> OneShot:

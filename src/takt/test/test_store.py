@@ -11,8 +11,8 @@ import pytest
 from test_run import prepared
 
 from takt.errors import Failure, TaktError
-from takt.results import store
-from takt.run import stacks
+from takt.measure.results import store
+from takt.processes import scratch, stacks
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
 
@@ -52,7 +52,7 @@ def test_a_write_that_fails_leaves_the_run_as_it_was(
 def test_a_document_that_is_no_run_is_refused_with_its_place(
     tmp_path: Path, content: str, expected: str
 ) -> None:
-    (tmp_path / store.DOCUMENT).write_text(content)
+    (tmp_path / scratch.DOCUMENT).write_text(content)
     with pytest.raises(TaktError) as caught:
         store.read(tmp_path)
     assert expected in str(caught.value)

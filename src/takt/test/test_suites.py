@@ -11,8 +11,8 @@ import pytest
 from conftest import Takt
 
 from takt.errors import Failure
-from takt.results import histogram
-from takt.run import ros1
+from takt.measure.results import histogram
+from takt.processes import ros1
 
 
 def measured(takt: Takt, kind: str, *options: str) -> tuple[str, Path, dict[str, Any]]:

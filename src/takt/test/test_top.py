@@ -17,9 +17,9 @@ import pytest
 from conftest import Takt
 from rich.console import Console
 
-from takt.run import stacks
-from takt.top.model import Executor, executors
-from takt.top.show import Board
+from takt.processes import stacks
+from takt.schedule.top.model import Executor, executors
+from takt.schedule.top.show import Board
 
 COUNTS = (
     "releases", "completed", "skipped", "lost_arrivals", "early_releases", "deadline_misses",

@@ -14,7 +14,7 @@ import pytest
 from trace_files import event, header, name, periodic, two_tasks, write
 
 from takt.cli.main import main
-from takt.trace.file import Type
+from takt.schedule.trace.file import Type
 
 LOW, HIGH = "planner.low_with_a_name_that_needs_two_records", "guard.brake"
 Call = Callable[..., tuple[int, str, str]]

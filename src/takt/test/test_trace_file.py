@@ -14,8 +14,8 @@ from hypothesis import strategies as some
 from trace_files import event, header, name, two_tasks, write
 
 from takt.errors import TaktError
-from takt.trace import file as files
-from takt.trace.file import Type
+from takt.schedule.trace import file as files
+from takt.schedule.trace.file import Type
 
 
 def times(trace: files.Trace) -> list[int]:

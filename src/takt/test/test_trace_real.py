@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from takt.run import stacks
-from takt.trace import file as files
-from takt.trace.file import Events
-from takt.trace.timeline import Job, Slice, replay
+from takt.processes import stacks
+from takt.schedule.trace import file as files
+from takt.schedule.trace.file import Events
+from takt.schedule.trace.timeline import Job, Slice, replay
 
 PERIOD = 100_000_000
 

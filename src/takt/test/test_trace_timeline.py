@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from hypothesis import given
 from hypothesis import strategies as some
 
-from takt.trace.file import NO_DEADLINE, NONE, Event, Events, Type
-from takt.trace.timeline import Job, Slice, Timeline
+from takt.schedule.trace.file import NO_DEADLINE, NONE, Event, Events, Type
+from takt.schedule.trace.timeline import Job, Slice, Timeline
 
 
 @dataclass

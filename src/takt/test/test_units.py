@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from takt.experiment import units
+from takt.documents import units
 
 
 @given(st.integers(0, 10**15))

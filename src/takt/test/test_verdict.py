@@ -10,16 +10,15 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from takt.check.verdict import RANKS, assess, judge
-from takt.results.model import (
+from takt.doctor.finding import Finding, Severity
+from takt.measure.check.verdict import RANKS, assess, judge
+from takt.measure.results.model import (
     Cell,
     Exceedance,
-    Finding,
     Note,
     Percentiles,
     ProbeResult,
     Run,
-    Severity,
     Statistics,
     Status,
 )

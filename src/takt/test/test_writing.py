@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from conftest import Takt
 
-from takt import writing
+from takt.documents import writing
 from takt.errors import Failure
-from takt.run import stacks
-from takt.trace import file as traces
+from takt.processes import stacks
+from takt.schedule.trace import file as traces
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 DOCKING = EXAMPLES / "docking.app.yaml"

@@ -7,7 +7,7 @@ import struct
 from collections.abc import Iterable
 from pathlib import Path
 
-from takt.trace.file import NO_DEADLINE, NONE, Type
+from takt.schedule.trace.file import NO_DEADLINE, NONE, Type
 
 KINDS = {"task": 1, "topic": 2, "scenario": 3, "attribute": 4}
 

@@ -21,8 +21,8 @@ from statistics import median
 import numpy as np
 
 from takt.bench.model import Bar, Bench
-from takt.history.store import History
-from takt.run.scratch import temporary
+from takt.measure.history.store import History
+from takt.processes.scratch import temporary
 
 SAMPLES = 100_000_000
 RUNS = (50, 1)
@@ -51,8 +51,8 @@ def history(rounds: int, cpu: int, progress: Callable[[str], None]) -> Bench:  #
 
 def accumulate_runs(runs: int, samples: int) -> tuple[float, float, int]:
     """Seconds without the making of the samples, MiB at most, and samples in the history."""
-    from takt.history.accumulate import accumulate
-    from takt.report.history import write_history
+    from takt.measure.history.accumulate import accumulate
+    from takt.measure.history.page import write_history
 
     seconds = 0.0
     with temporary() as folder, History(folder / "history.sqlite") as opened:
@@ -68,10 +68,10 @@ def accumulate_runs(runs: int, samples: int) -> tuple[float, float, int]:
 
 def _one_run(folder: Path, number: int, samples: int, opened: History) -> float:
     """One cell of one run; returns the seconds, without the making of its samples."""
-    from takt.report.html import write_report
-    from takt.results import store
-    from takt.results.model import Cell, Run, Status
-    from takt.run.measured import add_measured
+    from takt.measure.report.html import write_report
+    from takt.measure.results import store
+    from takt.measure.results.model import Cell, Run, Status
+    from takt.measure.run.measured import add_measured
 
     folder.mkdir()
     recorded = _record(folder / "bench.taktsamples", number, samples)
@@ -99,8 +99,8 @@ def _one_run(folder: Path, number: int, samples: int, opened: History) -> float:
 
 def _record(file: Path, seed: int, samples: int) -> Path:
     """Writes a sample file as a probe does, batch by batch."""
-    from takt.run.samples import RECORD, header
-    from takt.statistics.series import BATCH
+    from takt.measure.run.samples import RECORD, header
+    from takt.measure.statistics.series import BATCH
 
     rng = np.random.default_rng(seed)
     with file.open("wb") as recording:

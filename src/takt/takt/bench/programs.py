@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from takt.errors import Failure
-from takt.run import process, samples, stacks
-from takt.run.scratch import temporary
+from takt.measure.run import samples
+from takt.processes import process, recording, stacks
+from takt.processes.scratch import temporary
 
 LIMIT_S = 300.0
 
@@ -78,7 +79,7 @@ def _written(value: object) -> str:
 def probe_wakeups(count: int, period_us: int, priority: int, cpu: int) -> NDArray[np.int64]:
     """Wake-up latencies of the raw probe at SCHED_FIFO in ns, the first apart, one process."""
     with temporary() as folder:
-        recorded = folder / f"wakeup{samples.SUFFIX}"
+        recorded = folder / f"wakeup{recording.SUFFIX}"
         options = {
             "policy": "fifo",
             "priority": priority,

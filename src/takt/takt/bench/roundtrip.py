@@ -14,7 +14,7 @@ from takt.bench.modes import compare
 from takt.errors import Failure
 
 if TYPE_CHECKING:
-    from takt.results.model import Cell
+    from takt.measure.results.model import Cell
 
 STACKS = ("rcl", "rcl_direct")
 LIMIT = 1.1
@@ -42,9 +42,9 @@ class _Watcher:
 
 def roundtrip(rounds: int, cpu: int, progress: Callable[[str], None]) -> Bench:
     """The median round trip of 500 B stays within 1.1 of direct rcl, in each mode that it has."""
-    from takt.experiment.load import Source, check
-    from takt.results.model import Status
-    from takt.run import session as sessions
+    from takt.measure.experiment.file import Source, check
+    from takt.measure.results.model import Status
+    from takt.measure.run import session as sessions
 
     source = Source()
     experiment = check(

@@ -29,12 +29,12 @@ def analyse(
 
     Example: takt analyse examples/docking.app.yaml
     """
-    from takt.analysis.ask import analyse as ask
-    from takt.analysis.ask import read_overheads
-    from takt.analysis.show import show
-    from takt.application.flat import flat
-    from takt.application.load import load_application, located
     from takt.cli.output import print_json, stdout
+    from takt.schedule.analysis.ask import analyse as ask
+    from takt.schedule.analysis.ask import read_overheads
+    from takt.schedule.analysis.show import show
+    from takt.schedule.application.file import load_application, located
+    from takt.schedule.application.flat import flat
 
     application = load_application(file)
     document = flat(application)

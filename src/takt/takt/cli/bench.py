@@ -37,10 +37,10 @@ def bench(
     from takt.bench import BENCHES
     from takt.bench.overheads import overheads
     from takt.bench.show import show, show_overheads
-    from takt.check.plan import choose_core
     from takt.cli.output import print_json, stderr, stdout
     from takt.doctor import System
     from takt.errors import TaktError
+    from takt.measure.check.plan import choose_core
 
     names = list(BENCHES) if name == "all" else [name]
     if names[0] not in BENCHES and name != "overheads":

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from takt.experiment.units import format_duration, format_period, format_size
+from takt.documents.units import format_duration, format_period, format_size
 
 if TYPE_CHECKING:
-    from takt.results.model import Cell, Extreme, Percentiles, Run, Statistics
+    from takt.measure.results.model import Cell, Extreme, Percentiles, Run, Statistics
 
 
 def blocks(run: Run) -> Iterator[str]:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 import typer
 
 if TYPE_CHECKING:
-    from takt.campaign.folder import Folder
-    from takt.campaign.model import Campaign, Counts, Execution
-    from takt.campaign.violations import Kept
+    from takt.schedule.campaign.folder import Folder
+    from takt.schedule.campaign.model import Campaign, Counts, Execution
+    from takt.schedule.campaign.violations import Kept
 
 
 def campaign(
@@ -67,13 +67,13 @@ def campaign(
 
     Example: takt campaign examples/parameter_ranges.json --repeat 100 --do analyse,simulate
     """
-    from takt.analysis.ask import read_overheads
-    from takt.campaign.folder import RESULT, Folder, write_json
-    from takt.campaign.model import SCHEMA_VERSION, Campaign
-    from takt.campaign.summary import summarise
     from takt.cli.output import print_json, stderr
-    from takt.generate.space import load
-    from takt.reading import read_json
+    from takt.documents.reading import read_json
+    from takt.schedule.analysis.ask import read_overheads
+    from takt.schedule.campaign.folder import RESULT, Folder, write_json
+    from takt.schedule.campaign.model import SCHEMA_VERSION, Campaign
+    from takt.schedule.campaign.summary import summarise
+    from takt.schedule.generate.space import load
 
     deeds = _chosen(do, "--do", ("analyse", "simulate", "execute"))
     execution = _execution(approaches, duration, runs) if "execute" in deeds else None
@@ -126,10 +126,10 @@ def _chosen(text: str, option: str, allowed: tuple[str, ...]) -> tuple[str, ...]
 
 
 def _execution(approaches: str, duration: str, runs: int) -> Execution:
-    from takt.campaign.model import Execution
+    from takt.documents.units import parse_duration
     from takt.errors import TaktError
-    from takt.execution import APPROACHES
-    from takt.experiment.units import parse_duration
+    from takt.schedule.campaign.model import Execution
+    from takt.schedule.execution import APPROACHES
 
     try:
         seconds = parse_duration(duration) / 1e9
@@ -141,7 +141,7 @@ def _execution(approaches: str, duration: str, runs: int) -> Execution:
 
 
 def _evaluate(folder: Folder, asked: Campaign, scheduler: str | None, workers: int | None) -> None:
-    from takt.campaign import cluster
+    from takt.schedule.campaign import cluster
 
     if not {"analyse", "simulate"} & set(asked.do):
         return
@@ -164,7 +164,7 @@ def _evaluate(folder: Folder, asked: Campaign, scheduler: str | None, workers: i
 
 
 def _execute(folder: Folder, asked: Campaign) -> None:
-    from takt.campaign.execute import execute
+    from takt.schedule.campaign.execute import execute
 
     with _bars() as bars:
         bar = bars.add_task("executions", total=None)
@@ -179,7 +179,7 @@ def _execute(folder: Folder, asked: Campaign) -> None:
 
 def _keep(folder: Folder, asked: Campaign) -> list[Kept]:
     """Shrinks the violations that were found, if any."""
-    from takt.campaign.violations import chosen, keep
+    from takt.schedule.campaign.violations import chosen, keep
 
     total = len(chosen(folder))
     if not total:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Optional
 import typer
 
 if TYPE_CHECKING:
-    from takt.results.model import Run
+    from takt.measure.results.model import Run
 
 
 def check(
@@ -31,17 +31,17 @@ def check(
 
     Example: takt check --out results/before
     """
-    from takt.check.plan import choose_core, experiment
-    from takt.check.show import show
-    from takt.check.verdict import judge
     from takt.cli import session as shared
     from takt.cli.output import print_json, stderr, stdout
     from takt.doctor import System
     from takt.errors import Failure
-    from takt.experiment.load import Source
-    from takt.results.model import Status
-    from takt.run import session as sessions
-    from takt.run.stacks import HOW_TO_GET
+    from takt.measure.check.plan import choose_core, experiment
+    from takt.measure.check.show import show
+    from takt.measure.check.verdict import judge
+    from takt.measure.experiment.file import Source
+    from takt.measure.results.model import Status
+    from takt.measure.run import session as sessions
+    from takt.processes.stacks import HOW_TO_GET
 
     core = choose_core(System())
     asked = experiment(core)
@@ -69,7 +69,7 @@ def check(
 def _report(folder: Path, run: Run) -> list[Path]:
     """Write the report; where that fails, say so and go on: the verdict matters more."""
     from takt.cli.output import stderr
-    from takt.report.html import write_report
+    from takt.measure.report.html import write_report
 
     try:
         return [write_report(folder, run)]

@@ -18,7 +18,7 @@ def clean(
     Example: takt clean --dry-run
     """
     from takt.cli.output import stderr, stdout
-    from takt.run import remains
+    from takt.processes import remains
 
     found = remains.clean(dry_run=dry_run)
     for line in found.lines:

@@ -11,7 +11,7 @@ import typer
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from takt.statistics.compare import Change, Comparison
+    from takt.measure.statistics.compare import Change, Comparison
 
 
 def compare(
@@ -38,8 +38,8 @@ def compare(
     """
     from takt.cli.output import print_json, stderr, stdout
     from takt.errors import TaktError
-    from takt.results import store
-    from takt.statistics.compare import compare_runs
+    from takt.measure.results import store
+    from takt.measure.statistics.compare import compare_runs
 
     tolerated = _share(threshold)
     if not 50 <= confidence < 100:
@@ -87,7 +87,7 @@ def _share(text: str) -> float:
 
 
 def _document(result: Comparison, threshold: float, confidence: float) -> dict[str, Any]:
-    from takt.results.model import SCHEMA_VERSION
+    from takt.measure.results.model import SCHEMA_VERSION
 
     def ratio(change: Change | None) -> float | None:
         return change.ratio if change else None

@@ -18,8 +18,9 @@ def doctor(
     """
     from takt import doctor as machine
     from takt.cli.output import print_json, stdout
+    from takt.doctor.finding import Severity
     from takt.doctor.show import count, show
-    from takt.results.model import SCHEMA_VERSION, Severity
+    from takt.measure.results.model import SCHEMA_VERSION
 
     system = machine.System()
     findings = machine.findings(system)

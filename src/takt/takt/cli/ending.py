@@ -34,7 +34,7 @@ def ending(arguments: Sequence[str]) -> Iterator[None]:
         if error.errno is None:
             _tell_fault(error, arguments)
             sys.exit(FAULT)
-        from takt.writing import failure
+        from takt.documents.writing import failure
 
         told = failure(error)
         _tell(told)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 import typer
 
 if TYPE_CHECKING:
-    from takt.execution.model import Execution
-    from takt.metrics.model import Metrics
+    from takt.schedule.execution.model import Execution
+    from takt.schedule.metrics.model import Metrics
 
 
 def execute(
@@ -53,12 +53,12 @@ def execute(
     """
     from takt.cli.output import print_json, stderr
     from takt.errors import TaktError
-    from takt.execution import APPROACHES
-    from takt.execution import execute as executed
-    from takt.execution.execute import SUFFIX
-    from takt.execution.model import ExecutionDocument
-    from takt.metrics import measure
-    from takt.results.store import create, create_default
+    from takt.measure.results.store import create, create_default
+    from takt.schedule.execution import APPROACHES
+    from takt.schedule.execution import execute as executed
+    from takt.schedule.execution.execute import SUFFIX
+    from takt.schedule.execution.model import ExecutionDocument
+    from takt.schedule.metrics import measure
 
     if approach not in APPROACHES:
         raise TaktError(
@@ -69,7 +69,7 @@ def execute(
     seconds = _seconds(duration)
     flat = _load(application)
     if overheads:
-        from takt.analysis.ask import read_overheads
+        from takt.schedule.analysis.ask import read_overheads
 
         flat["overheads"] = read_overheads(overheads)
     name = str(flat.get("name") or application.stem)
@@ -101,8 +101,8 @@ def execute(
 
 
 def _seconds(duration: str) -> float:
+    from takt.documents.units import parse_duration
     from takt.errors import TaktError
-    from takt.experiment.units import parse_duration
 
     try:
         nanoseconds = parse_duration(duration)
@@ -115,32 +115,33 @@ def _seconds(duration: str) -> float:
 
 def _load(path: Path) -> dict[str, Any]:
     """The flat form: of an app.yaml, or of a file that holds it already."""
-    from takt.application.load import load_application
+    from takt.documents.reading import read_json
     from takt.errors import TaktError, shortened
-    from takt.reading import read_json
+    from takt.schedule.application.file import load_application
+    from takt.schedule.application.flat import flat
 
     if path.suffix != ".json":
-        return load_application(path).to_flat()
-    flat: dict[str, Any] = read_json(path)
-    if not isinstance(flat, dict) or not isinstance(flat.get("callbacks"), list):
+        return flat(load_application(path))
+    document: dict[str, Any] = read_json(path)
+    if not isinstance(document, dict) or not isinstance(document.get("callbacks"), list):
         raise TaktError(
             "this is not the flat form of an application",
             where=str(path),
             remedy="give the app.yaml; takt makes that form from it",
         )
-    name = flat.get("name") or path.stem  # of the files that are written
+    name = document.get("name") or path.stem  # of the files that are written
     if not isinstance(name, str) or not re.fullmatch(r"[\w.-]{1,100}", name) or name[0] == ".":
         raise TaktError(
             f"the name {shortened(repr(name), 80)} cannot be that of a file",
             where=str(path),
             remedy="use letters, digits and underscores",
         )
-    return flat
+    return document
 
 
 def _show(found: Execution, metrics: Metrics) -> None:
     from takt.cli.output import stderr, stdout
-    from takt.metrics.show import remarks, show
+    from takt.schedule.metrics.show import remarks, show
 
     show(stdout(), metrics)
     for line in remarks(metrics):

@@ -34,11 +34,11 @@ def explain(
 
     Example: takt explain docking.takttrace --html late.html
     """
-    from takt.analysis.ask import read_overheads
     from takt.cli.output import print_json, stderr, stdout
-    from takt.explain import explain as explained
-    from takt.explain.html import write_html
-    from takt.explain.show import show
+    from takt.schedule.analysis.ask import read_overheads
+    from takt.schedule.explain import explain as explained
+    from takt.schedule.explain.html import write_html
+    from takt.schedule.explain.show import show
 
     costs = read_overheads(overheads) if overheads else None
     with stderr().status(trace.name):

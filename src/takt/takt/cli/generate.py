@@ -11,7 +11,7 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from takt.generate.blocks import Generated
+    from takt.schedule.generate.blocks import Generated
 
 
 def generate(
@@ -49,8 +49,8 @@ def generate(
     import secrets
 
     from takt.cli.output import print_json, stdout
-    from takt.generate import files
-    from takt.generate.space import load
+    from takt.schedule.generate import files
+    from takt.schedule.generate.space import load
 
     if source.suffix in {".yaml", ".yml"}:
         _emit_only(source, emit_code, as_json=as_json)
@@ -77,7 +77,7 @@ def _emitting(
     applications: Iterator[Generated], folder: Path, packages: list[str]
 ) -> Iterator[Generated]:
     """Passes the applications on, with a package of each."""
-    from takt.generate.code import write_package
+    from takt.schedule.generate.code import write_package
 
     for one in applications:
         packages.append(str(write_package(one.flat, folder)))
@@ -85,11 +85,12 @@ def _emitting(
 
 
 def _emit_only(source: Path, folder: Path | None, *, as_json: bool) -> None:
-    from takt.application.load import load_application
     from takt.cli.output import print_json, stdout
     from takt.errors import TaktError
-    from takt.generate.code import write_package
-    from takt.generate.files import SCHEMA_VERSION
+    from takt.schedule.application.file import load_application
+    from takt.schedule.application.flat import flat
+    from takt.schedule.generate.code import write_package
+    from takt.schedule.generate.files import SCHEMA_VERSION
 
     if folder is None:
         raise TaktError(
@@ -97,7 +98,7 @@ def _emit_only(source: Path, folder: Path | None, *, as_json: bool) -> None:
             where=str(source),
             remedy="add --emit-code DIR for its source code, or give parameters (a JSON file)",
         )
-    package = str(write_package(load_application(source).to_flat(), folder))
+    package = str(write_package(flat(load_application(source)), folder))
     if as_json:
         print_json({"schema_version": SCHEMA_VERSION, "packages": [package]})
     else:

@@ -40,14 +40,14 @@ def history(
     Example: takt history --key timer-oneshot --deadline 400us
     """
     from takt.cli.output import print_json, stderr, stdout
+    from takt.documents.units import parse_duration
     from takt.errors import TaktError
-    from takt.experiment.units import parse_duration
-    from takt.history.accumulate import accumulate
-    from takt.history.show import show
-    from takt.history.store import History, find
-    from takt.report.history import write_history
-    from takt.results import store as results
-    from takt.results.model import SCHEMA_VERSION
+    from takt.measure.history.accumulate import accumulate
+    from takt.measure.history.page import write_history
+    from takt.measure.history.show import show
+    from takt.measure.history.store import History, find
+    from takt.measure.results import store as results
+    from takt.measure.results.model import SCHEMA_VERSION
 
     try:
         deadline_us = parse_duration(deadline) / 1000 if deadline else None
@@ -90,8 +90,8 @@ def history(
 
 
 def _draw(folder: Path, accumulated: list[Any]) -> list[Path]:
-    from takt.report import pictures
-    from takt.report.text import number_of
+    from takt.pages import pictures
+    from takt.pages.text import number_of
 
     files = []
     for one in accumulated:

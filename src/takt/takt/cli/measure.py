@@ -118,8 +118,8 @@ def measure(
     """
     from takt.cli import session as shared
     from takt.errors import TaktError
-    from takt.experiment.load import Source, check
-    from takt.run import session as sessions
+    from takt.measure.experiment.file import Source, check
+    from takt.measure.run import session as sessions
 
     if policy is Policy.other and priority:
         raise TaktError(

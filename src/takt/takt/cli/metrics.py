@@ -26,9 +26,9 @@ def metrics(
     Example: takt metrics docking.takt.takttrace docking.baseline1.takttrace
     """
     from takt.cli.output import print_json, stderr, stdout
-    from takt.metrics import measure
-    from takt.metrics.model import MetricsDocument
-    from takt.metrics.show import remarks, show
+    from takt.schedule.metrics import measure
+    from takt.schedule.metrics.model import MetricsDocument
+    from takt.schedule.metrics.show import remarks, show
 
     found = []
     for path in traces:

@@ -22,8 +22,8 @@ def report(
     """
     from takt.cli.output import stdout
     from takt.errors import TaktError
-    from takt.report.html import write_report
-    from takt.results import store
+    from takt.measure.report.html import write_report
+    from takt.measure.results import store
 
     run = store.read(folder)
     place = folder.parent if folder.is_file() else folder

@@ -41,12 +41,12 @@ def run(
 
     Example: takt run experiments/quick.yaml
     """
-    from takt.check import verdict as check_verdict
-    from takt.check.plan import NAME as CHECK
     from takt.cli import session as shared
     from takt.errors import TaktError
-    from takt.experiment.load import Source, load
-    from takt.run import session as sessions
+    from takt.measure.check import verdict as check_verdict
+    from takt.measure.check.plan import NAME as CHECK
+    from takt.measure.experiment.file import Source, load
+    from takt.measure.run import session as sessions
 
     loaded, source = load(experiment) if experiment else (None, Source())
     if resume:

@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from takt.experiment.plan import Plan
-    from takt.results.model import Cell, Run, Verdict
-    from takt.run.session import Session
+    from takt.measure.experiment.plan import Plan
+    from takt.measure.results.model import Cell, Run, Verdict
+    from takt.measure.run.session import Session
 
 
 def show_plan(plan: Plan, *, as_json: bool) -> None:
     """Shows what would be measured, without measuring."""
     from rich.table import Table
 
-    from takt.results.model import SCHEMA_VERSION
+    from takt.measure.results.model import SCHEMA_VERSION
 
     if as_json:
         print_json(
@@ -43,7 +43,7 @@ def show_plan(plan: Plan, *, as_json: bool) -> None:
         table.add_column(name, no_wrap=True)
     for name in ("samples", "about"):
         table.add_column(name, justify="right")
-    from takt.experiment.plan import estimate
+    from takt.measure.experiment.plan import estimate
 
     for cell in plan.cells:
         row = (str(cell.order + 1), cell.id, str(cell.samples_asked), _time(estimate(cell)))
@@ -62,8 +62,8 @@ def measure(
     plot: bool = False,
 ) -> None:
     """Measures a session, shows the result, and ends the process with 1 if it is not whole."""
-    from takt.results.model import Status
-    from takt.run import session as sessions
+    from takt.measure.results.model import Status
+    from takt.measure.run import session as sessions
 
     tell_dead_runs(session.folder)
     if not sys.stderr.isatty():
@@ -84,8 +84,8 @@ def measure(
 
 def _draw(run: Run, folder: Path) -> None:
     """Draws the histogram of each cell beside it."""
-    from takt.report import pictures
-    from takt.results import histogram
+    from takt.measure.results import histogram
+    from takt.pages import pictures
 
     for cell in run.cells:
         if cell.histogram:
@@ -99,7 +99,7 @@ def _draw(run: Run, folder: Path) -> None:
 
 def tell_dead_runs(folder: Path) -> None:
     """Cleans up after killed runs and says how to go on with them."""
-    from takt.run.leftovers import sweep_dead_runs
+    from takt.processes.leftovers import sweep_dead_runs
 
     for dead in sweep_dead_runs():
         if dead.run_folder == folder.resolve():
@@ -118,8 +118,8 @@ class Progress:
         from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as Bars
 
-        from takt.experiment.plan import estimate
-        from takt.results.model import Status
+        from takt.measure.experiment.plan import estimate
+        from takt.measure.results.model import Status
 
         self._estimate = estimate
         self._console = stderr()
@@ -172,7 +172,7 @@ class Progress:
 
 def document(run: Run, folder: Path) -> dict[str, Any]:
     """What ``--json`` prints of a run."""
-    from takt.results.model import SCHEMA_VERSION
+    from takt.measure.results.model import SCHEMA_VERSION
 
     return {
         "schema_version": SCHEMA_VERSION,
@@ -233,7 +233,7 @@ def _table(run: Run) -> Table:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
-    from takt.results.model import Status
+    from takt.measure.results.model import Status
 
     table = Table(title=f"{run.name}: latency in µs", box=SIMPLE_HEAD, padding=0, pad_edge=False)
     whole = run.status is Status.complete

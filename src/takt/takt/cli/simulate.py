@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, Optional
 import typer
 
 if TYPE_CHECKING:
-    from takt.simulation.model import SimulationResult
+    from takt.schedule.simulation.model import SimulationResult
 
 
 class Execution(str, Enum):
@@ -61,7 +61,7 @@ def simulate(
     Example: takt simulate examples/docking.app.yaml --trace docking.takttrace
     """
     from takt.cli.output import print_json, stderr, stdout
-    from takt.simulation.show import show
+    from takt.schedule.simulation.show import show
 
     result = _simulate(app, duration, execution.value, seed, trace, overheads)
     if as_json:
@@ -86,21 +86,22 @@ def _simulate(
 ) -> SimulationResult:
     from rich.progress import Progress
 
-    from takt.analysis.ask import read_overheads
-    from takt.application.load import load_application, located
     from takt.cli.output import stderr
-    from takt.simulation.run import simulate as run
+    from takt.schedule.analysis.ask import read_overheads
+    from takt.schedule.application.file import load_application, located
+    from takt.schedule.application.flat import flat
+    from takt.schedule.simulation.run import simulate as run
 
     application = load_application(app)
-    flat = application.to_flat()
+    document = flat(application)
     if overheads:
-        flat["overheads"] = read_overheads(
+        document["overheads"] = read_overheads(
             overheads, "upper" if execution == "worst" else "overheads"
         )
     with located(application), Progress(console=stderr(), transient=True) as bar:
         job = bar.add_task("simulating", total=1.0)
         return run(
-            flat,
+            document,
             where=str(app),
             duration=_duration(duration),
             seed=seed,
@@ -111,8 +112,8 @@ def _simulate(
 
 
 def _duration(text: str | None) -> int | Literal["hyperperiod"] | None:
+    from takt.documents.units import parse_duration
     from takt.errors import TaktError
-    from takt.experiment.units import parse_duration
 
     if text is None or text == "hyperperiod":
         return text  # type: ignore[return-value]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from takt.top.source import Source
+    from takt.schedule.top.source import Source
 
 PATIENCE_S = 2.0  # before it says what is missing
 ONCE_LIMIT_S = 10.0
@@ -32,7 +32,7 @@ def top(
     from contextlib import closing
 
     from takt.errors import TaktError
-    from takt.top.source import Source
+    from takt.schedule.top.source import Source
 
     if as_json and not once:
         raise TaktError("a document has an end, live reports have none", remedy="add --once")
@@ -51,8 +51,8 @@ def _once(source: Source, as_json: bool) -> None:
 
     from takt.cli.output import print_json, stdout
     from takt.errors import Failure
-    from takt.top.model import SCHEMA_VERSION
-    from takt.top.show import Board
+    from takt.schedule.top.model import SCHEMA_VERSION
+    from takt.schedule.top.show import Board
 
     end = time.monotonic() + ONCE_LIMIT_S
     while time.monotonic() < end:
@@ -77,7 +77,7 @@ def _live(source: Source) -> None:
     from rich.text import Text
 
     from takt.cli.output import stdout
-    from takt.top.show import Board
+    from takt.schedule.top.show import Board
 
     board = Board()
     began = time.monotonic()

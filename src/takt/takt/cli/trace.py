@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from takt.trace.file import Trace
-    from takt.trace.summary import TraceSummary
+    from takt.schedule.trace.file import Trace
+    from takt.schedule.trace.summary import TraceSummary
 
 
 def trace(
@@ -36,8 +36,8 @@ def trace(
     Example: takt trace docking.takttrace --perfetto docking.json
     """
     from takt.cli.output import print_json, stderr, stdout
-    from takt.trace import file as files
-    from takt.trace.show import remarks, show
+    from takt.schedule.trace import file as files
+    from takt.schedule.trace.show import remarks, show
 
     summary = _replay(files.read(file), perfetto, parquet)
     if as_json:
@@ -57,12 +57,12 @@ def _replay(trace: Trace, perfetto: Path | None, parquet: Path | None) -> TraceS
     from rich.progress import Progress
 
     from takt.cli.output import stderr
+    from takt.documents.writing import failure, replacing
     from takt.errors import Failure
-    from takt.trace.parquet import ParquetExport
-    from takt.trace.perfetto import PerfettoExport
-    from takt.trace.summary import Summing
-    from takt.trace.timeline import Sink, replay
-    from takt.writing import failure, replacing
+    from takt.schedule.trace.parquet import ParquetExport
+    from takt.schedule.trace.perfetto import PerfettoExport
+    from takt.schedule.trace.summary import Summing
+    from takt.schedule.trace.timeline import Sink, replay
 
     summing = Summing(trace)
     sinks: list[Sink] = [summing]
@@ -97,7 +97,7 @@ def _replay(trace: Trace, perfetto: Path | None, parquet: Path | None) -> TraceS
 
 def _refuse_trace(path: Path) -> None:
     from takt.errors import TaktError
-    from takt.trace.file import is_trace
+    from takt.schedule.trace.file import is_trace
 
     if is_trace(path):
         raise TaktError(

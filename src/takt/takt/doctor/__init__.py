@@ -14,16 +14,16 @@ from takt.doctor import (
     container,
     isolation,
     kernel,
-    load,
+    load_average,
     memory,
     network,
     power,
     privileges,
     virtual,
 )
+from takt.doctor.finding import Finding, Severity
 from takt.doctor.fingerprint import fingerprint
 from takt.doctor.system import System
-from takt.results.model import Finding, Severity
 
 __all__ = ["CHECKS", "SEVERITIES", "Check", "System", "findings", "fingerprint"]
 
@@ -39,7 +39,7 @@ CHECKS: tuple[Check, ...] = (
     *memory.CHECKS,
     *container.CHECKS,
     *network.CHECKS,
-    *load.CHECKS,
+    *load_average.CHECKS,
 )
 
 # Worst first; what is unknown stands before what is merely worth knowing.

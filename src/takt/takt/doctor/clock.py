@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from takt.doctor.boot import boot_option_fix
+from takt.doctor.finding import Finding, Severity
 from takt.doctor.system import System
-from takt.results.model import Finding, Severity
 
 _CLOCKSOURCE = "/sys/devices/system/clocksource/clocksource0"
 _FAST = ("tsc", "arch_sys_counter", "riscv_clocksource")

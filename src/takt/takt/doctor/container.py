@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
+from takt.doctor.finding import Finding, Severity
 from takt.doctor.system import System, format_cpu_list, parse_cpu_list
-from takt.results.model import Finding, Severity
 
 
 def cpu_controller_path(system: System) -> str | None:

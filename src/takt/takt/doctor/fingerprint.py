@@ -16,13 +16,13 @@ from typing import Any
 from xml.etree import ElementTree
 
 from takt import __version__
+from takt.doctor.finding import Severity
 from takt.doctor.isolation import siblings
 from takt.doctor.kernel import preemption_model
 from takt.doctor.memory import memory_bytes
 from takt.doctor.power import governor_name
 from takt.doctor.system import System, format_cpu_list
 from takt.doctor.virtual import hypervisor_name
-from takt.results.model import Severity
 
 # Boot options that change timing. Everything else on the command line stays private.
 _BOOT_OPTIONS = frozenset(

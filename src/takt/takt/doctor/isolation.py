@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from takt.doctor.boot import boot_option_fix
+from takt.doctor.finding import Finding, Severity
 from takt.doctor.system import System, format_cpu_list, parse_cpu_list
-from takt.results.model import Finding, Severity
 
 
 def example_core(system: System) -> int:

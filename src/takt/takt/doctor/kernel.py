@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import re
 
+from takt.doctor.finding import Finding, Severity
 from takt.doctor.system import System
-from takt.results.model import Finding, Severity
 
 _FULL = "echo full | sudo tee /sys/kernel/debug/sched/preempt   # helps until the next boot"
 

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
+from takt.doctor.finding import Finding, Severity
 from takt.doctor.system import System
-from takt.results.model import Finding, Severity
 
 # A megabyte message is some 16 datagrams of 64 KiB that arrive as one burst.
 ENOUGH_RECEIVE_BUFFER = 2 * 2**20

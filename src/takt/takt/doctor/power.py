@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections import Counter
 
+from takt.doctor.finding import Finding, Severity
 from takt.doctor.system import System
 from takt.doctor.virtual import is_virtual
-from takt.results.model import Finding, Severity
 
 # Waking from a state deeper than this is visible in a loop's jitter.
 DEEP_SLEEP_US = 10

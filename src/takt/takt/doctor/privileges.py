@@ -6,8 +6,8 @@ from __future__ import annotations
 import os
 
 from takt.doctor.container import cpu_controller_path
+from takt.doctor.finding import Finding, Severity
 from takt.doctor.system import System
-from takt.results.model import Finding, Severity
 
 CAP_IPC_LOCK = 14
 CAP_SYS_NICE = 23

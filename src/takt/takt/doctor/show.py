@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from takt.doctor import SEVERITIES
-from takt.results.model import Finding, Severity
+from takt.doctor.finding import Finding, Severity
 
 STYLES = {
     Severity.problem: "bold red",

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
+from takt.doctor.finding import Finding, Severity
 from takt.doctor.system import System
-from takt.results.model import Finding, Severity
 
 _DMI = {
     "QEMU": "KVM/QEMU",

@@ -6,13 +6,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from takt.experiment.load import load
-from takt.experiment.model import Experiment, Measurement
+from takt.measure.experiment.file import load
+from takt.measure.experiment.model import Experiment, Measurement
+from takt.measure.results.model import Cell, Note, Run
+from takt.measure.run import session as sessions
+from takt.processes import scratch
 from takt.reproduce.model import Request
 from takt.reproduce.published import experiments
-from takt.results import store
-from takt.results.model import Cell, Note, Run
-from takt.run import session as sessions
 
 SHORTEST_NS = 500_000_000
 LEAST_SAMPLES = 50  # of a point, however small the scale
@@ -53,7 +53,7 @@ def measure(paper: str, request: Request) -> Measured:
     experiment, source = load(experiments() / f"{paper}.yaml")
     experiment = scaled(experiment, request.scale)
     planned = sessions.make_plan(experiment, source)
-    if request.out is not None and (request.out / store.DOCUMENT).exists():
+    if request.out is not None and (request.out / scratch.DOCUMENT).exists():
         session = sessions.resume(request.out, experiment)
     else:
         session = sessions.start(experiment, planned, request.out)

@@ -9,7 +9,9 @@ from pathlib import Path
 
 from takt.bench.model import Table
 from takt.bench.overhead import tables as overhead_tables
+from takt.documents.writing import write_bytes
 from takt.errors import Failure
+from takt.measure.results import store
 from takt.reproduce.krukiewicz2021.evidence import Evidence, Missing, in_ms
 from takt.reproduce.krukiewicz2021.executions import Executions, Plan, execute_all
 from takt.reproduce.krukiewicz2021.figures import figures
@@ -17,8 +19,6 @@ from takt.reproduce.krukiewicz2021.findings import CHECKS, judged
 from takt.reproduce.krukiewicz2021.points import HARMONIC, KB, Point
 from takt.reproduce.model import Outcome, Request, Row
 from takt.reproduce.published import Published, load
-from takt.results import store
-from takt.writing import write_bytes
 
 PAPER = "krukiewicz2021"
 STACK = "rcl"

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from statistics import mean, median
 
 from takt.bench.model import Table
-from takt.metrics import Metrics
-from takt.metrics.model import Freshness, Spread
 from takt.reproduce.krukiewicz2021.points import Point
 from takt.reproduce.model import Figures
+from takt.schedule.metrics import Metrics
+from takt.schedule.metrics.model import Freshness, Spread
 
 COLUMNS = ("min", "q1", "median", "q3", "max", "mean", "sd")
 

@@ -14,13 +14,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from takt.documents.writing import write_text
 from takt.errors import Failure
-from takt.execution import execute
-from takt.metrics import Metrics, measure
+from takt.processes.signals import stopping
+from takt.processes.supervision import Stop
 from takt.reproduce.krukiewicz2021.points import WITH_CONSTRAINT, Point, central, flat, points
-from takt.run.probe import Stop
-from takt.run.signals import stopping
-from takt.writing import write_text
+from takt.schedule.execution import execute
+from takt.schedule.metrics import Metrics, measure
 
 RUNS, LENGTH_S = 5, 30.0  # of the thesis
 SHORTEST_S = 2.0

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from takt.experiment.units import format_size
-from takt.metrics.model import Spread
+from takt.documents.units import format_size
+from takt.documents.writing import replacing
 from takt.reproduce.krukiewicz2021.evidence import Evidence, Missing
 from takt.reproduce.krukiewicz2021.points import (
     APPROACHES,
@@ -25,7 +25,7 @@ from takt.reproduce.krukiewicz2021.points import (
     Point,
 )
 from takt.reproduce.model import Figure
-from takt.writing import replacing
+from takt.schedule.metrics.model import Spread
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from takt.experiment.units import format_size
-from takt.generate.parameters import Parameters
-from takt.generate.sets import documents, draw
+from takt.documents.units import format_size
+from takt.schedule.generate.parameters import Parameters
+from takt.schedule.generate.sets import documents, draw
 
 MS = 1_000_000
 KB, MB = 1000, 1_000_000

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from takt.measure.results.model import Run, Status
 from takt.reproduce.experiment import measure
 from takt.reproduce.model import Answer, Outcome, Request, answer
 from takt.reproduce.published import load
@@ -14,7 +15,6 @@ from takt.reproduce.sticha2014.confidence import Missing
 from takt.reproduce.sticha2014.evidence import Evidence
 from takt.reproduce.sticha2014.figures import figures
 from takt.reproduce.sticha2014.tables import rows
-from takt.results.model import Run, Status
 
 PAPER = "sticha2014"
 STACKS = ("rcl", "ros1")

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from takt.measure.results.model import Cell, Cyclic
 from takt.reproduce.model import Answer, answer
 from takt.reproduce.sticha2014.confidence import Missing, effect, every, ratio, share
 from takt.reproduce.sticha2014.evidence import MS_1, MS_10, REALTIME, Evidence, even_spread
-from takt.results.model import Cell, Cyclic
 
 KIND = "timer-cyclic"
 CLUSTER_US = (-1000.0, -600.0)

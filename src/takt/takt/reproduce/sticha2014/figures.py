@@ -6,14 +6,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from takt.experiment.units import format_duration, format_period
-from takt.report import pictures
-from takt.report.pictures import Counts
+from takt.documents.units import format_duration, format_period
+from takt.measure.results import histogram
+from takt.measure.results.model import Cell
+from takt.pages import pictures
+from takt.pages.pictures import Counts
 from takt.reproduce.model import Figure
 from takt.reproduce.sticha2014.confidence import Missing
 from takt.reproduce.sticha2014.evidence import MS_1, MS_10, REALTIME, TRANSPORTS, Evidence
-from takt.results import histogram
-from takt.results.model import Cell
 
 FOLDER = "figures"
 BARE_FIGURE = "2.2"

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from takt.measure.results.model import Cell
 from takt.reproduce.model import Answer, answer
 from takt.reproduce.sticha2014.confidence import Missing, every, median_within, ratio
 from takt.reproduce.sticha2014.evidence import MS_1, Evidence
-from takt.results.model import Cell
 
 KINDS = ("timer-oneshot", "timer-cyclic", "pubsub")
 RR_INTERVAL_MS = 100.0

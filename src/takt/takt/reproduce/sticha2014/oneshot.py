@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from takt.measure.results.model import Cell, OneShot
 from takt.reproduce.model import Answer, answer
 from takt.reproduce.sticha2014.confidence import (
     Effect,
@@ -18,15 +19,7 @@ from takt.reproduce.sticha2014.confidence import (
     seen,
     share,
 )
-from takt.reproduce.sticha2014.evidence import (
-    MS_1,
-    MS_10,
-    REALTIME,
-    US_800,
-    Evidence,
-    even_spread,
-)
-from takt.results.model import Cell, OneShot
+from takt.reproduce.sticha2014.evidence import MS_1, MS_10, REALTIME, US_800, Evidence, even_spread
 
 KIND = "timer-oneshot"
 DEADLINE_US = 400.0

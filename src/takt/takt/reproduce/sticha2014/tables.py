@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from statistics import median
 
+from takt.measure.results.model import Cell, Percentiles
 from takt.reproduce.model import Figures, Row
 from takt.reproduce.published import Published, PublishedRow
 from takt.reproduce.sticha2014.confidence import Missing
 from takt.reproduce.sticha2014.evidence import Evidence
-from takt.results.model import Cell, Percentiles
 
 COLUMNS = ("min_us", "mean_us", "max_us", "p50_us", "p99_us", "first_us")
 TALKERS = "other talkers"  # not in the thesis, which leaves the question open

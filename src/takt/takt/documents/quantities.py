@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The quantities of the files that people write, and the base of their models.
+
+Durations and periods are ns, sizes bytes; in the files they carry their units (see ``units``).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer, WithJsonSchema
+
+from takt.documents import units
+
+
+def _period(value: object) -> int:
+    if (period := units.parse_duration(value)) == 0:
+        raise ValueError("a period must be above 0")
+    return period
+
+
+def text_schema(example: str, pattern: str | None = None) -> WithJsonSchema:
+    """The JSON Schema of a value that is written as text."""
+    schema: dict[str, Any] = {"type": "string", "examples": [example]}
+    return WithJsonSchema(schema | ({"pattern": f"^({pattern})$"} if pattern else {}))
+
+
+Duration = Annotated[
+    int,
+    BeforeValidator(units.parse_duration),
+    PlainSerializer(units.format_duration),
+    text_schema("10ms", units.pattern(units.DURATIONS)),
+]
+Period = Annotated[
+    int,
+    BeforeValidator(_period),
+    PlainSerializer(units.format_duration),
+    text_schema("1ms", units.pattern(units.DURATIONS)),
+]
+Rate = Annotated[
+    int,  # its period in ns
+    BeforeValidator(units.parse_rate),
+    PlainSerializer(units.format_period),
+    text_schema("1kHz", units.pattern(units.RATES)),
+]
+Size = Annotated[
+    int,
+    BeforeValidator(units.parse_size),
+    PlainSerializer(units.format_size),
+    text_schema("32KB", units.pattern(units.SIZES)),
+]
+
+
+class Strict(BaseModel):
+    """Base of the file's models: an unknown key is an error."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the samples of a run can prove: misses counted, bounds on how often they happen.
+
+A layer is one way of communication under one scheduling setting; its repetitions are pooled. A
+lost message is a response that never came, so it misses every limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from takt.measure.results.model import Cell, Note, Status
+from takt.pages import text
+
+CONFIDENCE = 0.95
+
+_TITLES = {
+    ("raw", "wakeup", "nanosleep"): "Timer wake-up",
+    ("raw", "pingpong", "futex"): "Hand-over by futex",
+    ("raw", "pingpong", "udp"): "UDP loopback",
+    ("rcl", "pingpong", "shm"): "ROS 2 between processes",
+    ("rcl", "pingpong", "udp"): "ROS 2 over UDP",
+    ("rcl", "pingpong", "process"): "ROS 2 within one process",
+}
+
+
+def title(cell: Cell) -> str:
+    """Name what was measured in a few words, whatever its scheduling."""
+    name = way(cell)
+    return f"{name}, {text.bytes_(cell.payload_bytes)}" if cell.payload_bytes else name
+
+
+def way(cell: Cell) -> str:
+    """Name the way of communication."""
+    known = _TITLES.get((cell.stack, cell.kind, cell.transport))
+    return known or f"{cell.stack} {cell.kind}, {cell.transport}"
+
+
+def is_realtime(cell: Cell) -> bool:
+    """Tell whether a real-time policy was asked for."""
+    return cell.policy != "other"
+
+
+@dataclass(frozen=True)
+class Misses:
+    """How many of ``count`` responses missed a limit: between ``at_least`` and ``at_most``."""
+
+    at_least: int
+    at_most: int
+    count: int
+
+    @property
+    def upper(self) -> float:
+        """The probability of a miss is below this, with :data:`CONFIDENCE`."""
+        return upper_bound(self.at_most, self.count)
+
+    @property
+    def lower(self) -> float:
+        """The probability of a miss is above this, with :data:`CONFIDENCE`."""
+        return 1.0 - upper_bound(self.count - self.at_least, self.count)
+
+    def without(self, excused: int) -> Misses:
+        """The same with misses that are not the machine's own left out of what is certain."""
+        return Misses(max(0, self.at_least - excused), self.at_most, self.count)
+
+
+def upper_bound(exceeded: int, count: int) -> float:
+    """Clopper-Pearson upper bound of a probability at :data:`CONFIDENCE`; 1 without samples."""
+    if count == 0:
+        return 1.0
+    import takt_core
+
+    return float(takt_core.exceedance(exceeded, count, CONFIDENCE)[1])
+
+
+@dataclass(frozen=True)
+class Layer:
+    """The repetitions of one key."""
+
+    cells: Sequence[Cell]
+
+    @property
+    def first(self) -> Cell:
+        """Any of the cells: what was asked is the same in all."""
+        return self.cells[0]
+
+    @property
+    def title(self) -> str:
+        """What was measured, in words."""
+        return title(self.first)
+
+    @property
+    def count(self) -> int:
+        """Responses that were judged, lost ones included."""
+        return sum(cell.count + cell.lost for cell in self.cells)
+
+    @property
+    def lost(self) -> int:
+        """Messages that never came back."""
+        return sum(cell.lost for cell in self.cells)
+
+    @property
+    def steal_us(self) -> float:
+        """CPU time that the hypervisor took meanwhile, all CPUs together."""
+        return sum(cell.steal_seconds for cell in self.cells) * 1e6
+
+    @property
+    def failed(self) -> list[Cell]:
+        """Cells that ended in an error."""
+        return [cell for cell in self.cells if cell.status is Status.failed]
+
+    @property
+    def unfinished(self) -> list[Cell]:
+        """Cells that were stopped or never begun."""
+        return [cell for cell in self.cells if cell.status in (Status.partial, Status.pending)]
+
+    def misses(self, limit_us: float) -> Misses:
+        """Count the responses later than a limit, as exactly as ``run.json`` tells."""
+        pairs = [_misses(cell, limit_us) for cell in self.cells]
+        return Misses(
+            at_least=self.lost + sum(least for least, _ in pairs),
+            at_most=self.lost + sum(most for _, most in pairs),
+            count=self.count,
+        )
+
+    def worst_percentile(self, name: str) -> float | None:
+        """The worst repetition's latency percentile (``p99_us``, …), in µs."""
+        values = [getattr(cell, name) for cell in self.cells]
+        return max((value for value in values if value is not None), default=None)
+
+    @property
+    def not_obtained(self) -> list[Note]:
+        """Real-time settings that were asked for and not given, each once."""
+        notes: dict[str, Note] = {}
+        for cell in self.cells:
+            for probe in cell.probes:
+                for note in probe.notes:
+                    notes.setdefault(note.what, note)
+                got = probe.obtained.get("policy")
+                if got is not None and got != cell.policy and not probe.notes:
+                    what = f"asked for {cell.policy}, got {got}"
+                    notes.setdefault(what, Note(what=what, why="the kernel did not say why"))
+        return list(notes.values())
+
+
+def _misses(cell: Cell, limit_us: float) -> tuple[int, int]:
+    """Least and most responses later than the limit; counted limits on both sides enclose it."""
+    statistics = cell.statistics
+    if statistics is None:
+        return 0, cell.count
+    counted = [statistics.exceedance, *statistics.loop_exceedance]
+    least = [one.exceeded for one in counted if one.deadline_us >= limit_us]
+    most = [one.exceeded for one in counted if one.deadline_us <= limit_us]
+    if statistics.response.max_us <= limit_us:
+        most.append(0)
+    return max(least, default=0), min(most, default=cell.count)
+
+
+def layers(cells: Iterable[Cell]) -> list[Layer]:
+    """Group cells by their point of the matrix: from the bare machine up, normal before real-time.
+
+    Cells run in random order, so their own order says nothing.
+    """
+    groups: dict[str, list[Cell]] = {}
+    for cell in cells:
+        groups.setdefault(cell.key, []).append(cell)
+    return sorted(map(Layer, groups.values()), key=_place)
+
+
+def _place(layer: Layer) -> tuple[int, str, bool, str]:
+    cell = layer.first
+    known = list(_TITLES)
+    way_of = (cell.stack, cell.kind, cell.transport)
+    place = known.index(way_of) if way_of in known else len(known)
+    return place, layer.title, is_realtime(cell), cell.key

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The result of a check on a terminal, readable at 80 columns and without colour."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from takt.doctor.finding import Finding, Severity
+from takt.doctor.show import print_prose, show_finding
+from takt.measure.check.evidence import Layer, is_realtime, layers, way
+from takt.measure.check.verdict import Judgement, assess, rate_text
+from takt.measure.results.model import Run, Verdict
+from takt.pages import text
+
+LEVELS = {
+    "good": "bold green",
+    "fair": "bold dark_orange",
+    "unknown": "bold magenta",
+    "bad": "bold red",
+}
+SHOWN_FINDINGS = 3
+_CAVEAT = (
+    "Takt added no load of its own: a busy disk, camera or network makes it worse, on kernels "
+    "other than PREEMPT_RT by milliseconds."
+)
+PERCENTILES = ("p50_us", "p99_us", "p999_us", "max_us")
+
+
+def show(console: Console, run: Run, core: str, files: Sequence[Path]) -> None:
+    """Print what was measured, the verdict, what it means, what to mend, and where it all is."""
+    found = layers(run.cells)
+    if found:
+        _intro(console, run, found, core)
+        console.print(_table(found))
+        deadline = text.duration(found[0].first.deadline_us)
+        samples = text.count(max(layer.count for layer in found))
+        legend = (
+            f"Each number is the worst repetition's. Late: how many of {samples} responses came "
+            f"more than {deadline} after the cycle began, or never."
+        )
+        print_prose(console, Text(legend, style="dim"), indent=2)
+    if run.verdict:
+        _verdict(console, run.verdict)
+    meaning = _meaning(assess(run), found)
+    if meaning:
+        console.print(Text("\nWHAT IT MEANS", style="bold"))
+        for line in meaning:
+            print_prose(console, Text(line), indent=2)
+    _findings(console, run.doctor)
+    console.print()
+    for file in files:
+        console.print(Text(f"{file}"), soft_wrap=True)
+
+
+def _intro(console: Console, run: Run, found: Sequence[Layer], core: str) -> None:
+    done = sum(cell.count > 0 for cell in run.cells)
+    first = found[0].first
+    payloads = sorted({layer.first.payload_bytes for layer in found} - {0})
+    sizes = ", ".join(map(text.bytes_, payloads))
+    words = f"{done} of {len(run.cells)} measurements, each at {rate_text(1e6 / first.period_us)}"
+    words += f", messages of {sizes}." if sizes else "."
+    console.print(Text("\nWHAT WAS MEASURED", style="bold"))
+    print_prose(console, Text(words), indent=2)
+    real_time = next((layer.first for layer in found if is_realtime(layer.first)), None)
+    if real_time:
+        asked = f"SCHED_{real_time.policy.upper()} {real_time.priority}"
+        print_prose(console, Text(f"Real-time is {asked} on CPU {core}."), indent=2)
+    console.print()
+
+
+def _table(found: Sequence[Layer]) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column("  Latency in µs", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    for name in ("p50", "p99", "p99.9", "max", "late"):
+        table.add_column(name, justify="right", no_wrap=True)
+    previous = ""
+    for layer in found:
+        real_time = is_realtime(layer.first)
+        name = way(layer.first)
+        kind = "real-time" if real_time else "normal"
+        if layer.failed:
+            kind += " failed"
+        elif real_time and layer.not_obtained:
+            kind += " (!)"  # explained among the reasons
+        numbers = (text.microseconds(layer.worst_percentile(one)) for one in PERCENTILES)
+        late = layer.misses(layer.first.deadline_us).at_most
+        table.add_row(
+            "" if name == previous else f"  {name}",
+            kind,
+            *numbers,
+            text.count(late) if layer.count else text.ABSENT,
+            style="bold" if real_time else None,
+        )
+        previous = name
+    return table
+
+
+def _verdict(console: Console, verdict: Verdict) -> None:
+    heading = Text.assemble(("\nVERDICT: ", "bold"), (verdict.level.upper(), LEVELS[verdict.level]))
+    console.print(heading)
+    print_prose(console, Text(verdict.headline, style="bold"), indent=2)
+    for reason in verdict.reasons:
+        print_prose(console, Text(f"- {reason}"), indent=2, hanging=2)
+
+
+def _meaning(judgements: Sequence[Judgement], found: Sequence[Layer]) -> list[str]:
+    """What the numbers leave of a cycle, in words."""
+    by_way = {(one.layer.first.stack, one.layer.first.transport): one for one in judgements}
+    wake, ros = by_way.get(("raw", "nanosleep")), by_way.get(("rcl", "shm"))
+    if wake is None or (late := wake.layer.worst_percentile("p999_us")) is None:
+        return []
+    period = wake.layer.first.period_us
+    loop = rate_text(1e6 / period)
+    thread = (
+        "a thread without its real-time settings"
+        if wake.layer.not_obtained
+        else ("a real-time thread")
+    )
+    within = f"{thread} starts within {text.duration(late)} of its time"
+    lines = [f"In 999 of 1000 cycles of a {loop} loop, {within}."]
+    trip = ros.layer.worst_percentile("p999_us") if ros else None
+    if trip is not None:
+        rest = period - late - trip
+        left = (
+            f"that leaves {text.duration(rest)} of {text.duration(period)} for the control law."
+            if rest > 0
+            else "that is more than a whole cycle."
+        )
+        lines.append(
+            f"Asking another process over ROS 2 and having its answer takes up to "
+            f"{text.duration(trip)} more: {left}"
+        )
+    normal = _normal_wake_up(found)
+    if normal is not None and normal > late:
+        lines.append(
+            f"The same thread at normal priority starts within {text.duration(normal)}, and later "
+            "still as soon as the machine has more to do."
+        )
+    return [*lines, _CAVEAT]
+
+
+def _normal_wake_up(found: Sequence[Layer]) -> float | None:
+    for layer in found:
+        if layer.first.kind == "wakeup" and not is_realtime(layer.first):
+            return layer.worst_percentile("p999_us")
+    return None
+
+
+def _findings(console: Console, findings: Sequence[Finding]) -> None:
+    serious = [one for one in findings if one.severity in (Severity.problem, Severity.warning)]
+    if not serious:
+        return
+    console.print(Text("\nWHAT TO MEND FIRST", style="bold"))
+    for number, finding in enumerate(serious[:SHOWN_FINDINGS]):
+        if number:
+            console.print()
+        show_finding(console, finding)
+    if len(serious) > SHOWN_FINDINGS:
+        more = f"{len(serious) - SHOWN_FINDINGS} more: takt doctor"
+        console.print(Text(f"  … and {more}", style="dim"))

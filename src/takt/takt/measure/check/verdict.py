@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a run to a verdict: a pure function, with rules that a person can check.
+
+1. Judged are the cells that asked for a real-time policy; all cells where none did.
+2. Only counts decide, never a single maximum. A layer *keeps its deadline* when the probability of
+   a later response is below :data:`TARGET` with 95 % confidence (Clopper-Pearson; lost messages
+   are late). It *misses* when that probability is above the target with the same confidence. In
+   between, there are too few samples, and the level is unknown.
+3. A layer is good when it keeps its deadline and, with a probability of :data:`MARGIN_TARGET`,
+   a quarter of it (:data:`MARGIN`): the rest of the cycle belongs to the control law. It is fair
+   when it keeps the deadline only.
+4. Misses that stolen time can explain do not convict the machine: instead of bad, unknown.
+5. At most fair: losses, failed or unfinished repetitions, stacks that are not installed, real-time
+   settings that were refused, and a kernel other than PREEMPT_RT (no short measurement shows what
+   it does under load).
+6. The worst layer decides, in the order good, fair, unknown, bad.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from takt.doctor.finding import Finding, Severity
+from takt.measure.check.evidence import CONFIDENCE, Layer, is_realtime, layers, way
+from takt.measure.results.model import Cell, Run, Status, Verdict
+from takt.measure.statistics.summary import LOOP_RATES_HZ
+from takt.pages import text
+
+Level = Literal["good", "fair", "unknown", "bad"]
+RANKS: tuple[Level, ...] = ("good", "fair", "unknown", "bad")
+
+TARGET = 1e-3
+MARGIN = 0.25
+MARGIN_TARGET = 1e-2
+
+
+@dataclass
+class Judgement:
+    """What the rules say of one layer."""
+
+    layer: Layer
+    level: Level
+    keeps: bool  # its deadline, with the confidence
+    rate_hz: int | None  # the fastest common loop whose period it keeps
+    reasons: list[str] = field(default_factory=list)
+
+    def at_most(self, level: Level, reason: str | None = None) -> None:
+        """Lower the level to this one, if it is better."""
+        self.level = worst(self.level, level)
+        if reason:
+            self.reasons.append(reason)
+
+
+def worst(*levels: Level) -> Level:
+    """Return the worst of the levels."""
+    return RANKS[max(RANKS.index(level) for level in levels)]
+
+
+def judge(run: Run) -> Verdict:
+    """Judge a run by the rules above."""
+    judgements = assess(run)
+    if not judgements:
+        return Verdict(level="unknown", headline="Nothing was measured.", reasons=_failures(run))
+    level = worst(*(one.level for one in judgements))
+    reasons = [reason for one in judgements for reason in one.reasons]
+    if (kernel := _finding(run, "preemption")) and kernel.severity is not Severity.good:
+        level = worst(level, "fair")
+        known = "not" if kernel.severity is not Severity.unknown else "not known to be"
+        reasons.append(
+            f"The kernel is {known} PREEMPT_RT ({kernel.value}): nothing bounds how late it may "
+            "get under load."
+        )
+    for stack in _missing_stacks(run):
+        level = worst(level, "fair")
+        reasons.append(f"The stack {stack} is not installed, so its layers were not measured.")
+    if unfinished := sum(len(one.layer.unfinished) for one in judgements):
+        of = sum(len(one.layer.cells) for one in judgements)
+        reasons.append(f"{unfinished} of {of} measurements did not run to their end.")
+    if (load := _finding(run, "load")) and load.severity is Severity.warning:
+        reasons.append(f"Other programs were busy when the run began: {load.value}.")
+    reasons += _stolen(judgements) + _failures(run, besides=judgements) + _refused(judgements)
+    return Verdict(level=level, headline=_headline(level, judgements), reasons=reasons)
+
+
+def assess(run: Run) -> list[Judgement]:
+    """Judge each layer that counts for the verdict."""
+    realtime = [cell for cell in run.cells if is_realtime(cell)]
+    return [judge_layer(layer) for layer in layers(realtime or run.cells)]
+
+
+def judge_layer(layer: Layer) -> Judgement:
+    """Apply rules 2 to 5 to one layer."""
+    deadline = layer.first.deadline_us
+    misses = layer.misses(deadline)
+    found = Judgement(layer, "unknown", misses.upper <= TARGET, held_rate(layer))
+    excused = _excused(layer)
+    said = f"{layer.title}: {text.count(misses.at_most)} of {text.count(misses.count)} "
+    said += f"responses came after {text.duration(deadline)}"
+    if layer.count == 0:
+        found.reasons.append(f"{layer.title}: nothing was measured.")
+    elif found.keeps:
+        quarter = layer.misses(deadline * MARGIN)
+        found.level = "good" if quarter.upper <= MARGIN_TARGET else "fair"
+        found.reasons.append(f"{said}; {_bounded(misses.upper)}.")
+        if found.level == "fair":
+            limit = text.duration(deadline * MARGIN)
+            found.reasons.append(
+                f"{layer.title}: up to {text.probability(quarter.upper)} take more than {limit}, "
+                "a quarter of the deadline: little is left for the control law."
+            )
+    elif misses.lower <= TARGET:
+        found.reasons.append(f"{said}: too few samples to tell whether 1 in 1000 is.")
+    elif misses.without(excused).lower <= TARGET:
+        found.reasons.append(
+            f"{said}, but the hypervisor took {text.duration(layer.steal_us)} meanwhile, which "
+            f"explains up to {text.count(excused)} of them."
+        )
+    else:
+        found.level = "bad"
+        found.reasons.append(f"{said}: more than 1 in 1000, with {CONFIDENCE:.0%} confidence.")
+    _limit(found)
+    return found
+
+
+def held_rate(layer: Layer) -> int | None:
+    """The fastest common loop, up to the measured rate, whose period the layer keeps."""
+    for rate in reversed(LOOP_RATES_HZ):
+        period = 1e6 / rate
+        if period >= layer.first.period_us * 0.999 and layer.misses(period).upper <= TARGET:
+            return rate
+    return None
+
+
+def _limit(found: Judgement) -> None:
+    """Rule 5, as far as it concerns one layer."""
+    layer = found.layer
+    if layer.lost:
+        lost = "1 message was" if layer.lost == 1 else f"{text.count(layer.lost)} messages were"
+        found.at_most("fair", f"{layer.title}: {lost} lost.")
+    for cell in layer.failed:
+        found.at_most("fair", _failure(cell))
+    if layer.unfinished or layer.not_obtained:  # said once for the whole run
+        found.at_most("fair")
+
+
+def _excused(layer: Layer) -> int:
+    """How many misses stolen time can explain.
+
+    Time that is stolen in one piece of length s makes at most s / min(deadline, period) responses
+    late, and steal_seconds counts all CPUs, so this is never too few.
+    """
+    return int(layer.steal_us / min(layer.first.deadline_us, layer.first.period_us))
+
+
+def _bounded(upper: float) -> str:
+    return f"with {CONFIDENCE:.0%} confidence fewer than 1 in {text.count(int(1 / upper))} do"
+
+
+def _finding(run: Run, name: str) -> Finding | None:
+    return next((finding for finding in run.doctor if finding.id == name), None)
+
+
+def _missing_stacks(run: Run) -> list[str]:
+    """Stacks that the experiment names and that have no cell."""
+    blocks = run.experiment.get("measurements") or []
+    asked = {stack for block in blocks for stack in block.get("stack") or []}
+    return sorted(asked - {cell.stack for cell in run.cells})
+
+
+def _stolen(judgements: list[Judgement]) -> list[str]:
+    total = sum(one.layer.steal_us for one in judgements)
+    if not total:
+        return []
+    taken = text.duration(total)
+    reason = (
+        f"The hypervisor took {taken} of CPU time during these measurements: the longest "
+        "latencies may be its work, not this machine's."
+    )
+    return [reason]
+
+
+def _failure(cell: Cell) -> str:
+    why = f": {cell.error.what}" if cell.error else ""
+    return f"{cell.id} failed{why}."
+
+
+def _failures(run: Run, besides: list[Judgement] | None = None) -> list[str]:
+    """Failed cells that no judgement has named."""
+    named = {cell.id for one in besides or [] for cell in one.layer.cells}
+    failed = (cell for cell in run.cells if cell.status is Status.failed)
+    return [_failure(cell) for cell in failed if cell.id not in named]
+
+
+def _refused(judgements: list[Judgement]) -> list[str]:
+    """Each setting that was refused, once, with the layers that had to do without it."""
+    layers_of: dict[str, list[str]] = {}
+    fixes: dict[str, str] = {}
+    for one in judgements:
+        for note in one.layer.not_obtained:
+            layers_of.setdefault(note.what, []).append(one.layer.title)
+            fixes.setdefault(note.what, f" Fix: {text.full_stop(note.fix)}" if note.fix else "")
+    return [
+        f"Asked for and not given: {what.rstrip('.')} "
+        f"({'everywhere' if len(names) == len(judgements) else ', '.join(names)}).{fixes[what]}"
+        for what, names in layers_of.items()
+    ]
+
+
+def _headline(level: Level, judgements: list[Judgement]) -> str:
+    goal = _goal(judgements)
+    if level == "good":
+        return f"This machine keeps {goal}, with room for the control law."
+    if level == "fair":
+        return f"This machine keeps {goal}, with reservations."
+    culprits = [one for one in judgements if one.level == level]
+    *others, last = dict.fromkeys(way(one.layer.first) for one in culprits)
+    names = f"{', '.join(others)} and {last}" if others else last
+    if level == "unknown":
+        return f"Whether this machine keeps {goal} cannot be told from this run: {names}."
+    rates = [one.rate_hz for one in judgements]
+    held = min((rate for rate in rates if rate), default=0) if all(rates) else 0
+    slower = f" It keeps a {rate_text(held)} loop." if held else ""
+    return f"This machine does not keep {goal}: {names}.{slower}"
+
+
+def _goal(judgements: list[Judgement]) -> str:
+    asked = {(one.layer.first.deadline_us, one.layer.first.period_us) for one in judgements}
+    if len(asked) > 1:
+        return "its deadlines"
+    deadline, period = asked.pop()
+    if deadline == period:
+        return f"a {rate_text(1e6 / period)} loop"
+    return f"a deadline of {text.duration(deadline)}"
+
+
+def rate_text(hertz: float) -> str:
+    """Write a rate: ``250 Hz``, ``1 kHz``."""
+    return f"{hertz / 1000:g} kHz" if hertz >= 1000 else f"{hertz:g} Hz"

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The experiment file: a declarative matrix of measurements.
+
+A key that may be a list is an axis; a measurement stands for all combinations of its axes.
+Durations are ns and sizes bytes here; in the file they carry their units (see ``units``).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import (
+    BeforeValidator,
+    Field,
+    GetJsonSchemaHandler,
+    WithJsonSchema,
+    model_validator,
+)
+from pydantic_core import CoreSchema
+
+from takt.documents.quantities import Duration, Period, Rate, Size, Strict, text_schema
+
+UNPINNED = "any"
+_CPU = re.compile(r"any|[0-9]{1,4}(,[0-9]{1,4})?")
+_SCHEDULING = re.compile(r"other|(fifo|rr) ([1-9][0-9]?)")
+
+Value = TypeVar("Value")
+
+
+def _cpu(value: object) -> str:
+    text = str(value).replace(" ", "") if isinstance(value, (str, int)) else ""
+    if isinstance(value, bool) or not _CPU.fullmatch(text):
+        raise ValueError(
+            f'{value!r} is not any (not pinned), a CPU\'s number, or "0,1" (one for each role)'
+        )
+    return text
+
+
+def _scheduling(value: object) -> str:
+    text = " ".join(value.split()) if isinstance(value, str) else ""
+    if re.fullmatch(r"other \S+", text):
+        raise ValueError(f"{value!r}: the policy other has no priority; write other, or fifo 80")
+    match = _SCHEDULING.fullmatch(text)
+    if not match or (match[2] and int(match[2]) > 98):
+        raise ValueError(f"{value!r} is not other, fifo N or rr N with a priority N from 1 to 98")
+    return text
+
+
+def _as_list(value: object) -> object:
+    return value if isinstance(value, list) else [value]
+
+
+Cpu = Annotated[
+    str,
+    BeforeValidator(_cpu),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "integer", "minimum": 0},
+                {"type": "string", "pattern": "^(any|[0-9]+(, *[0-9]+)?)$"},
+            ]
+        }
+    ),
+]
+Scheduling = Annotated[
+    str, BeforeValidator(_scheduling), text_schema("fifo 80", "other|(fifo|rr) [1-9][0-9]?")
+]
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
+Reliability = Literal["reliable", "best_effort"]
+Kind = Literal["wakeup", "timer-oneshot", "timer-cyclic", "pingpong", "pubsub"]
+Wait = Literal["idle", "busy"]
+Load = Literal["none", "cpu"]
+Count = Annotated[int, Field(ge=2, le=1_000_000_000, strict=True)]
+Pairs = Annotated[int, Field(ge=0, le=100, strict=True)]
+Processes = Annotated[int, Field(ge=1, le=100, strict=True)]
+Positive = Annotated[int, Field(ge=1, le=10_000, strict=True)]
+
+
+class _OneOrMany:
+    """Says in the JSON Schema that an axis of one value may be written without a list."""
+
+    def __get_pydantic_json_schema__(
+        self, core: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        many = handler(core)
+        return {"anyOf": [many["items"], many]}
+
+
+# One value or a list of values that are all measured.
+Axis = Annotated[list[Value], Field(min_length=1), BeforeValidator(_as_list), _OneOrMany()]
+
+
+MESSAGES = ("pingpong", "pubsub")
+# Which kinds have a key; a key that is not here belongs to all of them.
+_KINDS_WITH: dict[str, tuple[str, ...]] = {
+    "payload": MESSAGES,
+    "reliability": MESSAGES,
+    "depth": MESSAGES,
+    "subscribers": ("pubsub",),
+    "talkers": ("pubsub",),
+    "talker_rate": ("pubsub",),
+    "timeout": ("timer-oneshot",),
+    "wait": ("timer-oneshot",),
+    "period": ("wakeup", "timer-cyclic", *MESSAGES),
+    "rate": ("wakeup", "timer-cyclic", *MESSAGES),
+}
+
+
+class Measurement(Strict):
+    """One block of ``measurements:``; None means the default of the kind or of the experiment."""
+
+    kind: Kind = Field(description="what one sample is: see docs/reference/probes.md")
+    stack: Axis[Name] = Field(description="communication stacks: raw, rcl, …")
+    transport: Axis[Name] | None = Field(
+        None, description="ways from one role to the other; default: the first one that it has"
+    )
+    payload: Axis[Size] | None = Field(None, description="of messages; default: 500B")
+    timeout: Axis[Period] | None = Field(None, description="timer-oneshot only; default: 1ms")
+    wait: Axis[Wait] | None = Field(
+        None, description="timer-oneshot only: how the loop waits; default: idle"
+    )
+    period: Axis[Period] | None = Field(None, description="this or rate; default: rate 1kHz")
+    rate: Axis[Rate] | None = Field(None, description="this or period")
+    scheduling: Axis[Scheduling] = Field(["other"], description="policy and priority")
+    cpu: Axis[Cpu] = Field([UNPINNED], description="pinning")
+    subscribers: Axis[Processes] | None = Field(None, description="pubsub only; default: 1")
+    reliability: Axis[Reliability] | None = Field(None, description="default: reliable")
+    depth: Axis[Positive] | None = Field(None, description="history of the QoS; default: 10")
+    talkers: Axis[Pairs] | None = Field(
+        None, description="pubsub only: pairs of other nodes on topics of their own; default: 0"
+    )
+    talker_rate: Rate | None = Field(None, description="of each of these pairs; default: 100Hz")
+    load: Axis[Load] = Field(
+        ["none"], description="meanwhile; cpu: a normal process on each CPU that computes all along"
+    )
+    start_delay: Duration | None = Field(
+        None, description="between being ready and the first sample; default: 0s"
+    )
+    samples: Count | None = Field(None, description="how many, instead of a duration")
+    duration: Duration | None = Field(None, description="default: the experiment's")
+    repetitions: Positive | None = Field(None, description="default: the experiment's")
+    deadline: Duration | None = Field(None, description="default: the experiment's")
+    lost_after: Duration | None = Field(None, description="default: the experiment's")
+
+    @model_validator(mode="after")
+    def _one_pace(self) -> Measurement:
+        if self.period and self.rate:
+            raise ValueError("period and rate say the same thing: give one of them")
+        return self
+
+    @model_validator(mode="after")
+    def _one_length(self) -> Measurement:
+        if self.samples and self.duration:
+            raise ValueError("samples and duration say the same thing: give one of them")
+        return self
+
+    @model_validator(mode="after")
+    def _fits_the_kind(self) -> Measurement:
+        for key, kinds in _KINDS_WITH.items():
+            if getattr(self, key) is not None and self.kind not in kinds:
+                instead = "; it starts anew when it has fired: give timeout" * (
+                    self.kind == "timer-oneshot" and key in {"period", "rate"}
+                )
+                raise ValueError(
+                    f"a {self.kind} has no {key} (that is for {', '.join(kinds)}){instead}"
+                )
+        if self.talker_rate and not any(self.talkers or []):
+            raise ValueError("talker_rate needs talkers: how many pairs?")
+        return self
+
+    @property
+    def periods_ns(self) -> list[int]:
+        """The axis of the pace: periods, rates, or the timeouts of a one-shot timer."""
+        return self.timeout or self.period or self.rate or [1_000_000]
+
+
+class Experiment(Strict):
+    """A whole experiment file."""
+
+    name: Name = Field(description="names the results folder")
+    description: str = Field("", description="for people; shown in the report")
+    seed: int | None = Field(None, ge=0, strict=True, description="of the order; default: drawn")
+    repetitions: Positive = 3
+    duration: Duration = 5_000_000_000
+    deadline: Duration = Field(10_000_000, description="on the response; counted, not enforced")
+    lost_after: Duration = Field(500_000_000, description="a reply later than this is lost")
+    skip_missing: bool = Field(
+        False, description="leave out stacks that are not installed, instead of refusing to run"
+    )
+    measurements: Annotated[list[Measurement], Field(min_length=1)]
+
+
+def normalised(experiment: Experiment) -> dict[str, Any]:
+    """The experiment as ``run.json`` keeps it: with units, without what was not given."""
+    return experiment.model_dump(mode="json", exclude_none=True)

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""All runs of one configuration as one: numbers that add up, and what they say of a deadline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import floor, sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from takt.measure.history.store import Configuration, Entry
+from takt.measure.results import histogram
+from takt.measure.results.model import Exceedance
+from takt.measure.statistics.distribution import PERCENTILES
+from takt.measure.statistics.summary import exceedance
+from takt.measure.statistics.tail import Refusal, Tail, fit
+from takt.pages.pictures import Counts
+
+Int64 = NDArray[np.int64]
+
+RARE = tuple(10.0**-power for power in range(2, 13))
+
+
+@dataclass(frozen=True)
+class Accumulated:
+    """One configuration, all runs together. Percentiles are whole µs, rounded down."""
+
+    configuration: Configuration
+    kind: str
+    stack: str
+    lost: int
+    count: int
+    min_us: float
+    mean_us: float
+    stddev_us: float
+    max_us: float
+    percentiles_us: dict[str, float]
+    exceedance: Exceedance
+    tail: Tail | Refusal
+    runs: list[Counts]  # one histogram a run, the oldest first
+
+    def document(self) -> dict[str, Any]:
+        """For ``--json``."""
+        found = self.tail
+        tail: dict[str, Any] = {"refused": found.reason} if isinstance(found, Refusal) else {}
+        if isinstance(found, Tail):
+            tail = vars(found) | {
+                "levels_us": {f"{rare:g}": found.level(rare) for rare in self.rare(found)},
+                "exceedance_of_deadline": self.estimate(),
+            }
+        return {
+            "key": self.configuration.key,
+            "machine": self.configuration.machine,
+            "runs": len(self.runs),
+            "lost": self.lost,
+            "count": self.count,
+            "min_us": self.min_us,
+            "mean_us": round(self.mean_us, 6),
+            "stddev_us": round(self.stddev_us, 6),
+            **self.percentiles_us,
+            "max_us": self.max_us,
+            "exceedance": self.exceedance.model_dump(),
+            "tail": tail,
+        }
+
+    def rare(self, tail: Tail) -> list[float]:
+        """The probabilities whose levels the fit may say: in the tail, and not too rare."""
+        return [rare for rare in RARE if tail.rarest <= rare < tail.peaks / tail.count][-3:]
+
+    def estimate(self) -> float | None:
+        """The fitted probability of exceeding the deadline, or the rarest one that may be said.
+
+        None where the deadline does not lie in the tail.
+        """
+        found, deadline = self.tail, self.exceedance.deadline_us
+        if isinstance(found, Refusal) or deadline < found.threshold_us:
+            return None
+        return max(found.exceedance(deadline), found.rarest)
+
+
+def accumulate(
+    configuration: Configuration, entries: Iterable[Entry], deadline_us: float | None = None
+) -> Accumulated:
+    """Puts the runs of a configuration together; without a deadline, that of the latest counts.
+
+    A value counts as exceeding when it lies above the deadline by as little as the bin's µs tells.
+    """
+    runs: list[Counts] = []
+    count = lost = 0
+    total = squares = 0.0
+    low, high = float("inf"), float("-inf")
+    last: Entry | None = None
+    for entry in entries:
+        last = entry
+        runs.append(Counts(entry.started[:16].replace("T", " "), *entry.bins))
+        count += entry.count
+        lost += entry.lost
+        total += entry.count * entry.mean_us
+        squares += entry.count * (entry.stddev_us**2 + entry.mean_us**2)
+        low, high = min(low, entry.min_us), max(high, entry.max_us)
+    if last is None:
+        raise ValueError("a configuration without runs")
+    mean = total / count
+    deadline = deadline_us or last.deadline_us
+    values, counts = histogram.merged([(run.value_us, run.count) for run in runs])
+    return Accumulated(
+        configuration=configuration,
+        kind=last.kind,
+        stack=last.stack,
+        lost=lost,
+        count=count,
+        min_us=low,
+        mean_us=mean,
+        stddev_us=sqrt(max(0.0, squares / count - mean**2)),
+        max_us=high,
+        percentiles_us=_percentiles(values, counts),
+        exceedance=exceedance(deadline, int(counts[values >= floor(deadline)].sum()), count),
+        tail=fit(values, counts),
+        runs=runs,
+    )
+
+
+def _percentiles(values: Int64, counts: Int64) -> dict[str, float]:
+    """By nearest rank, as the core's histogram does."""
+    below = np.cumsum(counts)
+    ranks = {name: np.ceil(percent / 100 * below[-1]) for name, percent in PERCENTILES.items()}
+    return {name: float(values[int(np.searchsorted(below, rank))]) for name, rank in ranks.items()}

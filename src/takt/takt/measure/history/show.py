@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The history for people, on the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+from takt.measure.history.accumulate import Accumulated
+from takt.measure.statistics.tail import Refusal
+from takt.pages import text
+
+
+def show(console: Console, configurations: Sequence[Accumulated]) -> None:
+    """Prints one row a configuration, a block for each machine."""
+    for machine in dict.fromkeys(one.configuration.machine for one in configurations):
+        table = Table(title=machine, box=SIMPLE_HEAD, title_justify="left", padding=(0, 1, 0, 0))
+        table.add_column("configuration (µs)", overflow="fold")
+        for name in ("runs", "samples", "lost", "p50", "p99.9", "max", "exceeds"):
+            table.add_column(name, justify="right")
+        for one in configurations:
+            if one.configuration.machine == machine:
+                table.add_row(
+                    one.configuration.key,
+                    text.count(len(one.runs)),
+                    text.count(one.count),
+                    text.count(one.lost),
+                    f"{one.percentiles_us['p50_us']:.0f}",
+                    f"{one.percentiles_us['p999_us']:.0f}",
+                    text.microseconds(one.max_us),
+                    text.count(one.exceedance.exceeded),
+                )
+        console.print(table)
+    for one in configurations:
+        for line in sentences(one):
+            console.print(f"{one.configuration.key}: {line}", markup=False, soft_wrap=True)
+
+
+def sentences(one: Accumulated) -> list[str]:
+    """What is known of the deadline, and what the fitted tail says of what was never seen."""
+    found, deadline = one.exceedance, text.duration(one.exceedance.deadline_us)
+    bound = f"at most {found.upper_bound:.2g} with {found.confidence:.0%} confidence"
+    seen = f"{text.count(found.exceeded)} of {text.count(found.count)} reached {deadline}"
+    lost = f"; {text.count(one.lost)} more were lost and are in no number" if one.lost else ""
+    lines = [f"{seen}; the probability is {bound}{lost}"]
+    if isinstance(one.tail, Refusal):
+        lines.append(f"no estimate beyond what was seen: {one.tail.reason}")
+        return lines
+    words = f"fitted tail above {one.tail.threshold_us:g} µs (p = {one.tail.p_value:.2g})"
+    levels = ", ".join(
+        f"{rare:g} at {text.duration(one.tail.level(rare))}" for rare in one.rare(one.tail)
+    )
+    estimate = one.estimate()
+    if estimate is not None:
+        words += f": {deadline} is reached with a probability of {estimate:.2g}"
+    lines.append(f"{words}; {levels}")
+    return lines

@@ -1,0 +1,346 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the report shows, as plain data: the templates only lay it out.
+
+A *measurement* is what was measured (stack, kind, transport, payload, …); its *variants* differ
+only in scheduling, so they share charts. A variant is one key of the run, its repetitions pooled.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from takt.documents.units import format_duration, format_period
+from takt.measure.report import charts, pool
+from takt.measure.report.own import OwnTable, jitter_bins, own_tables
+from takt.measure.report.settings import SettingRow, setting_rows
+from takt.measure.results.model import Cell, Extreme, Note, Run, Statistics, Status
+from takt.pages import text
+
+KINDS = {
+    "wakeup": (
+        "Timer wake-up",
+        "How long after its programmed time a sleeping thread runs again.",
+    ),
+    "timer-oneshot": (
+        "One-shot timer",
+        "How long after its timeout a timer calls back.",
+    ),
+    "timer-cyclic": (
+        "Cyclic timer",
+        "How long after the start plus whole periods a timer calls back.",
+    ),
+    "pingpong": ("Round trip", "From sending a message until the reply to it is back."),
+    "pubsub": ("Publish to subscribe", "From publishing a message until a subscriber takes it."),
+}
+
+
+@dataclass(frozen=True)
+class RankedSample:
+    """One of the highest or lowest samples of a variant."""
+
+    repetition: int
+    extreme: Extreme
+
+
+@dataclass
+class Variant:
+    """One key: the repetitions of a measurement under one scheduling setting."""
+
+    key: str
+    anchor: str
+    scheduling: str
+    colour: int
+    cells: list[Cell]
+    statistics: Statistics | None = None  # pooled; None where nothing can be pooled
+    highest: list[RankedSample] = field(default_factory=list)
+    lowest: list[RankedSample] = field(default_factory=list)
+    unreadable: list[str] = field(default_factory=list)  # what kept samples from being read
+
+    def total(self, name: str) -> int:
+        """Sum a counter of the cells."""
+        return sum(getattr(cell, name) for cell in self.cells)
+
+    @property
+    def steal_seconds(self) -> float:
+        """CPU time that the hypervisor took, all repetitions."""
+        return sum(cell.steal_seconds for cell in self.cells)
+
+    @property
+    def state(self) -> str:
+        """Say how many repetitions are complete, where not all are."""
+        complete = sum(cell.status is Status.complete for cell in self.cells)
+        if complete == len(self.cells):
+            return ""
+        return f"{complete} of {len(self.cells)} repetitions complete"
+
+
+@dataclass
+class Measurement:
+    """Variants that differ only in scheduling, with the charts that they share."""
+
+    anchor: str
+    title: str
+    kind: str
+    deadline_us: float
+    period_us: float
+    variants: list[Variant]
+    own: list[OwnTable] = field(default_factory=list)
+    charts: dict[str, charts.Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A table of the report: all measurements of one kind on one scale."""
+
+    name: str
+    title: str
+    meaning: str
+    measurements: list[Measurement]
+    scale: Scale
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A logarithmic axis in µs, for the bars in a table."""
+
+    low: float
+    high: float
+
+    def place(self, value: float) -> float:
+        """Where a value lies, in percent of the width."""
+        share = math.log(max(value, self.low) / self.low) / math.log(self.high / self.low)
+        return round(100 * min(max(share, 0.0), 1.0), 2)
+
+    @property
+    def ticks(self) -> list[float]:
+        """Powers of ten inside the axis."""
+        first = math.ceil(math.log10(self.low) - 1e-9)
+        return [10.0**power for power in range(first, math.floor(math.log10(self.high) + 1e-9) + 1)]
+
+
+@dataclass(frozen=True)
+class Unfinished:
+    """Cells that ended alike before their end."""
+
+    cells: list[str]
+    status: str
+    error: Note | None
+    samples: int
+
+    @property
+    def count(self) -> int:
+        """How many cells these are."""
+        return len(self.cells)
+
+
+@dataclass(frozen=True)
+class Page:
+    """The whole report."""
+
+    run: Run
+    kinds: list[Kind]
+    settings: list[SettingRow]
+    unfinished: list[Unfinished]
+
+    @property
+    def measurements(self) -> list[Measurement]:
+        """All measurements in the order of the tables."""
+        return [measurement for kind in self.kinds for measurement in kind.measurements]
+
+    @property
+    def variants(self) -> list[Variant]:
+        """All variants in the order of the tables."""
+        return [variant for measurement in self.measurements for variant in measurement.variants]
+
+    @property
+    def chart_data(self) -> dict[str, charts.Json]:
+        """The charts' data by the id of their element."""
+        return {
+            name: chart
+            for measurement in self.measurements
+            for name, chart in measurement.charts.items()
+        }
+
+
+def build(folder: Path, run: Run) -> Page:
+    """Collect what the report shows; samples that cannot be read are said, not fatal."""
+    by_measurement: dict[tuple[Any, ...], dict[str, list[Cell]]] = {}
+    for cell in run.cells:
+        by_measurement.setdefault(_identity(cell), {}).setdefault(cell.key, []).append(cell)
+    ordered = [by_measurement[identity] for identity in sorted(by_measurement, key=_rank)]
+    measurements = [
+        _measurement(folder, number, by_key) for number, by_key in enumerate(ordered, 1)
+    ]
+    names = [*KINDS, *sorted({one.kind for one in measurements} - set(KINDS))]
+    kinds = []
+    for name in names:
+        chosen = [one for one in measurements if one.kind == name]
+        if chosen:
+            title, meaning = KINDS.get(name, (name, ""))
+            kinds.append(Kind(name, title, meaning, chosen, _scale(chosen)))
+    page = Page(run, kinds, [], _unfinished(run.cells))
+    for measurement in page.measurements:
+        for variant in measurement.variants:
+            page.settings.extend(setting_rows(measurement.title, variant.cells))
+    return page
+
+
+def _unfinished(cells: list[Cell]) -> list[Unfinished]:
+    alike: dict[str, list[Cell]] = {}
+    for cell in cells:
+        if cell.status is not Status.complete:
+            reason = cell.error.model_dump_json() if cell.error else ""
+            alike.setdefault(cell.status.value + reason, []).append(cell)
+    return [
+        Unfinished(
+            [cell.id for cell in group],
+            group[0].status.value,
+            group[0].error,
+            sum(cell.count for cell in group),
+        )
+        for group in alike.values()
+    ]
+
+
+def _identity(cell: Cell) -> tuple[Any, ...]:
+    """All that was asked except scheduling."""
+    return (
+        cell.stack,
+        cell.kind,
+        cell.transport,
+        cell.payload_bytes,
+        cell.period_us,
+        cell.samples_asked,
+        cell.deadline_us,
+        cell.subscribers,
+        cell.reliability,
+        cell.depth,
+        cell.wait,
+        cell.load,
+        cell.talkers,
+        cell.talker_period_us,
+        cell.start_delay_us,
+    )
+
+
+def _rank(identity: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Put the machine's own limits before the stacks above it, whatever the order of the run."""
+    stack, _, transport, *rest = identity
+    stacks, transports = list(text.STACKS), list(text.TRANSPORTS)
+    return (
+        stacks.index(stack) if stack in stacks else len(stacks),
+        stack,
+        transports.index(transport) if transport in transports else len(transports),
+        transport,
+        *rest,
+    )
+
+
+def _title(cell: Cell) -> str:
+    parts = [
+        text.STACKS.get(cell.stack, cell.stack),
+        text.TRANSPORTS.get(cell.transport, cell.transport),
+    ]
+    if cell.payload_bytes:
+        parts.append(text.bytes_(cell.payload_bytes))
+    if cell.subscribers > 1:
+        parts.append(f"{cell.subscribers} subscribers")
+    if cell.kind not in {"wakeup", "pingpong"}:
+        pace = round(cell.period_us * 1000)
+        parts.append((format_duration if cell.kind == "timer-oneshot" else format_period)(pace))
+    if cell.wait != "idle":
+        parts.append("waiting busily")
+    if cell.talkers:
+        parts.append(f"{cell.talkers} other pairs at {1e6 / cell.talker_period_us:g} Hz")
+    if cell.load != "none":
+        parts.append(f"with {cell.load.upper()} load")
+    return " · ".join(parts)
+
+
+def _measurement(folder: Path, number: int, by_key: dict[str, list[Cell]]) -> Measurement:
+    first = next(iter(by_key.values()))[0]
+    measurement = Measurement(
+        f"m{number}", _title(first), first.kind, first.deadline_us, first.period_us, []
+    )
+    jitters = []
+    named_bins = []
+    normal_first = sorted(by_key.items(), key=lambda item: item[1][0].policy != "other")
+    colours = _colours([cells[0].policy for _, cells in normal_first])
+    for place, (key, cells) in enumerate(normal_first):
+        cells.sort(key=lambda cell: cell.repetition)
+        one = cells[0]
+        variant = Variant(
+            key=key,
+            anchor=f"m{number}-v{place + 1}",
+            scheduling=text.scheduling(one.policy, one.priority, one.cpu),
+            colour=colours[place],
+            cells=cells,
+        )
+        measurement.variants.append(variant)
+        found = pool.read(folder, cells)
+        variant.unreadable = found.unreadable
+        variant.statistics = pool.statistics(found, cells)
+        _rank_extremes(variant)
+        if variant.statistics and found.summary.latency.count:
+            bins = charts.bins_of(found.latency)
+            named_bins.append(
+                (variant.scheduling, variant.colour, bins, variant.statistics.latency)
+            )
+            measurement.charts[f"{variant.anchor}-time"] = charts.over_time(
+                found.repetitions, variant.scheduling, variant.colour, measurement.deadline_us
+            )
+        if jitter := jitter_bins(folder, variant.cells):
+            jitters.append((variant.scheduling, variant.colour, *jitter))
+    measurement.own = own_tables(measurement.variants)
+    if jitters:
+        measurement.charts[f"m{number}-jitter"] = charts.jitter(jitters)
+    if named_bins:
+        measurement.charts[f"m{number}-histogram"] = charts.histogram(
+            [(name, colour, bins) for name, colour, bins, _ in named_bins]
+        )
+        measurement.charts[f"m{number}-tail"] = charts.tail(named_bins)
+    return measurement
+
+
+def _colours(policies: list[str]) -> list[int]:
+    """Give the first normal variant colour 0 and the first real-time one 1, here and everywhere."""
+    free = iter(range(2, 2 + len(policies)))
+    reserved = {True: 0, False: 1}
+    return [
+        reserved.pop(normal) if normal in reserved else next(free)
+        for normal in (policy == "other" for policy in policies)
+    ]
+
+
+def _rank_extremes(variant: Variant) -> None:
+    """Finds the highest and lowest samples of all repetitions."""
+    measured = [cell for cell in variant.cells if cell.statistics]
+    for name, sign in (("highest", -1), ("lowest", 1)):
+        ranked = [
+            RankedSample(cell.repetition, extreme)
+            for cell in measured
+            if cell.statistics
+            for extreme in getattr(cell.statistics, name)
+        ]
+        ranked.sort(key=lambda sample, sign=sign: sign * sample.extreme.us)  # type: ignore[misc]
+        setattr(variant, name, ranked[:10])
+
+
+def _scale(measurements: list[Measurement]) -> Scale:
+    values = [
+        value
+        for measurement in measurements
+        for variant in measurement.variants
+        if variant.statistics
+        for value in (
+            variant.statistics.latency.min_us,
+            variant.statistics.latency.max_us,
+            measurement.deadline_us,
+        )
+        if value > 0
+    ]
+    low, high = min(values, default=1.0), max(values, default=1000.0)
+    return Scale(low * 0.85, max(high * 1.15, low * 2))

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What only one kind of measurement has: a timer's own report, its jitter, single subscribers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from takt.errors import TaktError
+from takt.measure.results import histogram
+from takt.measure.results.model import Cell, Percentiles
+from takt.pages import text
+
+Int64 = NDArray[np.int64]
+
+_RANGE = ("Min", "Mean", "p50", "p99", "p99.9", "Max")
+
+
+@dataclass(frozen=True)
+class OwnTable:
+    """A table of words; the first column names the row."""
+
+    title: str
+    meaning: str
+    heads: Sequence[str]
+    rows: list[list[str]]
+
+
+class Measured(Protocol):
+    """A variant, as far as it is looked at here."""
+
+    scheduling: str
+    cells: list[Cell]
+
+
+def own_tables(variants: Sequence[Measured]) -> list[OwnTable]:
+    """The tables of a measurement; none for the kinds that have nothing of their own."""
+    made = [_one_shot(variants), *_cyclic(variants), _subscribers(variants)]
+    return [table for table in made if table.rows]
+
+
+def jitter_bins(folder: Path, cells: Sequence[Cell]) -> tuple[Int64, Int64] | None:
+    """The jitter of a cyclic timer, all repetitions together; None where there is none."""
+    parts = []
+    for cell in cells:
+        if cell.kind == "timer-cyclic" and cell.histogram:
+            try:
+                parts.append(histogram.read(folder / cell.histogram))
+            except (OSError, TaktError):
+                continue  # removed or damaged: the samples' own charts say so
+    parts = [part for part in parts if len(part[0])]
+    return histogram.merged(parts) if parts else None
+
+
+def _one_shot(variants: Sequence[Measured]) -> OwnTable:
+    rows = []
+    for name, cell in _cells(variants):
+        own = cell.statistics.one_shot if cell.statistics else None
+        if own is None or cell.statistics is None:
+            continue
+        rows.append([f"{name}, measured", *_range(cell.statistics.latency)])
+        if own.reported and own.difference:
+            rows.append([f"{name}, reported", *_range(own.reported)])
+            rows.append([f"{name}, difference", *_range(own.difference)])
+        if own.never_fired:
+            said = f"{text.count(own.never_fired)} of {text.count(cell.sent)} never fired"
+            rows.append([f"{name}: {said}", *[""] * len(_RANGE)])
+    return OwnTable(
+        "Measured and reported",
+        "in µs. What the timer itself says of its latency; difference: reported − measured.",
+        ("Series", *_RANGE),
+        rows,
+    )
+
+
+def _cyclic(variants: Sequence[Measured]) -> list[OwnTable]:
+    ranges, rates = [], []
+    for name, cell in _cells(variants):
+        own = cell.statistics.cyclic if cell.statistics else None
+        if own is None:
+            continue
+        ranges.append([f"{name}, jitter", *_range(own.jitter)])
+        ranges.append([f"{name}, drift", *_range(own.drift)])
+        first = ", ".join(text.microseconds(value) for value in own.first_two_us)
+        rate = f"{own.rate_hz:.6g} Hz"
+        passed = text.count(own.expiries - own.callbacks)
+        rates.append([name, f"{own.negative_share:.1%}", first, rate, passed])
+    return [
+        OwnTable(
+            "Jitter and drift",
+            "in µs. Jitter: interval between two calls − period. Drift: time of the call − the "
+            "whole periods since the first one.",
+            ("Series", *_RANGE),
+            ranges,
+        ),
+        OwnTable(
+            "Rate",
+            "The first two intervals are in no other number of the jitter.",
+            ("Series", "Negative jitter", "First two µs", "Rate kept", "Expiries passed over"),
+            rates,
+        ),
+    ]
+
+
+def _subscribers(variants: Sequence[Measured]) -> OwnTable:
+    rows = []
+    for name, cell in _cells(variants):
+        found = cell.statistics.subscribers if cell.statistics else []
+        for number, one in enumerate(found if len(found) > 1 else [], 1):
+            counts = (one.count, one.lost, one.duplicated, one.out_of_order)
+            values = _range(one.latency) if one.latency else [text.ABSENT] * len(_RANGE)
+            row = [f"{name}, {number}", *map(text.count, counts), text.microseconds(one.first_us)]
+            rows.append([*row, *values])
+    return OwnTable(
+        "Subscribers",
+        "in µs, each for itself; the first message is in no other number.",
+        ("Subscriber", "Received", "Lost", "Twice", "Reordered", "First", *_RANGE),
+        rows,
+    )
+
+
+def _cells(variants: Sequence[Measured]) -> list[tuple[str, Cell]]:
+    """Each cell with a name: its scheduling, and its repetition where there are several."""
+    return [
+        (one.scheduling + (f", r{cell.repetition}" if len(one.cells) > 1 else ""), cell)
+        for one in variants
+        for cell in one.cells
+    ]
+
+
+def _range(found: Percentiles) -> list[str]:
+    values = (
+        found.min_us, found.mean_us, found.p50_us, found.p99_us, found.p999_us, found.max_us,
+    )  # fmt: skip
+    return [text.microseconds(value) for value in values]

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run folders: making, finding, reading, and writing them so that a kill loses nothing."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from takt.documents.reading import DOCUMENT_BYTES, read_bytes
+from takt.documents.writing import write_text
+from takt.errors import TaktError
+from takt.measure.results.model import SCHEMA_VERSION, Run
+from takt.processes.scratch import DOCUMENT
+
+RESULTS = Path("results")
+
+
+def create_default(name: str, started: datetime, parent: Path = RESULTS) -> Path:
+    """Makes ``results/<name>-<UTC time>``, made distinct where two runs start in one second."""
+    base = f"{name}-{started:%Y%m%dT%H%M%SZ}"
+    folder, number = parent / base, 2
+    while True:
+        try:
+            folder.mkdir(parents=True)
+        except FileExistsError:
+            folder, number = parent / f"{base}-{number}", number + 1
+        except OSError as error:
+            raise _cannot_make(folder, error) from None
+        else:
+            return folder
+
+
+def create(folder: Path) -> Path:
+    """Makes a run folder; one that holds a run already is an error."""
+    if (folder / DOCUMENT).exists():
+        raise TaktError(
+            "there is a run in this folder already",
+            where=str(folder),
+            remedy=f"take another one, or go on with it: takt run --resume {folder}",
+        )
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _cannot_make(folder, error) from None
+    return folder
+
+
+def read(folder: Path) -> Run:
+    """Reads the run in a folder (or of a ``run.json``); raises TaktError where there is none."""
+    document = folder if folder.is_file() else folder / DOCUMENT
+    try:
+        content = read_bytes(document, most=DOCUMENT_BYTES)
+    except FileNotFoundError:
+        raise TaktError(
+            "there is no run here",
+            where=str(document),
+            remedy="give the folder that takt run or takt measure printed",
+        ) from None
+    try:
+        run = Run.model_validate_json(content)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        fault = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+    else:
+        if run.schema_version == SCHEMA_VERSION:
+            return run
+        fault = f"schema_version: {run.schema_version}"
+    raise TaktError(
+        f"this is no run.json of version {SCHEMA_VERSION}: {fault}",
+        where=str(document),
+        remedy="it was written by another version of the tool, or changed by hand",
+    )
+
+
+def write(run: Run, folder: Path) -> None:
+    """Replaces ``run.json`` in one step: after a kill the old or the new one is there."""
+    write_text(folder / DOCUMENT, run.model_dump_json(indent=1) + "\n")
+
+
+def _cannot_make(folder: Path, error: OSError) -> TaktError:
+    return TaktError(
+        f"the results folder cannot be made: {error.strerror}",
+        where=str(folder),
+        remedy="name a folder that you may write to: --out FOLDER",
+    )
+
+
+def find_runs(parent: Path = RESULTS) -> list[Path]:
+    """The run folders directly below a folder, the oldest first (by their names)."""
+    return sorted(document.parent for document in parent.glob(f"*/{DOCUMENT}"))

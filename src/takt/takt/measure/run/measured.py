@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From the recordings of a cell to its Parquet files and its numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from takt.measure.results import histogram
+from takt.measure.results.model import Cell, Note, Status
+from takt.measure.run import samples
+from takt.measure.run.samples import BadRecording, Recording
+from takt.measure.statistics.series import Batch, series_of
+from takt.measure.statistics.subscribers import Listener
+from takt.measure.statistics.summary import Summary
+from takt.measure.statistics.timers import Calls, OneShots
+from takt.processes.recording import SUFFIX
+
+FOLDER = "samples"
+
+
+def add_measured(cell: Cell, recorded: list[Path], folder: Path, *, reports: bool = False) -> None:
+    """Stores the recordings below ``folder`` and puts counts and statistics into the cell.
+
+    ``reports``: the timer that was measured says itself how late it was.
+    """
+    recordings = []
+    cell.samples = []
+    for path in recorded:
+        try:
+            recording = samples.read(path)
+        except BadRecording as error:
+            cell.status = Status.failed
+            cell.error = cell.error or Note(what="a recording cannot be read", why=str(error))
+            continue
+        recordings.append(recording)
+        if len(recording.records):
+            cell.samples.append(keep(recording, path, folder))
+        if recording.dropped:
+            why = f"{recording.dropped} samples came after the recording was full"
+            cell.notes.append(Note(what="samples dropped", why=why))
+    add_recordings(cell, recordings, folder, reports=reports)
+    if not cell.count and cell.status is Status.complete:
+        cell.status = Status.failed
+        why = f"{cell.sent} were sent" if cell.sent else "nothing was sent"
+        cell.error = Note(what="no sample came", why=why, fix="see the notes of the cell")
+
+
+def add_recordings(cell: Cell, recordings: list[Recording], folder: Path, *, reports: bool) -> None:
+    """Puts counts and statistics into the cell, and writes its histogram below ``folder``."""
+    found = _Found(cell, reports=reports)
+    for recording in recordings:
+        found.listeners.append(Listener())
+        for batch in recording.batches():
+            found.add(batch)
+    _count(cell, found)
+    _summarise(cell, found)
+    _write_histogram(cell, found, folder)
+
+
+def keep(recording: Recording, path: Path, folder: Path, suffix: str = "") -> str:
+    """Stores one recording as Parquet; returns its name relative to the run folder."""
+    name = f"{FOLDER}/{path.name.removesuffix(SUFFIX)}{suffix}.parquet"
+    samples.store(recording, folder / name)
+    return name
+
+
+class _Found:
+    """What the recordings of a cell amount to; they are gone through once, in batches."""
+
+    def __init__(self, cell: Cell, *, reports: bool) -> None:
+        self._kind, self._since_intended = cell.kind, cell.since_intended
+        self.summary = Summary(cell.deadline_us)
+        self.listeners: list[Listener] = []  # one a recording
+        self.one_shots = OneShots(reports=reports)
+        self.calls = Calls(round(cell.period_us * 1000))
+        self.bins = histogram.Bins()  # of the jitter of a cyclic timer, else of the latency
+
+    def add(self, batch: Batch) -> None:
+        """Takes in the next rows of the last recording."""
+        series = series_of(batch, since_intended=self._since_intended)
+        self.summary.add(series)
+        self.listeners[-1].add(batch, series if self._kind == "pubsub" else None)
+        if self._kind == "timer-oneshot":
+            self.one_shots.add(batch)
+        cyclic = self._kind == "timer-cyclic"
+        self.bins.add(self.calls.add(batch) if cyclic else series.latency_ns)
+
+
+def _count(cell: Cell, found: _Found) -> None:
+    """Counts from the records where we have them, from the probes' words where we have not.
+
+    ``count`` is what was received, the first sample included.
+    """
+    arrived = [one.arrivals for one in found.listeners]
+    distinct = sum(one.distinct() for one in arrived)
+    said = cell.probes
+    cell.count = sum(one.count for one in arrived)
+    cell.duplicated = max(sum(one.duplicated for one in said), cell.count - distinct)
+    cell.out_of_order = max(
+        sum(one.out_of_order for one in said), sum(one.out_of_order for one in arrived)
+    )
+    if cell.kind == "pubsub":
+        publishers = [one.sent for one in said if one.role in {"publisher", "both"}]
+        reached = max((one.reached for one in arrived), default=0)
+        cell.sent = publishers[0] if publishers else reached
+        cell.lost = max(0, cell.sent * cell.subscribers - distinct)
+    else:
+        recorded = sum(one.count + one.lost for one in arrived)
+        cell.sent = max((one.sent for one in said), default=recorded)
+        cell.lost = max(
+            max((one.lost for one in said), default=0), sum(one.lost for one in arrived)
+        )
+
+
+def _summarise(cell: Cell, found: _Found) -> None:
+    cell.p50_us = cell.p99_us = cell.p999_us = cell.max_us = None
+    statistics = cell.statistics = found.summary.statistics()
+    if statistics is None:
+        return
+    if cell.kind == "timer-oneshot":
+        statistics.one_shot = found.one_shots.result()
+    elif cell.kind == "timer-cyclic":
+        statistics.cyclic = found.calls.result()
+    elif cell.kind == "pubsub":
+        heard = [one.duplicated for one in cell.probes if one.role != "publisher"]
+        heard += [0] * (len(found.listeners) - len(heard))  # of those that wrote no result
+        statistics.subscribers = [
+            one.result(cell.sent, duplicated)
+            for one, duplicated in zip(found.listeners, heard, strict=False)
+        ]
+    latency = statistics.latency
+    cell.p50_us, cell.p99_us = latency.p50_us, latency.p99_us
+    cell.p999_us, cell.max_us = latency.p999_us, latency.max_us
+
+
+def _write_histogram(cell: Cell, found: _Found, folder: Path) -> None:
+    """Writes the plain-text histogram beside the Parquet files."""
+    cell.histogram = None
+    if not len(found.bins.values):
+        return
+    cyclic = cell.kind == "timer-cyclic"
+    what = "jitter (interval between two callbacks - period)" if cyclic else "latency"
+    name, values = f"{FOLDER}/{cell.id}.histogram.txt", found.bins.counts.sum()
+    heading = [
+        f"{cell.id}: {what}",
+        f"{values} values, {cell.lost} lost; without what is set apart at the start",
+        f"started {cell.started:%Y-%m-%dT%H:%M:%SZ}" if cell.started else "",
+    ]
+    (folder / FOLDER).mkdir(parents=True, exist_ok=True)
+    histogram.write(folder / name, found.bins, heading)
+    cell.histogram = name

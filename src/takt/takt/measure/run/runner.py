@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a plan cell by cell, so that whatever happens, what was measured is kept.
+
+After every cell: its Parquet files first, then ``run.json``, then the raw recordings go. A kill
+between any two of these steps leaves at least one whole copy of every sample.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Protocol
+
+from takt import __version__
+from takt.doctor.finding import Finding
+from takt.documents import writing
+from takt.errors import Failure, TaktError
+from takt.measure.experiment.model import Experiment, normalised
+from takt.measure.experiment.plan import Plan
+from takt.measure.results import store
+from takt.measure.results.model import Cell, Note, Run, Status, Verdict
+from takt.measure.run import cell as one_cell
+from takt.measure.run import samples
+from takt.measure.run.measured import FOLDER, keep
+from takt.processes import recording, ros1, scratch
+from takt.processes.domain import own_domain
+from takt.processes.leftovers import Journal
+from takt.processes.scratch import Scratch
+from takt.processes.signals import stopping
+from takt.processes.stacks import Stacks
+from takt.processes.supervision import Limits, Stop
+
+
+class Watcher(Protocol):
+    """What a display of the progress is told."""
+
+    def begin(self, cell: Cell, done: int, of: int) -> None:
+        """A cell starts."""
+
+    def advance(self, cell: Cell, recorded: int) -> None:
+        """A cell has recorded so many samples."""
+
+    def finish(self, cell: Cell) -> None:
+        """A cell has ended."""
+
+    def stopping(self) -> None:
+        """A signal has asked the run to stop."""
+
+
+@dataclass
+class Machine:
+    """What is known of the machine before the run; given in, so that tests can do without."""
+
+    fingerprint: dict[str, object] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+
+
+def new_run(
+    experiment: Experiment, plan: Plan, machine: Machine, started: datetime | None = None
+) -> Run:
+    """The run of a plan, nothing measured yet."""
+    return Run(
+        name=experiment.name,
+        status=Status.pending,
+        started=started or datetime.now(timezone.utc),
+        seed=plan.seed,
+        experiment=normalised(experiment),
+        machine=machine.fingerprint,
+        versions={"takt": __version__},
+        doctor=machine.findings,
+        cells=plan.cells,
+    )
+
+
+def execute(
+    run: Run,
+    folder: Path,
+    stacks: Stacks,
+    watcher: Watcher,
+    *,
+    stop: Stop | None = None,
+    limits: Limits | None = None,
+    judge: Callable[[Run], Verdict] | None = None,
+    memory: Path = scratch.MEMORY,
+) -> Run:
+    """Measures every cell that is not complete; returns the run as it stands in ``run.json``.
+
+    Raises Failure where there is no space left; what was measured stays, and can be resumed.
+    """
+    stop = stop or Stop()
+    try:
+        lock = scratch.open_for(folder, memory)
+    except OSError as error:
+        raise _cannot_write(error, folder) from error
+    try:
+        with (
+            own_domain() as domain,
+            _surroundings(run, lock.folder) as surroundings,
+            stopping(stop, watcher.stopping),
+        ):
+            context = one_cell.Context(
+                lock,
+                folder,
+                domain,
+                Journal(lock.folder, memory),
+                stop,
+                limits or Limits(),
+                surroundings,
+            )
+            _prepare(run, folder, lock)
+            _measure_all(run, stacks, context, watcher)
+            run.status = _status(run)
+            run.ended = datetime.now(timezone.utc)
+            if judge is not None and run.status is not Status.pending:
+                run.verdict = judge(run)
+            store.write(run, folder)
+    except OSError as error:
+        raise _cannot_write(error, folder) from error
+    finally:
+        lock.release(keep=bool(_recordings(lock)))
+    return run
+
+
+def reopen(folder: Path, experiment: Experiment | None, seed: int | None) -> Run:
+    """The run to resume; raises TaktError where something else is asked for than it holds."""
+    run = store.read(folder)
+    remedy = "resume with what the run was started with, or start a new run"
+    if experiment is not None and normalised(experiment) != run.experiment:
+        asked = normalised(experiment)
+        differing = sorted(
+            key
+            for key in asked.keys() | run.experiment.keys()
+            if asked.get(key) != run.experiment.get(key)
+        )
+        text = f"the experiment is not the one of this run: {', '.join(differing)} differ"
+        raise TaktError(text, where=str(folder), remedy=remedy)
+    if seed is not None and seed != run.seed:
+        text = f"the seed of this run is {run.seed}, not {seed}"
+        raise TaktError(text, where=str(folder), remedy=remedy)
+    return run
+
+
+def _measure_all(run: Run, stacks: Stacks, context: one_cell.Context, watcher: Watcher) -> None:
+    for index, cell in enumerate(run.cells):
+        if cell.status is Status.complete:
+            continue
+        if context.stop.requested:
+            return
+        watcher.begin(cell, index, len(run.cells))
+
+        def advance(recorded: int, cell: Cell = cell) -> None:
+            watcher.advance(cell, recorded)
+
+        if cell.stack not in stacks:
+            raise stacks.missing(cell.stack, str(context.folder))
+        measured, recorded = one_cell.measure(cell, stacks[cell.stack], context, advance)
+        run.cells[index] = measured
+        for result in measured.probes:
+            run.versions.update(result.versions)
+        store.write(run, context.folder)
+        if not context.stop.at_once:
+            for path in recorded:
+                path.unlink(missing_ok=True)
+        watcher.finish(measured)
+
+
+@contextlib.contextmanager
+def _surroundings(run: Run, folder: Path) -> Iterator[dict[str, dict[str, str]]]:
+    """What the stacks of a run need around them, as environment by stack; ended with the run."""
+    stacks = {cell.stack for cell in run.cells if cell.status is not Status.complete}
+    if ros1.STACK not in stacks:
+        yield {}
+        return
+    with ros1.master(folder) as environment:
+        yield {ros1.STACK: environment}
+
+
+def _prepare(run: Run, folder: Path, lock: Scratch) -> None:
+    """Takes over what earlier attempts left, and puts the run on record before the first cell.
+
+    No ``samples/<recording>.parquet`` is left of a cell that will be measured, so one that is
+    found later is always the stored form of the recording of that name.
+    """
+    recordings = _recordings(lock)
+    for path in recordings:
+        _recover(path, run, folder)
+    for cell in run.cells:
+        if cell.status is not Status.complete:
+            _set_aside(cell, folder)
+    run.status = Status.partial
+    run.ended = None
+    store.write(run, folder)
+    for path in recordings:
+        path.unlink()
+
+
+def _recover(path: Path, run: Run, folder: Path) -> None:
+    """Stores the recording of a killed attempt, unless that was done before the kill."""
+    stem = path.name.removesuffix(recording.SUFFIX)
+    if (folder / FOLDER / f"{stem}.parquet").exists():
+        return
+    try:
+        keep(samples.read(path), path, folder)
+    except samples.BadRecording as error:
+        for cell in run.cells:
+            if stem == cell.id or stem.startswith(f"{cell.id}-s"):
+                cell.notes.append(Note(what="a killed attempt is not readable", why=str(error)))
+
+
+def _set_aside(cell: Cell, folder: Path) -> None:
+    """Makes room for a new attempt: what an earlier one stored gets a name of its own."""
+    place = folder / FOLDER
+    for path in [place / f"{cell.id}.parquet", *place.glob(f"{cell.id}-s*.parquet")]:
+        if path.exists() and ".attempt" not in path.name:
+            path.rename(_free_name(path))
+    attempts = {*place.glob(f"{cell.id}.attempt*"), *place.glob(f"{cell.id}-s*.attempt*")}
+    cell.earlier_attempts = sorted(f"{FOLDER}/{path.name}" for path in attempts)
+    cell.samples = []
+    cell.status = Status.pending
+
+
+def _free_name(path: Path) -> Path:
+    """``x.attempt1.parquet`` for ``x.parquet``, the first number that is free."""
+    number = 1
+    while (free := path.with_name(f"{path.stem}.attempt{number}.parquet")).exists():
+        number += 1
+    return free
+
+
+def _recordings(lock: Scratch) -> list[Path]:
+    return scratch.recordings(lock.folder) + scratch.recordings(lock.run_folder / scratch.ON_DISK)
+
+
+def _status(run: Run) -> Status:
+    states = {cell.status for cell in run.cells}
+    if states & {Status.pending, Status.partial}:
+        return Status.partial
+    return Status.failed if Status.failed in states else Status.complete
+
+
+def _cannot_write(error: OSError, folder: Path) -> TaktError:
+    what = f"the run cannot go on: {error}"
+    if writing.is_full(error):
+        file = error.filename or folder
+        what = f"no space left while writing {file}: {writing.no_space(Path(file))}"
+    remedy = f"mend that, then go on with: takt run --resume {folder}"
+    return Failure(what, where=str(folder), remedy=remedy)

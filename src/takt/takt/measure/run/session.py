@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From an experiment to a finished run: the one way that all commands measure."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+
+from takt.measure.experiment.file import Source
+from takt.measure.experiment.model import Experiment
+from takt.measure.experiment.plan import Plan, plan, this_machine
+from takt.measure.results import store
+from takt.measure.results.model import Run, Status, Verdict
+from takt.measure.run import runner
+from takt.processes import stacks
+from takt.processes.supervision import Limits
+
+
+@dataclass(frozen=True)
+class Session:
+    """A run in its folder, ready to be measured."""
+
+    run: Run
+    folder: Path
+    stacks: stacks.Stacks
+
+
+def make_plan(experiment: Experiment, source: Source, seed: int | None = None) -> Plan:
+    """Plans for this machine and what is installed; without a seed, one is drawn."""
+    if seed is None:
+        seed = experiment.seed
+    if seed is None:
+        seed = secrets.randbelow(2**31)
+    return plan(experiment, source, stacks.find(), this_machine(), seed)
+
+
+def start(experiment: Experiment, planned: Plan, out: Path | None = None) -> Session:
+    """Makes the folder of a new run and looks at the machine."""
+    from takt import doctor
+
+    started = datetime.now(timezone.utc)
+    machine = runner.Machine(doctor.fingerprint(), doctor.findings())
+    folder = store.create(out) if out else store.create_default(experiment.name, started)
+    return Session(runner.new_run(experiment, planned, machine, started), folder, stacks.find())
+
+
+def resume(folder: Path, experiment: Experiment | None = None, seed: int | None = None) -> Session:
+    """Opens an earlier run again, to measure what is not complete."""
+    return Session(runner.reopen(folder, experiment, seed), folder, stacks.find())
+
+
+def remaining(session: Session) -> Plan:
+    """What a resumed run has still to measure."""
+    cells = [cell for cell in session.run.cells if cell.status is not Status.complete]
+    return Plan(session.run.seed, cells, [])
+
+
+def measure(
+    session: Session,
+    watcher: runner.Watcher,
+    limits: Limits | None = None,
+    judged_by: Callable[[Run], Verdict] | None = None,
+) -> Run:
+    """Measures what is not complete; Ctrl-C ends it early with what was measured."""
+    return runner.execute(
+        session.run,
+        session.folder,
+        session.stacks,
+        watcher,
+        limits=limits,
+        judge=judged_by or judge,
+    )
+
+
+def judge(run: Run) -> Verdict:
+    """Whether the run itself worked; what its numbers are good for is for ``takt check``."""
+    of = len(run.cells)
+    failed = [cell for cell in run.cells if cell.status is Status.failed]
+    complete = [cell for cell in run.cells if cell.status is Status.complete]
+    reasons = [f"{cell.id}: {cell.error.what}" for cell in failed if cell.error]
+    if failed:
+        return Verdict(level="bad", headline=f"{len(failed)} of {of} cells failed", reasons=reasons)
+    if len(complete) < of:
+        headline = f"stopped with {len(complete)} of {of} cells measured"
+        return Verdict(level="unknown", headline=headline, reasons=[])
+    late = [
+        f"{cell.id}: {cell.statistics.exceedance.exceeded} of {cell.statistics.exceedance.count} "
+        f"responses after {cell.deadline_us / 1000:g} ms"
+        for cell in complete
+        if cell.statistics and cell.statistics.exceedance.exceeded
+    ]
+    late += [f"{cell.id}: {cell.lost} lost" for cell in complete if cell.lost]
+    headline = ("the cell is measured" if of == 1 else f"all {of} cells are measured") + (
+        ", with late or lost samples" if late else ", every deadline met"
+    )
+    return Verdict(level="fair" if late else "good", headline=headline, reasons=late)

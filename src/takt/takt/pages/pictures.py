@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pictures as files: histograms with a logarithmic count, and many runs behind each other.
+
+As the figures of Sticha 2014: values in µs on a linear axis, how often each occurred on a
+logarithmic one (4.1 to 4.5), and one such histogram a run in the third dimension (5.2 to 5.4). They
+are drawn from histograms of whole microseconds, never from samples, so their size is bounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from takt.documents.writing import replacing
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Int64 = NDArray[np.int64]
+
+MOST_BINS = 600  # of one histogram in a picture
+FLOOR = 0.1  # where nothing occurred, as in the thesis's figures
+SUFFIXES = (".png", ".svg")
+_COLOURS = ("#0a7d8c", "#c96a12", "#6b4fc8", "#2f8f3a", "#b83280", "#4a6785")
+
+
+@dataclass(frozen=True)
+class Counts:
+    """One histogram: whole µs, ascending, and how often each occurred."""
+
+    name: str
+    value_us: Int64
+    count: Int64
+
+
+def histogram(file: Path, title: str, series: Sequence[Counts], axis: str) -> list[Path]:
+    """Draws histograms over each other; writes ``file`` as PNG and SVG, returns the paths."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 4.5), layout="constrained")
+    axes = figure.add_subplot()
+    _draw(axes, series)
+    axes.set(title=title, xlabel=axis, ylabel="how often")
+    return _save(figure, file)
+
+
+def panels(file: Path, named: Sequence[tuple[str, Sequence[Counts], str]]) -> list[Path]:
+    """Draws one histogram below the other: title, series and axis of each."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 3.2 * len(named)), layout="constrained")
+    for place, (title, series, axis) in enumerate(named, 1):
+        axes = figure.add_subplot(len(named), 1, place)
+        _draw(axes, series)
+        axes.set(title=title, xlabel=axis, ylabel="how often")
+    return _save(figure, file)
+
+
+def long_term(file: Path, title: str, runs: Sequence[Counts], axis: str) -> list[Path]:
+    """Draws one histogram a run behind the other: value, run, and count on a logarithmic axis.
+
+    Where positive values span more than two powers of ten, their axis is logarithmic, too.
+    """
+    from matplotlib.collections import PolyCollection
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
+
+    figure = Figure(figsize=(9, 5.6))
+    figure.subplots_adjust(left=0, right=1, bottom=0.02, top=0.98)
+    axes = figure.add_subplot(projection="3d")
+    low = min(int(run.value_us[0]) for run in runs)
+    high = max(int(run.value_us[-1]) for run in runs) + 1
+    logarithmic = wants_logarithm(low, high)
+    shapes = []
+    most = 1
+    base = float(np.log10(FLOOR))
+    for run in runs:
+        edges, counts = (log_binned if logarithmic else binned)(run, low, high)
+        most = max(most, int(counts.max()))
+        x = np.repeat(np.log10(edges) if logarithmic else edges, 2)[1:-1]
+        z = np.repeat(np.log10(np.maximum(counts, FLOOR)), 2)
+        shapes.append([(x[0], base), *zip(x.tolist(), z.tolist(), strict=True), (x[-1], base)])
+    colours = [_COLOURS[place % len(_COLOURS)] for place in range(len(runs))]
+    drawn = PolyCollection(
+        shapes, facecolors=colours, edgecolors=colours, alpha=0.55, linewidths=0.4
+    )
+    axes.add_collection3d(drawn, zs=np.arange(1, len(runs) + 1), zdir="y")
+    top = np.ceil(np.log10(most) + 0.05)
+    left, right = (np.log10(low), np.log10(high)) if logarithmic else (low, high)
+    axes.set(xlim=(left, right), ylim=(0, len(runs) + 1), zlim=(base, top))
+    axes.set_title(title, y=0.99)
+    axes.set_xlabel(axis, labelpad=14)
+    axes.set_ylabel("run", labelpad=8)
+    axes.set_zlabel("how often", labelpad=6)
+    if logarithmic:
+        powers = np.arange(np.ceil(left), right)
+        axes.set_xticks(powers, [f"{10**power:g}" for power in powers])
+    else:
+        axes.xaxis.set_major_locator(MaxNLocator(7))
+    axes.yaxis.set_major_locator(MaxNLocator(8, integer=True))
+    powers = np.arange(base, top + 1)
+    axes.set_zticks(powers, [f"$10^{{{int(power)}}}$" for power in powers])
+    axes.view_init(elev=28, azim=-62)
+    axes.set_box_aspect((2.2, 1.4, 1), zoom=1.12)
+    return _save(figure, file)
+
+
+def wants_logarithm(low: int, high: int) -> bool:
+    """Whether values span more than two powers of ten and are positive."""
+    return low > 0 and high / low > 100
+
+
+def log_binned(
+    run: Counts, low: int, high: int, most: int = MOST_BINS // 3
+) -> tuple[NDArray[np.float64], Int64]:
+    """Edges and counts of bins that grow with the value, none below 1 µs; no count is lost."""
+    edges = np.unique(np.round(np.geomspace(low, high, most + 1)))
+    places = np.clip(np.searchsorted(edges, run.value_us, side="right") - 1, 0, len(edges) - 2)
+    counts = np.zeros(len(edges) - 1, dtype=np.int64)
+    np.add.at(counts, places, run.count)
+    return edges, counts
+
+
+def binned(
+    run: Counts, low: int, high: int, most: int = MOST_BINS
+) -> tuple[NDArray[np.float64], Int64]:
+    """Edges and counts of at most ``most`` equal bins of whole µs; no count is lost."""
+    width = max(1, -(-(high - low) // most))
+    number = -(-(high - low) // width)
+    counts = np.zeros(number, dtype=np.int64)
+    np.add.at(counts, (run.value_us - low) // width, run.count)
+    return low + width * np.arange(number + 1, dtype=np.float64), counts
+
+
+def _draw(axes: Axes, series: Sequence[Counts]) -> None:
+    low = min(int(one.value_us[0]) for one in series)
+    high = max(int(one.value_us[-1]) for one in series) + 1
+    for place, one in enumerate(series):
+        edges, counts = binned(one, low, high)
+        colour = _COLOURS[place % len(_COLOURS)]
+        axes.stairs(counts, edges, fill=True, color=colour, alpha=0.45, label=one.name)
+        axes.stairs(counts, edges, color=colour, linewidth=0.8)
+    axes.set_yscale("log")
+    axes.set_ylim(bottom=0.7)
+    axes.grid(alpha=0.3)
+    if len(series) > 1:
+        axes.legend(fontsize="small", loc="upper right")
+
+
+def _save(figure: Figure, file: Path) -> list[Path]:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    written = []
+    for suffix in SUFFIXES:
+        target = file.with_name(file.name + suffix)
+        with replacing(target) as temporary:
+            figure.savefig(temporary, dpi=120, format=suffix[1:])
+        written.append(target)
+    return written

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shared memory that killed probes leave behind.
+
+Fast DDS and cyclictest remove their files in /dev/shm when they end well, not when they are killed.
+While a cell runs we note which of these files our probes use (a journal in the scratch folder, so
+that it outlives the tool); afterwards those that no living process uses are removed. A file that
+was never in a journal of ours is never touched.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Collection, Iterable
+from pathlib import Path
+
+from takt.processes import scratch
+
+JOURNAL = "shared_memory.txt"
+_OURS = re.compile(r"(sem\.)?(fastrtps|fastdds|fast_datasharing)_?[A-Za-z0-9_.-]*|cyclictest[0-9]+")
+# glibc makes a named semaphore under a temporary name, which is what the map of its maker shows; so
+# the semaphore of a port counts as used where the port is.
+_PORT = re.compile(r"((?:fastrtps|fastdds)_port[0-9]+)(?:_el)?")
+_PROC = Path("/proc")
+
+
+class Journal:
+    """The list of the shared-memory files that the probes of a run use."""
+
+    def __init__(self, folder: Path, memory: Path = scratch.MEMORY) -> None:
+        self._path = folder / JOURNAL
+        self._memory = memory
+        self._known = set(_read(self._path))
+
+    def note(self, pids: Iterable[int]) -> None:
+        """Notes what these processes, and those that they started, use now."""
+        used = set[str]()
+        for pid in _with_children(pids):
+            used |= _used_by(pid, self._memory)
+        if new := sorted(used - self._known):
+            with self._path.open("a", encoding="utf-8") as journal:
+                journal.write("".join(f"{name}\n" for name in new))
+            self._known |= used
+
+    def sweep(self) -> list[str]:
+        """Removes what nobody uses any more; returns the names of the removed files."""
+        return _sweep(self._known, self._memory, remove=True)
+
+
+def sweep_dead_runs(memory: Path = scratch.MEMORY) -> list[scratch.Dead]:
+    """Cleans up after killed runs; returns those whose recordings wait for a resume."""
+    waiting = []
+    for dead in scratch.dead_folders(memory):
+        unused(dead.folder, memory, remove=True)
+        if dead.waits:
+            waiting.append(dead)
+        else:
+            dead.remove()
+    return waiting
+
+
+def _with_children(pids: Iterable[int]) -> list[int]:
+    found = list(pids)
+    for pid in found:
+        for task in _PROC.glob(f"{pid}/task/*/children"):
+            with contextlib.suppress(OSError):  # it has ended meanwhile
+                found += map(int, task.read_text(encoding="ascii").split())
+    return found
+
+
+def unused(
+    folder: Path, memory: Path, *, remove: bool, ignoring: Collection[int] = ()
+) -> list[str]:
+    """The files of a scratch folder's journal that nobody uses, but perhaps who is ignored."""
+    return _sweep(_read(folder / JOURNAL), memory, remove=remove, ignoring=ignoring)
+
+
+def _read(journal: Path) -> list[str]:
+    try:
+        lines = journal.read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        return []
+    return [name for name in lines if _OURS.fullmatch(name)]
+
+
+def _sweep(
+    names: Iterable[str], memory: Path, *, remove: bool, ignoring: Collection[int] = ()
+) -> list[str]:
+    there = [name for name in names if (memory / name).exists()]
+    if not there:
+        return []
+    used = set[str]()
+    for entry in _PROC.iterdir():
+        if entry.name.isdecimal() and int(entry.name) not in ignoring:
+            used |= _used_by(int(entry.name), memory)
+    removed = []
+    for name in there:
+        path = memory / name
+        with contextlib.suppress(OSError):
+            if name not in used and path.stat().st_uid == os.geteuid():
+                if remove:
+                    path.unlink()
+                removed.append(name)
+    return removed
+
+
+def _used_by(pid: int, memory: Path) -> set[str]:
+    """Names of the middleware's files that a process maps or holds open (locks are only held)."""
+    prefix = f"{memory}/"
+    paths = set[str]()
+    with contextlib.suppress(OSError):
+        for line in (_PROC / str(pid) / "maps").read_text(errors="replace").splitlines():
+            if prefix in line:
+                paths.add(line[line.index(prefix) :])
+    with contextlib.suppress(OSError):
+        for descriptor in (_PROC / str(pid) / "fd").iterdir():
+            with contextlib.suppress(OSError):
+                paths.add(str(descriptor.readlink()))
+    names = {path.removeprefix(prefix) for path in paths if path.startswith(prefix)}
+    ports = [match[1] for name in names if (match := _PORT.fullmatch(name))]
+    return {name for name in names if _OURS.fullmatch(name)} | {f"sem.{one}_mutex" for one in ports}

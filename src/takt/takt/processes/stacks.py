@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which communication stacks are installed, and what their probes can do."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from takt.errors import Failure, TaktError
+from takt.processes import process
+
+CAPABILITIES_LIMIT_S = 20.0
+PACKAGES = ("takt_probes", "takt_core", "takt_rcl")  # that install programs
+ON_REQUEST = ("ros1", "cyclictest")  # what ``takt setup`` can add
+HOW_TO_GET = (
+    "stacks are built where their libraries are found: ./takt --setup-only builds what this "
+    "machine allows and says what is missing"
+)
+
+
+class Capability(BaseModel):
+    """One way of measuring: docs/reference/probes.md."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    kind: str
+    transport: str
+    roles: list[str]
+    fixed_payload_bytes: int | list[int] | None = None
+    max_payload_bytes: int | None = None
+    waits: list[str] = ["idle"]
+    reports: bool = False  # the timer itself says how late it was
+
+    @property
+    def payloads(self) -> list[int] | None:
+        """The only sizes that it can carry; None: any."""
+        fixed = self.fixed_payload_bytes
+        return [fixed] if isinstance(fixed, int) else fixed
+
+
+class _Answer(BaseModel):
+    stack: str
+    capabilities: list[Capability]
+
+
+@dataclass(frozen=True)
+class Stack:
+    """One installed probe."""
+
+    name: str
+    probe: Path
+    capabilities: list[Capability]
+
+    def transports(self, kind: str) -> list[str]:
+        """The transports of a kind, the default first."""
+        return [one.transport for one in self.capabilities if one.kind == kind]
+
+    def capability(self, kind: str, transport: str) -> Capability | None:
+        """What it can do for this kind over this transport; None: nothing."""
+        for one in self.capabilities:
+            if (one.kind, one.transport) == (kind, transport):
+                return one
+        return None
+
+
+@dataclass
+class Stacks:
+    """All probes below the install prefixes; each is asked for its capabilities once, when used."""
+
+    probes: Mapping[str, Path]
+    _asked: dict[str, Stack] = field(default_factory=dict)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.probes
+
+    def __getitem__(self, name: str) -> Stack:
+        if name not in self._asked:
+            self._asked[name] = _ask(name, self.probes[name])
+        return self._asked[name]
+
+    def missing(self, name: str, where: str) -> TaktError:
+        """The error for a stack that is not there."""
+        there = ", ".join(sorted(self.probes)) or "none"
+        return TaktError(
+            f"the stack {name} is not installed (installed: {there})",
+            where=where,
+            remedy=f"./takt setup {name} installs it" if name in ON_REQUEST else HOW_TO_GET,
+        )
+
+
+def prefixes(environment: Mapping[str, str] = os.environ) -> list[Path]:
+    """Where probes may be installed: TAKT_PREFIX, then what a sourced workspace names."""
+    named = [environment.get("TAKT_PREFIX", "")]
+    named += environment.get("AMENT_PREFIX_PATH", "").split(os.pathsep)
+    return [Path(one) for one in named if one]
+
+
+def find(environment: Mapping[str, str] = os.environ) -> Stacks:
+    """Finds all probes; the first prefix that has one of a name wins."""
+    probes: dict[str, Path] = {}
+    for prefix in prefixes(environment):
+        for probe in sorted((prefix / "lib" / "takt_probes").glob("probe_*")):
+            if os.access(probe, os.X_OK) and probe.is_file():
+                probes.setdefault(probe.name.removeprefix("probe_"), probe.resolve())
+    return Stacks(probes)
+
+
+def program(name: str) -> Path:
+    """The path of another program of Takt's; raises Failure where it was not built."""
+    for prefix in prefixes():
+        for package in PACKAGES:
+            path = prefix / "lib" / package / name
+            if os.access(path, os.X_OK) and path.is_file():
+                return path
+    raise Failure(f"{name} is not installed", remedy="build it: ./takt --setup-only")
+
+
+def _ask(name: str, probe: Path) -> Stack:
+    rebuild = "build it again: ./takt --setup-only"
+    try:
+        done = process.output([probe, "--capabilities"], CAPABILITIES_LIMIT_S)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise Failure(
+            f"the probe of the stack {name} does not start: {error}", remedy=rebuild
+        ) from None
+    if done.returncode:
+        tail = done.stderr.strip()[-500:] or f"exit code {done.returncode}"
+        raise Failure(f"the probe of {name} fails: {tail}", where=str(probe), remedy=rebuild)
+    try:
+        answer = _Answer.model_validate(json.loads(done.stdout))
+    except (ValueError, ValidationError) as error:
+        text = f"the probe of {name} does not speak this tool's language: {error}"
+        raise Failure(text, where=str(probe), remedy=rebuild) from None
+    return Stack(name, probe, answer.capabilities)

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Asks the core."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from takt.documents.reading import read_json
+from takt.documents.units import LONGEST
+from takt.errors import TaktError, shortened
+from takt.schedule.analysis.model import Analysis
+
+REMEDY = ". Remedy: "  # how the core's messages go on
+
+OVERHEADS = (
+    "dispatch",
+    "preemption",
+    "release",
+    "publish",
+    "publish_per_kib",
+    "deliver",
+    "deliver_per_kib",
+)
+
+
+def analyse(flat: dict[str, Any], where: str) -> Analysis:
+    """The analysis of an application in its flat form; ``where`` names it in errors."""
+    import takt_core
+
+    try:
+        document = takt_core.analyse(json.dumps(flat))
+    except ValueError as error:
+        what, _, remedy = str(error).partition(REMEDY)
+        raise TaktError(what, where=where, remedy=remedy.removesuffix(".") or None) from None
+    return Analysis.model_validate(document)
+
+
+def read_overheads(path: Path, key: str = "upper") -> dict[str, int]:
+    """The overheads in a document of ``./takt bench overheads --json``, in ns."""
+    example = "takt bench overheads --json > overheads.json"
+    document = read_json(path, remedy=example)
+    values = document.get(key) if isinstance(document, dict) else None
+    if not isinstance(values, dict):
+        raise TaktError(f"the key {key!r} is missing", where=str(path), remedy=example)
+    unknown = sorted(set(values) - set(OVERHEADS))
+    if unknown:
+        raise TaktError(
+            f"the key {unknown[0]!r} below {key!r} is no overhead",
+            where=str(path),
+            remedy=f"the overheads are {', '.join(OVERHEADS)}, in ns",
+        )
+    for name, value in values.items():
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int | float)
+            or not 0 <= value <= LONGEST
+        ):
+            raise TaktError(
+                f"{key}.{name} is not a time in ns: {shortened(repr(value), 80)}",
+                where=str(path),
+                remedy=example,
+            )
+    return {name: -int(-value // 1) for name, value in values.items()}

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An analysis for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from takt.schedule.analysis.model import Analysis, ScenarioBounds, Verdict
+
+WORDS: dict[Verdict, str] = {
+    "meets": "[green]meets[/]",
+    "not_proved": "[yellow]not proved[/]",
+    "misses": "[bold red]misses[/]",
+}
+
+
+def show(console: Console, analysis: Analysis) -> None:
+    """Prints a table for each scenario, and what has to be known about it."""
+    for scenario in analysis.scenarios:
+        _show_scenario(console, analysis, scenario)
+    if analysis.switches is not None:
+        console.print(
+            f"across switches: {_meets(analysis.switches.meets)}; "
+            f"{'by ' if analysis.switches.meets else ''}{escape(analysis.switches.bound_by)}",
+            soft_wrap=True,
+        )
+    if analysis.overheads is None:
+        console.print(
+            "overheads: left out (measure them: takt bench overheads --json > FILE, then"
+            " --overheads FILE)",
+            soft_wrap=True,
+        )
+    else:
+        parts = ", ".join(
+            f"{name.removesuffix('_us')} {_time(value)}"
+            for name, value in analysis.overheads.items()
+            if value
+        )
+        console.print(f"overheads: {parts}", soft_wrap=True)
+    _show_remarks(console, analysis.remarks[1 if analysis.overheads is None else 0 :])
+
+
+def _show_scenario(console: Console, analysis: Analysis, scenario: ScenarioBounds) -> None:
+    console.print(
+        f"[bold]{escape(analysis.application)}[/], scenario {escape(scenario.name)},"
+        f" policy {scenario.policy}: {WORDS[scenario.verdict]}"
+    )
+    console.print(_callbacks(scenario))
+    methods = dict.fromkeys(each.bound_by for each in scenario.callbacks)
+    for words, equation in map(_method, methods):
+        if equation:
+            console.print(f"{equation}: {escape(words)}", soft_wrap=True)
+    for core in scenario.cores:
+        load = "without bound" if core.utilization is None else f"{core.utilization:.1%}"
+        by = f" by {core.bound_by}" if core.bound_by else ""
+        console.print(f"core {core.cpu}: load {load}, {WORDS[core.verdict]}{by}", soft_wrap=True)
+    for chain in scenario.chains:
+        limit = "" if chain.max_latency_us is None else f" of {_time(chain.max_latency_us)}"
+        verdict = f", {_meets(chain.meets)}" if chain.max_latency_us is not None else ""
+        console.print(
+            f"chain {escape(chain.name)}: latency {_time(chain.latency_us)}{limit}{verdict},"
+            f" reaction {_time(chain.reaction_us)}, data age {_time(chain.age_us)};"
+            f" by {chain.bound_by}",
+            soft_wrap=True,
+        )
+    for age in scenario.ages:
+        console.print(
+            f"age of {escape(age.topic)} at {escape(age.callback)}: {_time(age.age_us)} of"
+            f" {_time(age.max_age_us)}, {_meets(age.meets)}; by {age.bound_by}",
+            soft_wrap=True,
+        )
+    _show_sensitivity(console, scenario)
+    for what, proposal in (
+        ("priorities", scenario.proposals.priorities),
+        ("cores", scenario.proposals.cpus),
+    ):
+        if proposal:
+            names = ", ".join(f"{escape(name)}: {value}" for name, value in proposal.items())
+            console.print(f"every deadline would be met with these {what}: {names}", soft_wrap=True)
+    _show_remarks(console, scenario.remarks)
+    console.print()
+
+
+def _callbacks(scenario: ScenarioBounds) -> Table:
+    table = Table(box=None, pad_edge=False, show_edge=False)
+    several = len(scenario.cores) > 1
+    prioritised = any(each.priority is not None for each in scenario.callbacks)
+    table.add_column("callback", no_wrap=True)
+    if several:
+        table.add_column("core", justify="right")
+    if prioritised:
+        table.add_column("prio", justify="right")
+    waits = any(each.suspension_us for each in scenario.callbacks)
+    for name in ("period", "deadline", "wcet", *(["waits"] if waits else []), "response"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("by", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    for each in scenario.callbacks:
+        row = [escape(each.name)]
+        row += [str(each.cpu)] if several else []
+        row += ["-" if each.priority is None else str(each.priority)] if prioritised else []
+        row += [_time(each.period_us), _time(each.deadline_us), _time(each.wcet_us)]
+        row += [_time(each.suspension_us or None)] if waits else []
+        method, equation = _method(each.bound_by)
+        row += [_time(each.response_us), escape(equation or method), WORDS[each.verdict]]
+        table.add_row(*row)
+    return table
+
+
+def _method(bound_by: str) -> tuple[str, str]:
+    """The method in words and its equation, which docs/reference/analysis.md has."""
+    words, _, numbers = bound_by.partition(", eq. ")
+    number, _, rest = numbers.partition("; ")
+    more, _, second = rest.partition(", eq. ")
+    if not second:
+        return words, f"eq. {number}" if number else ""
+    return f"{words}; {more}", f"eq. {number}, {second}"
+
+
+def _show_sensitivity(console: Console, scenario: ScenarioBounds) -> None:
+    if scenario.sensitivity is None:
+        return
+    factor = scenario.sensitivity.factor
+    if factor is None:
+        console.print("sensitivity: not even far shorter execution times are guaranteed")
+        return
+    worst = min(
+        ((each or 0, name) for name, each in scenario.sensitivity.callbacks.items()),
+        default=None,
+    )
+    tightest = ""
+    if worst and factor >= 1:
+        tightest = f"; the tightest alone is {escape(worst[1])}, by {worst[0]:.3g}"
+    console.print(
+        f"sensitivity: guaranteed up to {factor:.3f} times the execution times{tightest}",
+        soft_wrap=True,
+    )
+
+
+def _show_remarks(console: Console, remarks: Iterable[str]) -> None:
+    for remark in remarks:
+        console.print(f"note: {escape(remark)}", soft_wrap=True)
+
+
+def _meets(meets: bool) -> str:
+    return WORDS["meets" if meets else "not_proved"]
+
+
+def _time(time_us: float | None) -> str:
+    if time_us is None:
+        return "-"
+    if time_us >= 1000:
+        return f"{time_us / 1000:.6g} ms"
+    return f"{time_us:.6g} µs"

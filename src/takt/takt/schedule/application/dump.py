@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the flat form of an application as the app.yaml that people read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from takt.documents.units import format_duration, format_size
+
+Part = dict[str, Any]
+
+
+def app_yaml(document: Part, remark: str) -> str:
+    """The app.yaml of a flat form; what the form leaves out is left out, too."""
+    sizes = {one["name"]: one.get("bytes") for one in document.get("topics", [])}
+    lines = [*(f"# {line}" for line in remark.splitlines()), f"name: {document['name']}"]
+    if "cpus" in document:
+        lines.append(f"cpus: {_list(document['cpus'])}")
+    if "policy" in document:
+        lines.append(f"policy: {document['policy']}")
+    lines += ["nodes:", *_nodes(document["callbacks"], sizes)]
+    written = {topic for one in document["callbacks"] for topic in one.get("writes", [])}
+    topics = [(one["name"], _topic(one, written)) for one in document.get("topics", [])]
+    lines += _block("topics", [(name, keys) for name, keys in topics if keys])
+    lines += _block("chains", [(one["name"], _chain(one)) for one in document.get("chains", [])])
+    timers = {one["name"] for one in document["callbacks"] if not one.get("trigger")}
+    scenarios = document.get("scenarios", [])
+    lines += _block("scenarios", [(one["name"], _scenario(one, timers)) for one in scenarios])
+    if "default_scenario" in document:
+        lines.append(f"default_scenario: {document['default_scenario']}")
+    if document.get("switches"):
+        lines.append("switches:")
+        for one in document["switches"]:
+            keys = {"at": format_duration(one["at"]), "scenario": one["scenario"]}
+            lines.append(f"  - {_mapping(keys)}")
+    if overheads := document.get("overheads"):
+        costs = {key: format_duration(time) for key, time in overheads.items()}
+        lines.append(f"overheads: {_mapping(costs)}")
+    return "\n".join(lines) + "\n"
+
+
+def _nodes(callbacks: list[Part], sizes: dict[str, int | None]) -> Iterator[str]:
+    nodes: dict[str, dict[str, str]] = {}
+    for callback in callbacks:
+        node, name = callback["name"].split(".")
+        nodes.setdefault(node, {})[name] = _mapping(_callback(callback, sizes))
+    for node, texts in nodes.items():
+        if len(texts) == 1:
+            yield f"  {node}: {_mapping(texts)}"
+        else:
+            yield f"  {node}:"
+            yield from (f"    {name}: {text}" for name, text in texts.items())
+
+
+def _callback(callback: Part, sizes: dict[str, int | None]) -> dict[str, str]:
+    keys: dict[str, str] = {}
+    if callback.get("trigger"):
+        keys["on"] = callback["trigger"]
+        keys |= _times(callback, "period")
+    else:
+        keys["timer"] = format_duration(callback["period"])
+    keys |= _times(callback, "offset")
+    keys |= _execution(callback["execution"])
+    keys |= _times(callback, "suspension", "jitter")
+    keys |= _rest(callback, sizes, callback.get("period") if "on" not in keys else None)
+    if callback.get("group"):
+        keys["group"] = callback["group"]
+    if callback.get("cpu", -1) >= 0:
+        keys["cpu"] = str(callback["cpu"])
+    return keys
+
+
+def _rest(part: Part, sizes: dict[str, int | None], period: int | None) -> dict[str, str]:
+    """What callbacks and changes of them share."""
+    keys = {"priority": str(part["priority"])} if part.get("priority") else {}
+    if part.get("deadline") and part["deadline"] != period:
+        keys |= _times(part, "deadline")
+    keys |= _times(part, "budget")
+    if "overrun" in part:
+        keys["overrun"] = part["overrun"]
+    if "active" in part:
+        keys["active"] = str(part["active"]).lower()
+    if reads := part.get("reads"):
+        ages = {one["topic"]: _mapping(_times(one, "max_age")) for one in reads}
+        limited = any(one.get("max_age") for one in reads)
+        keys["reads"] = _mapping(ages) if limited else _list(ages)
+    if writes := part.get("writes"):
+        written = {topic: sizes.get(topic) for topic in writes}
+        sized = [size for size in written.values() if size is not None]
+        if len(sized) == len(written):
+            texts = {topic: format_size(size or 0) for topic, size in written.items()}
+            keys["writes"] = _mapping(texts)
+        else:
+            keys["writes"] = _list(written)
+    return keys
+
+
+def _execution(execution: Part) -> dict[str, str]:
+    """A constant, a range, a normal distribution, or else what was observed."""
+    worst: int = execution["worst"]
+    best: int = execution.get("best", worst)
+    quantiles = execution.get("quantiles", [worst])
+    if "mean" in execution:
+        order = ("best", "mean", "deviation", "worst")
+        return {"execution": _mapping({key: format_duration(execution[key]) for key in order})}
+    if quantiles == [worst] and best == worst:
+        return {"wcet": format_duration(worst)}
+    if quantiles == [best, worst]:
+        texts = {"best": format_duration(best), "worst": format_duration(worst)}
+        return {"execution": _mapping(texts)}
+    samples = {"samples": _list(map(format_duration, quantiles))}
+    if best != quantiles[0]:
+        samples = {"best": format_duration(best), **samples}
+    declared = {"wcet": format_duration(worst)} if worst != quantiles[-1] else {}
+    return declared | {"execution": _mapping(samples)}
+
+
+def _topic(topic: Part, written: set[str]) -> dict[str, str]:
+    keys = {}
+    if "bytes" in topic and topic["name"] not in written:
+        keys["size"] = format_size(topic["bytes"])
+    if "depth" in topic:
+        keys["depth"] = str(topic["depth"])
+    if "reliable" in topic:
+        keys["reliability"] = "reliable" if topic["reliable"] else "best_effort"
+    if topic.get("external"):
+        keys["external_period"] = format_duration(topic.get("external_period", 0))
+    return keys
+
+
+def _chain(chain: Part) -> dict[str, str]:
+    return {"callbacks": _list(chain["callbacks"]), **_times(chain, "max_latency")}
+
+
+def _scenario(scenario: Part, timers: set[str]) -> dict[str, str]:
+    policy = {"policy": scenario["policy"]} if "policy" in scenario else {}
+    changes = scenario.get("tasks", [])
+    return policy | {one["task"]: _mapping(_change(one, timers)) for one in changes}
+
+
+def _change(change: Part, timers: set[str]) -> dict[str, str]:
+    keys = {}
+    if "period" in change:
+        name = "timer" if change["task"] in timers else "period"
+        keys[name] = format_duration(change["period"])
+    keys |= _times(change, "offset")
+    if "expected_execution" in change:
+        keys["wcet"] = format_duration(change["expected_execution"])
+    return keys | _rest(change, {}, None)
+
+
+def _block(key: str, parts: list[tuple[str, dict[str, str]]]) -> list[str]:
+    return [f"{key}:", *(f"  {name}: {_mapping(keys)}" for name, keys in parts)] if parts else []
+
+
+def _times(part: Part, *keys: str) -> dict[str, str]:
+    return {key: format_duration(part[key]) for key in keys if part.get(key)}
+
+
+def _mapping(texts: dict[str, str]) -> str:
+    return f"{{{', '.join(f'{key}: {text}' for key, text in texts.items())}}}"
+
+
+def _list(items: Any) -> str:
+    return f"[{', '.join(map(str, items))}]"

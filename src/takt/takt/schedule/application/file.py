@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads an app.yaml; every error names the file, the line, the key and what is allowed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from takt.documents import yaml_file
+from takt.documents.units import format_size
+from takt.documents.yaml_file import Form, Location, Source
+from takt.errors import TaktError
+from takt.schedule.application.model import Application, Timing
+
+FORM = Form(
+    "an application",
+    Application,
+    keys="nodes",
+    example="examples/docking.app.yaml",
+    reference="docs/reference/application.schema.json",
+)
+
+
+def load_application(path: Path) -> Application:
+    """Reads and checks a file; raises TaktError with all of its faults."""
+    application, source = yaml_file.load(path, FORM)
+    if application.name is None:
+        application = application.model_copy(update={"name": _name_of(path)})
+    application._source = source  # noqa: SLF001 - the reader is the one who knows
+    _check_sizes(application, source)
+    _check_changes(application, source)
+    _check_chains(application, source)
+    return application
+
+
+@contextmanager
+def located(application: Application) -> Iterator[None]:
+    """Gives what the core refuses about an application the line that it is about."""
+    try:
+        yield
+    except TaktError as error:
+        if error.where == str(application.file):
+            error.where = application.where(error.what)
+        raise
+
+
+def _name_of(path: Path) -> str:
+    name = path.name.removesuffix(".yaml").removesuffix(".app")
+    return re.sub(r"^(?=[0-9])|[^A-Za-z0-9_]", "_", name)
+
+
+def _check_sizes(application: Application, source: Source) -> None:
+    """A topic has one size, wherever it is written."""
+    sizes: dict[str, tuple[int, Location]] = {
+        name: (topic.size, ("topics", name, "size"))
+        for name, topic in application.topics.items()
+        if topic.size is not None
+    }
+    for place, timing in _timings(application):
+        for topic, size in timing.writes.items():
+            if size is None:
+                continue
+            other, there = sizes.setdefault(topic, (size, (*place, "writes", topic)))
+            if other != size:
+                raise TaktError(
+                    f"topic {topic} has messages of {format_size(size)} here and of"
+                    f" {format_size(other)} at {source.where(there)}",
+                    where=source.where((*place, "writes", topic)),
+                    remedy="give its size once, below topics",
+                )
+
+
+def _check_changes(application: Application, source: Source) -> None:
+    """A scenario cannot make a timer of a subscription."""
+    for name, scenario in application.scenarios.items():
+        for callback, change in scenario.changes.items():
+            target = application.callbacks.get(callback)
+            if target is None:
+                raise TaktError(
+                    f"scenario {name} changes {callback}, which is no callback",
+                    where=source.where(("scenarios", name, callback)),
+                    remedy=f"the callbacks are {', '.join(application.callbacks)}",
+                )
+            if change.timer is not None and target.on is not None:
+                raise TaktError(
+                    f"{callback} is released by topic {target.on}, not by a timer",
+                    where=source.where(("scenarios", name, callback, "timer")),
+                    remedy="change its period, the least distance of two messages",
+                )
+
+
+def _check_chains(application: Application, source: Source) -> None:
+    for name, chain in application.chains.items():
+        for place, callback in enumerate(chain.callbacks):
+            if callback not in application.callbacks:
+                raise TaktError(
+                    f"chain {name} goes through {callback}, which is no callback",
+                    where=source.where(("chains", name, "callbacks", place)),
+                    remedy=f"the callbacks are {', '.join(application.callbacks)}",
+                )
+
+
+def _timings(application: Application) -> list[tuple[Location, Timing]]:
+    found: list[tuple[Location, Timing]] = [
+        (("nodes", node, name), callback)
+        for node, callbacks in application.nodes.items()
+        for name, callback in callbacks.items()
+    ]
+    for name, scenario in application.scenarios.items():
+        found += [(("scenarios", name, task), change) for task, change in scenario.changes.items()]
+    return found

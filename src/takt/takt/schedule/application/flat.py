@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The flat form of an application: what the core parses (takt/application/parse.hpp).
+
+Only what the app.yaml says is in it; the core knows the defaults.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from takt.schedule.application.model import Application, Callback, Timing, Topic
+
+VERSION = 1
+
+
+def flat(application: Application) -> dict[str, Any]:
+    """The flat form, with all times in ns and all sizes in bytes."""
+    return {
+        "version": VERSION,
+        "name": application.name or "application",
+        **_given(policy=application.policy, cpus=application.cpus),
+        "callbacks": [
+            _callback(node, f"{node}.{name}", callback)
+            for node, callbacks in application.nodes.items()
+            for name, callback in callbacks.items()
+        ],
+        "topics": [_topic(name, topic, size) for name, topic, size in _topics(application)],
+        "chains": [
+            {"name": name, "callbacks": chain.callbacks, **_given(max_latency=chain.max_latency)}
+            for name, chain in application.chains.items()
+        ],
+        "scenarios": [
+            {
+                "name": name,
+                **_given(policy=scenario.policy),
+                "tasks": [_change(task, change) for task, change in scenario.changes.items()],
+            }
+            for name, scenario in application.scenarios.items()
+        ],
+        **_given(default_scenario=application.default_scenario),
+        "switches": [{"at": one.at, "scenario": one.scenario} for one in application.switches],
+        # Not as the model writes them: there they have units.
+        "overheads": _given(**dict(application.overheads)) if application.overheads else {},
+    }
+
+
+def _given(**keys: Any) -> dict[str, Any]:
+    return {key: value for key, value in keys.items() if value is not None}
+
+
+def _timing(timing: Timing) -> dict[str, Any]:
+    return _given(
+        period=timing.period if timing.timer is None else timing.timer,
+        offset=timing.offset,
+        deadline=timing.deadline,
+        priority=timing.priority,
+        budget=timing.budget,
+        overrun=timing.overrun,
+        active=timing.active,
+        reads=[
+            {"topic": topic, **_given(max_age=read.max_age)} for topic, read in timing.reads.items()
+        ],
+        writes=list(timing.writes),
+    )
+
+
+def _callback(node: str, name: str, callback: Callback) -> dict[str, Any]:
+    return {
+        "name": name,
+        "node": node,
+        "kind": "timer" if callback.on is None else "message",
+        **_given(trigger=callback.on),
+        **_timing(callback),
+        "execution": _execution(callback),
+        **_given(
+            group=callback.group,
+            jitter=callback.jitter,
+            suspension=callback.suspension,
+            cpu=callback.cpu,
+        ),
+    }
+
+
+def _execution(callback: Callback) -> dict[str, Any]:
+    if callback.execution is None:
+        return {"best": callback.wcet, "worst": callback.wcet, "quantiles": [callback.wcet]}
+    best, worst = callback.execution.bounds
+    if callback.wcet is not None:  # declared, whatever was observed
+        worst = callback.wcet
+    return {"best": best, "worst": worst, "quantiles": callback.execution.quantiles()}
+
+
+def _change(task: str, change: Timing) -> dict[str, Any]:
+    return {"task": task, **_given(expected_execution=change.wcet), **_timing(change)}
+
+
+def _topics(application: Application) -> Iterator[tuple[str, Topic, int | None]]:
+    """All topics: those that are declared, and those that only callbacks name."""
+    sizes: dict[str, int | None] = dict.fromkeys(application.topics)
+    timings: list[Timing] = list(application.callbacks.values())
+    for scenario in application.scenarios.values():
+        timings += scenario.changes.values()
+    for timing in timings:
+        sizes.update((topic, None) for topic in timing.reads if topic not in sizes)
+        if isinstance(timing, Callback) and timing.on is not None:
+            sizes.setdefault(timing.on, None)
+        for written, size in timing.writes.items():
+            sizes[written] = sizes.get(written) if size is None else size
+    for name, size in sizes.items():
+        topic = application.topics.get(name, Topic())
+        yield name, topic, topic.size if size is None else size
+
+
+def _topic(name: str, topic: Topic, size: int | None) -> dict[str, Any]:
+    return {
+        "name": name,
+        **_given(bytes=size, depth=topic.depth),
+        **({"reliable": topic.reliability == "reliable"} if topic.reliability else {}),
+        **_given(external_period=topic.external_period),
+        **({"external": True} if topic.external_period is not None else {}),
+    }

@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The app.yaml: one description of an application that is analysed, simulated and executed.
+
+Durations are ns and sizes bytes here; in the file they carry their units. None means that the core
+chooses its default. Whether the callbacks make sense together is for the core to decide.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    model_validator,
+)
+
+from takt.documents.quantities import Duration, Period, Size, Strict
+from takt.documents.units import format_duration
+from takt.documents.yaml_file import Location, Source
+from takt.schedule.application.execution_time import Execution
+
+
+def _above_zero(value: int) -> int:
+    if value == 0:
+        raise ValueError("it must be above 0")
+    return value
+
+
+Identifier = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=100)]
+TopicName = Annotated[str, Field(pattern=r"^[A-Za-z_/~][A-Za-z0-9_/]*$", max_length=200)]
+Policy = Annotated[
+    str,
+    Field(
+        examples=["fp", "rm", "dm", "edf", "np-fp", "np-edf", "p-rm", "cw-edf"],
+        description="fp, rm, dm, edf, np-fp, np-edf, p-rm or cw-edf",
+    ),
+]
+Cpu = Annotated[int, Field(ge=0, strict=True)]
+Priority = Annotated[int, Field(ge=1, le=98, strict=True)]
+Deadline = Annotated[Duration, AfterValidator(_above_zero)]
+Overrun = Literal["skip", "queue_one", "catch_up"]
+
+
+def _named(value: Any) -> Any:
+    """A list of names as a mapping of names to nothing; a mapping may leave its values out."""
+    if isinstance(value, str):
+        return {value: None}
+    if isinstance(value, list) and all(isinstance(name, str) for name in value):
+        if len(set(value)) < len(value):
+            raise ValueError("a name is there twice")
+        return dict.fromkeys(value)
+    return value
+
+
+class Read(Strict):
+    """What a callback asks of the data that it reads."""
+
+    max_age: Duration | None = Field(None, description="oldest data that it may use")
+
+
+def _reads(value: Any) -> Any:
+    named = _named(value)
+    return {n: r or {} for n, r in named.items()} if isinstance(named, dict) else named
+
+
+def _allow_list(schema: dict[str, Any]) -> None:
+    names = {"type": "array", "items": {"type": "string"}}
+    mapping = {key: schema.pop(key) for key in list(schema) if key not in {"description", "title"}}
+    mapping.pop("default", None)
+    schema["anyOf"] = [names, *mapping.pop("anyOf", [mapping])]
+
+
+Reads = Annotated[
+    dict[TopicName, Read], BeforeValidator(_reads), Field(json_schema_extra=_allow_list)
+]
+Writes = Annotated[
+    dict[TopicName, Size | None],
+    BeforeValidator(_named),
+    Field(json_schema_extra=_allow_list),
+]
+
+
+class Timing(Strict):
+    """What both a callback and a scenario's change of it may say."""
+
+    timer: Period | None = Field(None, description="released every so often")
+    period: Duration | None = Field(
+        None, description="with on: the least distance of two messages that matter"
+    )
+    offset: Duration | None = Field(None, description="first release after the start; default: 0s")
+    deadline: Deadline | None = Field(None, description="after the release; default: the period")
+    priority: Priority | None = Field(None, description="98 is the highest")
+    wcet: Duration | None = Field(
+        None, description="declared worst case of the execution; default: that of execution"
+    )
+    budget: Duration | None = Field(None, description="CPU time of one job; default: not watched")
+    overrun: Overrun | None = Field(
+        None, description="what happens to a release while the job before it runs; default: skip"
+    )
+    active: bool | None = Field(None, strict=True, description="default: true")
+    reads: Reads = Field({}, description="topics delivered before it runs")
+    writes: Writes = Field({}, description="topics that it publishes, with the size of a message")
+
+    @model_validator(mode="after")
+    def _one_period(self) -> Timing:
+        if self.timer is not None and self.period is not None:
+            raise ValueError("timer is its period already: leave out period")
+        return self
+
+
+class Callback(Timing):
+    """One callback of a node: a timer's, or a subscription's."""
+
+    on: TopicName | None = Field(None, description="released by the messages of this topic")
+    execution: Execution | None = Field(None, description="default: constant, of length wcet")
+    group: str | None = Field(None, description="at most one callback of a group runs at a time")
+    jitter: Duration | None = Field(
+        None, description="longest time from a release to its being noticed; default: 0s"
+    )
+    suspension: Duration | None = Field(
+        None,
+        description="longest time that one job sleeps or waits for a device in all, while others"
+        " run; default: it never waits, or its waiting is part of wcet",
+    )
+    cpu: Cpu | None = Field(None, description="one of cpus; default: chosen by the partitioning")
+
+    @model_validator(mode="after")
+    def _whole(self) -> Callback:
+        if (self.timer is None) == (self.on is None):
+            raise ValueError(
+                "a callback has either timer (its period) or on (the topic that releases it)"
+            )
+        if self.execution is None and self.wcet is None:
+            raise ValueError("how long does it compute? Give wcet or execution")
+        if self.execution is not None and self.wcet is not None:
+            worst = self.execution.bounds[1]
+            if self.wcet < worst:
+                raise ValueError(
+                    f"its wcet of {format_duration(self.wcet)} is below what its execution takes:"
+                    f" {format_duration(worst)}"
+                )
+        return self
+
+
+class Topic(Strict):
+    """A topic and its quality of service."""
+
+    size: Size | None = Field(None, description="of one message; may stand in writes instead")
+    depth: Annotated[int, Field(ge=1, le=10_000, strict=True)] | None = Field(
+        None, description="messages kept; default: 1"
+    )
+    reliability: Literal["reliable", "best_effort"] | None = Field(
+        None, description="default: reliable"
+    )
+    external_period: Duration | None = Field(
+        None, description="published from outside, this often (0s: it is not known how often)"
+    )
+
+
+class Chain(Strict):
+    """A path of data: each callback reads what the one before it writes."""
+
+    callbacks: Annotated[list[str], Field(min_length=1)]
+    max_latency: Duration | None = Field(
+        None, description="from a release of the first to the end of the last"
+    )
+
+
+class Scenario(Strict):
+    """Changes of callbacks, by their names (node.callback), and the policy while they hold."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+    __pydantic_extra__: dict[str, Timing]
+
+    policy: Policy | None = None
+
+    @property
+    def changes(self) -> dict[str, Timing]:
+        """What changes of which callback."""
+        return self.__pydantic_extra__
+
+
+class Switch(Strict):
+    """A change of the scenario while the application is simulated or executed."""
+
+    at: Duration
+    scenario: str
+
+
+class Overheads(Strict):
+    """CPU time that executor and middleware take; what is left out counts as none."""
+
+    dispatch: Duration | None = Field(None, description="per job")
+    preemption: Duration | None = Field(None, description="per preemption")
+    release: Duration | None = Field(None, description="per release")
+    publish: Duration | None = Field(None, description="per message written")
+    publish_per_kib: Duration | None = None
+    deliver: Duration | None = Field(None, description="per message read")
+    deliver_per_kib: Duration | None = None
+
+
+class Application(Strict):
+    """A whole app.yaml."""
+
+    name: Identifier | None = Field(None, description="default: the name of the file")
+    description: str = ""
+    cpus: Annotated[list[Cpu], Field(min_length=1)] | None = Field(None, description="default: [0]")
+    policy: Policy | None = Field(None, description="default: fp")
+    nodes: Annotated[dict[Identifier, dict[Identifier, Callback]], Field(min_length=1)]
+    topics: dict[TopicName, Topic] = Field({})
+    chains: dict[Identifier, Chain] = Field({})
+    scenarios: dict[Identifier, Scenario] = Field({})
+    default_scenario: str | None = Field(None, description="default: the first one")
+    switches: list[Switch] = Field([])
+    overheads: Overheads | None = None
+
+    _source: Source = PrivateAttr(default_factory=Source)
+
+    @property
+    def callbacks(self) -> dict[str, Callback]:
+        """All callbacks by their whole names, node.callback, in the order of the file."""
+        return {
+            f"{node}.{name}": callback
+            for node, callbacks in self.nodes.items()
+            for name, callback in callbacks.items()
+        }
+
+    @property
+    def file(self) -> Path | None:
+        """The file that it was read from."""
+        return self._source.file
+
+    def where(self, said: str) -> str:
+        """``file:line`` of the first part that a message of the core names in quotes."""
+        places: dict[str, Location] = {
+            f"{node}.{name}": ("nodes", node, name)
+            for node, callbacks in self.nodes.items()
+            for name in callbacks
+        }
+        for part in ("topics", "chains", "scenarios"):
+            for name in getattr(self, part):
+                places.setdefault(name, (part, name))
+        for name in re.findall(r"'([^']+)'", said):
+            if name in places:
+                return self._source.where(places[name])
+            if name == self.policy:
+                return self._source.where(("policy",))
+        return self._source.where(())

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Spreads cells over Dask workers and hands their rows back as they come.
+
+No more cells are under way than keep the workers busy, so that memory does not grow with their
+number. A cell whose worker dies is tried again; then it is given back as failed.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from takt.errors import TaktError
+from takt.schedule.campaign import cell as work
+from takt.schedule.campaign.model import Campaign, Cell
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+RETRIES = 2
+AHEAD = 3  # cells a worker has: one that it works on, and the next ones
+
+Keep = Callable[[Cell, pa.Table, str | None], None]
+
+
+@contextmanager
+def cluster(scheduler: str | None, workers: int | None) -> Iterator[Client]:
+    """A client of a running scheduler, or of a cluster of processes on this machine."""
+    from distributed import Client, LocalCluster
+
+    if scheduler is not None:
+        try:
+            client = Client(scheduler, timeout="10s")
+        except (OSError, ValueError) as error:
+            raise TaktError(
+                f"there is no Dask scheduler: {error}",
+                where="--scheduler",
+                remedy="start one: dask scheduler; and workers: dask worker tcp://HOST:8786",
+            ) from None
+        with client:
+            yield client
+        return
+    with _deaf_to_interrupts():
+        local = LocalCluster(
+            n_workers=workers or len(os.sched_getaffinity(0)),
+            threads_per_worker=1,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",  # on any free port
+            silence_logs=logging.CRITICAL,  # a cell whose worker died is told by us
+        )
+    with local, Client(local) as client:
+        yield client
+
+
+@contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """Ctrl-C goes to the whole group of processes; those started here leave it to their parent."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def evaluate(client: Client, campaign: Campaign, cells: list[Cell], keep: Keep) -> None:
+    """Evaluates the cells on the workers; `keep` gets each one's rows, and its error if any."""
+    from distributed import as_completed
+
+    # The largest first, so that no worker is left alone with one of them at the end.
+    waiting = iter(sorted(cells, key=lambda one: _size(campaign, one), reverse=True))
+    space = client.scatter(campaign.space, broadcast=True)
+    running: dict[Any, Cell] = {}
+
+    def submit(one: Cell) -> Any:
+        # The cell may be evaluated in an earlier attempt's stead: pure=False gives it its own key.
+        future = client.submit(
+            work.evaluate,
+            space,
+            campaign.seed,
+            one,
+            campaign.do,
+            campaign.overheads,
+            retries=RETRIES,
+            pure=False,
+        )
+        running[future] = one
+        return future
+
+    threads = max(1, sum(client.nthreads().values()))
+    first = [submit(one) for one in islice(waiting, AHEAD * threads)]
+    completed = as_completed(first)
+    for future in completed:
+        one = running.pop(future)
+        error = future.exception()
+        if error is None:
+            keep(one, future.result(), None)
+        else:
+            text = f"{type(error).__name__}: {error}"
+            keep(one, work.failed(campaign.space, campaign.seed, one, text), text)
+        future.release()
+        following = next(waiting, None)
+        if following is not None:
+            completed.add(submit(following))
+
+
+def _size(campaign: Campaign, cell: Cell) -> int:
+    """How much there is to do, roughly: callbacks."""
+    nodes: int | None = campaign.space.combinations[cell.combination].get("nodes")
+    return cell.size * int(nodes or max(campaign.space.drawn["nodes"]))

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The folder of a campaign: what is asked, what is done, what failed; so that it can go on."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+from pyarrow import parquet
+
+from takt.documents.reading import read_json
+from takt.documents.writing import replacing, write_text
+from takt.errors import Failure, TaktError
+from takt.schedule.campaign.model import Campaign, Cell
+
+CAMPAIGN = "campaign.json"
+RESULT = "result.json"
+
+
+class Folder:
+    """Made, or opened again to go on."""
+
+    def __init__(self, path: Path, campaign: Campaign) -> None:
+        self.path = path
+        self.sets = path / "sets"
+        self.executions = path / "executions"
+        self.traces = path / "traces"
+        self.violations = path / "violations"
+        asked = json.loads(json.dumps(campaign.document()))
+        file = path / CAMPAIGN
+        if file.exists():
+            self._same(file, asked)
+        elif path.exists() and (not path.is_dir() or any(path.iterdir())):
+            raise TaktError(
+                "this is there already and no campaign",
+                where=str(path),
+                remedy="name a new folder with --out",
+            )
+        for folder in (path, self.sets, self.executions, self.traces, self.violations):
+            folder.mkdir(parents=True, exist_ok=True)
+        write_json(file, asked)
+        for left in self.sets.glob(".*"):  # a process that was killed while it wrote
+            left.unlink()
+        for table in (*self.sets.glob("*.parquet"), *self.executions.glob("*.parquet")):
+            if not _readable(table):  # a disk that lost its end: it is evaluated again
+                table.unlink()
+
+    @staticmethod
+    def _same(file: Path, asked: dict[str, Any]) -> None:
+        new = "name a new folder with --out, or ask for the same to go on"
+        before = read_json(file, remedy="what was asked for is lost: name a new folder with --out")
+        if not isinstance(before, dict):
+            raise TaktError("this is no campaign", where=str(file), remedy=new)
+        different = sorted(key for key in asked | before if asked.get(key) != before.get(key))
+        if different:
+            raise TaktError(
+                f"the campaign in this folder asked for another {', '.join(different)}",
+                where=str(file),
+                remedy=new,
+            )
+
+    def remaining(self, cells: list[Cell]) -> list[Cell]:
+        """The cells that are not done, or whose evaluation failed."""
+        done = {file.stem for file in self.sets.glob("*.parquet")}
+        again = {file.name.removesuffix(".failed.json") for file in self.sets.glob("*.failed.json")}
+        return [cell for cell in cells if cell.name not in done or cell.name in again]
+
+    def keep(self, cell: Cell, table: pa.Table, error: str | None = None) -> None:
+        """Keeps the rows of a cell, and that it failed if it did."""
+        mark = self.sets / f"{cell.name}.failed.json"
+        if error is not None:
+            write_json(mark, {"error": error, **vars(cell)})
+        write_table(self.sets / f"{cell.name}.parquet", table)
+        if error is None:
+            mark.unlink(missing_ok=True)
+
+
+def _readable(table: Path) -> bool:
+    try:
+        parquet.read_metadata(table)
+    except (OSError, pa.ArrowException):
+        return False
+    return True
+
+
+@contextlib.contextmanager
+def reading_tables(folder: Path) -> Iterator[None]:
+    """What a query finds damaged becomes a Failure."""
+    try:
+        yield
+    except duckdb.Error as error:
+        raise Failure(
+            f"the campaign cannot be read: {error}",
+            where=str(folder),
+            remedy="delete the file that is named; the same command evaluates it again",
+        ) from None
+
+
+def write_table(file: Path, table: pa.Table) -> None:
+    """Nobody ever sees half a file."""
+    with replacing(file) as temporary:
+        parquet.write_table(table, temporary)
+
+
+def write_json(file: Path, document: dict[str, Any]) -> None:
+    """The same for a document."""
+    text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False)
+    write_text(file, text + "\n")

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the analysis guarantees of an application beside what the simulation shows.
+
+The core decides both. Each scenario is held to its own bounds, in runs that stay in it: what is
+said of it is said of the time before a switch. A run with its switches is held to the limits alone,
+and only where the whole application is said to keep them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from takt.documents.units import format_duration
+
+Document = dict[str, Any]
+
+RESPONSE, MISS, EXACT = "response", "miss", "exact"
+LATENCY, REACTION, AGE = "latency", "reaction", "age"
+DATA_AGE, SWITCH = "data age", "switch"
+REACHED = ("fp", "rm", "dm")  # where exact says: by all jobs at their worst, released together
+
+
+@dataclass(frozen=True)
+class Run:
+    """One simulation of an application."""
+
+    document: Document  # the flat form, as it is simulated
+    scenario: str | None  # the only one that is played; None: switches are played
+    execution: str = "worst"
+    seed: int = 1
+
+    @property
+    def options(self) -> str:
+        """How ./takt simulate plays it."""
+        return "" if self.execution == "worst" else f" --execution drawn --seed {self.seed}"
+
+
+@dataclass(frozen=True)
+class Violation:
+    """Something was shown that is guaranteed not to happen."""
+
+    kind: str
+    of: str  # a callback or a chain
+    bound: int  # ns, or how many
+    seen: int
+    run: Run
+
+    @property
+    def text(self) -> str:
+        """In one line."""
+        seen, bound = format_duration(self.seen), format_duration(self.bound)
+        several = self.run.document.get("scenarios") and self.run.scenario is not None
+        scenario = f", scenario {self.run.scenario}" if several else ""
+        if self.kind in {MISS, SWITCH}:
+            said = f"{self.seen} limits broken that are guaranteed"
+        elif self.kind == EXACT:
+            said = f"at most {seen}, though its bound of {bound} is called exact"
+        else:
+            said = f"{seen} is above {bound}"
+        return f"{self.kind} of {self.of}: {said}{scenario}"
+
+
+def runs(document: Document, seed: int) -> Iterator[Run]:
+    """All that are to be simulated: at the worst and, where jobs or releases vary, as drawn."""
+    plays: list[tuple[Document, str | None]] = [(document, first_scenario(document))]
+    if scenarios := [one["name"] for one in document.get("scenarios", [])]:
+        plays = [(alone(document, one), one) for one in scenarios]
+        plays += [(document, None)] if document.get("switches") else []
+    for execution in ("worst", "drawn") if varies(document) else ("worst",):
+        for played, scenario in plays:
+            yield Run(played, scenario, execution, seed)
+
+
+def first_scenario(document: Document) -> str:
+    """The one that it starts with."""
+    scenarios = document.get("scenarios")
+    name: str = document.get("default_scenario", scenarios[0]["name"] if scenarios else "default")
+    return name
+
+
+def alone(document: Document, scenario: str) -> Document:
+    """The application staying in one of its scenarios."""
+    return document | {"default_scenario": scenario, "switches": []}
+
+
+def varies(document: Document) -> bool:
+    """Whether two runs can differ."""
+    return any(
+        one.get("jitter") or one.get("suspension") or len(one["execution"].get("quantiles", ())) > 1
+        for one in document["callbacks"]
+    )
+
+
+def violations(report: Document, run: Run, simulated: Document) -> Iterator[Violation]:
+    """What a run shows against a report of the analysis."""
+    if run.scenario is None:
+        if report["verdict"] == "meets":
+            broken = simulated["misses"] + sum(one["violations"] for one in simulated["chains"])
+            broken += sum(
+                one["age_violations"] - one["without_data"] for one in simulated["callbacks"]
+            )
+            if broken:
+                yield Violation(SWITCH, run.document["name"], 0, broken, run)
+        return
+    scenario = next(one for one in report["scenarios"] if one["name"] == run.scenario)
+    seen = {one["callback"]: one for one in simulated["callbacks"]}
+    for callback in scenario["callbacks"]:
+        yield from _callback(callback, seen[callback["name"]], scenario["policy"], run)
+    for bounds, chain in zip(scenario["chains"], simulated["chains"], strict=True):
+        for kind in (LATENCY, REACTION, AGE):
+            times = chain[kind]
+            if times is not None:
+                yield from _above(kind, bounds["name"], bounds[f"{kind}_us"], times["max_us"], run)
+    for name, bound in _ages(run.document, scenario):
+        times = seen[name]["sample_age"]
+        if times is not None:
+            yield from _above(DATA_AGE, name, bound, times["max_us"], run)
+
+
+def tightness(report: Document, run: Run, simulated: Document) -> float:
+    """The longest simulated response as a share of its bound."""
+    bounds = {
+        callback["name"]: callback["response_us"]
+        for scenario in report["scenarios"]
+        if scenario["name"] == run.scenario
+        for callback in scenario["callbacks"]
+    }
+    return max(
+        (
+            one["worst_response_ns"] / (1000 * bound)
+            for one in simulated["callbacks"]
+            if (bound := bounds.get(one["callback"]))
+        ),
+        default=0.0,
+    )
+
+
+def _callback(bounds: Document, seen: Document, policy: str, run: Run) -> Iterator[Violation]:
+    name, worst = bounds["name"], seen["worst_response_ns"]
+    bound = _ns(bounds["response_us"])
+    if bound is not None and worst > bound:
+        yield Violation(RESPONSE, name, bound, worst, run)
+    elif bounds["verdict"] == "meets" and seen["misses"]:
+        yield Violation(MISS, name, 0, seen["misses"], run)
+    together = run.execution == "worst" and policy in REACHED
+    if bounds["exact"] and together and bound is not None and worst < bound:
+        yield Violation(EXACT, name, bound, worst, run)
+
+
+def _above(
+    kind: str, of: str, bound_us: float | None, seen_us: float, run: Run
+) -> Iterable[Violation]:
+    bound, seen = _ns(bound_us), _ns(seen_us)
+    if bound is not None and seen is not None and seen > bound:
+        yield Violation(kind, of, bound, seen, run)
+
+
+def _ages(document: Document, scenario: Document) -> Iterator[tuple[str, float]]:
+    """Callbacks of which all inputs have a bound of their age: the simulator tells the oldest."""
+    if not scenario["ages"]:
+        return
+    reads_more = {
+        change["task"]
+        for other in document.get("scenarios", [])
+        for change in other.get("tasks", [])
+        if change.get("reads")
+    }
+    for callback in document["callbacks"]:
+        name = callback["name"]
+        if "trigger" in callback or name in reads_more:
+            continue
+        known = {one["topic"]: one["age_us"] for one in scenario["ages"] if one["callback"] == name}
+        topics = [read["topic"] for read in callback.get("reads", [])]
+        bounds = [known.get(topic) for topic in topics]
+        given = [bound for bound in bounds if bound is not None]
+        if given and len(given) == len(bounds):
+            yield name, max(given)
+
+
+def _ns(us: float | None) -> int | None:
+    return None if us is None else round(us * 1000)

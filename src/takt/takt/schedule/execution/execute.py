@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Starts app_runner for a strict time, in a ROS domain of its own, and keeps its trace."""
+
+from __future__ import annotations
+
+import glob
+import json
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from takt.documents.writing import failure, flush
+from takt.errors import Failure, TaktError
+from takt.processes import scratch, stacks, supervision, transport
+from takt.processes.domain import own_domain
+from takt.processes.leftovers import Journal, sweep_dead_runs
+from takt.processes.signals import stopping
+from takt.processes.stolen import steal_seconds
+from takt.processes.supervision import End, Limits, Program, Stop
+from takt.schedule.execution.model import APPROACHES, Execution
+from takt.schedule.trace import file as traces
+
+SUFFIX = ".takttrace"
+RECORDING = ".recording"  # after the name of a trace until it is whole
+RUNNER = "app_runner"
+# Discovery and first touch of the messages, by far the most of it with a process for each node.
+_START_S, _START_S_PER_NODE = 30.0, 1.0
+_NOTE_EVERY_S = 1.0
+_NO_NODE = "cannot create a node"
+_TERM_S = 20.0  # the traces of many processes are merged after the stop
+
+Flat = dict[str, Any]
+
+
+def execute(
+    application: Flat,
+    approach: str,
+    *,
+    trace: Path,
+    duration_s: float = 30.0,
+    policy: str | None = None,
+    seed: int = 1,
+    stop: Stop | None = None,
+    progress: Callable[[float], None] = lambda _: None,
+) -> Execution:
+    """Executes an application in its flat form and writes its trace.
+
+    The duration is strict: it begins with the first release. ``stop``, or Ctrl-C, ends it earlier,
+    and the trace up to then is kept. ``progress`` is told the seconds since the runner started.
+    Raises TaktError for an application or a machine on which this cannot be executed, Failure
+    where it did not work out.
+    """
+    if approach not in APPROACHES:
+        raise TaktError(
+            f"there is no approach {approach!r}", remedy="one of " + ", ".join(APPROACHES)
+        )
+    if policy is not None:
+        application = with_policy(application, policy)
+    if not application["callbacks"]:
+        raise TaktError("the application has no callbacks: there is nothing to execute")
+    _check_cpus(application)
+    program = stacks.program(RUNNER)
+    stop = stop or Stop()
+    folder = trace.parent
+    sweep_dead_runs()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = scratch.open_for(folder, resumable=False)
+    except OSError as error:
+        raise Failure(f"it cannot be written: {error.strerror}", where=str(folder)) from None
+    try:
+        with own_domain() as domain, stopping(stop):
+            run = _Run(lock.folder, Journal(lock.folder), domain, stop, progress)
+            return run.execute(program, application, approach, trace, duration_s, seed)
+    finally:
+        lock.release(keep=False)
+
+
+def with_policy(application: Flat, policy: str) -> Flat:
+    """The application under another policy; its scenarios, too, where they name one."""
+    changed = {**application, "policy": policy}
+    if scenarios := application.get("scenarios"):
+        changed["scenarios"] = [
+            {key: value for key, value in one.items() if key != "policy"} for one in scenarios
+        ]
+    return changed
+
+
+class _Run:
+    """One execution in its scratch folder."""
+
+    def __init__(
+        self,
+        folder: Path,
+        journal: Journal,
+        domain: int,
+        stop: Stop,
+        progress: Callable[[float], None],
+    ) -> None:
+        self._folder = folder
+        self._journal = journal
+        self._domain = domain
+        self._stop = stop
+        self._progress = progress
+
+    def execute(
+        self,
+        program: Path,
+        application: Flat,
+        approach: str,
+        trace: Path,
+        duration_s: float,
+        seed: int,
+    ) -> Execution:
+        """Runs it; no process is left when this returns or raises."""
+        nodes = len({one.get("node") or one["name"] for one in application["callbacks"]})
+        # The trace of an execution before stays until this one has been recorded.
+        recording = trace.with_name(trace.name + RECORDING)
+        if recording.exists() and not trace.exists():  # one that was killed left it
+            recording.replace(trace)
+        _discard(recording)
+        description = self._folder / "application.json"
+        # Without spaces: the trace carries it.
+        description.write_text(json.dumps(application, separators=(",", ":")), encoding="utf-8")
+        profile = self._folder / "profile.xml"
+        payload = max((one.get("bytes", 0) for one in application.get("topics", [])), default=0)
+        profile.write_text(transport.profile("shm", payload, nodes + 1), encoding="utf-8")
+        options: dict[str, object] = {
+            "approach": approach,
+            "duration-ns": round(duration_s * 1e9),
+            "trace": recording.resolve(),
+            "seed": seed,
+        }
+        command = [str(program), str(description)]
+        command += [str(word) for key, value in options.items() for word in (f"--{key}", value)]
+        runner = Program(RUNNER, command, self._folder / "unused", self._folder / "stderr")
+        began, stolen = time.monotonic(), steal_seconds()
+        last_note = 0.0
+
+        def tick(pids: list[int]) -> None:
+            nonlocal last_note
+            now = time.monotonic()
+            if now - last_note > _NOTE_EVERY_S and now - began < _START_S:
+                self._journal.note(pids)
+                last_note = now
+            self._progress(now - began)
+
+        end, _ = supervision.supervise(
+            [runner],
+            transport.environment(profile, self._domain),
+            duration_s + _START_S + nodes * _START_S_PER_NODE,
+            self._stop,
+            Limits(term_s=_TERM_S),
+            tick,
+        )
+        seconds = time.monotonic() - began
+        self._journal.sweep()
+        _raise_failure(end, runner, recording)
+        recorded = traces.read(recording)
+        flush(recording)
+        recording.replace(trace)
+        flush(trace.parent)
+        return Execution(
+            application=str(application.get("name", "")),
+            approach=approach,
+            policy=str(application.get("policy", "fp")) if approach == "takt" else approach,
+            seed=seed,
+            status="stopped" if end is End.stopped else "complete",
+            duration_s=duration_s,
+            seconds=round(seconds, 3),
+            steal_seconds=round(steal_seconds() - stolen, 3),
+            shortfalls=recorded.names.values("shortfall"),
+            trace=trace,
+        )
+
+
+def _raise_failure(end: End, runner: Program, trace: Path) -> None:
+    words = runner.last_words().removeprefix(f"{RUNNER}: ")
+    if end is End.timeout:
+        raise Failure(
+            "the execution did not end in time, and was ended" + (f": {words}" if words else ""),
+            where=str(trace),
+            remedy="the trace up to then is kept; fewer nodes start faster",
+        )
+    if end is End.died and runner.exit_code == 2:
+        _discard(trace)  # nothing was executed
+        raise TaktError(words or "the runner refused the application")
+    if end is End.died:
+        kept = [str(one) for one in (trace, *_parts(trace)) if one.exists()]
+        remedies = [f"what was recorded is there, in {len(kept)} files"] if kept else []
+        if _NO_NODE in words and "SHM" in words:  # Fast DDS does not say what it lacked
+            remedies.insert(0, "free space in /dev/shm (df /dev/shm; ./takt clean)")
+        raise Failure(
+            f"the execution failed: {words or f'{RUNNER} ended with {runner.how_it_ended}'}",
+            where=kept[0] if kept else None,
+            remedy="; ".join(remedies) or None,
+        )
+    if not trace.exists() and _parts(trace):
+        raise Failure(
+            "its processes did not end when they were asked to, and were ended",
+            where=f"{trace}.part*",
+            remedy="what each of them had traced until then is there",
+        )
+    if not trace.exists():
+        raise Failure("it was stopped before it had begun; there is no trace")
+    if error := traces.read(trace).write_error:
+        told = failure(OSError(error, os.strerror(error), str(trace)))
+        raise Failure(
+            f"events of this execution are lost: {told.what}",
+            where=str(trace),
+            remedy="what could be written is there; free space, or name another folder: --out",
+        )
+
+
+def _parts(recording: Path) -> list[Path]:
+    """What the processes of baseline1 have recorded, until it is one trace."""
+    return sorted(recording.parent.glob(f"{glob.escape(recording.name)}.part*"))
+
+
+def _discard(recording: Path) -> None:
+    for one in [recording, *_parts(recording)]:
+        one.unlink(missing_ok=True)
+
+
+def _check_cpus(application: Flat) -> None:
+    allowed = os.sched_getaffinity(0)
+    asked = set(application.get("cpus", [0]))
+    if missing := sorted(asked - allowed):
+        raise TaktError(
+            f"the application wants the cores {', '.join(map(str, sorted(asked)))}; this process "
+            f"may not use {', '.join(map(str, missing))}",
+            where="cpus",
+            remedy=f"name some of {', '.join(map(str, sorted(allowed)))}",
+        )

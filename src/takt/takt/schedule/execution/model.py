@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an execution leaves: its trace, and under which conditions it came about."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+
+from takt.schedule.metrics.model import Metrics
+
+SCHEMA_VERSION = 1
+#: The ways of executing an application; the last two are the thesis's baselines.
+APPROACHES = ("takt", "baseline0", "baseline1")
+
+
+class Execution(BaseModel):
+    """One execution; its trace has everything that happened."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    application: str
+    approach: str
+    policy: str
+    seed: int
+    status: str  # "complete"; "stopped": before its time, by a signal
+    duration_s: float  # as asked for, from the first release
+    seconds: float  # with starting and ending
+    steal_seconds: float  # CPU time that the hypervisor took from this machine meanwhile
+    shortfalls: list[str]  # real-time settings that were not obtained
+    trace: Path
+
+
+class ExecutionDocument(Execution):
+    """``./takt execute --json``."""
+
+    schema_version: int = SCHEMA_VERSION
+    metrics: Metrics

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Divides a response among its causes, so that the shares add up to it exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from takt.schedule.explain.model import Kind
+from takt.schedule.trace.timeline import Job, Slice
+
+_NOTABLE = 100_000  # ns without CPU time that are not just those of switching
+_SLOP = 20_000  # ns by which a job's own two clocks may differ: reading them, a page, a tick
+
+
+@dataclass(frozen=True)
+class Part:
+    """A share, in ns; ``job``: the one that ran instead, the last where there were several."""
+
+    kind: Kind
+    task: int | None
+    ns: int
+    job: Job | None = None
+    jobs: int = 0  # that ran instead
+    seen: int = 0  # of stolen time: what the jobs' own clocks show, to the nanosecond
+
+
+@dataclass(frozen=True)
+class Lack:
+    """Time in which a job had the core and got no CPU time, in ns."""
+
+    taken: int  # its thread was on the core all the while: the core was taken from the machine
+    unscheduled: int  # the kernel ran something else, or the job slept, or nothing tells which
+
+
+def lack(job: Job, had: int, *, waits: bool) -> Lack:
+    """Of a job that had the core for so long; ``waits``: the trace tells of runnable threads."""
+    if job.cpu_time is None or job.start is None or job.end is None:
+        return Lack(0, 0)
+    lacking = max(0, had - job.cpu_time)
+    if not waits or job.sleeps:
+        return Lack(0, lacking)
+    by_jobs = max(0, job.end - job.start - had)
+    taken = lacking - min(lacking, max(0, job.waited - by_jobs))
+    return Lack(taken, lacking - taken) if taken > _SLOP else Lack(0, lacking)
+
+
+def account(
+    job: Job,
+    slices: Sequence[Slice],
+    *,
+    declared: int | None,
+    stolen: int,
+    less_urgent: Callable[[Job, Job], bool],
+    waits: bool = False,
+) -> list[Part]:
+    """The parts of a job's response, the largest first; parts of no length are left out.
+
+    ``job`` has release, start and end. ``slices`` are those of its core, the job's own among them;
+    ``declared`` is the CPU time that it may take (None: unknown), ``stolen`` what the kernel tells
+    in ticks that the hypervisor took from the core meanwhile, ``less_urgent(a, b)`` tells whether b
+    goes before a, and ``waits`` whether the trace tells of threads that could have run.
+    """
+    release, start, end = whole(job)
+    others: dict[tuple[Kind, int], list[tuple[Job, int]]] = {}
+    before = after = seen = 0
+    reached = release  # slices of one core do not overlap, unless callbacks sleep
+    for one in sorted(slices, key=lambda each: each.begin):
+        if one.job is job:
+            continue
+        for low, high, started in ((release, start, False), (start, end, True)):
+            begin, until = max(one.begin, low, reached), min(one.end, high)
+            if begin >= until:
+                continue
+            reached = until
+            length = until - begin
+            before += 0 if started else length
+            after += length if started else 0
+            taken, idle = _spread(one.job, length, waits=waits)
+            seen += taken
+            ran = _kind(job, one.job, started=started, less_urgent=less_urgent)
+            for kind, ns in ((ran, length - idle - taken), (Kind.not_scheduled, idle)):
+                if ns:
+                    others.setdefault((kind, one.job.task), []).append((one.job, ns))
+    had = end - start - after
+    own = lack(job, had, waits=waits)
+    used = had - own.taken - own.unscheduled
+    allowed = used if declared is None else min(used, declared)
+    late = start - release - before
+    kept_waiting = min(late, max(0, job.waited_before - before)) if waits else 0
+    parts = [
+        Part(
+            kind,
+            task,
+            ns=sum(ns for _, ns in found),
+            job=found[-1][0],
+            jobs=len({one.job for one, _ in found}),
+        )
+        for (kind, task), found in others.items()
+    ]
+    parts += [
+        Part(Kind.not_scheduled, None, own.unscheduled + kept_waiting),
+        Part(Kind.late, None, late - kept_waiting),
+        Part(Kind.overran, None, used - allowed),
+        Part(Kind.executed, None, allowed),
+    ]
+    parts = _with_theft(parts, seen + own.taken, stolen)
+    return sorted((part for part in parts if part.ns), key=lambda part: -part.ns)
+
+
+def main_cause(parts: Sequence[Part]) -> Part:
+    """The largest part but the job's own declared execution; that one, where it is all there is.
+
+    Several callbacks that ran instead count together, as the one of them that took most.
+    """
+    totals: dict[Kind, int] = {}
+    for part in parts:
+        if part.kind is not Kind.executed:
+            totals[part.kind] = totals.get(part.kind, 0) + part.ns
+    if not totals:
+        return parts[0]
+    largest = max(totals, key=lambda kind: totals[kind])
+    return max((part for part in parts if part.kind is largest), key=lambda part: part.ns)
+
+
+def whole(job: Job) -> tuple[int, int, int]:
+    """Release, start and end of a job that has them; raises ValueError for another one."""
+    if job.release is None or job.start is None or job.end is None:
+        raise ValueError("only a whole job has a response")
+    return job.release, max(job.start, job.release), job.end
+
+
+def _spread(other: Job, ns: int, *, waits: bool) -> tuple[int, int]:
+    """What was taken, and what was not scheduled, in a stretch of the job that had the core.
+
+    What a job lacks is spread evenly over its stretches.
+    """
+    found = lack(other, other.running, waits=waits)
+    if found.taken + found.unscheduled <= _NOTABLE:
+        return 0, 0
+    return ns * found.taken // other.running, ns * found.unscheduled // other.running
+
+
+def _with_theft(parts: list[Part], seen: int, ticks: int) -> list[Part]:
+    """Theft shows where nothing else ran; where the thread's clock runs on, as its execution."""
+    told = left = max(0, ticks - seen)
+    robbed = []
+    for kind in (Kind.not_scheduled, Kind.late, Kind.overran):
+        for part in sorted((one for one in parts if one.kind is kind), key=lambda one: -one.ns):
+            taken = min(part.ns, left)
+            left -= taken
+            robbed.append(replace(part, ns=part.ns - taken))
+    kept = [one for one in parts if one.kind not in {Kind.not_scheduled, Kind.late, Kind.overran}]
+    return [*kept, *robbed, Part(Kind.stolen, None, seen + told - left, seen=seen)]
+
+
+def _kind(job: Job, other: Job, *, started: bool, less_urgent: Callable[[Job, Job], bool]) -> Kind:
+    if other.task == job.task:
+        return Kind.former
+    if started:
+        return Kind.preempted
+    return Kind.blocked if less_urgent(other, job) else Kind.waited

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a share of a response is based on, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from takt.schedule.explain.account import Part
+from takt.schedule.explain.model import Kind
+from takt.schedule.trace.declared import Declared
+from takt.schedule.trace.file import Names
+from takt.schedule.trace.timeline import Job
+
+_NOTABLY_LONGER = 1.05  # than declared: else it is no news of another callback
+_NOTABLE_PAUSE = 10_000_000  # ns: what the kernel's limit for real-time threads would take at least
+
+
+class Evidence:
+    """Tells it from the trace's names and declarations."""
+
+    def __init__(
+        self, names: Names, declared: Callable[[Job], Declared | None], *, waits: bool
+    ) -> None:
+        self._names = names
+        self._declared = declared
+        self._waits = waits
+
+    def of(self, part: Part, job: Job, ticks: int) -> str:
+        """Of a share of a job's response; ``ticks``: what the kernel tells as stolen, in ns."""
+        match part.kind:
+            case Kind.executed | Kind.overran:
+                return self._own(job)
+            case Kind.late:
+                return self._late(job)
+            case Kind.not_scheduled:
+                return self._nobody(part, job)
+            case Kind.stolen:
+                return _stolen(part, ticks)
+            case _:
+                return self._other(part, job)
+
+    def _own(self, job: Job) -> str:
+        own = self._declared(job)
+        said = f", declared {own.worst / 1000:.0f} µs" if own and own.worst else ""
+        if job.cpu_time is None:
+            return f"on the core without a break{said}; its CPU time was not measured"
+        return f"CPU time {job.cpu_time / 1000:.0f} µs{said}"
+
+    def _late(self, job: Job) -> str:
+        text = "released, no traced job on the core, and it had not started: "
+        if not self._waits:
+            return text + "the kernel woke its thread late or ran something else"
+        return (
+            f"{text}the thread was woken late; before its start it could have run, and did not, "
+            f"for {job.waited_before / 1000:.0f} µs"
+        )
+
+    def _nobody(self, part: Part, job: Job) -> str:
+        name, of = "its thread", job
+        kernel = "the kernel ran something else, or the callback slept"
+        if part.job is not None:
+            name, of = f"{self._names.task(part.job.task)}[{part.job.job}]", part.job
+        text = (
+            f"{name} had the core for {of.running / 1e6:.1f} ms and got "
+            f"{(of.cpu_time or 0) / 1e6:.1f} ms of CPU time: "
+        )
+        if self._waits:
+            text += (
+                f"it could have run, and did not, for {of.waited_before / 1e6:.1f} ms before its "
+                f"start and {of.waited / 1e6:.1f} ms after it, and slept {of.sleeps} times"
+            )
+        else:
+            text += kernel
+        share = self._names.values("rt_share")
+        if share and part.ns > _NOTABLE_PAUSE:
+            text += f". The kernel lets real-time threads have {share[0]} of the time"
+        return text
+
+    def _other(self, part: Part, job: Job) -> str:
+        other = part.job
+        if other is None:
+            return ""
+        name = self._names.task(other.task)
+        text = f"{part.jobs} jobs of it" if part.jobs > 1 else f"its job {other.job}"
+        if other.priority is not None and job.priority is not None:
+            text += f", priority {other.priority} against {job.priority}"
+        mine, its = self._declared(job), self._declared(other)
+        if part.kind is Kind.blocked and mine and its and mine.group and mine.group == its.group:
+            text += f", both in the exclusive group {mine.group}"
+        if its and its.worst and (other.cpu_time or 0) > its.worst * _NOTABLY_LONGER:
+            text += (
+                f"; {name} used {(other.cpu_time or 0) / 1000:.0f} µs of CPU time, "
+                f"declared {its.worst / 1000:.0f} µs"
+            )
+        return text
+
+
+def _stolen(part: Part, ticks: int) -> str:
+    told = f"the kernel tells of {ticks / 1e6:.0f} ms stolen from the core then, in ticks"
+    if not part.seen:
+        return told
+    return (
+        f"for {part.seen / 1e6:.3f} ms of it a thread was on the core, the kernel ran nothing "
+        f"else, and the thread's CPU clock stood still; {told}"
+    )

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An explanation as one HTML file: causes, and the neighbourhood of the latest jobs as charts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from takt.documents.writing import write_text
+from takt.pages import page
+from takt.schedule.explain.model import Explanation, Late
+from takt.schedule.explain.show import above_bounds, label, lateness, misses, sentence, why_above
+
+CHARTS = 20  # jobs with a chart: those that were latest
+
+
+def write_html(explanation: Explanation, file: Path) -> None:
+    """Writes the report; a reader never sees half of it."""
+    write_text(file, render(explanation))
+
+
+def render(explanation: Explanation) -> str:
+    """Lay the page out."""
+    latest = sorted(explanation.details, key=lateness, reverse=True)
+    environment = page.environment("takt.schedule.explain")
+    charts = [_chart(late) for late in latest[:CHARTS]]
+    return environment.get_template("explain.html.j2").render(
+        explanation=explanation,
+        causes=list(explanation.by_cause),
+        charted=latest[:CHARTS],
+        sentence=sentence,
+        misses=misses(explanation),
+        above_bounds=above_bounds(explanation),
+        why_above=why_above,
+        label=label,
+        style=page.asset("page.css"),
+        chart_data=charts,
+        script=page.asset("gantt.js", "takt.schedule.explain"),
+        plotly=page.plotly(),
+    )
+
+
+def _chart(late: Late) -> dict[str, object]:
+    """One row a callback, in the order of appearance, the one that was late on top."""
+    rows = [late.callback]
+    rows += [
+        name
+        for name in dict.fromkeys(bar.task for bar in late.neighbourhood)
+        if name != late.callback
+    ]
+    marks: list[dict[str, object]] = [{"at": 0.0, "text": "released"}]
+    if late.deadline_us is not None:
+        marks.append({"at": late.deadline_us / 1000, "text": "deadline"})
+    if late.above is not None:
+        marks.append({"at": late.above.bound_us / 1000, "text": "bound"})
+    marks.append({"at": late.end_us / 1000, "text": "ended"})
+    return {
+        "rows": rows,
+        "bars": [
+            {
+                "row": bar.task,
+                "begin": bar.begin_us / 1000,
+                "length": (bar.end_us - bar.begin_us) / 1000,
+                "mine": bar.task == late.callback and bar.job == late.job,
+                "text": f"{bar.task}[{bar.job}] on core {bar.core}",
+            }
+            for bar in late.neighbourhood
+        ],
+        "marks": marks,
+    }

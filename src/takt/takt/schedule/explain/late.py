@@ -1,0 +1,362 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads a trace once and explains every job in it that was late."""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from takt.schedule.analysis.bounds import Bounds as Analysed
+from takt.schedule.explain.account import account, main_cause
+from takt.schedule.explain.evidence import Evidence
+from takt.schedule.explain.excess import Unknown, unknown_to_the_bound
+from takt.schedule.explain.history import STEAL_SETTLES, History
+from takt.schedule.explain.inputs import Inputs
+from takt.schedule.explain.model import (
+    Above,
+    Bar,
+    Bounds,
+    CallbackLate,
+    Explanation,
+    Kind,
+    Late,
+    Share,
+)
+from takt.schedule.trace import file as files
+from takt.schedule.trace.declared import Declared, flat_form, of_flat
+from takt.schedule.trace.file import NO_DEADLINE, Event, Events, Trace, Type
+from takt.schedule.trace.timeline import Job, Slice, replay
+
+DETAILS = 200  # late jobs that are told one by one: those that were latest
+_MARGIN = 0.25  # of the neighbourhood around a response
+
+
+def explain(
+    path: Path,
+    overheads: dict[str, int] | None = None,
+    progress: Callable[[int], None] = lambda _: None,
+) -> Explanation:
+    """Why deadlines were missed, and bounds exceeded; raises TaktError for a file that is no trace.
+
+    ``overheads``, in ns, count as declared, instead of those that the trace's application has.
+    """
+    trace = files.read(path)
+    watching = _Watching(trace, overheads)
+    replay(trace, [watching], progress)
+    return watching.result()
+
+
+@dataclass
+class _Waiting:
+    """A late job that is explained when what happened around it is known."""
+
+    job: Job
+    inputs: list[str]
+    due: int
+
+
+@dataclass
+class _Of:
+    """What is gathered of one task."""
+
+    executions: int = 0
+    misses: Counter[Kind] = field(default_factory=Counter)
+    ns: Counter[Kind] = field(default_factory=Counter)
+    response: int = 0
+    above: Counter[Kind | None] = field(default_factory=Counter)
+
+
+class _Watching:
+    """The sink: keeps what happened lately on each core."""
+
+    def __init__(self, trace: Trace, overheads: dict[str, int] | None) -> None:
+        self._trace = trace
+        self._names = trace.names
+        flat = flat_form(trace.names)
+        if flat is not None and overheads is not None:
+            flat = {**flat, "overheads": overheads}
+        self._application = None if flat is None else of_flat(flat)
+        self._overheads = bool(flat and flat.get("overheads"))
+        self._remarks: list[str] = []
+        self._analysed = self._analyse(flat)
+        self._bounds = self._analysed.of if self._analysed else {}
+        self._waits = bool(trace.names.values("waits_from_ns"))
+        self._urgency = _urgency(trace)
+        self._inputs = Inputs(trace, self._application)
+        self._evidence = Evidence(trace.names, self._declared, waits=self._waits)
+        self._history = History()
+        self._released: dict[tuple[int, int], int] = {}  # not yet ended
+        self._waiting: deque[_Waiting] = deque()
+        self._tasks: dict[int, _Of] = defaultdict(_Of)
+        self._latest: list[tuple[int, int, Late]] = []  # a heap by lateness
+        self._told = 0  # what tells apart those that are equally late
+        self._unexplained = 0
+
+    def _analyse(self, flat: dict[str, Any] | None) -> Analysed | None:
+        """What the core proves of the application, where it is Takt that executed it."""
+        approach = self._names.values("approach")
+        if flat is None or (approach and approach != ["takt"]):
+            return None
+        try:
+            return Analysed(flat)
+        except ValueError as error:
+            self._remarks.append(f"the bounds are not known: {error}")
+            return None
+
+    def block(self, events: Events) -> None:
+        """Remembers releases, theft and data."""
+        self._forget(int(events["time"][0]))
+        types = events["type"]
+        self._history.add_stolen(Event._make(row) for row in events[types == Type.stolen].tolist())
+        for row in events[types == Type.release].tolist():
+            event = Event._make(row)
+            self._released[event.task, event.job] = event.time
+        self._inputs.block(events)
+
+    def slice(self, slice_: Slice) -> None:
+        """Remembers who had the core."""
+        self._history.add(slice_)
+        self._explain_until(slice_.begin)
+
+    def job(self, job: Job) -> None:
+        """A job whose events are all known."""
+        self._released.pop((job.task, job.job), None)
+        inputs = self._inputs.pop(job)
+        if job.end is None:
+            return
+        of = self._tasks[job.task]
+        of.executions += 1
+        of.response = max(of.response, job.response or 0)
+        if not job.missed and self._above(job) <= 0:
+            return
+        if job.release is None or job.start is None or (job.missed and job.deadline is None):
+            self._unexplained += job.missed
+            return
+        span = job.end - job.release
+        due = job.end + max(int(span * _MARGIN), STEAL_SETTLES)
+        self._waiting.append(_Waiting(job, inputs, due))
+
+    def result(self) -> Explanation:
+        """To be called when the trace is replayed."""
+        self._explain_until(None)
+        trace = self._trace
+        counted = [
+            (self._names.task(number), of)
+            for number, of in sorted(self._tasks.items())
+            if self._is_counted(number)
+        ]
+        by_cause: Counter[Kind] = Counter()
+        for _, of in counted:
+            by_cause.update(of.misses)
+        approaches = self._names.values("approach")
+        ordered = sorted(self._latest, key=lambda one: (one[2].release_ns, one[1]))
+        return Explanation(
+            trace=str(trace.path),
+            source=trace.source,
+            approach=approaches[0] if approaches else None,
+            executions=sum(of.executions for _, of in counted),
+            misses=by_cause.total() + self._unexplained,
+            unexplained=self._unexplained,
+            by_cause=dict(by_cause.most_common()),
+            bounds=self._against_bounds(counted),
+            callbacks=[
+                CallbackLate(
+                    callback=name,
+                    executions=of.executions,
+                    misses=of.misses.total(),
+                    by_cause=dict(of.misses.most_common()),
+                    us_by_kind={kind: ns / 1000 for kind, ns in of.ns.most_common()},
+                    response_us=of.response / 1000,
+                    bound_us=_us(self._bounds.get(name)),
+                    above=of.above.total(),
+                )
+                for name, of in counted
+                if of.misses or of.above
+            ],
+            details=[late for _, _, late in ordered],
+            remarks=self._all_remarks(counted),
+        )
+
+    def _against_bounds(self, counted: list[tuple[str, _Of]]) -> Bounds | None:
+        bounded = [of for name, of in counted if self._bounds.get(name) is not None]
+        if not bounded:
+            return None
+        above: Counter[Kind | None] = Counter()
+        for of in bounded:
+            above.update(of.above)
+        unexplained = above.pop(None, 0)
+        return Bounds(
+            overheads=self._overheads,
+            responses=sum(of.executions for of in bounded),
+            above=above.total() + unexplained,
+            by_cause={kind: count for kind, count in above.most_common() if kind is not None},
+            unexplained=unexplained,
+        )
+
+    def _explain_until(self, time: int | None) -> None:
+        while self._waiting and (time is None or self._waiting[0].due < time):
+            waiting = self._waiting.popleft()
+            self._explain(waiting.job, waiting.inputs)
+
+    def _explain(self, job: Job, inputs: list[str]) -> None:
+        release, end = job.release or 0, job.end or 0
+        core = -1 if job.core is None else job.core
+        callback = self._declared(job)
+        before = self._history.before(core, end)
+        stolen = self._history.stolen_within(core, release, end)
+        parts = account(
+            job,
+            [one for one in before if one.end > release],
+            declared=callback.worst if callback and callback.worst else None,
+            stolen=stolen,
+            less_urgent=self._urgency,
+            waits=self._waits,
+        )
+        cause = main_cause(parts)
+        of = self._tasks[job.task]
+        if job.missed:
+            of.misses[cause.kind] += 1
+            for part in parts:
+                of.ns[part.kind] += part.ns
+        above = self._why_above(job, before)
+        if above:
+            of.above[above.cause] += 1
+        late = end - (job.deadline if job.deadline is not None else end)
+        rank = max(late if job.missed else 0, self._above(job))
+        if len(self._latest) >= DETAILS and rank <= self._latest[0][0]:
+            return
+        self._told += 1
+        told = Late(
+            callback=self._names.task(job.task),
+            job=job.job,
+            core=core,
+            release_ns=release,
+            start_us=((job.start or 0) - release) / 1000,
+            deadline_us=None if job.deadline is None else (job.deadline - release) / 1000,
+            end_us=(end - release) / 1000,
+            missed=job.missed,
+            late_us=late / 1000,
+            above=above,
+            cause=cause.kind,
+            by=None if cause.task is None else self._names.task(cause.task),
+            shares=[
+                Share(
+                    kind=part.kind,
+                    by=None if part.task is None else self._names.task(part.task),
+                    us=part.ns / 1000,
+                    evidence=self._evidence.of(part, job, stolen),
+                )
+                for part in parts
+            ],
+            inputs=inputs,
+            neighbourhood=self._neighbourhood(job),
+        )
+        heapq.heappush(self._latest, (rank, self._told, told))
+        if len(self._latest) > DETAILS:
+            heapq.heappop(self._latest)
+
+    def _above(self, job: Job) -> int:
+        """By how much a response is above its bound, in ns; 0: it is not, or has none."""
+        bound = self._bounds.get(self._names.task(job.task))
+        return 0 if bound is None or job.response is None else max(0, job.response - bound)
+
+    def _why_above(self, job: Job, before: list[Slice]) -> Above | None:
+        excess, analysed = self._above(job), self._analysed
+        if excess <= 0 or analysed is None:
+            return None
+        core, response = -1 if job.core is None else job.core, job.response or 0
+        name = self._names.task(job.task)
+
+        def suffices(lost: int) -> bool:
+            bound = analysed.with_lost(name, core, lost)
+            return lost >= excess if bound is None else response <= bound
+
+        found: Unknown = unknown_to_the_bound(
+            job,
+            before,
+            declared=self._declared,
+            stolen=lambda begin, end: self._history.stolen_within(core, begin, end),
+            less_urgent=self._urgency,
+            waits=self._waits,
+        )
+        return Above(
+            bound_us=(response - excess) / 1000,
+            above_us=excess / 1000,
+            cause=found.cause(suffices),
+            busy_since_us=(found.since - (job.release or 0)) / 1000,
+            unknown_us={kind: ns / 1000 for kind, ns in found.by_kind.items()},
+        )
+
+    def _neighbourhood(self, job: Job) -> list[Bar]:
+        release, end = job.release or 0, job.end or 0
+        margin = int((end - release) * _MARGIN)
+        return [
+            Bar(
+                task=self._names.task(one.job.task),
+                job=one.job.job,
+                core=one.core,
+                begin_us=(one.begin - release) / 1000,
+                end_us=(one.end - release) / 1000,
+            )
+            for one in self._history.around(release - margin, end + margin)
+        ]
+
+    def _forget(self, now: int) -> None:
+        needed = min(self._released.values(), default=now)
+        if self._waiting:
+            needed = min(needed, *((one.job.release or 0) for one in self._waiting))
+        self._history.forget(needed - int((now - needed) * _MARGIN) - STEAL_SETTLES)
+
+    def _declared(self, job: Job) -> Declared | None:
+        if self._application is None:
+            return None
+        return self._application.callbacks.get(self._names.task(job.task))
+
+    def _is_counted(self, task: int) -> bool:
+        return self._application is None or self._names.task(task) in self._application.callbacks
+
+    def _all_remarks(self, counted: list[tuple[str, _Of]]) -> list[str]:
+        lines = [
+            f"no evidence of real-time behaviour: {one}" for one in self._names.values("shortfall")
+        ]
+        lines += self._remarks
+        if self._application is None:
+            lines.append(
+                "the trace does not carry its application: whether a job executed longer than "
+                "declared, or responded above its bound, is not known"
+            )
+        elif self._bounds and self._application.switches:
+            lines.append(
+                "each bound is the largest of all scenarios; jobs around a switch are not analysed"
+            )
+        without = [name for name, _ in counted if self._bounds.get(name, 0) is None]
+        if without:
+            lines.append(f"no bound is known for {', '.join(without)}: takt analyse says why")
+        if (
+            self._trace.source == "executor"
+            and not self._overheads
+            and any(of.above for _, of in counted)
+        ):
+            lines.append(
+                "the bounds are those of a machine without overheads; count them with --overheads "
+                "FILE, of takt bench overheads --json"
+            )
+        if self._trace.lost:
+            lines.append(f"{self._trace.lost} events are lost: shares may be wrong")
+        return lines
+
+
+def _us(ns: int | None) -> float | None:
+    return None if ns is None else ns / 1000
+
+
+def _urgency(trace: Trace) -> Callable[[Job, Job], bool]:
+    """Whether the first of two jobs is less urgent, by what the policy goes by."""
+    policies = [one for one in trace.names.attributes if one.startswith(("policy=", "policy."))]
+    if any("edf" in one.partition("=")[2] for one in policies):
+        return lambda a, b: (a.deadline or NO_DEADLINE) > (b.deadline or NO_DEADLINE)
+    return lambda a, b: (a.priority or 0) < (b.priority or 0)

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An explanation for people."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from takt.schedule.explain.model import Explanation, Kind, Late
+
+SHOWN = 10  # late jobs on the terminal: those that were latest
+_SMALL = 0.01  # of a response: what is told on the terminal at least
+
+
+def show(console: Console, explanation: Explanation) -> None:
+    """Prints causes by callback, and the jobs that were latest."""
+    console.print(misses(explanation), markup=False)
+    if line := above_bounds(explanation):
+        console.print(line, markup=False, soft_wrap=True)
+    if not explanation.callbacks:
+        return
+    causes = list(explanation.by_cause)
+    table = Table(box=None, pad_edge=False)
+    table.add_column("callback", overflow="fold", min_width=12)
+    for name in ("misses", *(cause.value for cause in causes)):
+        table.add_column(name, justify="right")
+    if explanation.bounds:
+        for name in ("above bound", "longest, ms", "bound, ms"):
+            table.add_column(name, justify="right")
+    for one in explanation.callbacks:
+        cells = [str(one.by_cause.get(cause, "")) for cause in causes]
+        if explanation.bounds:
+            bound = "–" if one.bound_us is None else f"{one.bound_us / 1000:.3f}"
+            cells += [str(one.above), f"{one.response_us / 1000:.3f}", bound]
+        table.add_row(Text(one.callback), str(one.misses), *cells)
+    console.print(table)
+    latest = sorted(explanation.details, key=lateness, reverse=True)[:SHOWN]
+    console.print(f"\nThe {len(latest)} latest:", markup=False)
+    for late in latest:
+        _show(console, late)
+
+
+def misses(explanation: Explanation) -> str:
+    """How many deadlines were missed."""
+    return f"{explanation.misses} of {explanation.executions} executions missed their deadline"
+
+
+def above_bounds(explanation: Explanation) -> str:
+    """How the responses stand to their bounds; empty where there are none."""
+    bounds = explanation.bounds
+    if bounds is None:
+        return ""
+    what = "with overheads" if bounds.overheads else "without overheads"
+    line = f"{bounds.above} of {bounds.responses} responses are above their bound ({what})"
+    if not bounds.above:
+        return line
+    reasons = [f"{count} {kind.value}" for kind, count in bounds.by_cause.items()]
+    return f"{line}: {', '.join([*reasons, f'{bounds.unexplained} unexplained'])}"
+
+
+def lateness(late: Late) -> float:
+    """By how much it is late, in µs: after its deadline or above its bound, whichever is more."""
+    return max(late.late_us if late.missed else 0, late.above.above_us if late.above else 0)
+
+
+def sentence(late: Late) -> str:
+    """What happened, in one line."""
+    name = f"{late.callback}[{late.job}]"
+    if not late.missed:
+        return f"{name} responded in {late.end_us / 1000:.3f} ms, {why_above(late)}"
+    cause = label(late.cause, late.by)
+    if late.cause is Kind.executed:
+        cause = "executed as declared: its deadline is too short"
+    ended = f"ended {late.late_us / 1000:.3f} ms late (response {late.end_us / 1000:.3f} ms)"
+    return f"{name} {ended}: {cause}"
+
+
+def why_above(late: Late) -> str:
+    """What its bound does not know of; empty where it is not above it."""
+    above = late.above
+    if above is None:
+        return ""
+    unknown = ", ".join(f"{us / 1000:.3f} ms {kind.value}" for kind, us in above.unknown_us.items())
+    since = ""
+    if above.busy_since_us < 0:
+        since = f" since {-above.busy_since_us / 1000:.3f} ms before its release"
+    cause = "unexplained" if above.cause is None else above.cause.value
+    return (
+        f"{above.above_us / 1000:.3f} ms above its bound of {above.bound_us / 1000:.3f} ms: "
+        f"{cause} (its bound does not know of {unknown or 'anything that happened'}{since})"
+    )
+
+
+def label(kind: Kind, by: str | None) -> str:
+    """A share's name."""
+    if by is None:
+        return kind.value
+    between = {Kind.preempted: " by ", Kind.not_scheduled: ", nor was "}.get(kind, " ")
+    return f"{kind.value}{between}{by}"
+
+
+def _show(console: Console, late: Late) -> None:
+    console.print(sentence(late), markup=False, soft_wrap=True)
+    if late.missed and (text := why_above(late)):
+        console.print(f"  {text}", markup=False, soft_wrap=True)
+    for share in late.shares:
+        if share.us < _SMALL * late.end_us:
+            continue
+        text = f"  {share.us / 1000:9.3f} ms  {label(share.kind, share.by)}: {share.evidence}"
+        console.print(text, markup=False, soft_wrap=True)
+    for fault in late.inputs:
+        console.print(f"                data  {fault}", markup=False, soft_wrap=True)

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes a ROS 2 package of an application, for those who want to start from source."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from takt.documents.units import format_duration
+from takt.documents.writing import write_text
+from takt.schedule.generate.files import new_folder
+
+FILES = {"main.cpp.j2": "src/main.cpp", "CMakeLists.txt.j2": "CMakeLists.txt"} | {
+    "package.xml.j2": "package.xml"
+}
+QUANTILES = 21  # of an execution time: as many as a reader of source code bears
+
+
+def write_package(document: dict[str, Any], folder: Path) -> Path:
+    """Writes the package of a flat form below a folder and returns its path."""
+    package = re.sub(r"[^a-z0-9_]", "_", document["name"].lower())
+    package = package if package[0].isalpha() else f"app_{package}"
+    environment = Environment(  # noqa: S701 - C++, not HTML
+        loader=PackageLoader("takt.schedule.generate", "templates"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    target = new_folder(folder / package)
+    values = _values(document) | {"package": package}
+    for template, name in FILES.items():
+        file = target / name
+        file.parent.mkdir(exist_ok=True)
+        write_text(file, environment.get_template(template).render(values))
+    return target
+
+
+def _values(document: dict[str, Any]) -> dict[str, Any]:
+    topics = {topic["name"]: _topic(topic) for topic in document.get("topics", [])}
+    callbacks = [_callback(one, topics) for one in document["callbacks"]]
+    idle = [one["name"] for one in document["callbacks"] if one.get("active") is False]
+    scenarios = document.get("scenarios") or ([{"name": "default", "tasks": []}] if idle else [])
+    return {
+        "app": {"policy": None, "cpus": None, "default_scenario": None, **document},
+        "remark": f"Application {document['name']}, written by takt generate --emit-code",
+        "nodes": list(dict.fromkeys(one["node"] for one in document["callbacks"])),
+        "topics": list(topics.values()),
+        "external": [f'"{_full(name)}"' for name, one in topics.items() if one["external"]],
+        "callbacks": callbacks,
+        "scenarios": [
+            {
+                "name": scenario["name"],
+                "policy": scenario.get("policy"),
+                "changes": list(_changes(scenario["tasks"], idle)),
+            }
+            for scenario in scenarios
+        ],
+        "switches": [
+            {"at": format_duration(one["at"]), "scenario": one["scenario"]}
+            for one in document.get("switches", [])
+        ],
+    }
+
+
+def _identifier(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")
+
+
+def _full(topic: str) -> str:
+    return topic if topic.startswith("/") else f"/{topic}"
+
+
+def _topic(topic: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "name": topic["name"],
+        "id": f"{_identifier(topic['name'])}_topic",
+        "bytes": topic.get("bytes", 0),
+        "depth": topic.get("depth", 1),
+        "reliability": "" if topic.get("reliable", True) else ".best_effort()",
+        "external": topic.get("external", False),
+        "written": False,
+    }
+
+
+def _callback(one: dict[str, Any], topics: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    identifier = _identifier(one["name"])
+    reads = [
+        {"topic": topics[read["topic"]], "max_age": read.get("max_age", 0)} for read in one["reads"]
+    ]
+    writes = [topics[topic] for topic in one["writes"]]
+    for topic in writes:
+        topic["written"] = True
+    quantiles = one["execution"]["quantiles"]
+    steps = min(QUANTILES, len(quantiles)) - 1
+    times = [quantiles[round(i * (len(quantiles) - 1) / max(1, steps))] for i in range(steps + 1)]
+    options = [f'.name = "{one["name"]}"']
+    options += [f".priority = {one['priority']}"] if one.get("priority") else []
+    options += [f".deadline = {format_duration(one['deadline'])}"] if one.get("deadline") else []
+    if reads:
+        sources = [
+            f"{{{identifier}_from_{read['topic']['id']}, {format_duration(read['max_age'])}}}"
+            for read in reads
+        ]
+        options.append(f".reads = {{{', '.join(sources)}}}")
+    if writes:
+        targets = ", ".join(f"{identifier}_{topic['id']}" for topic in writes)
+        options.append(f".writes = {{{targets}}}")
+    options += [f'.group = "{one["group"]}"'] if one.get("group") else []
+    options += [".waits = true"] if one.get("suspension") else []
+    timer = one.get("kind", "timer") == "timer"
+    if timer and one.get("offset"):
+        options.append(f".offset = {format_duration(one['offset'])}")
+    options.append(f".expected_execution = {format_duration(one['execution']['worst'])}")
+    options += [f".budget = {format_duration(one['budget'])}"] if one.get("budget") else []
+    options += [f".overrun = takt::Overrun::{one['overrun']}"] if one.get("overrun") else []
+    if not timer and one.get("period"):
+        options.append(f".period = {format_duration(one['period'])}")
+    options += [f".cpu = {one['cpu']}"] if one.get("cpu", -1) >= 0 else []
+    return {
+        "name": one["name"],
+        "node": one["node"],
+        "id": identifier,
+        "period": format_duration(one["period"]) if timer else "",
+        "trigger": None if timer else topics[one["trigger"]],
+        "reads": reads,
+        "writes": writes,
+        "times": [format_duration(time) for time in times],
+        "suspension": format_duration(one["suspension"]) if one.get("suspension") else "",
+        "options": options,
+    }
+
+
+def _changes(tasks: list[dict[str, Any]], idle: list[str]) -> Iterator[list[str]]:
+    """The designated initialisers of each TaskChange, in the order of its members."""
+    changes = {task["task"]: task for task in tasks}
+    for name in [*changes, *(name for name in idle if name not in changes)]:
+        change: dict[str, Any] = {"active": False} if name in idle else {}
+        change |= changes.get(name, {})
+        fields = [f'.task = "{name}"']
+        fields += [f".priority = {change['priority']}"] if "priority" in change else []
+        fields += [
+            f".{key} = {format_duration(change[key])}"
+            for key in ("period", "offset", "deadline", "expected_execution", "budget")
+            if key in change
+        ]
+        fields += [f".overrun = takt::Overrun::{change['overrun']}"] if "overrun" in change else []
+        fields += [f".active = {str(change['active']).lower()}"] if "active" in change else []
+        reads = [
+            f'{{"{_full(read["topic"])}", {format_duration(read.get("max_age", 0))}}}'
+            for read in change.get("reads", [])
+        ]
+        fields += [f".reads = {{{', '.join(reads)}}}"] if reads else []
+        writes = [f'"{_full(topic)}"' for topic in change.get("writes", [])]
+        fields += [f".writes = {{{', '.join(writes)}}}"] if writes else []
+        yield fields

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who writes and reads what, whom messages release, what comes from outside, how it is kept."""
+
+from __future__ import annotations
+
+from takt.schedule.generate.draft import Draft, Entry
+
+
+def add_topics(draft: Draft) -> None:
+    """More writers and inputs, messages that release, topics from outside, queues."""
+    wanted, chance = draft.wanted, draft.chance
+    for topic in draft.topics:
+        _add_writers(draft, topic["name"], chance.whole(wanted.writers) - 1)
+    for callback in draft.callbacks:
+        if callback["reads"]:
+            _add_inputs(draft, callback, chance.whole(wanted.readings) - 1)
+    for topic in draft.topics:
+        if chance.happens(wanted.external):
+            _from_outside(draft, topic)
+    for callback in draft.callbacks:
+        if callback["reads"] and chance.happens(wanted.messages):
+            _release_by_message(draft, callback)
+    for topic in draft.topics:
+        depth = chance.whole(wanted.depth)
+        if depth > 1:
+            topic["depth"] = depth
+        if chance.happens(wanted.best_effort):
+            topic["reliable"] = False
+        elif chance.happens(wanted.best_effort):
+            topic["reliable"] = True
+
+
+def add_ages(draft: Draft) -> None:
+    """The oldest data that readers may use; of some all inputs are limited, of others a few."""
+    wanted, chance = draft.wanted, draft.chance
+    if wanted.max_age[-1] <= 0:
+        return
+    for callback in draft.callbacks:
+        if not chance.happens():
+            continue
+        every = chance.happens()
+        for read in callback["reads"]:
+            if every or chance.happens():
+                read["max_age"] = age_limit(draft, read["topic"])
+
+
+def age_limit(draft: Draft, topic: str) -> int:
+    """A limit that the core does not refuse: data takes at least as long as it is computed."""
+    source = min((one["period"] for one in draft.roots(topic)), default=0)
+    outside = next(one for one in draft.topics if one["name"] == topic)
+    period = source or outside.get("external_period", 0) or draft.timers[0]["period"]
+    grain = max(1, draft.wanted.grain)
+    # A scenario may declare longer execution times.
+    least = -(-2 * draft.youngest(topic) // grain) * grain
+    return max(least, draft.time(draft.chance.real(draft.wanted.max_age) * int(period)))
+
+
+def _add_writers(draft: Draft, topic: str, count: int) -> None:
+    others = [
+        one
+        for one in draft.callbacks
+        if topic not in one["writes"] and topic not in draft.inputs(one)
+    ]
+    for writer in draft.chance.some(others, count):
+        writer["writes"].append(topic)
+
+
+def _add_inputs(draft: Draft, reader: Entry, count: int) -> None:
+    known = {*draft.inputs(reader), *reader["writes"]}
+    others = [one["name"] for one in draft.topics if one["name"] not in known]
+    reader["reads"] += [{"topic": topic} for topic in draft.chance.some(others, count)]
+
+
+def _from_outside(draft: Draft, topic: Entry) -> None:
+    """Written by somebody else as well, or by nobody else; how often need not be known."""
+    chance = draft.chance
+    topic["external"] = True
+    known = not chance.happens(0.25)
+    topic["external_period"] = chance.pick(draft.callbacks)["period"] if known else 0
+    if chance.happens():
+        for writer in draft.writers(topic["name"]):
+            writer["writes"].remove(topic["name"])
+
+
+def _release_by_message(draft: Draft, callback: Entry) -> None:
+    """By the first topic that it reads, unless it would release itself or the last timer goes."""
+    topic = callback["reads"][0]["topic"]
+    itself = any(
+        draft.releases(written, writer)
+        for written in callback["writes"]
+        for writer in draft.writers(topic)
+    )
+    if itself or topic in callback["writes"] or len(draft.timers) == 1:
+        return
+    callback["reads"] = callback["reads"][1:]
+    callback |= {"kind": "message", "trigger": topic}

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A simulation's result for people."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from takt.pages.row_table import Columns, RowTable, count
+from takt.schedule.simulation.model import CallbackResult, SimulationResult, Times
+
+_ALWAYS: Columns[CallbackResult] = {
+    "jobs": lambda one: one.jobs,
+    "misses": lambda one: count(one.misses),
+    "response\nmean": lambda one: _us(one.response, "mean_us"),
+    "µs\np99": lambda one: _us(one.response, "p99_us"),
+    "\nmax": lambda one: _us(one.response, "max_us"),
+    "pre-\nempted": lambda one: one.preemptions,
+}
+_WHERE_ANY: Columns[CallbackResult] = {
+    "skipped": lambda one: one.skipped,
+    "un-\nfinished": lambda one: one.unfinished,
+    "data age\nmax µs": lambda one: one.data_age and _us(one.data_age, "max_us"),
+    "data\ntoo old": lambda one: one.age_violations,
+    "on old\ndata": lambda one: one.old_data,
+    "early\nreleases": lambda one: one.early_releases,
+    "over\nbudget": lambda one: one.budget_overruns,
+    "arrivals\nlost": lambda one: one.lost_arrivals,
+}
+
+
+def show(console: Console, result: SimulationResult) -> None:
+    """Prints what was simulated, and one line a callback, core and chain."""
+    console.print(_head(result), soft_wrap=True)
+    cpu: Columns[CallbackResult] = {"cpu": lambda one: one.cpu} if len(result.cores) > 1 else {}
+    console.print(
+        RowTable(
+            heading="callback",
+            rows=result.callbacks,
+            name=lambda one: one.callback,
+            always={**cpu, **_ALWAYS},
+            where_any=_WHERE_ANY,
+        )
+    )
+    _show_chains(console, result)
+    for core in result.cores:
+        console.print(
+            f"cpu {core.cpu}: {core.utilisation:.1%} busy, {core.jobs} jobs, "
+            f"{core.preemptions} preemptions"
+        )
+
+
+def _head(result: SimulationResult) -> str:
+    taken = {
+        "worst": "every job takes its worst case",
+        "drawn": f"execution times drawn with seed {result.seed}",
+    }[result.execution]
+    why = {"given": "", "60 s": " (at most that much is simulated unasked)"}.get(
+        result.duration_from, f" ({result.duration_from})"
+    )
+    overheads = "with overheads" if result.overheads else "without overheads of the executor"
+    early = ", interrupted" if result.interrupted else ""
+    return (
+        f"{result.application}: {result.duration_ms / 1000:.6g} s simulated{why}{early}, {taken}, "
+        f"{overheads}: {result.jobs} jobs, {_verdict(result)}"
+    )
+
+
+def _verdict(result: SimulationResult) -> str:
+    missed = "1 deadline" if result.misses == 1 else f"{result.misses} deadlines"
+    parts = [f"{missed} missed" if result.misses else "no deadline missed"]
+    if result.too_old:
+        parts.append(f"{result.too_old} starts on data above its age limit")
+    if result.too_late:
+        parts.append(f"{result.too_late} chains above their latency limit")
+    return ", ".join(parts)
+
+
+def _show_chains(console: Console, result: SimulationResult) -> None:
+    if not result.chains:
+        return
+    table = Table(box=None, pad_edge=False)
+    table.add_column("\nchain", overflow="fold", min_width=12)
+    for name in ("latency\nmean", "µs\nmax", "\nallowed", "data age\nmax µs", "reaction\nmax µs"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for chain in result.chains:
+        worst = Text(_us(chain.latency, "max_us"))
+        if chain.violations:
+            worst.stylize("bold red")
+        allowed = "–" if chain.max_latency_us is None else f"{chain.max_latency_us:,.1f}"
+        table.add_row(
+            Text(chain.chain),
+            _us(chain.latency, "mean_us"),
+            worst,
+            allowed,
+            _us(chain.age, "max_us"),
+            _us(chain.reaction, "max_us"),
+        )
+    console.print(table)
+
+
+def _us(times: Times | None, key: str) -> str:
+    value = None if times is None else getattr(times, key)
+    return "–" if value is None else f"{value:,.1f}"

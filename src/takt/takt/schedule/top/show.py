@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Executors for people: one table each, newest reports."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from takt.pages.row_table import Columns, RowTable
+from takt.schedule.top.model import Executor, Task
+
+STALE_S = 3.0  # without a report
+_STYLES = {"ok": "", "warn": "yellow", "error": "bold red", "stale": "dim"}
+_ALWAYS: Columns[Task] = {
+    "completed": lambda task: task.completed,
+    "misses": lambda task: task.deadline_misses,
+    "skipped": lambda task: task.skipped,
+    "response\nworst µs": lambda task: f"{task.worst_response_us:,.0f}",
+    "lateness\nworst µs": lambda task: f"{task.worst_lateness_us:,.0f}",
+}
+_WHERE_ANY: Columns[Task] = {
+    "data age\nworst µs": lambda task: task.worst_age_us and f"{task.worst_age_us:,.0f}",
+    "data\ntoo old": lambda task: task.age_violations,
+    "over\nbudget": lambda task: task.budget_overruns,
+    "messages\nlost": lambda task: task.lost_arrivals,
+    "early\nreleases": lambda task: task.early_releases,
+}
+
+
+@dataclass
+class _Seen:
+    """The newest report of one executor, and the one before for rates."""
+
+    now: Executor
+    before: Executor | None
+    at: float  # CLOCK_MONOTONIC here, s
+
+
+@dataclass
+class Board:
+    """Gathers reports and draws them."""
+
+    clock: Callable[[], float] = time.monotonic
+    _seen: dict[str, _Seen] = field(default_factory=dict)
+
+    def take(self, reports: Iterable[Executor]) -> None:
+        """New reports."""
+        for report in reports:
+            former = self._seen.get(report.node)
+            self._seen[report.node] = _Seen(report, former.now if former else None, self.clock())
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing has come yet."""
+        return not self._seen
+
+    def draw(self) -> RenderableType:
+        """All executors."""
+        return Group(*(self._draw(seen) for _, seen in sorted(self._seen.items())))
+
+    def _draw(self, seen: _Seen) -> RenderableType:
+        executor = seen.now
+        age = self.clock() - seen.at
+        stale = age > STALE_S
+        title = Text(f"{executor.node}   scenario {executor.scenario or '–'}", style="bold")
+        if stale:
+            title.append(f"   no report for {age:.0f} s: it has ended?", style="bold red")
+        elif executor.level != "ok":
+            title.append(f"   {executor.message}", style=_STYLES[executor.level])
+        rates = _rates(seen)
+        now: Columns[Task] = {"now": lambda task: task.level}
+        speed: Columns[Task] = {"jobs/s": lambda task: rates.get(task.name)} if rates else {}
+        table = RowTable(
+            heading="task",
+            rows=executor.tasks,
+            name=lambda task: task.name,
+            always={**now, **speed, **_ALWAYS},
+            where_any=_WHERE_ANY,
+            style=lambda task: "dim" if stale else _STYLES[task.level],
+        )
+        lines = [
+            Text(f"{task.name}: {task.message}", style=_STYLES[task.level])
+            for task in executor.tasks
+            if task.level != "ok" and not stale
+        ]
+        lines += [Text(f"not obtained: {one}", style="yellow") for one in executor.shortfalls]
+        return Group(title, table, *lines, "")
+
+
+def _rates(seen: _Seen) -> dict[str, str]:
+    """Jobs a second between the last two reports."""
+    if seen.before is None or seen.now.stamp_ns <= seen.before.stamp_ns:
+        return {}
+    seconds = (seen.now.stamp_ns - seen.before.stamp_ns) / 1e9
+    former = {task.name: task.completed for task in seen.before.tasks}
+    return {
+        task.name: f"{(task.completed - former[task.name]) / seconds:,.0f}"
+        for task in seen.now.tasks
+        if task.completed >= former.get(task.name, task.completed + 1)
+    }

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A trace's summary for people."""
+
+from __future__ import annotations
+
+from rich.console import Console
+
+from takt.pages.row_table import Columns, RowTable, count
+from takt.schedule.trace.summary import TaskSummary, TraceSummary
+
+_ALWAYS: Columns[TaskSummary] = {
+    "releases": lambda task: task.releases,
+    "jobs": lambda task: task.jobs,
+    "misses": lambda task: count(task.misses),
+    "response\np50": lambda task: _us(task.response_p50_us),
+    "µs\np99": lambda task: _us(task.response_p99_us),
+    "\nmax": lambda task: _us(task.response_max_us),
+    "pre-\nempted": lambda task: task.preemptions,
+}
+_WHERE_ANY: Columns[TaskSummary] = {
+    "skipped": lambda task: task.skipped,
+    "data\ntoo old": lambda task: task.age_violations,
+    "over\nbudget": lambda task: task.budget_overruns,
+    "early\nreleases": lambda task: task.early_releases,
+    "un-\nfinished": lambda task: task.unfinished,
+    "in-\ncomplete": lambda task: task.incomplete,
+}
+
+
+def show(console: Console, summary: TraceSummary) -> None:
+    """Prints one line a task; warnings are told apart (``remarks``)."""
+    head = f"{summary.duration_ms / 1000:.6g} s of {summary.source}, {summary.events} events"
+    if summary.switches:
+        head += f", changes of scenario: {summary.switches}"
+    console.print(head)
+    told_elsewhere = ("shortfall=", "application=")  # the description would fill the screen
+    facts = [one for one in summary.attributes if not one.startswith(told_elsewhere)]
+    if facts:
+        console.print(", ".join(one.replace("=", " ", 1) for one in facts), markup=False)
+    console.print(
+        RowTable(
+            heading="task",
+            rows=summary.tasks,
+            name=lambda task: task.task,
+            always=_ALWAYS,
+            where_any=_WHERE_ANY,
+        )
+    )
+
+
+def remarks(summary: TraceSummary) -> list[str]:
+    """What a reader must know before trusting the figures."""
+    lines = []
+    if summary.lost:
+        lines.append(
+            f"{summary.lost} events are lost, so counts are too low and jobs incomplete: "
+            "raise Options::trace_capacity"
+        )
+    if not summary.closed_in_order:
+        lines.append(
+            "the trace was not closed in order: its process was killed, or it still runs; "
+            "what was written until then is here"
+        )
+    if summary.unknown:
+        lines.append(
+            f"{summary.unknown} records are of a type that this version does not know, or damaged; "
+            "they are left out"
+        )
+    lines += [
+        f"no evidence of real-time behaviour: {one.partition('=')[2]}"
+        for one in summary.attributes
+        if one.startswith("shortfall=")
+    ]
+    if summary.not_nested:
+        lines.append(
+            f"{summary.not_nested} jobs ended while one that had started later on their core still "
+            "ran: callbacks sleep or have no real-time priority, and preemptions are a guess"
+        )
+    return lines
+
+
+def _us(value: float | None) -> str:
+    return "–" if value is None else f"{value:,.1f}"

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The house of the tool: two flows, what both stand on, and arrows that only point down."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+TOOL = Path(__file__).resolve().parent.parent / "takt"
+FLOWS = ("measure", "schedule")
+# The lowest first; rooms of one floor do not know each other.
+FLOORS = (
+    {"errors"},
+    {"documents"},
+    {"processes", "pages", "doctor"},
+    {"measure", "schedule"},
+    {"bench"},
+    {"reproduce", "schema"},
+    {"cli"},
+    {"__main__"},
+)
+MOST_ROOMS = 17
+
+
+def imported(source: str) -> Iterator[str]:
+    """The dotted names of the tool that a module imports, the late imports too."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            yield from (one.name for one in node.names if one.name.startswith("takt."))
+        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            if node.module == "takt":
+                yield from (f"takt.{one.name}" for one in node.names if one.name != "__version__")
+            elif node.module.startswith("takt."):
+                yield from (f"{node.module}.{one.name}" for one in node.names)
+
+
+def room(name: str) -> str:
+    """``takt.schedule.trace.file`` stands in the room ``schedule.trace``."""
+    parts = name.split(".")[1:]
+    return ".".join(parts[:2]) if parts[0] in FLOWS else parts[0]
+
+
+def arrows() -> dict[str, set[str]]:
+    """Which rooms each room imports from."""
+    found: dict[str, set[str]] = {}
+    for file in sorted(TOOL.rglob("*.py")):
+        name = ".".join(("takt", *file.relative_to(TOOL).with_suffix("").parts))
+        here = room(name)
+        if here != "__init__":
+            others = {room(one) for one in imported(file.read_text(encoding="utf-8"))}
+            found.setdefault(here, set()).update(others - {here})
+    return found
+
+
+ARROWS = arrows()
+
+
+def test_the_rooms_at_the_top_can_be_counted() -> None:
+    there = {one.stem for one in TOOL.iterdir() if one.suffix == ".py" or one.is_dir()}
+    assert there - {"__init__", "__pycache__"} == set.union(*FLOORS)
+    assert len(there) <= MOST_ROOMS
+
+
+@pytest.mark.parametrize("here", sorted(ARROWS))
+def test_no_room_imports_from_one_above_or_beside_it(here: str) -> None:
+    floors = {name: floor for floor, names in enumerate(FLOORS) for name in names}
+    floor = floors[here.split(".", maxsplit=1)[0]]
+    flow = here.split(".", maxsplit=1)[0]
+    wrong = [
+        other
+        for other in ARROWS[here]
+        if floors[other.split(".")[0]] >= floor and other.split(".")[0] != flow
+    ]
+    assert not wrong, f"{here} imports from {', '.join(wrong)}"
+
+
+def test_no_rooms_import_each_other_in_a_circle() -> None:
+    try:
+        list(TopologicalSorter(ARROWS).static_order())
+    except CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
+
+
+def test_an_arrow_inside_a_function_is_seen() -> None:
+    late = "def f():\n    from takt.measure.report import html\n    import takt.cli.main\n"
+    assert {room(one) for one in imported(late)} == {"measure.report", "cli"}
