@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import sanitized
+from setup import sanitized
 
 ROOT = Path(__file__).resolve().parent.parent
 STATE = ROOT / ".takt"
