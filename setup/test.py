@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The whole test suite: style, types, C++ with and without sanitizers, Python, browser.
 
-Usage: ./takt test [STAGE…], for example ``./takt test style python``; all stages without a name.
+Usage: ./takt test [--all | STAGE…], for example ``./takt test style python``. Without a name all
+stages but the long ones (fuzz), with --all these, too.
 Every stage runs even where an earlier one failed; the exit code is 1 if any of them did.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -141,19 +143,68 @@ def python() -> list[list[str]]:
     return [[str(BIN / "python"), "-m", "pytest", "--quiet", *PARALLEL]]
 
 
+def fuzz() -> list[list[str]]:
+    """libFuzzer over what takt_core reads: all that it found before, and so many new inputs."""
+    if shutil.which(FUZZING_COMPILER) is None:
+        print(f"skipped: {FUZZING_COMPILER} is not installed")
+        return []
+    folder, harness = STATE / "build-fuzz", CORE / "test" / "fuzz"
+    new = folder / "new"  # what libFuzzer finds; the corpus itself stays as it is
+    shutil.rmtree(new, ignore_errors=True)
+    for parser in FUZZED:
+        (new / parser).mkdir(parents=True)
+    targets = {parser: f"takt_core_fuzz_{parser}" for parser in FUZZED}
+    configure = [
+        *SANITIZED,
+        "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1 -DNDEBUG",  # it is the parser that has to run
+        f"-DCMAKE_CXX_COMPILER={FUZZING_COMPILER}",
+        "-DTAKT_SANITIZE=address;undefined;fuzzer-no-link",
+    ]
+    bounds = ["-seed=1", "-timeout=10", "-rss_limit_mb=1024", "-max_len=4096"]
+    shown = ["-verbosity=0", "-print_final_stats=1"]
+    return [
+        [str(BIN / "cmake"), "-S", str(CORE), "-B", str(folder), *configure],
+        [
+            str(BIN / "cmake"),
+            "--build",
+            str(folder),
+            *(f"--target={one}" for one in targets.values()),
+        ],
+        *(
+            [
+                str(folder / "test" / "fuzz" / target),
+                f"-dict={harness / 'dictionary'}",
+                f"-runs={FUZZED[parser]}",
+                f"-artifact_prefix={folder}/{parser}-",
+                *bounds,
+                *shown,
+                str(new / parser),
+                str(harness / "corpus" / parser),
+            ]
+            for parser, target in targets.items()
+        ),
+    ]
+
+
+FUZZING_COMPILER = "clang++-16"  # libFuzzer is Clang's
+FUZZED = {"application": 50_000, "trace": 100_000}  # inputs of each parser
+
 STAGES: dict[str, Callable[[], list[list[str]]]] = {
-    stage.__name__: stage for stage in (style, types, tidy, cpp, sanitizers, python)
+    stage.__name__: stage for stage in (style, types, tidy, cpp, sanitizers, python, fuzz)
 }
+LONG = {"fuzz"}
 
 
 def main(names: list[str]) -> int:
+    everything = names == ["--all"]
+    names = [] if everything else names
     unknown = [name for name in names if name not in STAGES]
     if unknown:
         print(
             f"takt test: no stage {unknown[0]!r}; stages are {', '.join(STAGES)}", file=sys.stderr
         )
         return 2
-    chosen = names or list(STAGES)
+    chosen = names or [name for name in STAGES if everything or name not in LONG]
     failed = []
     for name in chosen:
         started = time.monotonic()
