@@ -178,6 +178,7 @@ def test_executions_are_shuffled_and_every_application_comes_once_before_any_aga
     assert order == execute.turns(asked, 24)
 
 
+@pytest.mark.thorough
 @pytest.mark.timeout(120)
 def test_a_campaign_that_was_killed_goes_on_and_ends_like_one_that_was_not(takt: Takt) -> None:
     asked = grid(takt.folder, nodes=30)
@@ -212,6 +213,7 @@ def test_a_campaign_that_was_killed_goes_on_and_ends_like_one_that_was_not(takt:
     assert straight["accepted"] == resumed["accepted"] > 0
 
 
+@pytest.mark.thorough
 def test_a_campaign_whose_tables_were_cut_goes_on(takt: Takt) -> None:
     words = ["campaign", grid(takt.folder), "--repeat", "3", "--do", "analyse", "--out", "out"]
     whole = takt.json(*words)
@@ -251,7 +253,7 @@ def test_applications_are_executed_and_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     prefix = EXAMPLES.parent / ".takt" / "install"
-    if not (prefix / "lib" / "takt_rcl" / "app_runner").exists():
+    if not (prefix / "lib" / "takt_runner" / "app_runner").exists():
         pytest.skip("app_runner is not installed")
     keys: dict[str, Any] = {"pubsub": [0.4, 0.6], "message_size": "16kB", "utilization": 0.3}
     asked = grid(tmp_path, nodes=3, periods=[20, 40], **keys)

@@ -119,7 +119,7 @@ def test_no_terminal_is_too_narrow_for_a_column(width: int) -> None:
 @pytest.fixture
 def reader(prefix: Path) -> Path:
     """In place of diagnostics_to_json: prints what the file beside it holds, then waits."""
-    folder = prefix / "lib" / "takt_rcl"
+    folder = prefix / "lib" / "takt_runner"
     folder.mkdir(parents=True)
     program = folder / "diagnostics_to_json"
     program.write_text(f'#!/bin/sh\ncat "{folder}/lines"\nexec sleep 60\n')
@@ -188,10 +188,10 @@ def test_with_no_publisher_it_says_what_is_missing_and_goes_on(takt: Takt, reade
     assert (process.returncode, err) == (0, "")
 
 
-def installed(name: str) -> Path:
+def installed(package: str, name: str) -> Path:
     """A real program of the workspace, where it is built."""
     for folder in stacks.prefixes():
-        path = folder / "lib" / "takt_rcl" / name
+        path = folder / "lib" / package / name
         if path.exists():
             return path
     pytest.skip(f"{name} is not installed")
@@ -200,9 +200,9 @@ def installed(name: str) -> Path:
 @pytest.fixture
 def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[subprocess.Popen[bytes]]:
     """The example that reports, in a domain of its own."""
-    installed("diagnostics_to_json")
+    installed("takt_runner", "diagnostics_to_json")
     monkeypatch.setenv("ROS_DOMAIN_ID", str(50 + os.getpid() % 50))
-    with subprocess.Popen([installed("diagnostics")]) as process:
+    with subprocess.Popen([installed("takt_rcl", "diagnostics")]) as process:
         yield process
         process.send_signal(signal.SIGTERM)
 

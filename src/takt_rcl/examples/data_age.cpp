@@ -4,13 +4,13 @@
 // own period of 100 ms is too long for that, so Takt releases it early when it is needed.
 // Usage: data_age [trace file]
 #include <cstdio>
+#include <std_msgs/msg/float64.hpp>
 #include <takt/rcl/scheduling_executor.hpp>
-#include <takt_interfaces/msg/sample.hpp>
 
 #include "work.hpp"
 
 using namespace std::chrono_literals;
-using Position = takt_interfaces::msg::Sample;
+using Position = std_msgs::msg::Float64;
 
 int main(int argc, char** argv) try {
   const takt::Context context{argc, argv};

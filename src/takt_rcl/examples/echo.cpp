@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sends back what arrives: text_in to text_out (std_msgs/String), sample_in to sample_out
-// (takt_interfaces/Sample). Two subscriptions, one thread, no wait set. Ends with Ctrl-C.
+// Sends back what arrives: text_in to text_out (std_msgs/String), bytes_in to bytes_out
+// (std_msgs/UInt8MultiArray). Two subscriptions, one thread, no wait set. Ends with Ctrl-C.
 // Usage: echo [--ros-args …]
 #include <cstdio>
 #include <memory>
 #include <std_msgs/msg/string.hpp>
+#include <std_msgs/msg/u_int8_multi_array.hpp>
 #include <string>
 #include <takt/os/event.hpp>
 #include <takt/os/stop.hpp>
 #include <takt/rcl/node.hpp>
-#include <takt_interfaces/msg/sample.hpp>
 
 namespace {
 
@@ -46,11 +46,11 @@ int main(int argc, char** argv) try {
   const takt::Context context{argc, argv};
   const takt::Node node{context, "echo"};
   Echo<std_msgs::msg::String> text{node, "text", wake};
-  Echo<takt_interfaces::msg::Sample> samples{node, "sample", wake};
+  Echo<std_msgs::msg::UInt8MultiArray> bytes{node, "bytes", wake};
   while (!stop.requested()) {
     wake.wait();
     text.answer();
-    samples.answer();
+    bytes.answer();
   }
   return 0;
 } catch (const std::exception& error) {

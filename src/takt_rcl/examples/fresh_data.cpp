@@ -4,14 +4,14 @@
 // runs is delivered before it, so it never brakes on an old scan.
 // Usage: fresh_data [trace file]
 #include <cstdio>
+#include <std_msgs/msg/u_int64.hpp>
 #include <string>
 #include <takt/rcl/scheduling_executor.hpp>
-#include <takt_interfaces/msg/sample.hpp>
 
 #include "work.hpp"
 
 using namespace std::chrono_literals;
-using Scan = takt_interfaces::msg::Sample;
+using Scan = std_msgs::msg::UInt64;
 
 int main(int argc, char** argv) try {
   const takt::Context context{argc, argv};
@@ -24,13 +24,13 @@ int main(int argc, char** argv) try {
       {.policy = takt::fixed_priority(), .trace = trace_argument(context)}};
   const auto measure = radar.create_timer(20ms, [&](const takt::Job& job) {
     auto scan = std::make_unique<Scan>();
-    scan->sequence = job.index;
+    scan->data = job.index;
     if (!out->publish(std::move(scan))) std::fprintf(stderr, "%s\n", takt::last_error());
   });
   const auto brake = guard.create_timer(20ms, [&](const takt::Job& job) {
     const auto scan = in->latest();  // null before the first one
     std::printf("cycle %lu brakes for %s\n", job.index,
-                scan ? ("scan " + std::to_string(scan->sequence)).c_str() : "nothing");
+                scan ? ("scan " + std::to_string(scan->data)).c_str() : "nothing");
     if (job.index >= 4) executor.request_stop();
   });
   executor.add(brake, {.name = "brake", .priority = 40, .reads = {in}});

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rclpy side of test_interoperation.py: a program of its own, as rclpy may need another Python.
 
-Usage: interoperation_peer.py listen|talk|echo-text|echo-sample COUNT [--ros-args …]
+Usage: interoperation_peer.py listen|talk|echo-text|echo-bytes COUNT [--ros-args …]
 Prints one JSON document with what it sent and what it received, in order.
 """
 
@@ -18,8 +18,7 @@ from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.utilities import remove_ros_args
-from std_msgs.msg import String
-from takt_interfaces.msg import Sample
+from std_msgs.msg import MultiArrayDimension, MultiArrayLayout, String, UInt8MultiArray
 
 PATIENCE_S = 30.0
 RELIABLE = QoSProfile(depth=1000)  # reliable is rclpy's default
@@ -29,21 +28,24 @@ def text(index: int) -> String:
     return String(data=f"hello {index}")
 
 
-def sample(index: int) -> Sample:
-    return Sample(
-        sequence=index,
-        intended_ns=-index,
-        sent_ns=index * 10**12,
-        last=index % 2 == 1,
-        payload=bytes(index % 256 for _ in range(index % 50)),
+def octets(index: int) -> UInt8MultiArray:
+    """As many dimensions and as many bytes as the number says: lists of messages of any length."""
+    size = index % 50
+    layout = MultiArrayLayout(
+        dim=[
+            MultiArrayDimension(label=f"axis {axis}", size=size, stride=2**32 - 1 - index)
+            for axis in range(index % 4)
+        ],
+        data_offset=index,
     )
+    return UInt8MultiArray(layout=layout, data=[index % 256] * size)
 
 
-def fields(message: String | Sample) -> list[Any]:
+def fields(message: String | UInt8MultiArray) -> list[Any]:
     if isinstance(message, String):
         return [message.data]
-    numbers = [message.sequence, message.intended_ns, message.sent_ns]
-    return [*numbers, message.last, list(message.payload)]
+    dimensions = [[one.label, one.size, one.stride] for one in message.layout.dim]
+    return [dimensions, message.layout.data_offset, list(message.data)]
 
 
 class Peer(Node):
@@ -56,10 +58,10 @@ class Peer(Node):
         if listen_to:
             self.into = self.create_subscription(kind, listen_to, self.receive, RELIABLE)
 
-    def receive(self, message: String | Sample) -> None:
+    def receive(self, message: String | UInt8MultiArray) -> None:
         self.received.append(fields(message))
 
-    def publish(self, message: String | Sample) -> None:
+    def publish(self, message: String | UInt8MultiArray) -> None:
         self.out.publish(message)
         self.sent.append(fields(message))
 
@@ -91,10 +93,10 @@ def main(task: str, count: int) -> None:
         for index in range(count):
             peer.publish(text(index))
         peer.out.wait_for_all_acked(Duration(seconds=PATIENCE_S))
-    elif task in ("echo-text", "echo-sample"):
+    elif task in ("echo-text", "echo-bytes"):
         name = task.removeprefix("echo-")
-        make = text if name == "text" else sample
-        peer = Peer(String if name == "text" else Sample, f"{name}_in", f"{name}_out")
+        make = text if name == "text" else octets
+        peer = Peer(String if name == "text" else UInt8MultiArray, f"{name}_in", f"{name}_out")
         peer.wait_for_echo(make, count)
         for index in range(count):
             peer.publish(make(index))

@@ -127,20 +127,6 @@ TEST_F(Examples, fresh_data_is_that_of_the_same_cycle) {
   EXPECT_EQ(static_cast<std::size_t>(jobs), result.lines.size());
 }
 
-TEST_F(Examples, three_tasks_show_figures_2_4_and_2_5_of_the_thesis) {
-  const std::filesystem::path folder = file.path().string() + "_traces";
-  const Output result = run("three_tasks", folder);
-  EXPECT_EQ(result.exit_code, 0);
-  EXPECT_EQ(result.lines,
-            (std::vector<std::string>{
-                "baseline0: task1 task2 task3 (data); task3 computed on old data, each time",
-                "Takt     : task1 task3 (data) task2; task3 computed on the data of its cycle"}));
-  for (const char* name : {"baseline0.takttrace", "takt.takttrace"}) {
-    EXPECT_TRUE(trace::read_trace(folder / name).closed_in_order) << name;
-  }
-  std::filesystem::remove_all(folder);
-}
-
 TEST_F(Examples, docking_switches_once_and_stays) {
   const Output result = run("docking", file.path());
   EXPECT_EQ(result.exit_code, 0);

@@ -3,8 +3,7 @@
 
 The C++ side are the examples, as a user would start them. Found through the environment, which
 CTest sets; else in the installation of this work tree:
-TAKT_PREFIX: where takt_interfaces is installed; TAKT_RCL_EXAMPLES: the folder of the examples;
-TAKT_ROS_PYTHON: a Python that has rclpy.
+TAKT_RCL_EXAMPLES: the folder of the examples; TAKT_ROS_PYTHON: a Python that has rclpy.
 """
 
 from __future__ import annotations
@@ -22,8 +21,7 @@ import pytest
 
 HERE = Path(__file__).resolve().parent
 STATE = HERE.parents[2] / ".takt"
-PREFIX = Path(os.environ.get("TAKT_PREFIX", STATE / "install"))
-EXAMPLES = Path(os.environ.get("TAKT_RCL_EXAMPLES", PREFIX / "lib" / "takt_rcl"))
+EXAMPLES = Path(os.environ.get("TAKT_RCL_EXAMPLES", STATE / "install" / "lib" / "takt_rcl"))
 COUNT = 1000
 HELLOS = [f"hello {index}" for index in range(COUNT)]
 # Tests may run side by side, so each process has its own names (and its own domain).
@@ -47,22 +45,12 @@ def environment() -> dict[str, str]:
     return variables
 
 
-def peer_environment() -> dict[str, str]:
-    """The same, where Python finds takt_interfaces and its libraries."""
-    variables = environment()
-    folders = [*PREFIX.glob("lib/python3*/*-packages"), *PREFIX.glob("local/lib/*/*-packages")]
-    for name, added in (("PYTHONPATH", folders), ("LD_LIBRARY_PATH", [PREFIX / "lib"])):
-        parts = [*map(str, added), variables.get(name, "")]
-        variables[name] = os.pathsep.join(part for part in parts if part)
-    return variables
-
-
 @contextmanager
-def started(command: list[str], variables: dict[str, str]) -> Iterator[subprocess.Popen[str]]:
+def started(command: list[str]) -> Iterator[subprocess.Popen[str]]:
     """Runs a program that is ended with the test, however that ends."""
     with subprocess.Popen(
         [*command, *NAMESPACE],
-        env=variables,
+        env=environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -92,8 +80,8 @@ def output_of(process: subprocess.Popen[str]) -> str:
 
 def test_rclpy_hears_every_message_of_a_takt_talker() -> None:
     with (
-        started(peer("listen"), peer_environment()) as listening,
-        started(example("talker", str(COUNT), "1"), environment()) as talking,
+        started(peer("listen")) as listening,
+        started(example("talker", str(COUNT), "1")) as talking,
     ):
         assert output_of(talking) == ""
         received = json.loads(output_of(listening))["received"]
@@ -102,19 +90,19 @@ def test_rclpy_hears_every_message_of_a_takt_talker() -> None:
 
 def test_a_takt_listener_hears_every_message_of_rclpy() -> None:
     with (
-        started(example("listener", str(COUNT)), environment()) as listening,
-        started(peer("talk"), peer_environment()) as talking,
+        started(example("listener", str(COUNT))) as listening,
+        started(peer("talk")) as talking,
     ):
         output_of(talking)
         heard = output_of(listening)
     assert heard.splitlines() == HELLOS
 
 
-@pytest.mark.parametrize("kind", ["text", "sample"])
+@pytest.mark.parametrize("kind", ["text", "bytes"])
 def test_every_message_comes_back_unchanged_through_a_takt_echo(kind: str) -> None:
     with (
-        started(example("echo"), environment()) as echo,
-        started(peer(f"echo-{kind}"), peer_environment()) as asking,
+        started(example("echo")) as echo,
+        started(peer(f"echo-{kind}")) as asking,
     ):
         result = json.loads(output_of(asking))
         echo.send_signal(signal.SIGINT)
@@ -133,7 +121,7 @@ def test_every_message_comes_back_unchanged_through_a_takt_echo(kind: str) -> No
     ],
 )
 def test_an_example_says_what_is_wrong_with_its_arguments(command: list[str], wrong: str) -> None:
-    with started(example(*command), environment()) as process:
+    with started(example(*command)) as process:
         _, errors = process.communicate(timeout=30)
     assert process.returncode == 1
     assert wrong in errors
@@ -142,7 +130,7 @@ def test_an_example_says_what_is_wrong_with_its_arguments(command: list[str], wr
 @pytest.mark.parametrize("name", ["talker", "listener", "echo"])
 @pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_an_example_in_good_order(name: str, stop: signal.Signals) -> None:
-    with started(example(name), environment()) as process:
+    with started(example(name)) as process:
         wait_until_handled(process.pid, stop)
         process.send_signal(stop)
         assert output_of(process) == ""

@@ -16,7 +16,7 @@ from takt.errors import Failure, TaktError
 from takt.processes import process
 
 CAPABILITIES_LIMIT_S = 20.0
-PACKAGES = ("takt_probes", "takt_core", "takt_rcl")  # that install programs
+PACKAGES = ("takt_probes", "takt_core", "takt_runner")  # that install programs
 ON_REQUEST = ("ros1", "cyclictest")  # what ``takt setup`` can add
 HOW_TO_GET = (
     "stacks are built where their libraries are found: ./takt --setup-only builds what this "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The reports that arrive on ``/diagnostics``, read by a program of takt_rcl."""
+"""The reports that arrive on ``/diagnostics``, read by a program of takt_runner."""
 
 from __future__ import annotations
 

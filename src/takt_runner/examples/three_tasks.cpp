@@ -4,16 +4,16 @@
 // the timers as they were registered and delivers afterwards, so task 3 computes on old data (the
 // thesis's Fig. 2.4). Takt runs 3 before 2, on the data of this cycle (Fig. 2.5). The orders
 // printed are those of the traces. Usage: three_tasks [folder that keeps the two traces]
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <functional>
 #include <string>
 #include <takt/baseline/single_threaded_executor.hpp>
+#include <takt/os/clock.hpp>
 #include <takt/rcl/scheduling_executor.hpp>
 #include <takt/trace/reader.hpp>
 #include <takt_interfaces/msg/sample.hpp>
-
-#include "work.hpp"
 
 using namespace std::chrono_literals;
 using Data = takt_interfaces::msg::Sample;
@@ -21,6 +21,12 @@ using Data = takt_interfaces::msg::Sample;
 namespace {
 
 constexpr std::uint64_t cycles = 5;
+
+void compute_for(std::chrono::nanoseconds time) {
+  const auto end = takt::os::now() + time;
+  while (takt::os::now() < end) {
+  }
+}
 
 // The same application for both executors.
 struct Application {

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What depends on what among the packages of the workspace."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+UNDERLAY = ROOT / ".takt" / "setup.sh"
+FOR_USERS = {"build_depend", "build_export_depend", "buildtool_depend", "depend", "exec_depend"}
+
+
+def needed(package: str) -> set[str]:
+    """The package, and those of this workspace that building against it builds too."""
+    manifest = ROOT / "src" / package / "package.xml"
+    if not manifest.exists():
+        return set()
+    tags = ElementTree.parse(manifest).getroot()  # noqa: S314 - our own file
+    names = {str(tag.text) for tag in tags if tag.tag in FOR_USERS}
+    return {package}.union(*map(needed, names))
+
+
+def test_a_robot_needs_the_core_and_the_client_library_only() -> None:
+    assert needed("takt_rcl") == {"takt_core", "takt_rcl"}
+
+
+def test_the_client_library_is_configured_without_messages_of_experiments(tmp_path: Path) -> None:
+    if not UNDERLAY.exists():
+        pytest.skip("takt_rcl is not built here")
+    wheels = ROOT / ".takt" / "ros"
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(
+        [
+            *("bash", "-c", '. "$0" && exec cmake "$@"', UNDERLAY),
+            *("-S", ROOT / "src" / "takt_rcl", "-B", tmp_path, "-DBUILD_TESTING=OFF"),
+            *("-DCMAKE_DISABLE_FIND_PACKAGE_takt_interfaces=ON", "-Wno-dev"),
+            *([f"-DTAKT_ROS_WHEELS={wheels}"] if wheels.exists() else []),
+        ],
+        env=environment,
+        text=True,
+        capture_output=True,
+    )
+    assert done.returncode == 0, done.stderr
