@@ -57,7 +57,6 @@ def command(root: Path, state: Path, level: str, nanobind: str, ros: Path | None
         "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON",
         f"-DBUILD_TESTING={'ON' if level == 'dev' else 'OFF'}",
         f"-DTAKT_MEASURE_ONLY={'ON' if only else 'OFF'}",
-        "-DTAKT_SANITIZED_APART=ON",  # ./takt test builds the core's other tests: once is enough
         f"-Dnanobind_ROOT={nanobind}",
         *of_ros,
     ]

@@ -134,6 +134,15 @@ def test_no_drawn_application_is_refused() -> None:
     assert [one["error"] for one in results if "error" in one] == []
 
 
+def test_no_limit_of_an_age_is_below_what_the_data_takes_in_any_scenario() -> None:
+    applications = drawn(100, max_age=[0.05, 0.2], scenarios=[1, 3], writers=[1, 3],
+                         readings=[1, 3], messages=0.5, external=0.8)  # fmt: skip
+    texts = [json.dumps(one) for one in applications]
+    assert sum(one.count("max_age") for one in texts) > 200
+    results = takt_core.simulate_many(texts, duration_ns=MS)
+    assert [one["error"] for one in results if "error" in one] == []
+
+
 def test_the_file_of_a_drawn_application_says_what_the_core_was_given(tmp_path: Path) -> None:
     path = tmp_path / "x.app.yaml"
     for one in whole(8):

@@ -152,6 +152,20 @@ def test_an_execution_on_a_full_disk_failed_and_keeps_the_trace_before(
     assert any(traces.read(one).events for one in recorded)
 
 
+@pytest.mark.parametrize("approach", ["takt", "baseline1"])
+def test_an_execution_without_shared_memory_names_it(
+    description: Path, tmp_path: Path, approach: str
+) -> None:
+    enter = ["unshare", "--mount", "sh", "-c", "mount -t tmpfs -o size=3m tmpfs /dev/shm && $*", ""]
+    if subprocess.run([*enter, "true"], capture_output=True).returncode:
+        pytest.skip("this system does not allow a /dev/shm of one's own")
+    words = ["execute", description, "--approach", approach, "--out", tmp_path]
+    command = [*enter, sys.executable, "-m", "takt", *map(str, words)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 1, done.stdout
+    assert "free space in /dev/shm" in done.stderr
+
+
 def test_a_new_execution_takes_the_place_of_the_one_before(
     description: Path, tmp_path: Path
 ) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import time
 from collections.abc import Callable, Sequence
@@ -14,6 +15,7 @@ from takt.processes.process import Process, how_ended
 
 POLL_S = 0.05  # seldom enough not to disturb what is measured
 STDERR_TAIL = 2000
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")  # a middleware's, for terminals
 
 
 class Stop:
@@ -99,7 +101,7 @@ class Program:
             text = self.stderr.read_bytes()[-STDERR_TAIL:].decode(errors="replace")
         except OSError:
             return ""
-        return text.strip()
+        return _COLOUR.sub("", text).strip()
 
 
 class End(Enum):

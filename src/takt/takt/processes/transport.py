@@ -2,8 +2,9 @@
 """The environment of a cell's probes: which transport, which domain, nobody else.
 
 Fast DDS takes its transports from an XML profile. The builtin set is switched off, so that what
-the cell's name says is what carries the messages: ``udp`` has no shared memory to fall back on,
-and the segment of ``shm`` fits the payload (a message that does not fit goes over UDP silently).
+the cell's name says is what carries the messages: ``udp`` has no shared memory to fall back on, and
+``shm`` no UDP, which Fast DDS would use without a word where /dev/shm has no room. Even its
+discovery goes through shared memory then. What is in one ``process`` may have both.
 
 ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST would do the opposite: rmw_fastrtps then sets up transports
 of its own, shared memory among them, and the profile loses. So the range is left to the profile,
@@ -19,6 +20,7 @@ from pathlib import Path
 SMALLEST_SEGMENT = 4 * 1024 * 1024
 MESSAGES_IN_SEGMENT = 16
 HEADER_ROOM = 64 * 1024  # for the headers of RTPS and of the message around the payload
+LONGEST_PART = 65500  # Fast DDS's default, as users have it: what is longer goes in several parts
 
 # Settings of the user's shell that would change what is measured.
 _CLEARED = (
@@ -38,13 +40,14 @@ _PROFILE = """<?xml version="1.0" encoding="UTF-8"?>
  </transport_descriptors>
  <participant profile_name="takt" is_default_profile="true"><rtps>
   <useBuiltinTransports>false</useBuiltinTransports>
-  <userTransports>{names}</userTransports>
-  <builtin>
-   <initialPeersList><locator><udpv4><address>127.0.0.1</address></udpv4></locator></initialPeersList>
-  </builtin>
+  <userTransports>{names}</userTransports>{discovery}
  </rtps></participant>
 </profiles></dds>
 """
+_LOOPBACK = """
+  <builtin>
+   <initialPeersList><locator><udpv4><address>127.0.0.1</address></udpv4></locator></initialPeersList>
+  </builtin>"""
 _UDP = """  <transport_descriptor><transport_id>udp</transport_id><type>UDPv4</type>
    <sendBufferSize>{buffer}</sendBufferSize><receiveBufferSize>{buffer}</receiveBufferSize>
    <maxInitialPeersRange>{participants}</maxInitialPeersRange>
@@ -60,14 +63,13 @@ def profile(transport: str, payload_bytes: int, participants: int = 2) -> str:
     """The Fast DDS profile for one cell with so many processes."""
     message = payload_bytes + HEADER_ROOM
     segment = max(SMALLEST_SEGMENT, MESSAGES_IN_SEGMENT * message)
+    shm = _SHM.format(message=LONGEST_PART, segment=segment)
     udp = _UDP.format(buffer=max(SMALLEST_SEGMENT, 2 * message), participants=participants)
-    if transport == "udp":
-        descriptors, names = [udp], ["udp"]
-    else:
-        descriptors, names = [_SHM.format(message=message, segment=segment), udp], ["shm", "udp"]
+    chosen = {"shm": {"shm": shm}, "udp": {"udp": udp}}.get(transport, {"shm": shm, "udp": udp})
     return _PROFILE.format(
-        descriptors="\n".join(descriptors),
-        names="".join(f"<transport_id>{name}</transport_id>" for name in names),
+        descriptors="\n".join(chosen.values()),
+        names="".join(f"<transport_id>{name}</transport_id>" for name in chosen),
+        discovery=_LOOPBACK if "udp" in chosen else "",
     )
 
 

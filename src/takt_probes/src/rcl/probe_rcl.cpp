@@ -33,6 +33,24 @@ takt::QoS qos_of(const Options& options) {
   return options.reliability == Reliability::reliable ? qos.reliable() : qos.best_effort();
 }
 
+Failure failure_of(const takt::RclError& error, const char* fix) {
+  return Failure{
+      {.what = error.operation() + " (" + error.where() + ")", .why = error.reason(), .fix = fix}};
+}
+
+// Over shared memory alone there is no node where it has no room.
+takt::Node node_of(const takt::Context& context, const Options& options, Role role) {
+  const std::string name = "probe_" + std::string{name_of(role)} + "_" + std::to_string(getpid());
+  try {
+    return takt::Node{context, name};
+  } catch (const takt::RclError& error) {
+    if (options.transport != "shm") {
+      throw;
+    }
+    throw failure_of(error, free_shared_memory);
+  }
+}
+
 class RclLink : public Link {
  public:
   RclLink(const takt::Context& context, const Options& options, Role role, os::StopFlag& stop)
@@ -40,7 +58,7 @@ class RclLink : public Link {
         role_{role},
         stop_{stop},
         inbox_{stop},
-        node_{context, "probe_" + std::string{name_of(role)} + "_" + std::to_string(getpid())},
+        node_{node_of(context, options, role)},
         in_{node_.create_subscription<Sample>(
             is_active(role) ? topic_back(options) : topic_there(options), qos_of(options))} {
     outgoing_.payload.resize(options.payload_bytes);
@@ -175,10 +193,8 @@ class Rcl : public Stack {
       }
       return std::make_unique<RclLink>(*context_, options, role, stop);
     } catch (const takt::RclError& error) {
-      throw Failure{
-          {.what = error.operation() + " (" + error.where() + ")",
-           .why = error.reason(),
-           .fix = "check --topic and the ROS environment (RMW_IMPLEMENTATION, profiles)"}};
+      throw failure_of(error,
+                       "check --topic and the ROS environment (RMW_IMPLEMENTATION, profiles)");
     }
   }
 

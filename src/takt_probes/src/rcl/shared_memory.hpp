@@ -16,6 +16,9 @@
 
 namespace takt::probe {
 
+inline constexpr const char* free_shared_memory =
+    "free space in /dev/shm (df /dev/shm; ./takt clean), or measure udp";
+
 /// The segments of Fast DDS that this process maps: its own, and that of each process whose
 /// messages it took from there.
 inline std::size_t mapped_segments() {
@@ -42,7 +45,7 @@ inline std::optional<os::Shortfall> detour_of(const Options& options) {
   }
   return os::Shortfall{.what = "the messages did not come through shared memory",
                        .why = "Fast DDS got no shared memory, and sent them over UDP",
-                       .fix = "free space in /dev/shm (df /dev/shm; ./takt clean), or measure udp"};
+                       .fix = free_shared_memory};
 }
 
 }  // namespace takt::probe

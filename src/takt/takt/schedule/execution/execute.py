@@ -28,6 +28,7 @@ RUNNER = "app_runner"
 # Discovery and first touch of the messages, by far the most of it with a process for each node.
 _START_S, _START_S_PER_NODE = 30.0, 1.0
 _NOTE_EVERY_S = 1.0
+_NO_NODE = "cannot create a node"
 _TERM_S = 20.0  # the traces of many processes are merged after the stop
 
 Flat = dict[str, Any]
@@ -188,10 +189,13 @@ def _raise_failure(end: End, runner: Program, trace: Path) -> None:
         raise TaktError(words or "the runner refused the application")
     if end is End.died:
         kept = [str(one) for one in (trace, *_parts(trace)) if one.exists()]
+        remedies = [f"what was recorded is there, in {len(kept)} files"] if kept else []
+        if _NO_NODE in words and "SHM" in words:  # Fast DDS does not say what it lacked
+            remedies.insert(0, "free space in /dev/shm (df /dev/shm; ./takt clean)")
         raise Failure(
             f"the execution failed: {words or f'{RUNNER} ended with {runner.how_it_ended}'}",
             where=kept[0] if kept else None,
-            remedy=f"what was recorded is there, in {len(kept)} files" if kept else None,
+            remedy="; ".join(remedies) or None,
         )
     if not trace.exists() and _parts(trace):
         raise Failure(

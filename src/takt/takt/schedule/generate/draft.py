@@ -90,12 +90,3 @@ class Draft:
                 yield from self.roots(writer["trigger"])
             else:
                 yield writer
-
-    def youngest(self, topic: str) -> int:
-        """The least age that data of a topic can have, as the core counts it; 0: from outside."""
-        ages = [
-            self.worst(writer) + (self.youngest(writer["trigger"]) if "trigger" in writer else 0)
-            for writer in self.writers(topic)
-            if "trigger" not in writer or any(self.roots(writer["trigger"]))
-        ]
-        return min(ages, default=0)

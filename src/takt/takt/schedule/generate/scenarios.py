@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
+from takt.schedule.generate.ages import age_limit
 from takt.schedule.generate.draft import CONSTRAINED, IDLING, Draft, Entry
 from takt.schedule.generate.parameters import SUSPENDING
-from takt.schedule.generate.topics import age_limit
 
 POLICIES = ("fp", "np-fp", "edf", "np-edf", "rm", "dm", *IDLING)
 RARELY, SELDOM = 0.125, 0.25

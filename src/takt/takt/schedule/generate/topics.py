@@ -30,31 +30,6 @@ def add_topics(draft: Draft) -> None:
             topic["reliable"] = True
 
 
-def add_ages(draft: Draft) -> None:
-    """The oldest data that readers may use; of some all inputs are limited, of others a few."""
-    wanted, chance = draft.wanted, draft.chance
-    if wanted.max_age[-1] <= 0:
-        return
-    for callback in draft.callbacks:
-        if not chance.happens():
-            continue
-        every = chance.happens()
-        for read in callback["reads"]:
-            if every or chance.happens():
-                read["max_age"] = age_limit(draft, read["topic"])
-
-
-def age_limit(draft: Draft, topic: str) -> int:
-    """A limit that the core does not refuse: data takes at least as long as it is computed."""
-    source = min((one["period"] for one in draft.roots(topic)), default=0)
-    outside = next(one for one in draft.topics if one["name"] == topic)
-    period = source or outside.get("external_period", 0) or draft.timers[0]["period"]
-    grain = max(1, draft.wanted.grain)
-    # A scenario may declare longer execution times.
-    least = -(-2 * draft.youngest(topic) // grain) * grain
-    return max(least, draft.time(draft.chance.real(draft.wanted.max_age) * int(period)))
-
-
 def _add_writers(draft: Draft, topic: str, count: int) -> None:
     others = [
         one

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 from takt.schedule.application.model import Overheads
+from takt.schedule.generate.ages import add_ages, raise_ages
 from takt.schedule.generate.chains import add_chains
 from takt.schedule.generate.chance import Chance
 from takt.schedule.generate.draft import Draft, Entry
 from takt.schedule.generate.parameters import Parameters
 from takt.schedule.generate.scenarios import add_scenarios
 from takt.schedule.generate.timing import add_timing
-from takt.schedule.generate.topics import add_ages, add_topics
+from takt.schedule.generate.topics import add_topics
 
 
 def widen(document: Entry, wanted: Parameters, chance: Chance) -> float:
@@ -22,6 +23,7 @@ def widen(document: Entry, wanted: Parameters, chance: Chance) -> float:
     add_chains(draft)
     utilization = sum(draft.worst(one) / draft.period(one) for one in draft.callbacks)
     add_scenarios(draft)
+    raise_ages(draft)
     if wanted.overheads:
         document["overheads"] = {
             key: chance.whole((0, wanted.overheads))

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cyclictest as a probe keeps the contract also where it does not come to its end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+from pathlib import Path
+
+import numpy as np
+from probe_process import Probes
+
+PERIOD_NS = 200_000
+MANY = 100_000
+
+
+def test_killed_alone_it_leaves_what_it_had_recorded(probes: Probes) -> None:
+    words = ("--count", MANY, "--period-ns", PERIOD_NS, "--time-limit-ns", 600 * 10**9)
+    running = probes.start("cyclictest", "wakeup", *words)
+    running.wait_for_records(200)
+    running.process.send_signal(signal.SIGKILL)
+    assert running.end() == -signal.SIGKILL
+    samples = running.recorded()
+    assert samples.capacity == MANY
+    assert samples.count >= 200
+    assert samples.records["sequence"].tolist() == list(range(samples.count))
+    assert (np.diff(samples.records["intended"]) == PERIOD_NS).all()
+    assert (samples.records["received"] >= samples.records["intended"]).all()
+
+
+def test_stopped_it_keeps_every_sample_that_cyclictest_took(probes: Probes) -> None:
+    words = ("--count", MANY, "--period-ns", PERIOD_NS, "--time-limit-ns", 600 * 10**9)
+    running = probes.start("cyclictest", "wakeup", *words)
+    running.wait_for_records(200)
+    running.process.send_signal(signal.SIGTERM)
+    assert running.end() == 0, running.stderr
+    document, samples = running.document(), running.recorded()
+    assert document["status"] == "stopped"
+    assert document["received"] == document["sent"] == samples.count >= 200
+
+
+def test_fewer_samples_than_asked_for_are_no_complete_measurement(
+    probes: Probes, tmp_path: Path
+) -> None:
+    early = tmp_path / "cyclictest"
+    early.write_text('#!/bin/sh\nfor i in 0 1 2; do echo "  0: $i: 5"; done\n')
+    early.chmod(early.stat().st_mode | stat.S_IXUSR)
+    probes.environment["PATH"] = f"{tmp_path}{os.pathsep}{probes.environment['PATH']}"
+    running = probes.start("cyclictest", "wakeup", "--count", 10)
+    assert running.end() == 1
+    document = running.document()
+    assert document["status"] == "failed"
+    assert "3 of 10" in document["error"]["what"]
+    assert running.recorded().count == 3
+
+
+def test_no_room_for_the_samples_is_told_before_the_measurement(probes: Probes) -> None:
+    running = probes.start("cyclictest", "wakeup", "--count", 10**15)
+    assert running.end() == 1
+    assert "no room" in running.document()["error"]["what"]
