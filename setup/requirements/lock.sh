@@ -3,7 +3,7 @@
 # Locks the environments: every version and hash, for every Python and platform that Takt supports.
 set -eu
 cd "$(dirname "$0")"
-for name in tool dev ros; do
+for name in tool dev docs ros; do
     constraint=""
     [ "$name" = dev ] && constraint="-c tool.txt"
     # shellcheck disable=SC2086
