@@ -198,7 +198,6 @@ def build(wheels: bool, development: bool) -> None:
         "-DCMAKE_BUILD_TYPE=RelWithDebInfo",
         "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON",
         f"-DBUILD_TESTING={'ON' if development else 'OFF'}",
-        "-DTAKT_SANITIZED_APART=ON",  # ./takt test builds the core's other tests: once is enough
         "-Dnanobind_ROOT="
         + output([str(STATE / "venv/bin/python"), "-m", "nanobind", "--cmake_dir"]),
     ]

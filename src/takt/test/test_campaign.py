@@ -178,6 +178,7 @@ def test_executions_are_shuffled_and_every_application_comes_once_before_any_aga
     assert order == execute.turns(asked, 24)
 
 
+@pytest.mark.thorough
 @pytest.mark.timeout(120)
 def test_a_campaign_that_was_killed_goes_on_and_ends_like_one_that_was_not(takt: Takt) -> None:
     asked = grid(takt.folder, nodes=30)
@@ -212,6 +213,7 @@ def test_a_campaign_that_was_killed_goes_on_and_ends_like_one_that_was_not(takt:
     assert straight["accepted"] == resumed["accepted"] > 0
 
 
+@pytest.mark.thorough
 def test_a_campaign_whose_tables_were_cut_goes_on(takt: Takt) -> None:
     words = ["campaign", grid(takt.folder), "--repeat", "3", "--do", "analyse", "--out", "out"]
     whole = takt.json(*words)

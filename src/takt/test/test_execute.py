@@ -19,7 +19,7 @@ from command_line import takt
 from takt.errors import Failure, TaktError
 from takt.processes import stacks
 from takt.schedule.execution import APPROACHES, Execution, execute
-from takt.schedule.execution.execute import with_policy
+from takt.schedule.execution.execute import RECORDING, with_policy
 from takt.schedule.explain import explain
 from takt.schedule.metrics import measure
 from takt.schedule.trace import file as traces
@@ -205,9 +205,12 @@ def test_ctrl_c_keeps_the_trace(tmp_path: Path, approach: str) -> None:
     command = [sys.executable, "-m", "takt", *arguments, "--out", str(out), "--json"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     trace = out / f"robot.{approach}.takttrace"
-    parts = [trace] if approach == "takt" else [Path(f"{trace}.part{i}") for i in range(4)]
-    limit = time.monotonic() + 40
-    while time.monotonic() < limit and not all(_has_jobs(part) for part in parts):
+    recording = Path(f"{trace}{RECORDING}")
+    parts = [recording] if approach == "takt" else [Path(f"{recording}.part{i}") for i in range(4)]
+    limit = time.monotonic() + 40  # a machine may be slow
+    while not all(_has_jobs(part) for part in parts):
+        assert process.poll() is None, process.communicate()[1]
+        assert time.monotonic() < limit, f"nothing is recorded in {out}"
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     printed, errors = process.communicate(timeout=40)

@@ -131,6 +131,7 @@ def test_every_check_has_a_claim_of_the_thesis_and_every_claim_a_check() -> None
     assert set(load("krukiewicz2021").findings) == set(CHECKS)
 
 
+@pytest.mark.thorough
 def test_executions_as_published_uphold_every_finding(tmp_path: Path) -> None:
     done = Executions({point: [as_published(point)] for point in EVERY})
     made = outcome(done, overheads(11.0), tmp_path)
