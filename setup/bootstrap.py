@@ -21,8 +21,8 @@ from types import FrameType
 from typing import IO
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "src" / "takt")]
-from setup.system_packages import missing_packages  # noqa: E402 - of the clone
+sys.path[:0] = [str(ROOT / "setup"), str(ROOT / "src" / "takt")]
+from system_packages import missing_packages  # noqa: E402 - of the clone
 
 from takt.processes.process import TERM_S, Process, how_ended  # noqa: E402 - standard library only
 
@@ -135,7 +135,7 @@ def discard_where_moved(want: str) -> None:
     """Environments and builds know their folder and their ROS 2: elsewhere they are made anew."""
     origin = STATE / "origin"
     if origin.exists() and origin.read_text(encoding="utf-8") != want:
-        for name in ("ready", "venv", "ros", "build", "install"):
+        for name in ("ready", "venv", "ros", "docs", "build", "install"):
             discard(STATE / name)
     origin.write_text(want, encoding="utf-8")
 

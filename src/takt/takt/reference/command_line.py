@@ -62,6 +62,17 @@ def help_of(function: Callable[..., None]) -> Help:
     )
 
 
+def options(function: Callable[..., None]) -> set[str]:
+    """All that may be written behind a command's name with dashes."""
+    hints = get_type_hints(function, include_extras=True)
+    found = {"--help"}
+    for name, parameter in inspect.signature(function).parameters.items():
+        info, _ = _info(hints[name], parameter.default)
+        if isinstance(info, OptionInfo):
+            found.update(_names(name, info))
+    return found
+
+
 def _section(name: str, function: Callable[..., None]) -> Iterator[str]:
     said = help_of(function)
     rows = list(_parameters(function))
