@@ -34,6 +34,14 @@ class Stage:
         return (self.commands.__doc__ or "").strip()
 
 
+def stacks() -> Commands:
+    """ROS 1 and cyclictest, which not every machine has: no test is left out without them."""
+    return [
+        [str(BIN / "python"), "-m", "takt", "setup", part, "--yes"]
+        for part in ("ros1", "cyclictest")
+    ]
+
+
 def style() -> Commands:
     """Formatting and linting of everything that git knows."""
     return [
@@ -87,6 +95,7 @@ def sanitizers() -> Commands:
 STAGES = {
     stage.commands.__name__: stage
     for stage in (
+        Stage(stacks, always=False),
         Stage(style, always=True),
         Stage(types, always=True),
         Stage(cpp, always=True),
