@@ -12,4 +12,5 @@ myst_links_external_new_tab = True
 highlight_language = "none"
 html_theme = "furo"
 html_title = "Takt"
+html_theme_options = {"light_css_variables": {"code-font-size": "75%"}}  # 100 columns fit
 html_copy_source = False
