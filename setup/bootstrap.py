@@ -137,7 +137,7 @@ def discard_where_moved(want: str) -> None:
     """Environments and builds know their folder and their ROS 2: elsewhere they are made anew."""
     origin = STATE / "origin"
     if origin.exists() and origin.read_text(encoding="utf-8") != want:
-        for name in ("ready", "venv", "ros", "build", "install"):
+        for name in ("ready", "venv", "ros", "docs", "build", "install"):
             discard(STATE / name)
     origin.write_text(want, encoding="utf-8")
 

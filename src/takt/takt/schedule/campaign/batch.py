@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Analyses and simulates the applications of one cell; runs on the workers.
+"""Analyses and simulates the applications of one batch; runs on the workers.
 
 The core decides everything: whether a set is accepted, its bounds, its simulated responses. Here
 they are put side by side.
@@ -16,20 +16,20 @@ from typing import Any
 import pyarrow as pa
 import takt_core
 
-from takt.schedule.campaign.judge import Document, Run, runs, tightness, violations
-from takt.schedule.campaign.model import SETS, Cell
+from takt.schedule.campaign.judge import Document, Play, plays, tightness, violations
+from takt.schedule.campaign.model import SETS, Batch
 from takt.schedule.generate.blocks import BLOCK, Generated, block
 from takt.schedule.generate.space import Space
 
 
 def applications(
-    space: Space, seed: int, cell: Cell, overheads: dict[str, int] | None = None
+    space: Space, seed: int, batch: Batch, overheads: dict[str, int] | None = None
 ) -> list[Generated]:
-    """The applications of a cell."""
+    """The applications of a batch."""
     found: list[Generated] = []
-    for first in range(cell.first, cell.first + cell.size, BLOCK):
-        size = min(BLOCK, cell.first + cell.size - first)
-        found += block(space, seed, cell.combination, first // BLOCK, size)
+    for first in range(batch.first, batch.first + batch.size, BLOCK):
+        size = min(BLOCK, batch.first + batch.size - first)
+        found += block(space, seed, batch.combination, first // BLOCK, size)
     return [with_overheads(one, overheads) for one in found]
 
 
@@ -43,25 +43,25 @@ def with_overheads(one: Generated, overheads: dict[str, int] | None) -> Generate
 def evaluate(
     space: Space,
     seed: int,
-    cell: Cell,
+    batch: Batch,
     do: tuple[str, ...],
     overheads: dict[str, int] | None = None,
 ) -> pa.Table:
     """One row for each application; what failed says so in its row."""
-    generated = applications(space, seed, cell, overheads)
+    generated = applications(space, seed, batch, overheads)
     rows = [_row(one) for one in generated]
     reports: list[Document | None] = [None] * len(rows)
     if "analyse" in do:
         reports = [analysed(one, row) for one, row in zip(generated, rows, strict=True)]
     if "simulate" in do:
-        for number, run, simulated in _simulated(generated, seed):
-            _compare(rows[number], reports[number], run, simulated)
+        for number, play, simulated in _simulated(generated, seed):
+            _compare(rows[number], reports[number], play, simulated)
     return pa.Table.from_pylist(rows, schema=SETS)
 
 
-def failed(space: Space, seed: int, cell: Cell, error: str) -> pa.Table:
-    """The rows of a cell that could not be evaluated."""
-    rows = [_row(one) | {"error": error} for one in applications(space, seed, cell)]
+def failed(space: Space, seed: int, batch: Batch, error: str) -> pa.Table:
+    """The rows of a batch that could not be evaluated."""
+    rows = [_row(one) | {"error": error} for one in applications(space, seed, batch)]
     return pa.Table.from_pylist(rows, schema=SETS)
 
 
@@ -89,12 +89,12 @@ def analysed(one: Generated, row: dict[str, Any]) -> Document | None:
     return report
 
 
-def _simulated(generated: Iterable[Generated], seed: int) -> Iterator[tuple[int, Run, Document]]:
-    """All runs of all applications, in as few calls of the core as there are ways to execute."""
+def _simulated(generated: Iterable[Generated], seed: int) -> Iterator[tuple[int, Play, Document]]:
+    """All plays of all applications, in as few calls of the core as there are ways to execute."""
     planned = [
-        (number, run, one.text if run.document is one.flat else json.dumps(run.document))
+        (number, play, one.text if play.document is one.flat else json.dumps(play.document))
         for number, one in enumerate(generated)
-        for run in runs(one.flat, seed)
+        for play in plays(one.flat, seed)
     ]
     planned.sort(key=lambda plan: plan[1].execution, reverse=True)
     for execution, plans in groupby(planned, key=lambda plan: plan[1].execution):
@@ -103,8 +103,8 @@ def _simulated(generated: Iterable[Generated], seed: int) -> Iterator[tuple[int,
         yield from zip(numbers, alike, results, strict=True)
 
 
-def _compare(row: dict[str, Any], report: Document | None, run: Run, simulated: Document) -> None:
-    """Adds a run to what is known of its application."""
+def _compare(row: dict[str, Any], report: Document | None, play: Play, simulated: Document) -> None:
+    """Adds a play to what is known of its application."""
     if "error" in simulated:
         row["error"] = f"simulate: {simulated['error']}"
         return
@@ -112,21 +112,21 @@ def _compare(row: dict[str, Any], report: Document | None, run: Run, simulated: 
         row[key] = row.get(key, 0) + simulated[key]
     if report is None:
         return
-    found = list(violations(report, run, simulated))
+    found = list(violations(report, play, simulated))
     row["violations"] = row.get("violations", []) + [one.text for one in found]
     row["kinds"] = row.get("kinds", []) + [one.kind for one in found]
     row["bound_violations"] = len(row["violations"])
-    row["tightness"] = max(row.get("tightness", 0.0), tightness(report, run, simulated))
+    row["tightness"] = max(row.get("tightness", 0.0), tightness(report, play, simulated))
     row["unbounded"] = sum(
         one["response_us"] is None for scenario in report["scenarios"]
         for one in scenario["callbacks"]
     )  # fmt: skip
-    missed = simulated["misses"] if _promised(report, run) else 0
+    missed = simulated["misses"] if _promised(report, play) else 0
     row["misses_in_accepted"] = row.get("misses_in_accepted", 0) + missed
 
 
-def _promised(report: Document, run: Run) -> bool:
-    """Whether every deadline is guaranteed in this run."""
-    if run.scenario is None:
+def _promised(report: Document, play: Play) -> bool:
+    """Whether every deadline is guaranteed in this play."""
+    if play.scenario is None:
         return bool(report["verdict"] == "meets")
-    return any(one["schedulable"] for one in report["scenarios"] if one["name"] == run.scenario)
+    return any(one["schedulable"] for one in report["scenarios"] if one["name"] == play.scenario)
