@@ -10,7 +10,7 @@ import pytest
 
 from takt.bench.model import Table
 from takt.reproduce.krukiewicz2021 import answers
-from takt.reproduce.krukiewicz2021.executions import Executions, Plan
+from takt.reproduce.krukiewicz2021.executions import Executions, Extent
 from takt.reproduce.krukiewicz2021.findings import CHECKS
 from takt.reproduce.krukiewicz2021.points import HARMONIC, WITH_CONSTRAINT, Point, flat, points
 from takt.reproduce.model import Outcome, Request
@@ -123,8 +123,8 @@ def overheads(takt_us: float) -> list[Table]:
 
 
 def outcome(done: Executions, overhead: list[Table], folder: Path) -> Outcome:
-    plan = Plan(points=list(done.metrics), runs=1, length_s=1.0, left_out=0)
-    return answers(plan, done, overhead, folder, Request())
+    extent = Extent(points=list(done.metrics), runs=1, length_s=1.0, left_out=0)
+    return answers(extent, done, overhead, folder, Request())
 
 
 def test_every_check_has_a_claim_of_the_thesis_and_every_claim_a_check() -> None:
@@ -159,28 +159,28 @@ def test_what_was_not_executed_is_said_and_undecided(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("scale", [1.0, 0.2, 0.02, 0.001, 1e-6])
 def test_a_smaller_scale_has_fewer_runs_then_shorter_ones_then_fewer_points(scale: float) -> None:
-    plan = Plan.at(scale)
-    assert 1 <= plan.runs <= 5
-    assert 2.0 <= plan.length_s <= 30.0
-    assert len(plan.points) + plan.left_out == len(EVERY)
-    assert plan.points
+    extent = Extent.at(scale)
+    assert 1 <= extent.runs <= 5
+    assert 2.0 <= extent.length_s <= 30.0
+    assert len(extent.points) + extent.left_out == len(EVERY)
+    assert extent.points
     if scale == 1.0:
-        assert (plan.runs, plan.length_s, plan.left_out) == (5, 30.0, 0)
-    if plan.runs > 1:
-        assert plan.length_s == 30.0
-    if plan.length_s > 2.0:
-        assert plan.left_out == 0
+        assert (extent.runs, extent.length_s, extent.left_out) == (5, 30.0, 0)
+    if extent.runs > 1:
+        assert extent.length_s == 30.0
+    if extent.length_s > 2.0:
+        assert extent.left_out == 0
 
 
 def test_the_two_minutes_of_a_smoke_test_cover_every_experiment() -> None:
-    plan = Plan.at(0.002)
-    assert {point.experiment for point in plan.points} == {
+    extent = Extent.at(0.002)
+    assert {point.experiment for point in extent.points} == {
         "transport",
         "misses",
         "freshness",
         "age",
     }
-    assert len(plan.points) * plan.runs * plan.length_s < 100
+    assert len(extent.points) * extent.runs * extent.length_s < 100
 
 
 def test_every_approach_executes_the_same_application() -> None:
