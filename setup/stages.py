@@ -9,7 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import sanitized
+from setup import fuzz as fuzzers
+from setup import sanitized
 
 ROOT = Path(__file__).resolve().parent.parent
 STATE = ROOT / ".takt"
@@ -92,6 +93,11 @@ def sanitizers() -> Commands:
     return sanitized.commands()
 
 
+def fuzz() -> Commands:
+    """libFuzzer over what takt_core reads: all that it found before, and many new inputs."""
+    return fuzzers.commands()
+
+
 STAGES = {
     stage.commands.__name__: stage
     for stage in (
@@ -103,6 +109,7 @@ STAGES = {
         Stage(thorough, always=False),
         Stage(tidy, always=False),
         Stage(sanitizers, always=False),
+        Stage(fuzz, always=False),
     )
 }
 

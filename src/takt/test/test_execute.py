@@ -18,6 +18,7 @@ from command_line import takt
 
 from takt.errors import Failure, TaktError
 from takt.processes import stacks
+from takt.processes.leftovers import Journal
 from takt.schedule.execution import APPROACHES, Execution, execute
 from takt.schedule.execution.execute import RECORDING, with_policy
 from takt.schedule.explain import explain
@@ -154,6 +155,16 @@ def test_the_work_of_a_job_depends_on_the_seed_and_not_on_the_approach(tmp_path:
     assert len(work_of_takt) == 20
     same = apart(work_of_takt, work("baseline0", 1))
     assert same < apart(work_of_takt, work("takt", 2)) / 2
+
+
+def test_shared_memory_is_noted_at_each_look_while_there_is_news(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noted: list[list[int]] = []
+    looked: list[float] = []
+    monkeypatch.setattr(Journal, "note", lambda _, pids: not noted.append(pids))
+    executed(tmp_path, "takt", robot(), progress=looked.append)
+    assert len(noted) >= min(10, len(looked))
 
 
 def test_a_policy_takes_the_place_of_the_descriptions(tmp_path: Path) -> None:

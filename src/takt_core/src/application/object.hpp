@@ -17,11 +17,13 @@
 #include <utility>
 #include <vector>
 
+#include "../sched/text.hpp"
 #include "takt/application/parse.hpp"
 
 namespace takt::application {
 
 using Json = nlohmann::json;
+inline constexpr std::size_t longest_path = 300;  // of a message for people
 
 // One object of the document: hands out its members by name, and refuses what nobody asked for.
 class Object {
@@ -33,8 +35,8 @@ class Object {
   }
 
   [[noreturn]] static void fail(const std::string& path, const std::string& problem) {
-    throw ParseError((path.empty() ? "the application" : path) + ": " + problem +
-                     ". Remedy: let ./takt write this form from an app.yaml.");
+    throw ParseError((path.empty() ? "the application" : sched::shortened(path, longest_path)) +
+                     ": " + problem + ". Remedy: let ./takt write this form from an app.yaml.");
   }
 
   [[nodiscard]] std::string at(const char* key) const { return path_ + "/" + key; }

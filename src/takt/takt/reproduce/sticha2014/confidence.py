@@ -18,6 +18,8 @@ import takt_core
 from numpy.typing import NDArray
 from scipy import stats
 
+from takt.reproduce.judgement import Missing
+
 Floats = NDArray[np.float64]
 Runs = Sequence[Floats]  # the values of each run or recording, in their order
 Holds = bool | None  # None: the data cannot tell
@@ -25,10 +27,6 @@ Holds = bool | None  # None: the data cannot tell
 SEGMENTS = 10
 CONFIDENCE = 0.95
 PUBLISHED_RUN = 2_000_000  # samples of a run of the thesis
-
-
-class Missing(Exception):
-    """A point that a finding needs has no samples, or too few."""
 
 
 @dataclass(frozen=True)

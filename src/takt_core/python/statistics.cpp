@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The Python module takt_core. Loops over arrays release the interpreter lock; nothing here
-// computes anything itself.
+// The statistics of the Python package takt_core. Loops over arrays release the interpreter lock;
+// nothing here computes anything itself.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
@@ -14,8 +14,6 @@
 #include <utility>
 #include <vector>
 
-#include "analysis.hpp"
-#include "simulation.hpp"
 #include "takt/stats/exceedance.hpp"
 #include "takt/stats/extremes.hpp"
 #include "takt/stats/histogram.hpp"
@@ -173,9 +171,7 @@ void bind(nb::module_& module) {
 }  // namespace
 }  // namespace takt::stats
 
-NB_MODULE(_takt_core, module) {
-  module.doc() = "Takt's statistics, analysis and simulator in C++; import takt_core instead.";
+NB_MODULE(_statistics, module) {
+  module.doc() = "Takt's statistics in C++; import takt_core instead.";
   takt::stats::bind(module);
-  takt::analysis::bind(module);
-  takt::sim::bind(module);
 }
