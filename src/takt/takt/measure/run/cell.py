@@ -90,8 +90,7 @@ def measure(
         }
     )
     context.journal.sweep()
-    if end is End.died:
-        sweep_since(before)
+    sweep_since(before)
     _judge(measured, [one for one in probes if not one.background], end, who)
     disturbed.look()
     measured.notes += [Note(what=what, why=why) for what, why in disturbed.told]

@@ -164,8 +164,7 @@ class _Run:
         disturbed.look()
         seconds = time.monotonic() - began
         self._journal.sweep()
-        if end is End.died:
-            sweep_since(before)
+        sweep_since(before)
         _raise_failure(end, runner, recording)
         recorded = traces.read(recording)
         flush(recording)
