@@ -29,7 +29,9 @@ from setup import workspace  # noqa: E402 - of the clone
 from setup.levels import ENVIRONMENTS, WHAT, higher  # noqa: E402
 from setup.system_packages import missing_packages  # noqa: E402
 
-from takt.processes.process import TERM_S, Process, how_ended  # noqa: E402 - standard library only
+from takt.processes.guard import end_with  # noqa: E402 - standard library only, as the next
+from takt.processes.process import TERM_S, Process, how_ended  # noqa: E402
+from takt.processes.process import output as run_to_its_end  # noqa: E402
 
 STATE = ROOT / ".takt"
 REQUIREMENTS = ROOT / "setup" / "requirements"
@@ -38,6 +40,7 @@ LOG = STATE / "setup.log"
 BUILT = "empy"
 AGAIN = "\r\x1b[K"  # the same line of the terminal once more
 WHOLE_S = 300.0  # for a package manager to come to an end that it can go on from
+ANSWER_S = 120.0  # for a program that only says something
 HELD: list[int] = []  # the lock, which every step inherits: who is still at work holds it
 
 
@@ -261,7 +264,9 @@ def run(
 
 
 def output(command: list[str]) -> str:
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+    done = run_to_its_end(command, ANSWER_S)
+    done.check_returncode()
+    return done.stdout.strip()
 
 
 def discard(path: Path) -> None:
@@ -280,4 +285,6 @@ def say(text: str, end: str = "\n") -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    # The launcher's death is that of a closed terminal; main() has the handler by then, or nothing
+    # has begun.
+    sys.exit(main(sys.argv[1]) if end_with(int(sys.argv[2]), signal.SIGTERM) else 130)
