@@ -250,8 +250,8 @@ def run(
                 if sys.stderr.isatty():
                     elapsed_s = time.monotonic() - started
                     text = LOG.read_bytes()[begin:].decode(errors="replace")
-                    told = f" ({progress(text, elapsed_s)})" if progress else ""
-                    say(f"{AGAIN}  {title} … {elapsed_s:.0f} s{told}", end="")
+                    told = progress(text, elapsed_s) if progress else ""
+                    say(f"{AGAIN}  {title} … {elapsed_s:.0f} s{told and f' ({told})'}", end="")
         except BaseException:
             process.end(WHOLE_S if whole else TERM_S)
             raise
