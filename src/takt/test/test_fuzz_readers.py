@@ -36,7 +36,6 @@ from takt.schedule.generate.space import load as load_space
 from takt.schedule.metrics import measure
 from takt.schedule.trace import file as traces
 from takt.schedule.trace.summary import Summing
-from takt.schedule.trace.timeline import replay
 
 ROOT = Path(__file__).parents[3]
 PIECES = (
@@ -209,7 +208,7 @@ def test_traces(tmp_path: Path, traced: bytes, mutations: list[Mutation]) -> Non
 def summary(file: Path) -> None:
     trace = traces.read(file)
     summing = Summing(trace)
-    summing.result(replay(trace, [summing], lambda _: None))
+    summing.result(traces.replay(trace, [summing]).not_nested)
 
 
 @pytest.fixture(scope="module")

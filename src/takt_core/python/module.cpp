@@ -15,11 +15,15 @@
 #include <vector>
 
 #include "analysis.hpp"
+#include "columns.hpp"
+#include "declared.hpp"
+#include "errors.hpp"
 #include "simulation.hpp"
 #include "takt/stats/exceedance.hpp"
 #include "takt/stats/extremes.hpp"
 #include "takt/stats/histogram.hpp"
 #include "takt/stats/order_statistics.hpp"
+#include "trace.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -49,14 +53,6 @@ std::span<const std::int64_t> int64_values(const nb::object& object) {
     throw nb::type_error(message.c_str());
   }
   return {array.data(), array.size()};  // valid while the caller holds `object`
-}
-
-template <typename Value>
-auto to_numpy(std::vector<Value> values) {
-  auto* owned = new std::vector<Value>(std::move(values));
-  nb::capsule owner(owned,
-                    [](void* data) noexcept { delete static_cast<std::vector<Value>*>(data); });
-  return nb::ndarray<nb::numpy, Value, nb::ndim<1>>(owned->data(), {owned->size()}, owner);
 }
 
 OrderStatistics compute_order_statistics(const nb::object& values,
@@ -122,8 +118,8 @@ auto histogram_buckets(const Histogram& histogram) {
     upper.push_back(bucket.upper.count());
     count.push_back(bucket.count);
   }
-  return nb::make_tuple(to_numpy(std::move(lower)), to_numpy(std::move(upper)),
-                        to_numpy(std::move(count)));
+  return nb::make_tuple(column(std::move(lower)), column(std::move(upper)),
+                        column(std::move(count)));
 }
 
 void bind(nb::module_& module) {
@@ -174,8 +170,14 @@ void bind(nb::module_& module) {
 }  // namespace takt::stats
 
 NB_MODULE(_takt_core, module) {
-  module.doc() = "Takt's statistics, analysis and simulator in C++; import takt_core instead.";
+  module.doc() =
+      "Takt's statistics, analysis, simulator and traces in C++; import takt_core instead.";
+  // A program that ends with an error still holds what it was looking at.
+  nb::set_leak_warnings(false);
+  takt::bind_errors(module);
   takt::stats::bind(module);
+  takt::application::bind(module);
+  takt::trace::bind(module);
   takt::analysis::bind(module);
   takt::sim::bind(module);
 }

@@ -59,10 +59,10 @@ def _replay(trace: Trace, perfetto: Path | None, parquet: Path | None) -> TraceS
     from takt.cli.output import stderr
     from takt.documents.writing import failure, replacing
     from takt.errors import Failure
+    from takt.schedule.trace.file import Sink, replay
     from takt.schedule.trace.parquet import ParquetExport
     from takt.schedule.trace.perfetto import PerfettoExport
     from takt.schedule.trace.summary import Summing
-    from takt.schedule.trace.timeline import Sink, replay
 
     summing = Summing(trace)
     sinks: list[Sink] = [summing]
@@ -86,13 +86,13 @@ def _replay(trace: Trace, perfetto: Path | None, parquet: Path | None) -> TraceS
                 written += map(str, files)
             bar = open_files.enter_context(Progress(console=stderr(), transient=True))
             job = bar.add_task("reading", total=trace.events)
-            not_nested = replay(trace, sinks, lambda done: bar.update(job, completed=done))
+            replayed = replay(trace, sinks, lambda done: bar.update(job, completed=done))
     except OSError as error:
         told = failure(error)
         raise Failure(
             f"it cannot be written: {told.what}", where=told.where or where, remedy=told.remedy
         ) from None
-    return summing.result(not_nested).model_copy(update={"written": written})
+    return summing.result(replayed.not_nested).model_copy(update={"written": written})
 
 
 def _refuse_trace(path: Path) -> None:

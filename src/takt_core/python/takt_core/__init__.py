@@ -1,15 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tool computes in C++: statistics of timing samples, schedulability, simulation.
+"""What the tool computes in C++: statistics of timing samples, schedulability, simulation, traces.
 
 Times are integer nanoseconds; those in documents say their unit.
 """
 
 from ._takt_core import (
+    NO_DEADLINE,
+    NO_TASK,
+    NOT_TOLD,
+    Declared,
+    DeclaredCallback,
+    DeclaredChain,
+    Error,
+    EventType,
     Histogram,
     OrderStatistics,
+    Replay,
+    Step,
+    Trace,
     analyse,
     analyse_many,
     analyse_sets,
+    declared,
     exceedance,
     extremes,
     hyperperiod,
@@ -19,11 +31,23 @@ from ._takt_core import (
 )
 
 __all__ = [
+    "NOT_TOLD",
+    "NO_DEADLINE",
+    "NO_TASK",
+    "Declared",
+    "DeclaredCallback",
+    "DeclaredChain",
+    "Error",
+    "EventType",
     "Histogram",
     "OrderStatistics",
+    "Replay",
+    "Step",
+    "Trace",
     "analyse",
     "analyse_many",
     "analyse_sets",
+    "declared",
     "exceedance",
     "extremes",
     "hyperperiod",

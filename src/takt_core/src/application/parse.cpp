@@ -222,7 +222,7 @@ Application parse(std::string_view json) {
     try {
       return Json::parse(json);
     } catch (const Json::exception& error) {
-      throw ParseError(std::string{"the application is not JSON: "} + error.what());
+      throw ParseError("", std::string{"it is not JSON: "} + error.what());
     }
   }();
   Object object{document, ""};

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from takt.schedule.trace.file import NONE, Event, Events, Trace, Type
-from takt.schedule.trace.timeline import Job, Slice
+import numpy as np
+
+from takt.schedule.trace.file import NONE, NOT_TOLD, Step, Table, Trace, Type, chosen
 
 CORES, TASKS = 1, 2  # the groups: processes, as the format calls them
 _ALL = 0  # the track of what belongs to no core
@@ -37,6 +39,25 @@ _MARKS = {
 }
 
 
+_JOB = (
+    "task", "job", "priority", "release", "start", "end", "deadline", "running", "preemptions",
+    "missed",
+)  # fmt: skip
+
+
+class _Event(NamedTuple):
+    """One event; times in ns."""
+
+    time: int
+    job: int
+    value: int
+    task: int
+    topic: int
+    core: int
+    type: int
+    detail: int
+
+
 class PerfettoExport:
     """The sink that writes the file; to be closed."""
 
@@ -47,7 +68,7 @@ class PerfettoExport:
         self._tracks: set[tuple[int, int]] = set()
         self._ended = 0  # the trace's last time so far
         self._gone: dict[int, int] = {}  # by task: until when its running job was on a core
-        self._published: dict[int, dict[int, Event]] = {}  # by topic and sequence
+        self._published: dict[int, dict[int, _Event]] = {}  # by topic and sequence
         self._arrows = 0
         opened = gzip.open if compressed else open
         self._file = opened(path, "wt", encoding="utf-8")  # closed by close()
@@ -67,50 +88,62 @@ class PerfettoExport:
         self._file.write("\n]}\n")
         self._file.close()
 
-    def block(self, events: Events) -> None:
-        """Writes the marks."""
-        self._ended = int(events["time"][-1])
-        types = events["type"]
-        wanted = (types != Type.start) & (types != Type.end)
-        wanted &= (types != Type.preempt) & (types != Type.resume) & (types != Type.dispatch)
-        wanted &= types != Type.wait
-        for row in events[wanted].tolist():
-            self._mark(Event._make(row))
+    def take(self, step: Step) -> None:
+        """Writes marks, who had the cores, and whole jobs."""
+        events = step.events
+        if len(events["time"]):
+            self._ended = int(events["time"][-1])
+        marks = chosen(events, np.isin(events["type"], list(_MARKS)))
+        for row in _rows(marks, *_Event._fields):
+            self._mark(_Event._make(row))
+        for one in _rows(step.slices, "task", "job", "core", "begin", "end", "started"):
+            self._slice(*one)
+        for one in _rows(step.jobs, *_JOB):
+            self._job(*one)
 
-    def slice(self, slice_: Slice) -> None:
-        """Writes who had the core, and on the task's track the preemption before."""
-        job = slice_.job
-        name = self._names.task(job.task)
-        where = self._core(slice_.core)
-        self._span(where, name, slice_.begin, slice_.end, {"job": job.job})
-        before = self._gone.get(job.task, slice_.begin)
-        if job.start is not None and job.start <= before < slice_.begin:
-            self._span(self._task(job.task), "preempted", before, slice_.begin, {})
-        self._gone[job.task] = slice_.end
+    def _slice(self, task: int, job: int, core: int, begin: int, end: int, started: int) -> None:
+        """Who had the core, and on the task's track the preemption before."""
+        self._span(self._core(core), self._names.task(task), begin, end, {"job": job})
+        before = self._gone.get(task, begin)
+        if started <= before < begin:
+            self._span(self._task(task), "preempted", before, begin, {})
+        self._gone[task] = end
 
-    def job(self, job: Job) -> None:
-        """Writes the whole job on the task's track."""
-        if job.start is None:
+    def _job(
+        self,
+        task: int,
+        job: int,
+        priority: int,
+        release: int,
+        start: int,
+        end: int,
+        deadline: int,
+        running: int,
+        preemptions: int,
+        missed: int,
+    ) -> None:
+        """The whole job on the task's track."""
+        if start == NOT_TOLD:
             return
-        end = self._ended if job.end is None else job.end
         details = {
-            "job": job.job,
-            "priority": job.priority,
-            "response_us": None if job.response is None else job.response / 1000,
-            "running_us": job.running / 1000,
-            "preemptions": job.preemptions,
-            "deadline_us": None
-            if job.deadline is None or job.release is None
-            else (job.deadline - job.release) / 1000,
+            "job": job,
+            "priority": priority,
+            "running_us": running / 1000,
+            "preemptions": preemptions,
         }
-        name = self._names.task(job.task)
-        if job.end is None:
+        if NOT_TOLD not in {release, end}:
+            details["response_us"] = (end - release) / 1000
+        if NOT_TOLD not in {release, deadline}:
+            details["deadline_us"] = (deadline - release) / 1000
+        name = self._names.task(task)
+        if end == NOT_TOLD:
             name += " (no end in the trace)"
-        elif job.missed:
+        elif missed:
             name += " (missed its deadline)"
-        self._span(self._task(job.task), name, job.start, end, details)
+        until = self._ended if end == NOT_TOLD else end
+        self._span(self._task(task), name, start, until, details)
 
-    def _mark(self, event: Event) -> None:
+    def _mark(self, event: _Event) -> None:
         kind = Type(event.type)
         name = _MARKS[kind]
         details: dict[str, Any] = {"job": event.job}
@@ -144,7 +177,7 @@ class PerfettoExport:
         if kind in (Type.publish, Type.use) and event.task != NONE:
             self._arrow(event)
 
-    def _arrow(self, event: Event) -> None:
+    def _arrow(self, event: _Event) -> None:
         """Remembers a message, or leads from its publication to its use."""
         messages = self._published.setdefault(event.topic, {})
         if event.type == Type.publish:
@@ -180,8 +213,7 @@ class PerfettoExport:
     def _span(
         self, track: tuple[int, int], name: str, begin: int, end: int, details: dict[str, Any]
     ) -> None:
-        more = {"args": {key: value for key, value in details.items() if value is not None}}
-        self._write("X", track, name, begin, more, f',"dur":{_us(end - begin)}')
+        self._write("X", track, name, begin, {"args": details}, f',"dur":{_us(end - begin)}')
 
     def _write(
         self,
@@ -208,3 +240,7 @@ def _us(time: int) -> str:
 
 def _age(value: int) -> float | str:
     return "no data yet" if value < 0 else value / 1000
+
+
+def _rows(table: Table, *names: str) -> Iterator[tuple[int, ...]]:
+    return zip(*(table[name].tolist() for name in names), strict=True)
