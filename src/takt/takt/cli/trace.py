@@ -18,7 +18,9 @@ def trace(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="What Options::trace named.")],
     perfetto: Annotated[
         Path | None,
-        typer.Option(metavar="OUT", help="Write a file that ui.perfetto.dev opens (.json[.gz])."),
+        typer.Option(
+            metavar="OUT", help="Write a file that ui.perfetto.dev opens (.pftrace[.gz])."
+        ),
     ] = None,
     parquet: Annotated[
         Path | None,
@@ -33,7 +35,7 @@ def trace(
     A response runs from the intended release to the end of the job. The trace of a process that was
     killed, or that still runs, is read as far as it goes.
 
-    Example: takt trace docking.takttrace --perfetto docking.json
+    Example: takt trace docking.takttrace --perfetto docking.pftrace
     """
     from takt.cli.output import print_json, stderr, stdout
     from takt.schedule.trace import file as files
@@ -103,5 +105,5 @@ def _refuse_trace(path: Path) -> None:
         raise TaktError(
             "this is a trace, it is not overwritten",
             where=str(path),
-            remedy="choose another name: --perfetto trace.json",
+            remedy="choose another name: --perfetto trace.pftrace",
         )
