@@ -4,13 +4,9 @@
 // computes anything itself.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/vector.h>
 
-#include <cstddef>
 #include <cstdint>
 #include <span>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -19,10 +15,7 @@
 #include "declared.hpp"
 #include "errors.hpp"
 #include "simulation.hpp"
-#include "takt/stats/exceedance.hpp"
-#include "takt/stats/extremes.hpp"
 #include "takt/stats/histogram.hpp"
-#include "takt/stats/order_statistics.hpp"
 #include "trace.hpp"
 
 namespace nb = nanobind;
@@ -32,7 +25,6 @@ namespace takt::stats {
 namespace {
 
 using Int64Array = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Ranking = std::vector<std::pair<std::uint64_t, std::int64_t>>;  // index, value
 
 // Names the argument and what came instead; nanobind by itself only lists the signatures. A
 // conversion would silently copy, round floats or wrap unsigned values.
@@ -55,31 +47,6 @@ std::span<const std::int64_t> int64_values(const nb::object& object) {
   return {array.data(), array.size()};  // valid while the caller holds `object`
 }
 
-OrderStatistics compute_order_statistics(const nb::object& values,
-                                         const std::vector<double>& percentiles) {
-  const auto span = int64_values(values);
-  const nb::gil_scoped_release release;
-  return order_statistics(span, percentiles);
-}
-
-std::pair<Ranking, Ranking> compute_extremes(const nb::object& values, std::size_t n) {
-  const auto span = int64_values(values);
-  const nb::gil_scoped_release release;
-  Extremes extremes{n < span.size() ? n : span.size()};
-  for (std::size_t index = 0; index < span.size(); ++index) {
-    extremes.record(index, std::chrono::nanoseconds{span[index]});
-  }
-  const auto ranking = [](std::span<const Extreme> found) {
-    Ranking result;
-    result.reserve(found.size());
-    for (const Extreme& extreme : found) {
-      result.emplace_back(extreme.index, extreme.value.count());
-    }
-    return result;
-  };
-  return {ranking(extremes.highest()), ranking(extremes.lowest())};
-}
-
 void record_all(Histogram& histogram, const nb::object& values) {
   const auto span = int64_values(values);
   Histogram part;  // of its own, because another Python thread may use `histogram` meanwhile
@@ -99,16 +66,6 @@ nb::object histogram_sum(const Histogram& histogram) {
   return (nb::int_(high) << nb::int_(word_bits)) + nb::int_(low);
 }
 
-std::pair<double, double> compute_exceedance(std::int64_t exceeded, std::int64_t count,
-                                             double confidence) {
-  if (exceeded < 0 || count < 0) {
-    throw std::invalid_argument{"exceeded and count must not be negative"};
-  }
-  const Exceedance result = exceedance(static_cast<std::uint64_t>(exceeded),
-                                       static_cast<std::uint64_t>(count), confidence);
-  return {result.probability, result.upper_bound};
-}
-
 auto histogram_buckets(const Histogram& histogram) {
   std::vector<std::int64_t> lower;
   std::vector<std::int64_t> upper;
@@ -123,27 +80,6 @@ auto histogram_buckets(const Histogram& histogram) {
 }
 
 void bind(nb::module_& module) {
-  nb::class_<OrderStatistics>(module, "OrderStatistics",
-                              "Exact statistics of a series in ns; stddev has ddof 0.")
-      .def_ro("count", &OrderStatistics::count)
-      .def_ro("min", &OrderStatistics::min)
-      .def_ro("max", &OrderStatistics::max)
-      .def_ro("mean", &OrderStatistics::mean)
-      .def_ro("stddev", &OrderStatistics::stddev)
-      .def_ro("percentiles", &OrderStatistics::percentiles, "In the order asked for, in ns.");
-
-  module.def(
-      "order_statistics", &compute_order_statistics, "values"_a.none(), "percentiles"_a,
-      "Count, minimum, maximum, mean, standard deviation (ddof 0) and the given percentiles\n"
-      "(0..100, linearly interpolated as numpy's default) of an int64 array.\n"
-      "Raises ValueError when it is empty.");
-  module.def("extremes", &compute_extremes, "values"_a.none(), "n"_a = 10,
-             "The n highest and the n lowest values as two lists of (index, value), the most\n"
-             "extreme first; of equal values the first.");
-  module.def("exceedance", &compute_exceedance, "exceeded"_a, "count"_a, "confidence"_a = 0.95,
-             "Probability that a deadline is exceeded, and its one-sided upper bound after\n"
-             "Clopper & Pearson (1934), as a tuple.");
-
   nb::class_<Histogram>(module, "Histogram",
                         "Log-linear histogram of the whole int64 range: fixed memory, 1 % relative "
                         "error.")
@@ -171,7 +107,7 @@ void bind(nb::module_& module) {
 
 NB_MODULE(_takt_core, module) {
   module.doc() =
-      "Takt's statistics, analysis, simulator and traces in C++; import takt_core instead.";
+      "Takt's histogram, analysis, simulator and traces in C++; import takt_core instead.";
   // A program that ends with an error still holds what it was looking at.
   nb::set_leak_warnings(false);
   takt::bind_errors(module);

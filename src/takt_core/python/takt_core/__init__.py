@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tool computes in C++: statistics of timing samples, schedulability, simulation, traces.
+"""What the tool computes in C++: histograms, schedulability, simulation, traces.
 
 Times are integer nanoseconds; those in documents say their unit.
 """
@@ -14,7 +14,6 @@ from ._takt_core import (
     Error,
     EventType,
     Histogram,
-    OrderStatistics,
     Replay,
     Step,
     Trace,
@@ -22,10 +21,7 @@ from ._takt_core import (
     analyse_many,
     analyse_sets,
     declared,
-    exceedance,
-    extremes,
     hyperperiod,
-    order_statistics,
     simulate,
     simulate_many,
 )
@@ -40,7 +36,6 @@ __all__ = [
     "Error",
     "EventType",
     "Histogram",
-    "OrderStatistics",
     "Replay",
     "Step",
     "Trace",
@@ -48,10 +43,7 @@ __all__ = [
     "analyse_many",
     "analyse_sets",
     "declared",
-    "exceedance",
-    "extremes",
     "hyperperiod",
-    "order_statistics",
     "simulate",
     "simulate_many",
 ]

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <limits>
@@ -56,8 +57,7 @@ FileHeader header_of(std::ifstream& file, const std::string& path) {
 }
 
 void add_name(About& about, const Event& event) {
-  NameRecord record;
-  std::memcpy(&record, &event, sizeof record);
+  const auto record = std::bit_cast<NameRecord>(event);
   const std::string_view text{record.text.data(),
                               std::min(std::size_t{record.bytes}, record.text.size())};
   const auto add_to = [&](std::string& name) {

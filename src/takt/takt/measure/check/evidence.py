@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from takt.measure.results.model import Cell, Note, Status
+from takt.measure.statistics import clopper_pearson
 from takt.pages import text
 
 CONFIDENCE = 0.95
@@ -69,9 +70,7 @@ def upper_bound(exceeded: int, count: int) -> float:
     """Clopper-Pearson upper bound of a probability at :data:`CONFIDENCE`; 1 without samples."""
     if count == 0:
         return 1.0
-    import takt_core
-
-    return float(takt_core.exceedance(exceeded, count, CONFIDENCE)[1])
+    return clopper_pearson.upper_bound(exceeded, count, CONFIDENCE)
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import takt_core
 from numpy.typing import NDArray
 from scipy import stats
+
+from takt.measure.statistics.clopper_pearson import upper_bound
 
 Floats = NDArray[np.float64]
 Runs = Sequence[Floats]  # the values of each run or recording, in their order
@@ -95,8 +96,8 @@ def share(times: int, of: int) -> Effect:
     """How often something happens (Clopper & Pearson), each bound at the confidence."""
     if not of:
         raise Missing("no samples")
-    value, high = takt_core.exceedance(times, of, CONFIDENCE)
-    return Effect(value, 1 - takt_core.exceedance(of - times, of, CONFIDENCE)[1], high)
+    low, high = 1 - upper_bound(of - times, of, CONFIDENCE), upper_bound(times, of, CONFIDENCE)
+    return Effect(times / of, low, high)
 
 
 def seen(times: int, of: int) -> Verdict:
