@@ -36,6 +36,9 @@ def missing_packages(development: bool) -> list[str]:
             and "ubuntu" not in Path("/etc/os-release").read_text(encoding="utf-8").lower()
         ):
             present["chromium"] = shutil.which("chromium")
+            # Newer than Debian's default, which does not compile libstdc++'s ranges.
+            present["clang-16"] = shutil.which("clang++-16")
+            present["libclang-rt-16-dev"] = Path("/usr/lib/llvm-16/lib/clang/16/lib/linux").exists()
     return [package for package, found in present.items() if not found]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exact statistics and bounds against plain definitions and decimal arithmetic."""
+"""Exact statistics against plain definitions and decimal arithmetic."""
 
 from __future__ import annotations
 
@@ -9,12 +9,10 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as nps
-from scipy.stats import beta
 
-from takt.measure.statistics.clopper_pearson import upper_bound
 from takt.measure.statistics.exact import extremes, order_statistics
 
 INT64 = np.iinfo(np.int64)
@@ -65,58 +63,6 @@ def test_extremes_equal_a_stable_sort(values: Array, n: int) -> None:
     highest, lowest = extremes(values, n)
     assert highest == sorted(numbered, key=lambda pair: -pair[1])[:n]
     assert lowest == sorted(numbered, key=lambda pair: pair[1])[:n]
-
-
-@given(st.integers(1, 10**8), st.floats(0, 1), st.floats(1e-6, 1 - 1e-6))
-@example(1, 0.0, 0.95)
-@example(10**8, 0.0, 0.95)
-@example(10**8, 0.5, 0.999)
-@example(10**8, 1.0, 0.5)
-def test_bound_equals_scipys(count: int, share: float, confidence: float) -> None:
-    exceeded = round(share * count)
-    bound = upper_bound(exceeded, count, confidence)
-    scipys = 1.0 if exceeded == count else beta.ppf(confidence, exceeded + 1, count - exceeded)
-    # scipy itself is up to about 3e-9 off for a few of 1e8: see the exact test below.
-    assert bound == pytest.approx(scipys, rel=1e-8)
-
-
-@given(st.integers(0, 12), st.integers(13, 10**8), st.floats(0.5, 1 - 1e-6))
-@example(1, 10**8, 0.9)
-@example(3, 10**8, 0.9)
-def test_bound_solves_its_equation_in_decimal_arithmetic(
-    exceeded: int, count: int, confidence: float
-) -> None:
-    bound = upper_bound(exceeded, count, confidence)
-    with localcontext() as context:
-        context.prec = 40
-
-        def so_few(p: Decimal) -> Decimal:
-            term = (1 - p) ** count
-            total = term
-            for k in range(exceeded):
-                term *= (count - k) * p / ((k + 1) * (1 - p))
-                total += term
-            return total
-
-        rest = 1 - Decimal(confidence)
-        assert so_few(Decimal(bound) * (1 - Decimal("1e-9"))) > rest
-        assert so_few(Decimal(bound) * (1 + Decimal("1e-9"))) < rest
-
-
-def test_bounds_that_are_known_by_heart() -> None:
-    assert upper_bound(5, 5, 0.95) == 1.0
-    assert upper_bound(0, 1, 0.95) == pytest.approx(0.95, rel=1e-14)
-    assert upper_bound(0, 1000, 0.95) == pytest.approx(1 - 0.05 ** (1 / 1000), rel=1e-12)
-    # Table of Clopper & Pearson's limits: 2 of 10, one-sided 97.5 %.
-    assert upper_bound(2, 10, 0.975) == pytest.approx(0.5561, abs=5e-5)
-
-
-@pytest.mark.parametrize(
-    ("times", "of", "confidence"), [(2, 1, 0.95), (-1, 1, 0.95), (0, 0, 0.95), (0, 1, 1.0)]
-)
-def test_what_cannot_be_has_no_bound(times: int, of: int, confidence: float) -> None:
-    with pytest.raises(ValueError, match=f"{times} of {of}"):
-        upper_bound(times, of, confidence)
 
 
 def test_a_percentile_outside_of_0_to_100_is_refused() -> None:

@@ -18,8 +18,9 @@ from command_line import takt
 
 from takt.errors import Failure, TaktError
 from takt.processes import stacks
+from takt.processes.leftovers import Journal
 from takt.schedule.execution import APPROACHES, Execution, execute
-from takt.schedule.execution.execute import with_policy
+from takt.schedule.execution.execute import RECORDING, with_policy
 from takt.schedule.explain import explain
 from takt.schedule.metrics import measure
 from takt.schedule.trace import file as traces
@@ -157,6 +158,16 @@ def test_the_work_of_a_job_depends_on_the_seed_and_not_on_the_approach(tmp_path:
     assert same < apart(work_of_takt, work("takt", 2)) / 2
 
 
+def test_shared_memory_is_noted_at_each_look_while_there_is_news(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noted: list[list[int]] = []
+    looked: list[float] = []
+    monkeypatch.setattr(Journal, "note", lambda _, pids: not noted.append(pids))
+    executed(tmp_path, "takt", robot(), progress=looked.append)
+    assert len(noted) >= min(10, len(looked))
+
+
 def test_a_policy_takes_the_place_of_the_descriptions(tmp_path: Path) -> None:
     scenario = {"name": "busy", "policy": "fp", "tasks": []}
     assert with_policy(robot(scenarios=[scenario]), "edf")["scenarios"] == [
@@ -206,9 +217,12 @@ def test_ctrl_c_keeps_the_trace(tmp_path: Path, approach: str) -> None:
     command = [sys.executable, "-m", "takt", *arguments, "--out", str(out), "--json"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     trace = out / f"robot.{approach}.takttrace"
-    parts = [trace] if approach == "takt" else [Path(f"{trace}.part{i}") for i in range(4)]
-    limit = time.monotonic() + 40
-    while time.monotonic() < limit and not all(_has_jobs(part) for part in parts):
+    recording = Path(f"{trace}{RECORDING}")
+    parts = [recording] if approach == "takt" else [Path(f"{recording}.part{i}") for i in range(4)]
+    limit = time.monotonic() + 40  # a machine may be slow
+    while not all(_has_jobs(part) for part in parts):
+        assert process.poll() is None, process.communicate()[1]
+        assert time.monotonic() < limit, f"nothing is recorded in {out}"
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     printed, errors = process.communicate(timeout=40)

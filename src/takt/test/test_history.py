@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import takt_core
 from synthetic_cells import cell_of, records_of
 
 from takt.cli.main import main
@@ -20,7 +21,6 @@ from takt.measure.history.page import runs_chart, write_history
 from takt.measure.history.store import History, find
 from takt.measure.results import store
 from takt.measure.results.model import Run, Status
-from takt.measure.statistics.clopper_pearson import upper_bound
 from takt.pages.pictures import long_term
 
 COUNT = 4000
@@ -71,7 +71,9 @@ def test_runs_of_one_configuration_add_up(tmp_path: Path, runs: list[Path]) -> N
         assert 0 <= exact - found.percentiles_us[name] < 1.01
     exceeded = int((every >= 150).sum())
     assert abs(found.exceedance.exceeded - exceeded) <= 1
-    assert found.exceedance.upper_bound == upper_bound(found.exceedance.exceeded, len(every), 0.95)
+    assert found.exceedance.upper_bound == takt_core.exceedance(
+        found.exceedance.exceeded, len(every), 0.95
+    )[1]  # fmt: skip
 
 
 def test_a_run_counts_once_and_outlives_its_folder(tmp_path: Path, runs: list[Path]) -> None:

@@ -323,6 +323,7 @@ def test_only_tables_scroll_sideways(open_report: Open, width: int) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.thorough
 def test_print_shows_all_charts_in_light_colours_and_the_screen_comes_back(
     open_report: Open,
 ) -> None:

@@ -35,6 +35,7 @@ def compared(
     return compare_runs(runs, folders, threshold)
 
 
+@pytest.mark.thorough
 @pytest.mark.timeout(180)
 def test_equal_runs_raise_hardly_any_false_alarm(tmp_path: Path) -> None:
     """At 95 % at most 5 % of equal pairs may alarm even where no growth is tolerated: of 40, more

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Warnings, optimisation and sanitizers of everything that this package compiles.
 
-set(TAKT_SANITIZE "" CACHE STRING "Sanitizers to build with: 'address;undefined' or 'thread'")
+set(TAKT_SANITIZE "" CACHE STRING
+  "Sanitizers: 'address;undefined', 'thread', or with Clang 'address;undefined;fuzzer-no-link'")
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Type of build" FORCE)

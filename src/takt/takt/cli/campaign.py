@@ -145,20 +145,20 @@ def _evaluate(folder: Folder, asked: Campaign, scheduler: str | None, workers: i
 
     if not {"analyse", "simulate"} & set(asked.do):
         return
-    cells = list(asked.cells())
-    remaining = folder.remaining(cells)
+    batches = list(asked.batches())
+    remaining = folder.remaining(batches)
     if not remaining:
         return
-    total = sum(cell.size for cell in cells)
-    left = sum(cell.size for cell in remaining)
+    total = sum(batch.size for batch in batches)
+    left = sum(batch.size for batch in remaining)
     with _bars() as bars, cluster.cluster(scheduler, workers) as client:
         bar = bars.add_task(f"{total} sets", total=total, completed=total - left)
 
-        def keep(cell: Any, table: Any, error: str | None) -> None:
-            folder.keep(cell, table, error)
+        def keep(batch: Any, table: Any, error: str | None) -> None:
+            folder.keep(batch, table, error)
             if error is not None:
-                bars.console.print(f"failed {cell.name}: {error}", style="red", markup=False)
-            bars.update(bar, advance=cell.size)
+                bars.console.print(f"failed {batch.name}: {error}", style="red", markup=False)
+            bars.update(bar, advance=batch.size)
 
         cluster.evaluate(client, asked, remaining, keep)
 

@@ -18,6 +18,8 @@ def report(
 ) -> None:
     """Write the HTML report of a run: one file, to be read anywhere, without a network.
 
+    Exit code: 0 written, 1 it could not be written, 2 there is no run.
+
     Example: takt report results/check-20260302T093000Z --open
     """
     from takt.cli.output import stdout

@@ -48,10 +48,12 @@ def setup(
     """
     from takt.cli.output import stdout
 
+    root = Path(__file__).resolve().parents[4]
     missing = missing_packages(part.value)
     if missing:
         _install(part.value, missing, yes)
-    build(part.value, Path(__file__).resolve().parents[4])
+    if missing or not probe(part.value, root).exists():
+        build(part.value, root)
     stdout().print(f"{part.value} is there: takt measure --help says what it can measure")
 
 
@@ -67,13 +69,17 @@ def build(part: str, root: Path) -> None:
     cache = root / ".takt" / "build" / "takt_probes" / "CMakeCache.txt"
     cache.unlink(missing_ok=True)  # it remembers what was not there
     done = subprocess.run([root / "takt", "--setup-only"], stdin=subprocess.DEVNULL)
-    probe = root / ".takt" / "install" / "lib" / "takt_probes" / f"probe_{part}"
-    if done.returncode or not probe.exists():
+    if done.returncode or not probe(part, root).exists():
         raise Failure(
             f"the probe of {part} was not built",
             where=str(root / ".takt" / "setup.log"),
             remedy="the log says what was not found",
         )
+
+
+def probe(part: str, root: Path) -> Path:
+    """Where the probe of a part is installed in a source tree."""
+    return root / ".takt" / "install" / "lib" / "takt_probes" / f"probe_{part}"
 
 
 def missing_packages(part: str) -> list[str]:

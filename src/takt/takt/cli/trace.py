@@ -35,6 +35,8 @@ def trace(
     A response runs from the intended release to the end of the job. The trace of a process that was
     killed, or that still runs, is read as far as it goes.
 
+    Exit code: 0 told, whatever was missed, 2 wrong use, or a file that is no trace.
+
     Example: takt trace docking.takttrace --perfetto docking.pftrace
     """
     from takt.cli.output import print_json, stderr, stdout

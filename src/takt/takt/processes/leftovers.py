@@ -33,8 +33,8 @@ class Journal:
         self._memory = memory
         self._known = set(_read(self._path))
 
-    def note(self, pids: Iterable[int]) -> None:
-        """Notes what these processes, and those that they started, use now."""
+    def note(self, pids: Iterable[int]) -> bool:
+        """Notes what these processes, and those that they started, use now; whether that is new."""
         used = set[str]()
         for pid in _with_children(pids):
             used |= _used_by(pid, self._memory)
@@ -42,6 +42,7 @@ class Journal:
             with self._path.open("a", encoding="utf-8") as journal:
                 journal.write("".join(f"{name}\n" for name in new))
             self._known |= used
+        return bool(new)
 
     def sweep(self) -> list[str]:
         """Removes what nobody uses any more; returns the names of the removed files."""

@@ -1,30 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tool computes in C++: histograms, schedulability, simulation, traces.
+"""What the tool computes in C++: bounds, histograms, schedulability, simulation, traces.
 
 Times are integer nanoseconds; those in documents say their unit.
 """
 
-from ._takt_core import (
-    NO_DEADLINE,
-    NO_TASK,
-    NOT_TOLD,
-    Declared,
-    DeclaredCallback,
-    DeclaredChain,
-    Error,
-    EventType,
-    Histogram,
-    Replay,
-    Step,
-    Trace,
-    analyse,
-    analyse_many,
-    analyse_sets,
-    declared,
-    hyperperiod,
-    simulate,
-    simulate_many,
-)
+from typing import TYPE_CHECKING, Any
+
+from ._statistics import Histogram, exceedance
+
+if TYPE_CHECKING:
+    from ._applications import (
+        NO_DEADLINE,
+        NO_TASK,
+        NOT_TOLD,
+        Declared,
+        DeclaredCallback,
+        DeclaredChain,
+        Error,
+        EventType,
+        Replay,
+        Step,
+        Trace,
+        analyse,
+        analyse_many,
+        analyse_sets,
+        declared,
+        hyperperiod,
+        simulate,
+        simulate_many,
+    )
 
 __all__ = [
     "NOT_TOLD",
@@ -43,7 +47,17 @@ __all__ = [
     "analyse_many",
     "analyse_sets",
     "declared",
+    "exceedance",
     "hyperperiod",
     "simulate",
     "simulate_many",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Loads the applications' part when it is asked for: a build to measure has none."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from . import _applications
+
+    return getattr(_applications, name)

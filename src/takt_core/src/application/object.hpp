@@ -17,11 +17,13 @@
 #include <utility>
 #include <vector>
 
+#include "../sched/text.hpp"
 #include "takt/application/parse.hpp"
 
 namespace takt::application {
 
 using Json = nlohmann::json;
+inline constexpr std::size_t longest_path = 300;  // of a message for people
 
 // One object of the document: hands out its members by name, and refuses what nobody asked for.
 class Object {
@@ -33,7 +35,7 @@ class Object {
   }
 
   [[noreturn]] static void fail(const std::string& path, const std::string& problem) {
-    throw ParseError(path, problem);
+    throw ParseError(sched::shortened(path, longest_path), problem);
   }
 
   [[nodiscard]] std::string at(const char* key) const { return path_ + "/" + key; }

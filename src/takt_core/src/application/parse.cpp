@@ -173,7 +173,7 @@ void parse_strategy(Object& object, Application& application) {
       Object::fail(path + "/at", "is negative");
     }
     if (!application.strategy || !application.strategy->find(value.scenario)) {
-      Object::fail(path + "/scenario", "there is no scenario '" + value.scenario + "'");
+      Object::fail(path + "/scenario", "there is no scenario " + sched::quoted(value.scenario));
     }
     application.switches.push_back(std::move(value));
   });
@@ -205,11 +205,12 @@ void check_chains(const Application& application) {
   }
   for (const Chain& chain : application.chains) {
     if (chain.callbacks.empty()) {
-      Object::fail("/chains", "chain '" + chain.name + "' is empty");
+      Object::fail("/chains", "chain " + sched::quoted(chain.name) + " is empty");
     }
     for (const std::string& name : chain.callbacks) {
       if (!names.contains(name)) {
-        Object::fail("/chains", "chain '" + chain.name + "' names no callback: '" + name + "'");
+        Object::fail("/chains", "chain " + sched::quoted(chain.name) +
+                                    " names no callback: " + sched::quoted(name));
       }
     }
   }
@@ -222,12 +223,13 @@ Application parse(std::string_view json) {
     try {
       return Json::parse(json);
     } catch (const Json::exception& error) {
-      throw ParseError("", std::string{"it is not JSON: "} + error.what());
+      throw ParseError("", "it is not JSON: " + sched::shortened(error.what(), longest_path));
     }
   }();
   Object object{document, ""};
   if (const Json& version = object.get("version"); version != 1) {
-    Object::fail("/version", "is " + version.dump() + ", this Takt reads version 1");
+    Object::fail("/version", "is " + (version.is_number() ? version.dump() : "no number") +
+                                 ", this Takt reads version 1");
   }
   Application application;
   if (!object.get("name").is_string()) {

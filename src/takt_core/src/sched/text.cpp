@@ -11,11 +11,32 @@
 
 namespace takt::sched {
 
+namespace {
+
+constexpr std::size_t longest_name = 80;
+
+// The length of a beginning that does not end within a letter of UTF-8.
+std::size_t whole_letters(std::string_view text, std::size_t most) {
+  constexpr unsigned char mark = 0xC0U;
+  constexpr unsigned char goes_on = 0x80U;
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & mark) == goes_on) {
+    --most;
+  }
+  return most;
+}
+
+}  // namespace
+
+std::string shortened(std::string_view text, std::size_t most) {
+  if (text.size() <= most) {
+    return std::string{text};
+  }
+  return std::string{text.substr(0, whole_letters(text, most))} + "… (" +
+         std::to_string(text.size()) + " bytes)";
+}
+
 std::string quoted(std::string_view name) {
-  std::string text{"'"};
-  text += name;
-  text += '\'';
-  return text;
+  return "'" + shortened(name, longest_name) + "'";
 }
 
 std::string task_text(const Task& task) {
@@ -57,9 +78,16 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string_view nearest_name(std::string_view name, std::span<const std::string_view> candidates) {
+  const auto too_long = [](std::string_view text) { return text.size() > longest_name; };
+  if (too_long(name)) {  // nobody mistyped it, and the table would fill the memory
+    return {};
+  }
   std::size_t best = std::max<std::size_t>(2, name.size() / 3) + 1;
   std::string_view nearest;
   for (const std::string_view candidate : candidates) {
+    if (too_long(candidate)) {
+      continue;
+    }
     const std::size_t distance = edit_distance(name, candidate);
     if (distance < best && distance < std::max(name.size(), candidate.size())) {
       best = distance;

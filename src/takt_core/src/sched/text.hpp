@@ -11,6 +11,10 @@
 
 namespace takt::sched {
 
+// The text, or its beginning of so many bytes with "…" and how long it is.
+std::string shortened(std::string_view text, std::size_t most);
+
+// "'name'", shortened where that would fill a screen.
 std::string quoted(std::string_view name);
 
 // "task 'name'"

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/documents.hpp"
-#include "analysis/exhaustive_sets.hpp"
+#include "analysis/exhaustive_draw.hpp"
 
 namespace takt::analysis {
 namespace {
@@ -21,7 +21,7 @@ ExhaustiveSet followed(std::uint64_t seed) {
     ExhaustiveTask& entry = set.tasks.back();
     entry.task.best = random.chance(0.6) ? random.number(1, task.execution) : task.execution;
     if (index > 0 && random.chance(0.5)) {
-      entry.writers = {
+      entry.trigger.writers = {
           static_cast<std::size_t>(random.number(0, static_cast<std::int64_t>(index) - 1))};
       entry.task.execution = std::min<std::int64_t>(entry.task.execution, 2);
       entry.task.best = std::min<std::int64_t>(entry.task.best, 2);
@@ -73,7 +73,7 @@ TEST(explored_messages, bounds_hold_in_every_run_and_are_reached) {
   for (int i = 0; i < rounds(1500) && !HasFailure(); ++i) {
     const ExhaustiveSet set = followed(static_cast<std::uint64_t>(i));
     const bool messages = std::ranges::any_of(
-        set.tasks, [](const ExhaustiveTask& entry) { return !entry.writers.empty(); });
+        set.tasks, [](const ExhaustiveTask& entry) { return !entry.trigger.writers.empty(); });
     if (messages) {
       SCOPED_TRACE("seed " + std::to_string(i) + ": " + describe(set));
       expect_bounded(set, seen);

@@ -171,5 +171,30 @@ INSTANTIATE_TEST_SUITE_P(
                 "/topics/0/depth: is 0"}),
     [](const auto& instance) { return instance.param.name; });
 
+TEST(ParseApplication, a_refusal_fits_on_a_screen_whatever_is_refused) {
+  const std::string endless(100'000, 'x');
+  const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
+  const std::string head = R"({"version": 1, "name": "x", "callbacks": [], )";
+  for (const std::string& text : {
+           endless,
+           R"({"version": )" + deep + "}",
+           R"({"version": ")" + endless + R"("})",
+           head + '"' + endless + R"(": 1})",
+           head + R"("policy": ")" + endless + R"("})",
+           head + R"("chains": [{"name": ")" + endless + R"(", "callbacks": []}]})",
+           head + R"("chains": [{"name": "y", "callbacks": [")" + endless + R"("]}]})",
+           head + R"("scenarios": [{"name": "y"}], "default_scenario": ")" + endless + R"("})",
+       }) {
+    std::string told;
+    try {
+      static_cast<void>(parse(text));
+    } catch (const std::exception& refusal) {
+      told = refusal.what();
+    }
+    EXPECT_FALSE(told.empty()) << text.substr(0, 100);
+    EXPECT_LT(told.size(), 1000U) << text.substr(0, 100);
+  }
+}
+
 }  // namespace
 }  // namespace takt::application

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from takt.measure.results.model import Cell, Note, Status
-from takt.measure.statistics import clopper_pearson
 from takt.pages import text
 
 CONFIDENCE = 0.95
@@ -70,7 +69,9 @@ def upper_bound(exceeded: int, count: int) -> float:
     """Clopper-Pearson upper bound of a probability at :data:`CONFIDENCE`; 1 without samples."""
     if count == 0:
         return 1.0
-    return clopper_pearson.upper_bound(exceeded, count, CONFIDENCE)
+    import takt_core
+
+    return float(takt_core.exceedance(exceeded, count, CONFIDENCE)[1])
 
 
 @dataclass(frozen=True)

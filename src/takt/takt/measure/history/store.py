@@ -83,7 +83,7 @@ class History:
             file.parent.mkdir(parents=True, exist_ok=True)
             self._database = sqlite3.connect(file, timeout=30.0)
             self._database.execute(_TABLE)
-        except (OSError, sqlite3.Error) as error:
+        except (OSError, sqlite3.Error, ValueError) as error:  # ValueError: its table's text
             raise TaktError(
                 f"this is no history: {error}",
                 where=str(file),

@@ -23,7 +23,6 @@ from takt.processes.stacks import Stack
 from takt.processes.stolen import steal_seconds
 from takt.processes.supervision import End, Limits, Program, Stop
 
-JOURNAL_EVERY_S = 0.25
 ONESHOT_LATE_S = 1e-3  # more than one-shot timers are late on average, even on a busy machine
 NEVER_FIRED_ROOM = 20  # so many timers may never fire before the cell's time is up
 
@@ -60,16 +59,13 @@ def measure(
     around = talkers + load.processes(cell, context.scratch.folder)
     probes = around + _commands(cell, stack, roles, place, context, limit_s)
     started, clock, stolen = datetime.now(timezone.utc), time.monotonic(), steal_seconds()
-    last_note = 0.0
     notes_left = 2  # once it records, everything is mapped: no need to look into it any more
 
     def tick(pids: list[int]) -> None:
-        nonlocal last_note, notes_left
+        nonlocal notes_left
         recorded = max(recording.progress(one.samples) for one in probes if one.samples)
-        begun = recorded > 0 and notes_left == 2  # noted at once: it may be killed at any time
-        if begun or (notes_left and time.monotonic() - last_note > JOURNAL_EVERY_S):
+        if notes_left:  # each time: it may be killed as soon as it has shared memory
             context.journal.note(pids)
-            last_note = time.monotonic()
             notes_left -= recorded > 0
         progress(recorded)
 

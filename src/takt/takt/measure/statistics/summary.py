@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
+import takt_core
 
 from takt.measure.results.model import Exceedance, Statistics
-from takt.measure.statistics.clopper_pearson import upper_bound
 from takt.measure.statistics.distribution import Distribution, Extremes, microseconds
 from takt.measure.statistics.series import Series
 
@@ -69,11 +69,12 @@ def summarise(parts: Iterable[Series], deadline_us: float) -> Statistics | None:
 
 def exceedance(deadline_us: float, exceeded: int, count: int) -> Exceedance:
     """``exceeded`` of ``count`` responses came after the deadline, with the bound on how often."""
+    probability, upper_bound = takt_core.exceedance(exceeded, count, CONFIDENCE)
     return Exceedance(
         deadline_us=deadline_us,
         exceeded=exceeded,
         count=count,
-        probability=exceeded / count,
-        upper_bound=upper_bound(exceeded, count, CONFIDENCE),
+        probability=probability,
+        upper_bound=upper_bound,
         confidence=CONFIDENCE,
     )

@@ -12,10 +12,11 @@ from takt.bench.overhead import tables as overhead_tables
 from takt.documents.writing import write_bytes
 from takt.errors import Failure
 from takt.measure.results import store
-from takt.reproduce.krukiewicz2021.evidence import Evidence, Missing, in_ms
+from takt.reproduce.judgement import Missing, judge
+from takt.reproduce.krukiewicz2021.evidence import Evidence, in_ms
 from takt.reproduce.krukiewicz2021.executions import Executions, Plan, execute_all
 from takt.reproduce.krukiewicz2021.figures import figures
-from takt.reproduce.krukiewicz2021.findings import CHECKS, judged
+from takt.reproduce.krukiewicz2021.findings import CHECKS
 from takt.reproduce.krukiewicz2021.points import HARMONIC, KB, Point
 from takt.reproduce.model import Outcome, Request, Row
 from takt.reproduce.published import Published, load
@@ -49,7 +50,8 @@ def answers(
             f"{plan.left_out} of {plan.left_out + len(plan.points)} points, for the scale"
         )
     findings = [
-        published.finding(name, STACK, judged(check, evidence)) for name, check in CHECKS.items()
+        published.finding(name, STACK, judge(check, published.findings[name].values, evidence))
+        for name, check in CHECKS.items()
     ]
     request.say("drawing the figures")
     return Outcome(

@@ -24,6 +24,7 @@ from takt.schedule.metrics import Metrics, measure
 
 RUNS, LENGTH_S = 5, 30.0  # of the thesis
 SHORTEST_S = 2.0
+LEAST_RUNS = 2
 SHORTEST_S_PER_NODE = 0.1  # dozens of processes keep the core busy for a while after their start
 
 
@@ -38,12 +39,15 @@ class Plan:
 
     @classmethod
     def at(cls, scale: float) -> Plan:
-        """First fewer runs, then shorter ones, then fewer points, but never the central ones."""
+        """First shorter runs, then fewer of them, then fewer points, but never the central ones.
+
+        How far runs differ is what decides: even the smallest scale has LEAST_RUNS of each point.
+        """
         every = points()
         each_s = RUNS * LENGTH_S * scale
-        runs = max(1, min(RUNS, round(each_s / LENGTH_S)))
+        runs = max(LEAST_RUNS, min(RUNS, int(each_s / SHORTEST_S)))
         length_s = min(LENGTH_S, max(SHORTEST_S, each_s / runs))
-        kept = math.ceil(len(every) * min(1.0, each_s / SHORTEST_S))
+        kept = math.ceil(len(every) * min(1.0, each_s / (LEAST_RUNS * SHORTEST_S)))
         kept = max(kept, sum(central(point) for point in every))
         return cls(every[:kept], runs, round(length_s, 1), len(every) - kept)
 

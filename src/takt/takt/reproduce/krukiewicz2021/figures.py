@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from takt.documents.units import format_size
 from takt.documents.writing import replacing
-from takt.reproduce.krukiewicz2021.evidence import Evidence, Missing
+from takt.reproduce.judgement import Missing
+from takt.reproduce.krukiewicz2021.evidence import Evidence
 from takt.reproduce.krukiewicz2021.points import (
     APPROACHES,
     FRESHNESS_SIZES,

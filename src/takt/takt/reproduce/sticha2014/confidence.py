@@ -14,10 +14,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import takt_core
 from numpy.typing import NDArray
 from scipy import stats
 
-from takt.measure.statistics.clopper_pearson import upper_bound
+from takt.reproduce.judgement import Missing
 
 Floats = NDArray[np.float64]
 Runs = Sequence[Floats]  # the values of each run or recording, in their order
@@ -26,10 +27,6 @@ Verdict = bool | None  # None: the data cannot tell
 SEGMENTS = 10
 CONFIDENCE = 0.95
 PUBLISHED_RUN = 2_000_000  # samples of a run of the thesis
-
-
-class Missing(Exception):
-    """A point that a finding needs has no samples, or too few."""
 
 
 @dataclass(frozen=True)
@@ -96,8 +93,8 @@ def share(times: int, of: int) -> Effect:
     """How often something happens (Clopper & Pearson), each bound at the confidence."""
     if not of:
         raise Missing("no samples")
-    low, high = 1 - upper_bound(of - times, of, CONFIDENCE), upper_bound(times, of, CONFIDENCE)
-    return Effect(times / of, low, high)
+    value, high = takt_core.exceedance(times, of, CONFIDENCE)
+    return Effect(value, 1 - takt_core.exceedance(of - times, of, CONFIDENCE)[1], high)
 
 
 def seen(times: int, of: int) -> Verdict:

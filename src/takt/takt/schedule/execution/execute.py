@@ -137,14 +137,17 @@ class _Run:
         command += [str(word) for key, value in options.items() for word in (f"--{key}", value)]
         runner = Program(RUNNER, command, self._folder / "unused", self._folder / "stderr")
         began, stolen = time.monotonic(), steal_seconds()
-        last_note = 0.0
+        last_note = last_new = 0.0
 
         def tick(pids: list[int]) -> None:
-            nonlocal last_note
+            nonlocal last_note, last_new
             now = time.monotonic()
-            if now - last_note > _NOTE_EVERY_S and now - began < _START_S:
-                self._journal.note(pids)
+            # Each time while there is news: it may be killed as soon as it has shared memory.
+            settled = last_new and now - last_new > _NOTE_EVERY_S
+            if now - last_note > (_NOTE_EVERY_S if settled else 0) and now - began < _START_S:
                 last_note = now
+                if self._journal.note(pids):
+                    last_new = now
             self._progress(now - began)
 
         end, _ = supervision.supervise(

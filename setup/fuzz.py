@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""libFuzzer over the parsers of takt_core, with Clang, which is where libFuzzer lives."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD = ROOT / ".takt" / "build-fuzz"
+CMAKE = str(ROOT / ".takt" / "venv" / "bin" / "cmake")
+CORE = ROOT / "src" / "takt_core"
+HARNESS = CORE / "test" / "fuzz"
+COMPILER = "clang++-16"
+INPUTS = {"application": 50_000, "trace": 100_000}  # of each parser; the same in every run
+CONFIGURE = [
+    "-GNinja",
+    "-DBUILD_TESTING=ON",
+    "-DCMAKE_BUILD_TYPE=RelWithDebInfo",
+    "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1 -DNDEBUG",
+    f"-DCMAKE_CXX_COMPILER={COMPILER}",
+    "-DTAKT_SANITIZE=address;undefined;fuzzer-no-link",
+]
+BOUNDS = ["-seed=1", "-timeout=10", "-rss_limit_mb=1024", "-max_len=4096"]
+SHOWN = ["-verbosity=0", "-print_final_stats=1"]
+
+
+def commands() -> list[list[str]]:
+    """Everything that was found before, then so many new inputs of each parser."""
+    if shutil.which(COMPILER) is None:
+        print(f"left out: {COMPILER} is not installed")
+        return []
+    new = BUILD / "new"  # what libFuzzer finds; the corpus itself stays as it is
+    shutil.rmtree(new, ignore_errors=True)
+    for parser in INPUTS:
+        (new / parser).mkdir(parents=True)
+    targets = [f"--target={program(parser).name}" for parser in INPUTS]
+    return [
+        [CMAKE, "-S", str(CORE), "-B", str(BUILD), *CONFIGURE],
+        [CMAKE, "--build", str(BUILD), *targets],
+        *(
+            [
+                str(program(parser)),
+                f"-dict={HARNESS / 'dictionary'}",
+                f"-runs={inputs}",
+                f"-artifact_prefix={BUILD}/{parser}-",  # what broke it; belongs into the corpus
+                *BOUNDS,
+                *SHOWN,
+                str(new / parser),
+                str(HARNESS / "corpus" / parser),
+            ]
+            for parser, inputs in INPUTS.items()
+        ),
+    ]
+
+
+def program(parser: str) -> Path:
+    """The fuzzer of one parser."""
+    return BUILD / "test" / "fuzz" / f"takt_core_fuzz_{parser}"

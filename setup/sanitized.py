@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""takt_core and takt_rcl built and tested under AddressSanitizer and ThreadSanitizer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+STATE = ROOT / ".takt"
+BIN = STATE / "venv" / "bin"
+CORE = ROOT / "src" / "takt_core"
+RCL = ROOT / "src" / "takt_rcl"
+THREADED = ("executor", "os", "trace")  # what has threads for ThreadSanitizer to look at
+# Sanitizers slow the compiler down more than the tests: no optimisation, lines only.
+OPTIONS = [
+    "-GNinja",
+    "-DBUILD_TESTING=ON",
+    "-DCMAKE_BUILD_TYPE=RelWithDebInfo",
+    "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O0 -g1 -DNDEBUG",
+]
+RCL_THREADED = ("delivery", "executor", "executor_life", "waiting")
+# Not those that count allocations, which a sanitizer makes itself, nor zero_copy: Fast DDS lends
+# memory that begins four bytes behind what a double needs.
+RCL_TESTS = (
+    *RCL_THREADED,
+    *("callback", "context", "diagnostics", "executor_errors", "intra_process", "loan"),
+    *("message_callback", "node", "publication", "pubsub", "qos", "sample_time"),
+)
+
+
+def commands() -> list[list[str]]:
+    """Both sanitizers, one after the other."""
+    return [
+        *_core("address;undefined"),
+        *_rcl("address;undefined", RCL_TESTS),
+        *_core("thread", THREADED),
+        *_rcl("thread", RCL_THREADED),
+    ]
+
+
+def ctest(folder: Path) -> list[str]:
+    """The tests of a build folder."""
+    program = str(BIN / "ctest")
+    return [program, "--test-dir", str(folder), "--output-on-failure", "--timeout", "120"]
+
+
+def _core(sanitizer: str, parts: tuple[str, ...] = ()) -> list[list[str]]:
+    """Builds and tests the core, all of it without ``parts``, and installs it for takt_rcl."""
+    folder = _folder(sanitizer)
+    configure = [
+        *OPTIONS,
+        f"-DTAKT_SANITIZE={sanitizer}",
+        f"-DCMAKE_INSTALL_PREFIX={folder / 'install'}",
+    ]
+    names = [*(f"takt_core_{name}_test" for name in parts), "takt_core_life_fuzz"]
+    targets = [f"--target={name}" for name in names] if parts else []
+    only = ["--tests-regex", f"^({'|'.join(parts)})[.]"] if parts else []
+    return [
+        [str(BIN / "cmake"), "-S", str(CORE), "-B", str(folder), *configure],
+        [str(BIN / "cmake"), "--build", str(folder), *targets],
+        [*ctest(folder), *only],
+        [str(BIN / "cmake"), "--install", str(folder)],
+    ]
+
+
+def _rcl(sanitizer: str, tests: tuple[str, ...]) -> list[list[str]]:
+    """takt_rcl on the sanitized core; its compiler options come from there."""
+    core = _folder(sanitizer)
+    folder, ros = core / "takt_rcl", STATE / "ros"
+    configure = [
+        *OPTIONS,
+        f"-Dtakt_core_DIR={core / 'install/share/takt_core/cmake'}",
+        *([f"-DTAKT_ROS_WHEELS={ros}"] if ros.exists() else []),
+    ]
+    suppressions = RCL / "test" / "thread_sanitizer.supp"
+    options = f"TSAN_OPTIONS=suppressions={suppressions} report_mutex_bugs=0 detect_deadlocks=0"
+    programs = [str(folder / "test" / f"test_{name}") for name in tests]
+    return [
+        _in_underlay(["cmake", "-S", str(RCL), "-B", str(folder), *configure]),
+        _in_underlay(
+            ["cmake", "--build", str(folder), *(f"--target=test_{name}" for name in tests)]
+        ),
+        *(["env", options, "timeout", "120", program, "--gtest_brief=1"] for program in programs),
+    ]
+
+
+def _folder(sanitizer: str) -> Path:
+    return STATE / f"build-{sanitizer.split(';', maxsplit=1)[0]}"
+
+
+def _in_underlay(command: list[str]) -> list[str]:
+    """The command where packages of ROS 2 and Takt are found."""
+    return ["bash", "-c", '. "$0" && exec "$@"', str(STATE / "setup.sh"), *command]

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The stages of ``./takt test``: each is a list of commands, all of which must end well."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from setup import fuzz as fuzzers
+from setup import sanitized
+
+ROOT = Path(__file__).resolve().parent.parent
+STATE = ROOT / ".takt"
+BIN = STATE / "venv" / "bin"
+# More than cores: many tests wait for processes. A file stays together, for its fixtures.
+PARALLEL = ["--numprocesses=3", "--dist=loadfile", "--durations=10"]
+TIDIED = ("takt_core", "takt_rcl")
+
+Commands = list[list[str]]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A part of the suite; ``always``: also without ``--all``."""
+
+    commands: Callable[[], Commands]
+    always: bool
+
+    @property
+    def what(self) -> str:
+        """What it looks at, in a line."""
+        return (self.commands.__doc__ or "").strip()
+
+
+def stacks() -> Commands:
+    """ROS 1 and cyclictest, which not every machine has: no test is left out without them."""
+    return [
+        [str(BIN / "python"), "-m", "takt", "setup", part, "--yes"]
+        for part in ("ros1", "cyclictest")
+    ]
+
+
+def style() -> Commands:
+    """Formatting and linting of everything that git knows."""
+    return [
+        [str(BIN / "ruff"), "check", "--quiet", "."],
+        [str(BIN / "ruff"), "format", "--check", "--quiet", "."],
+        [str(BIN / "clang-format"), "--dry-run", "-Werror", *tracked("*.hpp", "*.cpp")],
+    ]
+
+
+def types() -> Commands:
+    """Mypy strict over the tool and the set-up."""
+    return [[str(BIN / "mypy"), "src/takt/takt", "setup"]]
+
+
+def cpp() -> Commands:
+    """GoogleTest through CTest, every package."""
+    return [
+        sanitized.ctest(folder)
+        for folder in sorted((STATE / "build").iterdir())
+        if (folder / "CTestTestfile.cmake").exists()
+    ]
+
+
+def python() -> Commands:
+    """pytest: the tool, the probes as processes, interoperation, the report in a real browser."""
+    return [[*pytest(), "-m", "not thorough"]]
+
+
+def thorough() -> Commands:
+    """pytest: long campaigns, many faults, ROS 1."""
+    return [[*pytest(), "-m", "thorough"]]
+
+
+def tidy() -> Commands:
+    """clang-tidy over the sources of takt_core and takt_rcl, one process a core."""
+    commands = []
+    for package in TIDIED:
+        sources = STATE / f"tidy-{package}"
+        sources.write_text("\n".join(tracked(f"src/{package}/src/*.cpp")), encoding="utf-8")
+        spread = ["xargs", f"--arg-file={sources}", f"--max-procs={os.cpu_count()}", "--max-args=2"]
+        database = STATE / "build" / package
+        commands.append([*spread, str(BIN / "clang-tidy"), "--quiet", "-p", str(database)])
+    return commands
+
+
+def sanitizers() -> Commands:
+    """The tests of takt_core and takt_rcl under AddressSanitizer and ThreadSanitizer."""
+    return sanitized.commands()
+
+
+def fuzz() -> Commands:
+    """libFuzzer over what takt_core reads: all that it found before, and many new inputs."""
+    return fuzzers.commands()
+
+
+STAGES = {
+    stage.commands.__name__: stage
+    for stage in (
+        Stage(stacks, always=False),
+        Stage(style, always=True),
+        Stage(types, always=True),
+        Stage(cpp, always=True),
+        Stage(python, always=True),
+        Stage(thorough, always=False),
+        Stage(tidy, always=False),
+        Stage(sanitizers, always=False),
+        Stage(fuzz, always=False),
+    )
+}
+
+
+def pytest() -> list[str]:
+    return [str(BIN / "python"), "-m", "pytest", "--quiet", *PARALLEL]
+
+
+def tracked(*patterns: str) -> list[str]:
+    command = ["git", "ls-files", "--", *patterns]
+    return subprocess.run(
+        command, cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout.split()

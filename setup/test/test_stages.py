@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``./takt test``: which stages run, what is told before, and that one failure fails it."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+SETUP = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture
+def suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The script, with three stages that only leave a mark."""
+    monkeypatch.syspath_prepend(str(SETUP.parent))
+    spec = importlib.util.spec_from_file_location("takt_suite", SETUP / "test.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    stages = sys.modules["setup.stages"]
+
+    def stage(name: str, code: int, *, always: bool) -> object:
+        def commands() -> list[list[str]]:
+            mark = f"from pathlib import Path; Path({str(tmp_path / name)!r}).touch()"
+            return [
+                [sys.executable, "-c", f"raise SystemExit({code})"],
+                [sys.executable, "-c", mark],
+            ]
+
+        commands.__doc__ = f"What {name} is."
+        return stages.Stage(commands, always=always)
+
+    made = {"quick": stage("quick", 0, always=True), "long": stage("long", 0, always=False)}
+    monkeypatch.setattr(module, "STAGES", made | {"broken": stage("broken", 3, always=False)})
+    monkeypatch.setattr(module, "SECONDS", tmp_path / "seconds.json")
+    monkeypatch.setattr(module, "ROOT", tmp_path)
+    return module
+
+
+def test_without_all_the_long_ones_are_left_out_and_named(
+    suite: ModuleType, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert suite.main([]) == 0
+    assert (tmp_path / "quick").exists()
+    assert not (tmp_path / "long").exists()
+    assert "not now: long, broken" in capfd.readouterr().out
+
+
+def test_with_all_every_stage_runs_and_a_failure_stops_none(
+    suite: ModuleType, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert suite.main(["--all"]) == 1
+    assert all((tmp_path / name).exists() for name in ("quick", "long", "broken"))
+    out = capfd.readouterr().out
+    assert "Failed stages: broken" in out
+    assert "2 passed, 1 failed" in out
+
+
+def test_how_long_it_took_last_time_is_told_before(
+    suite: ModuleType, capfd: pytest.CaptureFixture[str]
+) -> None:
+    suite.SECONDS.write_text('{"quick": 90, "long": "?"}')
+    suite.main(["quick"])
+    assert "last time" not in capfd.readouterr().out  # a damaged file is as none
+    suite.SECONDS.write_text('{"quick": 90, "gone": 5}')
+    suite.main(["quick", "long"])
+    assert "takt test: quick (90 s), long; last time 1.5 min" in capfd.readouterr().out
+
+
+def test_an_unknown_stage_is_wrong_use(
+    suite: ModuleType, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert suite.main(["pyton"]) == 2
+    assert "no stage 'pyton'; stages are quick, long, broken" in capfd.readouterr().err
+
+
+def test_every_stage_says_what_it_is(suite: ModuleType) -> None:
+    from setup.stages import STAGES
+
+    assert all(stage.what for stage in STAGES.values())
+    assert {name for name, stage in STAGES.items() if stage.always} >= {"style", "python", "cpp"}

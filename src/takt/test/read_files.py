@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Everything that Takt reads from files, each with a valid one, for the tests that break them."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from synthetic_runs import Point, write_run
+
+from takt.cli.execute import _load as load_flat
+from takt.errors import TaktError
+from takt.measure.experiment.file import load as load_experiment
+from takt.measure.history.store import Entry, History
+from takt.measure.results import histogram, store
+from takt.measure.run import samples
+from takt.schedule.analysis.ask import read_overheads
+from takt.schedule.application.file import load_application
+from takt.schedule.application.flat import flat
+from takt.schedule.campaign.folder import CAMPAIGN, Folder
+from takt.schedule.campaign.model import Campaign
+from takt.schedule.explain import explain
+from takt.schedule.generate.space import Space
+from takt.schedule.generate.space import load as load_space
+from takt.schedule.metrics import measure
+from takt.schedule.simulation.run import simulate
+from takt.schedule.trace import file as traces
+from takt.schedule.trace.summary import Summing
+
+ROOT = Path(__file__).parents[3]
+LONGEST_ERROR = 2000
+FLAT = {"name": "x", "callbacks": [{"name": "a.b", "period": 10}], "topics": []}
+OVERHEADS = {"upper": {"dispatch": 1000.5, "publish": 7}}
+ASKED = Campaign({"a": [1]}, Space([{}], {}), 1, 1, ("analyse",), None)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A kind of file: its name, a valid one, and what reads it."""
+
+    name: str
+    valid: Callable[[Path], bytes]  # made in an empty folder
+    read: Callable[[Path], object]
+
+    def survives(self, file: Path) -> None:
+        """Reads it; a TaktError is as good as its content, if it fits on a screen."""
+        try:
+            self.read(file)
+        except (TaktError, samples.BadRecording) as error:
+            told = str(error)
+        else:
+            return
+        assert told
+        assert len(told) < LONGEST_ERROR
+
+
+def _application(file: Path) -> None:
+    json.dumps(flat(load_application(file)))
+
+
+def _run(file: Path) -> None:
+    store.read(file)
+
+
+def _histogram(file: Path) -> None:
+    values, counts = histogram.read(file)
+    assert len(values) == len(counts)
+    assert (counts >= 0).all()
+
+
+def _history(file: Path) -> None:
+    with History(file) as history:
+        for configuration in history.configurations():
+            list(history.entries(configuration))
+
+
+def _recording(file: Path) -> None:
+    for batch in samples.read(file).batches():
+        assert len(batch.sequence)
+
+
+def _summary(file: Path) -> None:
+    trace = traces.read(file)
+    summing = Summing(trace)
+    summing.result(traces.replay(trace, [summing]).not_nested)
+
+
+def _campaign(file: Path) -> None:
+    Folder(file.parent, ASKED)
+
+
+def _a_run(folder: Path) -> bytes:
+    point = Point("rcl", "pingpong", "shm", "fifo", 60.0, priority=80)
+    write_run(folder / "run", [point], repetitions=1, count=50)
+    return (folder / "run" / "run.json").read_bytes()
+
+
+def _a_histogram(folder: Path) -> bytes:
+    found = histogram.Bins()
+    found.add(np.arange(0, 90_000, 700))
+    histogram.write(folder / "histogram.txt", found, ["a cell"])
+    return (folder / "histogram.txt").read_bytes()
+
+
+def _a_history(folder: Path) -> bytes:
+    words = ("key", "machine", "2026-01-01T00:00:00Z", "run", "cell", "pingpong", "rcl", "fifo")
+    bins = (np.arange(90), np.full(90, 7))
+    with History(folder / "history.sqlite") as history, history._database:
+        history._insert(Entry(*words, 1000.0, 0, 630, 0.0, 44.5, 26.0, 89.0, bins))
+    return (folder / "history.sqlite").read_bytes()
+
+
+def _a_recording(_: Path) -> bytes:
+    return samples.header(50) + bytes(50 * samples.RECORD.itemsize)
+
+
+def _a_trace(folder: Path) -> bytes:
+    """With everything that one can hold."""
+    application = load_application(ROOT / "examples/docking.app.yaml")
+    file = folder / "t.takttrace"
+    simulate(flat(application), where="docking", duration=200_000_000, trace=file)
+    return file.read_bytes()
+
+
+def _a_campaign(folder: Path) -> bytes:
+    Folder(folder / "campaign", ASKED)
+    return (folder / "campaign" / CAMPAIGN).read_bytes()
+
+
+def _in_the_repository(name: str) -> Callable[[Path], bytes]:
+    return lambda _: (ROOT / name).read_bytes()
+
+
+READERS = [
+    Reader("app.yaml", _in_the_repository("examples/docking.app.yaml"), _application),
+    Reader("experiment.yaml", _in_the_repository("experiments/quick.yaml"), load_experiment),
+    Reader("grid.json", _in_the_repository("examples/parameter_ranges.json"), load_space),
+    Reader("flat.json", lambda _: json.dumps(FLAT).encode(), load_flat),
+    Reader("costs.json", lambda _: json.dumps(OVERHEADS).encode(), read_overheads),
+    Reader("run.json", _a_run, _run),
+    Reader("histogram.txt", _a_histogram, _histogram),
+    Reader("history.sqlite", _a_history, _history),
+    Reader("cell.taktsamples", _a_recording, _recording),
+    Reader("summary.takttrace", _a_trace, _summary),
+    Reader("metrics.takttrace", _a_trace, measure),
+    Reader("explain.takttrace", _a_trace, explain),
+    Reader(CAMPAIGN, _a_campaign, _campaign),
+]
+
+
+@contextlib.contextmanager
+def valid_files() -> Iterator[dict[str, bytes]]:
+    """A valid file for each of the readers, by its name."""
+    with tempfile.TemporaryDirectory() as name:
+        made = {}
+        for reader in READERS:
+            folder = Path(name) / reader.name
+            folder.mkdir()
+            made[reader.name] = reader.valid(folder)
+        yield made
