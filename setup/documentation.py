@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
-import bootstrap
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from setup import bootstrap
 
 SITE = bootstrap.STATE / "site"
 

@@ -92,6 +92,25 @@ def test_shared_memory_goes_when_its_last_user_is_dead(memory: Path, how: str, n
     assert not path.exists()
 
 
+def test_what_a_process_had_that_was_killed_before_it_was_noted_goes_too(memory: Path) -> None:
+    there = shared_file(memory, "fastdds_port7400")
+    before = leftovers.present(memory)
+    other = shared_file(memory, "sem.fastdds_port7500_mutex")  # somebody's who is just starting
+    path = shared_file(memory, "fastdds_0123456789abcdef")
+    with subprocess.Popen(
+        [sys.executable, "-IS", "-c", HOLDER, path, "map"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as probe:
+        assert probe.stdout is not None
+        probe.stdout.readline()
+        assert leftovers.sweep_since(before, memory) == []
+        probe.kill()
+    assert leftovers.sweep_since(before, memory) == [path.name]
+    assert there.exists()
+    assert other.exists()
+
+
 def test_the_semaphore_of_a_port_goes_with_it(memory: Path) -> None:
     port = shared_file(memory, "fastdds_port7413")
     semaphore = shared_file(memory, "sem.fastdds_port7413_mutex")

@@ -13,7 +13,7 @@ from takt.bench.model import Table
 from takt.reproduce.judgement import judge
 from takt.reproduce.krukiewicz2021 import answers
 from takt.reproduce.krukiewicz2021.evidence import Evidence
-from takt.reproduce.krukiewicz2021.executions import Executions, Plan
+from takt.reproduce.krukiewicz2021.executions import Executions, Extent
 from takt.reproduce.krukiewicz2021.findings import CHECKS
 from takt.reproduce.krukiewicz2021.points import (
     HARMONIC,
@@ -175,8 +175,8 @@ FALLING = dict.fromkeys(PUBLISHED_GROWTH, -0.08)
 
 
 def outcome(done: Executions, overhead: list[Table], folder: Path) -> Outcome:
-    plan = Plan(points=list(done.metrics), runs=5, length_s=1.0, left_out=0)
-    return answers(plan, done, overhead, folder, Request())
+    extent = Extent(points=list(done.metrics), runs=5, length_s=1.0, left_out=0)
+    return answers(extent, done, overhead, folder, Request())
 
 
 def judged(name: str, evidence: Evidence) -> Answer:
@@ -348,28 +348,28 @@ def test_a_finding_over_many_applications_needs_all_of_them() -> None:
 
 @pytest.mark.parametrize("scale", [1.0, 0.2, 0.05, 0.02, 0.001, 1e-6])
 def test_a_smaller_scale_has_shorter_runs_then_fewer_then_fewer_points(scale: float) -> None:
-    plan = Plan.at(scale)
-    assert 2 <= plan.runs <= 5
-    assert 2.0 <= plan.length_s <= 30.0
-    assert len(plan.points) + plan.left_out == len(EVERY)
-    assert plan.points
+    extent = Extent.at(scale)
+    assert 2 <= extent.runs <= 5
+    assert 2.0 <= extent.length_s <= 30.0
+    assert len(extent.points) + extent.left_out == len(EVERY)
+    assert extent.points
     if scale == 1.0:
-        assert (plan.runs, plan.length_s, plan.left_out) == (5, 30.0, 0)
-    if plan.runs < 5:
-        assert plan.length_s < 4.0
-    if plan.runs > 2:
-        assert plan.left_out == 0
+        assert (extent.runs, extent.length_s, extent.left_out) == (5, 30.0, 0)
+    if extent.runs < 5:
+        assert extent.length_s < 4.0
+    if extent.runs > 2:
+        assert extent.left_out == 0
 
 
 def test_the_two_minutes_of_a_smoke_test_cover_every_experiment() -> None:
-    plan = Plan.at(0.002)
-    assert {point.experiment for point in plan.points} == {
+    extent = Extent.at(0.002)
+    assert {point.experiment for point in extent.points} == {
         "transport",
         "misses",
         "freshness",
         "age",
     }
-    assert len(plan.points) * plan.runs * plan.length_s < 200
+    assert len(extent.points) * extent.runs * extent.length_s < 200
 
 
 def test_every_approach_executes_the_same_application() -> None:

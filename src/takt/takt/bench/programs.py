@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from takt.errors import Failure
 from takt.measure.run import samples
-from takt.processes import process, recording, stacks
+from takt.processes import leftovers, process, recording, stacks
 from takt.processes.scratch import temporary
 
 LIMIT_S = 300.0
@@ -30,11 +30,14 @@ def system(name: str, package: str) -> Path:
 
 def output(command: list[str | Path]) -> str:
     """What a program prints; raises Failure with its last words where it fails."""
+    before = leftovers.present()
     try:
         done = process.output(command, LIMIT_S)
     except (OSError, subprocess.TimeoutExpired) as error:
+        leftovers.sweep_since(before)
         raise Failure(f"{Path(command[0]).name} does not run to its end: {error}") from None
     if done.returncode:
+        leftovers.sweep_since(before)
         raise Failure(
             f"{Path(command[0]).name} ended with {process.how_ended(done.returncode)}: "
             f"{(done.stderr or done.stdout).strip()[-500:]}"

@@ -10,7 +10,7 @@ import typer
 
 if TYPE_CHECKING:
     from takt.schedule.campaign.folder import Folder
-    from takt.schedule.campaign.model import Campaign, Counts, Execution
+    from takt.schedule.campaign.model import Campaign, Execution, Totals
     from takt.schedule.campaign.violations import Kept
 
 
@@ -203,7 +203,7 @@ def _bars() -> Any:
     return Progress(*columns, console=stderr(), transient=True, refresh_per_second=2)
 
 
-def _show(counts: Counts, kept: list[Kept], folder: Folder) -> None:
+def _show(counts: Totals, kept: list[Kept], folder: Folder) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 

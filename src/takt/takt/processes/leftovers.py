@@ -3,8 +3,9 @@
 
 Fast DDS and cyclictest remove their files in /dev/shm when they end well, not when they are killed.
 While a cell runs we note which of these files our probes use (a journal in the scratch folder, so
-that it outlives the tool); afterwards those that no living process uses are removed. A file that
-was never in a journal of ours is never touched.
+that it outlives the tool); afterwards those that no living process uses are removed. Of files that
+never were in a journal of ours only those go that came while a process of ours ran which was
+killed, and that nobody uses.
 """
 
 from __future__ import annotations
@@ -47,6 +48,20 @@ class Journal:
     def sweep(self) -> list[str]:
         """Removes what nobody uses any more; returns the names of the removed files."""
         return _sweep(self._known, self._memory, remove=True)
+
+
+def present(memory: Path = scratch.MEMORY) -> set[str]:
+    """The middleware's files that are there now."""
+    return {path.name for path in memory.glob("*") if _OURS.fullmatch(path.name)}
+
+
+def sweep_since(before: Collection[str], memory: Path = scratch.MEMORY) -> list[str]:
+    """After a process was killed, perhaps before it was noted: what is new and nobody uses."""
+    new = present(memory).difference(before)
+    # A semaphore comes before its port: without that it may be of somebody who is just starting.
+    ported = {f"sem.{match[1]}_mutex" for name in new if (match := _PORT.fullmatch(name))}
+    names = [name for name in new if not name.startswith("sem.") or name in ported]
+    return _sweep(sorted(names), memory, remove=True)
 
 
 def sweep_dead_runs(memory: Path = scratch.MEMORY) -> list[scratch.Dead]:
@@ -110,14 +125,15 @@ def _used_by(pid: int, memory: Path) -> set[str]:
     """Names of the middleware's files that a process maps or holds open (locks are only held)."""
     prefix = f"{memory}/"
     paths = set[str]()
-    with contextlib.suppress(OSError):
-        for line in (_PROC / str(pid) / "maps").read_text(errors="replace").splitlines():
-            if prefix in line:
-                paths.add(line[line.index(prefix) :])
+    # Descriptors first: who opens a file maps it before that is closed.
     with contextlib.suppress(OSError):
         for descriptor in (_PROC / str(pid) / "fd").iterdir():
             with contextlib.suppress(OSError):
                 paths.add(str(descriptor.readlink()))
+    with contextlib.suppress(OSError):
+        for line in (_PROC / str(pid) / "maps").read_text(errors="replace").splitlines():
+            if prefix in line:
+                paths.add(line[line.index(prefix) :])
     names = {path.removeprefix(prefix) for path in paths if path.startswith(prefix)}
     ports = [match[1] for name in names if (match := _PORT.fullmatch(name))]
     return {name for name in names if _OURS.fullmatch(name)} | {f"sem.{one}_mutex" for one in ports}

@@ -9,6 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 
 from takt.reproduce.model import Figures, Finding, Outcome
+from takt.reproduce.page import PAGE
 
 _MARKS = {
     True: "[green]holds[/]    ",
@@ -35,7 +36,8 @@ def show(console: Console, outcome: Outcome) -> None:
     if outcome.figures:
         files = len(outcome.figures)
         console.print(f"{files} pictures of {len({one.figure for one in outcome.figures})} figures")
-    console.print(f"results: {outcome.results}", soft_wrap=True, markup=False)
+    place = f"results, {PAGE} among them: {outcome.results}"
+    console.print(place, soft_wrap=True, markup=False)
 
 
 def _show_finding(console: Console, one: Finding) -> None:

@@ -20,7 +20,9 @@ using sched::TaskIndex;
 class Switches {
  public:
   Switches(const application::Application& application, const sched::CompiledStrategy& strategy)
-      : application_(application), strategy_(strategy), name_(strategy.scenarios().front().policy().name()) {
+      : application_(application),
+        strategy_(strategy),
+        name_(strategy.scenarios().front().policy().name()) {
     for (const CompiledScenario& scenario : strategy.scenarios()) {
       alone_.push_back(one_scenario(application, strategy, scenario));
     }

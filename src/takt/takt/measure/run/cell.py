@@ -17,7 +17,7 @@ from takt.measure.results.model import Cell, Note, ProbeResult, Status
 from takt.measure.run import load, samples
 from takt.measure.run.measured import add_measured
 from takt.processes import recording, supervision, transport
-from takt.processes.leftovers import Journal
+from takt.processes.leftovers import Journal, present, sweep_since
 from takt.processes.scratch import Scratch
 from takt.processes.stacks import Stack
 from takt.processes.stolen import steal_seconds
@@ -59,6 +59,7 @@ def measure(
     around = talkers + load.processes(cell, context.scratch.folder)
     probes = around + _commands(cell, stack, roles, place, context, limit_s)
     started, clock, stolen = datetime.now(timezone.utc), time.monotonic(), steal_seconds()
+    before = present()
     notes_left = 2  # once it records, everything is mapped: no need to look into it any more
 
     def tick(pids: list[int]) -> None:
@@ -87,6 +88,8 @@ def measure(
         }
     )
     context.journal.sweep()
+    if end is End.died:
+        sweep_since(before)
     _judge(measured, [one for one in probes if not one.background], end, who)
     measured.notes += _fallen_silent(talkers, end)
     if context.scratch.run_folder in place.parents:

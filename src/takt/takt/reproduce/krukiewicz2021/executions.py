@@ -29,7 +29,7 @@ SHORTEST_S_PER_NODE = 0.1  # dozens of processes keep the core busy for a while 
 
 
 @dataclass(frozen=True)
-class Plan:
+class Extent:
     """What is executed at a scale."""
 
     points: list[Point]
@@ -38,7 +38,7 @@ class Plan:
     left_out: int  # points
 
     @classmethod
-    def at(cls, scale: float) -> Plan:
+    def at(cls, scale: float) -> Extent:
         """First shorter runs, then fewer of them, then fewer points, but never the central ones.
 
         How far runs differ is what decides: even the smallest scale has LEAST_RUNS of each point.
@@ -61,10 +61,10 @@ class Executions:
     stopped: bool = False
 
 
-def execute_all(plan: Plan, folder: Path, say: Callable[[str], None]) -> Executions:
+def execute_all(extent: Extent, folder: Path, say: Callable[[str], None]) -> Executions:
     """Runs what is not in the folder yet; Ctrl-C ends it, and what was executed stays."""
     cpu = max(os.sched_getaffinity(0))
-    asked = [(point, run) for point in plan.points for run in range(plan.runs)]
+    asked = [(point, run) for point in extent.points for run in range(extent.runs)]
     random.Random(1).shuffle(asked)  # noqa: S311 - the same order when it is gone on with
     done, stop = Executions(), Stop()
     with stopping(stop):
@@ -77,7 +77,7 @@ def execute_all(plan: Plan, folder: Path, say: Callable[[str], None]) -> Executi
                     break
                 say(f"{count} of {len(asked)}: {name}")
                 try:
-                    length_s = max(plan.length_s, point.nodes * SHORTEST_S_PER_NODE)
+                    length_s = max(extent.length_s, point.nodes * SHORTEST_S_PER_NODE)
                     _execute(point, run, length_s, kept, cpu, stop)
                 except Failure as failure:
                     done.failed.append(f"{name}: {failure.what}")

@@ -16,7 +16,7 @@ from takt.reproduce.krukiewicz2021.points import KB, MB, MISSES_SIZES, Point
 
 MATTERS = 0.01
 PERIODS = (10, 20)  # of the experiment on misses
-ONE_CORE = "executed on one core that nothing else may use here, on two isolated ones there"
+ONE_CORE = "executed on one core here, on two isolated ones there"
 CPU_TIME = (
     "the CPU time between two callbacks here, the duration of one get_next_executable() there: "
     "Takt has no such call"

@@ -70,7 +70,6 @@ CHECKS: dict[str, Check[Evidence]] = {
                 lambda evidence: float(sum(evidence.on_old_data(point) for point in _TAKT)),
             )
         },
-        differs="data is delivered before the callback, at its priority, in both",
     ),
     "freshness-harmonic-half": Check(
         "lowest >= published_old_data / 2",

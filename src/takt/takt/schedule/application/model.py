@@ -23,7 +23,7 @@ from pydantic import (
 from takt.documents.quantities import Duration, Period, Size, Strict
 from takt.documents.units import format_duration
 from takt.documents.yaml_file import Location, Source
-from takt.schedule.application.execution_time import Execution
+from takt.schedule.application.execution_time import ExecutionTime
 
 
 def _above_zero(value: int) -> int:
@@ -140,7 +140,7 @@ class Callback(Timing):
     on: TopicName | None = Field(
         None, description="a subscription: released by each message of this topic"
     )
-    execution: Execution | None = Field(
+    execution: ExecutionTime | None = Field(
         None, description="how long a job really computes; default: constant, of length wcet"
     )
     group: str | None = Field(

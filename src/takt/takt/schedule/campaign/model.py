@@ -81,7 +81,7 @@ class Execution:
 
 
 @dataclass
-class Counts:
+class Totals:
     """The totals of a campaign."""
 
     sets: int = 0

@@ -15,7 +15,7 @@ from takt.documents.writing import failure, flush
 from takt.errors import Failure, TaktError
 from takt.processes import scratch, stacks, supervision, transport
 from takt.processes.domain import own_domain
-from takt.processes.leftovers import Journal, sweep_dead_runs
+from takt.processes.leftovers import Journal, present, sweep_dead_runs, sweep_since
 from takt.processes.signals import stopping
 from takt.processes.stolen import steal_seconds
 from takt.processes.supervision import End, Limits, Program, Stop
@@ -137,6 +137,7 @@ class _Run:
         command += [str(word) for key, value in options.items() for word in (f"--{key}", value)]
         runner = Program(RUNNER, command, self._folder / "unused", self._folder / "stderr")
         began, stolen = time.monotonic(), steal_seconds()
+        before = present()
         last_note = last_new = 0.0
 
         def tick(pids: list[int]) -> None:
@@ -160,6 +161,8 @@ class _Run:
         )
         seconds = time.monotonic() - began
         self._journal.sweep()
+        if end is End.died:
+            sweep_since(before)
         _raise_failure(end, runner, recording)
         recorded = traces.read(recording)
         flush(recording)
