@@ -24,7 +24,7 @@ from types import FrameType
 from typing import IO
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "src" / "takt")]
+sys.path += [str(ROOT), str(ROOT / "src" / "takt")]
 from setup import workspace  # noqa: E402 - of the clone
 from setup.levels import ENVIRONMENTS, WHAT, higher  # noqa: E402
 from setup.system_packages import missing_packages  # noqa: E402
