@@ -66,9 +66,13 @@ class ParquetExport:
 
     def close(self) -> None:
         """Ends what is written."""
-        self._write_jobs()
-        self._events.close()
-        self._jobs.close()
+        try:
+            self._write_jobs()
+            self._events.close()
+            self._jobs.close()
+        finally:
+            # What a full disk keeps from closing would complain once more when it is collected.
+            self._events.is_open = self._jobs.is_open = False
 
     def block(self, events: Events) -> None:
         """Writes events as they are."""
