@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Takt
+from synthetic_runs import Point, write_run
 
 from takt.documents import writing
 from takt.errors import Failure
@@ -100,6 +101,39 @@ def test_standard_output_that_is_full_is_a_failure() -> None:
         assert done.returncode == 1
         assert "standard output: no space left" in done.stderr
         assert "Traceback" not in done.stderr
+
+
+def test_standard_output_on_a_full_disk_names_that_disk(disk: Callable[[str], Path]) -> None:
+    place = disk("64k")
+    fill(place)
+    with (place / "answer.json").open("w") as answer:
+        command = [sys.executable, "-m", "takt", "analyse", str(DOCKING), "--json"]
+        done = subprocess.run(command, stdout=answer, stderr=subprocess.PIPE, text=True)
+    assert done.returncode == 1
+    assert f"no space left on the disk at {place}" in done.stderr
+
+
+def test_a_report_on_a_full_disk_is_a_failure_that_names_it(
+    takt: Takt, disk: Callable[[str], Path]
+) -> None:
+    place = disk("1m")
+    point = Point("rcl", "pingpong", "shm", "fifo", 60.0, priority=80)
+    write_run(place / "run", [point], repetitions=1, count=50)
+    fill(place)
+    done = takt("report", place / "run")
+    assert done.returncode == 1
+    assert f"no space left on the disk at {place}" in done.stderr
+    assert not (place / "run" / "report.html").exists()
+
+
+def test_a_table_that_cannot_be_ended_is_told_once(takt: Takt, tmp_path: Path) -> None:
+    trace, tables = tmp_path / "small.takttrace", tmp_path / "tables"
+    assert takt("simulate", DOCKING, "--duration", "1s", "--trace", trace).returncode in {0, 1}
+    tables.mkdir()
+    (tables / "jobs.parquet").symlink_to("/dev/full")
+    done = takt("trace", trace, "--parquet", tables)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize("words", [["--json"], []])

@@ -13,6 +13,7 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from takt.cli.output import STANDARD_OUTPUT, naming_standard_output
 from takt.errors import TaktError
@@ -68,8 +69,17 @@ def _open_streams() -> Iterator[None]:
         sys.exit(NO_READER)
     except OSError as error:
         if error.filename == STANDARD_OUTPUT:
+            error.filename = _file_of_output() or STANDARD_OUTPUT
             _close_output()
         raise
+
+
+def _file_of_output() -> str | None:
+    """The file that standard output goes to, if it is one: its disk is the one that is full."""
+    with contextlib.suppress(OSError):
+        file = Path(f"/proc/self/fd/{sys.stdout.fileno()}").readlink()
+        return str(file) if file.is_file() else None
+    return None
 
 
 def _close_output() -> None:

@@ -23,6 +23,7 @@ def report(
     Example: takt report results/check-20260302T093000Z --open
     """
     from takt.cli.output import stdout
+    from takt.documents.writing import is_full
     from takt.errors import TaktError
     from takt.measure.report.html import write_report
     from takt.measure.results import store
@@ -35,6 +36,8 @@ def report(
         else:
             file = write_report(place, store.read(folder), out)
     except OSError as error:
+        if is_full(error):
+            raise
         raise TaktError(
             f"the report cannot be written: {error.strerror or error}",
             where=str(out or place),

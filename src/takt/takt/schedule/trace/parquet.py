@@ -63,8 +63,12 @@ class ParquetExport:
 
     def close(self) -> None:
         """Ends what is written."""
-        self._events.close()
-        self._jobs.close()
+        try:
+            self._events.close()
+            self._jobs.close()
+        finally:
+            # What a full disk keeps from closing would complain once more when it is collected.
+            self._events.is_open = self._jobs.is_open = False
 
     def take(self, step: Step) -> None:
         """Writes events as they are, and jobs."""
