@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import shlex
 from collections.abc import Iterator
@@ -52,6 +53,15 @@ def test_every_command_that_is_shown_exists_with_its_options(page: Path) -> None
         known = options(command(name))
         asked = [one.split("=")[0] for one in arguments if re.match(r"-{1,2}[a-z]", one)]
         assert [one for one in asked if one not in known] == [], f"of {name}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_python_example_is_python_and_finds_what_it_imports(page: Path) -> None:
+    for block in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
+        imports = [
+            one for one in ast.parse(block).body if isinstance(one, (ast.Import, ast.ImportFrom))
+        ]
+        exec(compile(ast.Module(imports, []), name_of(page), "exec"), {})  # noqa: S102
 
 
 def test_the_first_page_leads_to_every_page_that_was_written() -> None:
