@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the Python package takt_core knows of applications and their traces: apart from the statistics,
-// because who only measures needs no analysis, and need not wait until it is compiled.
+// What the Python package takt_core knows of applications and their traces: apart from the
+// statistics, because who only measures needs no analysis, and need not wait until it is compiled.
 #include "analysis.hpp"
 #include "declared.hpp"
 #include "errors.hpp"

@@ -6,7 +6,7 @@
 #include <exception>
 #include <system_error>
 
-#include "takt/error.hpp"
+#include "takt/sched/error.hpp"
 
 namespace nb = nanobind;
 
@@ -34,7 +34,7 @@ void translate(const std::exception_ptr& thrown, void* type) {
 void bind_errors(nb::module_& module) {
   PyObject* const type = PyErr_NewExceptionWithDoc(
       "takt_core.Error",
-      "What the core refuses: where, problem, remedy and path, all texts (takt/error.hpp).",
+      "What the core refuses: where, problem, remedy and path, all texts (takt/sched/error.hpp).",
       PyExc_ValueError, nullptr);
   module.attr("Error") = nb::steal(type);
   nb::register_exception_translator(&translate, type);

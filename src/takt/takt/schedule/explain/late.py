@@ -14,15 +14,13 @@ from typing import Any
 import numpy as np
 import takt_core
 
-from takt.schedule.analysis.bounds import Bounds as Analysed
+from takt.schedule.explain.above import AboveBounds
 from takt.schedule.explain.account import account, main_cause
 from takt.schedule.explain.evidence import Evidence
-from takt.schedule.explain.excess import Unknown, unknown_to_the_bound
 from takt.schedule.explain.history import STEAL_SETTLES, History
 from takt.schedule.explain.inputs import Inputs
-from takt.schedule.explain.jobs import Job, Slice, job_of, less_urgent
+from takt.schedule.explain.jobs import Job, job_of, less_urgent
 from takt.schedule.explain.model import (
-    Above,
     Bar,
     Bounds,
     CallbackLate,
@@ -83,29 +81,17 @@ class _Watching:
         self._application = None if flat is None else files.declared(json.dumps(flat))
         callbacks = self._application.callbacks if self._application else []
         self._callbacks = {one.name: one for one in callbacks}
-        self._remarks: list[str] = []
-        self._analysed = self._analyse(flat)
-        self._bounds = self._analysed.of if self._analysed else {}
         self._waits = bool(trace.names.values("waits_from_ns"))
         self._inputs = Inputs(trace.names)
         self._evidence = Evidence(trace.names, self._declared, waits=self._waits)
         self._history = History()
+        self._above = AboveBounds(trace.names, flat, self._declared, self._history, self._waits)
+        self._bounds = self._above.bounds
         self._waiting: deque[_Waiting] = deque()
         self._tasks: dict[int, _Of] = defaultdict(_Of)
         self._latest: list[tuple[int, int, Late]] = []  # a heap by lateness
         self._told = 0  # what tells apart those that are equally late
         self._unexplained = 0
-
-    def _analyse(self, flat: dict[str, Any] | None) -> Analysed | None:
-        """What the core proves of the application, where it is Takt that executed it."""
-        approach = self._names.values("approach")
-        if flat is None or (approach and approach != ["takt"]):
-            return None
-        try:
-            return Analysed(flat)
-        except takt_core.Error as error:
-            self._remarks.append(f"the bounds are not known: {error}")
-            return None
 
     def take(self, step: Step) -> None:
         """Remembers what happened, and explains what is known by now."""
@@ -227,11 +213,11 @@ class _Watching:
             of.misses[cause.kind] += 1
             for part in parts:
                 of.ns[part.kind] += part.ns
-        above = self._why_above(job, before)
+        above = self._above.why(job, before)
         if above:
             of.above[above.cause] += 1
         late = end - (job.deadline if job.deadline is not None else end)
-        rank = max(late if job.missed else 0, self._above(job))
+        rank = max(late if job.missed else 0, self._above.by(job))
         if len(self._latest) >= DETAILS and rank <= self._latest[0][0]:
             return
         self._told += 1
@@ -263,38 +249,6 @@ class _Watching:
         heapq.heappush(self._latest, (rank, self._told, late_job))
         if len(self._latest) > DETAILS:
             heapq.heappop(self._latest)
-
-    def _above(self, job: Job) -> int:
-        """By how much a response is above its bound, in ns; 0: it is not, or has none."""
-        bound = self._bounds.get(self._names.task(job.task))
-        return 0 if bound is None or job.response is None else max(0, job.response - bound)
-
-    def _why_above(self, job: Job, before: list[Slice]) -> Above | None:
-        excess, analysed = self._above(job), self._analysed
-        if excess <= 0 or analysed is None:
-            return None
-        core, response = -1 if job.core is None else job.core, job.response or 0
-        name = self._names.task(job.task)
-
-        def suffices(lost: int) -> bool:
-            bound = analysed.with_lost(name, core, lost)
-            return lost >= excess if bound is None else response <= bound
-
-        found: Unknown = unknown_to_the_bound(
-            job,
-            before,
-            declared=self._declared,
-            stolen=lambda begin, end: self._history.stolen_within(core, begin, end),
-            less_urgent=less_urgent,
-            waits=self._waits,
-        )
-        return Above(
-            bound_us=(response - excess) / 1000,
-            above_us=excess / 1000,
-            cause=found.cause(suffices),
-            busy_since_us=(found.since - (job.release or 0)) / 1000,
-            unknown_us={kind: ns / 1000 for kind, ns in found.by_kind.items()},
-        )
 
     def _neighbourhood(self, job: Job) -> list[Bar]:
         release, end = job.release or 0, job.end or 0
@@ -331,7 +285,7 @@ class _Watching:
         lines = [
             f"no evidence of real-time behaviour: {one}" for one in self._names.values("shortfall")
         ]
-        lines += self._remarks
+        lines += self._above.remarks
         if self._application is None:
             lines.append(
                 "the trace does not carry its application: whether a job executed longer than "

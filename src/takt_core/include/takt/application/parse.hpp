@@ -28,7 +28,7 @@
 #include <string_view>
 
 #include "takt/application/application.hpp"
-#include "takt/error.hpp"
+#include "takt/sched/error.hpp"
 
 namespace takt::application {
 

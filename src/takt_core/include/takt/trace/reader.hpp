@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "takt/error.hpp"
+#include "takt/sched/error.hpp"
 #include "takt/trace/event.hpp"
 #include "takt/trace/writer.hpp"
 

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a response is above the bound that the core proves of its callback, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import takt_core
+
+from takt.schedule.analysis.bounds import Bounds as Analysed
+from takt.schedule.explain.excess import Unknown, unknown_to_the_bound
+from takt.schedule.explain.history import History
+from takt.schedule.explain.jobs import Job, Slice, less_urgent
+from takt.schedule.explain.model import Above
+from takt.schedule.trace.file import Names
+
+
+class AboveBounds:
+    """Of the application that a trace carries, where it is Takt that executed it."""
+
+    def __init__(
+        self,
+        names: Names,
+        flat: dict[str, Any] | None,
+        declared: Callable[[Job], takt_core.DeclaredCallback | None],
+        history: History,
+        waits: bool,
+    ) -> None:
+        self._names = names
+        self._declared = declared
+        self._history = history
+        self._waits = waits
+        self.remarks: list[str] = []
+        self._analysed = self._analyse(flat)
+        self.bounds = self._analysed.of if self._analysed else {}
+
+    def by(self, job: Job) -> int:
+        """By how much a response is above its bound, in ns; 0: it is not, or has none."""
+        bound = self.bounds.get(self._names.task(job.task))
+        return 0 if bound is None or job.response is None else max(0, job.response - bound)
+
+    def why(self, job: Job, before: Sequence[Slice]) -> Above | None:
+        """What its bound does not know of; ``before``: the slices of its core."""
+        excess, analysed = self.by(job), self._analysed
+        if excess <= 0 or analysed is None:
+            return None
+        core, response = -1 if job.core is None else job.core, job.response or 0
+        name = self._names.task(job.task)
+
+        def suffices(lost: int) -> bool:
+            bound = analysed.with_lost(name, core, lost)
+            return lost >= excess if bound is None else response <= bound
+
+        found: Unknown = unknown_to_the_bound(
+            job,
+            before,
+            declared=self._declared,
+            stolen=lambda begin, end: self._history.stolen_within(core, begin, end),
+            less_urgent=less_urgent,
+            waits=self._waits,
+        )
+        return Above(
+            bound_us=(response - excess) / 1000,
+            above_us=excess / 1000,
+            cause=found.cause(suffices),
+            busy_since_us=(found.since - (job.release or 0)) / 1000,
+            unknown_us={kind: ns / 1000 for kind, ns in found.by_kind.items()},
+        )
+
+    def _analyse(self, flat: dict[str, Any] | None) -> Analysed | None:
+        """What the core proves of the application, where it is Takt that executed it."""
+        approach = self._names.values("approach")
+        if flat is None or (approach and approach != ["takt"]):
+            return None
+        try:
+            return Analysed(flat)
+        except takt_core.Error as error:
+            self.remarks.append(f"the bounds are not known: {error}")
+            return None
