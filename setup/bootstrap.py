@@ -24,12 +24,14 @@ from types import FrameType
 from typing import IO
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "src" / "takt")]
+sys.path += [str(ROOT), str(ROOT / "src" / "takt")]
 from setup import workspace  # noqa: E402 - of the clone
 from setup.levels import ENVIRONMENTS, WHAT, higher  # noqa: E402
 from setup.system_packages import missing_packages  # noqa: E402
 
-from takt.processes.process import TERM_S, Process, how_ended  # noqa: E402 - standard library only
+from takt.processes.guard import end_with  # noqa: E402 - standard library only, as the next
+from takt.processes.process import TERM_S, Process, how_ended  # noqa: E402
+from takt.processes.process import output as run_to_its_end  # noqa: E402
 
 STATE = ROOT / ".takt"
 REQUIREMENTS = ROOT / "setup" / "requirements"
@@ -38,6 +40,7 @@ LOG = STATE / "setup.log"
 BUILT = "empy"
 AGAIN = "\r\x1b[K"  # the same line of the terminal once more
 WHOLE_S = 300.0  # for a package manager to come to an end that it can go on from
+ANSWER_S = 120.0  # for a program that only says something
 HELD: list[int] = []  # the lock, which every step inherits: who is still at work holds it
 
 
@@ -247,8 +250,8 @@ def run(
                 if sys.stderr.isatty():
                     elapsed_s = time.monotonic() - started
                     text = LOG.read_bytes()[begin:].decode(errors="replace")
-                    told = f" ({progress(text, elapsed_s)})" if progress else ""
-                    say(f"{AGAIN}  {title} … {elapsed_s:.0f} s{told}", end="")
+                    told = progress(text, elapsed_s) if progress else ""
+                    say(f"{AGAIN}  {title} … {elapsed_s:.0f} s{told and f' ({told})'}", end="")
         except BaseException:
             process.end(WHOLE_S if whole else TERM_S)
             raise
@@ -261,7 +264,9 @@ def run(
 
 
 def output(command: list[str]) -> str:
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+    done = run_to_its_end(command, ANSWER_S)
+    done.check_returncode()
+    return done.stdout.strip()
 
 
 def discard(path: Path) -> None:
@@ -280,4 +285,6 @@ def say(text: str, end: str = "\n") -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    # The launcher's death is that of a closed terminal; main() has the handler by then, or nothing
+    # has begun.
+    sys.exit(main(sys.argv[1]) if end_with(int(sys.argv[2]), signal.SIGTERM) else 130)

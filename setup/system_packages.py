@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
-import subprocess
 import sys
 import sysconfig
 from pathlib import Path
@@ -43,6 +43,4 @@ def missing_packages(development: bool) -> list[str]:
 
 
 def has_module(name: str) -> bool:
-    return not subprocess.run(
-        [sys.executable, "-c", f"import {name}"], capture_output=True
-    ).returncode
+    return importlib.util.find_spec(name) is not None

@@ -14,7 +14,7 @@ import sys
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.append(str(Path(__file__).resolve().parents[1]))
 from setup.stages import BIN, ROOT, STAGES, STATE
 
 SECONDS = STATE / "test_seconds.json"  # how long each stage took here last time

@@ -109,6 +109,37 @@ def test_a_failed_step_shows_its_output_and_where_the_log_is(bootstrap: Any) -> 
     assert str(bootstrap.LOG) in str(error.value)
 
 
+def test_a_set_up_ends_with_its_launcher(tmp_path: Path) -> None:
+    pid_file = tmp_path / "pid"
+    script = tmp_path / "setup" / "bootstrap.py"
+    script.parent.mkdir()
+    content = (SETUP / "bootstrap.py").read_text()
+    root = "ROOT = Path(__file__).resolve().parent.parent"
+    assert root in content
+    # Its own, with one long step instead of all.
+    content = content.replace(root, f"ROOT = Path({str(SETUP.parent)!r})").replace(
+        'STATE = ROOT / ".takt"', f"STATE = Path({str(tmp_path)!r})"
+    )
+    step = f"sleep 60 & echo $! > {pid_file}; wait"
+    main = 'if __name__ == "__main__":'
+    instead = f'set_up = lambda _: run(["sh", "-c", {step!r}], "a long step")'
+    content = content.replace(main, f"{instead}\n{main}")
+    script.write_text(content)
+    launch = f'"{sys.executable}" "{script}" x $$; true'
+    launcher = subprocess.Popen(["bash", "-c", launch], stderr=subprocess.DEVNULL)
+    while not pid_file.exists() or not pid_file.read_text():
+        assert launcher.poll() is None
+        time.sleep(0.01)
+    launcher.kill()
+    launcher.wait()
+    child = int(pid_file.read_text())
+    for _ in range(3000):
+        if not alive(child):
+            break
+        time.sleep(0.01)
+    assert not alive(child)
+
+
 def test_an_interrupt_ends_the_step_in_work_and_all_its_children(tmp_path: Path) -> None:
     pid_file, waits = tmp_path / "pid", tmp_path / "waits"
     script = textwrap.dedent(f"""

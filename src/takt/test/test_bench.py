@@ -15,6 +15,7 @@ import pytest
 from takt.bench import BENCHES, overhead, overheads, programs
 from takt.bench.model import Bar, Bench
 from takt.errors import Failure
+from takt.processes import leftovers, scratch
 
 dispatch = import_module("takt.bench.dispatch")  # the package has its function by that name
 HERE = Path(__file__).parent
@@ -258,3 +259,22 @@ def test_a_bench_that_is_not_installed_is_told(answers: Answers) -> None:
     answers({})
     with pytest.raises(Failure, match="bench_executor is not installed"):
         run("switch")
+
+
+def test_the_shared_memory_of_a_bench_is_noted_and_goes_with_it() -> None:
+    name = "fastdds_fedcba9876543210"
+    script = f"""
+import glob, mmap, os, time
+file = os.open("/dev/shm/{name}", os.O_RDWR | os.O_CREAT)
+os.truncate(file, 4096)
+kept = mmap.mmap(file, 4096)
+limit = time.monotonic() + 20
+noted = False
+while not noted and time.monotonic() < limit:
+    for journal in glob.glob("/dev/shm/takt-*/{leftovers.JOURNAL}"):
+        noted = noted or "{name}" in open(journal).read()
+    time.sleep(0.01)
+print("noted" if noted else "never")
+"""
+    assert programs.output([sys.executable, "-IS", "-c", script]).strip() == "noted"
+    assert not (scratch.MEMORY / name).exists()

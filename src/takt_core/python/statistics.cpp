@@ -5,19 +5,16 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
-#include <nanobind/stl/vector.h>
 
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
+#include "columns.hpp"
 #include "takt/stats/exceedance.hpp"
-#include "takt/stats/extremes.hpp"
 #include "takt/stats/histogram.hpp"
-#include "takt/stats/order_statistics.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -26,7 +23,6 @@ namespace takt::stats {
 namespace {
 
 using Int64Array = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Ranking = std::vector<std::pair<std::uint64_t, std::int64_t>>;  // index, value
 
 // Names the argument and what came instead; nanobind by itself only lists the signatures. A
 // conversion would silently copy, round floats or wrap unsigned values.
@@ -47,39 +43,6 @@ std::span<const std::int64_t> int64_values(const nb::object& object) {
     throw nb::type_error(message.c_str());
   }
   return {array.data(), array.size()};  // valid while the caller holds `object`
-}
-
-template <typename Value>
-auto to_numpy(std::vector<Value> values) {
-  auto* owned = new std::vector<Value>(std::move(values));
-  nb::capsule owner(owned,
-                    [](void* data) noexcept { delete static_cast<std::vector<Value>*>(data); });
-  return nb::ndarray<nb::numpy, Value, nb::ndim<1>>(owned->data(), {owned->size()}, owner);
-}
-
-OrderStatistics compute_order_statistics(const nb::object& values,
-                                         const std::vector<double>& percentiles) {
-  const auto span = int64_values(values);
-  const nb::gil_scoped_release release;
-  return order_statistics(span, percentiles);
-}
-
-std::pair<Ranking, Ranking> compute_extremes(const nb::object& values, std::size_t n) {
-  const auto span = int64_values(values);
-  const nb::gil_scoped_release release;
-  Extremes extremes{n < span.size() ? n : span.size()};
-  for (std::size_t index = 0; index < span.size(); ++index) {
-    extremes.record(index, std::chrono::nanoseconds{span[index]});
-  }
-  const auto ranking = [](std::span<const Extreme> found) {
-    Ranking result;
-    result.reserve(found.size());
-    for (const Extreme& extreme : found) {
-      result.emplace_back(extreme.index, extreme.value.count());
-    }
-    return result;
-  };
-  return {ranking(extremes.highest()), ranking(extremes.lowest())};
 }
 
 void record_all(Histogram& histogram, const nb::object& values) {
@@ -120,28 +83,11 @@ auto histogram_buckets(const Histogram& histogram) {
     upper.push_back(bucket.upper.count());
     count.push_back(bucket.count);
   }
-  return nb::make_tuple(to_numpy(std::move(lower)), to_numpy(std::move(upper)),
-                        to_numpy(std::move(count)));
+  return nb::make_tuple(column(std::move(lower)), column(std::move(upper)),
+                        column(std::move(count)));
 }
 
 void bind(nb::module_& module) {
-  nb::class_<OrderStatistics>(module, "OrderStatistics",
-                              "Exact statistics of a series in ns; stddev has ddof 0.")
-      .def_ro("count", &OrderStatistics::count)
-      .def_ro("min", &OrderStatistics::min)
-      .def_ro("max", &OrderStatistics::max)
-      .def_ro("mean", &OrderStatistics::mean)
-      .def_ro("stddev", &OrderStatistics::stddev)
-      .def_ro("percentiles", &OrderStatistics::percentiles, "In the order asked for, in ns.");
-
-  module.def(
-      "order_statistics", &compute_order_statistics, "values"_a.none(), "percentiles"_a,
-      "Count, minimum, maximum, mean, standard deviation (ddof 0) and the given percentiles\n"
-      "(0..100, linearly interpolated as numpy's default) of an int64 array.\n"
-      "Raises ValueError when it is empty.");
-  module.def("extremes", &compute_extremes, "values"_a.none(), "n"_a = 10,
-             "The n highest and the n lowest values as two lists of (index, value), the most\n"
-             "extreme first; of equal values the first.");
   module.def("exceedance", &compute_exceedance, "exceeded"_a, "count"_a, "confidence"_a = 0.95,
              "Probability that a deadline is exceeded, and its one-sided upper bound after\n"
              "Clopper & Pearson (1934), as a tuple.");

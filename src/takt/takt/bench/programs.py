@@ -6,6 +6,8 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from takt.processes import leftovers, process, recording, stacks
 from takt.processes.scratch import temporary
 
 LIMIT_S = 300.0
+_STARTED_S, _SETTLED_S = 10.0, 1.0  # then it is left alone, as it measures
 
 
 def system(name: str, package: str) -> Path:
@@ -32,17 +35,33 @@ def output(command: list[str | Path]) -> str:
     """What a program prints; raises Failure with its last words where it fails."""
     before = leftovers.present()
     try:
-        done = process.output(command, LIMIT_S)
+        with temporary() as folder:
+            done = process.output(command, LIMIT_S, _noting(leftovers.Journal(folder)))
     except (OSError, subprocess.TimeoutExpired) as error:
-        leftovers.sweep_since(before)
         raise Failure(f"{Path(command[0]).name} does not run to its end: {error}") from None
-    if done.returncode:
+    finally:
         leftovers.sweep_since(before)
+    if done.returncode:
         raise Failure(
             f"{Path(command[0]).name} ended with {process.how_ended(done.returncode)}: "
             f"{(done.stderr or done.stdout).strip()[-500:]}"
         )
     return done.stdout
+
+
+def _noting(journal: leftovers.Journal) -> Callable[[int], bool]:
+    """Notes the shared memory of a program, in case that we are killed, while there is news."""
+    began = last_new = time.monotonic()
+    known = False
+
+    def look(pid: int) -> bool:
+        nonlocal known, last_new
+        now = time.monotonic()
+        if journal.note([pid]):
+            known, last_new = True, now
+        return now - last_new < _SETTLED_S if known else now - began < _STARTED_S
+
+    return look
 
 
 def document(command: list[str | Path]) -> dict[str, Any]:

@@ -148,6 +148,8 @@ def _show(found: Execution, metrics: Metrics) -> None:
         stderr().print(line, markup=False, soft_wrap=True)
     if found.status != "complete":
         stderr().print("stopped before its time", style="yellow")
+    for disturbance in found.disturbances:
+        stderr().print(f"meanwhile {disturbance}", style="yellow")
     if metrics.misses:
         hint = f"Why they missed: takt explain {found.trace}"
         stderr().print(hint, markup=False, soft_wrap=True)

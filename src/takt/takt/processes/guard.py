@@ -32,14 +32,20 @@ def identity(pid: int) -> str:
     return "" if state in "ZX" else f"{pid}:{others[18]}"  # the start, in ticks since boot
 
 
+def end_with(parent: int, number: signal.Signals) -> bool:
+    """Asks for a signal at the parent's death; False where it came before."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, number)
+    return os.getppid() == parent
+
+
 def main(parent: int, how: str, command: list[str]) -> int:
     """Runs the command, or does not begin where the parent is gone."""
     if how == "watch":
         signal.signal(signal.SIGTERM, _end_the_group)
     ask = signal.SIGTERM if how == "watch" else signal.SIGKILL
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, ask)
+    there = end_with(parent, ask)
     os.environ[MARK] = identity(parent)
-    if os.getppid() != parent:
+    if not there:
         return 1
     if how == "watch":
         return _watched(command)

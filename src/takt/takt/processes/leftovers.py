@@ -4,8 +4,8 @@
 Fast DDS and cyclictest remove their files in /dev/shm when they end well, not when they are killed.
 While a cell runs we note which of these files our probes use (a journal in the scratch folder, so
 that it outlives the tool); afterwards those that no living process uses are removed. Of files that
-never were in a journal of ours only those go that came while a process of ours ran which was
-killed, and that nobody uses.
+never were in a journal of ours only those go that came while a process of ours ran, and that nobody
+uses.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def present(memory: Path = scratch.MEMORY) -> set[str]:
 
 
 def sweep_since(before: Collection[str], memory: Path = scratch.MEMORY) -> list[str]:
-    """After a process was killed, perhaps before it was noted: what is new and nobody uses."""
+    """After processes of ours that may not have been noted: what is new and nobody uses."""
     new = present(memory).difference(before)
     # A semaphore comes before its port: without that it may be of somebody who is just starting.
     ported = {f"sem.{match[1]}_mutex" for name in new if (match := _PORT.fullmatch(name))}

@@ -10,13 +10,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
 GUARD = Path(__file__).with_name("guard.py")
 TERM_S = 3.0  # from SIGTERM to SIGKILL
 _POLL_S = 0.01
+_LOOK_S = 0.05
 
 
 class Process:
@@ -90,11 +91,26 @@ class Process:
         self.wait()
 
 
-def output(command: Sequence[str | Path], limit_s: float) -> subprocess.CompletedProcess[str]:
-    """Runs a program to its end; raises OSError, or subprocess.TimeoutExpired after so long."""
+def output(
+    command: Sequence[str | Path], limit_s: float, look: Callable[[int], bool] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Runs a program to its end; raises OSError, or subprocess.TimeoutExpired after so long.
+
+    ``look`` gets its number now and then, until it says False.
+    """
     process = Process(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    limit = time.monotonic() + limit_s
     try:
-        printed, words = process.popen.communicate(timeout=limit_s)
+        while True:
+            left = max(0.0, limit - time.monotonic())
+            try:
+                wait_s = min(_LOOK_S, left) if look else left
+                printed, words = process.popen.communicate(timeout=wait_s)
+                break
+            except subprocess.TimeoutExpired:
+                if not look or time.monotonic() >= limit:
+                    raise
+                look = look if look(process.pid) else None
     except BaseException:
         process.end()
         raise

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-from collections.abc import Sequence
 from typing import TypeAlias, final
 
 import numpy as np
@@ -7,25 +6,6 @@ import numpy.typing as npt
 
 _Int64Array: TypeAlias = npt.NDArray[np.int64]
 
-@final
-class OrderStatistics:
-    @property
-    def count(self) -> int: ...
-    @property
-    def min(self) -> int: ...
-    @property
-    def max(self) -> int: ...
-    @property
-    def mean(self) -> float: ...
-    @property
-    def stddev(self) -> float: ...
-    @property
-    def percentiles(self) -> list[float]: ...
-
-def order_statistics(values: _Int64Array, percentiles: Sequence[float]) -> OrderStatistics: ...
-def extremes(
-    values: _Int64Array, n: int = 10
-) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]: ...
 def exceedance(exceeded: int, count: int, confidence: float = 0.95) -> tuple[float, float]: ...
 
 @final

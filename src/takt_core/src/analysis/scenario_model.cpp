@@ -91,8 +91,13 @@ void ScenarioModel::set_releases(std::size_t stream, const Arrivals& releases, n
 }
 
 void ScenarioModel::forget_jitters() {
-  waits_for_job_.assign(costs_.size(), false);
-  apply_costs();
+  if (release_overhead_.count() > 0) {
+    waits_for_job_.assign(costs_.size(), false);
+    apply_costs();
+    for (std::size_t stream = 0; stream < streams_.size(); ++stream) {
+      set_releases(stream, load(stream).releases, load(stream).lag);
+    }
+  }
   for (std::size_t stream = 0; stream < streams_.size(); ++stream) {
     const Stream& released = streams_[stream];
     const std::size_t cause = released.parent != nobody ? released.parent : released.asked_by;
@@ -168,6 +173,7 @@ bool ScenarioModel::count_late_notices(const std::vector<Response>& responses) {
     if (!ends && !waits_for_job_[callback] && parameters.overrun != sched::Overrun::skip) {
       waits_for_job_[callback] = changed = true;
     }
+    changed = delay_interrupt(stream, bound) || changed;
   }
   if (changed) {
     apply_costs();
@@ -175,10 +181,25 @@ bool ScenarioModel::count_late_notices(const std::vector<Response>& responses) {
   return changed;
 }
 
+// While somebody waits, jobs below run, end and notice: at the latest when they start. Whether
+// anything changed.
+bool ScenarioModel::delay_interrupt(std::size_t stream, const std::optional<nanoseconds>& bound) {
+  CoreLoads& core = cores_[places_[stream].core];
+  const auto jobs = std::span{core.loads}.first(core.jobs);
+  if (std::ranges::none_of(jobs, &Load::waits)) {
+    return false;
+  }
+  Load& interrupt = core.loads[places_[stream].load + core.jobs];
+  const Load before = interrupt;
+  interrupt.releases = bound ? load(stream).releases : Arrivals{};
+  interrupt.lag = std::max(load(stream).lag, bound.value_or(nanoseconds{0}));
+  return interrupt.releases != before.releases || interrupt.lag != before.lag;
+}
+
 // Takes the ends of each stream's jobs to the streams that they release, or ask for. Whether
 // anything changed.
 bool ScenarioModel::propagate(const std::vector<Response>& responses) {
-  bool changed = count_late_notices(responses);
+  bool changed = false;
   for (std::size_t stream = 0; stream < streams_.size(); ++stream) {
     const std::size_t parent = streams_[stream].parent;
     if (parent != nobody) {
@@ -191,7 +212,7 @@ bool ScenarioModel::propagate(const std::vector<Response>& responses) {
       changed = propagate_requests(stream, responses) || changed;
     }
   }
-  return changed;
+  return count_late_notices(responses) || changed;
 }
 
 CoreBounds ScenarioModel::bounds_on(std::size_t core, std::optional<CoreGraph>& graph,

@@ -88,8 +88,9 @@ void ScenarioModel::add_streams(const application::Application& application,
     const nanoseconds deadline = deadline_of(parameters[i]);
     if (tasks[i].kind == TaskKind::timer) {
       // Releases may wait for the job before although all deadlines are kept.
-      iterates_ = iterates_ || (release_overhead_.count() > 0 && deadline > parameters[i].period &&
-                                parameters[i].overrun != sched::Overrun::skip);
+      const bool waits =
+          deadline > parameters[i].period && parameters[i].overrun != sched::Overrun::skip;
+      iterates_ = iterates_ || (release_overhead_.count() > 0 && (waits || tasks[i].waits));
       add_stream({.callback = i}, {.period = parameters[i].period}, deadline);
       continue;
     }

@@ -59,13 +59,16 @@ class Search {
     }
   }
 
-  // A new period counts from the release of the job that was noticed last, and what else was
-  // released is forgotten.
+  // Jobs that were released before keep their parameters. A new period counts from the release of
+  // the last one, and releases that wait for the job before are forgotten.
   [[nodiscard]] Situation in_other_scenario(const Situation& before) const {
     Situation now = before;
     now.scenario = before.scenario == 0 ? 1 : 0;
     for (std::size_t i = 0; i < tasks_.size(); ++i) {
       TaskNow& own = now.tasks[i];
+      if (own.waiting > 0 && own.noticed == 0 && own.ages[0] > 0) {
+        notice(now, i, before.scenario);
+      }
       const std::int64_t period = tasks_.of_next(now, i).period;
       if (!tasks_.is_timer(i) || period == tasks_.of_next(before, i).period ||
           own.since == no_age) {
@@ -77,6 +80,14 @@ class Search {
       }
     }
     return now;
+  }
+
+  void notice(Situation& now, std::size_t task, std::uint8_t scenario) const {
+    TaskNow& own = now.tasks[task];
+    own.noticed = 1;
+    own.under = scenario;
+    own.since = options_.switches ? own.ages[0] : no_age;
+    charges_.notice(now);
   }
 
   // What follows is done one after the other at each tick; each choice is a branch.
@@ -116,10 +127,7 @@ class Search {
       if (own.ages[0] < tasks_[task].task.lag) {
         notice_from(before, now, task + 1);  // not yet
       }
-      own.noticed = 1;
-      own.under = now.scenario;
-      own.since = options_.switches ? own.ages[0] : no_age;
-      charges_.notice(now);
+      notice(now, task, now.scenario);
     }
     choose_from(before, now);
   }
@@ -130,13 +138,13 @@ class Search {
       compute(now, nobody_runs);
     }
     for (const std::size_t task : choices) {
-      // Nobody need look for releases that change nothing, until they do.
+      // Nobody need look for releases that change nothing, until they do, or the scenario changes.
       const bool goes_on =
           charges_.remember() && now.had_core == task && now.tasks[task].suspended == 0;
       if (goes_on && !(before == now)) {
         run(before, task);
       }
-      if (!goes_on || before == now || order_.preempts()) {
+      if (!goes_on || before == now || order_.preempts() || options_.switches) {
         run(now, task);
       }
     }

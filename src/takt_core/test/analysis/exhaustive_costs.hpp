@@ -14,9 +14,7 @@ class Charges {
   explicit Charges(const Tasks& tasks) : tasks_(tasks), costs_(tasks.options().costs) {}
 
   // Whether it matters who had the core before.
-  [[nodiscard]] bool remember() const {
-    return tasks_.options().switches || costs_.release > 0 || costs_.preemption > 0;
-  }
+  [[nodiscard]] bool remember() const { return costs_.release > 0 || costs_.preemption > 0; }
   // A job that waits may do so several times, and overheads are counted for once.
   [[nodiscard]] bool once() const { return costs_.preemption > 0; }
 

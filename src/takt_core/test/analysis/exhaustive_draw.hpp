@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -101,12 +103,27 @@ class ExhaustiveSets : public RandomTasks {
 
   // As the policies do.
   static void assign_priorities(ExhaustiveSet& set) {
+    assign(set, [](ExhaustiveTask& entry) -> OracleTask& { return entry.task; });
+  }
+
+ protected:
+  // The shorter the period or the deadline, the higher, without gaps.
+  template <class Parameters>
+  static void assign(ExhaustiveSet& set, Parameters of) {
+    const bool by_period = set.policy == "rm" || set.policy == "p-rm";
+    if (!by_period && set.policy != "dm") {
+      return;
+    }
+    const auto key = [&](ExhaustiveTask& entry) {
+      return by_period ? of(entry).period : of(entry).deadline;
+    };
+    std::set<std::int64_t> keys;
     for (ExhaustiveTask& entry : set.tasks) {
-      if (set.policy == "rm" || set.policy == "p-rm") {
-        entry.task.priority = static_cast<int>(98 - entry.task.period);
-      } else if (set.policy == "dm") {
-        entry.task.priority = static_cast<int>(98 - entry.task.deadline);
-      }
+      keys.insert(key(entry));
+    }
+    for (ExhaustiveTask& entry : set.tasks) {
+      of(entry).priority =
+          static_cast<int>(98 - std::distance(keys.begin(), keys.find(key(entry))));
     }
   }
 };

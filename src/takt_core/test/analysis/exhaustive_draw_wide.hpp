@@ -126,8 +126,11 @@ class WideSets : public ExhaustiveSets {
       entry.task.lag = 0;
       if (chance(0.6)) {
         change(set, entry, orders);
+      } else {
+        entry.other = entry.task;
       }
     }
+    assign(set, [](ExhaustiveTask& entry) -> OracleTask& { return *entry.other; });
     for (std::size_t i = 0; i < set.tasks.size(); ++i) {
       for (Input& input : set.tasks[i].reads) {
         input.max_age = oldest(set, input) + number(0, 6);
@@ -153,11 +156,6 @@ class WideSets : public ExhaustiveSets {
       other.deadline = std::min(other.deadline, other.period);
     }
     other.deadline = std::max(other.deadline, other.execution);
-    if (set.policy == "rm") {
-      other.priority = static_cast<int>(98 - other.period);
-    } else if (set.policy == "dm") {
-      other.priority = static_cast<int>(98 - other.deadline);
-    }
     entry.other = other;
   }
 
@@ -166,7 +164,7 @@ class WideSets : public ExhaustiveSets {
     std::int64_t age = 0;
     for (const std::size_t writer : input.writers) {
       const ExhaustiveTask& entry = set.tasks[writer];
-      const OracleTask& other = entry.other.value_or(entry.task);
+      const OracleTask other = entry.other.value_or(entry.task);
       const std::int64_t before = entry.trigger.writers.empty()
                                       ? std::max(entry.task.period, other.period)
                                       : oldest(set, entry.trigger);
@@ -189,8 +187,7 @@ class WideSets : public ExhaustiveSets {
   static void raise(ExhaustiveSet& set, const Input& input, int priority, int other) {
     for (const std::size_t writer : input.writers) {
       ExhaustiveTask& entry = set.tasks[writer];
-      if (entry.other || priority != other) {
-        entry.other = entry.other.value_or(entry.task);
+      if (entry.other) {
         entry.other->priority = std::max(entry.other->priority, other);
       }
       entry.task.priority = std::max(entry.task.priority, priority);

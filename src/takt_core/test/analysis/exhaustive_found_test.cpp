@@ -27,5 +27,39 @@ TEST(exhaustive_found, releases_are_noticed_when_the_job_before_ends) {
       "");
 }
 
+// While c1 waits, jobs of c0 end and releases of c0 are noticed, which delays c1.
+TEST(exhaustive_found, releases_are_noticed_while_a_job_above_waits) {
+  EXPECT_EQ(
+      error_in(
+          {.policy = "dm",
+           .rule = Rule::fp,
+           .tasks =
+               {{.task = {.execution = 3,
+                          .period = 6,
+                          .deadline = 5,
+                          .priority = 97,
+                          .best = 1,
+                          .offset = 3},
+                 .reads = {{.writers = {1}, .depth = 1}},
+                 .suspension = 2},
+                {.task = {.execution = 1, .period = 6, .deadline = 3, .priority = 98, .offset = 9},
+                 .suspension = 1}},
+           .costs = {.release = 1, .publish = 1, .deliver = 1}}),
+      "");
+}
+
+// The job of c0 that is released while c1 runs keeps its deadline.
+TEST(exhaustive_found, a_job_that_nobody_has_noticed_keeps_its_deadline_at_a_switch) {
+  EXPECT_EQ(
+      error_in({.policy = "edf",
+                .rule = Rule::edf,
+                .tasks = {{.task = {.execution = 1, .period = 5, .deadline = 2, .priority = 2},
+                           .other = OracleTask{.execution = 1, .period = 5, .deadline = 16}},
+                          {.task = {.execution = 3, .period = 8, .deadline = 6, .priority = 1},
+                           .other = OracleTask{.execution = 4, .period = 8, .deadline = 7}}},
+                .switches = true}),
+      "");
+}
+
 }  // namespace
 }  // namespace takt::analysis

@@ -17,6 +17,7 @@ from takt.measure.results.model import Cell, Note, ProbeResult, Status
 from takt.measure.run import load, samples
 from takt.measure.run.measured import add_measured
 from takt.processes import recording, supervision, transport
+from takt.processes.disturbances import Disturbances
 from takt.processes.leftovers import Journal, present, sweep_since
 from takt.processes.scratch import Scratch
 from takt.processes.stacks import Stack
@@ -59,7 +60,7 @@ def measure(
     around = talkers + load.processes(cell, context.scratch.folder)
     probes = around + _commands(cell, stack, roles, place, context, limit_s)
     started, clock, stolen = datetime.now(timezone.utc), time.monotonic(), steal_seconds()
-    before = present()
+    before, disturbed = present(), Disturbances()
     notes_left = 2  # once it records, everything is mapped: no need to look into it any more
 
     def tick(pids: list[int]) -> None:
@@ -68,6 +69,7 @@ def measure(
         if notes_left:  # each time: it may be killed as soon as it has shared memory
             context.journal.note(pids)
             notes_left -= recorded > 0
+        disturbed.look()
         progress(recorded)
 
     end, who = supervision.supervise(
@@ -88,9 +90,10 @@ def measure(
         }
     )
     context.journal.sweep()
-    if end is End.died:
-        sweep_since(before)
+    sweep_since(before)
     _judge(measured, [one for one in probes if not one.background], end, who)
+    disturbed.look()
+    measured.notes += [Note(what=what, why=why) for what, why in disturbed.told]
     measured.notes += _fallen_silent(talkers, end)
     if context.scratch.run_folder in place.parents:
         why = "its file system may have made the recording thread wait"

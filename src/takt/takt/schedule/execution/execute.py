@@ -14,6 +14,7 @@ from typing import Any
 from takt.documents.writing import failure, flush
 from takt.errors import Failure, TaktError
 from takt.processes import scratch, stacks, supervision, transport
+from takt.processes.disturbances import Disturbances
 from takt.processes.domain import own_domain
 from takt.processes.leftovers import Journal, present, sweep_dead_runs, sweep_since
 from takt.processes.signals import stopping
@@ -137,7 +138,7 @@ class _Run:
         command += [str(word) for key, value in options.items() for word in (f"--{key}", value)]
         runner = Program(RUNNER, command, self._folder / "unused", self._folder / "stderr")
         began, stolen = time.monotonic(), steal_seconds()
-        before = present()
+        before, disturbed = present(), Disturbances()
         last_note = last_new = 0.0
 
         def tick(pids: list[int]) -> None:
@@ -149,6 +150,7 @@ class _Run:
                 last_note = now
                 if self._journal.note(pids):
                     last_new = now
+            disturbed.look()
             self._progress(now - began)
 
         end, _ = supervision.supervise(
@@ -159,10 +161,10 @@ class _Run:
             Limits(term_s=_TERM_S),
             tick,
         )
+        disturbed.look()
         seconds = time.monotonic() - began
         self._journal.sweep()
-        if end is End.died:
-            sweep_since(before)
+        sweep_since(before)
         _raise_failure(end, runner, recording)
         recorded = traces.read(recording)
         flush(recording)
@@ -178,6 +180,7 @@ class _Run:
             seconds=round(seconds, 3),
             steal_seconds=round(steal_seconds() - stolen, 3),
             shortfalls=recorded.names.values("shortfall"),
+            disturbances=[what for what, _ in disturbed.told],
             trace=trace,
         )
 

@@ -126,6 +126,7 @@ class ScenarioModel {
   void set_releases(std::size_t stream, const Arrivals& releases, nanoseconds lag);
   bool propagate_requests(std::size_t stream, const std::vector<Response>& responses);
   bool count_late_notices(const std::vector<Response>& responses);
+  bool delay_interrupt(std::size_t stream, const std::optional<nanoseconds>& bound);
   Load& load_of(std::size_t stream) noexcept {
     return cores_[places_[stream].core].loads[places_[stream].load];
   }

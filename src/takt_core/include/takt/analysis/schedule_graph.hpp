@@ -33,8 +33,8 @@ namespace takt::analysis {
 // Job k is released at first.release + k * first.period, and noticed up to `lag` later.
 //
 // Or, where there is a writer, when job k of that one ends: then first.period is 0, first.deadline
-// counts from first.release, `lag` is 0, and the policy is work-conserving and goes by deadlines, or
-// by priorities, of which no other task has this one.
+// counts from first.release, `lag` is 0, and the policy is work-conserving and goes by deadlines,
+// or by priorities, of which no other task has this one.
 struct PeriodicTask {
   sched::Job first = {};  // its deadline is not above its period
   nanoseconds lag{0};

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What somebody does to the machine while it is measured: sets its clock, takes a CPU away.
+
+No sample is lost by either: all times are CLOCK_MONOTONIC, which nobody sets, and Linux moves the
+threads of a CPU that goes to others. But who reads the results has to know.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+ONLINE = Path("/sys/devices/system/cpu/online")
+_LEAST_STEP_NS = 10_000_000
+_MOST_SLEW = 1e-3  # twice of what adjtimex allows; more is a step
+_AT_ONCE_NS = 1_000_000  # for the two clocks to count as read together
+_TRIES = 10
+
+
+class Disturbances:
+    """Looks now and then; what happened between two looks is told once."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[str, str]] = []  # what, and what it means
+        self._monotonic, self._offset = _clocks()
+        self._cpus = online()
+
+    def look(self) -> None:
+        """Compares with the look before."""
+        monotonic, offset = _clocks()
+        if self._offset is not None and offset is not None:
+            step = offset - self._offset
+            slewed = _MOST_SLEW * (monotonic - self._monotonic)
+            if abs(step) > _LEAST_STEP_NS + slewed:
+                why = "the samples are on a clock that nobody sets; dates and ages by it are not"
+                self.told.append((f"the wall clock was set by {step / 1e9:+.3f} s", why))
+        if offset is not None:
+            self._monotonic, self._offset = monotonic, offset
+        cpus = online()
+        for gone in sorted(self._cpus - cpus):
+            why = "Linux moved its threads to others, also those that were bound to it"
+            self.told.append((f"CPU {gone} was taken offline", why))
+        for come in sorted(cpus - self._cpus):
+            self.told.append((f"CPU {come} came online", "threads may have moved to it"))
+        self._cpus = cpus
+
+
+def online() -> frozenset[int]:
+    """The CPUs that run; empty where the kernel does not say."""
+    try:
+        text = ONLINE.read_text(encoding="ascii").strip()
+    except OSError:
+        return frozenset()
+    cpus: set[int] = set()
+    for part in filter(None, text.split(",")):
+        first, _, last = part.partition("-")
+        cpus.update(range(int(first), int(last or first) + 1))
+    return frozenset(cpus)
+
+
+def _clocks() -> tuple[int, int | None]:
+    """CLOCK_MONOTONIC, and how far CLOCK_REALTIME is from it; None: never read at once."""
+    for _ in range(_TRIES):
+        before, wall, after = time.monotonic_ns(), time.time_ns(), time.monotonic_ns()
+        if after - before < _AT_ONCE_NS:
+            return before, wall - before
+    return time.monotonic_ns(), None

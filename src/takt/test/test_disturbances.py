@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A clock that is set and a CPU that goes while something is measured are told; nothing is lost."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from test_run import SHORT, Quiet, prepared, rows
+
+from takt.measure.results.model import Cell, Status
+from takt.measure.run import runner
+from takt.processes import disturbances, stacks
+from takt.processes.disturbances import Disturbances
+
+HOUR_NS = 3600 * 10**9
+
+
+class Machine(Quiet):
+    """Sets the clock of the tool, and takes a CPU from it, while a cell is measured."""
+
+    def __init__(self, patch: pytest.MonkeyPatch, folder: Path) -> None:
+        super().__init__()
+        self.patch, self.folder = patch, folder
+        self.steps = [self.later, self.earlier, self.without_a_cpu]
+        self.cpus("0-3")
+
+    def advance(self, cell: Cell, recorded: int) -> None:
+        if recorded and self.steps:
+            self.steps.pop(0)()
+
+    def cpus(self, text: str) -> None:
+        file = self.folder / "online"
+        file.write_text(f"{text}\n")
+        self.patch.setattr(disturbances, "ONLINE", file)
+
+    def later(self) -> None:
+        real = time.time_ns
+        self.patch.setattr(time, "time_ns", lambda: real() + HOUR_NS)
+
+    def earlier(self) -> None:
+        real = time.time_ns
+        self.patch.setattr(time, "time_ns", lambda: real() - HOUR_NS)
+
+    def without_a_cpu(self) -> None:
+        self.cpus("0-2")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, prefix: Path) -> Path:
+    path = tmp_path / "run"
+    path.mkdir()
+    return path
+
+
+def test_a_clock_set_both_ways_and_a_cpu_gone_are_noted_and_no_sample_is_lost(
+    folder: Path, memory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = Machine(monkeypatch, tmp_path)
+    run = prepared(duration="1s")
+    done = runner.execute(run, folder, stacks.find(), machine, limits=SHORT, memory=memory)
+    cell = done.cells[0]
+    assert machine.steps == []
+    assert (cell.status, cell.count) == (Status.complete, 1000)
+    assert rows(folder, cell.samples) == 1000
+    noted = [note.what for note in cell.notes]
+    assert [what[:34] for what in noted if "clock" in what] == [
+        "the wall clock was set by +3600.00",
+        "the wall clock was set by -3600.00",
+    ]
+    assert "CPU 3 was taken offline" in noted
+
+
+@pytest.mark.parametrize("slew", [-500e-6, 500e-6])
+def test_a_clock_that_is_slewed_is_not_set(slew: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    at = iter(range(0, 10**15, 60 * 10**9))
+    readings = [(now, int(now * slew)) for now, _ in zip(at, range(20), strict=False)]
+    clocks = iter(readings)
+    monkeypatch.setattr(disturbances, "_clocks", lambda: next(clocks))
+    watched = Disturbances()
+    for _ in readings[1:]:
+        watched.look()
+    assert watched.told == []
+
+
+def test_clocks_that_cannot_be_read_at_once_are_no_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    clocks = iter([(0, 5), (10**6, None), (2 * 10**6, 5)])
+    monkeypatch.setattr(disturbances, "_clocks", lambda: next(clocks))
+    watched = Disturbances()
+    watched.look()
+    watched.look()
+    assert watched.told == []
