@@ -15,18 +15,17 @@ from synthetic_runs import Point, write_run
 
 from takt.cli.execute import _load as load_flat
 from takt.errors import TaktError
-from takt.measure.experiment.file import load as load_experiment
+from takt.measure.experiment.file import read_experiment
 from takt.measure.history.store import Entry, History
 from takt.measure.results import histogram, store
 from takt.measure.run import samples
 from takt.schedule.analysis.ask import read_overheads
-from takt.schedule.application.file import load_application
+from takt.schedule.application.file import read_application
 from takt.schedule.application.flat import flat
 from takt.schedule.campaign.folder import CAMPAIGN, Folder
 from takt.schedule.campaign.model import Campaign
 from takt.schedule.explain import explain
-from takt.schedule.generate.space import Space
-from takt.schedule.generate.space import load as load_space
+from takt.schedule.generate.space import Space, read_space
 from takt.schedule.metrics import measure
 from takt.schedule.simulation.run import simulate
 from takt.schedule.trace import file as traces
@@ -60,7 +59,7 @@ class Reader:
 
 
 def _application(file: Path) -> None:
-    json.dumps(flat(load_application(file)))
+    json.dumps(flat(read_application(file)))
 
 
 def _run(file: Path) -> None:
@@ -121,7 +120,7 @@ def _a_recording(_: Path) -> bytes:
 
 def _a_trace(folder: Path) -> bytes:
     """With everything that one can hold."""
-    application = load_application(ROOT / "examples/docking.app.yaml")
+    application = read_application(ROOT / "examples/docking.app.yaml")
     file = folder / "t.takttrace"
     simulate(flat(application), where="docking", duration=200_000_000, trace=file)
     return file.read_bytes()
@@ -138,8 +137,8 @@ def _in_the_repository(name: str) -> Callable[[Path], bytes]:
 
 READERS = [
     Reader("app.yaml", _in_the_repository("examples/docking.app.yaml"), _application),
-    Reader("experiment.yaml", _in_the_repository("experiments/quick.yaml"), load_experiment),
-    Reader("grid.json", _in_the_repository("examples/parameter_ranges.json"), load_space),
+    Reader("experiment.yaml", _in_the_repository("experiments/quick.yaml"), read_experiment),
+    Reader("grid.json", _in_the_repository("examples/parameter_ranges.json"), read_space),
     Reader("flat.json", lambda _: json.dumps(FLAT).encode(), load_flat),
     Reader("costs.json", lambda _: json.dumps(OVERHEADS).encode(), read_overheads),
     Reader("run.json", _a_run, _run),

@@ -11,7 +11,7 @@ import pytest
 
 from takt.errors import TaktError
 from takt.schedule.analysis.ask import analyse
-from takt.schedule.application.file import load_application, located
+from takt.schedule.application.file import located, read_application
 from takt.schedule.application.flat import flat
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -21,7 +21,7 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.app.yaml"))
 def read(folder: Path, text: str) -> dict[str, Any]:
     path = folder / "x.app.yaml"
     path.write_text(text, encoding="utf-8")
-    return flat(load_application(path))
+    return flat(read_application(path))
 
 
 def callback(folder: Path, keys: str) -> dict[str, Any]:
@@ -40,7 +40,7 @@ def fault(folder: Path, text: str) -> str:
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
 def test_every_published_application_is_valid(path: Path) -> None:
-    application = load_application(path)
+    application = read_application(path)
     document = flat(application)
     assert document["name"] == path.name.removesuffix(".app.yaml")
     assert json.loads(json.dumps(document)) == document
@@ -48,7 +48,7 @@ def test_every_published_application_is_valid(path: Path) -> None:
 
 
 def test_the_published_application_means_what_it_says() -> None:
-    document = flat(load_application(ROOT / "examples" / "docking.app.yaml"))
+    document = flat(read_application(ROOT / "examples" / "docking.app.yaml"))
     scan, brake = document["callbacks"]
     assert (document["policy"], document["cpus"]) == ("edf", [1])
     assert (scan["name"], scan["node"], scan["kind"]) == ("radar.scan", "radar", "timer")
@@ -210,7 +210,7 @@ def test_overheads_are_handed_on_in_ns_and_counted(tmp_path: Path) -> None:
 
 def test_a_missing_file_is_said_to_be_missing(tmp_path: Path) -> None:
     with pytest.raises(TaktError, match="there is no such application file"):
-        load_application(tmp_path / "none.app.yaml")
+        read_application(tmp_path / "none.app.yaml")
 
 
 @pytest.mark.parametrize(
@@ -231,7 +231,7 @@ def test_what_the_core_refuses_is_told_with_its_line(
     path.write_text(
         f"policy: {policy}\nnodes:\n  n:\n    c: {{timer: 9ms, wcet: 1ms}}\n    d: {{{keys}}}\n"
     )
-    application = load_application(path)
+    application = read_application(path)
     with pytest.raises(TaktError) as caught, located(application):
         analyse(flat(application), str(path))
     assert caught.value.where == f"{path}:{line}"

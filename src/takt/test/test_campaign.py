@@ -22,14 +22,14 @@ from takt.schedule.campaign import batch as work
 from takt.schedule.campaign import cluster, execute
 from takt.schedule.campaign.folder import Folder, reading_tables
 from takt.schedule.campaign.model import SETS, Batch, Campaign, Execution
-from takt.schedule.generate.space import Space, load
+from takt.schedule.generate.space import Space, read_space
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 RANGES = EXAMPLES / "parameter_ranges.json"
 
 
 def campaign(repeat: int = 3, do: tuple[str, ...] = ("analyse", "simulate")) -> Campaign:
-    return Campaign({}, load(RANGES), repeat, 1, do, None)
+    return Campaign({}, read_space(RANGES), repeat, 1, do, None)
 
 
 def rows(folder: Path) -> list[dict[str, Any]]:
@@ -168,7 +168,7 @@ def test_a_folder_goes_on_with_its_own_campaign_only(tmp_path: Path) -> None:
 
 def test_executions_are_shuffled_and_every_application_comes_once_before_any_again() -> None:
     execution = Execution(("takt", "baseline1"), 1.0, 5)
-    asked = Campaign({}, load(RANGES), 1, 1, ("execute",), execution)
+    asked = Campaign({}, read_space(RANGES), 1, 1, ("execute",), execution)
     order = execute.turns(asked, 24)
     assert len({(turn.application, turn.approach, turn.run) for turn in order}) == 24 * 2 * 5
     rounds = [order[first : first + 48] for first in range(0, 240, 48)]

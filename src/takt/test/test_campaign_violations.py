@@ -13,7 +13,7 @@ import typer
 
 from takt.cli.campaign import campaign
 from takt.schedule.application.dump import app_yaml
-from takt.schedule.application.file import load_application
+from takt.schedule.application.file import read_application
 from takt.schedule.application.flat import flat
 from takt.schedule.campaign import batch as work
 from takt.schedule.campaign import cluster, judge
@@ -21,7 +21,7 @@ from takt.schedule.campaign.batch import evaluate
 from takt.schedule.campaign.judge import Play, plays, violations
 from takt.schedule.campaign.model import Batch, Campaign
 from takt.schedule.campaign.shrink import shrink
-from takt.schedule.generate.space import load
+from takt.schedule.generate.space import read_space
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
 MS = 1_000_000
@@ -149,7 +149,7 @@ def test_a_run_with_switches_is_held_to_the_limits_where_the_whole_is_guaranteed
 
 
 def test_what_does_not_matter_to_a_violation_is_shrunk_away() -> None:
-    space = load(EXAMPLES / "whole_space.json")
+    space = read_space(EXAMPLES / "whole_space.json")
     documents = [one.flat for one in work.applications(space, 5, Batch(0, 0, 0, 60))]
 
     def late(document: dict[str, Any]) -> bool:
@@ -230,7 +230,7 @@ def test_a_violation_is_named_by_the_command_with_a_file_that_shows_it(
     kept = result["violations"]
     assert {one["kind"] for one in kept} == {"response"}
     for one in kept:
-        document = flat(load_application(Path(one["file"])))
+        document = flat(read_application(Path(one["file"])))
         assert len(document["callbacks"]) == 1  # half of a response is too little for one
         assert one["command"].startswith(f"./takt simulate {one['file']}")
         assert one["text"] in Path(one["file"]).read_text()
@@ -251,6 +251,6 @@ def test_the_file_of_a_shrunk_application_keeps_the_order_of_its_callbacks(tmp_p
                            topics=[{"name": "x"}])  # fmt: skip
     path = tmp_path / "x.app.yaml"
     path.write_text(app_yaml(document, "two\nlines"))
-    names = [one["name"] for one in flat(load_application(path))["callbacks"]]
+    names = [one["name"] for one in flat(read_application(path))["callbacks"]]
     assert names == ["b.run", "a.run"]
     assert judge.first_scenario(document) == "default"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from takt.errors import TaktError
-from takt.measure.experiment.file import load
+from takt.measure.experiment.file import read_experiment
 from takt.measure.experiment.model import Experiment, normalised
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -19,7 +19,7 @@ Write = Callable[[str], Path]
 
 def fault(path: Path) -> str:
     with pytest.raises(TaktError) as caught:
-        load(path)
+        read_experiment(path)
     assert caught.value.exit_code == 2
     return str(caught.value)
 
@@ -28,7 +28,7 @@ def fault(path: Path) -> str:
     "path", sorted((ROOT / "experiments").glob("*.yaml")), ids=lambda p: p.name
 )
 def test_every_published_experiment_is_valid_and_survives_a_round_trip(path: Path) -> None:
-    experiment, _ = load(path)
+    experiment, _ = read_experiment(path)
     assert Experiment.model_validate(normalised(experiment)) == experiment
     assert json.loads(json.dumps(normalised(experiment))) == normalised(experiment)
 

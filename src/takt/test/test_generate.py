@@ -16,14 +16,14 @@ from scipy import stats
 
 from takt.errors import TaktError
 from takt.schedule.application.dump import app_yaml
-from takt.schedule.application.file import load_application
+from takt.schedule.application.file import read_application
 from takt.schedule.application.flat import flat
 from takt.schedule.generate import periods, utilization
 from takt.schedule.generate.blocks import BLOCK, Generated, block, blocks
 from takt.schedule.generate.code import write_package
 from takt.schedule.generate.parameters import Parameters
 from takt.schedule.generate.sets import NOBODY, Sets, draw
-from takt.schedule.generate.space import load
+from takt.schedule.generate.space import read_space
 
 ROOT = Path(__file__).resolve().parents[3]
 EXAMPLES = ROOT / "examples"
@@ -44,14 +44,14 @@ def fault(folder: Path, ranges: dict[str, Any] | None = None, **keys: Any) -> st
     path = folder / "x.json"
     path.write_text(json.dumps({"parameters": ranges or (given | keys)}, indent=1))
     with pytest.raises(TaktError) as caught:
-        load(path)
+        read_space(path)
     assert caught.value.remedy
     assert "x.json:" in str(caught.value)
     return str(caught.value)
 
 
 def test_listing_5_3_is_valid_input() -> None:
-    space = load(EXAMPLES / "parameters.json")
+    space = read_space(EXAMPLES / "parameters.json")
     (one,) = block(space, 1, 0, 0, 1)
     assert len(one.document["callbacks"]) == 3
     assert one.document["topics"][0]["bytes"] == 512_000
@@ -59,7 +59,7 @@ def test_listing_5_3_is_valid_input() -> None:
 
 
 def test_listing_5_4_is_valid_input_and_forces_all_combinations() -> None:
-    space = load(EXAMPLES / "parameter_ranges.json")
+    space = read_space(EXAMPLES / "parameter_ranges.json")
     assert len({(c["nodes"], c["utilization"]) for c in space.combinations}) == 24
     drawn = [one for c in range(24) for one in block(space, 1, c, 0, BLOCK)]
     for key, count in {"periods": 4, "pubsub": 3, "deadlines": 2, "deadlines_wcet": 3}.items():
@@ -226,7 +226,7 @@ def test_automotive_periods_have_the_published_shares() -> None:
 
 
 def test_the_same_seed_gives_the_same_applications_and_a_longer_series_begins_alike() -> None:
-    space = load(EXAMPLES / "parameter_ranges.json")
+    space = read_space(EXAMPLES / "parameter_ranges.json")
 
     def texts(seed: int, repeat: int) -> list[str]:
         found: list[Generated] = []
@@ -241,12 +241,12 @@ def test_the_same_seed_gives_the_same_applications_and_a_longer_series_begins_al
 
 
 def test_the_file_and_the_fast_way_to_the_core_say_the_same(tmp_path: Path) -> None:
-    space = load(EXAMPLES / "parameter_ranges.json")
+    space = read_space(EXAMPLES / "parameter_ranges.json")
     space.drawn["best_case"] = [[1.0], [0.2, 0.9]]
     for one in block(space, 5, 9, 0, 20):
         path = tmp_path / f"{one.name}.app.yaml"
         path.write_text(app_yaml(one.document, "x"))
-        read = flat(load_application(path))
+        read = flat(read_application(path))
         for callback in read["callbacks"]:
             assert callback.pop("kind") == "timer"
             callback.setdefault("deadline", callback["period"])
@@ -265,7 +265,7 @@ def test_the_command_writes_files_and_a_manifest(takt: Takt) -> None:
     entries = json.loads((takt.folder / "apps" / "manifest.json").read_text())["applications"]
     assert entries == done["applications"]
     for entry in entries:
-        application = load_application(takt.folder / "apps" / entry["file"])
+        application = read_application(takt.folder / "apps" / entry["file"])
         assert len(application.callbacks) == 3
     again = takt("generate", EXAMPLES / "parameters.json", "--out", "apps")
     assert again.returncode == 2
@@ -286,7 +286,7 @@ def test_the_emitted_code_of_a_callback_that_waits_sleeps_and_says_so(tmp_path: 
     path.write_text(
         "nodes: {n: {a: {timer: 9ms, wcet: 1ms, suspension: 5ms}, b: {timer: 9ms, wcet: 1ms}}}"
     )
-    package = write_package(flat(load_application(path)), tmp_path / "code")
+    package = write_package(flat(read_application(path)), tmp_path / "code")
     source = (package / "src" / "main.cpp").read_text(encoding="utf-8")
     assert source.count("std::this_thread::sleep_for(5ms);") == 1
     assert source.count(".waits = true") == 1

@@ -15,12 +15,12 @@ import takt_core
 from ruamel.yaml import YAML
 
 from takt.schedule.application.dump import app_yaml
-from takt.schedule.application.file import load_application
+from takt.schedule.application.file import read_application
 from takt.schedule.application.flat import flat
 from takt.schedule.application.model import Application
 from takt.schedule.generate.blocks import Generated, block
 from takt.schedule.generate.parameters import Parameters
-from takt.schedule.generate.space import Space, load
+from takt.schedule.generate.space import Space, read_space
 from takt.schedule.generate.values import Distribution, Policy
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -56,7 +56,7 @@ OLD: dict[str, tuple[dict[str, Any] | str, str]] = {
 @cache
 def whole(count: int = 100) -> list[Generated]:
     """Applications of the grid that opens the whole space."""
-    space = load(EXAMPLES / "whole_space.json")
+    space = read_space(EXAMPLES / "whole_space.json")
     return [one for c in range(len(space.combinations)) for one in block(space, 3, c, 0, count)]
 
 
@@ -79,7 +79,7 @@ def test_the_old_space_gives_the_applications_that_it_gave_before_the_new_one(
         path = EXAMPLES / given
     else:
         path.write_text(json.dumps({"parameters": given}))
-    space, seen = load(path), hashlib.sha256()
+    space, seen = read_space(path), hashlib.sha256()
     for combination in range(len(space.combinations)):
         for one in block(space, 1, combination, 0, 20):
             seen.update(json.dumps(one.document, sort_keys=True).encode())
@@ -147,7 +147,7 @@ def test_the_file_of_a_drawn_application_says_what_the_core_was_given(tmp_path: 
     path = tmp_path / "x.app.yaml"
     for one in whole(8):
         path.write_text(app_yaml(one.document, "drawn"))
-        assert complete(flat(load_application(path))) == complete(one.flat)
+        assert complete(flat(read_application(path))) == complete(one.flat)
 
 
 def complete(flat: dict[str, Any]) -> dict[str, Any]:
@@ -271,7 +271,7 @@ def test_every_policy_and_distribution_can_be_asked_for() -> None:
 
 
 def test_the_same_seed_gives_the_same_application_however_many_are_drawn() -> None:
-    space = load(EXAMPLES / "whole_space.json")
+    space = read_space(EXAMPLES / "whole_space.json")
     assert [one.text for one in block(space, 3, 4, 0, 7)] == [
         one.text for one in block(space, 3, 4, 0, 100)[:7]
     ]

@@ -28,7 +28,7 @@ from takt.reproduce.krukiewicz2021.points import (
     points,
 )
 from takt.reproduce.model import Answer, Outcome, Request
-from takt.reproduce.published import load
+from takt.reproduce.published import read_published
 from takt.schedule.metrics import Metrics
 from takt.schedule.metrics.model import (
     CallbackMetrics,
@@ -180,12 +180,12 @@ def outcome(done: Executions, overhead: list[Table], folder: Path) -> Outcome:
 
 
 def judged(name: str, evidence: Evidence) -> Answer:
-    published = load("krukiewicz2021").findings[name].values
+    published = read_published("krukiewicz2021").findings[name].values
     return judge(CHECKS[name], published, evidence, most_draws=1000)
 
 
 def test_every_check_has_a_claim_of_the_thesis_and_every_claim_a_check() -> None:
-    assert set(load("krukiewicz2021").findings) == set(CHECKS)
+    assert set(read_published("krukiewicz2021").findings) == set(CHECKS)
 
 
 @pytest.mark.thorough
@@ -301,7 +301,7 @@ def test_each_side_of_the_threshold_is_told_apart(name: str, above: World, below
     [("overhead-small", "5.6"), ("overhead-large", "5.7"), ("overhead-subscriptions", "5.8")],
 )
 def test_overhead_grows_only_where_it_grows_by_half_of_what_it_did(name: str, table: str) -> None:
-    asked = float(load("krukiewicz2021").findings[name].values["growth"] or 0)
+    asked = float(read_published("krukiewicz2021").findings[name].values["growth"] or 0)
     for share, holds in ((1.0, True), (0.6, True), (0.4, False), (0.0, False), (-0.5, False)):
         growth = PUBLISHED_GROWTH | {table: share * asked}
         found = judged(name, Evidence({}, overheads(growth, (0.998, 0.999, 1, 1.001, 1.002))))

@@ -17,13 +17,13 @@ from scipy import signal
 from synthetic_cells import cell_of, records_of
 
 from takt.cli.main import main
-from takt.measure.experiment.file import load as load_experiment
+from takt.measure.experiment.file import read_experiment
 from takt.measure.results.model import Cell, Extreme, Run, Status
 from takt.reproduce import PAPERS
 from takt.reproduce.experiment import scaled
 from takt.reproduce.judgement import Missing
 from takt.reproduce.model import Request
-from takt.reproduce.published import experiments, load
+from takt.reproduce.published import experiments, read_published
 from takt.reproduce.sticha2014 import CHECKS, _judged, answers
 from takt.reproduce.sticha2014.confidence import Effect, effect, median_within, seen, share
 from takt.reproduce.sticha2014.confidence import ratio as measured_ratio
@@ -214,7 +214,7 @@ def test_a_median_is_within_limits_when_most_values_are() -> None:
 
 
 def test_every_published_finding_is_checked_and_has_its_place() -> None:
-    published = load("sticha2014")
+    published = read_published("sticha2014")
     assert set(published.findings) == set(CHECKS)
     assert all(claim.at for claim in published.findings.values())
     assert all(row.table and row.published for row in published.tables)
@@ -272,7 +272,7 @@ def test_stalls_at_random_places_are_an_even_spread() -> None:
 
 @pytest.mark.parametrize("scale", [1e-6, 0.001, 1.0])
 def test_a_scale_shortens_all_durations_but_not_below_an_answer(scale: float) -> None:
-    experiment, _ = load_experiment(experiments() / "sticha2014.yaml")
+    experiment, _ = read_experiment(experiments() / "sticha2014.yaml")
     for block in scaled(experiment, scale).measurements:
         assert block.duration is not None
         assert block.duration >= min(500_000_000, 1000 * scale * 1e9)
@@ -283,7 +283,7 @@ def test_a_scale_shortens_all_durations_but_not_below_an_answer(scale: float) ->
 
 @pytest.mark.parametrize("paper", PAPERS)
 def test_a_paper_has_its_data(paper: str) -> None:
-    assert load(paper).paper == paper
+    assert read_published(paper).paper == paper
 
 
 def test_an_unknown_paper_is_named(capsys: pytest.CaptureFixture[str]) -> None:

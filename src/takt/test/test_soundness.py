@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import takt_core
 
-from takt.schedule.application.file import load_application
+from takt.schedule.application.file import read_application
 from takt.schedule.application.flat import flat
 from takt.schedule.campaign.judge import Document, plays, violations
 
@@ -35,7 +35,7 @@ REASONS = {
 
 
 def load(name: str) -> tuple[Document, Document]:
-    document = flat(load_application(FILES[name]))
+    document = flat(read_application(FILES[name]))
     return document, takt_core.analyse(json.dumps(document), sensitivity=False, proposals=False)
 
 

@@ -33,10 +33,10 @@ def analyse(
     from takt.schedule.analysis.ask import analyse as ask
     from takt.schedule.analysis.ask import read_overheads
     from takt.schedule.analysis.show import show
-    from takt.schedule.application.file import load_application, located
+    from takt.schedule.application.file import located, read_application
     from takt.schedule.application.flat import flat
 
-    application = load_application(file)
+    application = read_application(file)
     document = flat(application)
     if overheads:
         document["overheads"] = read_overheads(overheads)

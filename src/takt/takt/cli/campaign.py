@@ -73,11 +73,11 @@ def campaign(
     from takt.schedule.campaign.folder import RESULT, Folder, write_json
     from takt.schedule.campaign.model import SCHEMA_VERSION, Campaign
     from takt.schedule.campaign.summary import summarise
-    from takt.schedule.generate.space import load
+    from takt.schedule.generate.space import read_space
 
     deeds = _chosen(do, "--do", ("analyse", "simulate", "execute"))
     execution = _execution(approaches, duration, runs) if "execute" in deeds else None
-    space = load(grid)
+    space = read_space(grid)
     document = read_json(grid)
     costs = read_overheads(overheads) if overheads else None
     asked = Campaign(document, space, repeat, seed, deeds, execution, costs)

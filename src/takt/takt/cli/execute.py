@@ -117,11 +117,11 @@ def _load(path: Path) -> dict[str, Any]:
     """The flat form: of an app.yaml, or of a file that holds it already."""
     from takt.documents.reading import read_json
     from takt.errors import TaktError, shortened
-    from takt.schedule.application.file import load_application
+    from takt.schedule.application.file import read_application
     from takt.schedule.application.flat import flat
 
     if path.suffix != ".json":
-        return flat(load_application(path))
+        return flat(read_application(path))
     document: dict[str, Any] = read_json(path)
     if not isinstance(document, dict) or not isinstance(document.get("callbacks"), list):
         raise TaktError(

@@ -52,12 +52,12 @@ def generate(
 
     from takt.cli.output import print_json, stdout
     from takt.schedule.generate import files
-    from takt.schedule.generate.space import load
+    from takt.schedule.generate.space import read_space
 
     if source.suffix in {".yaml", ".yml"}:
         _emit_only(source, emit_code, as_json=as_json)
         return
-    space = load(source)
+    space = read_space(source)
     seed = secrets.randbelow(2**32) if seed is None else seed
     folder = files.new_folder(out or Path("applications") / source.stem)
     packages: list[str] = []
@@ -89,7 +89,7 @@ def _emitting(
 def _emit_only(source: Path, folder: Path | None, *, as_json: bool) -> None:
     from takt.cli.output import print_json, stdout
     from takt.errors import TaktError
-    from takt.schedule.application.file import load_application
+    from takt.schedule.application.file import read_application
     from takt.schedule.application.flat import flat
     from takt.schedule.generate.code import write_package
     from takt.schedule.generate.files import SCHEMA_VERSION
@@ -100,7 +100,7 @@ def _emit_only(source: Path, folder: Path | None, *, as_json: bool) -> None:
             where=str(source),
             remedy="add --emit-code DIR for its source code, or give parameters (a JSON file)",
         )
-    package = str(write_package(flat(load_application(source)), folder))
+    package = str(write_package(flat(read_application(source)), folder))
     if as_json:
         print_json({"schema_version": SCHEMA_VERSION, "packages": [package]})
     else:

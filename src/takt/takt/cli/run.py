@@ -45,10 +45,10 @@ def run(
     from takt.errors import TaktError
     from takt.measure.check import verdict as check_verdict
     from takt.measure.check.plan import NAME as CHECK
-    from takt.measure.experiment.file import Source, load
+    from takt.measure.experiment.file import Source, read_experiment
     from takt.measure.run import session as sessions
 
-    loaded, source = load(experiment) if experiment else (None, Source())
+    loaded, source = read_experiment(experiment) if experiment else (None, Source())
     if resume:
         if out:
             raise TaktError("a resumed run has its folder already", where="--out")

@@ -88,11 +88,11 @@ def _simulate(
 
     from takt.cli.output import stderr
     from takt.schedule.analysis.ask import read_overheads
-    from takt.schedule.application.file import load_application, located
+    from takt.schedule.application.file import located, read_application
     from takt.schedule.application.flat import flat
     from takt.schedule.simulation.run import simulate as run
 
-    application = load_application(app)
+    application = read_application(app)
     document = flat(application)
     if overheads:
         document["overheads"] = read_overheads(

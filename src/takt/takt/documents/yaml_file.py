@@ -63,7 +63,7 @@ class Form(Generic[Model]):
     hint: Callable[[list[ErrorDetails]], str | None] = lambda _: None  # a better remedy
 
 
-def load(file: Path, form: Form[Model]) -> tuple[Model, Source]:
+def read(file: Path, form: Form[Model]) -> tuple[Model, Source]:
     """Reads and checks a file; raises TaktError with all of its faults."""
     from takt.documents import yaml_tree
 

@@ -28,6 +28,7 @@ PAGES = {
     "sim": ("takt_core/include/takt/sim", "takt_core: simulation"),
     "trace": ("takt_core/include/takt/trace", "takt_core: traces"),
     "stats": ("takt_core/include/takt/stats", "takt_core: statistics"),
+    "errors": ("takt_core/include/takt", "takt_core: errors"),
     "os": ("takt_core/include/takt/os", "takt_core: the operating system"),
 }
 _NOTHING = re.compile(r"^(?:namespace .*\{|\} *// namespace.*|class \w+;)$", re.MULTILINE)

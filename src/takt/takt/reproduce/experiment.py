@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from takt.measure.experiment.file import load
+from takt.measure.experiment.file import read_experiment
 from takt.measure.experiment.model import Experiment, Measurement
 from takt.measure.results.model import Cell, Note, Run
 from takt.measure.run import session as sessions
@@ -50,7 +50,7 @@ class Measured:
 
 def measure(paper: str, request: Request) -> Measured:
     """Runs the experiment of a paper at a scale; a folder with a run is gone on with."""
-    experiment, source = load(experiments() / f"{paper}.yaml")
+    experiment, source = read_experiment(experiments() / f"{paper}.yaml")
     experiment = scaled(experiment, request.scale)
     planned = sessions.make_plan(experiment, source)
     if request.out is not None and (request.out / scratch.DOCUMENT).exists():

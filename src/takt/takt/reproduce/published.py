@@ -73,7 +73,7 @@ def experiments() -> Path:
     raise Failure("the papers' experiments are not installed", where=str(here.parents[2]))
 
 
-def load(paper: str) -> Published:
+def read_published(paper: str) -> Published:
     """Reads the published values of a paper; raises Failure where they are not well-formed."""
     from ruamel.yaml import YAML
 

@@ -12,7 +12,7 @@ from takt.documents import yaml_file
 from takt.documents.yaml_file import Form, Location, Source
 from takt.measure.experiment.model import Experiment, Measurement
 
-__all__ = ["Location", "Source", "check", "load"]
+__all__ = ["Location", "Source", "check", "read_experiment"]
 
 
 def _hint(faults: list[ErrorDetails]) -> str | None:
@@ -32,9 +32,9 @@ FORM = Form(
 )
 
 
-def load(file: Path) -> tuple[Experiment, Source]:
+def read_experiment(file: Path) -> tuple[Experiment, Source]:
     """Reads and checks a file; raises TaktError with all of its faults."""
-    return yaml_file.load(file, FORM)
+    return yaml_file.read(file, FORM)
 
 
 def check(document: Any, source: Source) -> Experiment:

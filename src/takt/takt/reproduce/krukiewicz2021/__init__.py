@@ -19,7 +19,7 @@ from takt.reproduce.krukiewicz2021.figures import figures
 from takt.reproduce.krukiewicz2021.findings import CHECKS
 from takt.reproduce.krukiewicz2021.points import HARMONIC, KB, Point
 from takt.reproduce.model import Outcome, Request, Row
-from takt.reproduce.published import Published, load
+from takt.reproduce.published import Published, read_published
 
 PAPER = "krukiewicz2021"
 STACK = "rcl"
@@ -41,7 +41,7 @@ def answers(
     extent: Extent, done: Executions, overhead: list[Table], folder: Path, request: Request
 ) -> Outcome:
     """What the executions answer."""
-    published = load(PAPER)
+    published = read_published(PAPER)
     evidence = Evidence(done.metrics, overhead)
     request.say("judging the findings")
     skipped = list(done.failed)

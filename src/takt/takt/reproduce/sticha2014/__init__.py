@@ -10,7 +10,7 @@ from takt.measure.results.model import Run, Status
 from takt.reproduce.experiment import measure
 from takt.reproduce.judgement import Missing
 from takt.reproduce.model import Answer, Outcome, Request
-from takt.reproduce.published import load
+from takt.reproduce.published import read_published
 from takt.reproduce.sticha2014 import cyclic, general, oneshot, pubsub
 from takt.reproduce.sticha2014.evidence import Evidence
 from takt.reproduce.sticha2014.figures import figures
@@ -32,7 +32,7 @@ def reproduce(request: Request) -> Outcome:
 
 def answers(run: Run, folder: Path, request: Request) -> Outcome:
     """What a run of the suites answers."""
-    published = load(PAPER)
+    published = read_published(PAPER)
     measured = {cell.stack for cell in run.cells if cell.statistics}
     there = [Evidence(run, folder, stack) for stack in STACKS if stack in measured]
     bare = [Evidence(run, folder, stack) for stack in BARE if stack in measured]

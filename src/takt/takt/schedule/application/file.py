@@ -23,9 +23,9 @@ FORM = Form(
 )
 
 
-def load_application(path: Path) -> Application:
+def read_application(path: Path) -> Application:
     """Reads and checks a file; raises TaktError with all of its faults."""
-    application, source = yaml_file.load(path, FORM)
+    application, source = yaml_file.read(path, FORM)
     if application.name is None:
         application = application.model_copy(update={"name": _name_of(path)})
     application._source = source  # noqa: SLF001 - the reader is the one who knows

@@ -13,7 +13,7 @@ import takt_core
 
 from takt.documents.writing import write_text
 from takt.schedule.application.dump import app_yaml
-from takt.schedule.application.file import load_application
+from takt.schedule.application.file import read_application
 from takt.schedule.application.flat import flat
 from takt.schedule.campaign.batch import with_overheads
 from takt.schedule.campaign.folder import Folder, reading_tables
@@ -115,5 +115,5 @@ def _write(file: Path, first: Violation, name: str) -> None:
         command = f"./takt simulate {file}{violation.play.options}"
         remark = f"{violation.text}\nfrom {name}; guaranteed by ./takt analyse, shown by\n{command}"
         write_text(file, app_yaml(violation.play.document, remark))
-        if shown(flat(load_application(file)), first.kind, first.play):
+        if shown(flat(read_application(file)), first.kind, first.play):
             return

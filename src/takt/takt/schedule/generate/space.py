@@ -61,15 +61,15 @@ class Space:
         return Parameters.model_construct(**self.combinations[combination], **choice)
 
 
-def load(path: Path) -> Space:
+def read_space(path: Path) -> Space:
     """Reads a parameter or range file; raises TaktError for what cannot be asked for."""
     reference, example = "docs/how-to/generate-applications.md", "examples/parameters.json"
     if '"force_all_combinations"' not in _text(path):
         form = Form("a parameter set", _ParametersFile, "parameters", example, reference)
-        document, source = yaml_file.load(path, form)
+        document, source = yaml_file.read(path, form)
         return _restricted(Space([_values(document.parameters)], {}), source)
     ranges = Form("a parameter range", _RangesFile, "parameters", example, reference)
-    found, source = yaml_file.load(path, ranges)
+    found, source = yaml_file.read(path, ranges)
     options = _values(found.parameters)
     forced = options.pop("force_all_combinations")
     forced = [key.replace("-", "_") for key in forced]
