@@ -8,13 +8,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from io import StringIO
 from pathlib import Path
 
 import pytest
 from conftest import HERE
 from fake_machine import Fake
+from recording_runs import wait_for_samples
 from rich.console import Console
 from synthetic_runs import CHECK, FAILED, write_run
 
@@ -228,10 +228,7 @@ def test_the_command_prints_one_document_and_leaves_run_and_report(
 
 def test_ctrl_c_keeps_what_was_measured_and_still_reports(prefix: Path, tmp_path: Path) -> None:
     process = check(tmp_path, "fine", "20s")
-    deadline = time.monotonic() + 30
-    while not list((tmp_path / "run").glob("run.json")) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    time.sleep(1.5)
+    wait_for_samples(process, tmp_path / "run", 2)
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=50)
     document = json.loads(out)

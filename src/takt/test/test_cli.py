@@ -14,6 +14,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from conftest import Takt
+from recording_runs import wait_for_samples
 
 from takt.cli.main import COMMANDS
 from takt.measure.run import samples
@@ -106,18 +107,6 @@ def test_a_dry_run_shows_the_plan_and_measures_nothing(takt: Takt, experiment: W
     assert "fake-pingpong-fine-500B-other-1kHz-r1" in done.stdout
     assert "About 2.0 h" in done.stdout
     assert not (takt.folder / "results").exists()
-
-
-def wait_for_samples(process: subprocess.Popen[str], folder: Path, at_least: int) -> Path:
-    """Waits until the run in ``folder`` has recorded so many samples; returns the recording."""
-    while process.poll() is None:
-        lock = folder / scratch.LOCK
-        text = lock.read_text().strip() if lock.exists() else ""
-        found = list(Path(text).glob(f"*{recordings.SUFFIX}")) if text else []
-        if found and recordings.progress(found[0]) >= at_least:
-            return found[0]
-        time.sleep(0.01)
-    raise AssertionError(f"the run ended early: {process.communicate()[1]}")
 
 
 def recorded(folder: Path) -> int:
