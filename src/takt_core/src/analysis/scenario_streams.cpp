@@ -86,11 +86,11 @@ void ScenarioModel::add_streams(const application::Application& application,
       continue;
     }
     const nanoseconds deadline = deadline_of(parameters[i]);
+    // Releases may wait for the job before although all deadlines are kept.
+    const bool waits =
+        deadline > parameters[i].period && parameters[i].overrun != sched::Overrun::skip;
+    iterates_ = iterates_ || (release_overhead_.count() > 0 && (waits || tasks[i].waits));
     if (tasks[i].kind == TaskKind::timer) {
-      // Releases may wait for the job before although all deadlines are kept.
-      const bool waits =
-          deadline > parameters[i].period && parameters[i].overrun != sched::Overrun::skip;
-      iterates_ = iterates_ || (release_overhead_.count() > 0 && (waits || tasks[i].waits));
       add_stream({.callback = i}, {.period = parameters[i].period}, deadline);
       continue;
     }
@@ -107,6 +107,7 @@ void ScenarioModel::add_streams(const application::Application& application,
                          topic->name +
                          "', without a least distance: give the topic a period, or the callback");
     }
+    iterates_ = iterates_ || (release_overhead_.count() > 0 && deadline > period);
     add_stream({.callback = i}, {.period = period}, deadline);
   }
   // Then, stream by stream, what its jobs release: causes come before what they cause.

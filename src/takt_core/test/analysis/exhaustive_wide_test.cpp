@@ -124,5 +124,52 @@ INSTANTIATE_TEST_SUITE_P(Policies, EveryWideRun,
                            return name;
                          });
 
+TEST(exhaustive_wide, sees_a_latency_or_an_age_that_is_below_what_happens) {
+  int shortened = 0;
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    const ExhaustiveSet set = WideSets{seed}.draw("fp");
+    if (set.switches) {
+      continue;
+    }
+    const Reached reached = reach_all(options_of(set), set.tasks);
+    const Report report = analyse(application_of(set), {.sensitivity = false, .proposals = false});
+    const auto expect_error = [&](auto shorten) {
+      ScenarioReport wrong = report.scenarios.front();
+      shorten(wrong);
+      EXPECT_NE(error_in(set, wrong, reached), "") << describe(set);
+      ++shortened;
+    };
+    if (reached.latency > 0) {
+      expect_error([&](auto& r) { r.chains[0].latency = nanoseconds{reached.latency - 1}; });
+      expect_error([&](auto& r) { r.chains[0].age = nanoseconds{reached.age - 1}; });
+    }
+    if (reached.reaction > 0) {
+      expect_error([&](auto& r) { r.chains[0].reaction = nanoseconds{reached.reaction - 1}; });
+    }
+    for (std::size_t i = 0; i < report.scenarios.front().ages.size(); ++i) {
+      const AgeReport& age = report.scenarios.front().ages[i];
+      const auto reader = static_cast<std::size_t>(age.callback.back() - '0');
+      const std::int64_t seen = reached.ages[reader][0];
+      if (age.topic == topic_of(reader, 0) && seen > 0) {
+        expect_error([&](auto& r) { r.ages[i].age = nanoseconds{seen - 1}; });
+      }
+    }
+  }
+  EXPECT_GT(shortened, 50);
+}
+
+TEST(exhaustive_wide, sees_a_switch_that_breaks_what_is_proved) {
+  int wrong = 0;
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    const ExhaustiveSet set = WideSets{seed}.draw("edf");
+    if (set.switches && reach_all(options_of(set), set.tasks).missed) {
+      const SwitchReport report{.verdict = Verdict::meets};
+      EXPECT_NE(error_in(set, report, reach_all(options_of(set), set.tasks)), "");
+      ++wrong;
+    }
+  }
+  EXPECT_GT(wrong, 3);
+}
+
 }  // namespace
 }  // namespace takt::analysis
