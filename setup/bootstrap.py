@@ -2,8 +2,9 @@
 """Sets up everything that ``./takt`` needs below ``.takt/``; standard library only.
 
 Steps: system packages, the tool's environment, ROS 2 (wheels, unless an installation is sourced),
-the colcon build. Each step leaves a stamp when it is done and is skipped while its stamp is valid,
-so an interruption at any point costs at most the step in work. A lock keeps two runs apart.
+the colcon build; each as far as the level asks (levels.py). Each step leaves a stamp when it is
+done and is skipped while its stamp is valid, so an interruption at any point costs at most the step
+in work. A lock keeps two runs apart.
 """
 
 from __future__ import annotations
@@ -11,18 +12,22 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 from typing import IO
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "src" / "takt")]
-from setup.system_packages import missing_packages  # noqa: E402 - of the clone
+sys.path += [str(ROOT), str(ROOT / "src" / "takt")]
+from setup import workspace  # noqa: E402 - of the clone
+from setup.levels import ENVIRONMENTS, WHAT, higher  # noqa: E402
+from setup.system_packages import missing_packages  # noqa: E402
 
 from takt.processes.guard import end_with  # noqa: E402 - standard library only, as the next
 from takt.processes.process import TERM_S, Process, how_ended  # noqa: E402
@@ -33,6 +38,7 @@ REQUIREMENTS = ROOT / "setup" / "requirements"
 LOG = STATE / "setup.log"
 # The only one without a wheel; the locked setuptools builds it, not the newest of the day.
 BUILT = "empy"
+AGAIN = "\r\x1b[K"  # the same line of the terminal once more
 WHOLE_S = 300.0  # for a package manager to come to an end that it can go on from
 ANSWER_S = 120.0  # for a program that only says something
 HELD: list[int] = []  # the lock, which every step inherits: who is still at work holds it
@@ -43,7 +49,7 @@ class SetupError(Exception):
 
 
 def main(want: str) -> int:
-    """Brings ``.takt`` to the state that ``want`` names: root folder, ROS 2, ``dev`` or not."""
+    """Brings ``.takt`` to the state that ``want`` names: root folder, ROS 2, level."""
     for number in (signal.SIGHUP, signal.SIGTERM):  # a closed terminal is an interrupt, too
         signal.signal(number, interrupt)
     try:
@@ -78,29 +84,25 @@ def refuse_where_it_cannot_build() -> None:
 
 
 def set_up(want: str) -> None:
-    development = want.endswith(" dev")
-    if had_dev_for(want):
-        want, development = f"{want} dev", True
-    wheels = "ROS_DISTRO" not in os.environ
+    place, _, asked = want.rpartition(" ")
+    before = read(STATE / "ready").strip()
+    # Nothing is taken away by a command that needs less.
+    level = higher(asked, before.rpartition(" ")[2]) if before.startswith(f"{place} ") else asked
     LOG.write_text("", encoding="utf-8")
-    install_system_packages(development)
-    discard_where_moved(want.removesuffix(" dev"))
-    make_environment("venv", "dev" if development else "tool", "the tool's Python environment")
-    if wheels:
+    say(f"takt: setting up {WHAT[level]} below {STATE} (the log: {LOG})")
+    install_system_packages(level == "dev")
+    discard_where_moved(place)
+    make_environment("venv", ENVIRONMENTS[level], "the tool's Python environment")
+    ros = None if "ROS_DISTRO" in os.environ else STATE / "ros"
+    if ros:
         make_environment("ros", "ros", "ROS 2 Kilted from wheels")
         mend_wheels()
     # The stamp is dated before the build: what changes while it runs is built the next time.
     mark = STATE / "ready.new"
-    mark.write_text(want + "\n", encoding="utf-8")
-    build(wheels, development)
-    write_underlay(wheels)
+    mark.write_text(f"{place} {level}\n", encoding="utf-8")
+    build(level, ros)
+    (STATE / "setup.sh").write_text(workspace.underlay(STATE, ros), encoding="utf-8")
     mark.rename(STATE / "ready")
-
-
-def had_dev_for(want: str) -> bool:
-    """A set-up with the development tools stays one: nothing is taken away by a plain ./takt."""
-    ready = STATE / "ready"
-    return ready.exists() and ready.read_text(encoding="utf-8").strip() == f"{want} dev"
 
 
 def acquire(lock: IO[str]) -> None:
@@ -138,7 +140,7 @@ def discard_where_moved(want: str) -> None:
     """Environments and builds know their folder and their ROS 2: elsewhere they are made anew."""
     origin = STATE / "origin"
     if origin.exists() and origin.read_text(encoding="utf-8") != want:
-        for name in ("ready", "venv", "ros", "build", "install"):
+        for name in ("ready", "venv", "ros", "docs", "build", "install"):
             discard(STATE / name)
     origin.write_text(want, encoding="utf-8")
 
@@ -156,22 +158,36 @@ def make_environment(name: str, requirements: str, title: str) -> None:
         run([sys.executable, "-m", "venv", str(folder)], f"{title}: folder")
     stamp.unlink(missing_ok=True)
     pip = [str(python), "-m", "pip", "install", "--disable-pip-version-check", "--require-hashes"]
-    pip.append("--only-binary=:all:")
+    pip += ["--only-binary=:all:", "--no-compile"]  # what is imported is compiled then
     pinned = lock_file.read_text(encoding="utf-8")
     if f"\n{BUILT}==" in f"\n{pinned}":
         builder = STATE / f"{name}-builder.txt"
         builder.write_text(entry(pinned, "setuptools"), encoding="utf-8")
         run([*pip, "--requirement", str(builder)], f"{title}: what builds {BUILT}")
         pip += [f"--no-binary={BUILT}", "--no-build-isolation", "--use-pep517"]
-    run([*pip, "--requirement", str(lock_file)], f"{title} (once, about a minute)")
-    # The development lock holds the tool's: a plain ./takt after ./takt test has nothing to do.
-    both = [lock_file] if requirements != "dev" else [lock_file, REQUIREMENTS / "tool.txt"]
+    run([*pip, "--requirement", str(lock_file)], title, progress=fetched(pinned))
+    # A lock holds those of lower levels: a plain ./takt after ./takt test has nothing to do.
+    order = list(dict.fromkeys(ENVIRONMENTS.values()))
+    held = order[: order.index(requirements) + 1] if requirements in order else [requirements]
+    files = [REQUIREMENTS / f"{name}.txt" for name in held]
     stamp.write_text(
         "".join(
-            hashlib.sha256(file.read_bytes()).hexdigest() + sys.version + "\n" for file in both
+            hashlib.sha256(file.read_bytes()).hexdigest() + sys.version + "\n" for file in files
         ),
         encoding="utf-8",
     )
+
+
+def fetched(pinned: str) -> Callable[[str, float], str]:
+    """Progress of pip: it names each package that it fetches, or that is for another machine."""
+    packages = pinned.count("==")
+    told = re.compile(r"^(?:Collecting|Ignoring|Requirement already) ", re.MULTILINE)
+
+    def progress(log: str, _elapsed_s: float) -> str:
+        done = len(told.findall(log))
+        return "installing" if "\nInstalling" in log else f"package {done} of {packages}"
+
+    return progress
 
 
 def entry(lock_file: str, package: str) -> str:
@@ -191,65 +207,14 @@ def mend_wheels() -> None:
     stamp.write_text(content, encoding="utf-8")
 
 
-def build(wheels: bool, development: bool) -> None:
-    """Builds the workspace with colcon and Ninja; what has not changed is not built again."""
-    # Without MAKEFLAGS colcon limits Ninja by the load average: a busy machine builds one by one.
-    environment = {"MAKEFLAGS": f"-j{os.cpu_count()}", **os.environ}
-    tools = [STATE / "venv" / "bin"]
-    arguments = [
-        "-GNinja",
-        "-DCMAKE_BUILD_TYPE=RelWithDebInfo",
-        "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON",
-        f"-DBUILD_TESTING={'ON' if development else 'OFF'}",
-        "-Dnanobind_ROOT="
-        + output([str(STATE / "venv/bin/python"), "-m", "nanobind", "--cmake_dir"]),
-    ]
-    if wheels:
-        ros = STATE / "ros"
-        tools.insert(0, ros / "bin")
-        environment["AMENT_PREFIX_PATH"] = environment["CMAKE_PREFIX_PATH"] = str(ros)
-        arguments += [
-            f"-DTAKT_ROS_WHEELS={ros}",
-            f"-DPython3_EXECUTABLE={ros / 'bin/python'}",
-            f"-DPython_EXECUTABLE={ros / 'bin/python'}",
-        ]
-    environment["PATH"] = ":".join([*map(str, tools), environment["PATH"]])
+def build(level: str, ros: Path | None) -> None:
+    nanobind = output([str(STATE / "venv/bin/python"), "-m", "nanobind", "--cmake_dir"])
     run(
-        [
-            str(STATE / "venv" / "bin" / "colcon"),
-            f"--log-base={STATE / 'log'}",
-            "build",
-            "--merge-install",
-            f"--base-paths={ROOT / 'src'}",
-            f"--build-base={STATE / 'build'}",
-            f"--install-base={STATE / 'install'}",
-            "--packages-skip=takt",  # pure Python: runs from its source folder
-            "--executor=sequential",
-            "--event-handlers=console_cohesion+",
-            "--cmake-args",
-            *arguments,
-        ],
-        "build (the first time about two minutes)",
-        environment,
+        workspace.command(ROOT, STATE, level, nanobind, ros),
+        "build",
+        workspace.environment(ROOT, STATE, ros),
+        progress=lambda log, elapsed_s: workspace.progress(log, elapsed_s, level),
     )
-
-
-def write_underlay(wheels: bool) -> None:
-    """Writes what a user sources to build packages against Takt, as against any workspace."""
-    lines = ["# Source me: Takt and its ROS 2 as the underlay of packages of your own."]
-    if wheels:
-        ros = STATE / "ros"
-        lines += [
-            f'export PATH="{ros}/bin:{STATE}/venv/bin:$PATH"',
-            f'export VIRTUAL_ENV="{ros}"  # the Python that CMake shall find',
-            "export CMAKE_GENERATOR=Ninja  # which is there, make perhaps not",
-            *(
-                f'export {name}="{ros}${{{name}:+:${name}}}"'
-                for name in ("AMENT_PREFIX_PATH", "CMAKE_PREFIX_PATH")
-            ),
-        ]
-    lines.append(f'. "{STATE}/install/setup.sh"')
-    (STATE / "setup.sh").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def run(
@@ -258,8 +223,11 @@ def run(
     environment: dict[str, str] | None = None,
     *,
     whole: bool = False,
+    progress: Callable[[str, float], str] | None = None,
 ) -> None:
-    """Runs one step with its output in the log; shows what it is, how long, and why it failed.
+    """Runs one step with its output in the log; shows what it is, how far, and why it failed.
+
+    ``progress`` makes a few words of the step's output so far and its seconds.
 
     It ends with us, and all that it started; but for a ``whole`` one, which must not be cut short.
     """
@@ -267,6 +235,7 @@ def run(
     with LOG.open("a", encoding="utf-8") as log:
         log.write(f"\n$ {' '.join(command)}\n")
         log.flush()
+        begin = log.tell()
         process = Process(
             command,
             environment=environment,
@@ -279,11 +248,14 @@ def run(
         try:
             while (code := process.wait(1)) is None:
                 if sys.stderr.isatty():
-                    say(f"\r  {title} … {time.monotonic() - started:.0f} s", end="")
+                    elapsed_s = time.monotonic() - started
+                    text = LOG.read_bytes()[begin:].decode(errors="replace")
+                    told = progress(text, elapsed_s) if progress else ""
+                    say(f"{AGAIN}  {title} … {elapsed_s:.0f} s{told and f' ({told})'}", end="")
         except BaseException:
             process.end(WHOLE_S if whole else TERM_S)
             raise
-    say(f"{chr(13) if sys.stderr.isatty() else ''}  {title}: {time.monotonic() - started:.0f} s")
+    say(f"{AGAIN if sys.stderr.isatty() else ''}  {title}: {time.monotonic() - started:.0f} s")
     if code:
         tail = "\n".join(read(LOG).splitlines()[-25:])
         raise SetupError(

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-import fuzz as fuzzers
-import sanitized
+from setup import documentation, sanitized
+from setup import fuzz as fuzzers
 
 ROOT = Path(__file__).resolve().parent.parent
 STATE = ROOT / ".takt"
@@ -93,6 +93,11 @@ def sanitizers() -> Commands:
     return sanitized.commands()
 
 
+def site() -> Commands:
+    """The documentation as a site, without a warning."""
+    return documentation.commands()
+
+
 def fuzz() -> Commands:
     """libFuzzer over what takt_core reads: all that it found before, and many new inputs."""
     return fuzzers.commands()
@@ -110,6 +115,7 @@ STAGES = {
         Stage(tidy, always=False),
         Stage(sanitizers, always=False),
         Stage(fuzz, always=False),
+        Stage(site, always=False),
     )
 }
 

@@ -12,8 +12,10 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
-from stages import BIN, ROOT, STAGES, STATE
+sys.path.append(str(Path(__file__).resolve().parents[1]))
+from setup.stages import BIN, ROOT, STAGES, STATE
 
 SECONDS = STATE / "test_seconds.json"  # how long each stage took here last time
 

@@ -33,7 +33,7 @@ def bootstrap(tmp_path: Path) -> Any:
     module.LOG.touch()
     module.REQUIREMENTS = tmp_path / "requirements"
     module.REQUIREMENTS.mkdir()
-    for name in ("tool", "dev", "ros"):
+    for name in ("check", "tool", "dev", "ros"):
         (module.REQUIREMENTS / f"{name}.txt").write_text(f"# {name}\n")
     return module
 
@@ -77,12 +77,19 @@ def test_changed_requirements_are_installed_again(bootstrap: Any) -> None:
     assert stamp.read_text() != before
 
 
-def test_the_development_environment_also_serves_the_tool(bootstrap: Any) -> None:
-    bootstrap.make_environment("venv", "dev", "environment")
-    stamp = bootstrap.STATE / "venv" / "takt-stamp"
-    before = stamp.stat().st_mtime_ns
-    bootstrap.make_environment("venv", "tool", "environment")
-    assert stamp.stat().st_mtime_ns == before
+def test_an_environment_also_serves_who_needs_less(
+    bootstrap: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+
+    def run(_command: list[str], title: str, **_options: Any) -> None:
+        made.append(title)
+        (bootstrap.STATE / "venv").mkdir(exist_ok=True)
+
+    monkeypatch.setattr(bootstrap, "run", run)
+    for name in ("check", "tool", "check", "dev", "tool", "check"):
+        bootstrap.make_environment("venv", name, name)
+    assert made == ["check: folder", "check", "tool", "dev"]
 
 
 def test_a_clone_that_moved_builds_everything_anew(bootstrap: Any) -> None:
@@ -244,7 +251,7 @@ def test_what_has_no_wheel_is_built_by_what_is_locked(
     (bootstrap.REQUIREMENTS / "ros.txt").write_text(text)
     commands: list[list[str]] = []
 
-    def run(command: list[str], _: str) -> None:
+    def run(command: list[str], _: str, **_options: Any) -> None:
         commands.append(command)
         (bootstrap.STATE / "ros").mkdir(exist_ok=True)
 
@@ -302,7 +309,7 @@ def test_on_an_installation_of_ros_the_launcher_finds_the_libraries_that_it_buil
         ({}, "none"),
         ({"ROS_DISTRO": "kilted"}, f"{tmp_path}/.takt/install/lib"),
     ):
-        ready = f"{tmp_path} {distribution.get('ROS_DISTRO', 'wheels')}\n"
+        ready = f"{tmp_path} {distribution.get('ROS_DISTRO', 'wheels')} check\n"
         (tmp_path / ".takt" / "ready").write_text(ready)
         done = subprocess.run(
             ["bash", tmp_path / "takt", "doctor"],

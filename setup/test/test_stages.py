@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -15,15 +14,15 @@ SETUP = Path(__file__).resolve().parents[1]
 
 
 @pytest.fixture
-def suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
+def suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     """The script, with three stages that only leave a mark."""
-    monkeypatch.syspath_prepend(str(SETUP))
+    monkeypatch.syspath_prepend(str(SETUP.parent))
     spec = importlib.util.spec_from_file_location("takt_suite", SETUP / "test.py")
     assert spec
     assert spec.loader
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    stages = sys.modules["stages"]
+    stages = sys.modules["setup.stages"]
 
     def stage(name: str, code: int, *, always: bool) -> object:
         def commands() -> list[list[str]]:
@@ -40,9 +39,7 @@ def suite(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleTyp
     monkeypatch.setattr(module, "STAGES", made | {"broken": stage("broken", 3, always=False)})
     monkeypatch.setattr(module, "SECONDS", tmp_path / "seconds.json")
     monkeypatch.setattr(module, "ROOT", tmp_path)
-    yield module
-    sys.modules.pop("stages", None)
-    sys.modules.pop("sanitized", None)
+    return module
 
 
 def test_without_all_the_long_ones_are_left_out_and_named(
@@ -83,7 +80,7 @@ def test_an_unknown_stage_is_wrong_use(
 
 
 def test_every_stage_says_what_it_is(suite: ModuleType) -> None:
-    from stages import STAGES  # type: ignore[import-not-found,unused-ignore]
+    from setup.stages import STAGES
 
     assert all(stage.what for stage in STAGES.values())
     assert {name for name, stage in STAGES.items() if stage.always} >= {"style", "python", "cpp"}

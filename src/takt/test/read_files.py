@@ -31,7 +31,6 @@ from takt.schedule.metrics import measure
 from takt.schedule.simulation.run import simulate
 from takt.schedule.trace import file as traces
 from takt.schedule.trace.summary import Summing
-from takt.schedule.trace.timeline import replay
 
 ROOT = Path(__file__).parents[3]
 LONGEST_ERROR = 2000
@@ -88,7 +87,7 @@ def _recording(file: Path) -> None:
 def _summary(file: Path) -> None:
     trace = traces.read(file)
     summing = Summing(trace)
-    summing.result(replay(trace, [summing], lambda _: None))
+    summing.result(traces.replay(trace, [summing]).not_nested)
 
 
 def _campaign(file: Path) -> None:

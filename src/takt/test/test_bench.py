@@ -133,14 +133,14 @@ def test_dispatch_compares_each_application_with_the_same_one_under_baseline0(
     answers: Answers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chosen = [
-        dispatch.Cell(1),
-        dispatch.Cell(50),
-        dispatch.Cell(200),
-        dispatch.Cell(50, subscriptions=True, priorities=10),
-        dispatch.Cell(200, subscriptions=True),
-        dispatch.Cell(200, subscriptions=True, priorities=10, by_pointer=True),
+        dispatch.Case(1),
+        dispatch.Case(50),
+        dispatch.Case(200),
+        dispatch.Case(50, subscriptions=True, priorities=10),
+        dispatch.Case(200, subscriptions=True),
+        dispatch.Case(200, subscriptions=True, priorities=10, by_pointer=True),
     ]
-    monkeypatch.setattr(dispatch, "cells", lambda: iter(chosen))
+    monkeypatch.setattr(dispatch, "cases", lambda: iter(chosen))
     file = answers(
         {
             "bench_rcl_executor": {
@@ -179,13 +179,13 @@ def test_dispatch_compares_each_application_with_the_same_one_under_baseline0(
 
 
 def test_what_is_compared_is_what_is_promised() -> None:
-    cells = list(dispatch.cells())
-    assert len(set(cells)) == len(cells)
+    cases = list(dispatch.cases())
+    assert len(set(cases)) == len(cases)
     for callbacks in (10, 50, 200):
         assert {
-            (cell.subscriptions, cell.priorities, cell.spread)
-            for cell in cells
-            if cell.callbacks == callbacks
+            (case.subscriptions, case.priorities, case.spread)
+            for case in cases
+            if case.callbacks == callbacks
         } == {(a, b, c) for a in (False, True) for b in (1, 10) for c in (False, True)}
 
 

@@ -18,10 +18,10 @@ from conftest import Takt
 from pyarrow import parquet
 
 from takt.errors import Failure, TaktError
-from takt.schedule.campaign import cell as work
+from takt.schedule.campaign import batch as work
 from takt.schedule.campaign import cluster, execute
 from takt.schedule.campaign.folder import Folder, reading_tables
-from takt.schedule.campaign.model import SETS, Campaign, Cell, Execution
+from takt.schedule.campaign.model import SETS, Batch, Campaign, Execution
 from takt.schedule.generate.space import Space, load
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
@@ -48,17 +48,17 @@ def grid(folder: Path, **keys: Any) -> Path:
 def test_cells_are_all_applications_once() -> None:
     asked = campaign(repeat=1234)
     covered = [
-        (cell.combination, repetition)
-        for cell in asked.cells()
-        for repetition in range(cell.first, cell.first + cell.size)
+        (batch.combination, repetition)
+        for batch in asked.batches()
+        for repetition in range(batch.first, batch.first + batch.size)
     ]
     assert len(covered) == len(set(covered)) == 24 * 1234
-    assert max(cell.size for cell in asked.cells()) == 500
+    assert max(batch.size for batch in asked.batches()) == 500
 
 
 def test_a_cell_has_the_applications_that_generate_writes() -> None:
     asked = campaign(repeat=700)
-    second = [cell for cell in asked.cells() if cell.combination == 2][1]
+    second = [batch for batch in asked.batches() if batch.combination == 2][1]
     names = [one.name for one in work.applications(asked.space, 1, second)]
     assert names == [f"app_002_{repetition:06}" for repetition in range(500, 700)]
 
@@ -78,8 +78,8 @@ def test_no_simulated_response_is_above_its_bound_and_no_accepted_set_misses(pol
     )
     asked = Campaign({}, space, 25, 3, ("analyse", "simulate"), None)
     found: list[dict[str, Any]] = []
-    for cell in asked.cells():
-        found += work.evaluate(space, 3, cell, asked.do).to_pylist()
+    for batch in asked.batches():
+        found += work.evaluate(space, 3, batch, asked.do).to_pylist()
     assert [row["error"] for row in found] == [None] * 300
     assert [row["violations"] for row in found if row["bound_violations"]] == []
     assert [row["name"] for row in found if row["accepted"] and row["misses"]] == []
@@ -93,7 +93,7 @@ def test_what_the_core_refuses_is_told_in_its_row_and_harms_no_other() -> None:
     space = Space([{"nodes": 3, "utilization": 0.5, "periods": [10_000_000]}], {})
     space.drawn["policy"] = ["fp", "efd"]
     for do in (("analyse",), ("simulate",), ("analyse", "simulate")):
-        found = work.evaluate(space, 1, Cell(0, 0, 0, 20), do).to_pylist()
+        found = work.evaluate(space, 1, Batch(0, 0, 0, 20), do).to_pylist()
         assert len(found) == 20
         for row in found:
             refused = row["policy"] == "efd"
@@ -119,22 +119,22 @@ def test_a_cell_that_fails_is_tried_again_and_then_given_back_as_failed(
     def tries(index: int) -> int:
         return len(list(tmp_path.glob(f"{index}.*")))
 
-    def fail(space: Space, seed: int, cell: Cell, *_: Any) -> pa.Table:
-        (tmp_path / f"{cell.index}.{tries(cell.index)}").touch()  # workers share files alone
-        if cell.index == 1 or (cell.index == 2 and tries(2) < 3):
+    def fail(space: Space, seed: int, batch: Batch, *_: Any) -> pa.Table:
+        (tmp_path / f"{batch.index}.{tries(batch.index)}").touch()  # workers share files alone
+        if batch.index == 1 or (batch.index == 2 and tries(2) < 3):
             raise RuntimeError("worker fell over")
-        rows = [work._row(one) for one in work.applications(space, seed, cell)]
+        rows = [work._row(one) for one in work.applications(space, seed, batch)]
         return pa.Table.from_pylist(rows, schema=SETS)
 
     monkeypatch.setattr(work, "evaluate", fail)
     asked = campaign()
     kept: dict[int, tuple[pa.Table, str | None]] = {}
 
-    def keep(cell: Cell, table: pa.Table, error: str | None) -> None:
-        assert cell.index not in kept
-        kept[cell.index] = (table, error)
+    def keep(batch: Batch, table: pa.Table, error: str | None) -> None:
+        assert batch.index not in kept
+        kept[batch.index] = (table, error)
 
-    cluster.evaluate(client, asked, list(asked.cells()), keep)
+    cluster.evaluate(client, asked, list(asked.batches()), keep)
     assert sorted(kept) == list(range(24))
     assert sum(len(table) for table, _ in kept.values()) == 24 * 3
     assert {index for index, (_, error) in kept.items() if error} == {1}
@@ -144,15 +144,15 @@ def test_a_cell_that_fails_is_tried_again_and_then_given_back_as_failed(
 
 def test_a_failed_cell_remains_and_is_done_when_it_succeeds(tmp_path: Path) -> None:
     asked = campaign()
-    cells = list(asked.cells())
+    batches = list(asked.batches())
     folder = Folder(tmp_path / "c", asked)
-    for cell in cells[:4]:
-        error = "it fell over" if cell.index == 2 else None
-        folder.keep(cell, work.failed(asked.space, 1, cell, "x"), error)
+    for batch in batches[:4]:
+        error = "it fell over" if batch.index == 2 else None
+        folder.keep(batch, work.failed(asked.space, 1, batch, "x"), error)
     again = Folder(tmp_path / "c", asked)
-    assert [cell.index for cell in again.remaining(cells)] == [2, *range(4, 24)]
-    again.keep(cells[2], work.failed(asked.space, 1, cells[2], "x"), None)
-    assert [cell.index for cell in again.remaining(cells)] == list(range(4, 24))
+    assert [batch.index for batch in again.remaining(batches)] == [2, *range(4, 24)]
+    again.keep(batches[2], work.failed(asked.space, 1, batches[2], "x"), None)
+    assert [batch.index for batch in again.remaining(batches)] == list(range(4, 24))
 
 
 def test_a_folder_goes_on_with_its_own_campaign_only(tmp_path: Path) -> None:

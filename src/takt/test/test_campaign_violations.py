@@ -15,11 +15,11 @@ from takt.cli.campaign import campaign
 from takt.schedule.application.dump import app_yaml
 from takt.schedule.application.file import load_application
 from takt.schedule.application.flat import flat
-from takt.schedule.campaign import cell as work
+from takt.schedule.campaign import batch as work
 from takt.schedule.campaign import cluster, judge
-from takt.schedule.campaign.cell import evaluate
-from takt.schedule.campaign.judge import Run, runs, violations
-from takt.schedule.campaign.model import Campaign, Cell
+from takt.schedule.campaign.batch import evaluate
+from takt.schedule.campaign.judge import Play, plays, violations
+from takt.schedule.campaign.model import Batch, Campaign
 from takt.schedule.campaign.shrink import shrink
 from takt.schedule.generate.space import load
 
@@ -70,18 +70,18 @@ def reported(document: dict[str, Any]) -> dict[str, Any]:
     return report
 
 
-def simulated(run: Run) -> dict[str, Any]:
-    text = json.dumps(run.document)
-    (result,) = takt_core.simulate_many([text], seed=run.seed, execution=run.execution)
+def simulated(play: Play) -> dict[str, Any]:
+    text = json.dumps(play.document)
+    (result,) = takt_core.simulate_many([text], seed=play.seed, execution=play.execution)
     return result
 
 
-def kinds(report: dict[str, Any], run: Run) -> list[str]:
-    return [one.kind for one in violations(report, run, simulated(run))]
+def kinds(report: dict[str, Any], play: Play) -> list[str]:
+    return [one.kind for one in violations(report, play, simulated(play))]
 
 
 def test_each_scenario_is_played_alone_and_the_switches_once() -> None:
-    played = list(runs(pipeline(), 7))
+    played = list(plays(pipeline(), 7))
     assert [(one.scenario, one.execution) for one in played] == [
         (scenario, execution)
         for execution in ("worst", "drawn")  # what c computes may be drawn
@@ -90,15 +90,15 @@ def test_each_scenario_is_played_alone_and_the_switches_once() -> None:
     for one in played:
         assert bool(one.document["switches"]) == (one.scenario is None)
     constant = application(timer("a"))
-    assert [(one.document, one.execution) for one in runs(constant, 7)] == [(constant, "worst")]
+    assert [(one.document, one.execution) for one in plays(constant, 7)] == [(constant, "worst")]
 
 
 @pytest.mark.parametrize("kind", ["response", "latency", "reaction", "age", "data age"])
 def test_whatever_is_above_its_bound_is_a_violation_and_what_reaches_it_is_not(kind: str) -> None:
     document = pipeline()
-    run = next(runs(document, 1))
-    assert kinds(reported(document), run) == []
-    shown = simulated(run)
+    play = next(plays(document, 1))
+    assert kinds(reported(document), play) == []
+    shown = simulated(play)
     reached = {
         "response": shown["callbacks"][1]["worst_response_ns"] / 1000,
         "data age": shown["callbacks"][1]["sample_age"]["max_us"],
@@ -115,42 +115,42 @@ def test_whatever_is_above_its_bound_is_a_violation_and_what_reaches_it_is_not(k
             scenario["ages"][0]["age_us"] = bound
         else:
             scenario["chains"][0][f"{kind}_us"] = bound
-        assert kinds(report, run) == expected
+        assert kinds(report, play) == expected
 
 
 def test_a_miss_of_a_callback_that_is_said_to_meet_its_deadline_is_a_violation() -> None:
     late = application(timer("a", worst=6 * MS, priority=60), timer("b", worst=6 * MS))
-    report, run = reported(late), next(runs(late, 1))
-    assert kinds(report, run) == []  # nobody said otherwise
+    report, play = reported(late), next(plays(late, 1))
+    assert kinds(report, play) == []  # nobody said otherwise
     callback = report["scenarios"][0]["callbacks"][1]
     assert callback["verdict"] == "misses"
     callback |= {"verdict": "meets", "response_us": None, "exact": False}
-    assert kinds(report, run) == ["miss"]
+    assert kinds(report, play) == ["miss"]
 
 
 def test_a_bound_that_is_called_exact_and_never_reached_is_a_violation() -> None:
     document = application(timer("a"))
-    report, run = reported(document), next(runs(document, 1))
+    report, play = reported(document), next(plays(document, 1))
     callback = report["scenarios"][0]["callbacks"][0]
-    assert (callback["exact"], kinds(report, run)) == (True, [])
+    assert (callback["exact"], kinds(report, play)) == (True, [])
     callback["response_us"] += 1
-    assert kinds(report, run) == ["exact"]
+    assert kinds(report, play) == ["exact"]
     callback["exact"] = False
-    assert kinds(report, run) == []
+    assert kinds(report, play) == []
 
 
 def test_a_run_with_switches_is_held_to_the_limits_where_the_whole_is_guaranteed_only() -> None:
     document = pipeline()
     document["chains"][0]["max_latency"] = 1  # ns: broken at once
-    run = next(one for one in runs(document, 1) if one.scenario is None)
+    play = next(one for one in plays(document, 1) if one.scenario is None)
     report = reported(document)
-    assert (report["verdict"], kinds(report, run)) == ("not_proved", [])
-    assert kinds(report | {"verdict": "meets"}, run) == ["switch"]
+    assert (report["verdict"], kinds(report, play)) == ("not_proved", [])
+    assert kinds(report | {"verdict": "meets"}, play) == ["switch"]
 
 
 def test_what_does_not_matter_to_a_violation_is_shrunk_away() -> None:
     space = load(EXAMPLES / "whole_space.json")
-    documents = [one.flat for one in work.applications(space, 5, Cell(0, 0, 0, 60))]
+    documents = [one.flat for one in work.applications(space, 5, Batch(0, 0, 0, 60))]
 
     def late(document: dict[str, Any]) -> bool:
         return sum(one.get("jitter", 0) >= 1_234_567 for one in document["callbacks"]) > 1
@@ -204,8 +204,8 @@ def lying(monkeypatch: pytest.MonkeyPatch) -> None:
                     callback |= {"response_us": callback["response_us"] / 2, "exact": False}
         return report
 
-    def here(client: Any, asked: Campaign, cells: list[Cell], keep: Any) -> None:
-        for one in cells:
+    def here(client: Any, asked: Campaign, batches: list[Batch], keep: Any) -> None:
+        for one in batches:
             keep(one, evaluate(asked.space, asked.seed, one, asked.do), None)
 
     monkeypatch.setattr(takt_core, "analyse", analyse)

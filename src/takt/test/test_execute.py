@@ -24,7 +24,6 @@ from takt.schedule.execution.execute import RECORDING, with_policy
 from takt.schedule.explain import explain
 from takt.schedule.metrics import measure
 from takt.schedule.trace import file as traces
-from takt.schedule.trace.declared import declared
 
 MS = 1_000_000
 
@@ -102,13 +101,15 @@ def test_each_approach_leaves_a_whole_trace_with_the_same_metrics(
     trace = traces.read(done.trace)
     assert trace.closed_in_order
     assert (trace.lost, trace.unknown) == (0, 0)
-    described = declared(trace.names)
-    assert described is not None
-    assert list(described.callbacks) == ["camera.look", "planner.plan", "arm.move"]
+    description = traces.description(trace.names)
+    assert description is not None
+    described = traces.declared(description)
+    names = [one.name for one in described.callbacks]
+    assert names == ["camera.look", "planner.plan", "arm.move"]
     found = measure(done.trace)
     assert found.approach == approach
     by_name = {one.callback: one for one in found.callbacks}
-    assert set(by_name) == set(described.callbacks)
+    assert set(by_name) == set(names)
     assert by_name["camera.look"].executions + by_name["camera.look"].skipped >= 38
     assert by_name["planner.plan"].executions + by_name["planner.plan"].skipped >= 18
     for one in found.callbacks:

@@ -18,14 +18,15 @@ from hypothesis import strategies as some
 from takt.schedule.explain import Explanation
 from takt.schedule.explain.account import account, main_cause
 from takt.schedule.explain.html import render
+from takt.schedule.explain.jobs import Job, Slice, less_urgent
 from takt.schedule.explain.model import Kind, Late
 from takt.schedule.trace.file import NONE, Type
-from takt.schedule.trace.timeline import Job, Slice
 
 
 def application(policy: str = "fp", group: str = "", worst: int = 5 * MS) -> bytes:
     flat = {
         "version": 1,
+        "name": "late",
         "policy": policy,
         "callbacks": [
             {
@@ -118,6 +119,20 @@ def test_under_edf_the_deadline_tells_who_is_less_urgent(tmp_path: Path) -> None
     )
     miss, _ = only(found)
     assert (miss.cause, miss.by) == (Kind.waited, "low")
+
+
+def test_a_policy_of_ones_own_does_not_go_by_deadlines_for_its_name(tmp_path: Path) -> None:
+    found = explained(
+        tmp_path,
+        application(),
+        make.name("attribute", 0, "policy.default=needlessly-edf-like"),
+        begin(LOW, 0, 0, deadline=6 * MS),
+        end(LOW, 5 * MS, 5 * MS),
+        begin(HIGH, 1 * MS, 5 * MS, deadline=7 * MS),
+        end(HIGH, 8 * MS, 3 * MS),
+    )
+    miss, _ = only(found)
+    assert (miss.cause, miss.by) == (Kind.blocked, "low")
 
 
 def test_its_own_former_job_was_not_done(tmp_path: Path) -> None:
@@ -341,7 +356,7 @@ def test_shares_always_add_up_to_the_response(
     job.cpu_time = cpu
     told, job.waited_before, job.waited = waits
     slices = [
-        Slice(Job(1 + place % 3, place, priority=place), 0, first, first + length)
+        Slice(Job(1 + place % 3, place, 1 + place, priority=place), 0, first, first + length)
         for place, (first, length) in enumerate(spans)
     ]
     parts = account(
@@ -349,7 +364,7 @@ def test_shares_always_add_up_to_the_response(
         slices,
         declared=declared,
         stolen=stolen,
-        less_urgent=lambda a, b: (a.priority or 0) < (b.priority or 0),
+        less_urgent=less_urgent,
         waits=told,
     )
     assert sum(part.ns for part in parts) == wait + length

@@ -95,7 +95,7 @@ def said(
         part = schema["$defs"][name]
     for one in part.get("anyOf", []):
         yield from said(schema, one, value, name)
-    words = part.get("enum", part.get("examples", []) if "description" in part else [])
+    words = part.get("enum", [] if "pattern" in part else part.get("examples", []))
     yield from (f"{name}={one}" for one in words if value is ALL or value == one)
     if part.get("type") == "boolean":
         yield from (f"{name}={one}" for one in (True, False) if value is ALL or value is one)

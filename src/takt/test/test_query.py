@@ -41,7 +41,7 @@ def test_earlier_attempts_are_told_apart(tmp_path: Path, memory: Path, prefix: P
     stop = Stop()
     run = prepared(duration="300ms")
     for watcher, asked in ((Quiet(stop, after=20), stop), (Quiet(), Stop())):
-        runner.execute(
+        runner.measure(
             run, tmp_path, stacks.find(), watcher, stop=asked, limits=SHORT, memory=memory
         )
         run = store.read(tmp_path)

@@ -52,7 +52,7 @@ def measured(folder: Path, spy: Quiet, **keys: Any) -> Run:
     document = {"name": "x", "repetitions": 1, "measurements": [block]}
     experiment = check(document, Source())
     made = plan(experiment, Source(), INSTALLED, this_machine(), 1)
-    return runner.execute(
+    return runner.measure(
         runner.new_run(experiment, made, runner.Machine()), folder, INSTALLED, spy
     )
 

@@ -21,10 +21,11 @@ from takt.measure.experiment.file import load as load_experiment
 from takt.measure.results.model import Cell, Extreme, Run, Status
 from takt.reproduce import PAPERS
 from takt.reproduce.experiment import scaled
+from takt.reproduce.judgement import Missing
 from takt.reproduce.model import Request
 from takt.reproduce.published import experiments, load
 from takt.reproduce.sticha2014 import CHECKS, _judged, answers
-from takt.reproduce.sticha2014.confidence import Effect, Missing, effect, median_within, seen, share
+from takt.reproduce.sticha2014.confidence import Effect, effect, median_within, seen, share
 from takt.reproduce.sticha2014.confidence import ratio as measured_ratio
 from takt.reproduce.sticha2014.evidence import Evidence, even_spread
 
@@ -227,7 +228,7 @@ def test_a_point_without_samples_is_said(tmp_path: Path) -> None:
     for check in CHECKS.values():
         found = _judged(check, Evidence(run, tmp_path, "ros1"))
         assert found.holds is None
-        assert "no " in str(found.measured["missing"])
+        assert "no " in found.needs
 
 
 def test_tables_and_figures_are_made_of_the_measured_points(thesis: Evidence) -> None:

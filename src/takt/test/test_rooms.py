@@ -19,8 +19,9 @@ FLOORS = (
     {"processes", "pages", "doctor"},
     {"measure", "schedule"},
     {"bench"},
-    {"reproduce", "schema"},
+    {"reproduce"},
     {"cli"},
+    {"reference"},
     {"__main__"},
 )
 MOST_ROOMS = 17

@@ -54,7 +54,7 @@ def prepared(**keys: Any) -> Run:
 
 def measured(folder: Path, memory: Path, **keys: Any) -> Run:
     limits = keys.pop("limits", SHORT)
-    return runner.execute(
+    return runner.measure(
         prepared(**keys), folder, stacks.find(), Quiet(), limits=limits, memory=memory
     )
 
@@ -139,7 +139,7 @@ def test_a_probe_that_cannot_start_is_a_failure_with_a_remedy(
     run = prepared()
     (prefix / "lib" / "takt_probes" / "probe_fake").write_text("#!/bin/sh\necho gone >&2; exit 3\n")
     with pytest.raises(Failure, match="gone"):
-        runner.execute(run, folder, stacks.find(), Quiet(), memory=memory)
+        runner.measure(run, folder, stacks.find(), Quiet(), memory=memory)
 
 
 def test_shared_memory_of_a_killed_probe_is_removed(folder: Path) -> None:
@@ -164,7 +164,7 @@ def test_stopping_keeps_what_was_measured_and_resume_completes_it(
     folder: Path, memory: Path
 ) -> None:
     stop = Stop()
-    run = runner.execute(
+    run = runner.measure(
         prepared(repetitions=3, duration="500ms"), folder, stacks.find(), Quiet(stop, after=50),
         stop=stop, limits=SHORT, memory=memory,
     )  # fmt: skip
@@ -176,7 +176,7 @@ def test_stopping_keeps_what_was_measured_and_resume_completes_it(
     assert 50 <= kept < 500
     again = runner.reopen(folder, None, None)
     watcher = Quiet()
-    run = runner.execute(again, folder, stacks.find(), watcher, limits=SHORT, memory=memory)
+    run = runner.measure(again, folder, stacks.find(), watcher, limits=SHORT, memory=memory)
     assert run.status is Status.complete
     assert len(watcher.finished) == 3
     assert [cell.count for cell in run.cells] == [500] * 3
@@ -187,13 +187,13 @@ def test_stopping_twice_ends_at_once_and_resume_finds_the_recording(
     folder: Path, memory: Path
 ) -> None:
     stop = Stop()
-    run = runner.execute(
+    run = runner.measure(
         prepared(duration="500ms"), folder, stacks.find(), Quiet(stop, times=2, after=50),
         stop=stop, limits=SHORT, memory=memory,
     )  # fmt: skip
     assert run.cells[0].samples == []
     again = runner.reopen(folder, None, None)
-    run = runner.execute(again, folder, stacks.find(), Quiet(), limits=SHORT, memory=memory)
+    run = runner.measure(again, folder, stacks.find(), Quiet(), limits=SHORT, memory=memory)
     assert run.status is Status.complete
     assert rows(folder, run.cells[0].earlier_attempts) >= 50
     assert list(memory.iterdir()) == []
@@ -204,7 +204,7 @@ def test_a_failed_cell_is_measured_again_and_keeps_every_attempt(
 ) -> None:
     for attempt in range(3):
         run = prepared(transport="crash") if not attempt else runner.reopen(folder, None, None)
-        run = runner.execute(run, folder, stacks.find(), Quiet(), limits=SHORT, memory=memory)
+        run = runner.measure(run, folder, stacks.find(), Quiet(), limits=SHORT, memory=memory)
     cell = run.cells[0]
     assert [Path(name).name for name in cell.earlier_attempts] == [
         f"{cell.id}.attempt1.parquet",
@@ -255,6 +255,6 @@ def test_a_full_disk_while_writing_results_loses_nothing(
         with pytest.raises(Failure, match="no space left while writing"):
             measured(folder, memory)
     run = runner.reopen(folder, None, None)
-    run = runner.execute(run, folder, stacks.find(), Quiet(), limits=SHORT, memory=memory)
+    run = runner.measure(run, folder, stacks.find(), Quiet(), limits=SHORT, memory=memory)
     assert run.status is Status.complete
     assert rows(folder, run.cells[0].earlier_attempts) == 200

@@ -11,7 +11,7 @@ import takt_core
 
 from takt.schedule.application.file import load_application
 from takt.schedule.application.flat import flat
-from takt.schedule.campaign.judge import Document, runs, violations
+from takt.schedule.campaign.judge import Document, plays, violations
 
 FOLDER = Path(__file__).parent / "soundness"
 FILES = {file.name.removesuffix(".app.yaml"): file for file in sorted(FOLDER.glob("*.app.yaml"))}
@@ -43,11 +43,11 @@ def load(name: str) -> tuple[Document, Document]:
 def test_no_run_is_above_a_bound_or_breaks_what_is_guaranteed(name: str) -> None:
     document, report = load(name)
     for seed in SEEDS:
-        for run in runs(document, seed):
+        for play in plays(document, seed):
             (simulated,) = takt_core.simulate_many(
-                [json.dumps(run.document)], seed=seed, execution=run.execution
+                [json.dumps(play.document)], seed=seed, execution=play.execution
             )
-            assert [one.text for one in violations(report, run, simulated)] == []
+            assert [one.text for one in violations(report, play, simulated)] == []
 
 
 @pytest.mark.parametrize("name", REASONS)

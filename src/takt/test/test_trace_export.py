@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -107,102 +106,10 @@ def test_parquet_has_a_row_an_event_and_a_row_a_job(call: Call, tmp_path: Path) 
 def test_an_empty_trace_gives_empty_tables(call: Call, tmp_path: Path) -> None:
     trace = write(tmp_path / "t", [])
     out = tmp_path / "tables"
-    code, _, _ = call(trace, "--parquet", out, "--perfetto", tmp_path / "p.json")
+    code, _, _ = call(trace, "--parquet", out)
     assert code == 0
     for table in ("events", "jobs"):
         assert rows(out / f"{table}.parquet", "SELECT *") == []
-    assert json.loads((tmp_path / "p.json").read_text())["traceEvents"]
-
-
-def perfetto(path: Path) -> tuple[dict[str, Any], dict[tuple[int, int], str]]:
-    raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    document = json.loads(raw)
-    tracks = {
-        (one["pid"], one["tid"]): one["args"]["name"]
-        for one in document["traceEvents"]
-        if one["name"] == "thread_name"
-    }
-    return document, tracks
-
-
-@pytest.mark.parametrize("suffix", [".json", ".json.gz"])
-def test_perfetto_gets_a_track_for_each_core_and_task(
-    call: Call, tmp_path: Path, suffix: str
-) -> None:
-    path = tmp_path / f"trace{suffix}"
-    code, _, _ = call(write(tmp_path / "t", two_tasks()), "--perfetto", path)
-    assert code == 0
-    document, tracks = perfetto(path)
-    assert sorted(tracks.values()) == sorted(["core 0", LOW, HIGH])
-    shown: dict[str, list[tuple[str, float, float]]] = {track: [] for track in tracks.values()}
-    for one in document["traceEvents"]:
-        if one["ph"] in "Xi":
-            track = tracks[one["pid"], one["tid"]]
-            shown[track].append((one["name"], one["ts"], one.get("dur", -1)))
-    assert sorted(shown["core 0"], key=lambda one: one[1]) == [
-        (LOW, 10, 10), (HIGH, 20, 25), (LOW, 45, 25), ("scenario docking", 90, -1),
-        (HIGH, 100.5, 30.5),
-    ]  # fmt: skip
-    assert sorted(shown[LOW], key=lambda one: one[1]) == [
-        ("release", 0, -1), (LOW, 10, 60), ("preempted", 20, 25), ("skipped", 110, -1)
-    ]  # fmt: skip
-    assert ("deliver /scan", 21, -1) in shown[HIGH]
-    assert ("deadline miss", 131, -1) in shown[HIGH]
-    assert (f"{HIGH} (missed its deadline)", 100.5, 30.5) in shown[HIGH]
-
-
-def test_perfetto_times_of_a_long_uptime_are_exact_to_the_nanosecond(
-    call: Call, tmp_path: Path
-) -> None:
-    begin = 400 * 24 * 3600 * 10**9 + 123_456_789
-    records = [event(begin, Type.start, task=0), event(begin + 1, Type.end, task=0, value=-1)]
-    path = tmp_path / "p.json"
-    call(write(tmp_path / "t", records), "--perfetto", path)
-    assert f'"ts":{begin // 1000}.789,"dur":0.001' in path.read_text()
-
-
-def test_arrows_lead_from_the_job_that_made_a_message_to_those_that_computed_on_it(
-    call: Call, tmp_path: Path
-) -> None:
-    records = [
-        *two_tasks(),
-        event(1_000, Type.publish, topic=3, value=6),  # from outside: no job to come from
-        event(15_000, Type.publish, task=0, topic=3, value=7),
-        event(22_000, Type.use, task=1, topic=3, value=7),
-        event(101_000, Type.use, task=1, job=1, topic=3, value=7),
-        event(102_000, Type.use, task=1, job=1, topic=3, value=6),
-        event(103_000, Type.use, task=1, job=1, topic=3, value=-1),
-    ]
-    path = tmp_path / "p.json"
-    call(write(tmp_path / "t", records), "--perfetto", path)
-    document, tracks = perfetto(path)
-    arrows: dict[int, list[tuple[str, str, float]]] = {}
-    for one in document["traceEvents"]:
-        if one["ph"] in "sf":
-            end = (one["ph"], tracks[one["pid"], one["tid"]], one["ts"])
-            arrows.setdefault(one["id"], []).append(end)
-            assert one["ph"] == "s" or one["bp"] == "e"  # the slice around it, not the next one
-    assert list(arrows.values()) == [
-        [("s", LOW, 15), ("f", HIGH, 22)],
-        [("s", LOW, 15), ("f", HIGH, 101)],
-    ]
-
-
-def test_slices_of_one_track_nest(call: Call, tmp_path: Path) -> None:
-    path = tmp_path / "p.json"
-    call(write(tmp_path / "t", two_tasks()), "--perfetto", path)
-    document, tracks = perfetto(path)
-    for track in tracks:
-        open_until: list[float] = []
-        spans = [
-            one for one in document["traceEvents"]
-            if one["ph"] == "X" and (one["pid"], one["tid"]) == track
-        ]  # fmt: skip
-        for one in sorted(spans, key=lambda one: (one["ts"], -one["dur"])):
-            while open_until and open_until[-1] <= one["ts"]:
-                open_until.pop()
-            assert not open_until or one["ts"] + one["dur"] <= open_until[-1]
-            open_until.append(one["ts"] + one["dur"])
 
 
 def test_a_trace_is_never_overwritten(call: Call, tmp_path: Path) -> None:
@@ -213,7 +120,7 @@ def test_a_trace_is_never_overwritten(call: Call, tmp_path: Path) -> None:
     assert trace.read_bytes() == before
 
 
-@pytest.mark.parametrize("arguments", [["--perfetto", "{t}/no/p.json"], ["--parquet", "{t}/t"]])
+@pytest.mark.parametrize("arguments", [["--perfetto", "{t}/no/p.pftrace"], ["--parquet", "{t}/t"]])
 def test_what_cannot_be_written_is_exit_code_1_with_the_path(
     call: Call, tmp_path: Path, arguments: list[str]
 ) -> None:

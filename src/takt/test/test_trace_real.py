@@ -11,30 +11,29 @@ from pathlib import Path
 import pytest
 
 from takt.processes import stacks
+from takt.schedule.explain.jobs import Job, job_of
 from takt.schedule.trace import file as files
-from takt.schedule.trace.file import Events
-from takt.schedule.trace.timeline import Job, Slice, replay
+from takt.schedule.trace.file import Step, replay
 
 PERIOD = 100_000_000
 
 
 @dataclass
 class Kept:
-    slices: list[Slice] = field(default_factory=list)
+    slices: list[tuple[int, int]] = field(default_factory=list)
     jobs: list[Job] = field(default_factory=list)
+    preemptions: dict[int, int] = field(default_factory=dict)  # by serial
     last: int = 0
 
-    def block(self, events: Events) -> None:
-        times = events["time"].tolist()
+    def take(self, step: Step) -> None:
+        times = step.events["time"].tolist()
         assert times == sorted(times)
-        assert times[0] >= self.last
-        self.last = times[-1]
-
-    def slice(self, slice_: Slice) -> None:
-        self.slices.append(slice_)
-
-    def job(self, job: Job) -> None:
-        self.jobs.append(job)
+        assert not times or times[0] >= self.last
+        self.last = times[-1] if times else self.last
+        jobs, slices = step.jobs, step.slices
+        self.slices += zip(slices["begin"].tolist(), slices["end"].tolist(), strict=True)
+        self.jobs += [job_of(jobs, row) for row in range(len(jobs["task"]))]
+        self.preemptions |= zip(jobs["serial"].tolist(), jobs["preemptions"].tolist(), strict=True)
 
 
 @pytest.fixture
@@ -71,7 +70,7 @@ def test_a_real_trace_tells_who_interrupted_whom(trace: files.Trace) -> None:
     if trace.names.values("shortfall"):
         return  # without real-time priorities nobody need be interrupted
     for low, high in zip(slow, urgent, strict=True):
-        assert low.preemptions >= 1
+        assert kept.preemptions[low.serial] >= 1
         assert low.start < high.start < high.end < low.end
-    for one in kept.slices:
-        assert one.begin < one.end
+    for begin, end in kept.slices:
+        assert begin < end

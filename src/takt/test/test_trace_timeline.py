@@ -1,50 +1,58 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Slices and jobs derived from events."""
+"""Slices and jobs that the core derives from events."""
 
 from __future__ import annotations
 
+import tempfile
 from collections import Counter
-from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
 
+import trace_files as make
 from hypothesis import given
 from hypothesis import strategies as some
 
-from takt.schedule.trace.file import NO_DEADLINE, NONE, Event, Events, Type
-from takt.schedule.trace.timeline import Job, Slice, Timeline
+from takt.schedule.explain.jobs import Job, job_of
+from takt.schedule.trace import file as files
+from takt.schedule.trace.file import NO_DEADLINE, Step, Type
 
 
-@dataclass
+class Stretch(NamedTuple):
+    """A slice."""
+
+    task: int
+    begin: int
+    end: int
+
+
 class Kept:
     """A sink that keeps everything."""
 
-    slices: list[Slice] = field(default_factory=list)
-    jobs: list[Job] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.slices: list[Stretch] = []
+        self.jobs: list[Job] = []
+        self.preemptions: list[int] = []
 
-    def block(self, events: Events) -> None:
-        pass
-
-    def slice(self, slice_: Slice) -> None:
-        self.slices.append(slice_)
-
-    def job(self, job: Job) -> None:
-        self.jobs.append(job)
+    def take(self, step: Step) -> None:
+        columns = (step.slices[name].tolist() for name in Stretch._fields)
+        self.slices += map(Stretch._make, zip(*columns, strict=True))
+        self.jobs += [job_of(step.jobs, row) for row in range(len(step.jobs["task"]))]
+        self.preemptions += step.jobs["preemptions"].tolist()
 
     def text(self) -> str:
         ordered = sorted(self.slices, key=lambda one: one.begin)
-        return " ".join(f"{one.job.task}:{one.begin}-{one.end}" for one in ordered)
+        return " ".join(f"{one.task}:{one.begin}-{one.end}" for one in ordered)
 
 
-def at(time: int, kind: Type, task: int, job: int = 0, value: int = 0, core: int = 0) -> Event:
-    return Event(time, job, value, task, NONE, core, kind, 0)
+def at(time: int, kind: Type, task: int, job: int = 0, value: int = 0, core: int = 0) -> bytes:
+    return make.event(time, kind, task, job, value, core)
 
 
-def derive(*events: Event) -> tuple[Kept, int]:
+def derive(*events: bytes) -> tuple[Kept, int]:
     kept = Kept()
-    timeline = Timeline([kept])
-    for event in events:
-        timeline.take(event)
-    timeline.close()
-    return kept, timeline.not_nested
+    with tempfile.TemporaryDirectory() as folder:
+        trace = files.read(make.write(Path(folder) / "t", events))
+        return kept, files.replay(trace, [kept]).not_nested
 
 
 def test_preemption_follows_from_nesting() -> None:
@@ -54,10 +62,8 @@ def test_preemption_follows_from_nesting() -> None:
     )  # fmt: skip
     assert kept.text() == "1:0-10 2:10-15 3:15-20 2:20-30 1:30-50"
     assert not_nested == 0
-    by_task = {job.task: job for job in kept.jobs}
-    assert [by_task[task].running for task in (1, 2, 3)] == [30, 15, 5]
-    assert [by_task[task].preempted for task in (1, 2, 3)] == [20, 5, 0]
-    assert [by_task[task].preemptions for task in (1, 2, 3)] == [1, 1, 0]
+    assert {job.task: job.running for job in kept.jobs} == {1: 30, 2: 15, 3: 5}
+    assert kept.preemptions == [1, 1, 0]
 
 
 def test_preemptions_of_the_simulator_are_taken_as_they_are() -> None:
@@ -66,7 +72,7 @@ def test_preemptions_of_the_simulator_are_taken_as_they_are() -> None:
         at(30, Type.end, 2), at(30, Type.resume, 1), at(50, Type.end, 1),
     )  # fmt: skip
     assert kept.text() == "1:0-10 2:10-30 1:30-50"
-    assert [job.preemptions for job in kept.jobs] == [0, 1]
+    assert kept.preemptions == [1, 0]
 
 
 def test_cores_are_kept_apart() -> None:
@@ -137,7 +143,7 @@ def schedules(draw: some.DrawFn) -> list[tuple[int, int, int]]:
 def test_running_time_is_that_of_a_priority_scheduler_step_by_step(
     jobs: list[tuple[int, int, int]],
 ) -> None:
-    events = []
+    events: list[bytes] = []
     left = {task: work for task, (_, work, _) in enumerate(jobs)}
     ran: dict[int, list[int]] = {task: [] for task in left}
     time = 0
@@ -156,14 +162,12 @@ def test_running_time_is_that_of_a_priority_scheduler_step_by_step(
         time += 1
     kept, not_nested = derive(*events)
     assert not_nested == 0
-    steps = Counter(
-        (one.job.task, step) for one in kept.slices for step in range(one.begin, one.end)
-    )
+    steps = Counter((one.task, step) for one in kept.slices for step in range(one.begin, one.end))
     assert steps == Counter((task, step) for task, all_ in ran.items() for step in all_)
-    for job in kept.jobs:
+    for job, preemptions in zip(kept.jobs, kept.preemptions, strict=True):
         assert job.running == jobs[job.task][1]
         gaps = sum(b - a > 1 for a, b in zip(ran[job.task], ran[job.task][1:], strict=False))
-        assert job.preemptions == gaps
+        assert preemptions == gaps
 
 
 def test_a_job_that_starts_again_after_its_end_breaks_nothing() -> None:

@@ -3,19 +3,22 @@
 // bench_analysis [SETS [TASKS]]: time for the verdict of random sets of one core under each policy,
 // as JSON. Utilizations from 0.5 to 0.95 (UUniFast, Bini & Buttazzo 2005), periods log-uniform from
 // 10 ms to 1 s in steps of 0.1 ms, deadlines from 0.8 to 1 period; priorities by deadline.
+#include <CLI/CLI.hpp>
 #include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
-#include <numeric>
+#include <limits>
+#include <nlohmann/json.hpp>
 #include <random>
 #include <vector>
 
 #include "takt/analysis/batch.hpp"
 
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 struct Columns {
   std::vector<std::int64_t> first = {0};
@@ -44,15 +47,16 @@ void add_set(Columns& columns, std::int64_t tasks, std::mt19937_64& random) {
 }  // namespace
 
 int main(int argc, const char** argv) {
-  const auto number = [&](int index, std::int64_t otherwise) -> std::int64_t {
-    return argc > index ? std::strtoll(argv[index], nullptr, 10) : otherwise;
-  };
-  const std::int64_t sets = number(1, 10'000);
-  const std::int64_t tasks = number(2, 50);
-  if (sets <= 0 || tasks <= 0) {
-    std::fprintf(stderr,
-                 "usage: bench_analysis [SETS [TASKS]]\nexample: bench_analysis 10000 50\n");
-    return 2;
+  CLI::App app{"Times the verdicts of random sets, and prints JSON.", "bench_analysis"};
+  const CLI::Range positive{1, std::numeric_limits<int>::max()};
+  std::int64_t sets = 10'000;
+  std::int64_t tasks = 50;
+  app.add_option("SETS", sets)->check(positive)->capture_default_str();
+  app.add_option("TASKS", tasks, "Of each set")->check(positive)->capture_default_str();
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
   }
   // NOLINTNEXTLINE(bugprone-random-generator-seed): the same sets each time
   std::mt19937_64 random{1};
@@ -60,10 +64,7 @@ int main(int argc, const char** argv) {
   for (std::int64_t i = 0; i < sets; ++i) {
     add_set(columns, tasks, random);
   }
-  std::printf(
-      R"({"schema_version": 1, "bench": "analysis", "sets": %lld, "tasks": %lld, "rows": [)",
-      static_cast<long long>(sets), static_cast<long long>(tasks));
-  const char* separator = "\n  ";
+  Json rows = Json::array();
   for (const char* policy : {"fp", "rm", "np-fp", "edf", "np-edf"}) {
     const auto start = std::chrono::steady_clock::now();
     const auto answers = takt::analysis::analyse_sets({.policy = policy,
@@ -77,11 +78,16 @@ int main(int argc, const char** argv) {
     for (const std::uint8_t answer : answers) {
       ++count.at(answer);
     }
-    std::printf(R"(%s{"policy": "%s", "seconds": %.3f, "accepted": %lld, "unknown": %lld})",
-                separator, policy, took.count(), static_cast<long long>(count.at(1)),
-                static_cast<long long>(count.at(2)));
-    separator = ",\n  ";
+    rows.push_back({{"policy", policy},
+                    {"seconds", std::round(took.count() * 1000) / 1000},
+                    {"accepted", count.at(1)},
+                    {"unknown", count.at(2)}});
   }
-  std::printf("]}\n");
+  const Json document{{"schema_version", 1},
+                      {"bench", "analysis"},
+                      {"sets", sets},
+                      {"tasks", tasks},
+                      {"rows", rows}};
+  std::puts(document.dump().c_str());
   return 0;
 }

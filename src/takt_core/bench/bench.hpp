@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@
 namespace takt::bench {
 
 using namespace std::chrono_literals;
+using Json = nlohmann::ordered_json;
 using std::chrono::nanoseconds;
 
 struct Settings {
@@ -55,19 +57,8 @@ inline void burn_until(os::TimePoint end) {
   }
 }
 
-// "[1, 2.5, 3]"
-template <typename Value>
-std::string json_list(const std::vector<Value>& values) {
-  std::string text = "[";
-  for (const Value& value : values) {
-    text += (text.size() > 1 ? ", " : "") + std::to_string(value);
-  }
-  return text + "]";
-}
-
-// The document's rows, each an object in text.
-void print_document(const std::string& mode, const Settings& settings,
-                    const std::vector<std::string>& rows);
+// The document's rows, each an object.
+void print_document(const std::string& mode, const Settings& settings, const Json& rows);
 
 // So that every document says under which conditions it came about.
 void note_shortfalls(const os::Shortfalls& shortfalls);

@@ -15,11 +15,12 @@ namespace {
 
 using Samples = std::vector<std::int64_t>;
 
-std::string row(const std::string& what, Samples samples) {
-  return "{\"what\": \"" + what + "\", \"p50_ns\": " + std::to_string(quantile(samples, 0.5)) +
-         ", \"p99_ns\": " + std::to_string(quantile(samples, 0.99)) +
-         ", \"max_ns\": " + std::to_string(quantile(samples, 1)) +
-         ", \"samples\": " + std::to_string(samples.size()) + "}";
+Json row(const std::string& what, Samples samples) {
+  return {{"what", what},
+          {"p50_ns", quantile(samples, 0.5)},
+          {"p99_ns", quantile(samples, 0.99)},
+          {"max_ns", quantile(samples, 1)},
+          {"samples", samples.size()}};
 }
 
 sched::SchedulingStrategy two_scenarios(int tasks) {
@@ -77,7 +78,7 @@ void measure_switch(const Settings& settings, const char* policy, Samples& from_
 }  // namespace
 
 void switch_latency(const Settings& settings) {
-  std::vector<std::string> rows;
+  Json rows = Json::array();
   for (const char* policy : {"fp", "edf"}) {
     Samples from_callback;
     Samples from_thread;
@@ -126,9 +127,10 @@ void trace_cost(const Settings& settings) {
   }
   std::error_code ignored;
   std::filesystem::remove(path, ignored);
-  print_document("trace", settings,
-                 {row("event, mean of 1000", on), row("event while off, mean of 1000", off),
-                  row("event and one reading of the clock", single)});
+  print_document(
+      "trace", settings,
+      Json::array({row("event, mean of 1000", on), row("event while off, mean of 1000", off),
+                   row("event and one reading of the clock", single)}));
 }
 
 }  // namespace takt::bench

@@ -69,15 +69,15 @@ void dispatch(const Settings& settings) {
       measure(cell, settings);
     }
   }
-  std::vector<std::string> rows;
+  Json rows = Json::array();
   for (const Cell& cell : cells) {
-    rows.push_back("{\"policy\": \"" + std::string{cell.policy} +
-                   "\", \"tasks\": " + std::to_string(cell.tasks) +
-                   ", \"priorities\": " + std::to_string(cell.priorities) + ", \"releases\": \"" +
-                   (cell.aligned ? "aligned" : "spread") +
-                   "\", \"cpu_ns_per_callback\": " + std::to_string(median(cell.cpu_ns)) +
-                   ", \"callbacks\": " + std::to_string(cell.callbacks) +
-                   ", \"by_round\": " + json_list(cell.cpu_ns) + "}");
+    rows.push_back({{"policy", cell.policy},
+                    {"tasks", cell.tasks},
+                    {"priorities", cell.priorities},
+                    {"releases", cell.aligned ? "aligned" : "spread"},
+                    {"cpu_ns_per_callback", median(cell.cpu_ns)},
+                    {"callbacks", cell.callbacks},
+                    {"by_round", cell.cpu_ns}});
   }
   print_document("dispatch", settings, rows);
 }

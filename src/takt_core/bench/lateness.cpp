@@ -106,16 +106,17 @@ void compare(const std::string& mode, const Settings& settings, bool burning) {
     }
   }
   const auto baseline = std::ranges::find(variants, "bare", &Variant::name);
-  std::vector<std::string> rows;
+  Json rows = Json::array();
   for (Variant& variant : variants) {
-    rows.push_back(
-        "{\"loop\": \"" + variant.name + "\", \"p50_ns\": " + std::to_string(median(variant.p50)) +
-        ", \"p99_ns\": " + std::to_string(median(variant.p99)) +
-        ", \"max_ns\": " + std::to_string(quantile(variant.all, 1)) +
-        ", \"p50_over_bare\": " + std::to_string(median(variant.p50) / median(baseline->p50)) +
-        ", \"p99_over_bare\": " + std::to_string(median(variant.p99) / median(baseline->p99)) +
-        ", \"samples\": " + std::to_string(variant.all.size()) + ", \"p50_by_round\": " +
-        json_list(variant.p50) + ", \"p99_by_round\": " + json_list(variant.p99) + "}");
+    rows.push_back({{"loop", variant.name},
+                    {"p50_ns", median(variant.p50)},
+                    {"p99_ns", median(variant.p99)},
+                    {"max_ns", quantile(variant.all, 1)},
+                    {"p50_over_bare", median(variant.p50) / median(baseline->p50)},
+                    {"p99_over_bare", median(variant.p99) / median(baseline->p99)},
+                    {"samples", variant.all.size()},
+                    {"p50_by_round", variant.p50},
+                    {"p99_by_round", variant.p99}});
   }
   print_document(mode, settings, rows);
 }

@@ -112,17 +112,18 @@ Samples between_callbacks(const Settings& settings, const char* policy) {
   return samples;
 }
 
-std::string row(const char* policy, const char* what, Samples samples) {
-  return "{\"policy\": \"" + std::string{policy} + "\", \"what\": \"" + what +
-         "\", \"p50_ns\": " + std::to_string(quantile(samples, 0.5)) +
-         ", \"p99_ns\": " + std::to_string(quantile(samples, 0.99)) +
-         ", \"samples\": " + std::to_string(samples.size()) + "}";
+Json row(const char* policy, const char* what, Samples samples) {
+  return {{"policy", policy},
+          {"what", what},
+          {"p50_ns", quantile(samples, 0.5)},
+          {"p99_ns", quantile(samples, 0.99)},
+          {"samples", samples.size()}};
 }
 
 }  // namespace
 
 void overheads(const Settings& settings) {
-  std::vector<std::string> rows;
+  Json rows = Json::array();
   for (const char* policy : {"fp", "edf"}) {
     Samples dispatch;
     Samples release;

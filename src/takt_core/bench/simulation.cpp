@@ -4,10 +4,13 @@
 // one core at a utilisation of 0.75, periods of 1..1000 ms, metrics only.
 #include "takt/sim/simulation.hpp"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
-#include <cstdlib>
+#include <limits>
+#include <nlohmann/json.hpp>
 #include <random>
 #include <string>
 #include <vector>
@@ -18,6 +21,7 @@ namespace takt::bench {
 namespace {
 
 using namespace std::chrono_literals;
+using Json = nlohmann::ordered_json;
 using std::chrono::nanoseconds;
 
 application::Application tasks(const std::string& policy, int count, double utilisation,
@@ -61,26 +65,8 @@ double jobs_per_second(const application::Application& application, sim::Options
   return static_cast<double>(result.jobs) / taken;
 }
 
-int run(const std::vector<std::string>& arguments) {
-  std::size_t rounds = 5;
-  std::uint64_t jobs = 5'000'000;
-  for (std::size_t i = 0; i + 1 < arguments.size(); i += 2) {
-    const auto value = std::strtoull(arguments[i + 1].c_str(), nullptr, 10);
-    if (arguments[i] == "--rounds") {
-      rounds = static_cast<std::size_t>(value);
-    } else if (arguments[i] == "--jobs") {
-      jobs = value;
-    } else {
-      std::fprintf(stderr, "usage: bench_simulation [--rounds N] [--jobs N]\n");
-      return 2;
-    }
-  }
-  rounds = std::max<std::size_t>(rounds, 1);
-  std::printf(
-      "{\"schema_version\": 1, \"bench\": \"simulation\", \"tasks\": 50, \"jobs\": %llu, "
-      "\"rows\": [",
-      static_cast<unsigned long long>(jobs));
-  const char* separator = "\n  ";
+Json measure(std::size_t rounds, std::uint64_t jobs) {
+  Json rows = Json::array();
   for (const char* policy : {"fp", "edf", "np-fp", "np-edf"}) {
     for (const bool drawn : {false, true}) {
       const auto application = tasks(policy, 50, 0.75, false);
@@ -91,14 +77,33 @@ int run(const std::vector<std::string>& arguments) {
                                jobs);
       }
       std::ranges::sort(rates);
-      std::printf(
-          "%s{\"policy\": \"%s\", \"execution\": \"%s\", \"jobs_per_second\": %.0f, "
-          "\"best\": %.0f}",
-          separator, policy, drawn ? "drawn" : "worst", rates[rates.size() / 2], rates.back());
-      separator = ",\n  ";
+      rows.push_back({{"policy", policy},
+                      {"execution", drawn ? "drawn" : "worst"},
+                      {"jobs_per_second", std::round(rates[rates.size() / 2])},
+                      {"best", std::round(rates.back())}});
     }
   }
-  std::printf("]}\n");
+  return rows;
+}
+
+int run(int argc, char** argv) {
+  CLI::App app{"Measures jobs a second of the simulator, and prints JSON.", "bench_simulation"};
+  const CLI::Range positive{1, std::numeric_limits<int>::max()};
+  std::size_t rounds = 5;
+  std::uint64_t jobs = 5'000'000;
+  app.add_option("--rounds", rounds)->check(positive)->capture_default_str();
+  app.add_option("--jobs", jobs)->check(positive)->capture_default_str();
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  const Json document{{"schema_version", 1},
+                      {"bench", "simulation"},
+                      {"tasks", 50},
+                      {"jobs", jobs},
+                      {"rows", measure(rounds, jobs)}};
+  std::puts(document.dump().c_str());
   return 0;
 }
 
@@ -106,5 +111,5 @@ int run(const std::vector<std::string>& arguments) {
 }  // namespace takt::bench
 
 int main(int argc, char** argv) {
-  return takt::bench::run({argv + 1, argv + argc});
+  return takt::bench::run(argc, argv);
 }

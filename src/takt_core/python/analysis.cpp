@@ -9,15 +9,14 @@
 #include <nanobind/stl/vector.h>
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "columns.hpp"
 #include "takt/analysis/analyse.hpp"
 #include "takt/analysis/batch.hpp"
 #include "takt/application/parse.hpp"
-#include "takt/sched/error.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -171,21 +170,14 @@ nb::object overheads_of(const application::Overheads& overheads) {
   return result;
 }
 
-// What is wrong with an application is wrong with a value here.
 template <class Function>
-auto refusing(const Function& function) {
-  try {
-    const nb::gil_scoped_release release;
-    return function();
-  } catch (const sched::ScheduleError& error) {
-    throw nb::value_error(error.what());
-  } catch (const application::ParseError& error) {
-    throw nb::value_error(error.what());
-  }
+auto without_lock(const Function& function) {
+  const nb::gil_scoped_release release;
+  return function();
 }
 
 nb::dict analyse_document(std::string_view json, bool sensitivity, bool proposals) {
-  const Report report = refusing([&] {
+  const Report report = without_lock([&] {
     return analyse(application::parse(json), {.sensitivity = sensitivity, .proposals = proposals});
   });
   nb::dict result;
@@ -202,7 +194,7 @@ nb::dict analyse_document(std::string_view json, bool sensitivity, bool proposal
 }
 
 std::vector<bool> analyse_many(const std::vector<std::string>& documents) {
-  return refusing([&] {
+  return without_lock([&] {
     std::vector<bool> accepted;
     accepted.reserve(documents.size());
     for (const std::string& document : documents) {
@@ -221,22 +213,14 @@ nb::object analyse_columns(const std::string& policy, const Column<std::int64_t>
   const auto span = [](const Column<std::int64_t>& column) {
     return std::span{column.data(), column.size()};
   };
-  auto answers = refusing([&] {
+  return column(without_lock([&] {
     return analyse_sets({.policy = policy,
                          .first = span(first),
                          .period = span(period),
                          .deadline = span(deadline),
                          .wcet = span(wcet),
                          .priority = span(priority)});
-  });
-  auto owned = std::make_unique<std::vector<std::uint8_t>>(std::move(answers));
-  const nb::capsule owner(owned.get(), [](void* data) noexcept {
-    const std::unique_ptr<std::vector<std::uint8_t>> last{
-        static_cast<std::vector<std::uint8_t>*>(data)};
-  });
-  const std::vector<std::uint8_t>& held = *owned.release();  // the capsule's from here
-  return nb::cast(
-      nb::ndarray<nb::numpy, const std::uint8_t, nb::ndim<1>>(held.data(), {held.size()}, owner));
+  }));
 }
 
 }  // namespace
@@ -244,7 +228,7 @@ nb::object analyse_columns(const std::string& policy, const Column<std::int64_t>
 void bind(nb::module_& module) {
   module.def("analyse", &analyse_document, "json"_a, "sensitivity"_a = true, "proposals"_a = true,
              "The document of `takt analyse --json` for an application in its flat form.\n"
-             "Raises ValueError for a text that is not this form, and for an application that an\n"
+             "Raises Error for a text that is not this form, and for an application that an\n"
              "executor refuses.");
   module.def("analyse_many", &analyse_many, "documents"_a,
              "For each application in its flat form, whether every deadline is guaranteed in\n"

@@ -13,12 +13,10 @@
 #include <exception>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "takt/application/parse.hpp"
-#include "takt/sched/error.hpp"
 #include "takt/sim/simulation.hpp"
 
 namespace nb = nanobind;
@@ -155,20 +153,10 @@ struct Looking {
   }
 };
 
-// The interpreter lock is released meanwhile. What an executor would refuse is a ValueError.
 template <typename Body>
 auto without_lock(const Body& body) {
-  try {
-    const nb::gil_scoped_release release;
-    return body();
-  } catch (const std::system_error& error) {
-    PyErr_SetObject(PyExc_OSError, nb::make_tuple(error.code().value(), error.what()).ptr());
-    throw nb::python_error();
-  } catch (const application::ParseError& error) {
-    throw nb::value_error(error.what());
-  } catch (const sched::ScheduleError& error) {
-    throw nb::value_error(error.what());
-  }
+  const nb::gil_scoped_release release;
+  return body();
 }
 
 nb::dict run(const std::string& json, std::int64_t duration_ns, std::uint64_t seed,
@@ -231,7 +219,7 @@ void bind(nb::module_& module) {
              "Plays an application (its flat JSON) in virtual time and returns the document of\n"
              "`takt simulate --json`. duration_ns 0: two hyperperiods and the largest offset, at\n"
              "most 60 s. progress(share) is called now and then; False ends the simulation there.\n"
-             "Raises ValueError for what an executor would refuse, OSError for the trace.");
+             "Raises Error for what an executor would refuse, OSError for the trace.");
   module.def("simulate_many", &run_many, "documents"_a, "duration_ns"_a = 0, "seed"_a = 1,
              "execution"_a = "worst", "percentiles"_a = false,
              "The same for many applications, one after the other, without the interpreter lock.\n"

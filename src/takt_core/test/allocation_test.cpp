@@ -15,7 +15,6 @@
 #include "takt/sched/compiled.hpp"
 #include "takt/sched/ready_queue.hpp"
 #include "takt/sim/simulation.hpp"
-#include "takt/stats/extremes.hpp"
 #include "takt/stats/histogram.hpp"
 
 namespace {
@@ -75,17 +74,6 @@ TEST(Allocation, none_while_recording_into_a_histogram) {
             }),
             0);
   EXPECT_GT(histogram.count(), 100U);
-}
-
-TEST(Allocation, none_while_recording_extremes) {
-  stats::Extremes extremes;
-  EXPECT_EQ(allocations_of([&] {
-              for (std::uint64_t index = 0; index < 1'000; ++index) {
-                extremes.record(index, std::chrono::nanoseconds{index * 7919 % 1'000});
-              }
-            }),
-            0);
-  EXPECT_EQ(extremes.highest().front().value, 999ns);
 }
 
 TEST(Allocation, none_while_threads_hand_over_an_event) {

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "allocation_count.hpp"
@@ -16,7 +17,6 @@
 #include "takt/os/thread.hpp"
 #include "takt/os/usage.hpp"
 #include "takt/probe/failure.hpp"
-#include "takt/probe/json.hpp"
 #include "takt/probe/sample_file.hpp"
 
 namespace {
@@ -75,19 +75,13 @@ void measure(std::size_t batches, std::size_t per_batch) {
   const auto quantile = [&](double q) {
     return costs[static_cast<std::size_t>(q * static_cast<double>(costs.size() - 1))];
   };
-  JsonWriter json;
-  json.open_object()
-      .field("records", file.count())
-      .field("batches", batches)
-      .field("min_ns", costs.front())
-      .field("median_ns", quantile(0.5))
-      .field("p99_ns", quantile(0.99))
-      .field("max_ns", costs.back())
-      .field("allocations", allocated)
-      .field("minor_faults", usage.minor_faults)
-      .field("major_faults", usage.major_faults)
-      .close_object();
-  std::printf("%s\n", json.text().c_str());
+  const nlohmann::ordered_json document{
+      {"records", file.count()},           {"batches", batches},
+      {"min_ns", costs.front()},           {"median_ns", quantile(0.5)},
+      {"p99_ns", quantile(0.99)},          {"max_ns", costs.back()},
+      {"allocations", allocated},          {"minor_faults", usage.minor_faults},
+      {"major_faults", usage.major_faults}};
+  std::puts(document.dump().c_str());
 }
 
 }  // namespace

@@ -8,7 +8,6 @@
 
 #include "option_rules.hpp"
 #include "takt/probe/failure.hpp"
-#include "takt/probe/json.hpp"
 
 namespace takt::probe {
 namespace {
@@ -188,34 +187,6 @@ std::optional<Options> parse(int argc, const char* const* argv, std::string_view
   options.depth = static_cast<std::size_t>(depth);
   check_together(options, stack, capabilities);
   return options;
-}
-
-std::string describe(std::string_view stack, const std::vector<Capability>& capabilities) {
-  JsonWriter json;
-  json.open_object().field("stack", stack).key("capabilities").open_array();
-  const auto optional_field = [&](std::string_view key, std::optional<std::size_t> bytes) {
-    json.key(key);
-    bytes ? json.value(*bytes) : json.null();
-  };
-  for (const Capability& capability : capabilities) {
-    json.open_object()
-        .field("kind", name_of(capability.kind))
-        .field("transport", capability.transport)
-        .key("roles")
-        .open_array();
-    for (const Role role : capability.roles) {
-      json.value(name_of(role));
-    }
-    json.close_array();
-    optional_field("fixed_payload_bytes", capability.fixed_payload_bytes);
-    optional_field("max_payload_bytes", capability.max_payload_bytes);
-    json.key("waits").open_array();
-    for (const Wait wait : capability.waits) {
-      json.value(name_of(wait));
-    }
-    json.close_array().field("reports", capability.reports).close_object();
-  }
-  return json.close_array().close_object().text();
 }
 
 }  // namespace takt::probe

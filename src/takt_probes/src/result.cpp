@@ -6,51 +6,9 @@
 #include <system_error>
 
 #include "takt/probe/failure.hpp"
-#include "takt/probe/json.hpp"
 
 namespace takt::probe {
 namespace {
-
-void write_shortfall(JsonWriter& json, const os::Shortfall& shortfall) {
-  json.open_object()
-      .field("what", shortfall.what)
-      .field("why", shortfall.why)
-      .field("fix", shortfall.fix)
-      .close_object();
-}
-
-void write_scheduling(JsonWriter& json, os::SchedulingPolicy policy, int priority,
-                      const std::vector<int>& cpus) {
-  json.field("policy", to_string(policy)).field("priority", priority).key("cpu").open_array();
-  for (const int cpu : cpus) {
-    json.value(cpu);
-  }
-  json.close_array();
-}
-
-void write_obtained(JsonWriter& json, const Result& result) {
-  const Obtained& obtained = result.outcome.obtained;
-  const os::ResourceUsage& usage = result.outcome.usage;
-  json.open_object();
-  write_scheduling(json, obtained.thread.policy, obtained.thread.priority, obtained.thread.cpus);
-  json.field("memory_locked", result.memory_locked)
-      .field("no_deep_idle", result.no_deep_idle)
-      .field("timer_slack_ns", obtained.timer_slack.count())
-      .field("rr_interval_ns", obtained.rr_interval.count())
-      .field("minor_faults", usage.minor_faults)
-      .field("major_faults", usage.major_faults)
-      .field("voluntary_switches", usage.voluntary_switches)
-      .field("involuntary_switches", usage.involuntary_switches)
-      .field("cpu_time_ns", usage.cpu_time.count())
-      .key("threads")
-      .open_array();
-  for (const os::ThreadStatus& thread : obtained.threads) {
-    json.open_object().field("tid", thread.tid).field("name", thread.name);
-    write_scheduling(json, thread.policy, thread.priority, thread.cpus);
-    json.close_object();
-  }
-  json.close_array().close_object();
-}
 
 [[noreturn]] void fail(const std::filesystem::path& path, int error) {
   throw Failure{{.what = "the result document " + path.string() + " could not be written",
@@ -59,48 +17,6 @@ void write_obtained(JsonWriter& json, const Result& result) {
 }
 
 }  // namespace
-
-std::string to_json(const Options& options, const Result& result) {
-  const Outcome& outcome = result.outcome;
-  JsonWriter json;
-  json.open_object()
-      .field("schema_version", 1)
-      .field("stack", result.stack)
-      .field("kind", name_of(options.kind))
-      .field("role", name_of(options.role))
-      .field("transport", options.transport)
-      .field("status", result.status)
-      .key("error");
-  if (result.error) {
-    write_shortfall(json, *result.error);
-  } else {
-    json.null();
-  }
-  json.field("sent", outcome.sent)
-      .field("received", outcome.received)
-      .field("lost", outcome.lost)
-      .field("duplicated", outcome.duplicated)
-      .field("out_of_order", outcome.out_of_order)
-      .field("late", outcome.late)
-      .field("overruns", outcome.overruns)
-      .field("dropped", result.dropped)
-      .field("started_ns", outcome.started.time_since_epoch().count())
-      .field("ended_ns", outcome.ended.time_since_epoch().count())
-      .key("asked")
-      .open_object();
-  write_scheduling(json, options.policy, options.priority, options.cpus);
-  json.close_object().key("obtained");
-  write_obtained(json, result);
-  json.key("notes").open_array();
-  for (const os::Shortfall& note : result.notes) {
-    write_shortfall(json, note);
-  }
-  json.close_array().key("versions").open_object();
-  for (const auto& [name, version] : result.versions) {
-    json.field(name, version);
-  }
-  return json.close_object().close_object().text();
-}
 
 void write_document(const std::filesystem::path& path, const std::string& text) {
   const auto written = [&text](std::FILE* file) {

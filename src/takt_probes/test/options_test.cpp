@@ -153,15 +153,5 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{{"pingpong", "--transport", "far", "--role", "pong", "--samples", "s"},
               "--samples"}));
 
-TEST(Options, capabilities_are_one_json_object) {
-  EXPECT_EQ(describe("x", {capabilities[0], capabilities[3]}),
-            R"({"stack": "x", "capabilities": [{"kind": "wakeup", "transport": "nanosleep", )"
-            R"("roles": ["both"], "fixed_payload_bytes": null, "max_payload_bytes": 0, )"
-            R"("waits": ["idle"], "reports": false}, )"
-            R"({"kind": "pingpong", "transport": "fixed", "roles": ["pong", "ping"], )"
-            R"("fixed_payload_bytes": 64, "max_payload_bytes": null, "waits": ["idle"], )"
-            R"("reports": false}]})");
-}
-
 }  // namespace
 }  // namespace takt::probe

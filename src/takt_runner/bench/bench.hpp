@@ -8,13 +8,14 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <string>
-#include <string_view>
 #include <takt/os/shortfall.hpp>
 #include <vector>
 
 namespace takt::bench {
 
+using Json = nlohmann::ordered_json;
 using std::chrono::nanoseconds;
 using namespace std::chrono_literals;
 
@@ -45,7 +46,7 @@ void messages(const Settings& settings);
 
 // For all modes: the document's begin, and what real-time settings were not obtained so far.
 void note_shortfalls(const os::Shortfalls& shortfalls);
-void print_document(const Settings& settings, const std::string& figures);
+void print_document(const Settings& settings, const Json& figures);
 
 // Binds the calling thread, and all that it starts, to the core.
 void stay_on(int cpu);

@@ -62,13 +62,12 @@ void dispatch(const Settings& settings) {
   const double expected = static_cast<double>(settings.callbacks) *
                           static_cast<double>(elapsed.count()) /
                           static_cast<double>(period.count());
-  print_document(
-      settings,
-      "\"callbacks\": " + std::to_string(callbacks) + ", \"cpu_us_per_callback\": " +
-          std::to_string(static_cast<double>(used.cpu_time.count()) / 1000 /
-                         static_cast<double>(callbacks == 0 ? 1 : callbacks)) +
-          ", \"executed_share\": " + std::to_string(static_cast<double>(callbacks) / expected) +
-          ", \"switches\": " + std::to_string(used.voluntary_switches + used.involuntary_switches));
+  const auto cpu_us = static_cast<double>(used.cpu_time.count()) / 1000;
+  print_document(settings, {{"callbacks", callbacks},
+                            {"cpu_us_per_callback",
+                             cpu_us / static_cast<double>(callbacks == 0 ? 1 : callbacks)},
+                            {"executed_share", static_cast<double>(callbacks) / expected},
+                            {"switches", used.voluntary_switches + used.involuntary_switches}});
 }
 
 }  // namespace takt::bench

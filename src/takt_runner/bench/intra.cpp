@@ -30,18 +30,17 @@ class Latencies {
     if (values_.size() < values_.capacity()) values_.push_back(value.count());
   }
   // "p50_us": …; the very first ones, while everything is new, are left out.
-  [[nodiscard]] std::string figures(const std::string& prefix = "") {
+  [[nodiscard]] Json figures(const std::string& prefix = "") {
     constexpr std::size_t fresh = 20;
     std::vector<std::int64_t> warm{
         values_.begin() + static_cast<std::ptrdiff_t>(std::min(fresh, values_.size())),
         values_.end()};
     std::ranges::sort(warm);
-    const auto us = [&](const char* name, double p) {
-      return "\"" + prefix + name +
-             "\": " + std::to_string(static_cast<double>(quantile(warm, p)) / 1000);
-    };
-    return "\"" + prefix + "samples\": " + std::to_string(warm.size()) + ", " + us("p50_us", 0.5) +
-           ", " + us("p99_us", 0.99) + ", " + us("max_us", 1);
+    const auto us = [&](double p) { return static_cast<double>(quantile(warm, p)) / 1000; };
+    return {{prefix + "samples", warm.size()},
+            {prefix + "p50_us", us(0.5)},
+            {prefix + "p99_us", us(0.99)},
+            {prefix + "max_us", us(1)}};
   }
 
  private:
@@ -90,7 +89,9 @@ void intra(const Settings& settings) {
   executor.start();
   os::sleep_until(os::now() + settings.duration);
   executor.stop();
-  print_document(settings, all.figures() + ", " + first.figures("first_"));
+  Json figures = all.figures();
+  figures.update(first.figures("first_"));
+  print_document(settings, figures);
 }
 
 void handover(const Settings& settings) {

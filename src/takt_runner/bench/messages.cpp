@@ -23,10 +23,10 @@ class Costs {
   void add(nanoseconds value) {
     if (values_.size() < values_.capacity()) values_.push_back(value.count());
   }
-  [[nodiscard]] std::string figures(const std::string& name) {
+  [[nodiscard]] Json figures(const std::string& name) {
     std::ranges::sort(values_);
-    return "\"" + name + "_p50_ns\": " + std::to_string(quantile(values_, 0.5)) + ", \"" + name +
-           "_p99_ns\": " + std::to_string(quantile(values_, 0.99));
+    return {{name + "_p50_ns", quantile(values_, 0.5)},
+            {name + "_p99_ns", quantile(values_, 0.99)}};
   }
 
  private:
@@ -70,7 +70,9 @@ void messages(const Settings& settings) {
   executor.start();
   os::sleep_until(os::now() + settings.duration);
   executor.stop();
-  print_document(settings, publishing.figures("publish") + ", " + delivering.figures("deliver"));
+  Json figures = publishing.figures("publish");
+  figures.update(delivering.figures("deliver"));
+  print_document(settings, figures);
 }
 
 }  // namespace takt::bench

@@ -75,7 +75,7 @@ void compute_for(nanoseconds time) noexcept {
   }
 }
 
-std::string figures(const std::vector<std::int64_t>& ascending) {
+Json figures(const std::vector<std::int64_t>& ascending) {
   const double count = static_cast<double>(std::max<std::size_t>(ascending.size(), 1));
   const double mean =
       static_cast<double>(std::accumulate(ascending.begin(), ascending.end(), std::int64_t{0})) /
@@ -84,12 +84,11 @@ std::string figures(const std::vector<std::int64_t>& ascending) {
   for (const std::int64_t value : ascending) {
     squares += std::pow(static_cast<double>(value) - mean, 2);
   }
-  const auto us = [](double ns) { return std::to_string(ns / 1000); };
-  const auto at = [&](double p) { return us(static_cast<double>(quantile(ascending, p))); };
-  return "\"samples\": " + std::to_string(ascending.size()) + ", \"min_us\": " + at(0) +
-         ", \"q1_us\": " + at(0.25) + ", \"median_us\": " + at(0.5) + ", \"q3_us\": " + at(0.75) +
-         ", \"max_us\": " + at(1) + ", \"mean_us\": " + us(mean) +
-         ", \"sd_us\": " + us(std::sqrt(squares / count));
+  const auto at_us = [&](double p) { return static_cast<double>(quantile(ascending, p)) / 1000; };
+  return {{"samples", ascending.size()}, {"min_us", at_us(0)},
+          {"q1_us", at_us(0.25)},        {"median_us", at_us(0.5)},
+          {"q3_us", at_us(0.75)},        {"max_us", at_us(1)},
+          {"mean_us", mean / 1000},      {"sd_us", std::sqrt(squares / count) / 1000}};
 }
 
 }  // namespace

@@ -9,58 +9,43 @@
 #include <chrono>
 #include <cstdio>
 #include <diagnostic_msgs/msg/diagnostic_array.hpp>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <takt/os/event.hpp>
 #include <takt/os/stop.hpp>
 #include <takt/rcl/node.hpp>
+#include <utility>
 
 namespace {
 
+using Json = nlohmann::ordered_json;
 using diagnostic_msgs::msg::DiagnosticArray;
 using namespace std::chrono_literals;
 
-std::string in_quotes(std::string_view text) {
-  std::string result{'"'};
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      result.append({'\\', c});
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      char escape[8];
-      std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned>(c));
-      result += escape;
-    } else {
-      result += c;
-    }
-  }
-  result += '"';
-  return result;
+// Text that is no UTF-8 would be no JSON: what is wrong in it is replaced.
+std::string text_of(const Json& document) {
+  return document.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-std::string line(const DiagnosticArray& array) {
-  const auto& stamp = array.header.stamp;
-  std::string text =
-      "{\"stamp_ns\": " + std::to_string(stamp.sec * 1'000'000'000LL + stamp.nanosec) +
-      ", \"status\": [";
+Json document(const DiagnosticArray& array) {
+  Json all = Json::array();
   for (const auto& status : array.status) {
-    text += text.back() == '[' ? "" : ", ";
-    text += "{\"level\": " + std::to_string(static_cast<int>(status.level)) +
-            ", \"name\": " + in_quotes(status.name) +
-            ", \"message\": " + in_quotes(status.message) +
-            ", \"hardware_id\": " + in_quotes(status.hardware_id) + ", \"values\": [";
-    for (const auto& pair : status.values) {
-      text += text.back() == '[' ? "" : ", ";
-      text += "[" + in_quotes(pair.key) + ", " + in_quotes(pair.value) + "]";
-    }
-    text += "]}";
+    Json values = Json::array();
+    for (const auto& pair : status.values) values.push_back(Json::array({pair.key, pair.value}));
+    all.push_back({{"level", static_cast<int>(status.level)},
+                   {"name", status.name},
+                   {"message", status.message},
+                   {"hardware_id", status.hardware_id},
+                   {"values", std::move(values)}});
   }
-  return text + "]}";
+  const auto& stamp = array.header.stamp;
+  return {{"stamp_ns", stamp.sec * 1'000'000'000LL + stamp.nanosec}, {"status", std::move(all)}};
 }
 
 // False when nobody reads any more.
-bool print(const std::string& text) {
-  return std::puts(text.c_str()) >= 0 && std::fflush(stdout) == 0;
+bool print(const Json& document) {
+  return std::puts(text_of(document).c_str()) >= 0 && std::fflush(stdout) == 0;
 }
 
 }  // namespace
@@ -83,10 +68,10 @@ int main(int argc, char** argv) try {
   while (read && !stop.requested()) {
     if (const std::size_t now = in->get_publisher_count(); publishers != now) {
       publishers = now;
-      read = print("{\"publishers\": " + std::to_string(now) + "}");
+      read = print({{"publishers", now}});
     }
     while (read && in->take(message, info)) {
-      read = print(line(message));
+      read = print(document(message));
     }
     if (read) static_cast<void>(wake.wait_until(takt::os::now() + 200ms));
   }

@@ -19,7 +19,7 @@ FIGURE = "cpu_us_per_callback"
 
 
 @dataclass(frozen=True)
-class Cell:
+class Case:
     """One application and the executor that runs it."""
 
     callbacks: int
@@ -30,7 +30,7 @@ class Cell:
     executor: str = "takt"
 
     @property
-    def baseline(self) -> Cell:
+    def baseline(self) -> Case:
         """The same application under baseline0, which has neither priorities nor pointers."""
         return replace(self, executor="baseline0", priorities=1, by_pointer=False)
 
@@ -43,15 +43,15 @@ class Cell:
         return ", ".join([*words, "spread" if self.spread else "aligned"])
 
 
-def cells() -> Iterator[Cell]:
+def cases() -> Iterator[Case]:
     """What is compared."""
-    yield Cell(1)
+    yield Case(1)
     for callbacks in CALLBACKS[1:]:
         for spread in (False, True):
             for priorities in (1, 10):
-                yield Cell(callbacks, False, priorities, spread)
-                yield Cell(callbacks, True, priorities, spread)
-                yield Cell(callbacks, True, priorities, spread, by_pointer=True)
+                yield Case(callbacks, False, priorities, spread)
+                yield Case(callbacks, True, priorities, spread)
+                yield Case(callbacks, True, priorities, spread, by_pointer=True)
 
 
 def dispatch(rounds: int, cpu: int, progress: Callable[[str], None]) -> Bench:
@@ -59,13 +59,13 @@ def dispatch(rounds: int, cpu: int, progress: Callable[[str], None]) -> Bench:
 
     The latter by pointer: through the middleware both spend nearly all of their time in it.
     """
-    compared = list(cells())
-    every = list(dict.fromkeys([*compared, *(cell.baseline for cell in compared)]))
+    compared = list(cases())
+    every = list(dict.fromkeys([*compared, *(case.baseline for case in compared)]))
     measured = interleaved(
-        {str(cell): partial(_measure, cell, cpu) for cell in every}, rounds, 1, progress
+        {str(case): partial(_measure, case, cpu) for case in every}, rounds, 1, progress
     )
-    bars = [_against_baseline(cell, measured) for cell in compared]
-    many, fewer = (measured[str(Cell(callbacks))] for callbacks in (CALLBACKS[-1], CALLBACKS[-2]))
+    bars = [_against_baseline(case, measured) for case in compared]
+    many, fewer = (measured[str(Case(callbacks))] for callbacks in (CALLBACKS[-1], CALLBACKS[-2]))
     bars.append(
         Bar(
             name=f"pure dispatch of {CALLBACKS[-1]} aligned timers against {CALLBACKS[-2]}",
@@ -84,27 +84,27 @@ def dispatch(rounds: int, cpu: int, progress: Callable[[str], None]) -> Bench:
     return Bench(bench="dispatch", rounds=rounds, bars=bars, tables=tables, notes=notes)
 
 
-def _measure(cell: Cell, cpu: int) -> dict[str, float]:
+def _measure(case: Case, cpu: int) -> dict[str, float]:
     answer = programs.figures(
         "bench_rcl_executor",
         "dispatch",
-        executor=cell.executor,
-        callbacks=cell.callbacks,
-        subscriptions=cell.subscriptions,
-        priorities=cell.priorities,
-        spread=cell.spread,
-        by_pointer=cell.by_pointer,
+        executor=case.executor,
+        callbacks=case.callbacks,
+        subscriptions=case.subscriptions,
+        priorities=case.priorities,
+        spread=case.spread,
+        by_pointer=case.by_pointer,
         duration_ms=DURATION_MS,
         cpu=cpu,
     )
     return {name: float(answer[name]) for name in (FIGURE, "executed_share")}
 
 
-def _against_baseline(cell: Cell, measured: dict[str, list[dict[str, float]]]) -> Bar:
-    takt, baseline = measured[str(cell)], measured[str(cell.baseline)]
-    strict = cell.by_pointer and cell.callbacks == CALLBACKS[-1]
+def _against_baseline(case: Case, measured: dict[str, list[dict[str, float]]]) -> Bar:
+    takt, baseline = measured[str(case)], measured[str(case.baseline)]
+    strict = case.by_pointer and case.callbacks == CALLBACKS[-1]
     return Bar(
-        name=f"CPU for each callback, {cell}, against baseline0".replace("takt, ", ""),
+        name=f"CPU for each callback, {case}, against baseline0".replace("takt, ", ""),
         value=median_ratio(takt, baseline, FIGURE),
         limit=WITH_SUBSCRIPTIONS if strict else NEVER_ABOVE,
         unit="ratio",

@@ -41,6 +41,7 @@ class Table(BaseModel):
     unit: str
     published: dict[str, dict[str, float]]
     measured: dict[str, dict[str, float]]
+    rounds: dict[str, list[dict[str, float]]] = {}  # behind each row that was measured
 
 
 class Bench(BaseModel):

@@ -10,7 +10,7 @@ import typer
 
 if TYPE_CHECKING:
     from takt.schedule.campaign.folder import Folder
-    from takt.schedule.campaign.model import Campaign, Counts, Execution
+    from takt.schedule.campaign.model import Campaign, Execution, Totals
     from takt.schedule.campaign.violations import Kept
 
 
@@ -145,20 +145,20 @@ def _evaluate(folder: Folder, asked: Campaign, scheduler: str | None, workers: i
 
     if not {"analyse", "simulate"} & set(asked.do):
         return
-    cells = list(asked.cells())
-    remaining = folder.remaining(cells)
+    batches = list(asked.batches())
+    remaining = folder.remaining(batches)
     if not remaining:
         return
-    total = sum(cell.size for cell in cells)
-    left = sum(cell.size for cell in remaining)
+    total = sum(batch.size for batch in batches)
+    left = sum(batch.size for batch in remaining)
     with _bars() as bars, cluster.cluster(scheduler, workers) as client:
         bar = bars.add_task(f"{total} sets", total=total, completed=total - left)
 
-        def keep(cell: Any, table: Any, error: str | None) -> None:
-            folder.keep(cell, table, error)
+        def keep(batch: Any, table: Any, error: str | None) -> None:
+            folder.keep(batch, table, error)
             if error is not None:
-                bars.console.print(f"failed {cell.name}: {error}", style="red", markup=False)
-            bars.update(bar, advance=cell.size)
+                bars.console.print(f"failed {batch.name}: {error}", style="red", markup=False)
+            bars.update(bar, advance=batch.size)
 
         cluster.evaluate(client, asked, remaining, keep)
 
@@ -203,7 +203,7 @@ def _bars() -> Any:
     return Progress(*columns, console=stderr(), transient=True, refresh_per_second=2)
 
 
-def _show(counts: Counts, kept: list[Kept], folder: Folder) -> None:
+def _show(counts: Totals, kept: list[Kept], folder: Folder) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 

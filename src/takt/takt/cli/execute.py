@@ -49,7 +49,7 @@ def execute(
 
     Exit code: 0 executed, 1 stopped or failed, 2 wrong use.
 
-    Example: takt execute docking.app.yaml --approach baseline1 --duration 10s
+    Example: takt execute examples/docking.app.yaml --approach baseline1 --duration 10s
     """
     from takt.cli.output import print_json, stderr
     from takt.errors import TaktError

@@ -32,6 +32,8 @@ def explain(
     that preempted or blocked it; the kernel's late wake-up; CPU time that the hypervisor stole.
     Bounds are those of takt analyse; what a bound does not know of says why it was exceeded.
 
+    Exit code: 0 explained, whatever was missed, 2 wrong use, or a file that is no trace.
+
     Example: takt explain docking.takttrace --html late.html
     """
     from takt.cli.output import print_json, stderr, stdout

@@ -44,6 +44,8 @@ def generate(
 
     Each is read by analyse, simulate and execute. manifest.json says which parameters gave which.
 
+    Exit code: 0 generated, 2 wrong use, or parameters that do not go together.
+
     Example: takt generate examples/parameters.json --repeat 10 --seed 1
     """
     import secrets

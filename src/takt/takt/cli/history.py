@@ -37,6 +37,8 @@ def history(
     A run is added once, and stays when its folder is deleted. Beside the store lies history.html
     with the long-term pictures.
 
+    Exit code: 0 done, 1 the store could not be written, 2 wrong use.
+
     Example: takt history --key timer-oneshot --deadline 400us
     """
     from takt.cli.output import print_json, stderr, stdout

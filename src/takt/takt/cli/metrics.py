@@ -23,6 +23,8 @@ def metrics(
     The definitions are those of the thesis behind Takt (docs/reference/metrics.md); they mean the
     same for the executor, for the baselines and for a simulation.
 
+    Exit code: 0 measured, whatever was missed, 2 wrong use, or a file that is no trace.
+
     Example: takt metrics docking.takt.takttrace docking.baseline1.takttrace
     """
     from takt.cli.output import print_json, stderr, stdout

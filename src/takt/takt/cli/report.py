@@ -10,13 +10,15 @@ import typer
 
 
 def report(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of a run.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Of a run, or of a reproduction.")],
     out: Annotated[
         Path | None, typer.Option(help="The file to write.", show_default="DIR/report.html")
     ] = None,
     open_: Annotated[bool, typer.Option("--open", help="Show it in the browser.")] = False,
 ) -> None:
-    """Write the HTML report of a run: one file, to be read anywhere, without a network.
+    """Write the HTML report of a run or a reproduction: one file that needs no network.
+
+    Exit code: 0 written, 1 it could not be written, 2 there is no run.
 
     Example: takt report results/check-20260302T093000Z --open
     """
@@ -25,11 +27,14 @@ def report(
     from takt.errors import TaktError
     from takt.measure.report.html import write_report
     from takt.measure.results import store
+    from takt.reproduce import page
 
-    run = store.read(folder)
     place = folder.parent if folder.is_file() else folder
     try:
-        file = write_report(place, run, out)
+        if (place / page.DOCUMENT).is_file():
+            file = page.write_page(place, page.read(place), out)
+        else:
+            file = write_report(place, store.read(folder), out)
     except OSError as error:
         if is_full(error):
             raise

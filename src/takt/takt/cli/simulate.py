@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from takt.schedule.simulation.model import SimulationResult
 
 
-class Execution(str, Enum):
+class ExecutionTimes(str, Enum):
     """How long jobs compute."""
 
     worst = "worst"
@@ -34,9 +34,9 @@ def simulate(
         ),
     ] = None,
     execution: Annotated[
-        Execution,
+        ExecutionTimes,
         typer.Option(help="worst: every job takes its worst case; drawn: from its distribution."),
-    ] = Execution.worst,
+    ] = ExecutionTimes.worst,
     seed: Annotated[int, typer.Option(min=0, help="Of all that is drawn.")] = 1,
     trace: Annotated[
         File, typer.Option(metavar="FILE", help="Write a trace, which takt trace reads.")

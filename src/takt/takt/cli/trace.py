@@ -18,7 +18,9 @@ def trace(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="What Options::trace named.")],
     perfetto: Annotated[
         Path | None,
-        typer.Option(metavar="OUT", help="Write a file that ui.perfetto.dev opens (.json[.gz])."),
+        typer.Option(
+            metavar="OUT", help="Write a file that ui.perfetto.dev opens (.pftrace[.gz])."
+        ),
     ] = None,
     parquet: Annotated[
         Path | None,
@@ -33,7 +35,9 @@ def trace(
     A response runs from the intended release to the end of the job. The trace of a process that was
     killed, or that still runs, is read as far as it goes.
 
-    Example: takt trace docking.takttrace --perfetto docking.json
+    Exit code: 0 told, whatever was missed, 2 wrong use, or a file that is no trace.
+
+    Example: takt trace docking.takttrace --perfetto docking.pftrace
     """
     from takt.cli.output import print_json, stderr, stdout
     from takt.schedule.trace import file as files
@@ -59,10 +63,10 @@ def _replay(trace: Trace, perfetto: Path | None, parquet: Path | None) -> TraceS
     from takt.cli.output import stderr
     from takt.documents.writing import failure, replacing
     from takt.errors import Failure
+    from takt.schedule.trace.file import Sink, replay
     from takt.schedule.trace.parquet import ParquetExport
     from takt.schedule.trace.perfetto import PerfettoExport
     from takt.schedule.trace.summary import Summing
-    from takt.schedule.trace.timeline import Sink, replay
 
     summing = Summing(trace)
     sinks: list[Sink] = [summing]
@@ -86,13 +90,13 @@ def _replay(trace: Trace, perfetto: Path | None, parquet: Path | None) -> TraceS
                 written += map(str, files)
             bar = open_files.enter_context(Progress(console=stderr(), transient=True))
             job = bar.add_task("reading", total=trace.events)
-            not_nested = replay(trace, sinks, lambda done: bar.update(job, completed=done))
+            replayed = replay(trace, sinks, lambda done: bar.update(job, completed=done))
     except OSError as error:
         told = failure(error)
         raise Failure(
             f"it cannot be written: {told.what}", where=told.where or where, remedy=told.remedy
         ) from None
-    return summing.result(not_nested).model_copy(update={"written": written})
+    return summing.result(replayed.not_nested).model_copy(update={"written": written})
 
 
 def _refuse_trace(path: Path) -> None:
@@ -103,5 +107,5 @@ def _refuse_trace(path: Path) -> None:
         raise TaktError(
             "this is a trace, it is not overwritten",
             where=str(path),
-            remedy="choose another name: --perfetto trace.json",
+            remedy="choose another name: --perfetto trace.pftrace",
         )

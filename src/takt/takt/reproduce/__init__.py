@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 
 from takt.errors import TaktError
+from takt.reproduce import page
 from takt.reproduce.model import Outcome, Request
 
 PAPERS = {
@@ -19,10 +20,15 @@ PAPERS = {
 
 
 def reproduce(paper: str, request: Request) -> Outcome:
-    """Reproduces a paper by its name; raises TaktError where there is no such paper."""
+    """Reproduces a paper by its name and keeps the outcome, as data and as a page, in its folder.
+
+    Raises TaktError where there is no such paper.
+    """
     if paper not in PAPERS:
         raise TaktError(
             f"there is no paper {paper!r}", where="PAPER", remedy=f"one of {', '.join(PAPERS)}"
         )
     outcome: Outcome = importlib.import_module(PAPERS[paper]).reproduce(request)
+    request.say("writing the page")
+    page.keep(outcome)
     return outcome

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -25,23 +25,31 @@ class Request:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a check found: whether the claim holds here, by which criterion, on which figures.
+    """What a check found: whether the statement holds here, by which criterion, on which figures.
 
-    ``holds`` is None where the data cannot tell.
+    ``holds`` is None where the data cannot tell; ``needs`` says then what it would take.
     """
 
     criterion: str
     holds: bool | None
     measured: Figures
+    intervals: dict[str, tuple[float, float]] = field(default_factory=dict)  # at 95 %
+    definitions: dict[str, str] = field(default_factory=dict)
+    differs: str = ""  # from what the paper measured, and why
+    needs: str = ""
 
 
 def answer(criterion: str, holds: bool | None, **measured: float | str | None) -> Answer:
     """Makes an answer; numbers keep six digits."""
-    rounded: Figures = {
+    return Answer(criterion, holds if holds is None else bool(holds), rounded(measured))
+
+
+def rounded(figures: Mapping[str, float | str | None]) -> Figures:
+    """Six digits of each number."""
+    return {
         name: float(f"{value:.6g}") if isinstance(value, float) else value
-        for name, value in measured.items()
+        for name, value in figures.items()
     }
-    return Answer(criterion, holds if holds is None else bool(holds), rounded)
 
 
 class _Model(BaseModel):
@@ -58,7 +66,11 @@ class Finding(_Model):
     published: Figures
     measured: Figures
     holds: bool | None  # None: undecided, the data cannot tell
-    criterion: str  # when it holds here
+    criterion: str  # when it holds here; over the measured figures and published_… ones
+    intervals: dict[str, tuple[float, float]] = {}  # at 95 %, of measured figures
+    definitions: dict[str, str] = {}  # of measured figures
+    differs: str = ""  # what is another thing than in the paper, and why
+    needs: str = ""  # undecided: what it would take
 
 
 class Row(_Model):

@@ -56,6 +56,10 @@ class Published(_Model):
             measured=answer.measured,
             holds=answer.holds,
             criterion=answer.criterion,
+            intervals=answer.intervals,
+            definitions=answer.definitions,
+            differs=answer.differs,
+            needs=answer.needs,
         )
 
 

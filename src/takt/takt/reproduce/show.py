@@ -9,6 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 
 from takt.reproduce.model import Figures, Finding, Outcome
+from takt.reproduce.page import PAGE
 
 _MARKS = {
     True: "[green]holds[/]    ",
@@ -24,7 +25,7 @@ def show(console: Console, outcome: Outcome) -> None:
         found = [one for one in outcome.findings if one.stack == stack]
         held = sum(one.holds is True for one in found)
         unknown = sum(one.holds is None for one in found)
-        words = f", {unknown} undecided (a larger --scale tells)" if unknown else ""
+        words = f", {unknown} undecided" if unknown else ""
         console.print(f"\n[bold]{stack}[/]: {held} of {len(found)} findings hold here{words}")
         for one in found:
             _show_finding(console, one)
@@ -35,17 +36,20 @@ def show(console: Console, outcome: Outcome) -> None:
     if outcome.figures:
         files = len(outcome.figures)
         console.print(f"{files} pictures of {len({one.figure for one in outcome.figures})} figures")
-    console.print(f"results: {outcome.results}", soft_wrap=True, markup=False)
+    place = f"results, {PAGE} among them: {outcome.results}"
+    console.print(place, soft_wrap=True, markup=False)
 
 
 def _show_finding(console: Console, one: Finding) -> None:
     console.print(f"{_MARKS[one.holds]} [bold]{one.id}[/] [dim]({one.at})[/]")
     console.print(Padding(f"{one.claim}.", (0, 0, 0, 10)))
-    lines = {"published": _words(one.published), "here": _words(one.measured)}
-    if "missing" in one.measured:
-        lines["here"] = str(one.measured["missing"])
-    else:
-        lines["holds if"] = one.criterion
+    lines = {
+        "published": _words(one.published),
+        "here": _with_intervals(one),
+        "holds if": one.criterion,
+        "differs": one.differs,
+        "undecided": one.needs,
+    }
     for name, text in lines.items():
         if text:
             console.print(Padding(f"[dim]{name}:[/] {text}", (0, 0, 0, 10)))
@@ -77,6 +81,19 @@ def _cells(figures: Figures, columns: list[str]) -> list[str]:
 def _words(figures: Figures) -> str:
     return ", ".join(
         f"{name} {_number(value)}" for name, value in figures.items() if value is not None
+    )
+
+
+def _with_intervals(one: Finding) -> str:
+    return ", ".join(
+        f"{name} {_number(value)}"
+        + (
+            f" [{_number(one.intervals[name][0])} to {_number(one.intervals[name][1])}]"
+            if name in one.intervals
+            else ""
+        )
+        for name, value in one.measured.items()
+        if value is not None
     )
 
 

@@ -1,33 +1,63 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tool computes in C++: statistics of timing samples, schedulability, simulation.
+"""What the tool computes in C++: bounds, histograms, schedulability, simulation, traces.
 
 Times are integer nanoseconds; those in documents say their unit.
 """
 
-from ._takt_core import (
-    Histogram,
-    OrderStatistics,
-    analyse,
-    analyse_many,
-    analyse_sets,
-    exceedance,
-    extremes,
-    hyperperiod,
-    order_statistics,
-    simulate,
-    simulate_many,
-)
+from typing import TYPE_CHECKING, Any
+
+from ._statistics import Histogram, exceedance
+
+if TYPE_CHECKING:
+    from ._applications import (
+        NO_DEADLINE,
+        NO_TASK,
+        NOT_TOLD,
+        Declared,
+        DeclaredCallback,
+        DeclaredChain,
+        Error,
+        EventType,
+        Replay,
+        Step,
+        Trace,
+        analyse,
+        analyse_many,
+        analyse_sets,
+        declared,
+        hyperperiod,
+        simulate,
+        simulate_many,
+    )
 
 __all__ = [
+    "NOT_TOLD",
+    "NO_DEADLINE",
+    "NO_TASK",
+    "Declared",
+    "DeclaredCallback",
+    "DeclaredChain",
+    "Error",
+    "EventType",
     "Histogram",
-    "OrderStatistics",
+    "Replay",
+    "Step",
+    "Trace",
     "analyse",
     "analyse_many",
     "analyse_sets",
+    "declared",
     "exceedance",
-    "extremes",
     "hyperperiod",
-    "order_statistics",
     "simulate",
     "simulate_many",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Loads the applications' part when it is asked for: a build to measure has none."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from . import _applications
+
+    return getattr(_applications, name)

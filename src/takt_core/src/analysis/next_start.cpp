@@ -118,4 +118,61 @@ std::span<const Start> NextStart::find(std::span<const Job> waiting, TimePoint e
   return starts_;
 }
 
+// A timer's job starts when nothing is certain to come before it: neither another one, nor a
+// message that is due at `free - waited + allowed`.
+void NextStart::keep_behind(const Job& other, const Waited& message, Start& start) const {
+  const Job& own = waiting_[start.task];
+  if (message.there) {
+    start.first = std::max(start.first, own.deadline + message.least - allowed(other));
+  } else if (!tasks_[other.task].writer &&
+             sched::runs_before(policy_.order(), policy_, other, own)) {
+    start.last = std::min(start.last, noticed(other) - nanoseconds{1});
+  }
+}
+
+// The same for a message.
+void NextStart::keep_message_behind(const Job& other, const Waited& message, const Waited& own,
+                                    Start& start) const {
+  const nanoseconds limit = allowed(waiting_[start.task]);
+  if (message.there) {
+    if (allowed(other) - message.least < limit - own.most) {
+      start.last = start.first - nanoseconds{1};
+    }
+  } else if (!tasks_[other.task].writer) {
+    start.last = std::min(
+        start.last, std::max(noticed(other) - nanoseconds{1}, other.deadline + own.most - limit));
+  }
+}
+
+std::span<const Start> NextStart::find(std::span<const Job> waiting,
+                                       std::span<const Waited> messages, TimePoint earliest,
+                                       TimePoint latest) {
+  starts_.clear();
+  waiting_ = waiting;
+  for (const Job& job : waiting) {
+    const Waited& own = messages[job.task];
+    if (tasks_[job.task].writer && !own.there) {
+      continue;
+    }
+    // Whoever is next starts at once.
+    Start start{.task = job.task,
+                .first = own.there ? earliest : std::max(earliest, job.release),
+                .last = latest};
+    for (const Job& other : waiting) {
+      if (other.task == job.task) {
+        continue;
+      }
+      if (own.there) {
+        keep_message_behind(other, messages[other.task], own, start);
+      } else {
+        keep_behind(other, messages[other.task], start);
+      }
+    }
+    if (start.first <= start.last) {
+      starts_.push_back(start);
+    }
+  }
+  return starts_;
+}
+
 }  // namespace takt::analysis

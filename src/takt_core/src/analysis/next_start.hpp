@@ -24,6 +24,13 @@ struct Start {
   TimePoint last;
 };
 
+// Of the first message for a task: how long it has waited when the core gets free.
+struct Waited {
+  bool there = false;
+  nanoseconds least{0};
+  nanoseconds most{0};
+};
+
 class NextStart {
  public:
   NextStart(const sched::Policy& policy, std::span<const PeriodicTask> tasks);
@@ -31,8 +38,18 @@ class NextStart {
   // When the core gets free at any time of [earliest, latest]; waiting[i] is the first job of
   // task i that has not started.
   std::span<const Start> find(std::span<const Job> waiting, TimePoint earliest, TimePoint latest);
+  // The same where messages wait (by task, and at least one), and deadlines count: theirs are not
+  // known to the moment.
+  std::span<const Start> find(std::span<const Job> waiting, std::span<const Waited> messages,
+                              TimePoint earliest, TimePoint latest);
 
  private:
+  [[nodiscard]] nanoseconds allowed(const Job& message) const noexcept {
+    return tasks_[message.task].first.deadline - tasks_[message.task].first.release;
+  }
+  void keep_behind(const Job& other, const Waited& message, Start& start) const;
+  void keep_message_behind(const Job& other, const Waited& message, const Waited& own,
+                           Start& start) const;
   [[nodiscard]] TimePoint noticed(const Job& job) const noexcept {
     return job.release + tasks_[job.task].lag;
   }
@@ -44,6 +61,7 @@ class NextStart {
 
   const sched::Policy& policy_;
   std::span<const PeriodicTask> tasks_;
+  std::span<const Job> waiting_;
   std::vector<const Job*> candidates_;  // released until some time, in the policy's order
   std::vector<Start> starts_;
   // The releases after every time of [from_, until_).

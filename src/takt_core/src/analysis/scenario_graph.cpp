@@ -25,7 +25,9 @@ bool ScenarioModel::is_foreseeable(const CoreLoads& core, std::size_t message) c
   const Load& own = core.loads[message];
   const auto& parameters =
       scenario_->parameters(static_cast<sched::TaskIndex>(streams_[stream].callback));
-  if (!scenario_->policy().work_conserving() || !scenario_->policy().fixed_priority() ||
+  const sched::Policy& policy = scenario_->policy();
+  const bool by_deadline = policy.order() == sched::Order::deadline;
+  if (!policy.work_conserving() || (!policy.fixed_priority() && !by_deadline) ||
       release_overhead_.count() > 0 || own.lag.count() > 0 ||
       queues_[streams_[stream].callback] == 0 || parameters.overrun != sched::Overrun::catch_up) {
     return false;
@@ -35,7 +37,8 @@ bool ScenarioModel::is_foreseeable(const CoreLoads& core, std::size_t message) c
     return false;
   }
   for (std::size_t i = 0; i < core.jobs; ++i) {
-    if (i != message && core.loads[i].level == own.level) {
+    if (i != message &&
+        (by_deadline ? core.loads[i].task == own.task : core.loads[i].level == own.level)) {
       return false;  // several streams of the same callback, too
     }
   }
@@ -52,10 +55,10 @@ std::string ScenarioModel::why_not_explored(const CoreLoads& core) const {
     const sched::Task& task = strategy_->tasks()[stream.callback];
     if (task.kind == sched::TaskKind::message && !is_foreseeable(core, i)) {
       return "'" + task.name +
-             "' is released by messages, which is foreseen under 'np-fp' only, without overheads "
-             "of "
-             "releases, from one callback on its core, where its priority is its own, all of them "
-             "are caught up on, and none is noticed late";
+             "' is released by messages, which is foreseen under 'np-fp' and 'np-edf' only, "
+             "without "
+             "overheads of releases, from one callback on its core, where its priority is its own "
+             "('np-fp'), all of them are caught up on, and none is noticed late";
     }
     if (stream.early) {
       return "'" + task.name + "' starts before its time to keep the age of its data";

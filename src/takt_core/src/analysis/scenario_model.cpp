@@ -58,7 +58,8 @@ std::optional<bool> all_schedulable(const std::vector<CoreBounds>& cores) {
 nanoseconds ScenarioModel::execution(std::size_t callback) const noexcept {
   const Cost& cost = costs_[callback];
   // At least a moment: a job that computes nothing waits for its turn all the same.
-  return std::max(nanoseconds{1}, scaled(cost.worst, cost.factor) + cost.around);
+  const nanoseconds noticing = waits_for_job_[callback] ? release_overhead_ : nanoseconds{0};
+  return std::max(nanoseconds{1}, scaled(cost.worst, cost.factor) + cost.around + noticing);
 }
 
 void ScenarioModel::apply_costs() {
@@ -90,6 +91,13 @@ void ScenarioModel::set_releases(std::size_t stream, const Arrivals& releases, n
 }
 
 void ScenarioModel::forget_jitters() {
+  if (release_overhead_.count() > 0) {
+    waits_for_job_.assign(costs_.size(), false);
+    apply_costs();
+    for (std::size_t stream = 0; stream < streams_.size(); ++stream) {
+      set_releases(stream, load(stream).releases, load(stream).lag);
+    }
+  }
   for (std::size_t stream = 0; stream < streams_.size(); ++stream) {
     const Stream& released = streams_[stream];
     const std::size_t cause = released.parent != nobody ? released.parent : released.asked_by;
@@ -148,6 +156,46 @@ bool ScenarioModel::propagate_requests(std::size_t stream, const std::vector<Res
   return true;
 }
 
+// A release that waits for the job before is noticed when that ends, which takes time from whoever
+// is next, as if that job took longer. Whether anything changed.
+bool ScenarioModel::count_late_notices(const std::vector<Response>& responses) {
+  if (release_overhead_.count() == 0) {
+    return false;
+  }
+  bool changed = false;
+  for (std::size_t stream = 0; stream < streams_.size(); ++stream) {
+    const std::size_t callback = streams_[stream].callback;
+    const auto& parameters = scenario_->parameters(static_cast<sched::TaskIndex>(callback));
+    const std::optional<nanoseconds>& bound = responses[stream].bound;
+    const bool ends = bound && load(stream).releases.period.count() > 0 &&
+                      *bound <= load(stream).releases.time(1) &&
+                      std::ranges::count(streams_, callback, &Stream::callback) == 1;
+    if (!ends && !waits_for_job_[callback] && parameters.overrun != sched::Overrun::skip) {
+      waits_for_job_[callback] = changed = true;
+    }
+    changed = delay_interrupt(stream, bound) || changed;
+  }
+  if (changed) {
+    apply_costs();
+  }
+  return changed;
+}
+
+// While somebody waits, jobs below run, end and notice: at the latest when they start. Whether
+// anything changed.
+bool ScenarioModel::delay_interrupt(std::size_t stream, const std::optional<nanoseconds>& bound) {
+  CoreLoads& core = cores_[places_[stream].core];
+  const auto jobs = std::span{core.loads}.first(core.jobs);
+  if (std::ranges::none_of(jobs, &Load::waits)) {
+    return false;
+  }
+  Load& interrupt = core.loads[places_[stream].load + core.jobs];
+  const Load before = interrupt;
+  interrupt.releases = bound ? load(stream).releases : Arrivals{};
+  interrupt.lag = std::max(load(stream).lag, bound.value_or(nanoseconds{0}));
+  return interrupt.releases != before.releases || interrupt.lag != before.lag;
+}
+
 // Takes the ends of each stream's jobs to the streams that they release, or ask for. Whether
 // anything changed.
 bool ScenarioModel::propagate(const std::vector<Response>& responses) {
@@ -164,7 +212,7 @@ bool ScenarioModel::propagate(const std::vector<Response>& responses) {
       changed = propagate_requests(stream, responses) || changed;
     }
   }
-  return changed;
+  return count_late_notices(responses) || changed;
 }
 
 CoreBounds ScenarioModel::bounds_on(std::size_t core, std::optional<CoreGraph>& graph,

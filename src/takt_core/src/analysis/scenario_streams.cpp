@@ -61,6 +61,7 @@ void ScenarioModel::add_costs(const application::Application& application) {
     const application::Callback& callback = application.callbacks[i];
     const TaskParameters& parameters = scenario_->parameters(static_cast<sched::TaskIndex>(i));
     jitters_.push_back(callback.jitter);
+    waits_for_job_.push_back(false);
     // A scenario may declare another execution time; what surrounds it stays.
     costs_.push_back({.best = best_execution(callback.execution, parameters.expected_execution),
                       .worst = parameters.expected_execution,
@@ -86,6 +87,10 @@ void ScenarioModel::add_streams(const application::Application& application,
     }
     const nanoseconds deadline = deadline_of(parameters[i]);
     if (tasks[i].kind == TaskKind::timer) {
+      // Releases may wait for the job before although all deadlines are kept.
+      const bool waits =
+          deadline > parameters[i].period && parameters[i].overrun != sched::Overrun::skip;
+      iterates_ = iterates_ || (release_overhead_.count() > 0 && (waits || tasks[i].waits));
       add_stream({.callback = i}, {.period = parameters[i].period}, deadline);
       continue;
     }

@@ -22,7 +22,7 @@ class Explorer {
       : tasks_(tasks),
         options_(options),
         starts_(policy, tasks),
-        messages_(tasks),
+        messages_(policy.order(), tasks),
         front_(messages_.size()),
         behind_(messages_.size()),
         seen_(messages_.size()),
@@ -140,7 +140,11 @@ class Explorer {
         return false;
       }
     }
-    for (const Start& start : starts_.find(waiting_, vertex.earliest, vertex.latest)) {
+    const std::span<const Waited> messages = messages_.waits(started);
+    const std::span<const Start> starts =
+        messages.empty() ? starts_.find(waiting_, vertex.earliest, vertex.latest)
+                         : starts_.find(waiting_, messages, vertex.earliest, vertex.latest);
+    for (const Start& start : starts) {
       const PeriodicTask& task = tasks_[start.task];
       const Job& job = waiting_[start.task];
       const TimePoint end = start.last + task.worst + overhead(start, vertex);

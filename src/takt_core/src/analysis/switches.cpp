@@ -20,7 +20,9 @@ using sched::TaskIndex;
 class Switches {
  public:
   Switches(const application::Application& application, const sched::CompiledStrategy& strategy)
-      : strategy_(strategy), name_(strategy.scenarios().front().policy().name()) {
+      : application_(application),
+        strategy_(strategy),
+        name_(strategy.scenarios().front().policy().name()) {
     for (const CompiledScenario& scenario : strategy.scenarios()) {
       alone_.push_back(one_scenario(application, strategy, scenario));
     }
@@ -59,6 +61,10 @@ class Switches {
     for (std::size_t i = 0; i < strategy_.tasks().size(); ++i) {
       if (std::string reason = not_covered(i); !reason.empty()) {
         return reason;
+      }
+      if (application_.overheads.release.count() > 0 && may_wait_for_job(i)) {
+        return "releases of '" + strategy_.tasks()[i].name +
+               "' may wait for the job before, and take time when it ends";
       }
       messages = messages || (strategy_.tasks()[i].kind == sched::TaskKind::message && active(i));
     }
@@ -110,6 +116,17 @@ class Switches {
  private:
   [[nodiscard]] bool active(std::size_t callback) const {
     return strategy_.scenarios().front().parameters(static_cast<TaskIndex>(callback)).active;
+  }
+
+  // Though deadlines are kept.
+  [[nodiscard]] bool may_wait_for_job(std::size_t i) const {
+    nanoseconds period = sched::longest_time;
+    for (const CompiledScenario& scenario : strategy_.scenarios()) {
+      period = std::min(period, scenario.parameters(static_cast<TaskIndex>(i)).period);
+    }
+    const auto& first = strategy_.scenarios().front().parameters(static_cast<TaskIndex>(i));
+    return active(i) && strategy_.tasks()[i].kind == sched::TaskKind::timer &&
+           first.overrun != sched::Overrun::skip && longest_deadline(i) > period;
   }
 
   [[nodiscard]] std::string not_covered(std::size_t i) const {
@@ -249,6 +266,7 @@ class Switches {
     return all;
   }
 
+  const application::Application& application_;
   const sched::CompiledStrategy& strategy_;
   std::string_view name_;
   bool preemptive_ = true;

@@ -35,8 +35,7 @@ class Object {
   }
 
   [[noreturn]] static void fail(const std::string& path, const std::string& problem) {
-    throw ParseError((path.empty() ? "the application" : sched::shortened(path, longest_path)) +
-                     ": " + problem + ". Remedy: let ./takt write this form from an app.yaml.");
+    throw ParseError(sched::shortened(path, longest_path), problem);
   }
 
   [[nodiscard]] std::string at(const char* key) const { return path_ + "/" + key; }

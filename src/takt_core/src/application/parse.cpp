@@ -223,8 +223,7 @@ Application parse(std::string_view json) {
     try {
       return Json::parse(json);
     } catch (const Json::exception& error) {
-      throw ParseError("the application is not JSON: " +
-                       sched::shortened(error.what(), longest_path));
+      throw ParseError("", "it is not JSON: " + sched::shortened(error.what(), longest_path));
     }
   }();
   Object object{document, ""};

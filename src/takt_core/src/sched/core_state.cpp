@@ -10,88 +10,12 @@ namespace takt::sched {
 
 using Phase = CoreTask::Phase;
 
-namespace {
-
-const Roster nobody;  // of a core that the target does not know any more
-
-}  // namespace
-
 CoreState::CoreState(CoreListener& listener, const Policy& policy, bool fixed, std::size_t tasks)
     : listener_(&listener), fixed_(fixed), depth_(tasks), calendar_(tasks), ready_(policy, tasks) {
   members_.reserve(tasks);
   started_.reserve(tasks + 1);
   pending_jobs_.reserve(tasks);
   next_jobs_.reserve(tasks);
-}
-
-void CoreState::follow(const Target& target, std::size_t core, std::span<CoreTask* const> tasks,
-                       TimePoint time) noexcept {
-  const bool comparable =
-      fixed_ || target_ == nullptr ||
-      (target_->id == target.id && &target_->scenario->policy() == &target.scenario->policy());
-  target_ = &target;
-  tasks_ = tasks;
-  roster_ = core < target.rosters.size() ? &target.rosters[core] : &nobody;
-  ready_.set_policy(target.scenario->policy());
-  for (CoreTask* const task : members_) {
-    task->leaves = true;
-  }
-  for (const TaskIndex index : roster_->tasks) {
-    tasks[index]->leaves = false;
-  }
-  for (CoreTask* const task : members_) {
-    if (task->leaves) {
-      drop(*task);
-    }
-  }
-  members_.clear();
-  calendar_.clear(roster_->tasks.size());
-  for (const TaskIndex index : roster_->tasks) {
-    tasks[index]->place = static_cast<std::uint32_t>(members_.size());
-    members_.push_back(tasks[index]);
-  }
-  rate_started(comparable);
-  for (CoreTask* const task : members_) {
-    follow_parameters(*task, time);
-    reschedule(*task);
-  }
-}
-
-void CoreState::follow_parameters(CoreTask& task, TimePoint time) noexcept {
-  const TaskParameters& parameters = target_->scenario->parameters(task.index);
-  if (task.phase == Phase::absent) {
-    task.phase = Phase::idle;
-  }
-  tell(task, task.kind == TaskKind::timer ? task.timer.follow(parameters, time)
-                                          : task.messages.follow(parameters));
-}
-
-// It is not among the tasks any more: what has not started will not.
-void CoreState::drop(CoreTask& task) noexcept {
-  if (task.phase == Phase::started) {
-    return;
-  }
-  if (task.phase == Phase::pending) {
-    const auto pending = ready_.jobs();
-    listener_->dropped(task, *std::ranges::find(pending, task.index, &Job::task));
-    ready_.remove(task.index);
-  }
-  task.phase = Phase::absent;
-  task.leaves = false;
-}
-
-// What is known of started jobs under another target.
-void CoreState::rate_started(bool comparable) noexcept {
-  const Ceilings& ceilings = target_->scenario->ceilings();
-  for (Started& started : started_) {
-    if (!comparable) {
-      // Levels of two scenarios cannot be compared: groups that are held keep all others out.
-      started.level = no_ceiling;
-      started.ceiling = started.task->group == 0 ? no_ceiling : infinite_ceiling;
-    } else if (started.task->group != 0 && !started.task->leaves) {
-      started.ceiling = std::max(started.ceiling, ceilings.ceiling(started.task->index));
-    }
-  }
 }
 
 bool CoreState::arrive(CoreTask& task, TimePoint time, std::int64_t value) noexcept {

@@ -131,7 +131,7 @@ struct TaskState : sched::CoreTask {
   // How much of its computing a job does before it waits, and for how long. In the worst case half
   // of it, and as long as it may.
   [[nodiscard]] nanoseconds before_wait(nanoseconds time) const noexcept {
-    return draws_jitter ? uniform(waiting.at(2 * job.index), time) : time / 2;
+    return draws_jitter ? uniform(waiting.at(2 * job.index), time - nanoseconds{1}) : time / 2;
   }
   [[nodiscard]] nanoseconds wait_time() const noexcept {
     return draws_jitter ? uniform(waiting.at(2 * job.index + 1), callback->suspension)

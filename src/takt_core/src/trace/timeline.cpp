@@ -2,134 +2,225 @@
 #include "takt/trace/timeline.hpp"
 
 #include <algorithm>
-#include <map>
-#include <utility>
+#include <ranges>
 
 namespace takt::trace {
-namespace {
 
-struct Open {
-  Slice slice;           // the present stretch, or the last one
-  bool running = false;  // false: preempted
-};
-
-// The jobs that have started and not ended on one core, the last started on top.
-class Core {
- public:
-  explicit Core(Timeline& result) : result_(result) {}
-
-  void start(const Event& event) {
-    if (!open_.empty()) {
-      pause(open_.back(), event.time);
-    }
-    open_.push_back({.slice = {.task = event.task,
-                               .core = event.core,
-                               .job = event.job,
-                               .begin = event.time,
-                               .first = true},
-                     .running = true});
+void Timeline::take(const Event& event) {
+  last_ = event.time;
+  if (const auto ended = ended_.find(event.task);
+      ended != ended_.end() && ended->second->job != event.job) {
+    jobs.push_back(*ended->second);
+    ended_.erase(ended);
   }
-
-  // A task has one job at a time: where another one starts, the end of the former was lost. Its
-  // time cannot be known, so its last stretch is left out.
-  void drop(std::uint16_t task) {
-    std::erase_if(open_, [task](const Open& open) { return open.slice.task == task; });
+  switch (event.type) {
+    case EventType::release: {
+      Job& job = *job_of(event);
+      job.release = event.time;
+      job.deadline = event.value == no_deadline ? not_told : event.value;
+      job.by_deadline = orders_.by_deadline(event.core);
+      break;
+    }
+    case EventType::start:
+      start(event);
+      break;
+    case EventType::end:
+      end(event);
+      break;
+    case EventType::preempt:
+      if (Open* const open = found(event)) {
+        pause(*open, event.core, event.time);
+      }
+      break;
+    case EventType::resume:
+      if (Open* const open = found(event); open != nullptr && open->since == not_told) {
+        open->since = event.time;
+      }
+      break;
+    case EventType::deadline_miss: {
+      Job& job = *job_of(event);
+      job.deadline = event.value;
+      job.missed = true;
+      break;
+    }
+    case EventType::budget_overrun:
+      job_of(event)->cpu_time = event.value;
+      break;
+    case EventType::wait: {
+      Job& job = *job_of(event);
+      if (event.detail == 0) {
+        job.waited_before = event.value;
+      } else {
+        job.waited = event.value;
+        job.sleeps = static_cast<std::uint8_t>(event.detail - 1);
+      }
+      break;
+    }
+    case EventType::scenario:
+      orders_.take(event);
+      break;
+    default:
+      break;
   }
+}
 
-  // False when the job did not start on this core.
-  bool end(const Event& event) {
-    const auto job = find(event);
-    if (job == open_.end()) {
-      return false;
-    }
-    const bool top = job + 1 == open_.end();
-    if (!top) {
-      ++result_.not_nested;
-    }
-    // A job that ends has run up to now, even if it looked preempted.
-    Slice slice = job->slice;
-    if (!job->running) {
-      slice.first = false;
-      slice.begin = event.time;
-    }
-    slice.end = event.time;
-    slice.last = true;
-    result_.slices.push_back(slice);
-    open_.erase(job);
-    if (top && !open_.empty()) {
-      resume(open_.back(), event.time);
-    }
-    return true;
-  }
-
-  void preempt(const Event& event) {
-    if (const auto job = find(event); job != open_.end()) {
-      pause(*job, event.time);
-    }
-  }
-
-  void resume(const Event& event) {
-    if (const auto job = find(event); job != open_.end()) {
-      resume(*job, event.time);
+void Timeline::close() {
+  for (auto& [core, stack] : cores_) {
+    for (const Open& open : stack) {
+      slice(open, core, last_);
     }
   }
-
- private:
-  std::vector<Open>::iterator find(const Event& event) {
-    return std::ranges::find_if(open_, [&](const Open& open) {
-      return open.slice.task == event.task && open.slice.job == event.job;
-    });
+  for (const Job& job : unfinished()) {
+    jobs.push_back(job);
   }
+  cores_.clear();
+  ended_.clear();
+  jobs_.clear();
+}
 
-  void pause(Open& open, std::int64_t time) {
-    if (!std::exchange(open.running, false)) {
+std::vector<Job> Timeline::unfinished() const {
+  std::vector<Job> result;
+  result.reserve(ended_.size() + jobs_.size());
+  for (const auto& [task, job] : ended_) {
+    result.push_back(*job);
+  }
+  for (const auto& [key, job] : jobs_) {
+    result.push_back(*job);
+  }
+  return result;
+}
+
+std::int64_t Timeline::settled() const {
+  std::int64_t first = last_;
+  for (const auto& [core, stack] : cores_) {
+    for (const Open& open : stack) {
+      first = open.since == not_told ? first : std::min(first, open.since);
+    }
+  }
+  return first;
+}
+
+std::shared_ptr<Job> Timeline::job_of(const Event& event) {
+  if (const auto ended = ended_.find(event.task); ended != ended_.end()) {
+    return ended->second;
+  }
+  auto& job = jobs_[{event.task, event.job}];
+  if (!job) {
+    job = std::make_shared<Job>();
+    job->serial = serial_++;
+    job->job = event.job;
+    job->task = event.task;
+  }
+  return job;
+}
+
+void Timeline::start(const Event& event) {
+  drop_lost(event.task);
+  Stack& stack = cores_[event.core];
+  if (!stack.empty()) {
+    pause(stack.back(), event.core, event.time);
+  }
+  std::shared_ptr<Job> job = job_of(event);
+  job->start = event.time;
+  job->priority = event.value;
+  job->core = event.core;
+  stack.push_back({.job = std::move(job), .since = event.time});
+}
+
+void Timeline::end(const Event& event) {
+  const std::shared_ptr<Job> job = job_of(event);
+  job->end = event.time;
+  job->cpu_time = event.value < 0 ? not_told : event.value;
+  job->missed |= job->deadline != not_told && job->end > job->deadline;
+  // A thread that is bound to no core may end its job on another one than it began on.
+  if (!leave(event.core, *job, event.time)) {
+    std::ranges::any_of(std::views::keys(cores_),
+                        [&](std::uint16_t core) { return leave(core, *job, event.time); });
+  }
+  jobs_.erase({event.task, event.job});
+  ended_[event.task] = job;
+}
+
+bool Timeline::leave(std::uint16_t core, const Job& job, std::int64_t time) {
+  const auto on = cores_.find(core);
+  if (on == cores_.end()) {
+    return false;
+  }
+  Stack& stack = on->second;
+  const auto place =
+      std::ranges::find(stack, &job, [](const Open& open) { return open.job.get(); });
+  if (place == stack.end()) {
+    return false;
+  }
+  const bool top = place + 1 == stack.end();
+  not_nested_ += top ? 0 : 1;
+  slice(*place, core, time);
+  stack.erase(place);
+  if (top && !stack.empty() && stack.back().since == not_told) {
+    stack.back().since = time;
+  }
+  return true;
+}
+
+// A task has one job at a time: where another one starts, the end of the former was lost. Its time
+// cannot be known, so its last stretch is left out.
+void Timeline::drop_lost(std::uint16_t task) {
+  for (auto& [core, stack] : cores_) {
+    const auto lost =
+        std::ranges::find(stack, task, [](const Open& open) { return open.job->task; });
+    if (lost != stack.end()) {
+      jobs.push_back(*lost->job);
+      jobs_.erase({lost->job->task, lost->job->job});
+      stack.erase(lost);
       return;
     }
-    open.slice.end = time;
-    result_.slices.push_back(open.slice);
   }
+}
 
-  static void resume(Open& open, std::int64_t time) {
-    if (!std::exchange(open.running, true)) {
-      open.slice.begin = time;
-      open.slice.first = false;
-    }
+Timeline::Open* Timeline::found(const Event& event) {
+  const auto stack = cores_.find(event.core);
+  if (stack == cores_.end()) {
+    return nullptr;
   }
+  const auto open = std::ranges::find_if(stack->second, [&](const Open& one) {
+    return one.job->task == event.task && one.job->job == event.job;
+  });
+  return open == stack->second.end() ? nullptr : &*open;
+}
 
-  Timeline& result_;
-  std::vector<Open> open_;
-};
+void Timeline::pause(Open& open, std::uint16_t core, std::int64_t time) {
+  if (open.since == not_told) {
+    return;
+  }
+  // In virtual time a job may seem to resume between two others, for no time at all.
+  if (open.since < time || open.job->preemptions == 0) {
+    ++open.job->preemptions;
+  }
+  slice(open, core, time);
+  open.since = not_told;
+}
 
-}  // namespace
+void Timeline::slice(const Open& open, std::uint16_t core, std::int64_t time) {
+  if (open.since == not_told || open.since == time) {
+    return;
+  }
+  Job& job = *open.job;
+  job.running = elapsed(elapsed(job.running, open.since), time);
+  slices.push_back({.serial = job.serial,
+                    .job = job.job,
+                    .begin = open.since,
+                    .end = time,
+                    .started = job.start,
+                    .task = job.task,
+                    .core = core});
+}
 
 Timeline timeline(const std::vector<Event>& events) {
   Timeline result;
-  std::map<std::uint16_t, Core> cores;
   for (const Event& event : events) {
-    Core& core = cores.try_emplace(event.core, result).first->second;
-    switch (event.type) {
-      case EventType::start:
-        for (auto& [number, other] : cores) {
-          other.drop(event.task);
-        }
-        core.start(event);
-        break;
-      case EventType::end:
-        // A thread that is bound to no core may end its job on another one than it began on.
-        if (!core.end(event)) {
-          std::ranges::any_of(cores, [&](auto& other) { return other.second.end(event); });
-        }
-        break;
-      case EventType::preempt:
-        core.preempt(event);
-        break;
-      case EventType::resume:
-        core.resume(event);
-        break;
-      default:
-        break;
-    }
+    result.take(event);
   }
+  result.close();
   std::ranges::stable_sort(result.slices, {}, &Slice::begin);
   return result;
 }

@@ -2,38 +2,14 @@
 #include "analysis/exhaustive.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstddef>
-#include <string_view>
-#include <tuple>
 #include <unordered_set>
+
+#include "analysis/exhaustive_costs.hpp"
+#include "analysis/exhaustive_data.hpp"
+#include "analysis/exhaustive_order.hpp"
 
 namespace takt::analysis {
 namespace {
-
-constexpr std::size_t most_tasks = 6;
-constexpr std::size_t most_waiting = 7;
-constexpr std::int64_t most_age = 120;
-
-// Bytes only, so that situations compare as they lie in memory.
-struct TaskNow {
-  std::uint8_t next = 0;     // ticks to the next release by time
-  std::uint8_t waiting = 0;  // jobs that are released and have not ended; the first is the current
-  std::uint8_t noticed = 0;  // whether the core knows of the current one
-  std::uint8_t computed = 0;
-  std::uint8_t place = 0;  // among the jobs that have started, from 1; 0: it has not
-  std::array<std::uint8_t, most_waiting> ages = {};  // since their releases, the oldest first
-};
-
-struct Situation {
-  std::array<TaskNow, most_tasks> tasks = {};
-
-  [[nodiscard]] std::string_view bytes() const {
-    return {reinterpret_cast<const char*>(tasks.data()), sizeof(tasks)};
-  }
-  bool operator==(const Situation& other) const { return bytes() == other.bytes(); }
-};
-static_assert(sizeof(Situation) == most_tasks * (5 + most_waiting));
 
 struct Hash {
   std::size_t operator()(const Situation& situation) const {
@@ -41,12 +17,14 @@ struct Hash {
   }
 };
 
-constexpr std::size_t nobody_runs = most_tasks;
-
 class Search {
  public:
   Search(const Exhaustive& options, const std::vector<ExhaustiveTask>& tasks)
-      : options_(options), tasks_(tasks) {
+      : options_(options),
+        tasks_(options, tasks),
+        order_(tasks_),
+        charges_(tasks_),
+        data_(tasks_, result_) {
     result_.responses.assign(tasks.size(), 0);
     result_.complete = true;
   }
@@ -54,7 +32,8 @@ class Search {
   Reached run() {
     Situation first;
     for (std::size_t i = 0; i < tasks_.size(); ++i) {
-      first.tasks[i].next = static_cast<std::uint8_t>(options_.sporadic ? 0 : of(i).offset);
+      first.tasks[i].next =
+          static_cast<std::uint8_t>(options_.sporadic ? 0 : tasks_[i].task.offset);
     }
     add(first);
     while (!todo_.empty() && !(options_.until_missed && result_.missed)) {
@@ -65,36 +44,57 @@ class Search {
       const Situation situation = todo_.back();
       todo_.pop_back();
       release_from(situation, 0);
+      if (options_.switches) {
+        release_from(in_other_scenario(situation), 0);
+      }
     }
     result_.situations = seen_.size();
     return result_;
   }
 
  private:
-  [[nodiscard]] const OracleTask& of(std::size_t task) const { return tasks_[task].task; }
-  [[nodiscard]] std::int64_t declared(std::size_t task) const {
-    return tasks_[task].declared > 0 ? tasks_[task].declared : of(task).execution;
-  }
-  [[nodiscard]] bool is_timer(std::size_t task) const { return tasks_[task].writers.empty(); }
-  [[nodiscard]] bool is_edf() const {
-    return options_.rule == Rule::edf || options_.rule == Rule::np_edf ||
-           options_.rule == Rule::cw_edf;
-  }
-  [[nodiscard]] bool preempts() const {
-    return options_.rule == Rule::fp || options_.rule == Rule::edf;
-  }
-
   void add(const Situation& situation) {
     if (seen_.insert(situation).second) {
       todo_.push_back(situation);
     }
   }
 
+  // Jobs that were released before keep their parameters. A new period counts from the release of
+  // the last one, and releases that wait for the job before are forgotten.
+  [[nodiscard]] Situation in_other_scenario(const Situation& before) const {
+    Situation now = before;
+    now.scenario = before.scenario == 0 ? 1 : 0;
+    for (std::size_t i = 0; i < tasks_.size(); ++i) {
+      TaskNow& own = now.tasks[i];
+      if (own.waiting > 0 && own.noticed == 0 && own.ages[0] > 0) {
+        notice(now, i, before.scenario);
+      }
+      const std::int64_t period = tasks_.of_next(now, i).period;
+      if (!tasks_.is_timer(i) || period == tasks_.of_next(before, i).period ||
+          own.since == no_age) {
+        continue;
+      }
+      own.next = static_cast<std::uint8_t>(std::max<std::int64_t>(0, period - own.since));
+      for (const std::uint8_t kept = own.noticed; own.waiting > kept;) {
+        own.ages[--own.waiting] = 0;
+      }
+    }
+    return now;
+  }
+
+  void notice(Situation& now, std::size_t task, std::uint8_t scenario) const {
+    TaskNow& own = now.tasks[task];
+    own.noticed = 1;
+    own.under = scenario;
+    own.since = options_.switches ? own.ages[0] : no_age;
+    charges_.notice(now);
+  }
+
   // What follows is done one after the other at each tick; each choice is a branch.
   void release_from(Situation now, std::size_t task) {
     for (; task < tasks_.size(); ++task) {
       TaskNow& own = now.tasks[task];
-      if (!is_timer(task) || own.next > 0) {
+      if (!tasks_.is_timer(task) || own.next > 0) {
         continue;
       }
       if (options_.sporadic) {
@@ -103,9 +103,9 @@ class Search {
       if (!push(own)) {
         return;
       }
-      own.next = static_cast<std::uint8_t>(of(task).period);
+      own.next = static_cast<std::uint8_t>(tasks_.of_next(now, task).period);
     }
-    notice_from(now, 0);
+    notice_from(now, now, 0);
   }
 
   bool push(TaskNow& task) {
@@ -117,27 +117,74 @@ class Search {
     return true;
   }
 
-  void notice_from(Situation now, std::size_t task) {
+  // `before`: nothing has been noticed at this tick.
+  void notice_from(const Situation& before, Situation now, std::size_t task) {
     for (; task < tasks_.size(); ++task) {
       TaskNow& own = now.tasks[task];
       if (own.waiting == 0 || own.noticed != 0) {
         continue;
       }
-      if (own.ages[0] < of(task).lag) {
-        notice_from(now, task + 1);  // not yet
+      if (own.ages[0] < tasks_[task].task.lag) {
+        notice_from(before, now, task + 1);  // not yet
       }
-      own.noticed = 1;
+      notice(now, task, now.scenario);
     }
-    compute(now);
+    choose_from(before, now);
+  }
+
+  void choose_from(const Situation& before, const Situation& now) {
+    const std::vector<std::size_t> choices = order_.choose(now);
+    if (choices.empty()) {
+      compute(now, nobody_runs);
+    }
+    for (const std::size_t task : choices) {
+      // Nobody need look for releases that change nothing, until they do, or the scenario changes.
+      const bool goes_on =
+          charges_.remember() && now.had_core == task && now.tasks[task].suspended == 0;
+      if (goes_on && !(before == now)) {
+        run(before, task);
+      }
+      if (!goes_on || before == now || order_.preempts() || options_.switches) {
+        run(now, task);
+      }
+    }
+  }
+
+  void run(Situation now, std::size_t task) {
+    give_core(now, task);
+    const TaskNow& own = now.tasks[task];
+    if (tasks_.waits(task) && own.computed == 0 && own.waited == 0) {
+      Situation waits = now;
+      waits.tasks[task].suspended = 1;
+      choose_from(waits, waits);
+    }
+    compute(now, task);
+  }
+
+  void give_core(Situation& now, std::size_t task) {
+    TaskNow& own = now.tasks[task];
+    if (own.place == 0) {
+      own.place = 1;
+      for (std::size_t i = 0; i < tasks_.size(); ++i) {
+        if (i != task && !tasks_.waits(i) && !tasks_.waits(task) &&
+            now.tasks[i].place >= own.place) {
+          own.place = static_cast<std::uint8_t>(now.tasks[i].place + 1);
+        }
+      }
+      charges_.start(own, task, data_.take(now, task));
+    }
+    charges_.run(now, task);
   }
 
   // A tick of whoever has the core.
-  void compute(Situation now) {
-    const std::size_t runs = choose(now);
+  void compute(Situation now, std::size_t runs) {
     for (std::size_t i = 0; i < tasks_.size(); ++i) {
       TaskNow& task = now.tasks[i];
-      if (is_timer(i) && task.next > 0) {
+      if (tasks_.is_timer(i) && task.next > 0) {
         --task.next;
+      }
+      if (task.since < most_age) {
+        ++task.since;
       }
       for (std::size_t k = 0; k < task.waiting; ++k) {
         if (++task.ages[k] > most_age) {
@@ -145,25 +192,65 @@ class Search {
           return;
         }
       }
-      result_.missed = result_.missed || (task.waiting > 0 && task.ages[0] > of(i).deadline);
+      task.waited += task.suspended;
+      result_.missed =
+          result_.missed || (task.waiting > 0 && task.ages[0] > tasks_.of_job(now, i).deadline);
     }
-    if (runs == nobody_runs) {
-      add(now);
-      return;
+    data_.grow_older(now);
+    if (runs != nobody_runs) {
+      ++now.tasks[runs].computed;
     }
-    const std::int64_t computed = ++now.tasks[runs].computed;
-    const std::int64_t best = of(runs).best > 0 ? of(runs).best : of(runs).execution;
-    if (computed < of(runs).execution) {
-      add(now);
-    }
-    if (computed >= best) {
-      end(now, runs);
-    }
+    go_on_from(now, 0, runs);
   }
 
-  void end(Situation now, std::size_t task) {
+  [[nodiscard]] std::int64_t least(const Situation& now, std::size_t task) const {
+    const OracleTask& job = tasks_.of_job(now, task);
+    return now.tasks[task].empty != 0 ? 1 : job.best > 0 ? job.best : job.execution;
+  }
+  [[nodiscard]] std::int64_t most(const Situation& now, std::size_t task) const {
+    return now.tasks[task].extra +
+           (now.tasks[task].empty != 0 ? 1 : tasks_.of_job(now, task).execution);
+  }
+
+  // Whoever computes or waits ends, goes on, or does the other of the two.
+  void go_on_from(Situation now, std::size_t task, std::size_t runs) {
+    for (; task < tasks_.size(); ++task) {
+      TaskNow& own = now.tasks[task];
+      if (own.suspended == 0 && task != runs) {
+        continue;
+      }
+      // Whoever has waited computes again: going on takes a moment.
+      const bool woke = own.suspended != 0;
+      if (own.waited < tasks_[task].suspension &&
+          (woke || (own.computed < most(now, task) && (own.waited == 0 || !charges_.once())))) {
+        Situation waits = now;
+        waits.tasks[task].suspended = 1;
+        go_on_from(waits, task + 1, runs);
+      }
+      own.suspended = 0;
+      if (woke) {
+        continue;
+      }
+      if (own.computed >= least(now, task)) {
+        Situation ends = now;
+        if (end(ends, task)) {
+          go_on_from(ends, task + 1, runs);
+        }
+      }
+      if (own.computed >= most(now, task)) {
+        return;
+      }
+    }
+    add(now);
+  }
+
+  bool end(Situation& now, std::size_t task) {
     TaskNow& own = now.tasks[task];
     result_.responses[task] = std::max<std::int64_t>(result_.responses[task], own.ages[0]);
+    const bool published = own.empty == 0;
+    if (published) {
+      data_.publish(now, task);
+    }
     std::ranges::rotate(own.ages, own.ages.begin() + 1);
     own.ages.back() = 0;
     --own.waiting;
@@ -174,106 +261,22 @@ class Search {
     while (own.waiting > kept) {
       own.ages[--own.waiting] = 0;
     }
-    own.noticed = 0;
-    own.computed = 0;
-    own.place = 0;
-    for (std::size_t i = 0; i < tasks_.size(); ++i) {
-      const auto& writers = tasks_[i].writers;
-      if (std::ranges::find(writers, task) != writers.end() && !push(now.tasks[i])) {
-        return;
-      }
+    own.noticed = own.computed = own.place = own.under = 0;
+    own.waited = own.extra = own.empty = own.sampled = 0;
+    if (now.had_core == task) {
+      now.had_core = nobody_runs;
     }
-    add(now);
+    return !published || release_by(now, task);
   }
 
-  [[nodiscard]] std::int64_t left(const Situation& now, std::size_t task) const {
-    return of(task).deadline - now.tasks[task].ages[0];
-  }
-  // The smaller comes first by the rule.
-  [[nodiscard]] std::int64_t urgency(const Situation& now, std::size_t task) const {
-    return is_edf() ? left(now, task) : -std::int64_t{of(task).priority};
-  }
-  [[nodiscard]] std::int64_t level(std::size_t task) const {
-    return is_edf() ? -of(task).deadline : of(task).priority;
-  }
-
-  // Starts a job if one is to be started; who computes then.
-  std::size_t choose(Situation& now) const {
-    std::size_t first = nobody_runs;
-    std::size_t running = nobody_runs;
-    const auto order = [&](std::size_t i) {
-      return std::tuple{urgency(now, i), -std::int64_t{now.tasks[i].ages[0]}, i};
-    };
+  bool release_by(Situation& now, std::size_t writer) {
     for (std::size_t i = 0; i < tasks_.size(); ++i) {
-      const TaskNow& task = now.tasks[i];
-      if (task.place > 0) {
-        running = running == nobody_runs || task.place > now.tasks[running].place ? i : running;
-      } else if (task.noticed != 0 && (first == nobody_runs || order(i) < order(first))) {
-        first = i;
-      }
-    }
-    if (first == nobody_runs) {
-      return running;
-    }
-    if (running == nobody_runs) {
-      if (!lets_start(now, first)) {
-        return nobody_runs;
-      }
-      now.tasks[first].place = 1;
-      return first;
-    }
-    if (!preempts() || urgency(now, first) >= urgency(now, running) || is_held(now, first)) {
-      return running;
-    }
-    now.tasks[first].place = static_cast<std::uint8_t>(now.tasks[running].place + 1);
-    return first;
-  }
-
-  // Whether a group that a started job holds keeps it out (Baker 1991).
-  [[nodiscard]] bool is_held(const Situation& now, std::size_t task) const {
-    for (std::size_t i = 0; i < tasks_.size(); ++i) {
-      if (now.tasks[i].place == 0 || of(i).group == 0) {
-        continue;
-      }
-      for (std::size_t k = 0; k < tasks_.size(); ++k) {
-        if (of(k).group == of(i).group && level(task) <= level(k)) {
-          return true;
-        }
-      }
-    }
-    return false;
-  }
-
-  // The published rules of policies that leave the core idle: is there time for this job before
-  // those that are still to be released? They are kept waiting only where that saves them.
-  [[nodiscard]] bool lets_start(const Situation& now, std::size_t task) const {
-    if (options_.rule != Rule::p_rm && options_.rule != Rule::cw_edf) {
-      return true;
-    }
-    struct Next {
-      std::int64_t deadline;
-      std::int64_t execution;
-    };
-    int top = 0;
-    for (std::size_t i = 0; i < tasks_.size(); ++i) {
-      top = is_timer(i) ? std::max(top, of(i).priority) : top;
-    }
-    std::vector<Next> behind;
-    for (std::size_t i = 0; i < tasks_.size(); ++i) {
-      const Next next{now.tasks[i].next + of(i).deadline, declared(i)};
-      const bool counts = options_.rule == Rule::p_rm
-                              ? of(i).priority == top && of(task).priority < top
-                              : i != task && next.deadline < left(now, task);
-      if (is_timer(i) && counts) {
-        behind.push_back(next);
-      }
-    }
-    std::ranges::sort(behind, {}, &Next::deadline);
-    std::int64_t work = 0;
-    for (std::size_t i = 0; i < behind.size(); ++i) {
-      work += behind[i].execution;
-      const bool last = i + 1 == behind.size() || behind[i + 1].deadline > behind[i].deadline;
-      if (last && work <= behind[i].deadline && work + declared(task) > behind[i].deadline) {
+      const Input& trigger = tasks_[i].trigger;
+      TaskNow& own = now.tasks[i];
+      // Twice the depth may have come and not been noticed.
+      const bool lost = trigger.depth > 0 && own.waiting - own.noticed >= 2 * trigger.depth;
+      if (std::ranges::find(trigger.writers, writer) != trigger.writers.end() && !lost &&
+          !push(own)) {
         return false;
       }
     }
@@ -281,10 +284,13 @@ class Search {
   }
 
   const Exhaustive& options_;
-  const std::vector<ExhaustiveTask>& tasks_;
+  Tasks tasks_;
+  Reached result_;
+  Order order_;
+  Charges charges_;
+  Data data_;
   std::unordered_set<Situation, Hash> seen_;
   std::vector<Situation> todo_;
-  Reached result_;
 };
 
 }  // namespace

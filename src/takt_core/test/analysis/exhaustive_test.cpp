@@ -8,71 +8,17 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <string>
 
-#include "analysis/exhaustive_sets.hpp"
-#include "takt/analysis/analyse.hpp"
+#include "analysis/exhaustive_draw.hpp"
+#include "analysis/exhaustive_errors.hpp"
 #include "takt/analysis/core.hpp"
-#include "takt/sim/simulation.hpp"
 
 namespace takt::analysis {
 namespace {
 
-std::uint64_t first_seed() {
-  const char* const seed = std::getenv("TAKT_TEST_SEED");
-  return seed == nullptr ? 1 : std::strtoull(seed, nullptr, 10);
-}
-
 ScenarioReport report_of(const application::Application& app) {
   return analyse(app, {.sensitivity = false, .proposals = false}).scenarios.front();
-}
-
-// What is wrong with one callback of the report; nothing: it is right.
-std::string error_in(const CallbackReport& callback, const ExhaustiveTask& entry,
-                     nanoseconds longest, const Reached& reached) {
-  if (callback.response && longest > *callback.response) {
-    return "is above its bound";
-  }
-  if (callback.verdict == Verdict::meets && longest > nanoseconds{entry.task.deadline}) {
-    return "is late, and was proved not to be";
-  }
-  if (reached.complete && callback.verdict == Verdict::misses && !reached.missed) {
-    return "misses no deadline, and was said to";
-  }
-  if (reached.complete && callback.exact && callback.response != longest) {
-    return "does not reach its bound, and was said to";
-  }
-  return {};
-}
-
-std::string error_in(const ExhaustiveSet& set, const ScenarioReport& report,
-                     const Reached& reached) {
-  for (std::size_t i = 0; i < set.tasks.size(); ++i) {
-    const CallbackReport& callback = report.callbacks[i];
-    const nanoseconds longest{reached.responses[i]};
-    if (const std::string error = error_in(callback, set.tasks[i], longest, reached);
-        !error.empty()) {
-      return callback.name + " responds after " + std::to_string(longest.count()) + ", " + error +
-             ": " + (callback.response ? std::to_string(callback.response->count()) : "none") +
-             " by " + callback.bound_by;
-    }
-  }
-  return reached.complete && report.deadlines == Verdict::misses && !reached.missed
-             ? "no deadline is missed, and was said to be"
-             : "";
-}
-
-std::string error_in(const sim::Result& run, const Reached& reached) {
-  for (std::size_t i = 0; i < run.callbacks.size(); ++i) {
-    const sim::CallbackResult& callback = run.callbacks[i];
-    const nanoseconds longest{reached.responses[i]};
-    if (reached.complete && callback.response.count > 0 && callback.response.max > longest) {
-      return callback.name + " is simulated with " + std::to_string(callback.response.max.count()) +
-             ", and responds after " + std::to_string(longest.count()) + " at most";
-    }
-  }
-  return {};
 }
 
 struct Seen {

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "analysis/documents.hpp"
-#include "analysis/exhaustive_sets.hpp"
+#include "analysis/exhaustive_draw.hpp"
 
 namespace takt::analysis {
 namespace {

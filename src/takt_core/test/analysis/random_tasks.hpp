@@ -18,6 +18,12 @@ inline int rounds(int usual) {
   return factor == nullptr ? usual : usual * std::max(1, std::atoi(factor));
 }
 
+// TAKT_TEST_SEED looks at others.
+inline std::uint64_t first_seed() {
+  const char* const seed = std::getenv("TAKT_TEST_SEED");
+  return seed == nullptr ? 1 : std::strtoull(seed, nullptr, 10);
+}
+
 // Seeded, so that a failure can be repeated.
 class RandomTasks {
  public:

@@ -100,7 +100,7 @@ TEST_P(Inversion, NeverHappens) {
   run_until_each_completed(executor, 15);
   const trace::Trace trace = trace::read_trace(file.path());
   EXPECT_EQ(trace.lost, 0U);
-  EXPECT_EQ(trace::timeline(trace.events).not_nested, 0U);
+  EXPECT_EQ(trace::timeline(trace.events).not_nested(), 0U);
   if (policy->preemptive()) {
     expect_only_better_jobs_preempt(trace, *policy);
   } else {
@@ -175,7 +175,7 @@ TEST_P(Preemption, ReachesACallbackThatBurnsTheCore) {
   run_until_each_completed(executor, 1);
   const trace::Trace trace = trace::read_trace(file.path());
   expect_only_better_jobs_preempt(trace, *policy);
-  EXPECT_EQ(trace::timeline(trace.events).not_nested, 0U);
+  EXPECT_EQ(trace::timeline(trace.events).not_nested(), 0U);
   EXPECT_GE(count_nested(trace, "middle", "low"), 4);
   EXPECT_GE(count_nested(trace, "high", "low"), 4 + 8);
   EXPECT_GE(count_nested(trace, "high", "middle"), 4);

@@ -57,6 +57,20 @@ TEST(Scenario, follows_at_once_whatever_runs) {
   }
 }
 
+// The job of b is released while a runs, so nobody looks for it before the switch.
+TEST(Scenario, leaves_jobs_the_deadline_that_they_were_released_with) {
+  SchedulingScenario other{"other"};
+  other.add_task({.task = "b", .deadline = 2ms});
+  Task a = timer("a", 20ms, 4ms);
+  a.parameters.deadline = 6ms;
+  Task b = timer("b", 20ms, 1ms);
+  b.parameters.deadline = 16ms;
+  b.parameters.offset = 1ms;
+  const Result result = simulate(switching({a, b}, "edf", other, 3ms), {.duration = 15ms});
+  EXPECT_EQ(result.jobs, 2U);
+  EXPECT_EQ(result.misses, 0U);
+}
+
 // The top task of the old scenario runs, and one of the new scenario comes before it.
 TEST(Scenario, lets_a_task_of_the_new_one_preempt_the_top_task_of_the_old_one) {
   Task top = timer("top", 60ms, 20ms, 30);

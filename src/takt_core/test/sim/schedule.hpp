@@ -132,11 +132,9 @@ inline Schedule schedule(const application::Application& application, nanosecond
     }
   }
   for (const trace::Slice& slice : trace::timeline(schedule.trace.events).slices) {
-    if (slice.begin != slice.end) {  // it may seem to resume between two others, for no time
-      schedule.pieces.push_back({.id = {slice.task, slice.job},
-                                 .from = at(nanoseconds{slice.begin}),
-                                 .to = at(nanoseconds{slice.end})});
-    }
+    schedule.pieces.push_back({.id = {slice.task, slice.job},
+                               .from = at(nanoseconds{slice.begin}),
+                               .to = at(nanoseconds{slice.end})});
   }
   return schedule;
 }

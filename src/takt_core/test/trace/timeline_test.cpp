@@ -15,13 +15,12 @@ Event on_core(std::uint16_t core, std::int64_t time, EventType type, std::uint16
   return {.time = time, .job = job, .task = task, .core = core, .type = type};
 }
 
-// "task:begin-end" of each slice, with [ for the start and ] for the end of the job.
+// "task:begin-end" of each slice.
 std::string text(const Timeline& timeline) {
   std::string result;
   for (const Slice& slice : timeline.slices) {
     result += (result.empty() ? "" : " ") + std::to_string(slice.task) + ":" +
-              (slice.first ? "[" : "") + std::to_string(slice.begin) + "-" +
-              std::to_string(slice.end) + (slice.last ? "]" : "");
+              std::to_string(slice.begin) + "-" + std::to_string(slice.end);
   }
   return result;
 }
@@ -31,8 +30,8 @@ TEST(Timeline, DerivesPreemptionFromNesting) {
   const Timeline result =
       timeline({on_core(0, 0, start, 1), on_core(0, 10, start, 2), on_core(0, 15, start, 3),
                 on_core(0, 20, end, 3), on_core(0, 30, end, 2), on_core(0, 50, end, 1)});
-  EXPECT_EQ(text(result), "1:[0-10 2:[10-15 3:[15-20] 2:20-30] 1:30-50]");
-  EXPECT_EQ(result.not_nested, 0U);
+  EXPECT_EQ(text(result), "1:0-10 2:10-15 3:15-20 2:20-30 1:30-50");
+  EXPECT_EQ(result.not_nested(), 0U);
 }
 
 TEST(Timeline, TakesThePreemptionsOfTheSimulatorAsTheyAre) {
@@ -40,20 +39,20 @@ TEST(Timeline, TakesThePreemptionsOfTheSimulatorAsTheyAre) {
   const Timeline result =
       timeline({on_core(0, 0, start, 1), on_core(0, 10, preempt, 1), on_core(0, 10, start, 2),
                 on_core(0, 30, end, 2), on_core(0, 30, resume, 1), on_core(0, 50, end, 1)});
-  EXPECT_EQ(text(result), "1:[0-10 2:[10-30] 1:30-50]");
+  EXPECT_EQ(text(result), "1:0-10 2:10-30 1:30-50");
 }
 
 TEST(Timeline, KeepsCoresApart) {
   using enum EventType;
   const Timeline result = timeline({on_core(0, 0, start, 1), on_core(1, 10, start, 2),
                                     on_core(0, 20, end, 1), on_core(1, 30, end, 2)});
-  EXPECT_EQ(text(result), "1:[0-20] 2:[10-30]");
+  EXPECT_EQ(text(result), "1:0-20 2:10-30");
 }
 
 TEST(Timeline, FindsTheJobThatMovedToAnotherCore) {
   using enum EventType;
   const Timeline result = timeline({on_core(0, 0, start, 1), on_core(1, 20, end, 1)});
-  EXPECT_EQ(text(result), "1:[0-20]");
+  EXPECT_EQ(text(result), "1:0-20");
 }
 
 TEST(Timeline, ForgetsTheJobWhoseEndWasLostWhenItsTaskStartsAnother) {
@@ -62,15 +61,43 @@ TEST(Timeline, ForgetsTheJobWhoseEndWasLostWhenItsTaskStartsAnother) {
                                     on_core(0, 20, end, 2, 0),  // the end of 1 is lost
                                     on_core(0, 100, start, 1, 1), on_core(0, 110, end, 1, 1),
                                     on_core(0, 120, start, 2, 1), on_core(0, 130, end, 2, 1)});
-  EXPECT_EQ(text(result), "1:[0-10 2:[10-20] 1:[100-110] 2:[120-130]");
-  EXPECT_EQ(result.not_nested, 0U);
+  EXPECT_EQ(text(result), "1:0-10 2:10-20 1:100-110 2:120-130");
+  EXPECT_EQ(result.not_nested(), 0U);
+}
+
+TEST(Timeline, TellsTheOrderThatEachCoreFollowsByTheNamesOfItsPolicies) {
+  About about;
+  about.scenarios = {{0, "drive"}, {1, "dock"}};
+  about.attributes = {"policy.drive=fp", "policy.dock=cw-edf", "scenario=drive"};
+  Timeline result{about};
+  const auto at = [](std::uint64_t job) {
+    return on_core(0, static_cast<std::int64_t>(job), EventType::release, 1, job);
+  };
+  result.take(at(0));
+  result.take({.time = 1, .value = 1, .core = 0, .type = EventType::scenario});
+  result.take(at(2));
+  result.take(on_core(1, 3, EventType::release, 2));  // this core has not changed yet
+  result.close();
+  ASSERT_EQ(result.jobs.size(), 3U);
+  EXPECT_FALSE(result.jobs[0].by_deadline);
+  EXPECT_TRUE(result.jobs[1].by_deadline);
+  EXPECT_FALSE(result.jobs[2].by_deadline);
+}
+
+TEST(Timeline, TakesAPolicyOfTheUsersOwnForOneOfPriorities) {
+  About about;
+  about.attributes = {"policy.default=needlessly-edf-like"};
+  Timeline result{about};
+  result.take(on_core(0, 0, EventType::release, 1));
+  result.close();
+  EXPECT_FALSE(result.jobs.at(0).by_deadline);
 }
 
 TEST(Timeline, CountsJobsThatEndBelowARunningOne) {
   using enum EventType;
   const Timeline result = timeline({on_core(0, 0, start, 1), on_core(0, 10, start, 2),
                                     on_core(0, 20, end, 1), on_core(0, 30, end, 2)});
-  EXPECT_EQ(result.not_nested, 1U);
+  EXPECT_EQ(result.not_nested(), 1U);
 }
 
 }  // namespace

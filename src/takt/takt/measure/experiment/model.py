@@ -108,24 +108,33 @@ _KINDS_WITH: dict[str, tuple[str, ...]] = {
 
 
 class Measurement(Strict):
-    """One block of ``measurements:``; None means the default of the kind or of the experiment."""
+    """One block of ``measurements:``; None is the default of the kind or of the experiment."""
 
-    kind: Kind = Field(description="what one sample is: see docs/reference/probes.md")
+    kind: Kind = Field(description="what one sample is")
     stack: Axis[Name] = Field(description="communication stacks: raw, rcl, …")
     transport: Axis[Name] | None = Field(
         None, description="ways from one role to the other; default: the first one that it has"
     )
     payload: Axis[Size] | None = Field(None, description="of messages; default: 500B")
-    timeout: Axis[Period] | None = Field(None, description="timer-oneshot only; default: 1ms")
+    timeout: Axis[Period] | None = Field(
+        None, description="timer-oneshot only, instead of a rate; from 10us; default: 1ms"
+    )
     wait: Axis[Wait] | None = Field(
         None, description="timer-oneshot only: how the loop waits; default: idle"
     )
     period: Axis[Period] | None = Field(None, description="this or rate; default: rate 1kHz")
     rate: Axis[Rate] | None = Field(None, description="this or period")
-    scheduling: Axis[Scheduling] = Field(["other"], description="policy and priority")
-    cpu: Axis[Cpu] = Field([UNPINNED], description="pinning")
-    subscribers: Axis[Processes] | None = Field(None, description="pubsub only; default: 1")
-    reliability: Axis[Reliability] | None = Field(None, description="default: reliable")
+    scheduling: Axis[Scheduling] = Field(
+        ["other"], description="other, or fifo N and rr N with a priority from 1 to 98"
+    )
+    cpu: Axis[Cpu] = Field(
+        [UNPINNED],
+        description='any, a number, or "0,1": ping or publisher on 0, pong or subscribers on 1',
+    )
+    subscribers: Axis[Processes] | None = Field(
+        None, description="pubsub only: how many; default: 1"
+    )
+    reliability: Axis[Reliability] | None = Field(None, description="of the QoS; default: reliable")
     depth: Axis[Positive] | None = Field(None, description="history of the QoS; default: 10")
     talkers: Axis[Pairs] | None = Field(
         None, description="pubsub only: pairs of other nodes on topics of their own; default: 0"
@@ -138,10 +147,18 @@ class Measurement(Strict):
         None, description="between being ready and the first sample; default: 0s"
     )
     samples: Count | None = Field(None, description="how many, instead of a duration")
-    duration: Duration | None = Field(None, description="default: the experiment's")
-    repetitions: Positive | None = Field(None, description="default: the experiment's")
-    deadline: Duration | None = Field(None, description="default: the experiment's")
-    lost_after: Duration | None = Field(None, description="default: the experiment's")
+    duration: Duration | None = Field(
+        None, description="of one repetition; default: the experiment's"
+    )
+    repetitions: Positive | None = Field(
+        None, description="of each point; default: the experiment's"
+    )
+    deadline: Duration | None = Field(
+        None, description="on the response; default: the experiment's"
+    )
+    lost_after: Duration | None = Field(
+        None, description="a reply later than this is lost; default: the experiment's"
+    )
 
     @model_validator(mode="after")
     def _one_pace(self) -> Measurement:
@@ -181,14 +198,16 @@ class Experiment(Strict):
     name: Name = Field(description="names the results folder")
     description: str = Field("", description="for people; shown in the report")
     seed: int | None = Field(None, ge=0, strict=True, description="of the order; default: drawn")
-    repetitions: Positive = 3
-    duration: Duration = 5_000_000_000
+    repetitions: Positive = Field(3, description="of each point, in random order")
+    duration: Duration = Field(5_000_000_000, description="of one repetition")
     deadline: Duration = Field(10_000_000, description="on the response; counted, not enforced")
     lost_after: Duration = Field(500_000_000, description="a reply later than this is lost")
     skip_missing: bool = Field(
         False, description="leave out stacks that are not installed, instead of refusing to run"
     )
-    measurements: Annotated[list[Measurement], Field(min_length=1)]
+    measurements: Annotated[list[Measurement], Field(min_length=1)] = Field(
+        description="blocks, each all combinations of its axes"
+    )
 
 
 def normalised(experiment: Experiment) -> dict[str, Any]:

@@ -92,7 +92,7 @@ class Measurement:
 
 
 @dataclass(frozen=True)
-class Kind:
+class KindTable:
     """A table of the report: all measurements of one kind on one scale."""
 
     name: str
@@ -141,7 +141,7 @@ class Page:
     """The whole report."""
 
     run: Run
-    kinds: list[Kind]
+    kinds: list[KindTable]
     settings: list[SettingRow]
     unfinished: list[Unfinished]
 
@@ -180,7 +180,7 @@ def build(folder: Path, run: Run) -> Page:
         chosen = [one for one in measurements if one.kind == name]
         if chosen:
             title, meaning = KINDS.get(name, (name, ""))
-            kinds.append(Kind(name, title, meaning, chosen, _scale(chosen)))
+            kinds.append(KindTable(name, title, meaning, chosen, _scale(chosen)))
     page = Page(run, kinds, [], _unfinished(run.cells))
     for measurement in page.measurements:
         for variant in measurement.variants:

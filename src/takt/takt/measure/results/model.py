@@ -36,40 +36,40 @@ class Status(str, Enum):
 class Note(Model):
     """One thing that went differently from what was asked, with its remedy."""
 
-    what: str
-    why: str
-    fix: str | None = None
+    what: str  # the setting or the step
+    why: str  # what was obtained, or what stopped it
+    fix: str | None = None  # what to do
 
 
 class Extreme(Model):
     """One of the highest or lowest samples."""
 
-    index: int
-    us: float
+    index: int  # of the sample, from 0
+    us: float  # its value
 
 
 class Exceedance(Model):
     """How often the deadline was exceeded, with a Clopper-Pearson upper bound at ``confidence``."""
 
-    deadline_us: float
-    exceeded: int
-    count: int
-    probability: float
-    upper_bound: float
-    confidence: float
+    deadline_us: float  # on the response
+    exceeded: int  # samples beyond the deadline
+    count: int  # samples in all
+    probability: float  # exceeded / count
+    upper_bound: float  # of the true probability
+    confidence: float  # of the upper bound
 
 
 class Percentiles(Model):
     """Order statistics of one series in µs (first sample and lost samples left out)."""
 
-    count: int
+    count: int  # samples in the series
     min_us: float
     mean_us: float
-    stddev_us: float
-    p50_us: float
+    stddev_us: float  # standard deviation
+    p50_us: float  # the median
     p90_us: float
     p99_us: float
-    p999_us: float
+    p999_us: float  # 99.9 %
     p9999_us: float
     p99999_us: float
     max_us: float
@@ -78,9 +78,9 @@ class Percentiles(Model):
 class OneShot(Model):
     """What only a one-shot timer has, in µs; None where the timer reports nothing itself."""
 
-    reported: Percentiles | None
+    reported: Percentiles | None  # latencies that the timer itself reports
     difference: Percentiles | None  # reported - measured
-    never_fired: int
+    never_fired: int  # given up after lost_after
 
 
 class Cyclic(Model):
@@ -92,7 +92,7 @@ class Cyclic(Model):
     lowest: list[Extreme]
     first_two_us: list[float]  # the first two values of the jitter
     negative_share: float  # of the jitter
-    callbacks: int
+    callbacks: int  # how often it fired
     expiries: int  # that passed from the first to the last callback, both counted
     rate_hz: float  # of the callbacks, over the whole measurement
 
@@ -100,12 +100,12 @@ class Cyclic(Model):
 class Subscriber(Model):
     """One of several subscribers; the first message is in no percentile."""
 
-    count: int
-    lost: int
-    duplicated: int
-    out_of_order: int
-    first_us: float | None
-    latency: Percentiles | None
+    count: int  # messages received
+    lost: int  # messages that never came
+    duplicated: int  # received more than once
+    out_of_order: int  # received after a later one
+    first_us: float | None  # latency of the first message
+    latency: Percentiles | None  # in µs
     highest: list[Extreme] = []
     lowest: list[Extreme] = []
 
@@ -113,16 +113,16 @@ class Subscriber(Model):
 class Statistics(Model):
     """What is known of the samples of one cell (all subscribers together)."""
 
-    latency: Percentiles
-    response: Percentiles
+    latency: Percentiles  # the headline of the kind
+    response: Percentiles  # from the intended start
     first_us: float | None  # None: the first sample was lost
-    highest: list[Extreme]
-    lowest: list[Extreme]
-    exceedance: Exceedance
+    highest: list[Extreme]  # of the latency
+    lowest: list[Extreme]  # of the latency
+    exceedance: Exceedance  # of the deadline that was asked
     loop_exceedance: list[Exceedance] = []  # the same at the periods of common control loops
-    one_shot: OneShot | None = None
-    cyclic: Cyclic | None = None
-    subscribers: list[Subscriber] = []
+    one_shot: OneShot | None = None  # one-shot timers
+    cyclic: Cyclic | None = None  # cyclic timers
+    subscribers: list[Subscriber] = []  # where there are several
 
 
 class Thread(Model):
@@ -140,67 +140,68 @@ class ProbeResult(BaseModel):
 
     model_config = ConfigDict(extra="allow")
 
-    role: str
+    role: str  # ping, publisher, subscriber, both, …
     status: Literal["complete", "stopped", "failed"]
     sent: int = 0
     received: int = 0
     lost: int = 0
     duplicated: int = 0
     out_of_order: int = 0
-    error: Note | None = None
-    asked: dict[str, Any] = {}
-    obtained: dict[str, Any] = {}
-    notes: list[Note] = []
-    versions: dict[str, str] = {}
+    error: Note | None = None  # why it failed
+    asked: dict[str, Any] = {}  # real-time settings
+    obtained: dict[str, Any] = {}  # real-time settings, as read back
+    notes: list[Note] = []  # settings that were not obtained
+    versions: dict[str, str] = {}  # of the middleware
 
 
 class Cell(Model):
-    """One measurement: one point of the matrix, one repetition."""
+    """One measurement: one point of the matrix, one repetition.
+
+    First what was asked, from ``count`` on what was measured: 0 or None where nothing came.
+    """
 
     id: str  # unique in the run: "<key>-r<repetition>"
     key: str  # the point of the matrix; equal keys are comparable between runs
-    repetition: int
+    repetition: int  # from 1
     order: int  # the place in the random order of the run
     status: Status
-    error: Note | None = None
-    # asked
-    stack: str
-    kind: str
-    transport: str
-    payload_bytes: int
-    policy: str
-    priority: int
-    cpu: list[int]
+    error: Note | None = None  # why it failed
+    stack: str  # communication stack
+    kind: str  # what one sample is
+    transport: str  # the way between the roles
+    payload_bytes: int  # of a message
+    policy: str  # other, fifo, rr
+    priority: int  # 0: none
+    cpu: list[int]  # empty: not pinned
     period_us: float  # of a one-shot timer: its timeout
-    samples_asked: int
-    deadline_us: float
-    lost_after_us: float
-    subscribers: int
-    reliability: str
-    depth: int
-    wait: str = "idle"
-    start_delay_us: float = 0.0
-    load: str = "none"
+    samples_asked: int  # how many
+    deadline_us: float  # counted, not enforced
+    lost_after_us: float  # a reply later than this is lost
+    subscribers: int  # how many
+    reliability: str  # of the QoS
+    depth: int  # of the QoS
+    wait: str = "idle"  # idle, busy
+    start_delay_us: float = 0.0  # before the first sample
+    load: str = "none"  # none, cpu
     talkers: int = 0  # pairs of other nodes that talk at the same time
-    talker_period_us: float = 0.0
-    # measured; zero and None where nothing came
-    count: int = 0
-    sent: int = 0
-    lost: int = 0
+    talker_period_us: float = 0.0  # of each such pair
+    count: int = 0  # samples received, the first one included
+    sent: int = 0  # for a round trip: count + lost
+    lost: int = 0  # given up, or never arrived
     duplicated: int = 0
     out_of_order: int = 0
-    p50_us: float | None = None
+    p50_us: float | None = None  # of the latency
     p99_us: float | None = None
     p999_us: float | None = None
     max_us: float | None = None
-    statistics: Statistics | None = None
-    probes: list[ProbeResult] = []
-    notes: list[Note] = []
+    statistics: Statistics | None = None  # everything else about the samples
+    probes: list[ProbeResult] = []  # what each probe said
+    notes: list[Note] = []  # what differs from what was asked
     histogram: str | None = None  # plain text, relative to the run folder
     samples: list[str] = []  # Parquet files, relative to the run folder
     earlier_attempts: list[str] = []  # Parquet files of attempts that were cut short
-    started: datetime | None = None
-    seconds: float = 0.0
+    started: datetime | None = None  # in UTC
+    seconds: float = 0.0  # that the cell took
     steal_seconds: float = 0.0  # CPU time stolen by the hypervisor during the cell, all CPUs
 
     @property
@@ -213,22 +214,22 @@ class Verdict(Model):
     """The answer in words. ``level`` decides the exit code of ``check``: only ``bad`` gives 1."""
 
     level: Literal["good", "fair", "bad", "unknown"]
-    headline: str
-    reasons: list[str]
+    headline: str  # one sentence
+    reasons: list[str]  # by which rules
 
 
 class Run(Model):
     """The whole of ``run.json``."""
 
     schema_version: int = SCHEMA_VERSION
-    name: str
+    name: str  # of the experiment
     status: Status
-    started: datetime
+    started: datetime  # in UTC
     ended: datetime | None = None
-    seed: int
+    seed: int  # of the order
     experiment: dict[str, Any]  # as asked, normalised
     machine: dict[str, Any]  # the fingerprint
-    versions: dict[str, str]
-    doctor: list[Finding] = []
-    cells: list[Cell] = []
-    verdict: Verdict | None = None
+    versions: dict[str, str]  # of Takt and what it stands on
+    doctor: list[Finding] = []  # what it found before the run
+    cells: list[Cell] = []  # in the order of the plan
+    verdict: Verdict | None = None  # of takt check

@@ -75,7 +75,7 @@ def new_run(
     )
 
 
-def execute(
+def measure(
     run: Run,
     folder: Path,
     stacks: Stacks,

@@ -65,7 +65,7 @@ def measure(
     judged_by: Callable[[Run], Verdict] | None = None,
 ) -> Run:
     """Measures what is not complete; Ctrl-C ends it early with what was measured."""
-    return runner.execute(
+    return runner.measure(
         session.run,
         session.folder,
         session.stacks,

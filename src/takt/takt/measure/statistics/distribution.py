@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """One series of values, taken in part by part in bounded memory.
 
-Nothing here sorts or counts by itself: ``takt_core`` does, so that the tool and the C++ side can
-never disagree. Up to MOST_EXACT values everything is exact. Above, percentiles come from the
-core's histogram, of nearest rank and within 1 %; count, extremes, mean and deviation stay exact.
+Up to MOST_EXACT values everything is exact. Above, percentiles come from the core's histogram, of
+nearest rank and within 1 %; count, extremes, mean and deviation stay exact.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ import numpy as np
 import takt_core
 
 from takt.measure.results.model import Extreme, Percentiles
+from takt.measure.statistics.exact import extremes, order_statistics
 from takt.measure.statistics.series import Int64
 
 #: The names in ``Percentiles`` and the percentiles that they stand for.
@@ -84,7 +84,7 @@ class Distribution:
 
     def _merge(self, part: Int64) -> None:
         """The deviation of two groups as one (Chan, Golub & LeVeque 1979); the rest adds up."""
-        own = takt_core.order_statistics(part, [])
+        own = order_statistics(part, [])
         before = self._histogram.count
         self.count = before + own.count
         share = own.count / self.count
@@ -103,7 +103,7 @@ class Extremes:
     def add(self, values_ns: Int64, index: Int64) -> None:
         """Takes in values and what names them."""
         if len(values_ns):
-            highest, lowest = takt_core.extremes(values_ns, EXTREMES)
+            highest, lowest = extremes(values_ns, EXTREMES)
             self._highest += [(int(index[place]), value) for place, value in highest]
             self._lowest += [(int(index[place]), value) for place, value in lowest]
             self._highest = sorted(self._highest, key=lambda one: -one[1])[:EXTREMES]
@@ -122,7 +122,7 @@ class Extremes:
 
 def percentiles(values_ns: Int64) -> Percentiles:
     """Order statistics of ``values_ns`` (ns, not empty) in µs, exact."""
-    found = takt_core.order_statistics(values_ns, list(PERCENTILES.values()))
+    found = order_statistics(values_ns, list(PERCENTILES.values()))
     named = dict(zip(PERCENTILES, map(microseconds, found.percentiles), strict=True))
     return Percentiles(
         count=found.count,

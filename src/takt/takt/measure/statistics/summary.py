@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The numbers of samples that are together one measurement; ``takt_core`` computes them."""
+"""The numbers of samples that are together one measurement."""
 
 from __future__ import annotations
 

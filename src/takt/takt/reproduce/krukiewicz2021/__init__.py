@@ -12,10 +12,11 @@ from takt.bench.overhead import tables as overhead_tables
 from takt.documents.writing import write_bytes
 from takt.errors import Failure
 from takt.measure.results import store
-from takt.reproduce.krukiewicz2021.evidence import Evidence, Missing, in_ms
-from takt.reproduce.krukiewicz2021.executions import Executions, Plan, execute_all
+from takt.reproduce.judgement import Missing, judge
+from takt.reproduce.krukiewicz2021.evidence import Evidence, in_ms
+from takt.reproduce.krukiewicz2021.executions import Executions, Extent, execute_all
 from takt.reproduce.krukiewicz2021.figures import figures
-from takt.reproduce.krukiewicz2021.findings import CHECKS, judged
+from takt.reproduce.krukiewicz2021.findings import CHECKS
 from takt.reproduce.krukiewicz2021.points import HARMONIC, KB, Point
 from takt.reproduce.model import Outcome, Request, Row
 from takt.reproduce.published import Published, load
@@ -30,26 +31,27 @@ def reproduce(request: Request) -> Outcome:
     """Executes the applications, measures the overheads, judges the findings, draws the figures."""
     folder = request.out or store.create_default(PAPER, datetime.now(timezone.utc))
     folder.mkdir(parents=True, exist_ok=True)
-    plan = Plan.at(request.scale)
-    done = execute_all(plan, folder, request.say)
+    extent = Extent.at(request.scale)
+    done = execute_all(extent, folder, request.say)
     overhead = [] if done.stopped else _overhead(request, folder)
-    return answers(plan, done, overhead, folder, request)
+    return answers(extent, done, overhead, folder, request)
 
 
 def answers(
-    plan: Plan, done: Executions, overhead: list[Table], folder: Path, request: Request
+    extent: Extent, done: Executions, overhead: list[Table], folder: Path, request: Request
 ) -> Outcome:
     """What the executions answer."""
     published = load(PAPER)
     evidence = Evidence(done.metrics, overhead)
     request.say("judging the findings")
     skipped = list(done.failed)
-    if plan.left_out:
+    if extent.left_out:
         skipped.append(
-            f"{plan.left_out} of {plan.left_out + len(plan.points)} points, for the scale"
+            f"{extent.left_out} of {extent.left_out + len(extent.points)} points, for the scale"
         )
     findings = [
-        published.finding(name, STACK, judged(check, evidence)) for name, check in CHECKS.items()
+        published.finding(name, STACK, judge(check, published.findings[name].values, evidence))
+        for name, check in CHECKS.items()
     ]
     request.say("drawing the figures")
     return Outcome(

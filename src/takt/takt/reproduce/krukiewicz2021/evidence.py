@@ -3,40 +3,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from statistics import mean, median
+from collections.abc import Callable, Mapping, Sequence
+from statistics import fmean, median
+
+import numpy as np
+from numpy.typing import NDArray
 
 from takt.bench.model import Table
+from takt.reproduce.judgement import Missing
 from takt.reproduce.krukiewicz2021.points import Point
 from takt.reproduce.model import Figures
 from takt.schedule.metrics import Metrics
 from takt.schedule.metrics.model import Freshness, Spread
 
+ROUND_S = 2.5  # of the overhead: an executor started, measured for a second, ended
 COLUMNS = ("min", "q1", "median", "q3", "max", "mean", "sd")
-
-
-class Missing(Exception):
-    """No run of the point is there, or its trace does not tell."""
 
 
 class Evidence:
     """The metrics of the executions, and the tables of the executor's overhead."""
 
-    def __init__(self, metrics: Mapping[Point, list[Metrics]], overhead: list[Table]) -> None:
+    def __init__(
+        self,
+        metrics: Mapping[Point, Sequence[Metrics]],
+        overhead: list[Table],
+        order: np.random.Generator | None = None,
+    ) -> None:
         self.points = list(metrics)
-        self._metrics = metrics
-        self._overhead = {table.table: table for table in overhead}
+        self._metrics, self._overhead, self._order = metrics, overhead, order
+        self._asked: dict[Point, Sequence[Metrics]] = {}
+        self._rounds: dict[str, NDArray[np.int64]] = {}
+
+    def drawn(self, rng: np.random.Generator | None) -> Evidence:
+        """The same, nothing asked yet; with ``rng``, the runs of each point drawn again."""
+        return Evidence(self._metrics, self._overhead, rng)
+
+    @property
+    def runs(self) -> int:
+        """The fewest runs of a point that was asked for."""
+        asked = [len(runs) for runs in self._asked.values()]
+        return min([*asked, *(len(rounds) for rounds in self._rounds.values())])
+
+    @property
+    def seconds(self) -> float:
+        """How long all that was asked for was executed, or measured."""
+        executed = sum(one.duration_ms / 1000 for runs in self._asked.values() for one in runs)
+        return executed + sum(map(len, self._rounds.values())) * ROUND_S
 
     def miss_ratio(self, point: Point) -> float:
         """Section 5.1: misses / executions of each callback, on average; the mean of the runs."""
         ratios = [one.mean_miss_ratio for one in self._of(point) if one.mean_miss_ratio is not None]
         if not ratios:
             raise Missing(f"no deadline was due in {point.name}")
-        return mean(ratios)
+        return fmean(ratios)
 
     def old_data(self, point: Point) -> float:
         """Section 5.4.3: share of executions on old data, over all nodes; the mean of the runs."""
-        return mean(self._freshness(point, lambda one: one.mean_ratio))
+        return fmean(self._freshness(point, lambda one: one.mean_ratio))
 
     def on_old_data(self, point: Point) -> int:
         """Executions on old data, in all runs."""
@@ -58,10 +81,20 @@ class Evidence:
         return sum(sum(one.stolen_ms.values()) for one in self._of(point))
 
     def overhead_mean(self, table: str, executor: str) -> float:
-        """Tables 5.6 to 5.8: the mean overhead, in µs."""
-        if table not in self._overhead:
+        """Tables 5.6 to 5.8: the mean overhead, in µs, the median over the rounds.
+
+        The executors took turns, so a drawn round is the same one of both.
+        """
+        known = next((one for one in self._overhead if one.table == table), None)
+        if known is None or not known.rounds.get(executor):
             raise Missing(f"table {table} was not measured")
-        return self._overhead[table].measured[executor]["mean"]
+        values = np.array([one["mean"] for one in known.rounds[executor]])
+        if table not in self._rounds:
+            chosen = np.arange(len(values))
+            if self._order is not None:
+                chosen = self._order.integers(len(values), size=len(values))
+            self._rounds[table] = chosen
+        return float(np.median(values[self._rounds[table]]))
 
     def _spread(self, point: Point, callback: str) -> Spread:
         found = [
@@ -90,10 +123,15 @@ class Evidence:
             raise Missing(f"no callback told what it used in {point.name}")
         return found
 
-    def _of(self, point: Point) -> list[Metrics]:
-        if not self._metrics.get(point):
-            raise Missing(f"{point.name} was not executed")
-        return self._metrics[point]
+    def _of(self, point: Point) -> Sequence[Metrics]:
+        if point not in self._asked:
+            runs = self._metrics.get(point)
+            if not runs:
+                raise Missing(f"{point.name} was not executed")
+            if self._order is not None:
+                runs = [runs[place] for place in self._order.integers(len(runs), size=len(runs))]
+            self._asked[point] = runs
+        return self._asked[point]
 
 
 def in_ms(spread: Spread) -> Figures:

@@ -24,11 +24,12 @@ from takt.schedule.metrics import Metrics, measure
 
 RUNS, LENGTH_S = 5, 30.0  # of the thesis
 SHORTEST_S = 2.0
+LEAST_RUNS = 2
 SHORTEST_S_PER_NODE = 0.1  # dozens of processes keep the core busy for a while after their start
 
 
 @dataclass(frozen=True)
-class Plan:
+class Extent:
     """What is executed at a scale."""
 
     points: list[Point]
@@ -37,13 +38,16 @@ class Plan:
     left_out: int  # points
 
     @classmethod
-    def at(cls, scale: float) -> Plan:
-        """First fewer runs, then shorter ones, then fewer points, but never the central ones."""
+    def at(cls, scale: float) -> Extent:
+        """First shorter runs, then fewer of them, then fewer points, but never the central ones.
+
+        How far runs differ is what decides: even the smallest scale has LEAST_RUNS of each point.
+        """
         every = points()
         each_s = RUNS * LENGTH_S * scale
-        runs = max(1, min(RUNS, round(each_s / LENGTH_S)))
+        runs = max(LEAST_RUNS, min(RUNS, int(each_s / SHORTEST_S)))
         length_s = min(LENGTH_S, max(SHORTEST_S, each_s / runs))
-        kept = math.ceil(len(every) * min(1.0, each_s / SHORTEST_S))
+        kept = math.ceil(len(every) * min(1.0, each_s / (LEAST_RUNS * SHORTEST_S)))
         kept = max(kept, sum(central(point) for point in every))
         return cls(every[:kept], runs, round(length_s, 1), len(every) - kept)
 
@@ -57,10 +61,10 @@ class Executions:
     stopped: bool = False
 
 
-def execute_all(plan: Plan, folder: Path, say: Callable[[str], None]) -> Executions:
+def execute_all(extent: Extent, folder: Path, say: Callable[[str], None]) -> Executions:
     """Runs what is not in the folder yet; Ctrl-C ends it, and what was executed stays."""
     cpu = max(os.sched_getaffinity(0))
-    asked = [(point, run) for point in plan.points for run in range(plan.runs)]
+    asked = [(point, run) for point in extent.points for run in range(extent.runs)]
     random.Random(1).shuffle(asked)  # noqa: S311 - the same order when it is gone on with
     done, stop = Executions(), Stop()
     with stopping(stop):
@@ -73,7 +77,7 @@ def execute_all(plan: Plan, folder: Path, say: Callable[[str], None]) -> Executi
                     break
                 say(f"{count} of {len(asked)}: {name}")
                 try:
-                    length_s = max(plan.length_s, point.nodes * SHORTEST_S_PER_NODE)
+                    length_s = max(extent.length_s, point.nodes * SHORTEST_S_PER_NODE)
                     _execute(point, run, length_s, kept, cpu, stop)
                 except Failure as failure:
                     done.failed.append(f"{name}: {failure.what}")

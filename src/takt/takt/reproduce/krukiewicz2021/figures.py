@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from takt.documents.units import format_size
 from takt.documents.writing import replacing
-from takt.reproduce.krukiewicz2021.evidence import Evidence, Missing
+from takt.reproduce.judgement import Missing
+from takt.reproduce.krukiewicz2021.evidence import Evidence
 from takt.reproduce.krukiewicz2021.points import (
     APPROACHES,
     FRESHNESS_SIZES,
@@ -131,7 +132,7 @@ def _bars(number: str, title: str, bars: Bars, folder: Path) -> list[Figure]:
     axes.set_xticks(range(len(places)), places)
     axes.set(title=title, ylabel="share (%)")
     axes.set_ylim(0, max(5.0, 1.1 * axes.get_ylim()[1]))
-    axes.legend(fontsize=8, loc="upper right")
+    axes.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))  # hides no bar
     return _save(picture, number, folder)
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from takt.measure.results.model import Run, Status
 from takt.reproduce.experiment import measure
-from takt.reproduce.model import Answer, Outcome, Request, answer
+from takt.reproduce.judgement import Missing
+from takt.reproduce.model import Answer, Outcome, Request
 from takt.reproduce.published import load
 from takt.reproduce.sticha2014 import cyclic, general, oneshot, pubsub
-from takt.reproduce.sticha2014.confidence import Missing
 from takt.reproduce.sticha2014.evidence import Evidence
 from takt.reproduce.sticha2014.figures import figures
 from takt.reproduce.sticha2014.tables import rows
@@ -60,4 +60,4 @@ def _judged(check: Callable[[Evidence], Answer], evidence: Evidence) -> Answer:
     try:
         return check(evidence)
     except Missing as missing:
-        return answer("the points were measured", None, missing=str(missing))
+        return Answer("the points were measured", None, {}, needs=str(missing))

@@ -18,17 +18,15 @@ import takt_core
 from numpy.typing import NDArray
 from scipy import stats
 
+from takt.reproduce.judgement import Missing
+
 Floats = NDArray[np.float64]
 Runs = Sequence[Floats]  # the values of each run or recording, in their order
-Verdict = bool | None  # None: the data cannot tell
+Holds = bool | None  # None: the data cannot tell
 
 SEGMENTS = 10
 CONFIDENCE = 0.95
 PUBLISHED_RUN = 2_000_000  # samples of a run of the thesis
-
-
-class Missing(Exception):
-    """A point that a finding needs has no samples, or too few."""
 
 
 @dataclass(frozen=True)
@@ -39,11 +37,11 @@ class Effect:
     low: float
     high: float
 
-    def above(self, limit: float) -> Verdict:
+    def above(self, limit: float) -> Holds:
         """Whether the truth lies above a limit."""
         return True if self.low > limit else False if self.high < limit else None
 
-    def below(self, limit: float) -> Verdict:
+    def below(self, limit: float) -> Holds:
         """Whether the truth lies below a limit."""
         return True if self.high < limit else False if self.low > limit else None
 
@@ -86,9 +84,9 @@ def _bounds(statistic: Callable[..., float], groups: Sequence[Runs]) -> tuple[fl
     return float(whole) - reach, float(whole) + reach
 
 
-def every(verdicts: Sequence[Verdict]) -> Verdict:
+def every(answers: Sequence[Holds]) -> Holds:
     """Whether all hold; one that does not is enough to refuse."""
-    return False if False in verdicts else None if None in verdicts else True
+    return False if False in answers else None if None in answers else True
 
 
 def share(times: int, of: int) -> Effect:
@@ -99,12 +97,12 @@ def share(times: int, of: int) -> Effect:
     return Effect(value, 1 - takt_core.exceedance(of - times, of, CONFIDENCE)[1], high)
 
 
-def seen(times: int, of: int) -> Verdict:
+def seen(times: int, of: int) -> Holds:
     """Whether something rare happens: one time proves it, none in a published run refutes it."""
     return True if times else False if of >= PUBLISHED_RUN else None
 
 
-def median_within(values: Sequence[float], low: float, high: float) -> Verdict:
+def median_within(values: Sequence[float], low: float, high: float) -> Holds:
     """Whether a median lies within limits, by the sign test's interval (needs six values)."""
     ranked = np.sort(values)
     skipped = int(stats.binom.ppf((1 - CONFIDENCE) / 2, len(ranked), 0.5))

@@ -6,8 +6,9 @@ from __future__ import annotations
 import numpy as np
 
 from takt.measure.results.model import Cell, Cyclic
+from takt.reproduce.judgement import Missing
 from takt.reproduce.model import Answer, answer
-from takt.reproduce.sticha2014.confidence import Missing, effect, every, ratio, share
+from takt.reproduce.sticha2014.confidence import effect, every, ratio, share
 from takt.reproduce.sticha2014.evidence import MS_1, MS_10, REALTIME, Evidence, even_spread
 
 KIND = "timer-cyclic"

@@ -15,8 +15,9 @@ from scipy import stats
 from takt.measure.results.model import Cell, Extreme, Run
 from takt.measure.statistics.series import Int64, read_series
 from takt.measure.statistics.timers import FIRST_INTERVALS, jitter_ns
+from takt.reproduce.judgement import Missing
 from takt.reproduce.model import Answer, answer
-from takt.reproduce.sticha2014.confidence import Floats, Missing, Runs
+from takt.reproduce.sticha2014.confidence import Floats, Runs
 
 MS_1, MS_10, US_800 = 1000.0, 10_000.0, 800.0  # timeouts and periods in µs
 REALTIME = ("rr", "fifo")

@@ -11,8 +11,8 @@ from takt.measure.results import histogram
 from takt.measure.results.model import Cell
 from takt.pages import pictures
 from takt.pages.pictures import Counts
+from takt.reproduce.judgement import Missing
 from takt.reproduce.model import Figure
-from takt.reproduce.sticha2014.confidence import Missing
 from takt.reproduce.sticha2014.evidence import MS_1, MS_10, REALTIME, TRANSPORTS, Evidence
 
 FOLDER = "figures"

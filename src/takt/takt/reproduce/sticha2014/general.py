@@ -6,8 +6,9 @@ from __future__ import annotations
 import numpy as np
 
 from takt.measure.results.model import Cell
+from takt.reproduce.judgement import Missing
 from takt.reproduce.model import Answer, answer
-from takt.reproduce.sticha2014.confidence import Missing, every, median_within, ratio
+from takt.reproduce.sticha2014.confidence import every, median_within, ratio
 from takt.reproduce.sticha2014.evidence import MS_1, Evidence
 
 KINDS = ("timer-oneshot", "timer-cyclic", "pubsub")

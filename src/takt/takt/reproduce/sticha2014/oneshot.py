@@ -8,17 +8,9 @@ from collections.abc import Callable
 import numpy as np
 
 from takt.measure.results.model import Cell, OneShot
+from takt.reproduce.judgement import Missing
 from takt.reproduce.model import Answer, answer
-from takt.reproduce.sticha2014.confidence import (
-    Effect,
-    Floats,
-    Missing,
-    effect,
-    every,
-    ratio,
-    seen,
-    share,
-)
+from takt.reproduce.sticha2014.confidence import Effect, Floats, effect, every, ratio, seen, share
 from takt.reproduce.sticha2014.evidence import MS_1, MS_10, REALTIME, US_800, Evidence, even_spread
 
 KIND = "timer-oneshot"

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from takt.reproduce.judgement import Missing
 from takt.reproduce.model import Answer, answer
-from takt.reproduce.sticha2014.confidence import Effect, Missing, Runs, ratio, share
+from takt.reproduce.sticha2014.confidence import Effect, Runs, ratio, share
 from takt.reproduce.sticha2014.evidence import MS_1, MS_10, REALTIME, Evidence, even_spread
 
 KIND = "pubsub"

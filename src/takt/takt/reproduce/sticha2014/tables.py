@@ -6,9 +6,9 @@ from __future__ import annotations
 from statistics import median
 
 from takt.measure.results.model import Cell, Percentiles
+from takt.reproduce.judgement import Missing
 from takt.reproduce.model import Figures, Row
 from takt.reproduce.published import Published, PublishedRow
-from takt.reproduce.sticha2014.confidence import Missing
 from takt.reproduce.sticha2014.evidence import Evidence
 
 COLUMNS = ("min_us", "mean_us", "max_us", "p50_us", "p99_us", "first_us")

@@ -5,14 +5,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from takt.documents.reading import read_json
 from takt.documents.units import LONGEST
 from takt.errors import TaktError, shortened
 from takt.schedule.analysis.model import Analysis
 
-REMEDY = ". Remedy: "  # how the core's messages go on
+if TYPE_CHECKING:
+    import takt_core
 
 OVERHEADS = (
     "dispatch",
@@ -31,10 +32,14 @@ def analyse(flat: dict[str, Any], where: str) -> Analysis:
 
     try:
         document = takt_core.analyse(json.dumps(flat))
-    except ValueError as error:
-        what, _, remedy = str(error).partition(REMEDY)
-        raise TaktError(what, where=where, remedy=remedy.removesuffix(".") or None) from None
+    except takt_core.Error as error:
+        raise refused(error, where) from None
     return Analysis.model_validate(document)
+
+
+def refused(error: takt_core.Error, where: str) -> TaktError:
+    """What the core refuses, as an error of the file that it was written in."""
+    return TaktError(f"{error.where}: {error.problem}", where=where, remedy=error.remedy or None)
 
 
 def read_overheads(path: Path, key: str = "upper") -> dict[str, int]:

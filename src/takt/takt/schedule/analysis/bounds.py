@@ -6,6 +6,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import takt_core
+
 Bound = dict[str, int | None]  # by callback, in ns; None: there is none
 
 _LOST = "takt.lost"  # a callback that stands for time in which the core did something else
@@ -18,7 +20,7 @@ class Bounds:
     """Of an application in its flat form, in each case the largest of all scenarios."""
 
     def __init__(self, flat: dict[str, Any]) -> None:
-        """Asks the core; raises ValueError where it cannot analyse the application."""
+        """Asks the core; raises takt_core.Error where it cannot analyse the application."""
         report = _report(flat)
         self.of = _largest(report)
         self._fixed = _fixed(flat, report)
@@ -50,13 +52,11 @@ class Bounds:
             return _largest(
                 _report({**self._fixed, "callbacks": [*self._fixed["callbacks"], lost]})
             )
-        except ValueError:
+        except takt_core.Error:
             return {}
 
 
 def _report(flat: dict[str, Any]) -> dict[str, Any]:
-    import takt_core
-
     found: dict[str, Any] = takt_core.analyse(json.dumps(flat), sensitivity=False, proposals=False)
     return found
 

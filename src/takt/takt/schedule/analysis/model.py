@@ -19,43 +19,43 @@ class Strict(BaseModel):
 class CallbackBound(Strict):
     """One callback of a scenario. ``meets`` is ``verdict == "meets"``."""
 
-    name: str
+    name: str  # node.callback
     cpu: int
-    priority: int | None
-    period_us: float | None
-    deadline_us: float | None
-    wcet_us: float
-    suspension_us: float
-    jitter_us: float
-    response_us: float | None
-    blocking_us: float
+    priority: int | None  # None: the policy has none
+    period_us: float | None  # None: no least distance of its releases is known
+    deadline_us: float | None  # None: it has none
+    wcet_us: float  # with overheads, where they are given
+    suspension_us: float  # longest waiting in a job
+    jitter_us: float  # longest time to the noticing of a release
+    response_us: float | None  # None: no bound
+    blocking_us: float  # by jobs of lower priority
     meets: bool
     verdict: Verdict
-    exact: bool
-    bound_by: str
+    exact: bool  # a run reaches the bound
+    bound_by: str  # the equation, or why there is none
 
 
 class CoreBound(Strict):
     """One core; ``utilization`` is null where a release has no least distance."""
 
     cpu: int
-    utilization: float | None
-    schedulable: bool
+    utilization: float | None  # its load
+    schedulable: bool  # every deadline on it is met
     verdict: Verdict
-    bound_by: str | None
+    bound_by: str | None  # the test
 
 
 class ChainBound(Strict):
     """One chain; null where no bound is known."""
 
     name: str
-    callbacks: list[str]
-    latency_us: float | None
-    max_latency_us: float | None
-    reaction_us: float | None
-    age_us: float | None
-    meets: bool
-    bound_by: str
+    callbacks: list[str]  # in the order of the data
+    latency_us: float | None  # from a release of the first to the end of the last
+    max_latency_us: float | None  # as declared
+    reaction_us: float | None  # from an event right after a release
+    age_us: float | None  # of the data at the end
+    meets: bool  # the latency keeps its limit
+    bound_by: str  # the equation, or why there is none
 
 
 class AgeBound(Strict):
@@ -63,25 +63,25 @@ class AgeBound(Strict):
 
     callback: str
     topic: str
-    source: str | None
-    age_us: float | None
-    max_age_us: float
-    meets: bool
-    bound_by: str
+    source: str | None  # the timer that samples the data
+    age_us: float | None  # None: no bound
+    max_age_us: float  # as declared
+    meets: bool  # the age keeps its limit
+    bound_by: str  # the equation, or why there is none
 
 
 class Sensitivity(Strict):
     """How much longer everything, or one callback alone, may compute; null: no factor helps."""
 
-    factor: float | None
-    callbacks: dict[str, float | None]
+    factor: float | None  # on all execution times
+    callbacks: dict[str, float | None]  # on those of one alone
 
 
 class Proposals(Strict):
     """What would guarantee every deadline, where the description does not."""
 
-    priorities: dict[str, int] | None
-    cpus: dict[str, int] | None
+    priorities: dict[str, int] | None  # by callback
+    cpus: dict[str, int] | None  # by callback
 
 
 class ScenarioBounds(Strict):
@@ -95,16 +95,16 @@ class ScenarioBounds(Strict):
     callbacks: list[CallbackBound]
     chains: list[ChainBound]
     ages: list[AgeBound]
-    sensitivity: Sensitivity | None
-    proposals: Proposals
-    remarks: list[str]
+    sensitivity: Sensitivity | None  # None: it was not looked for
+    proposals: Proposals  # None in it: nothing better was found
+    remarks: list[str]  # what the bounds rest on
 
 
 class Switches(Strict):
     """All limits around a switch of the scenario; or why they are not proved."""
 
     meets: bool
-    bound_by: str
+    bound_by: str  # the equation, or why there is none
 
 
 class Analysis(Strict):
@@ -113,8 +113,8 @@ class Analysis(Strict):
     schema_version: int
     application: str
     policy: str
-    verdict: Verdict
-    overheads: dict[str, float] | None
+    verdict: Verdict  # of the whole
+    overheads: dict[str, float] | None  # CPU times in µs
     scenarios: list[ScenarioBounds]
-    switches: Switches | None
-    remarks: list[str]
+    switches: Switches | None  # None: there is one scenario
+    remarks: list[str]  # about the whole

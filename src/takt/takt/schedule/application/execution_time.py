@@ -51,7 +51,7 @@ Samples = Annotated[
 ]
 
 
-class Execution(Strict):
+class ExecutionTime(Strict):
     """The time that one job computes; `2ms` alone is short for `{worst: 2ms}`."""
 
     best: Duration | None = Field(None, description="least; default: worst, or the least sample")
@@ -70,7 +70,7 @@ class Execution(Strict):
         return value if isinstance(value, dict) else {"worst": value}
 
     @model_validator(mode="after")
-    def _one_of_four(self) -> Execution:
+    def _one_of_four(self) -> ExecutionTime:
         if (self.mean is None) != (self.deviation is None):
             raise ValueError("mean and deviation go together")
         if self.mean is not None and self.samples is not None:

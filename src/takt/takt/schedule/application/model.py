@@ -23,7 +23,7 @@ from pydantic import (
 from takt.documents.quantities import Duration, Period, Size, Strict
 from takt.documents.units import format_duration
 from takt.documents.yaml_file import Location, Source
-from takt.schedule.application.execution_time import Execution
+from takt.schedule.application.execution_time import ExecutionTime
 
 
 def _above_zero(value: int) -> int:
@@ -61,7 +61,7 @@ def _named(value: Any) -> Any:
 class Read(Strict):
     """What a callback asks of the data that it reads."""
 
-    max_age: Duration | None = Field(None, description="oldest data that it may use")
+    max_age: Duration | None = Field(None, description="oldest data that it may use; default: any")
 
 
 def _reads(value: Any) -> Any:
@@ -89,23 +89,43 @@ Writes = Annotated[
 class Timing(Strict):
     """What both a callback and a scenario's change of it may say."""
 
-    timer: Period | None = Field(None, description="released every so often")
+    timer: Period | None = Field(
+        None, description="released every so often; a callback has this or on"
+    )
     period: Duration | None = Field(
-        None, description="with on: the least distance of two messages that matter"
+        None,
+        description="with on: the least distance of two messages that matter; "
+        "default: what their writers have",
     )
-    offset: Duration | None = Field(None, description="first release after the start; default: 0s")
-    deadline: Deadline | None = Field(None, description="after the release; default: the period")
-    priority: Priority | None = Field(None, description="98 is the highest")
+    offset: Duration | None = Field(
+        None, description="of the first release, from the start; default: 0s"
+    )
+    deadline: Deadline | None = Field(
+        None,
+        description="counted from the release; default: the period; under edf, of messages without "
+        "one: the shortest of those that read their topic, else they run after all others",
+    )
+    priority: Priority | None = Field(
+        None, description="98 is the highest; default: the policy's, or refused"
+    )
     wcet: Duration | None = Field(
-        None, description="declared worst case of the execution; default: that of execution"
+        None, description="worst case of the execution, as declared; default: that of execution"
     )
-    budget: Duration | None = Field(None, description="CPU time of one job; default: not watched")
+    budget: Duration | None = Field(
+        None, description="CPU time of one job that is watched; default: not watched"
+    )
     overrun: Overrun | None = Field(
         None, description="what happens to a release while the job before it runs; default: skip"
     )
-    active: bool | None = Field(None, strict=True, description="default: true")
-    reads: Reads = Field({}, description="topics delivered before it runs")
-    writes: Writes = Field({}, description="topics that it publishes, with the size of a message")
+    active: bool | None = Field(
+        None,
+        strict=True,
+        description="an inactive callback has no releases until a scenario wakes it; default: true",
+    )
+    reads: Reads = Field(
+        {}, description="topics delivered before it runs: [scan], or {scan: {max_age: 15ms}}"
+    )
+    writes: Writes = Field({}, description="topics that it publishes: [scan], or {scan: 512kB}")
 
     @model_validator(mode="after")
     def _one_period(self) -> Timing:
@@ -117,9 +137,15 @@ class Timing(Strict):
 class Callback(Timing):
     """One callback of a node: a timer's, or a subscription's."""
 
-    on: TopicName | None = Field(None, description="released by the messages of this topic")
-    execution: Execution | None = Field(None, description="default: constant, of length wcet")
-    group: str | None = Field(None, description="at most one callback of a group runs at a time")
+    on: TopicName | None = Field(
+        None, description="a subscription: released by each message of this topic"
+    )
+    execution: ExecutionTime | None = Field(
+        None, description="how long a job really computes; default: constant, of length wcet"
+    )
+    group: str | None = Field(
+        None, description="at most one callback of a group runs at a time; default: none"
+    )
     jitter: Duration | None = Field(
         None, description="longest time from a release to its being noticed; default: 0s"
     )
@@ -156,19 +182,23 @@ class Topic(Strict):
         None, description="messages kept; default: 1"
     )
     reliability: Literal["reliable", "best_effort"] | None = Field(
-        None, description="default: reliable"
+        None, description="of the QoS; default: reliable"
     )
     external_period: Duration | None = Field(
-        None, description="published from outside, this often (0s: it is not known how often)"
+        None,
+        description="published from outside, this often; 0s: nobody knows how often; "
+        "default: nobody outside writes it",
     )
 
 
 class Chain(Strict):
     """A path of data: each callback reads what the one before it writes."""
 
-    callbacks: Annotated[list[str], Field(min_length=1)]
+    callbacks: Annotated[list[str], Field(min_length=1)] = Field(
+        description="their names, node.callback, in the order of the data"
+    )
     max_latency: Duration | None = Field(
-        None, description="from a release of the first to the end of the last"
+        None, description="from a release of the first to the end of the last; default: any"
     )
 
 
@@ -178,7 +208,9 @@ class Scenario(Strict):
     model_config = ConfigDict(extra="allow", frozen=True)
     __pydantic_extra__: dict[str, Timing]
 
-    policy: Policy | None = None
+    policy: Policy | None = Field(
+        None, description="while the scenario holds; default: the application's"
+    )
 
     @property
     def changes(self) -> dict[str, Timing]:
@@ -189,8 +221,8 @@ class Scenario(Strict):
 class Switch(Strict):
     """A change of the scenario while the application is simulated or executed."""
 
-    at: Duration
-    scenario: str
+    at: Duration = Field(description="after the start")
+    scenario: str = Field(description="its name")
 
 
 class Overheads(Strict):
@@ -200,25 +232,37 @@ class Overheads(Strict):
     preemption: Duration | None = Field(None, description="per preemption")
     release: Duration | None = Field(None, description="per release")
     publish: Duration | None = Field(None, description="per message written")
-    publish_per_kib: Duration | None = None
+    publish_per_kib: Duration | None = Field(None, description="per KiB written")
     deliver: Duration | None = Field(None, description="per message read")
-    deliver_per_kib: Duration | None = None
+    deliver_per_kib: Duration | None = Field(None, description="per KiB read")
 
 
 class Application(Strict):
     """A whole app.yaml."""
 
-    name: Identifier | None = Field(None, description="default: the name of the file")
-    description: str = ""
-    cpus: Annotated[list[Cpu], Field(min_length=1)] | None = Field(None, description="default: [0]")
-    policy: Policy | None = Field(None, description="default: fp")
-    nodes: Annotated[dict[Identifier, dict[Identifier, Callback]], Field(min_length=1)]
-    topics: dict[TopicName, Topic] = Field({})
-    chains: dict[Identifier, Chain] = Field({})
-    scenarios: dict[Identifier, Scenario] = Field({})
-    default_scenario: str | None = Field(None, description="default: the first one")
-    switches: list[Switch] = Field([])
-    overheads: Overheads | None = None
+    name: Identifier | None = Field(
+        None, description="of the application; default: that of the file"
+    )
+    description: str = Field("", description="for people")
+    cpus: Annotated[list[Cpu], Field(min_length=1)] | None = Field(
+        None, description="the cores that callbacks are spread over; default: [0]"
+    )
+    policy: Policy | None = Field(None, description="decides which job runs; default: fp")
+    nodes: Annotated[dict[Identifier, dict[Identifier, Callback]], Field(min_length=1)] = Field(
+        description="nodes by name, each with its callbacks by name"
+    )
+    topics: dict[TopicName, Topic] = Field({}, description="what is not said where they are used")
+    chains: dict[Identifier, Chain] = Field({}, description="paths of data, by name")
+    scenarios: dict[Identifier, Scenario] = Field(
+        {}, description="by name; one without changes is the application as described"
+    )
+    default_scenario: str | None = Field(
+        None, description="that it starts with; default: the first one"
+    )
+    switches: list[Switch] = Field([], description="the scenario at a time after the start")
+    overheads: Overheads | None = Field(
+        None, description="CPU time of executor and middleware; default: none is counted"
+    )
 
     _source: Source = PrivateAttr(default_factory=Source)
 

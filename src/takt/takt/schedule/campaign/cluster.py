@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Spreads cells over Dask workers and hands their rows back as they come.
+"""Spreads batches over Dask workers and hands their rows back as they come.
 
-No more cells are under way than keep the workers busy, so that memory does not grow with their
-number. A cell whose worker dies is tried again; then it is given back as failed.
+No more batches are under way than keep the workers busy, so that memory does not grow with their
+number. A batch whose worker dies is tried again; then it is given back as failed.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from takt.errors import TaktError
-from takt.schedule.campaign import cell as work
-from takt.schedule.campaign.model import Campaign, Cell
+from takt.schedule.campaign import batch as work
+from takt.schedule.campaign.model import Batch, Campaign
 
 if TYPE_CHECKING:
     from distributed import Client
 
 RETRIES = 2
-AHEAD = 3  # cells a worker has: one that it works on, and the next ones
+AHEAD = 3  # batches a worker has: one that it works on, and the next ones
 
-Keep = Callable[[Cell, pa.Table, str | None], None]
+Keep = Callable[[Batch, pa.Table, str | None], None]
 
 
 @contextmanager
@@ -53,7 +53,7 @@ def cluster(scheduler: str | None, workers: int | None) -> Iterator[Client]:
             threads_per_worker=1,
             host="127.0.0.1",
             dashboard_address="127.0.0.1:0",  # on any free port
-            silence_logs=logging.CRITICAL,  # a cell whose worker died is told by us
+            silence_logs=logging.CRITICAL,  # a batch whose worker died is told by us
         )
     with local, Client(local) as client:
         yield client
@@ -69,17 +69,17 @@ def _deaf_to_interrupts() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def evaluate(client: Client, campaign: Campaign, cells: list[Cell], keep: Keep) -> None:
-    """Evaluates the cells on the workers; `keep` gets each one's rows, and its error if any."""
+def evaluate(client: Client, campaign: Campaign, batches: list[Batch], keep: Keep) -> None:
+    """Evaluates the batches on the workers; `keep` gets each one's rows, and its error if any."""
     from distributed import as_completed
 
     # The largest first, so that no worker is left alone with one of them at the end.
-    waiting = iter(sorted(cells, key=lambda one: _size(campaign, one), reverse=True))
+    waiting = iter(sorted(batches, key=lambda one: _size(campaign, one), reverse=True))
     space = client.scatter(campaign.space, broadcast=True)
-    running: dict[Any, Cell] = {}
+    running: dict[Any, Batch] = {}
 
-    def submit(one: Cell) -> Any:
-        # The cell may be evaluated in an earlier attempt's stead: pure=False gives it its own key.
+    def submit(one: Batch) -> Any:
+        # The batch may be evaluated in an earlier attempt's stead: pure=False gives it its own key.
         future = client.submit(
             work.evaluate,
             space,
@@ -110,7 +110,7 @@ def evaluate(client: Client, campaign: Campaign, cells: list[Cell], keep: Keep) 
             completed.add(submit(following))
 
 
-def _size(campaign: Campaign, cell: Cell) -> int:
+def _size(campaign: Campaign, batch: Batch) -> int:
     """How much there is to do, roughly: callbacks."""
-    nodes: int | None = campaign.space.combinations[cell.combination].get("nodes")
-    return cell.size * int(nodes or max(campaign.space.drawn["nodes"]))
+    nodes: int | None = campaign.space.combinations[batch.combination].get("nodes")
+    return batch.size * int(nodes or max(campaign.space.drawn["nodes"]))

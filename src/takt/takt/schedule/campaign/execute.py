@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from takt.errors import TaktError
-from takt.schedule.campaign import cell as work
+from takt.schedule.campaign import batch as work
 from takt.schedule.campaign.folder import Folder, write_table
 from takt.schedule.campaign.model import EXECUTIONS, Campaign
 from takt.schedule.explain import explain
@@ -56,8 +56,8 @@ def execute(
 ) -> Iterator[str | None]:
     """Executes what is not done; gives the error, or None, of each execution."""
     applications = [
-        one for cell in campaign.cells()
-        for one in work.applications(campaign.space, campaign.seed, cell, campaign.overheads)
+        one for batch in campaign.batches()
+        for one in work.applications(campaign.space, campaign.seed, batch, campaign.overheads)
     ]  # fmt: skip
     order = turns(campaign, len(applications))
     for turn in order:

@@ -16,7 +16,7 @@ from pyarrow import parquet
 from takt.documents.reading import read_json
 from takt.documents.writing import replacing, write_text
 from takt.errors import Failure, TaktError
-from takt.schedule.campaign.model import Campaign, Cell
+from takt.schedule.campaign.model import Batch, Campaign
 
 CAMPAIGN = "campaign.json"
 RESULT = "result.json"
@@ -64,18 +64,18 @@ class Folder:
                 remedy=new,
             )
 
-    def remaining(self, cells: list[Cell]) -> list[Cell]:
-        """The cells that are not done, or whose evaluation failed."""
+    def remaining(self, batches: list[Batch]) -> list[Batch]:
+        """The batches that are not done, or whose evaluation failed."""
         done = {file.stem for file in self.sets.glob("*.parquet")}
         again = {file.name.removesuffix(".failed.json") for file in self.sets.glob("*.failed.json")}
-        return [cell for cell in cells if cell.name not in done or cell.name in again]
+        return [batch for batch in batches if batch.name not in done or batch.name in again]
 
-    def keep(self, cell: Cell, table: pa.Table, error: str | None = None) -> None:
-        """Keeps the rows of a cell, and that it failed if it did."""
-        mark = self.sets / f"{cell.name}.failed.json"
+    def keep(self, batch: Batch, table: pa.Table, error: str | None = None) -> None:
+        """Keeps the rows of a batch, and that it failed if it did."""
+        mark = self.sets / f"{batch.name}.failed.json"
         if error is not None:
-            write_json(mark, {"error": error, **vars(cell)})
-        write_table(self.sets / f"{cell.name}.parquet", table)
+            write_json(mark, {"error": error, **vars(batch)})
+        write_table(self.sets / f"{batch.name}.parquet", table)
         if error is None:
             mark.unlink(missing_ok=True)
 

@@ -23,7 +23,7 @@ REACHED = ("fp", "rm", "dm")  # where exact says: by all jobs at their worst, re
 
 
 @dataclass(frozen=True)
-class Run:
+class Play:
     """One simulation of an application."""
 
     document: Document  # the flat form, as it is simulated
@@ -45,14 +45,14 @@ class Violation:
     of: str  # a callback or a chain
     bound: int  # ns, or how many
     seen: int
-    run: Run
+    play: Play
 
     @property
     def text(self) -> str:
         """In one line."""
         seen, bound = format_duration(self.seen), format_duration(self.bound)
-        several = self.run.document.get("scenarios") and self.run.scenario is not None
-        scenario = f", scenario {self.run.scenario}" if several else ""
+        several = self.play.document.get("scenarios") and self.play.scenario is not None
+        scenario = f", scenario {self.play.scenario}" if several else ""
         if self.kind in {MISS, SWITCH}:
             said = f"{self.seen} limits broken that are guaranteed"
         elif self.kind == EXACT:
@@ -62,7 +62,7 @@ class Violation:
         return f"{self.kind} of {self.of}: {said}{scenario}"
 
 
-def runs(document: Document, seed: int) -> Iterator[Run]:
+def plays(document: Document, seed: int) -> Iterator[Play]:
     """All that are to be simulated: at the worst and, where jobs or releases vary, as drawn."""
     plays: list[tuple[Document, str | None]] = [(document, first_scenario(document))]
     if scenarios := [one["name"] for one in document.get("scenarios", [])]:
@@ -70,7 +70,7 @@ def runs(document: Document, seed: int) -> Iterator[Run]:
         plays += [(document, None)] if document.get("switches") else []
     for execution in ("worst", "drawn") if varies(document) else ("worst",):
         for played, scenario in plays:
-            yield Run(played, scenario, execution, seed)
+            yield Play(played, scenario, execution, seed)
 
 
 def first_scenario(document: Document) -> str:
@@ -86,45 +86,45 @@ def alone(document: Document, scenario: str) -> Document:
 
 
 def varies(document: Document) -> bool:
-    """Whether two runs can differ."""
+    """Whether two plays can differ."""
     return any(
         one.get("jitter") or one.get("suspension") or len(one["execution"].get("quantiles", ())) > 1
         for one in document["callbacks"]
     )
 
 
-def violations(report: Document, run: Run, simulated: Document) -> Iterator[Violation]:
-    """What a run shows against a report of the analysis."""
-    if run.scenario is None:
+def violations(report: Document, play: Play, simulated: Document) -> Iterator[Violation]:
+    """What a play shows against a report of the analysis."""
+    if play.scenario is None:
         if report["verdict"] == "meets":
             broken = simulated["misses"] + sum(one["violations"] for one in simulated["chains"])
             broken += sum(
                 one["age_violations"] - one["without_data"] for one in simulated["callbacks"]
             )
             if broken:
-                yield Violation(SWITCH, run.document["name"], 0, broken, run)
+                yield Violation(SWITCH, play.document["name"], 0, broken, play)
         return
-    scenario = next(one for one in report["scenarios"] if one["name"] == run.scenario)
+    scenario = next(one for one in report["scenarios"] if one["name"] == play.scenario)
     seen = {one["callback"]: one for one in simulated["callbacks"]}
     for callback in scenario["callbacks"]:
-        yield from _callback(callback, seen[callback["name"]], scenario["policy"], run)
+        yield from _callback(callback, seen[callback["name"]], scenario["policy"], play)
     for bounds, chain in zip(scenario["chains"], simulated["chains"], strict=True):
         for kind in (LATENCY, REACTION, AGE):
             times = chain[kind]
             if times is not None:
-                yield from _above(kind, bounds["name"], bounds[f"{kind}_us"], times["max_us"], run)
-    for name, bound in _ages(run.document, scenario):
+                yield from _above(kind, bounds["name"], bounds[f"{kind}_us"], times["max_us"], play)
+    for name, bound in _ages(play.document, scenario):
         times = seen[name]["sample_age"]
         if times is not None:
-            yield from _above(DATA_AGE, name, bound, times["max_us"], run)
+            yield from _above(DATA_AGE, name, bound, times["max_us"], play)
 
 
-def tightness(report: Document, run: Run, simulated: Document) -> float:
+def tightness(report: Document, play: Play, simulated: Document) -> float:
     """The longest simulated response as a share of its bound."""
     bounds = {
         callback["name"]: callback["response_us"]
         for scenario in report["scenarios"]
-        if scenario["name"] == run.scenario
+        if scenario["name"] == play.scenario
         for callback in scenario["callbacks"]
     }
     return max(
@@ -137,24 +137,24 @@ def tightness(report: Document, run: Run, simulated: Document) -> float:
     )
 
 
-def _callback(bounds: Document, seen: Document, policy: str, run: Run) -> Iterator[Violation]:
+def _callback(bounds: Document, seen: Document, policy: str, play: Play) -> Iterator[Violation]:
     name, worst = bounds["name"], seen["worst_response_ns"]
     bound = _ns(bounds["response_us"])
     if bound is not None and worst > bound:
-        yield Violation(RESPONSE, name, bound, worst, run)
+        yield Violation(RESPONSE, name, bound, worst, play)
     elif bounds["verdict"] == "meets" and seen["misses"]:
-        yield Violation(MISS, name, 0, seen["misses"], run)
-    together = run.execution == "worst" and policy in REACHED
+        yield Violation(MISS, name, 0, seen["misses"], play)
+    together = play.execution == "worst" and policy in REACHED
     if bounds["exact"] and together and bound is not None and worst < bound:
-        yield Violation(EXACT, name, bound, worst, run)
+        yield Violation(EXACT, name, bound, worst, play)
 
 
 def _above(
-    kind: str, of: str, bound_us: float | None, seen_us: float, run: Run
+    kind: str, of: str, bound_us: float | None, seen_us: float, play: Play
 ) -> Iterable[Violation]:
     bound, seen = _ns(bound_us), _ns(seen_us)
     if bound is not None and seen is not None and seen > bound:
-        yield Violation(kind, of, bound, seen, run)
+        yield Violation(kind, of, bound, seen, play)
 
 
 def _ages(document: Document, scenario: Document) -> Iterator[tuple[str, float]]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a campaign asks, its cells, and the columns of its results."""
+"""What a campaign asks, its batches, and the columns of its results."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from takt.schedule.generate.space import Space
 
 SCHEMA_VERSION = 1
 DEEDS = ("analyse", "simulate", "execute")
-BLOCKS_OF_A_CELL = 5
+BLOCKS_OF_A_BATCH = 5
 
 
 @dataclass(frozen=True)
-class Cell:
+class Batch:
     """The unit of work and of resuming: at most 500 applications of one combination."""
 
     index: int
@@ -29,7 +29,7 @@ class Cell:
     @property
     def name(self) -> str:
         """Of its files."""
-        return f"cell-{self.index:06}"
+        return f"cell-{self.index:06}"  # the name that folders of earlier versions have
 
 
 @dataclass(frozen=True)
@@ -44,13 +44,13 @@ class Campaign:
     execution: Execution | None = None
     overheads: dict[str, int] | None = None  # ns; None: left out
 
-    def cells(self) -> Iterator[Cell]:
+    def batches(self) -> Iterator[Batch]:
         """All of them, in order."""
-        step = BLOCK * BLOCKS_OF_A_CELL
+        step = BLOCK * BLOCKS_OF_A_BATCH
         index = 0
         for combination in range(len(self.space.combinations)):
             for first in range(0, self.repeat, step):
-                yield Cell(index, combination, first, min(step, self.repeat - first))
+                yield Batch(index, combination, first, min(step, self.repeat - first))
                 index += 1
 
     def document(self) -> dict[str, Any]:
@@ -81,7 +81,7 @@ class Execution:
 
 
 @dataclass
-class Counts:
+class Totals:
     """The totals of a campaign."""
 
     sets: int = 0

@@ -8,7 +8,7 @@ from typing import Any
 import duckdb
 
 from takt.schedule.campaign.folder import Folder, reading_tables
-from takt.schedule.campaign.model import Campaign, Counts
+from takt.schedule.campaign.model import Campaign, Totals
 
 _TOTALS = """
   count(*), coalesce(sum(accepted::int), 0), coalesce(sum(bound_violations), 0),
@@ -17,9 +17,9 @@ _TOTALS = """
 _NAMES = ("sets", "accepted", "bound_violations", "misses_in_accepted", "failed")
 
 
-def summarise(folder: Folder, campaign: Campaign) -> Counts:
+def summarise(folder: Folder, campaign: Campaign) -> Totals:
     """Counts what is in the folder now."""
-    counts = Counts()
+    counts = Totals()
     with reading_tables(folder.path), duckdb.connect() as database:
         if any(folder.sets.glob("*.parquet")):
             source = f"read_parquet('{_quoted(folder.sets)}/*.parquet')"

@@ -15,9 +15,16 @@ from takt.documents.writing import write_text
 from takt.schedule.application.dump import app_yaml
 from takt.schedule.application.file import load_application
 from takt.schedule.application.flat import flat
-from takt.schedule.campaign.cell import with_overheads
+from takt.schedule.campaign.batch import with_overheads
 from takt.schedule.campaign.folder import Folder, reading_tables
-from takt.schedule.campaign.judge import Document, Run, Violation, first_scenario, runs, violations
+from takt.schedule.campaign.judge import (
+    Document,
+    Play,
+    Violation,
+    first_scenario,
+    plays,
+    violations,
+)
 from takt.schedule.campaign.model import Campaign
 from takt.schedule.campaign.shrink import shrink
 from takt.schedule.generate.blocks import BLOCK, Generated, block
@@ -72,41 +79,41 @@ def keep(folder: Folder, campaign: Campaign) -> Iterator[Kept]:
             yield Kept(one.parameters.policy, kind, file, head[0], head[2])
 
 
-def shown(document: Document, kind: str, before: Run) -> Violation | None:
-    """The violation of this kind that a run like the one before shows; None: none, or refused."""
+def shown(document: Document, kind: str, before: Play) -> Violation | None:
+    """The violation of this kind that a play like the one before shows; None: none, or refused."""
     scenario = None if before.scenario is None else first_scenario(document)
-    run = Run(document, scenario, before.execution, before.seed)
-    return next((one for one in _all(run) if one.kind == kind), None)
+    play = Play(document, scenario, before.execution, before.seed)
+    return next((one for one in _all(play) if one.kind == kind), None)
 
 
 def smallest(violation: Violation) -> Violation:
     """The same kind of violation of the smallest application that shows it."""
-    kind, run = violation.kind, violation.run
-    document = shrink(run.document, lambda one: shown(one, kind, run) is not None)
-    return shown(document, kind, run) or violation
+    kind, play = violation.kind, violation.play
+    document = shrink(play.document, lambda one: shown(one, kind, play) is not None)
+    return shown(document, kind, play) or violation
 
 
 def _first(one: Generated, kind: str, seed: int) -> Violation | None:
-    found = (violation for run in runs(one.flat, seed) for violation in _all(run))
+    found = (violation for play in plays(one.flat, seed) for violation in _all(play))
     return next((violation for violation in found if violation.kind == kind), None)
 
 
-def _all(run: Run) -> Iterator[Violation]:
-    text = json.dumps(run.document)
+def _all(play: Play) -> Iterator[Violation]:
+    text = json.dumps(play.document)
     try:
         report = takt_core.analyse(text, sensitivity=False, proposals=False)
     except ValueError:
         return
-    (simulated,) = takt_core.simulate_many([text], seed=run.seed, execution=run.execution)
+    (simulated,) = takt_core.simulate_many([text], seed=play.seed, execution=play.execution)
     if "error" not in simulated:
-        yield from violations(report, run, simulated)
+        yield from violations(report, play, simulated)
 
 
 def _write(file: Path, first: Violation, name: str) -> None:
     """As small as it can be; as it was where the file does not say all that matters."""
     for violation in (smallest(first), first):
-        command = f"./takt simulate {file}{violation.run.options}"
+        command = f"./takt simulate {file}{violation.play.options}"
         remark = f"{violation.text}\nfrom {name}; guaranteed by ./takt analyse, shown by\n{command}"
-        write_text(file, app_yaml(violation.run.document, remark))
-        if shown(flat(load_application(file)), first.kind, first.run):
+        write_text(file, app_yaml(violation.play.document, remark))
+        if shown(flat(load_application(file)), first.kind, first.play):
             return

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from takt.schedule.explain.jobs import Job, Slice
 from takt.schedule.explain.model import Kind
-from takt.schedule.trace.timeline import Job, Slice
 
 _NOTABLE = 100_000  # ns without CPU time that are not just those of switching
 _SLOP = 20_000  # ns by which a job's own two clocks may differ: reading them, a page, a tick

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from takt_core import DeclaredCallback
+
 from takt.schedule.explain.account import Part
+from takt.schedule.explain.jobs import Job
 from takt.schedule.explain.model import Kind
-from takt.schedule.trace.declared import Declared
 from takt.schedule.trace.file import Names
-from takt.schedule.trace.timeline import Job
 
 _NOTABLY_LONGER = 1.05  # than declared: else it is no news of another callback
 _NOTABLE_PAUSE = 10_000_000  # ns: what the kernel's limit for real-time threads would take at least
@@ -19,7 +20,7 @@ class Evidence:
     """Tells it from the trace's names and declarations."""
 
     def __init__(
-        self, names: Names, declared: Callable[[Job], Declared | None], *, waits: bool
+        self, names: Names, declared: Callable[[Job], DeclaredCallback | None], *, waits: bool
     ) -> None:
         self._names = names
         self._declared = declared

@@ -13,10 +13,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from takt_core import DeclaredCallback
+
 from takt.schedule.explain.account import lack, whole
+from takt.schedule.explain.jobs import Job, Slice
 from takt.schedule.explain.model import Kind
-from takt.schedule.trace.declared import Declared
-from takt.schedule.trace.timeline import Job, Slice
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ def unknown_to_the_bound(
     job: Job,
     slices: Sequence[Slice],
     *,
-    declared: Callable[[Job], Declared | None],
+    declared: Callable[[Job], DeclaredCallback | None],
     stolen: Callable[[int, int], int],
     less_urgent: Callable[[Job, Job], bool],
     waits: bool,

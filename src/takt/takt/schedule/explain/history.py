@@ -1,61 +1,115 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What happened lately on each core: who had it, and what was stolen from it."""
+"""What happened lately on each core: who had it, and what was stolen from it.
+
+The core tells it as columns; what is asked about becomes objects, and these are few.
+"""
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
 from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
 
-from takt.schedule.trace.file import Event
-from takt.schedule.trace.timeline import Slice
+import numpy as np
+from numpy.typing import NDArray
+
+from takt.schedule.explain.jobs import Job, Slice, job_of
+from takt.schedule.trace.file import Step, Table, Type, chosen
 
 STEAL_SETTLES = 20_000_000  # ns: the kernel tells steal in ticks, and the trace every 10 ms
 _BUSY = 500_000_000  # ns before a release that its busy period may go back
+
+
+@dataclass(frozen=True)
+class _Stretch:
+    """A step of the trace, as far as anybody asks for it."""
+
+    jobs: Table
+    slices: Table
+    stolen: Table
+    until: int  # the last time in it
 
 
 class History:
     """Forgets what is older than anybody asks for."""
 
     def __init__(self) -> None:
-        self._slices: dict[int, deque[Slice]] = defaultdict(deque)  # by core
-        self._stolen: deque[Event] = deque()
+        self._kept: list[_Stretch] = []
+        self._unfinished: Table = {}
+        self._together: _Stretch | None = None  # all that is kept, and the unfinished jobs
+        self._order: NDArray[Any] = np.empty(0, np.int64)  # of its jobs, by serial
+        self._known: dict[int, Job] = {}  # by serial
 
-    def add(self, one: Slice) -> None:
-        """A stretch that has ended."""
-        self._slices[one.core].append(one)
+    def add(self, step: Step) -> None:
+        """The next stretch."""
+        ends, times = step.slices["end"], step.events["time"]
+        until = max((int(one[-1]) for one in (ends, times) if len(one)), default=0)
+        stolen = chosen(step.events, step.events["type"] == Type.stolen)
+        self._kept.append(_Stretch(step.jobs, step.slices, stolen, until))
+        self._unfinished = step.unfinished
+        self._together = None
 
-    def add_stolen(self, events: Iterable[Event]) -> None:
-        """What the kernel tells of theft, in ticks."""
-        self._stolen.extend(events)
+    def before(self, job: Job) -> list[Slice]:
+        """Of its core, those that began before its end: as far back as anybody may look."""
+        slices = self._whole().slices
+        rows = slices["core"] == (-1 if job.core is None else job.core)
+        rows &= slices["begin"] < (job.end or 0)
+        rows &= slices["end"] >= (job.release or 0) - _BUSY
+        return self._objects(slices, np.flatnonzero(rows), job)
 
-    def before(self, core: int, end: int) -> list[Slice]:
-        """Of a core, those that began before: as far back as anybody may look, by time."""
-        return [one for one in self._slices[core] if one.begin < end]
-
-    def around(self, begin: int, end: int) -> list[Slice]:
-        """Of all cores, those that overlap."""
-        return [
-            one
-            for _, slices in sorted(self._slices.items())
-            for one in slices
-            if one.end > begin and one.begin < end
-        ]
+    def around(self, job: Job, margin: int) -> list[Slice]:
+        """Of all cores, those that overlap with its response and so much around."""
+        slices = self._whole().slices
+        rows = slices["end"] > (job.release or 0) - margin
+        rows &= slices["begin"] < (job.end or 0) + margin
+        found = np.flatnonzero(rows)
+        return self._objects(slices, found[np.argsort(slices["core"][found], kind="stable")], job)
 
     def stolen_within(self, core: int, begin: int, end: int) -> int:
         """What the kernel told for a time that this may have been in: it tells in late ticks."""
-        return sum(
-            event.value
-            for event in self._stolen
-            if event.core == core
-            and event.time > begin
-            and event.time - event.job < end + STEAL_SETTLES // 2
-        )
+        stolen = self._whole().stolen
+        rows = (stolen["core"] == core) & (stolen["time"] > begin)
+        rows &= stolen["time"] - stolen["job"].astype(np.int64) < end + STEAL_SETTLES // 2
+        return int(stolen["value"][rows].sum())
 
     def forget(self, needed: int) -> None:
-        """Nobody asks any more for jobs that were released before."""
-        needed -= _BUSY
-        for slices in self._slices.values():
-            while slices and slices[0].end < needed:
-                slices.popleft()
-        while self._stolen and self._stolen[0].time < needed:
-            self._stolen.popleft()
+        """Nobody asks any more for what is older, by as much as a busy period may go back."""
+        kept = [one for one in self._kept if one.until >= needed - _BUSY]
+        if len(kept) < len(self._kept):
+            self._kept, self._together = kept, None
+
+    def _whole(self) -> _Stretch:
+        if self._together is None:
+            jobs = _joined([one.jobs for one in self._kept] + [self._unfinished])
+            slices, stolen = (
+                _joined([getattr(one, name) for one in self._kept]) for name in ("slices", "stolen")
+            )
+            self._together = _Stretch(jobs, slices, stolen, 0)
+            self._order = np.argsort(jobs["serial"], kind="stable")
+            self._known = {}
+        return self._together
+
+    def _objects(self, slices: Table, rows: NDArray[Any], job: Job) -> list[Slice]:
+        """The slices, whose jobs are the same objects where they are the same jobs."""
+        self._known[job.serial] = job
+        names = ("serial", "core", "begin", "end")
+        columns = (slices[name][rows].tolist() for name in names)
+        return [
+            Slice(self._job(serial), core, begin, end)
+            for serial, core, begin, end in zip(*columns, strict=True)
+        ]
+
+    def _job(self, serial: int) -> Job:
+        if serial not in self._known:
+            jobs = self._whole().jobs
+            place = np.searchsorted(jobs["serial"], serial, sorter=self._order)
+            self._known[serial] = job_of(jobs, int(self._order[place]))
+        return self._known[serial]
+
+
+def _joined(tables: Iterable[Table]) -> Table:
+    first, *others = tables
+    return {
+        name: np.concatenate([column, *(other[name] for other in others)])
+        for name, column in first.items()
+    }

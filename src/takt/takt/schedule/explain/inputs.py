@@ -3,50 +3,53 @@
 
 from __future__ import annotations
 
-from takt.schedule.metrics.flows import Flows
-from takt.schedule.trace.declared import Application, plain
-from takt.schedule.trace.file import Event, Events, Trace, Type
-from takt.schedule.trace.timeline import Job
+import numpy as np
+
+from takt.schedule.explain.jobs import Job
+from takt.schedule.trace.file import Names, Step, Type, chosen, plain
+
+_Faults = dict[tuple[int, int], list[tuple[int, str]]]  # by task and job: when, what
 
 
 class Inputs:
-    """Follows the messages, and remembers the faults of the jobs that are not yet told."""
+    """Remembers the faults of the jobs that are not yet told."""
 
-    def __init__(self, trace: Trace, application: Application | None) -> None:
-        self._names = trace.names
-        self._flows = Flows(trace.names, application)
-        self._faults: dict[tuple[int, int], list[str]] = {}
+    def __init__(self, names: Names) -> None:
+        self._names = names
+        self._kept: list[tuple[int, _Faults]] = []  # and until when
 
-    def block(self, events: Events) -> None:
-        """The next events, by time."""
-        types = events["type"]
-        wanted = (types == Type.release) | (types == Type.start) | (types == Type.end)
-        wanted |= (types == Type.publish) | (types == Type.use) | (types == Type.age_violation)
-        for row in events[wanted].tolist():
-            event = Event._make(row)
-            if event.type == Type.age_violation:
-                age = "no data yet" if event.value < 0 else f"{event.value / 1e6:.1f} ms old"
-                self._note(event, f"{self._topic(event)}: {age}, older than it allows")
-            elif event.type == Type.use:
-                self._use(event)
-            self._flows.take(event)
+    def add(self, step: Step) -> None:
+        """The next stretch."""
+        faults: _Faults = {}
+        events, uses = step.events, step.uses
+        violations = chosen(events, events["type"] == Type.age_violation)
+        columns = (violations[name].tolist() for name in ("task", "job", "time", "topic", "value"))
+        for task, job, time, topic, age in zip(*columns, strict=True):
+            what = "no data yet" if age < 0 else f"{age / 1e6:.1f} ms old"
+            text = f"{self._topic(topic)}: {what}, older than it allows"
+            faults.setdefault((task, job), []).append((time, text))
+        old = chosen(uses, (uses["sequence"] < 0) | (uses["newest"] > uses["sequence"]))
+        names = ("task", "job", "time", "topic", "sequence", "newest")
+        columns = (old[name].tolist() for name in names)
+        for task, job, time, topic, sequence, newest in zip(*columns, strict=True):
+            text = f"{self._topic(topic)}: no message yet"
+            if sequence >= 0:
+                text = (
+                    f"{self._topic(topic)}: used message {sequence}, "
+                    f"message {newest} had been made before it started"
+                )
+            faults.setdefault((task, job), []).append((time, text))
+        if faults:
+            self._kept.append((int(np.max(events["time"])), faults))
 
-    def pop(self, job: Job) -> list[str]:
-        """The faults of a job, which is not asked for again."""
-        return self._faults.pop((job.task, job.job), [])
+    def of(self, job: Job) -> list[str]:
+        """The faults of a job, by time."""
+        found = [one for _, faults in self._kept for one in faults.get((job.task, job.job), [])]
+        return [text for _, text in sorted(found, key=lambda one: one[0])]
 
-    def _use(self, event: Event) -> None:
-        if event.value < 0:
-            self._note(event, f"{self._topic(event)}: no message yet")
-        elif (newest := self._flows.newest_at_start(event)) > event.value:
-            self._note(
-                event,
-                f"{self._topic(event)}: used message {event.value}, "
-                f"message {newest} had been made before it started",
-            )
+    def forget(self, needed: int) -> None:
+        """Nobody asks any more for what is older."""
+        self._kept = [one for one in self._kept if one[0] >= needed]
 
-    def _note(self, event: Event, text: str) -> None:
-        self._faults.setdefault((event.task, event.job), []).append(text)
-
-    def _topic(self, event: Event) -> str:
-        return plain(self._names.topic(event.topic))
+    def _topic(self, number: int) -> str:
+        return plain(self._names.topic(number))

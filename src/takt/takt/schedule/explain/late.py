@@ -4,11 +4,15 @@
 from __future__ import annotations
 
 import heapq
+import json
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+import takt_core
 
 from takt.schedule.analysis.bounds import Bounds as Analysed
 from takt.schedule.explain.account import account, main_cause
@@ -16,6 +20,7 @@ from takt.schedule.explain.evidence import Evidence
 from takt.schedule.explain.excess import Unknown, unknown_to_the_bound
 from takt.schedule.explain.history import STEAL_SETTLES, History
 from takt.schedule.explain.inputs import Inputs
+from takt.schedule.explain.jobs import Job, Slice, job_of, less_urgent
 from takt.schedule.explain.model import (
     Above,
     Bar,
@@ -27,12 +32,11 @@ from takt.schedule.explain.model import (
     Share,
 )
 from takt.schedule.trace import file as files
-from takt.schedule.trace.declared import Declared, flat_form, of_flat
-from takt.schedule.trace.file import NO_DEADLINE, Event, Events, Trace, Type
-from takt.schedule.trace.timeline import Job, Slice, replay
+from takt.schedule.trace.file import Step, Table, Trace, by_number, told
 
 DETAILS = 200  # late jobs that are told one by one: those that were latest
 _MARGIN = 0.25  # of the neighbourhood around a response
+_LONGEST = 1_000_000_000  # ns that an explanation waits for what still runs
 
 
 def explain(
@@ -46,7 +50,7 @@ def explain(
     """
     trace = files.read(path)
     watching = _Watching(trace, overheads)
-    replay(trace, [watching], progress)
+    files.replay(trace, [watching], progress)
     return watching.result()
 
 
@@ -55,7 +59,6 @@ class _Waiting:
     """A late job that is explained when what happened around it is known."""
 
     job: Job
-    inputs: list[str]
     due: int
 
 
@@ -76,20 +79,17 @@ class _Watching:
     def __init__(self, trace: Trace, overheads: dict[str, int] | None) -> None:
         self._trace = trace
         self._names = trace.names
-        flat = flat_form(trace.names)
-        if flat is not None and overheads is not None:
-            flat = {**flat, "overheads": overheads}
-        self._application = None if flat is None else of_flat(flat)
-        self._overheads = bool(flat and flat.get("overheads"))
+        flat = _flat(trace, overheads)
+        self._application = None if flat is None else files.declared(json.dumps(flat))
+        callbacks = self._application.callbacks if self._application else []
+        self._callbacks = {one.name: one for one in callbacks}
         self._remarks: list[str] = []
         self._analysed = self._analyse(flat)
         self._bounds = self._analysed.of if self._analysed else {}
         self._waits = bool(trace.names.values("waits_from_ns"))
-        self._urgency = _urgency(trace)
-        self._inputs = Inputs(trace, self._application)
+        self._inputs = Inputs(trace.names)
         self._evidence = Evidence(trace.names, self._declared, waits=self._waits)
         self._history = History()
-        self._released: dict[tuple[int, int], int] = {}  # not yet ended
         self._waiting: deque[_Waiting] = deque()
         self._tasks: dict[int, _Of] = defaultdict(_Of)
         self._latest: list[tuple[int, int, Late]] = []  # a heap by lateness
@@ -103,42 +103,47 @@ class _Watching:
             return None
         try:
             return Analysed(flat)
-        except ValueError as error:
+        except takt_core.Error as error:
             self._remarks.append(f"the bounds are not known: {error}")
             return None
 
-    def block(self, events: Events) -> None:
-        """Remembers releases, theft and data."""
-        self._forget(int(events["time"][0]))
-        types = events["type"]
-        self._history.add_stolen(Event._make(row) for row in events[types == Type.stolen].tolist())
-        for row in events[types == Type.release].tolist():
-            event = Event._make(row)
-            self._released[event.task, event.job] = event.time
-        self._inputs.block(events)
+    def take(self, step: Step) -> None:
+        """Remembers what happened, and explains what is known by now."""
+        self._history.add(step)
+        self._inputs.add(step)
+        for row in self._late(step.jobs):
+            job = job_of(step.jobs, row)
+            if job.release is None or job.start is None or (job.missed and job.deadline is None):
+                self._unexplained += job.missed
+                continue
+            span = (job.end or 0) - job.release
+            self._waiting.append(
+                _Waiting(job, (job.end or 0) + max(int(span * _MARGIN), STEAL_SETTLES))
+            )
+        times = step.events["time"]
+        if len(times):
+            self._explain_until(max(step.settled, int(times[-1]) - _LONGEST))
+            self._forget(step, int(times[-1]))
 
-    def slice(self, slice_: Slice) -> None:
-        """Remembers who had the core."""
-        self._history.add(slice_)
-        self._explain_until(slice_.begin)
-
-    def job(self, job: Job) -> None:
-        """A job whose events are all known."""
-        self._released.pop((job.task, job.job), None)
-        inputs = self._inputs.pop(job)
-        if job.end is None:
-            return
-        of = self._tasks[job.task]
-        of.executions += 1
-        of.response = max(of.response, job.response or 0)
-        if not job.missed and self._above(job) <= 0:
-            return
-        if job.release is None or job.start is None or (job.missed and job.deadline is None):
-            self._unexplained += job.missed
-            return
-        span = job.end - job.release
-        due = job.end + max(int(span * _MARGIN), STEAL_SETTLES)
-        self._waiting.append(_Waiting(job, inputs, due))
+    def _late(self, jobs: Table) -> list[int]:
+        """Counts, and gives the rows of the jobs that were late, in their order."""
+        rows = np.arange(len(jobs["task"]))
+        late = [np.empty(0, np.int64)]
+        columns = (rows, jobs["release"], jobs["end"], jobs["missed"])
+        for task, (places, release, end, missed) in by_number(jobs["task"], *columns):
+            ended = told(end)
+            whole = ended & told(release)
+            response = np.where(whole, end - release, 0)
+            of = self._tasks[task]
+            of.executions += int(np.count_nonzero(ended))
+            of.response = max(of.response, int(response.max(initial=0)))
+            wanted = missed & ended
+            bound = self._bounds.get(self._names.task(task))
+            if bound is not None:
+                wanted |= response > bound
+            late.append(places[wanted])
+        found: list[int] = np.sort(np.concatenate(late)).tolist()
+        return found
 
     def result(self) -> Explanation:
         """To be called when the trace is replayed."""
@@ -190,7 +195,7 @@ class _Watching:
             above.update(of.above)
         unexplained = above.pop(None, 0)
         return Bounds(
-            overheads=self._overheads,
+            overheads=self._with_overheads(),
             responses=sum(of.executions for of in bounded),
             above=above.total() + unexplained,
             by_cause={kind: count for kind, count in above.most_common() if kind is not None},
@@ -200,20 +205,20 @@ class _Watching:
     def _explain_until(self, time: int | None) -> None:
         while self._waiting and (time is None or self._waiting[0].due < time):
             waiting = self._waiting.popleft()
-            self._explain(waiting.job, waiting.inputs)
+            self._explain(waiting.job)
 
-    def _explain(self, job: Job, inputs: list[str]) -> None:
+    def _explain(self, job: Job) -> None:
         release, end = job.release or 0, job.end or 0
         core = -1 if job.core is None else job.core
         callback = self._declared(job)
-        before = self._history.before(core, end)
+        before = self._history.before(job)
         stolen = self._history.stolen_within(core, release, end)
         parts = account(
             job,
             [one for one in before if one.end > release],
             declared=callback.worst if callback and callback.worst else None,
             stolen=stolen,
-            less_urgent=self._urgency,
+            less_urgent=less_urgent,
             waits=self._waits,
         )
         cause = main_cause(parts)
@@ -230,7 +235,7 @@ class _Watching:
         if len(self._latest) >= DETAILS and rank <= self._latest[0][0]:
             return
         self._told += 1
-        told = Late(
+        late_job = Late(
             callback=self._names.task(job.task),
             job=job.job,
             core=core,
@@ -252,10 +257,10 @@ class _Watching:
                 )
                 for part in parts
             ],
-            inputs=inputs,
+            inputs=self._inputs.of(job),
             neighbourhood=self._neighbourhood(job),
         )
-        heapq.heappush(self._latest, (rank, self._told, told))
+        heapq.heappush(self._latest, (rank, self._told, late_job))
         if len(self._latest) > DETAILS:
             heapq.heappop(self._latest)
 
@@ -280,7 +285,7 @@ class _Watching:
             before,
             declared=self._declared,
             stolen=lambda begin, end: self._history.stolen_within(core, begin, end),
-            less_urgent=self._urgency,
+            less_urgent=less_urgent,
             waits=self._waits,
         )
         return Above(
@@ -302,22 +307,25 @@ class _Watching:
                 begin_us=(one.begin - release) / 1000,
                 end_us=(one.end - release) / 1000,
             )
-            for one in self._history.around(release - margin, end + margin)
+            for one in self._history.around(job, margin)
         ]
 
-    def _forget(self, now: int) -> None:
-        needed = min(self._released.values(), default=now)
-        if self._waiting:
-            needed = min(needed, *((one.job.release or 0) for one in self._waiting))
-        self._history.forget(needed - int((now - needed) * _MARGIN) - STEAL_SETTLES)
+    def _forget(self, step: Step, now: int) -> None:
+        releases = step.unfinished["release"]
+        needed = int(releases[told(releases)].min(initial=now))
+        needed = min([needed, *((one.job.release or 0) for one in self._waiting)])
+        needed -= int((now - needed) * _MARGIN) + STEAL_SETTLES
+        self._history.forget(needed)
+        self._inputs.forget(needed)
 
-    def _declared(self, job: Job) -> Declared | None:
-        if self._application is None:
-            return None
-        return self._application.callbacks.get(self._names.task(job.task))
+    def _with_overheads(self) -> bool:
+        return self._application is not None and self._application.overheads
+
+    def _declared(self, job: Job) -> takt_core.DeclaredCallback | None:
+        return self._callbacks.get(self._names.task(job.task))
 
     def _is_counted(self, task: int) -> bool:
-        return self._application is None or self._names.task(task) in self._application.callbacks
+        return self._application is None or self._names.task(task) in self._callbacks
 
     def _all_remarks(self, counted: list[tuple[str, _Of]]) -> list[str]:
         lines = [
@@ -338,7 +346,7 @@ class _Watching:
             lines.append(f"no bound is known for {', '.join(without)}: takt analyse says why")
         if (
             self._trace.source == "executor"
-            and not self._overheads
+            and not self._with_overheads()
             and any(of.above for _, of in counted)
         ):
             lines.append(
@@ -354,9 +362,11 @@ def _us(ns: int | None) -> float | None:
     return None if ns is None else ns / 1000
 
 
-def _urgency(trace: Trace) -> Callable[[Job, Job], bool]:
-    """Whether the first of two jobs is less urgent, by what the policy goes by."""
-    policies = [one for one in trace.names.attributes if one.startswith(("policy=", "policy."))]
-    if any("edf" in one.partition("=")[2] for one in policies):
-        return lambda a, b: (a.deadline or NO_DEADLINE) > (b.deadline or NO_DEADLINE)
-    return lambda a, b: (a.priority or 0) < (b.priority or 0)
+def _flat(trace: Trace, overheads: dict[str, int] | None) -> dict[str, Any] | None:
+    """The application of a trace in its flat form; None: it does not tell. Raises TaktError."""
+    text = files.description(trace.names)
+    if text is None:
+        return None
+    files.declared(text)  # raises for a damaged one
+    flat: dict[str, Any] = json.loads(text)
+    return flat if overheads is None else {**flat, "overheads": overheads}

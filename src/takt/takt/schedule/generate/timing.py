@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from takt.schedule.application.execution_time import Execution
+from takt.schedule.application.execution_time import ExecutionTime
 from takt.schedule.generate.draft import CONSTRAINED, IDLING, Draft, Entry
 
 SAMPLES = (3, 8)  # observed times of a callback
@@ -131,5 +131,5 @@ def filled(execution: dict[str, Any]) -> dict[str, Any]:
     """An execution time as the core reads it: whatever it is, by its quantiles."""
     if "quantiles" in execution:
         return execution
-    times = Execution.model_construct(samples=None, **execution)
+    times = ExecutionTime.model_construct(samples=None, **execution)
     return {key: execution[key] for key in ("best", "worst")} | {"quantiles": times.quantiles()}

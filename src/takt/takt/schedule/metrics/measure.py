@@ -3,15 +3,14 @@
 
 from __future__ import annotations
 
-from array import array
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+import takt_core
 
-from takt.schedule.metrics.flows import Flows
 from takt.schedule.metrics.model import (
     CallbackMetrics,
     ChainMetrics,
@@ -22,18 +21,20 @@ from takt.schedule.metrics.model import (
     Overhead,
     spread,
 )
+from takt.schedule.metrics.series import Series
 from takt.schedule.trace import file as files
-from takt.schedule.trace.declared import Application, declared, plain
-from takt.schedule.trace.file import Event, Events, Trace, Type
-from takt.schedule.trace.timeline import Job, Slice, replay
+from takt.schedule.trace.file import Step, Table, Trace, Type, by_number, plain, told
 
 
 def measure(path: Path, progress: Callable[[int], None] = lambda _: None) -> Metrics:
     """The metrics of a trace file; raises TaktError for what is none."""
     trace = files.read(path)
-    gathering = Gathering(trace)
-    replay(trace, [gathering], progress)
-    return gathering.result()
+    flat = files.description(trace.names)
+    declared = None if flat is None else files.declared(flat)
+    gathering = Gathering(trace, declared)
+    chains = [chain.callbacks for chain in declared.chains] if declared else []
+    replayed = files.replay(trace, [gathering], progress, chains)
+    return gathering.result(replayed)
 
 
 @dataclass
@@ -46,66 +47,103 @@ class _Of:
     misses: int = 0
     violations: dict[int, int] = field(default_factory=lambda: defaultdict(int))  # by topic
     has_deadline: bool = False
-    responses: array[int] = field(default_factory=lambda: array("q"))
-    cpu: array[int] = field(default_factory=lambda: array("q"))
+    responses: Series = field(default_factory=Series)
+    cpu: Series = field(default_factory=Series)
+
+
+@dataclass
+class _Ages:
+    """Of one reader and one topic."""
+
+    ages: Series = field(default_factory=Series)
+    without_data: int = 0
+    unknown: int = 0
+
+
+@dataclass
+class _Path:
+    """Of one chain."""
+
+    latency: Series = field(default_factory=Series)
+    age: Series = field(default_factory=Series)
+    reaction: Series = field(default_factory=Series)
 
 
 class Gathering:
     """The sink that gathers; some tens of bytes of memory a job."""
 
-    def __init__(self, trace: Trace) -> None:
+    def __init__(self, trace: Trace, declared: takt_core.Declared | None) -> None:
         self._trace = trace
         self._names = trace.names
-        self._application = declared(trace.names)
-        self._flows = Flows(trace.names, self._application)
-        self._handovers = _Handovers()
-        self._dispatches: array[int] = array("q")
+        self._application = declared
+        self._callbacks = {one.name: one for one in declared.callbacks} if declared else {}
+        self._dispatches, self._handovers = Series(), Series()
         self._tasks: dict[int, _Of] = {number: _Of() for number in sorted(trace.names.tasks)}
+        self._ages: dict[tuple[int, int], _Ages] = defaultdict(_Ages)
+        self._paths = [_Path() for _ in (declared.chains if declared else [])]
         self._stolen: dict[int, int] = defaultdict(int)
         self._span: tuple[int, int] | None = None
+        self._executions: dict[int, tuple[int, int]] = {}  # by task: all, on old data
 
-    def block(self, events: Events) -> None:
-        """Counts, and follows the messages."""
-        first, last = int(events["time"][0]), int(events["time"][-1])
-        self._span = (self._span[0] if self._span else first, last)
-        types = events["type"]
-        self._dispatches.extend(events["value"][types == Type.dispatch].tolist())
-        for row in events[types == Type.stolen].tolist():
-            event = Event._make(row)
-            self._stolen[event.core] += event.value
-        for row in events[(types == Type.skip) | (types == Type.age_violation)].tolist():
-            event = Event._make(row)
-            if event.type == Type.skip:
-                self._of(event.task).skipped += event.value
-            else:
-                self._of(event.task).violations[event.topic] += 1
-        followed = (types == Type.release) | (types == Type.start) | (types == Type.end)
-        followed |= (types == Type.publish) | (types == Type.use)
-        for row in events[followed].tolist():
-            event = Event._make(row)
-            self._handovers.take(event)
-            self._flows.take(event)
+    def take(self, step: Step) -> None:
+        """Counts."""
+        events = step.events
+        if len(events["time"]):
+            first, last = int(events["time"][0]), int(events["time"][-1])
+            self._span = (self._span[0] if self._span else first, last)
+        self._count_events(events)
+        self._count_jobs(step.jobs)
+        self._count_uses(step.uses)
+        self._handovers.extend(step.handovers)
+        arrivals = step.arrivals
+        for chain, (age, reaction, is_first) in by_number(
+            arrivals["chain"], arrivals["age"], arrivals["reaction"], arrivals["first"]
+        ):
+            path = self._paths[chain]
+            path.age.extend(age)
+            path.latency.extend(age[is_first])
+            path.reaction.extend(reaction[told(reaction)])
 
-    def slice(self, slice_: Slice) -> None:
-        """Nothing: metrics are of whole jobs."""
+    def _count_events(self, events: Table) -> None:
+        types, values = events["type"], events["value"]
+        self._dispatches.extend(values[types == Type.dispatch])
+        stolen, skips = types == Type.stolen, types == Type.skip
+        for core, (times,) in by_number(events["core"][stolen], values[stolen]):
+            self._stolen[core] += sum(times.tolist())
+        for task, (counts,) in by_number(events["task"][skips], values[skips]):
+            self._of(task).skipped += sum(counts.tolist())
+        violations = types == Type.age_violation
+        for task, (topics,) in by_number(events["task"][violations], events["topic"][violations]):
+            for topic in topics.tolist():
+                self._of(task).violations[topic] += 1
 
-    def job(self, job: Job) -> None:
-        """Counts a job."""
-        of = self._of(job.task)
-        of.has_deadline |= job.deadline is not None
-        if job.end is None:
-            of.unfinished += 1
-            return
-        of.executions += 1
-        of.misses += job.missed
-        if job.response is not None:
-            of.responses.append(job.response)
-        if job.cpu_time is not None:
-            of.cpu.append(job.cpu_time)
+    def _count_jobs(self, jobs: Table) -> None:
+        names = ("release", "end", "deadline", "cpu_time", "missed")
+        for task, (release, end, deadline, cpu, missed) in by_number(
+            jobs["task"], *(jobs[name] for name in names)
+        ):
+            of, ended = self._of(task), told(end)
+            of.has_deadline |= bool(told(deadline).any())
+            of.unfinished += int(np.count_nonzero(~ended))
+            of.executions += int(np.count_nonzero(ended))
+            of.misses += int(np.count_nonzero(missed & ended))
+            of.responses.extend((end - release)[ended & told(release)])
+            of.cpu.extend(cpu[ended & told(cpu)])
 
-    def result(self) -> Metrics:
+    def _count_uses(self, uses: Table) -> None:
+        both = uses["task"].astype(np.int64) << 16 | uses["topic"]
+        for number, (sequence, age, started) in by_number(
+            both, uses["sequence"], uses["age"], uses["started"]
+        ):
+            ages, known = self._ages[number >> 16, number & 0xFFFF], told(age)
+            ages.ages.extend(age[known])
+            ages.without_data += int(np.count_nonzero(started & (sequence < 0)))
+            ages.unknown += int(np.count_nonzero(started & (sequence >= 0) & ~known))
+
+    def result(self, replayed: takt_core.Replay) -> Metrics:
         """The metrics; to be called when the trace is replayed."""
         trace = self._trace
+        self._executions = replayed.executions
         counted = {number: of for number, of in self._tasks.items() if self._is_counted(number)}
         ratios = [
             of.misses / of.executions
@@ -118,11 +156,7 @@ class Gathering:
             trace=str(trace.path),
             source=trace.source,
             approach=approaches[0] if approaches else None,
-            policy=[
-                one.partition("=")[2]
-                for one in self._names.attributes
-                if one.startswith(("policy=", "policy."))
-            ],
+            policy=self._names.policies(),
             duration_ms=(span[1] - span[0]) / 1e6,
             closed_in_order=trace.closed_in_order,
             lost=trace.lost,
@@ -135,11 +169,11 @@ class Gathering:
             executions=sum(of.executions for of in counted.values()),
             misses=sum(of.misses for of in counted.values()),
             mean_miss_ratio=float(np.mean(ratios)) if ratios else None,
-            freshness=self._freshness() if self._flows.told else None,
-            data_age=self._ages(),
+            freshness=self._freshness() if self._ages else None,
+            data_age=self._data_ages(),
             chains=self._chains(),
             overhead=Overhead(
-                cpu_us=spread(self._dispatches), handover_us=spread(self._handovers.gaps)
+                cpu_us=spread(self._dispatches.all()), handover_us=spread(self._handovers.all())
             ),
             stolen_ms={core: stolen / 1e6 for core, stolen in sorted(self._stolen.items())},
         )
@@ -148,13 +182,12 @@ class Gathering:
         return self._tasks.setdefault(task, _Of())
 
     def _is_counted(self, task: int) -> bool:
-        return self._application is None or self._names.task(task) in self._application.callbacks
+        return self._application is None or self._names.task(task) in self._callbacks
 
     def _node(self, task: int) -> str:
         name = self._names.task(task)
-        if self._application and name in self._application.callbacks:
-            return self._application.callbacks[name].node
-        return name.partition(".")[0]
+        known = self._callbacks.get(name)
+        return known.node if known else name.partition(".")[0]
 
     def _callback(self, number: int, of: _Of) -> CallbackMetrics:
         return CallbackMetrics(
@@ -166,16 +199,16 @@ class Gathering:
             unfinished=of.unfinished,
             misses=of.misses,
             miss_ratio=of.misses / of.executions if of.has_deadline and of.executions else None,
-            on_old_data=self._flows.old.get(number, 0),
-            response_us=spread(of.responses),
-            cpu_us=spread(of.cpu),
+            on_old_data=self._executions.get(number, (0, 0))[1],
+            response_us=spread(of.responses.all()),
+            cpu_us=spread(of.cpu.all()),
         )
 
     def _expected(self, task: int) -> int | None:
         application, durations = self._application, self._names.values("duration_ns")
         if application is None or application.switches or not durations:
             return None
-        callback = application.callbacks.get(self._names.task(task))
+        callback = self._callbacks.get(self._names.task(task))
         if callback is None or not callback.timer or callback.period <= 0:
             return None
         return max(0, -(-(int(durations[0]) - callback.offset) // callback.period))
@@ -187,8 +220,9 @@ class Gathering:
         for number in self._tasks:
             if self._is_periodic(number):
                 node = self._node(number)
-                executions[node] += self._flows.executions.get(number, 0)
-                old[node] += self._flows.old.get(number, 0)
+                every, on_old_data = self._executions.get(number, (0, 0))
+                executions[node] += every
+                old[node] += on_old_data
         nodes = [
             NodeFreshness(
                 node=node, executions=count, on_old_data=old[node], ratio=old[node] / count
@@ -205,20 +239,20 @@ class Gathering:
     def _is_periodic(self, task: int) -> bool:
         """Without the application only those that read are known to be callbacks that count."""
         if self._application is None:
-            return any(reader == task for reader, _ in self._flows.ages)
-        callback = self._application.callbacks.get(self._names.task(task))
+            return any(reader == task for reader, _ in self._ages)
+        callback = self._callbacks.get(self._names.task(task))
         return callback is not None and callback.timer
 
-    def _ages(self) -> list[DataAge]:
+    def _data_ages(self) -> list[DataAge]:
         found = []
-        for (task, number), ages in sorted(self._flows.ages.items()):
+        for (task, number), ages in sorted(self._ages.items()):
             callback, topic = self._names.task(task), plain(self._names.topic(number))
-            limit = _max_age(self._application, callback, topic)
+            limit = self._max_age(callback, topic)
             found.append(
                 DataAge(
                     callback=callback,
                     topic=topic,
-                    age_us=spread(ages.ages),
+                    age_us=spread(ages.ages.all()),
                     without_data=ages.without_data,
                     unknown=ages.unknown,
                     max_age_us=limit / 1000 if limit else None,
@@ -233,46 +267,17 @@ class Gathering:
         return [
             ChainMetrics(
                 chain=chain.name,
-                latency_us=spread(path.latency),
-                age_us=spread(path.age),
-                reaction_us=spread(path.reaction),
+                latency_us=spread(path.latency.all()),
+                age_us=spread(path.age.all()),
+                reaction_us=spread(path.reaction.all()),
                 max_latency_us=chain.max_latency / 1000 if chain.max_latency else None,
-                violations=sum(one > chain.max_latency for one in path.latency)
+                violations=int(np.count_nonzero(path.latency.all() > chain.max_latency))
                 if chain.max_latency
                 else 0,
             )
-            for chain, path in zip(self._application.chains, self._flows.paths, strict=True)
+            for chain, path in zip(self._application.chains, self._paths, strict=True)
         ]
 
-
-@dataclass
-class _Handovers:
-    """From the end of a job to the start of the next on the core, where that one waited already."""
-
-    gaps: array[int] = field(default_factory=lambda: array("q"))
-    _released: dict[tuple[int, int], int] = field(default_factory=dict)
-    _running: dict[int, int] = field(default_factory=lambda: defaultdict(int))  # by core
-    _ended: dict[int, int] = field(default_factory=dict)  # by core
-
-    def take(self, event: Event) -> None:
-        """The next event."""
-        match event.type:
-            case Type.release:
-                self._released[event.task, event.job] = event.time
-            case Type.start:
-                release = self._released.pop((event.task, event.job), None)
-                ended = self._ended.get(event.core)
-                waited = release is not None and ended is not None and release <= ended
-                if waited and ended is not None and not self._running[event.core]:
-                    self.gaps.append(event.time - ended)
-                self._running[event.core] += 1
-            case Type.end:
-                self._running[event.core] = max(0, self._running[event.core] - 1)
-                self._ended[event.core] = event.time
-            case _:
-                pass
-
-
-def _max_age(application: Application | None, callback: str, topic: str) -> int:
-    known = application.callbacks.get(callback) if application else None
-    return known.reads.get(topic, 0) if known else 0
+    def _max_age(self, callback: str, topic: str) -> int:
+        known = self._callbacks.get(callback)
+        return known.reads.get(topic, 0) if known else 0

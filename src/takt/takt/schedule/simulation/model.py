@@ -15,7 +15,7 @@ class _Document(BaseModel):
 class Times(_Document):
     """Of a series; percentiles within 1 %, the rest exact."""
 
-    count: int
+    count: int  # values in the series
     min_us: float
     mean_us: float
     max_us: float
@@ -28,35 +28,35 @@ class Times(_Document):
 class CallbackResult(_Document):
     """releases = jobs + skipped + unfinished."""
 
-    callback: str
+    callback: str  # node.callback
     cpu: int
     releases: int
-    jobs: int
-    unfinished: int
-    skipped: int
-    misses: int
-    preemptions: int
-    early_releases: int
-    budget_overruns: int
-    age_violations: int
+    jobs: int  # that ended
+    unfinished: int  # not ended when the simulation did
+    skipped: int  # dropped by the overrun policy
+    misses: int  # after their deadline, unfinished ones included
+    preemptions: int  # how often others interrupted it
+    early_releases: int  # to keep a data age
+    budget_overruns: int  # jobs above their budget
+    age_violations: int  # starts on data above max_age, or without any
     without_data: int  # of these: at a start before there was any
-    old_data: int
-    overwritten: int
-    lost_arrivals: int
-    computed_ms: float
-    response: Times | None
-    worst_response_ns: int
-    start_delay: Times | None
-    data_age: Times | None
-    sample_age: Times | None
+    old_data: int  # jobs that started while a newer message of an input was pending
+    overwritten: int  # messages that a newer one replaced before it took them
+    lost_arrivals: int  # messages beyond twice the depth
+    computed_ms: float  # without overheads of dispatching
+    response: Times | None  # from the release to the end
+    worst_response_ns: int  # exact
+    start_delay: Times | None  # from the release to the start
+    data_age: Times | None  # of what is used, at each start, since it was made
+    sample_age: Times | None  # the same since it was sampled, which max_age limits
 
 
 class CoreResult(_Document):
     """What a core did."""
 
     cpu: int
-    busy_ms: float
-    utilisation: float
+    busy_ms: float  # with overheads
+    utilisation: float  # busy, as a share of the duration
     jobs: int
     preemptions: int
 
@@ -65,11 +65,11 @@ class ChainResult(_Document):
     """How long data took through a chain."""
 
     chain: str
-    max_latency_us: float | None
-    violations: int
-    latency: Times | None
-    age: Times | None
-    reaction: Times | None
+    max_latency_us: float | None  # as declared
+    violations: int  # latencies above it
+    latency: Times | None  # when a datum is used first
+    age: Times | None  # whenever it is used
+    reaction: Times | None  # from right after the release of the datum before
 
 
 class SimulationResult(_Document):
@@ -77,19 +77,19 @@ class SimulationResult(_Document):
 
     schema_version: Literal[1]
     application: str
-    duration_ms: float
+    duration_ms: float  # of virtual time
     duration_from: str  # given, hyperperiod, 60 s, or what it was summed up from
     hyperperiod_ms: float | None
-    interrupted: bool
-    seed: int
+    interrupted: bool  # ended early by Ctrl-C
+    seed: int  # of what is drawn
     execution: Literal["worst", "drawn"]
-    overheads: bool
-    jobs: int
-    misses: int
+    overheads: bool  # whether any was counted
+    jobs: int  # of all callbacks
+    misses: int  # of all callbacks
     callbacks: list[CallbackResult]
     cores: list[CoreResult]
     chains: list[ChainResult]
-    trace: str | None = None
+    trace: str | None = None  # the file
 
     @property
     def too_old(self) -> int:

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from takt.documents.writing import failure, replacing
 from takt.errors import TaktError
+from takt.schedule.analysis.ask import refused
 from takt.schedule.simulation.model import SimulationResult
 
 
@@ -52,9 +53,8 @@ def simulate(
                 trace=str(temporary or ""),
                 progress=look,
             )
-    except ValueError as error:
-        what, _, remedy = str(error).partition(". Remedy: ")
-        raise TaktError(what, where=where, remedy=remedy.removesuffix(".") or None) from None
+    except takt_core.Error as error:
+        raise refused(error, where) from None
     except OSError as error:
         raise failure(error) from None
     return SimulationResult.model_validate(

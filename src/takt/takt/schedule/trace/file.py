@@ -1,94 +1,38 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trace files (docs/reference/trace.md): their header, names, and events by time.
-
-The writer may have been killed at any moment, so a file that ends anywhere is read as far as it is
-whole. A trace of hours is larger than memory: events come in blocks.
-"""
+"""Trace files (docs/reference/trace.md) as the core reads them: names, and stretches of columns."""
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from enum import IntEnum
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, Protocol
 
 import numpy as np
+import takt_core
 from numpy.typing import NDArray
+from takt_core import NO_DEADLINE, NO_TASK, NOT_TOLD, Step
+from takt_core import EventType as Type
 
 from takt.documents.reading import opened
 from takt.errors import TaktError
 
+NONE = NO_TASK  # no task, topic or core
 MAGIC = b"TAKTTRC1"
-HEADER_BYTES = 64
-NONE = 0xFFFF  # no task, topic or core
-NO_DEADLINE = 2**63 - 1
-RECORD = np.dtype(
-    [
-        ("time", "<i8"),
-        ("job", "<u8"),
-        ("value", "<i8"),
-        ("task", "<u2"),
-        ("topic", "<u2"),
-        ("core", "<u2"),
-        ("type", "u1"),
-        ("detail", "u1"),
-    ]
-)
-_HEADER = struct.Struct("<8sIIQqIIi")
-_CLOSED_IN_ORDER = 1
-_TEXT_BYTES = 24
-_BLOCK = 1 << 16  # records looked at together
 
-Events = NDArray[np.void]
+Table = dict[str, NDArray[Any]]  # columns of one length
+
+__all__ = ["MAGIC", "NONE", "NOT_TOLD", "NO_DEADLINE", "Step", "Table", "Type"]
 
 
-class Type(IntEnum):
-    """What happened; what the fields of its event mean is said in the reference."""
-
-    piece_of_name = 1
-    release = 2
-    skip = 3
-    start = 4
-    preempt = 5
-    resume = 6
-    end = 7
-    deadline_miss = 8
-    deliver = 9
-    age_violation = 10
-    budget_overrun = 11
-    early_release = 12
-    scenario = 13
-    overflow = 14
-    publish = 15
-    use = 16
-    stolen = 17
-    dispatch = 18
-    wait = 19
-
-
-class Event(NamedTuple):
-    """One record that is not a name; times in ns."""
-
-    time: int
-    job: int
-    value: int
-    task: int
-    topic: int
-    core: int
-    type: int
-    detail: int
-
-
-@dataclass
+@dataclass(frozen=True)
 class Names:
     """What the numbers in the events stand for; a number without a name is shown as it is."""
 
-    tasks: dict[int, str] = field(default_factory=dict)
-    topics: dict[int, str] = field(default_factory=dict)
-    scenarios: dict[int, str] = field(default_factory=dict)
-    attributes: list[str] = field(default_factory=list)  # "key=value"
+    tasks: dict[int, str]
+    topics: dict[int, str]
+    scenarios: dict[int, str]
+    attributes: list[str]  # "key=value"
 
     def task(self, number: int) -> str:
         """The name of a task."""
@@ -106,76 +50,73 @@ class Names:
         """The attributes of one key."""
         return [one.partition("=")[2] for one in self.attributes if one.startswith(f"{key}=")]
 
+    def policies(self) -> list[str]:
+        """The policies of its scenarios."""
+        found = [one for one in self.attributes if one.startswith(("policy=", "policy."))]
+        return [one.partition("=")[2] for one in found]
+
 
 @dataclass(frozen=True)
 class Trace:
-    """A trace file; ``blocks`` maps it, so read it only while it exists."""
+    """A trace file; to be replayed only while it exists."""
 
     path: Path
+    names: Names
     source: str  # "executor" or "simulator"
     closed_in_order: bool
     lost: int  # events that the file lacks, as far as the writer could tell
     write_error: int  # errno of the first write that failed; 0: none did
     realtime_offset_ns: int
-    names: Names
     unknown: int  # records of a type that this version does not know; they are left out
     events: int
-    _records: Events
-    _earliest: NDArray[np.int64]  # of all events from each block on
+    core: takt_core.Trace
 
-    def blocks(self) -> Iterator[Events]:
-        """All events by time; those of one time in the order of the file.
 
-        Threads write one after the other what happened at the same time, and a release stands with
-        its intended time: an event waits here until no later block has an earlier one.
-        """
-        waiting = self._records[:0]
-        for number, block in enumerate(_split(self._records)):
-            waiting = np.concatenate([waiting, block[_known(block)]])
-            waiting = waiting[np.argsort(waiting["time"], kind="stable")]
-            ready = int(np.searchsorted(waiting["time"], self._earliest[number + 1], side="right"))
-            if ready:
-                yield waiting[:ready]
-                waiting = waiting[ready:]
+class Sink(Protocol):
+    """Takes what a trace holds."""
+
+    def take(self, step: Step) -> None:
+        """The next stretch."""
 
 
 def read(path: Path) -> Trace:
     """Opens a trace; raises TaktError, with the reason, for what is none."""
     try:
-        with opened(path) as file:
-            head = file.read(HEADER_BYTES)
-            size = file.seek(0, 2)
+        with opened(path):
+            core = takt_core.Trace(str(path))
     except FileNotFoundError as error:
         raise TaktError(f"the trace cannot be read: {error.strerror}", where=str(path)) from None
-    header_bytes, lost, offset, source, flags, write_error = _header(head, path)
-    count = max(0, size - header_bytes) // RECORD.itemsize
-    records: Events = np.empty(0, RECORD)
-    if count:
-        records = np.memmap(path, RECORD, mode="r", offset=header_bytes, shape=(count,))
-    names, unknown, events, overflowed = Names(), 0, 0, 0
-    earliest = []
-    for block in _split(records):
-        for row in block[block["type"] == Type.piece_of_name]:
-            _add(names, row)
-        known = block[_known(block)]
-        events += len(known)
-        unknown += int(np.count_nonzero(block["type"] != Type.piece_of_name)) - len(known)
-        overflowed += int(known["value"][known["type"] == Type.overflow].sum())
-        earliest.append(int(known["time"].min()) if len(known) else NO_DEADLINE)
-    earliest.append(NO_DEADLINE)
+    except takt_core.Error as error:
+        raise TaktError(error.problem, where=str(path), remedy=error.remedy or None) from None
     return Trace(
         path=path,
-        source={1: "executor", 2: "simulator"}.get(source, f"source {source}"),
-        closed_in_order=bool(flags & _CLOSED_IN_ORDER),
-        lost=max(lost, overflowed),
-        write_error=write_error,
-        realtime_offset_ns=offset,
-        names=names,
-        unknown=unknown,
-        events=events,
-        _records=records,
-        _earliest=np.minimum.accumulate(np.array(earliest, np.int64)[::-1])[::-1],
+        names=Names(core.tasks, core.topics, core.scenarios, core.attributes),
+        source=core.source,
+        closed_in_order=core.closed_in_order,
+        lost=core.lost,
+        write_error=core.write_error,
+        realtime_offset_ns=core.realtime_offset_ns,
+        unknown=core.unknown,
+        events=core.events,
+        core=core,
     )
+
+
+def replay(
+    trace: Trace,
+    sinks: Sequence[Sink],
+    progress: Callable[[int], None] = lambda _: None,
+    chains: Sequence[Sequence[str]] = (),
+) -> takt_core.Replay:
+    """Feeds all sinks in one pass; ``chains`` are those whose data is followed."""
+    replayed = takt_core.Replay(trace.core, [list(chain) for chain in chains])
+    done = 0
+    while (step := replayed.step()) is not None:
+        for sink in sinks:
+            sink.take(step)
+        done += len(step.events["time"])
+        progress(done)
+    return replayed
 
 
 def is_trace(path: Path) -> bool:
@@ -187,56 +128,49 @@ def is_trace(path: Path) -> bool:
         return False
 
 
-def _header(head: bytes, path: Path) -> tuple[int, int, int, int, int, int]:
-    where = str(path)
-    if head[: len(MAGIC) - 1] != MAGIC[:-1]:
-        raise TaktError(
-            "this is no trace: it does not begin with TAKTTRC",
-            where=where,
-            remedy="give the file that Options::trace of the executor names",
-        )
-    if head[: len(MAGIC)] != MAGIC:
-        raise TaktError(
-            f"this is a trace of version {head[7:8].decode('latin1')}, this Takt reads version 1",
-            where=where,
-            remedy="read it with the Takt that wrote it",
-        )
-    if len(head) < HEADER_BYTES:
-        raise TaktError(
-            f"the trace ends within its header: {len(head)} of {HEADER_BYTES} bytes", where=where
-        )
-    _, header_bytes, record_bytes, lost, offset, source, flags, failed = _HEADER.unpack_from(head)
-    if header_bytes < HEADER_BYTES or record_bytes != RECORD.itemsize:
-        raise TaktError(
-            f"the header of the trace is damaged: it tells of a header of {header_bytes} bytes "
-            f"and of records of {record_bytes}",
-            where=where,
-        )
-    return header_bytes, lost, offset, source, flags, failed
+def chosen(table: Table, rows: NDArray[Any]) -> Table:
+    """Some rows of a table, by a mask or by their places."""
+    return {name: column[rows] for name, column in table.items()}
 
 
-def _split(records: Events) -> Iterator[Events]:
-    for first in range(0, len(records), _BLOCK):
-        yield records[first : first + _BLOCK]
-
-
-def _known(block: Events) -> NDArray[np.bool_]:
-    types = block["type"]
-    known: NDArray[np.bool_] = (types > Type.piece_of_name) & (types <= max(Type))
+def told(column: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Where the trace tells."""
+    known: NDArray[np.bool_] = column != NOT_TOLD
     return known
 
 
-def _add(names: Names, row: np.void) -> None:
-    """Takes up a piece of a name: id, kind and part lie where task, topic and core are."""
-    count = min(int(row["detail"]), _TEXT_BYTES)
-    text = row.tobytes()[:count].decode("utf-8", "replace")
-    number, kind, part = int(row["task"]), int(row["topic"]), int(row["core"])
-    if kind == 4:
-        if part == 0 or not names.attributes:
-            names.attributes.append(text)
-        else:
-            names.attributes[-1] += text
-        return
-    table = {1: names.tasks, 2: names.topics, 3: names.scenarios}.get(kind)
-    if table is not None:  # later versions may name more
-        table[number] = text if part == 0 else table.get(number, "") + text
+def by_number(
+    numbers: NDArray[Any], *columns: NDArray[Any]
+) -> list[tuple[int, tuple[NDArray[Any], ...]]]:
+    """Splits columns by a task or a chain; the order within is kept."""
+    order = np.argsort(numbers, kind="stable")
+    known, firsts = np.unique(numbers[order], return_index=True)
+    ordered = [column[order] for column in columns]
+    parts = [np.split(column, firsts[1:]) for column in ordered]
+    return [
+        (number, tuple(part[place] for part in parts))
+        for place, number in enumerate(known.tolist())
+    ]
+
+
+def plain(topic: str) -> str:
+    """A topic as the description names it; ROS puts a slash before it."""
+    return topic.removeprefix("/")
+
+
+def description(names: Names) -> str | None:
+    """The application of a trace in its flat form, as JSON; None: the trace does not tell."""
+    texts = names.values("application")
+    return texts[0] if texts else None
+
+
+def declared(flat: str) -> takt_core.Declared:
+    """What such a description declares; raises TaktError for a damaged one."""
+    try:
+        return takt_core.declared(flat)
+    except takt_core.Error as error:
+        raise TaktError(
+            f"the application that the trace carries cannot be read: {error.where}: "
+            f"{error.problem}",
+            remedy="the trace is damaged, or was written by another version of Takt",
+        ) from None

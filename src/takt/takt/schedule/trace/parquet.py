@@ -16,8 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from takt.schedule.trace.file import NONE, Events, Trace, Type
-from takt.schedule.trace.timeline import Job, Slice
+from takt.schedule.trace.file import NONE, NOT_TOLD, Step, Table, Trace, Type, told
 
 _TEXT = pa.dictionary(pa.int32(), pa.string())
 _TIMES = ("release", "start", "end", "deadline", "response", "running", "preempted", "cpu_time")
@@ -44,7 +43,6 @@ _JOBS = pa.schema(
         ("missed", pa.bool_()),
     ]
 )
-_ROWS = 1 << 16  # jobs that wait to be written
 
 
 class ParquetExport:
@@ -60,64 +58,54 @@ class ParquetExport:
             "takt.attributes": json.dumps(trace.names.attributes),
         }
         self._names = trace.names
-        self._rows: list[tuple[Any, ...]] = []
         self._events = pq.ParquetWriter(events, _EVENTS.with_metadata(about))
         self._jobs = pq.ParquetWriter(jobs, _JOBS.with_metadata(about))
 
     def close(self) -> None:
         """Ends what is written."""
         try:
-            self._write_jobs()
             self._events.close()
             self._jobs.close()
         finally:
             # What a full disk keeps from closing would complain once more when it is collected.
             self._events.is_open = self._jobs.is_open = False
 
-    def block(self, events: Events) -> None:
-        """Writes events as they are."""
-        column = {name: np.ascontiguousarray(events[name]) for name in events.dtype.names or ()}
-        arrays = [
-            pa.array(column["time"]),
-            _labelled(column["type"], _event),
-            _labelled(column["task"], self._names.task),
-            pa.array(column["job"]),
-            pa.array(column["value"]),
-            _labelled(column["topic"], self._names.topic),
-            pa.array(column["core"], mask=column["core"] == NONE),
-            pa.array(column["detail"]),
+    def take(self, step: Step) -> None:
+        """Writes events as they are, and jobs."""
+        events, jobs = step.events, step.jobs
+        if len(events["time"]):
+            self._write(self._events, self._of_events(events))
+        self._write(self._jobs, self._of_jobs(jobs))
+
+    def _of_events(self, events: Table) -> list[Any]:
+        return [
+            pa.array(events["time"]),
+            _labelled(events["type"], _event),
+            _labelled(events["task"], self._names.task),
+            pa.array(events["job"]),
+            pa.array(events["value"]),
+            _labelled(events["topic"], self._names.topic),
+            pa.array(events["core"], mask=events["core"] == NONE),
+            pa.array(events["detail"]),
         ]
-        self._events.write_table(pa.Table.from_arrays(arrays, schema=self._events.schema))
 
-    def slice(self, slice_: Slice) -> None:
-        """Nothing: jobs carry how long they ran."""
-
-    def job(self, job: Job) -> None:
-        """One row of the jobs."""
-        self._rows.append(
-            (
-                self._names.task(job.task),
-                job.job,
-                job.core,
-                job.priority,
-                *(getattr(job, name) for name in _TIMES),
-                job.preemptions,
-                job.missed,
-            )
-        )
-        if len(self._rows) >= _ROWS:
-            self._write_jobs()
-
-    def _write_jobs(self) -> None:
-        columns = zip(*self._rows, strict=True) if self._rows else [()] * len(_JOBS)
-        arrays = [
-            pa.array(column, field.type.value_type).dictionary_encode()
-            if pa.types.is_dictionary(field.type)
-            else pa.array(column, field.type)
-            for column, field in zip(columns, _JOBS, strict=True)
+    def _of_jobs(self, jobs: Table) -> list[Any]:
+        whole = told(jobs["release"]) & told(jobs["end"])
+        ran = told(jobs["start"]) & told(jobs["end"])
+        response = np.where(whole, jobs["end"] - jobs["release"], NOT_TOLD)
+        preempted = np.where(ran, jobs["end"] - jobs["start"] - jobs["running"], NOT_TOLD)
+        times = {**jobs, "response": response, "preempted": preempted}
+        return [
+            _labelled(jobs["task"], self._names.task),
+            pa.array(jobs["job"]),
+            pa.array(jobs["core"], mask=~told(jobs["start"])),
+            *(pa.array(times[name], mask=~told(times[name])) for name in ("priority", *_TIMES)),
+            pa.array(jobs["preemptions"].astype(np.int64)),
+            pa.array(jobs["missed"]),
         ]
-        self._jobs.write_table(pa.Table.from_arrays(arrays, schema=self._jobs.schema))
-        self._rows.clear()
+
+    def _write(self, writer: Any, arrays: list[Any]) -> None:
+        writer.write_table(pa.Table.from_arrays(arrays, schema=writer.schema))
 
 
 def _event(number: int) -> str:

@@ -3,15 +3,15 @@
 
 from __future__ import annotations
 
-from array import array
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
-from takt.schedule.trace.file import NONE, Events, Trace, Type
-from takt.schedule.trace.timeline import Job, Slice
+from takt.schedule.trace.file import NONE, Step, Table, Trace, Type, by_number, told
 
 SCHEMA_VERSION = 1
 
@@ -66,7 +66,7 @@ class _Of:
     skipped: int = 0
     jobs: int = 0
     misses: int = 0
-    responses: array[int] = field(default_factory=lambda: array("q"))
+    responses: list[NDArray[Any]] = field(default_factory=list)
     preemptions: int = 0
     preempted: int = 0
     unfinished: int = 0
@@ -82,37 +82,42 @@ class Summing:
         self._switches = 0
         self._span: tuple[int, int] | None = None
 
-    def block(self, events: Events) -> None:
-        """Counts events by task and type."""
-        first, last = int(events["time"][0]), int(events["time"][-1])
-        self._span = (self._span[0] if self._span else first, last)
+    def take(self, step: Step) -> None:
+        """Counts events by task and type, and jobs."""
+        events = step.events
+        if len(events["time"]):
+            first, last = int(events["time"][0]), int(events["time"][-1])
+            self._span = (self._span[0] if self._span else first, last)
         self._switches += int(np.count_nonzero(events["type"] == Type.scenario))
-        of_tasks = events[events["task"] != NONE]
         kinds, counts = np.unique(
-            of_tasks["task"].astype(np.int64) << 8 | of_tasks["type"], return_counts=True
+            events["task"].astype(np.int64) << 8 | events["type"], return_counts=True
         )
         for kind, count in zip(kinds.tolist(), counts.tolist(), strict=True):
-            self._of(kind >> 8).counts[kind & 0xFF] += count
-        for row in of_tasks[of_tasks["type"] == Type.skip]:
-            self._of(int(row["task"])).skipped += int(row["value"])
+            if kind >> 8 != NONE:
+                self._of(kind >> 8).counts[kind & 0xFF] += count
+        skips = (events["type"] == Type.skip) & (events["task"] != NONE)
+        for task, (values,) in by_number(events["task"][skips], events["value"][skips]):
+            self._of(task).skipped += sum(values.tolist())
+        self._count(step.jobs)
 
-    def slice(self, slice_: Slice) -> None:
-        """Nothing: the job has the sums."""
-
-    def job(self, job: Job) -> None:
-        """Counts a job."""
-        of = self._of(job.task)
-        of.misses += job.missed
-        of.preemptions += job.preemptions
-        if job.end is None:
-            of.unfinished += 1
-            return
-        of.jobs += 1
-        of.preempted += job.preempted or 0
-        response = job.response
-        if response is not None:
-            of.responses.append(response)
-        of.incomplete += response is None or job.start is None
+    def _count(self, jobs: Table) -> None:
+        ended = told(jobs["end"])
+        whole = told(jobs["release"])
+        started = told(jobs["start"])
+        response = jobs["end"] - jobs["release"]
+        preempted = np.where(ended & started, jobs["end"] - jobs["start"] - jobs["running"], 0)
+        columns = (ended, whole, started, response, preempted, jobs["missed"], jobs["preemptions"])
+        for task, (done, released, began, responses, lost, missed, preemptions) in by_number(
+            jobs["task"], *columns
+        ):
+            of = self._of(task)
+            of.misses += int(np.count_nonzero(missed))
+            of.preemptions += int(preemptions.sum())
+            of.unfinished += int(np.count_nonzero(~done))
+            of.jobs += int(np.count_nonzero(done))
+            of.preempted += int(lost[done].sum())
+            of.responses.append(responses[done & released])
+            of.incomplete += int(np.count_nonzero(done & ~(released & began)))
 
     def result(self, not_nested: int) -> TraceSummary:
         """The sums; to be called when the trace is replayed."""
@@ -137,8 +142,8 @@ class Summing:
 
     def _summary(self, number: int, of: _Of) -> TaskSummary:
         p50, p99, worst = None, None, None
-        if of.responses:
-            responses = np.frombuffer(of.responses, np.int64) / 1000
+        if sum(map(len, of.responses)):
+            responses = np.concatenate(of.responses) / 1000
             p50, p99 = (float(value) for value in np.percentile(responses, [50, 99]))
             worst = float(responses.max())
         return TaskSummary(

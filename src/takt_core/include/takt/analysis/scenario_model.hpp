@@ -125,6 +125,8 @@ class ScenarioModel {
   void apply_costs();
   void set_releases(std::size_t stream, const Arrivals& releases, nanoseconds lag);
   bool propagate_requests(std::size_t stream, const std::vector<Response>& responses);
+  bool count_late_notices(const std::vector<Response>& responses);
+  bool delay_interrupt(std::size_t stream, const std::optional<nanoseconds>& bound);
   Load& load_of(std::size_t stream) noexcept {
     return cores_[places_[stream].core].loads[places_[stream].load];
   }
@@ -143,6 +145,8 @@ class ScenarioModel {
   bool iterates_ = false;             // releases of some streams depend on responses of others
   std::vector<Cost> costs_;           // by callback
   std::vector<nanoseconds> jitters_;  // by callback: how late its releases are noticed
+  // By callback: whether a release may wait for the job before, and is noticed when that ends.
+  std::vector<bool> waits_for_job_;
   // By callback: messages that its topic keeps for it; 0: readers of its node take them, too.
   std::vector<std::size_t> queues_;
   std::vector<Stream> streams_;

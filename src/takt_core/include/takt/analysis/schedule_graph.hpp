@@ -15,8 +15,8 @@
 //    a job that is released, but not noticed yet, protects itself no longer.
 //  - Jobs are released for ever: the graph ends when, a hyperperiod later, nothing is new.
 //  - A job may be released by the end of another one, by a message: whoever gets the core next
-//  finds
-//    it waiting, and the vertex knows for how long it has waited at most.
+//    finds it waiting, and the vertex knows for how long it has waited at most. Where it is due, if
+//    the policy asks for that, lies in an interval: who may come first, does in one of the edges.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +33,8 @@ namespace takt::analysis {
 // Job k is released at first.release + k * first.period, and noticed up to `lag` later.
 //
 // Or, where there is a writer, when job k of that one ends: then first.period is 0, first.deadline
-// counts from first.release, `lag` is 0, and the policy is work-conserving and goes by priorities,
-// of which no other task has this one.
+// counts from first.release, `lag` is 0, and the policy is work-conserving and goes by deadlines,
+// or by priorities, of which no other task has this one.
 struct PeriodicTask {
   sched::Job first = {};  // its deadline is not above its period
   nanoseconds lag{0};

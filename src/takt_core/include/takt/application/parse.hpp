@@ -24,17 +24,20 @@
 // expected_execution, budget, overrun, active, reads, writes.
 #pragma once
 
-#include <stdexcept>
+#include <string>
 #include <string_view>
 
 #include "takt/application/application.hpp"
+#include "takt/error.hpp"
 
 namespace takt::application {
 
 // Which key is wrong, where (a JSON pointer), and what is allowed.
-class ParseError : public std::runtime_error {
+class ParseError : public Error {
  public:
-  using std::runtime_error::runtime_error;
+  ParseError(const std::string& path, const std::string& problem)
+      : Error(path.empty() ? "the application" : path, problem,
+              "let ./takt write this form from an app.yaml", path) {}
 };
 
 // Throws ParseError for a text that is not this form (also for unknown keys), sched::ScheduleError

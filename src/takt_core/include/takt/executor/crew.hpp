@@ -18,7 +18,7 @@
 // up for the next release sleeps until the release after it, and watches from then on.
 //
 // A task that waits in its callback, or that the kernel schedules (SCHED_DEADLINE), has a crew of
-// its own: the kernel keeps its place among the others.
+// its own: the kernel keeps its place among the others. Internal to the executor.
 #pragma once
 
 #include <array>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Telling that a job missed its deadline or used up its budget: once, by whoever finds out first,
-// the job's own thread at its end or another one while it still runs.
+// the job's own thread at its end or another one while it still runs. Internal to the executor.
 #pragma once
 
 #include "takt/executor/shared.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Running one job: what happens between its start and its end, the same in every back end.
+// Internal to the executor.
 #pragma once
 
 #include "takt/executor/shared.hpp"

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The build of the workspace by colcon, Ninja and, where it is installed, ccache; its progress."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from setup.levels import measures_only
+
+# How the time of a first build divides, in percent, measured; only the estimate depends on it.
+SHARES = {
+    True: {"takt_core": 61, "takt_interfaces": 4, "takt_rcl": 23, "takt_probes": 12},
+    False: {
+        "takt_core": 50,
+        "takt_interfaces": 5,
+        "takt_rcl": 20,
+        "takt_probes": 10,
+        "takt_runner": 15,
+    },
+}
+STARTED = re.compile(r"^Starting >>> (\w+)", re.MULTILINE)
+STEP = re.compile(r"^\[(\d+)/(\d+)\] ", re.MULTILINE)
+WORTH_AN_ESTIMATE_S = 10.0
+
+
+def command(root: Path, state: Path, level: str, nanobind: str, ros: Path | None) -> list[str]:
+    """Colcon's command line; what has not changed is not built again."""
+    only = measures_only(level)
+    chosen = ["--packages-up-to=takt_probes"] if only else ["--packages-skip=takt"]
+    of_ros = (
+        [
+            f"-DTAKT_ROS_WHEELS={ros}",
+            f"-DPython3_EXECUTABLE={ros / 'bin/python'}",
+            f"-DPython_EXECUTABLE={ros / 'bin/python'}",
+        ]
+        if ros
+        else []
+    )
+    return [
+        str(state / "venv" / "bin" / "colcon"),
+        f"--log-base={state / 'log'}",
+        "build",
+        "--merge-install",
+        f"--base-paths={root / 'src'}",
+        f"--build-base={state / 'build'}",
+        f"--install-base={state / 'install'}",
+        *chosen,  # takt itself is pure Python: it runs from its source folder
+        "--executor=sequential",
+        "--event-handlers=console_direct+",
+        "--cmake-args",
+        "-GNinja",
+        "-DCMAKE_BUILD_TYPE=RelWithDebInfo",
+        "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON",
+        f"-DBUILD_TESTING={'ON' if level == 'dev' else 'OFF'}",
+        f"-DTAKT_MEASURE_ONLY={'ON' if only else 'OFF'}",
+        f"-Dnanobind_ROOT={nanobind}",
+        *of_ros,
+    ]
+
+
+def environment(
+    root: Path, state: Path, ros: Path | None, given: Mapping[str, str] = os.environ
+) -> dict[str, str]:
+    """What the build finds, and how: the tools, ROS 2, the compiler's cache."""
+    # Without MAKEFLAGS colcon limits Ninja by the load average: a busy machine builds one by one.
+    made = {"MAKEFLAGS": f"-j{os.cpu_count()}"}
+    if shutil.which("ccache", path=given.get("PATH")):
+        # A second clone finds what the first one compiled: paths below the root are no difference.
+        made |= {"CCACHE_BASEDIR": str(root), "CCACHE_NOHASHDIR": "1"}
+        made |= dict.fromkeys(
+            ("CMAKE_C_COMPILER_LAUNCHER", "CMAKE_CXX_COMPILER_LAUNCHER"), "ccache"
+        )
+    made |= given
+    tools = [state / "venv" / "bin"]
+    if ros:
+        tools.insert(0, ros / "bin")
+        made["AMENT_PREFIX_PATH"] = made["CMAKE_PREFIX_PATH"] = str(ros)
+    made["PATH"] = ":".join([*map(str, tools), made["PATH"]])
+    return made
+
+
+def progress(log: str, elapsed_s: float, level: str) -> str:
+    """How far the build is by its log: package, step, and what that means for the rest."""
+    shares = SHARES[measures_only(level)]
+    started = list(STARTED.finditer(log))
+    if not started:
+        return ""
+    package = started[-1][1]
+    text = f"{package}, package {len(started)} of {len(shares)}"
+    steps = STEP.findall(log, started[-1].end())
+    done = float(sum(shares.get(one[1], 0) for one in started[:-1]))
+    if steps:
+        step, total = map(int, steps[-1])
+        text += f", step {step} of {total}"
+        done += shares.get(package, 0) * step / total
+    if done and elapsed_s > WORTH_AN_ESTIMATE_S:
+        text += f", about {elapsed_s * (100 - done) / done:.0f} s left"
+    return text
+
+
+def underlay(state: Path, ros: Path | None) -> str:
+    """What a user sources to build packages against Takt, as against any workspace."""
+    lines = ["# Source me: Takt and its ROS 2 as the underlay of packages of your own."]
+    if ros:
+        lines += [
+            f'export PATH="{ros}/bin:{state}/venv/bin:$PATH"',
+            f'export VIRTUAL_ENV="{ros}"  # the Python that CMake shall find',
+            "export CMAKE_GENERATOR=Ninja  # which is there, make perhaps not",
+            *(
+                f'export {name}="{ros}${{{name}:+:${name}}}"'
+                for name in ("AMENT_PREFIX_PATH", "CMAKE_PREFIX_PATH")
+            ),
+        ]
+    lines.append(f'. "{state}/install/setup.sh"')
+    return "\n".join(lines) + "\n"

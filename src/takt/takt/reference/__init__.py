@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The part of ``docs/reference`` that is made from the code, by ``python -m takt.reference``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from pydantic import BaseModel
+
+from takt.bench.model import Bench
+from takt.bench.overheads import Document as Overheads
+from takt.doctor.finding import Finding
+from takt.measure.experiment.model import Experiment
+from takt.measure.results.model import Run
+from takt.reference import command_line, cpp
+from takt.reference.keys import tables
+from takt.reference.markdown import GENERATED
+from takt.reference.schema import schema
+from takt.reproduce.model import Outcome
+from takt.schedule.analysis.model import Analysis
+from takt.schedule.application.model import Application
+from takt.schedule.execution.model import ExecutionDocument
+from takt.schedule.explain.model import Explanation
+from takt.schedule.metrics.model import MetricsDocument
+from takt.schedule.simulation.model import SimulationResult
+from takt.schedule.top.model import Executor
+from takt.schedule.trace.summary import TraceSummary
+
+ROOT = Path(__file__).resolve().parents[4]
+REFERENCE = "docs/reference"
+# What people write, and what it is called.
+WRITTEN: dict[str, tuple[str, type[BaseModel]]] = {
+    "application": ("Takt application", Application),
+    "experiment": ("Takt experiment", Experiment),
+}
+# What programs read: the document or its repeated part, by page.
+DOCUMENTS: dict[str, tuple[str, type[BaseModel]]] = {
+    "run": ("run.json", Run),
+    "doctor": ("findings of takt doctor --json", Finding),
+    "analyse": ("takt analyse --json", Analysis),
+    "simulate": ("takt simulate --json", SimulationResult),
+    "execute": ("takt execute --json", ExecutionDocument),
+    "metrics": ("takt metrics --json", MetricsDocument),
+    "explain": ("takt explain --json", Explanation),
+    "trace": ("takt trace --json", TraceSummary),
+    "top": ("executors of takt top --once --json", Executor),
+    "bench": ("takt bench --json", Bench),
+    "overheads": ("takt bench overheads --json", Overheads),
+    "reproduce": ("takt reproduce --json", Outcome),
+}
+
+
+def files() -> dict[str, Callable[[], str]]:
+    """Every generated file, by its path from the root of the clone, and what makes its text."""
+    made: dict[str, Callable[[], str]] = {f"{REFERENCE}/command-line.md": command_line.page}
+    for name, (title, model) in WRITTEN.items():
+        made[f"{REFERENCE}/{name}.schema.json"] = partial(schema, title, model)
+        heading = f"Keys of the {name} file"
+        made[f"{REFERENCE}/{name}-keys.md"] = partial(_keys, heading, model, written_by_people=True)
+    for name, (title, model) in DOCUMENTS.items():
+        page = f"{REFERENCE}/documents/{name}.md"
+        made[page] = partial(_keys, title, model, written_by_people=False)
+    for name in cpp.PAGES:
+        made[f"{REFERENCE}/cpp/{name}.md"] = partial(cpp.page, ROOT / "src", name)
+    return made
+
+
+def _keys(title: str, model: type[BaseModel], *, written_by_people: bool) -> str:
+    lines = [GENERATED, f"# {title}", "", *tables(model, written_by_people=written_by_people)]
+    return "\n".join(lines).rstrip() + "\n"

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The thesis's statements on executions on old data (section 5.4.3), as checks on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from statistics import fmean
+
+from takt.reproduce.judgement import Check, Quantity
+from takt.reproduce.krukiewicz2021.evidence import Evidence
+from takt.reproduce.krukiewicz2021.points import (
+    FRESHNESS_SIZES,
+    HARMONIC,
+    KB,
+    MB,
+    NODES,
+    OTHER,
+    UTILIZATIONS,
+    Point,
+)
+
+MATTERS = 0.01
+PICKS: dict[str, Callable[[list[float]], float]] = {"highest": max, "lowest": min, "mean": fmean}
+
+
+def _points(
+    approach: str, periods: tuple[int, ...], wanted: Callable[[Point], bool] = lambda _: True
+) -> list[Point]:
+    every = [
+        Point("freshness", approach, nodes, utilization, size, periods)
+        for nodes in NODES
+        for utilization in UTILIZATIONS
+        for size in FRESHNESS_SIZES
+    ]
+    return [point for point in every if wanted(point)]
+
+
+def _over(choose: str, points: list[Point], of: str) -> Quantity[Evidence]:
+    pick = PICKS[choose]
+    return Quantity(
+        f"{choose} share of executions on old data over {len(points)} applications: {of}",
+        lambda evidence: pick([evidence.old_data(point) for point in points]),
+    )
+
+
+def _share(nodes: int, utilization: float, size: int) -> Check[Evidence]:
+    point = Point("freshness", "baseline1", nodes, utilization, size, OTHER)
+    return Check(
+        "old_data >= published_old_data / 2",
+        {
+            "old_data": Quantity(
+                "executions on old data / all, on average over nodes and runs",
+                lambda evidence: evidence.old_data(point),
+            )
+        },
+    )
+
+
+_TAKT = [*_points("takt", HARMONIC), *_points("takt", OTHER)]
+_MANY = [p for p in _points("baseline1", OTHER) if p.nodes > 4 and p.utilization < 1]
+_FEW = [p for p in _points("baseline1", OTHER) if p.nodes == 4 and p.utilization < 1]
+_FULL = [p for p in _points("baseline1", OTHER) if p.nodes == 4 and p.utilization == 1]
+
+CHECKS: dict[str, Check[Evidence]] = {
+    "freshness-never-old": Check(
+        "on_old_data == 0",
+        {
+            "on_old_data": Quantity(
+                f"executions of Takt on old data, in all runs of {len(_TAKT)} applications",
+                lambda evidence: float(sum(evidence.on_old_data(point) for point in _TAKT)),
+            )
+        },
+    ),
+    "freshness-harmonic-half": Check(
+        "lowest >= published_old_data / 2",
+        {"lowest": _over("lowest", _points("baseline1", HARMONIC), "harmonic periods")},
+        shown={"mean": _over("mean", _points("baseline1", HARMONIC), "harmonic periods")},
+    ),
+    "freshness-baseline1-full-4": Check(
+        f"highest_below < {MATTERS} and highest_full >= {MATTERS}",
+        {
+            "highest_below": _over("highest", _FEW, "4 nodes, utilization 0.5 and 0.75"),
+            "highest_full": _over("highest", _FULL, "4 nodes, utilization 1.0"),
+        },
+    ),
+    "freshness-baseline1-more-nodes": Check(
+        f"many >= {MATTERS} and many > few",
+        {
+            "many": _over("mean", _MANY, "20 and 50 nodes, utilization 0.5 and 0.75"),
+            "few": _over("mean", _FEW, "4 nodes, utilization 0.5 and 0.75"),
+        },
+    ),
+    "freshness-baseline1-20-nodes": _share(20, 0.5, 512 * KB),
+    "freshness-baseline1-50-nodes": _share(50, 1.0, 8 * MB),
+}

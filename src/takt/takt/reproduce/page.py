@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A reproduction as one HTML file: paper and machine side by side, in the paper's order.
+
+It is made of ``outcome.json`` and the pictures in the results folder, so it can be made again.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from pathlib import Path
+
+from takt import __version__
+from takt.documents.reading import read_json
+from takt.documents.writing import write_text
+from takt.errors import TaktError
+from takt.pages import page, text
+from takt.reproduce.model import Figure, Figures, Finding, Outcome, Row
+
+DOCUMENT, PAGE = "outcome.json", "reproduction.html"
+_MENTIONED = re.compile(r"(figure|table)s? ([\d., and to]+\d)")
+WORDS: dict[bool | None, tuple[str, str]] = {
+    True: ("good", "holds here"),
+    False: ("bad", "does not hold here"),
+    None: ("unknown", "undecided"),
+}
+
+
+@dataclass
+class Section:
+    """What belongs to one section of the paper."""
+
+    name: str
+    findings: list[Finding] = field(default_factory=list)
+    tables: dict[str, list[Row]] = field(default_factory=dict)
+    figures: list[Figure] = field(default_factory=list)
+
+
+def keep(outcome: Outcome) -> Path:
+    """Writes the outcome as data and as a page into the results folder; returns the page."""
+    folder = Path(outcome.results)
+    write_text(folder / DOCUMENT, outcome.model_dump_json(indent=1) + "\n")
+    return write_page(folder, outcome)
+
+
+def write_page(folder: Path, outcome: Outcome, file: Path | None = None) -> Path:
+    """Writes the page of a results folder."""
+    target = file or folder / PAGE
+    write_text(target, render(outcome, folder))
+    return target
+
+
+def read(folder: Path) -> Outcome:
+    """The outcome that is kept in a results folder; raises TaktError where it is damaged."""
+    file = folder / DOCUMENT
+    try:
+        return Outcome.model_validate(read_json(file))
+    except ValueError as error:
+        raise TaktError(f"no outcome of a reproduction: {error}"[:300], where=str(file)) from None
+
+
+def render(outcome: Outcome, folder: Path) -> str:
+    """Lays the page out."""
+    environment = page.environment("takt.reproduce")
+    environment.globals.update(text=text, words=WORDS, figures=figures_in_words)
+    return environment.get_template("reproduction.html.j2").render(
+        outcome=outcome,
+        sections=sections(outcome),
+        counts={
+            verdict: sum(one.holds is verdict for one in outcome.findings) for verdict in WORDS
+        },
+        pictures={
+            one.file: _picture(folder / one.file)
+            for one in outcome.figures
+            if one.file.endswith(".png") and (folder / one.file).is_file()
+        },
+        differs=list(dict.fromkeys(one.differs for one in outcome.findings if one.differs)),
+        columns=columns,
+        cell=cell,
+        written=datetime.now(timezone.utc),
+        version=__version__,
+        style=page.asset("page.css"),
+    )
+
+
+def sections(outcome: Outcome) -> list[Section]:
+    """The paper's sections in their order; each table and figure where a finding speaks of it."""
+    found: dict[str, Section] = {}
+    for one in outcome.findings:
+        name = one.at.split(",", maxsplit=1)[0]
+        found.setdefault(name, Section(name)).findings.append(one)
+    ordered = sorted(found.values(), key=lambda one: _natural(one.name))
+    places = {
+        key: section
+        for section in reversed(ordered)
+        for one in section.findings
+        for key in mentioned(one.at)
+    }
+    rest = Section("Further tables and figures")
+    for row in outcome.tables:
+        number = re.sub(r"^\D*", "", row.table) or row.table
+        section = places.get(("table", number), rest)
+        section.tables.setdefault(row.table, []).append(row)
+    for figure in outcome.figures:
+        number = re.sub(r"^\D*", "", figure.figure)
+        places.get(("figure", number), rest).figures.append(figure)
+    return ordered + ([rest] if rest.tables or rest.figures else [])
+
+
+def mentioned(at: str) -> Iterator[tuple[str, str]]:
+    """The figures and tables that a place names: ``figures 5.8 to 5.10`` are three."""
+    for kind, numbers in _MENTIONED.findall(at):
+        for part in re.split(r", | and ", numbers):
+            first, _, last = part.strip().partition(" to ")
+            chapter, _, low = first.rpartition(".")
+            high = last.rpartition(".")[2] or low
+            for number in range(int(low), int(high) + 1):
+                yield kind, f"{chapter}.{number}" if chapter else str(number)
+
+
+def columns(rows: list[Row]) -> list[str]:
+    """The columns of a table, in the order of their appearance."""
+    return list(dict.fromkeys(key for row in rows for key in (*row.published, *row.measured)))
+
+
+def cell(value: float | str | None) -> str:
+    """A number as a person reads it."""
+    if value is None:
+        return text.ABSENT
+    return value if isinstance(value, str) else f"{value:.4g}"
+
+
+def figures_in_words(figures: Figures) -> str:
+    """``growth 0.15, of 3``."""
+    return ", ".join(f"{text.words(name)} {cell(value)}" for name, value in figures.items())
+
+
+def _picture(file: Path) -> str:
+    return f"data:image/png;base64,{base64.b64encode(file.read_bytes()).decode()}"
+
+
+def _natural(name: str) -> list[tuple[int, int, str]]:
+    parts = re.findall(r"\d+|[^\d.]+", name)
+    return [(0, int(one), "") if one.isdigit() else (1, 0, one) for one in parts]

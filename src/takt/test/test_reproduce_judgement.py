@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a finding of any paper is judged: one printed expression, intervals over runs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from takt.reproduce.criterion import Criterion
+from takt.reproduce.judgement import Check, Missing, Quantity, judge, outside
+
+
+class Runs:
+    """Points with a number a run."""
+
+    def __init__(
+        self, points: dict[str, list[float]], rng: np.random.Generator | None = None
+    ) -> None:
+        self._points, self._rng = points, rng
+        self._asked: dict[str, list[float]] = {}
+
+    def drawn(self, rng: np.random.Generator | None) -> Runs:
+        return Runs(self._points, rng)
+
+    @property
+    def runs(self) -> int:
+        return min(map(len, self._asked.values()))
+
+    @property
+    def seconds(self) -> float:
+        return 60.0 * sum(map(len, self._asked.values()))
+
+    def mean(self, point: str) -> float:
+        if point not in self._points:
+            raise Missing(f"{point} was not measured")
+        values = self._points[point]
+        if self._rng is not None:
+            values = list(self._rng.choice(values, len(values)))
+        self._asked[point] = values
+        return float(np.mean(values))
+
+
+def check(criterion: str, *points: str) -> Check[Runs]:
+    def of(point: str) -> Quantity[Runs]:
+        return Quantity(f"mean of {point}", lambda runs: runs.mean(point))
+
+    return Check(criterion, {point: of(point) for point in points})
+
+
+@pytest.mark.parametrize(
+    ("text", "values", "holds"),
+    [
+        ("a < b <= 3", {"a": 1, "b": 3}, True),
+        ("a < b <= 3", {"a": 1, "b": 4}, False),
+        ("a >= 0.01 and a / b > 2", {"a": 0, "b": 0}, False),  # never divides
+        ("not a == 0 or b > -1", {"a": 0, "b": 0}, True),
+        ("a * (1 - b / 2) - 1 >= 0", {"a": 2, "b": 1}, True),
+    ],
+)
+def test_a_criterion_is_true_or_false_of_its_names(
+    text: str, values: dict[str, float], holds: bool
+) -> None:
+    assert Criterion(text).holds(values) is holds
+
+
+@pytest.mark.parametrize(
+    "text", ["__import__('os')", "a.b > 1", "a[0] > 1", "f(a)", "'a' < b", "[a] < b", "a := 1"]
+)
+def test_what_is_no_comparison_of_numbers_is_refused(text: str) -> None:
+    with pytest.raises((ValueError, SyntaxError)):
+        Criterion(text).holds({"a": 1, "b": 1})
+
+
+def test_a_name_without_a_quantity_is_refused() -> None:
+    with pytest.raises(ValueError, match="no quantity b"):
+        check("a > b and a > published_c", "a")
+
+
+def test_runs_that_agree_decide_and_have_narrow_intervals() -> None:
+    runs = Runs({"a": [1.0, 1.1, 0.9, 1.0, 1.05]})
+    found = judge(check("a >= published_effect / 2", "a"), {"effect": 1.6}, runs)
+    assert (found.holds, found.needs) == (True, "")
+    low, high = found.intervals["a"]
+    assert 0.8 < low < 1.01 < high < 1.2
+    assert judge(check("a >= published_effect / 2", "a"), {"effect": 2.6}, runs).holds is False
+
+
+def test_runs_on_both_sides_are_undecided_and_say_what_it_would_take() -> None:
+    runs = Runs({"a": [0.2, 1.0, 0.3, 1.1, 0.5]})
+    found = judge(check("a > 0.5", "a"), {}, runs)
+    assert found.holds is None
+    assert found.needs == "about 80 runs of each point: 80 min of measuring"
+
+
+def test_a_value_at_the_threshold_is_not_decided_by_more_runs() -> None:
+    found = judge(check("a > 0.5", "a"), {}, Runs({"a": [0.4, 0.6, 0.45, 0.55, 0.5]}))
+    assert found.holds is None
+    assert "at the threshold" in found.needs
+
+
+def test_one_run_and_a_missing_point_are_undecided() -> None:
+    one = judge(check("a > 0.5", "a"), {}, Runs({"a": [9.0]}))
+    assert (one.holds, one.measured) == (None, {"a": 9.0})
+    assert "one run only" in one.needs
+    none = judge(check("a > b", "a", "b"), {}, Runs({"a": [1.0, 2.0]}))
+    assert (none.holds, none.needs) == (None, "b was not measured")
+
+
+def test_an_interval_covers_the_truth_as_often_as_it_says() -> None:
+    rng = np.random.default_rng(7)
+    inside = 0
+    for _ in range(200):
+        found = judge(
+            check("a > 0", "a"), {}, Runs({"a": list(rng.normal(10, 1, 5))}), most_draws=1000
+        )
+        low, high = found.intervals["a"]
+        inside += low <= 10 <= high
+    # 95 % of 200 are 190; the chance of fewer than 180 by accident is below one in a thousand.
+    assert inside >= 180
+
+
+def test_fewer_runs_are_trusted_less() -> None:
+    assert outside(2) < outside(3) < outside(5) < outside(30) < 0.025

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page of a reproduction: everything of the outcome, where the paper has it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from command_line import takt
+
+from takt.reproduce import page
+from takt.reproduce.model import Figure, Finding, Outcome, Row
+
+PIXEL = bytes.fromhex(
+    "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000d49444154789c63"
+    "000100000500010d0a2db40000000049454e44ae426082"
+)  # fmt: skip
+
+
+def finding(name: str, at: str, holds: bool | None, **more: object) -> Finding:
+    values: dict[str, object] = {
+        "id": name,
+        "stack": "rcl",
+        "claim": f"<b>{name}</b> is so",
+        "at": at,
+        "published": {"share": 0.26},
+        "measured": {"share": 0.125},
+        "holds": holds,
+        "criterion": "share >= published_share / 2",
+        "intervals": {"share": (0.1, 0.15)},
+        "definitions": {"share": "misses / executions"},
+    }
+    return Finding.model_validate(values | more)
+
+
+def row(table: str, published: dict[str, int | float | str | None]) -> Row:
+    return Row(
+        table=table, row="baseline1", vendor="rcl", published=published, measured={"max": 70}
+    )
+
+
+def outcome(folder: Path) -> Outcome:
+    (folder / "figures").mkdir()
+    (folder / "figures" / "figure-5.9.png").write_bytes(PIXEL)
+    (folder / "figures" / "figure-9.9.png").write_bytes(PIXEL)
+    return Outcome(
+        paper="p2021",
+        title="A <paper>",
+        scale=0.01,
+        complete=True,
+        findings=[
+            finding("late", "5.10, figure 5.12", None, needs="about 80 runs"),
+            finding("first", "5.4.3, figures 5.8 to 5.10", True, differs="one core, not two"),
+            finding("table", "5.5, table 5.14", False),
+        ],
+        tables=[
+            row("5.14", {"max": 83}),
+            row("9.1", {}),
+        ],
+        figures=[
+            Figure(figure="5.9", file="figures/figure-5.9.png"),
+            Figure(figure="9.9", file="figures/figure-9.9.png"),
+        ],
+        skipped=["50 points, for the scale"],
+        results=str(folder),
+    )  # fmt: skip
+
+
+def test_sections_come_in_the_papers_order_with_their_tables_and_figures(tmp_path: Path) -> None:
+    found = page.sections(outcome(tmp_path))
+    assert [one.name for one in found] == ["5.4.3", "5.5", "5.10", "Further tables and figures"]
+    assert [one.figure for one in found[0].figures] == ["5.9"]
+    assert list(found[1].tables) == ["5.14"]
+    assert (list(found[3].tables), [one.figure for one in found[3].figures]) == (["9.1"], ["9.9"])
+
+
+@pytest.mark.parametrize(
+    ("at", "numbers"),
+    [
+        ("5.4.2, figures 5.3, 5.5 and 5.7", ["5.3", "5.5", "5.7"]),
+        ("5.5, tables 5.12 to 5.14", ["5.12", "5.13", "5.14"]),
+        ("2.4, figure 2.7", ["2.7"]),
+        ("chapter 6", []),
+    ],
+)
+def test_the_figures_and_tables_of_a_place_are_read(at: str, numbers: list[str]) -> None:
+    assert [number for _, number in page.mentioned(at)] == numbers
+
+
+def test_everything_of_a_finding_is_on_the_page_and_nothing_is_markup(tmp_path: Path) -> None:
+    made = page.keep(outcome(tmp_path)).read_text(encoding="utf-8")
+    assert "&lt;b&gt;first&lt;/b&gt; is so." in made
+    for said in (
+        "A &lt;paper&gt;",
+        "share &gt;= published_share / 2",
+        "(0.1 to 0.15)",
+        "misses / executions",
+        "about 80 runs",
+        "One core, not two.",
+        "Left out: 50 points, for the scale.",
+        "does not hold here",
+        "undecided",
+    ):
+        assert said in made
+    assert made.count("data:image/png;base64,") == 2
+    assert made.index('id="first-') < made.index('id="table-') < made.index('id="late-')
+
+
+def test_the_report_of_a_kept_outcome_is_the_same_page(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    kept = page.keep(outcome(tmp_path))
+    first = kept.read_text(encoding="utf-8")
+    kept.unlink()
+    assert takt(["report", str(tmp_path)]) == 0
+    assert capfd.readouterr().out.strip() == str(kept)
+    again = kept.read_text(encoding="utf-8")
+    assert len(again.splitlines()) == len(first.splitlines())
+
+
+def test_a_damaged_outcome_is_named(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    page.keep(outcome(tmp_path))
+    (tmp_path / page.DOCUMENT).write_text('{"paper": 3}')
+    assert takt(["report", str(tmp_path)]) == 2
+    said = capfd.readouterr().err
+    assert "outcome" in said
+    assert "Traceback" not in said

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an application declares, as far as metrics and explanations of its traces go by it.
+#include "declared.hpp"
+
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "takt/application/parse.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace takt::application {
+namespace {
+
+struct DeclaredCallback {
+  std::string name;
+  std::string node;
+  bool timer = true;
+  std::int64_t period = 0;
+  std::int64_t offset = 0;
+  std::string group;
+  std::int64_t worst = 0;
+  std::int64_t overhead = 0;
+  std::map<std::string, std::int64_t> reads;
+};
+
+struct DeclaredChain {
+  std::string name;
+  std::vector<std::string> callbacks;
+  std::int64_t max_latency = 0;
+};
+
+struct Declared {
+  std::string name;
+  std::vector<DeclaredCallback> callbacks;
+  std::vector<DeclaredChain> chains;
+  bool switches = false;
+  bool overheads = false;
+};
+
+// A topic as the description names it; ROS puts a slash before it.
+std::string plain(const std::string& topic) {
+  return topic.starts_with('/') ? topic.substr(1) : topic;
+}
+
+DeclaredCallback declared(const Application& application, const Callback& callback) {
+  const sched::Task& task = callback.task;
+  const nanoseconds overhead = application.worst_overhead(callback, task);
+  DeclaredCallback result{
+      .name = task.name,
+      .node = callback.node.empty() ? task.name.substr(0, task.name.find('.')) : callback.node,
+      .timer = task.kind == sched::TaskKind::timer,
+      .period = task.parameters.period.count(),
+      .offset = task.parameters.offset.count(),
+      .group = task.group,
+      .worst = (callback.execution.worst + overhead).count(),
+      .overhead = overhead.count(),
+      .reads = {}};
+  for (const sched::Read& read : task.reads) {
+    result.reads[plain(read.topic)] = read.max_age.count();
+  }
+  return result;
+}
+
+Declared declared(std::string_view json) {
+  const Application application = parse(json);
+  Declared result{.name = application.name,
+                  .callbacks = {},
+                  .chains = {},
+                  .switches = !application.switches.empty(),
+                  .overheads = application.overheads.any()};
+  for (const Callback& callback : application.callbacks) {
+    result.callbacks.push_back(declared(application, callback));
+  }
+  for (const Chain& chain : application.chains) {
+    result.chains.push_back({.name = chain.name,
+                             .callbacks = chain.callbacks,
+                             .max_latency = chain.max_latency.count()});
+  }
+  return result;
+}
+
+}  // namespace
+
+void bind(nb::module_& module) {
+  nb::class_<DeclaredCallback>(module, "DeclaredCallback", "One callback; times in ns.")
+      .def_ro("name", &DeclaredCallback::name)
+      .def_ro("node", &DeclaredCallback::node)
+      .def_ro("timer", &DeclaredCallback::timer)
+      .def_ro("period", &DeclaredCallback::period)
+      .def_ro("offset", &DeclaredCallback::offset)
+      .def_ro("group", &DeclaredCallback::group)
+      .def_ro("worst", &DeclaredCallback::worst,
+              "CPU time of a job at most, with what messages and dispatching are said to cost.")
+      .def_ro("overhead", &DeclaredCallback::overhead, "That part of it.")
+      .def_ro("reads", &DeclaredCallback::reads,
+              "By topic the oldest data that it may use, 0: any.");
+  nb::class_<DeclaredChain>(module, "DeclaredChain", "A path of data; times in ns.")
+      .def_ro("name", &DeclaredChain::name)
+      .def_ro("callbacks", &DeclaredChain::callbacks)
+      .def_ro("max_latency", &DeclaredChain::max_latency, "0: unconstrained.");
+  nb::class_<Declared>(module, "Declared", "What metrics and explanations need of an application.")
+      .def_ro("name", &Declared::name)
+      .def_ro("callbacks", &Declared::callbacks)
+      .def_ro("chains", &Declared::chains)
+      .def_ro("switches", &Declared::switches, "Whether scenarios change while it runs.")
+      .def_ro("overheads", &Declared::overheads, "Whether it declares any.");
+  module.def(
+      "declared", [](std::string_view json) { return declared(json); }, "json"_a,
+      "What an application in its flat form declares. Raises Error for what is not this form.");
+}
+
+}  // namespace takt::application

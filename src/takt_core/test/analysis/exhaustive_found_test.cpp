@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sets that the search through all runs has found above a bound, each for what was forgotten in it.
+#include <gtest/gtest.h>
+
+#include "analysis/exhaustive_errors.hpp"
+
+namespace takt::analysis {
+namespace {
+
+// The reason why the bounds of a set are wrong; empty: they hold.
+std::string error_in(const ExhaustiveSet& set) {
+  const Report report = analyse(application_of(set), {.sensitivity = false, .proposals = false});
+  const Reached reached = reach_all(options_of(set), set.tasks);
+  return set.switches ? error_in(set, *report.switches, reached)
+                      : error_in(set, report.scenarios.front(), reached);
+}
+
+// The releases of c0 that wait for its job before are noticed when that ends, which delays c1.
+TEST(exhaustive_found, releases_are_noticed_when_the_job_before_ends) {
+  EXPECT_EQ(
+      error_in({.policy = "np-fp",
+                .rule = Rule::np_fp,
+                .tasks = {{.task = {.execution = 1, .period = 4, .deadline = 2, .priority = 1}},
+                          {.task = {.execution = 2, .period = 4, .deadline = 4, .priority = 5}}},
+                .costs = {.release = 1}}),
+      "");
+}
+
+// While c1 waits, jobs of c0 end and releases of c0 are noticed, which delays c1.
+TEST(exhaustive_found, releases_are_noticed_while_a_job_above_waits) {
+  EXPECT_EQ(
+      error_in(
+          {.policy = "dm",
+           .rule = Rule::fp,
+           .tasks =
+               {{.task = {.execution = 3,
+                          .period = 6,
+                          .deadline = 5,
+                          .priority = 97,
+                          .best = 1,
+                          .offset = 3},
+                 .reads = {{.writers = {1}, .depth = 1}},
+                 .suspension = 2},
+                {.task = {.execution = 1, .period = 6, .deadline = 3, .priority = 98, .offset = 9},
+                 .suspension = 1}},
+           .costs = {.release = 1, .publish = 1, .deliver = 1}}),
+      "");
+}
+
+// The job of c0 that is released while c1 runs keeps its deadline.
+TEST(exhaustive_found, a_job_that_nobody_has_noticed_keeps_its_deadline_at_a_switch) {
+  EXPECT_EQ(
+      error_in({.policy = "edf",
+                .rule = Rule::edf,
+                .tasks = {{.task = {.execution = 1, .period = 5, .deadline = 2, .priority = 2},
+                           .other = OracleTask{.execution = 1, .period = 5, .deadline = 16}},
+                          {.task = {.execution = 3, .period = 8, .deadline = 6, .priority = 1},
+                           .other = OracleTask{.execution = 4, .period = 8, .deadline = 7}}},
+                .switches = true}),
+      "");
+}
+
+}  // namespace
+}  // namespace takt::analysis

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The same for callbacks that wait, overheads, data with its ages and chains, and switches of the
+// scenario. By hand as exhaustive_test.cpp.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "analysis/exhaustive_draw_wide.hpp"
+#include "analysis/exhaustive_errors.hpp"
+
+namespace takt::analysis {
+namespace {
+
+struct Seen {
+  int complete = 0;
+  int met = 0;
+  int switches = 0;  // that are proved
+  int bounded = 0;   // latencies and ages
+  int reached = 0;   // of these, but for a tick: a job that starts when another one ends comes last
+  int responses = 0;
+  int responses_reached = 0;
+};
+
+void count(const std::optional<nanoseconds>& bound, std::int64_t seen_there, int& bounded,
+           int& reached) {
+  if (bound && seen_there >= 0) {
+    ++bounded;
+    reached += *bound <= nanoseconds{seen_there + 1} ? 1 : 0;
+  }
+}
+
+void count(const ExhaustiveSet& set, const Report& report, const Reached& reached, Seen& seen) {
+  seen.complete += reached.complete ? 1 : 0;
+  seen.met += report.verdict == Verdict::meets ? 1 : 0;
+  if (set.switches) {
+    seen.switches += report.switches->verdict == Verdict::meets ? 1 : 0;
+    return;
+  }
+  const ScenarioReport& scenario = report.scenarios.front();
+  for (const ChainReport& chain : scenario.chains) {
+    count(chain.latency, reached.latency, seen.bounded, seen.reached);
+    count(chain.reaction, reached.reaction, seen.bounded, seen.reached);
+    count(chain.age, reached.age, seen.bounded, seen.reached);
+  }
+  for (std::size_t i = 0; i < set.tasks.size(); ++i) {
+    count(scenario.callbacks[i].response, reached.responses[i], seen.responses,
+          seen.responses_reached);
+    for (std::size_t k = 0; k < set.tasks[i].reads.size(); ++k) {
+      const auto age = std::ranges::find(scenario.ages, topic_of(i, k), &AgeReport::topic);
+      count(age->age, reached.ages[i][k], seen.bounded, seen.reached);
+    }
+  }
+}
+
+std::string error_in_runs(application::Application app, const Reached& reached, WideSets& random,
+                          std::uint64_t seed) {
+  constexpr std::int64_t end = 200;
+  if (app.strategy) {
+    std::vector<std::int64_t> times(static_cast<std::size_t>(random.number(1, 6)));
+    std::ranges::generate(times, [&] { return random.number(1, end); });
+    std::ranges::sort(times);
+    for (std::size_t i = 0; i < times.size(); ++i) {
+      app.switches.push_back(
+          {.at = nanoseconds{times[i]}, .scenario = i % 2 == 0 ? "other" : "one"});
+    }
+  }
+  for (const auto execution : {sim::Execution::worst, sim::Execution::drawn}) {
+    const sim::Result run = sim::simulate(
+        app,
+        {.duration = nanoseconds{end}, .seed = seed, .execution = execution, .percentiles = false});
+    if (std::string error = error_in(run, reached); !error.empty()) {
+      return error;
+    }
+  }
+  return {};
+}
+
+// The first thing that is wrong.
+std::string look_at(const std::string& policy, std::uint64_t seed, Seen& seen) {
+  WideSets random{seed};
+  const ExhaustiveSet set = random.draw(policy);
+  SCOPED_TRACE(describe(set));
+  const application::Application app = application_of(set);
+  const Report report = analyse(app, {.sensitivity = false, .proposals = false});
+  Exhaustive options = options_of(set);
+  options.most_situations = 20'000;
+  const Reached reached = reach_all(options, set.tasks);
+  count(set, report, reached, seen);
+  std::string error = set.switches ? error_in(set, *report.switches, reached)
+                                   : error_in(set, report.scenarios.front(), reached);
+  if (error.empty()) {
+    error = error_in_runs(app, reached, random, seed);
+  }
+  return error.empty() ? "" : error + "\n" + describe(set);
+}
+
+class EveryWideRun : public testing::TestWithParam<const char*> {};
+
+TEST_P(EveryWideRun, keeps_to_its_bounds) {
+  Seen seen;
+  const int sets = rounds(200);
+  for (int i = 0; i < sets && !HasFailure(); ++i) {
+    const std::uint64_t seed = first_seed() + static_cast<std::uint64_t>(i);
+    EXPECT_EQ(look_at(GetParam(), seed, seen), "") << "seed " << seed;
+  }
+  EXPECT_GT(seen.complete, sets * 7 / 10);
+  EXPECT_GT(seen.met, sets / 4);
+  EXPECT_GT(seen.responses_reached, sets / 2);
+  EXPECT_GT(seen.bounded, sets / 5);
+  std::cout << seen.complete << " of " << sets << " sets complete, " << seen.met << " met, "
+            << seen.switches << " with switches; reached: " << seen.responses_reached << " of "
+            << seen.responses << " responses, " << seen.reached << " of " << seen.bounded
+            << " latencies and ages\n";
+}
+
+INSTANTIATE_TEST_SUITE_P(Policies, EveryWideRun,
+                         testing::Values("fp", "rm", "dm", "edf", "np-fp", "np-edf", "p-rm",
+                                         "cw-edf"),
+                         [](const auto& policy) {
+                           std::string name = policy.param;
+                           std::ranges::replace(name, '-', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace takt::analysis

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The two documents of a probe: what it can do, and how it ended.
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "takt/probe/options.hpp"
+#include "takt/probe/result.hpp"
+
+namespace takt::probe {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Text that is no UTF-8, as the name of a thread may be, would be no JSON: it is replaced.
+std::string text_of(const Json& document) {
+  return document.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+template <class Values>
+Json names(const Values& values) {
+  Json list = Json::array();
+  for (const auto value : values) {
+    list.push_back(name_of(value));
+  }
+  return list;
+}
+
+Json bytes(std::optional<std::size_t> number) {
+  return number ? Json(*number) : Json();
+}
+
+Json shortfall(const os::Shortfall& one) {
+  return {{"what", one.what}, {"why", one.why}, {"fix", one.fix}};
+}
+
+Json scheduling(os::SchedulingPolicy policy, int priority, const std::vector<int>& cpus) {
+  return {{"policy", to_string(policy)}, {"priority", priority}, {"cpu", cpus}};
+}
+
+Json obtained(const Result& result) {
+  const Obtained& got = result.outcome.obtained;
+  const os::ResourceUsage& usage = result.outcome.usage;
+  Json threads = Json::array();
+  for (const os::ThreadStatus& thread : got.threads) {
+    threads.push_back({{"tid", thread.tid}, {"name", thread.name}});
+    threads.back().update(scheduling(thread.policy, thread.priority, thread.cpus));
+  }
+  Json document = scheduling(got.thread.policy, got.thread.priority, got.thread.cpus);
+  document.update({{"memory_locked", result.memory_locked},
+                   {"no_deep_idle", result.no_deep_idle},
+                   {"timer_slack_ns", got.timer_slack.count()},
+                   {"rr_interval_ns", got.rr_interval.count()},
+                   {"minor_faults", usage.minor_faults},
+                   {"major_faults", usage.major_faults},
+                   {"voluntary_switches", usage.voluntary_switches},
+                   {"involuntary_switches", usage.involuntary_switches},
+                   {"cpu_time_ns", usage.cpu_time.count()},
+                   {"threads", std::move(threads)}});
+  return document;
+}
+
+}  // namespace
+
+std::string describe(std::string_view stack, const std::vector<Capability>& capabilities) {
+  Json list = Json::array();
+  for (const Capability& one : capabilities) {
+    list.push_back({{"kind", name_of(one.kind)},
+                    {"transport", one.transport},
+                    {"roles", names(one.roles)},
+                    {"fixed_payload_bytes", bytes(one.fixed_payload_bytes)},
+                    {"max_payload_bytes", bytes(one.max_payload_bytes)},
+                    {"waits", names(one.waits)},
+                    {"reports", one.reports}});
+  }
+  return text_of({{"stack", stack}, {"capabilities", std::move(list)}});
+}
+
+std::string to_json(const Options& options, const Result& result) {
+  const Outcome& outcome = result.outcome;
+  Json notes = Json::array();
+  std::ranges::transform(result.notes, std::back_inserter(notes), shortfall);
+  return text_of({{"schema_version", 1},
+                  {"stack", result.stack},
+                  {"kind", name_of(options.kind)},
+                  {"role", name_of(options.role)},
+                  {"transport", options.transport},
+                  {"status", result.status},
+                  {"error", result.error ? shortfall(*result.error) : Json()},
+                  {"sent", outcome.sent},
+                  {"received", outcome.received},
+                  {"lost", outcome.lost},
+                  {"duplicated", outcome.duplicated},
+                  {"out_of_order", outcome.out_of_order},
+                  {"late", outcome.late},
+                  {"overruns", outcome.overruns},
+                  {"dropped", result.dropped},
+                  {"started_ns", outcome.started.time_since_epoch().count()},
+                  {"ended_ns", outcome.ended.time_since_epoch().count()},
+                  {"asked", scheduling(options.policy, options.priority, options.cpus)},
+                  {"obtained", obtained(result)},
+                  {"notes", std::move(notes)},
+                  {"versions", result.versions}});
+}
+
+}  // namespace takt::probe

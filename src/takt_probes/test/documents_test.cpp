@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "takt/probe/options.hpp"
+#include "takt/probe/result.hpp"
+
+namespace takt::probe {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+TEST(Documents, capabilities_are_one_json_object) {
+  const Capability timer{.kind = Kind::wakeup,
+                         .transport = "nanosleep",
+                         .roles = {Role::both},
+                         .max_payload_bytes = 0};
+  const Capability fixed{.kind = Kind::pingpong,
+                         .transport = "fixed",
+                         .roles = {Role::pong, Role::ping},
+                         .fixed_payload_bytes = 64};
+  EXPECT_EQ(Json::parse(describe("x", {timer, fixed})), Json::parse(R"({
+    "stack": "x", "capabilities": [
+      {"kind": "wakeup", "transport": "nanosleep", "roles": ["both"],
+       "fixed_payload_bytes": null, "max_payload_bytes": 0, "waits": ["idle"], "reports": false},
+      {"kind": "pingpong", "transport": "fixed", "roles": ["pong", "ping"],
+       "fixed_payload_bytes": 64, "max_payload_bytes": null, "waits": ["idle"],
+       "reports": false}]})"));
+}
+
+TEST(Documents, keep_64_bit_numbers_exact) {
+  Result result;
+  result.outcome.sent = std::numeric_limits<std::uint64_t>::max();
+  result.outcome.started = os::TimePoint{std::chrono::nanoseconds::min()};
+  const Json document = Json::parse(to_json({}, result));
+  EXPECT_EQ(document["sent"].get<std::uint64_t>(), std::numeric_limits<std::uint64_t>::max());
+  EXPECT_EQ(document["started_ns"].get<std::int64_t>(), std::numeric_limits<std::int64_t>::min());
+}
+
+TEST(Documents, stay_json_whatever_a_text_holds) {
+  Result result;
+  result.error = {.what = "a\"b\\c\n\x01ü", .why = "no UTF-8: \xff.", .fix = ""};
+  const Json error = Json::parse(to_json({}, result))["error"];
+  EXPECT_EQ(error["what"], result.error->what);
+  EXPECT_EQ(error["why"], "no UTF-8: \ufffd.");
+}
+
+}  // namespace
+}  // namespace takt::probe
