@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import takt_core
 from command_line import takt
 
 from takt.errors import Failure, TaktError
@@ -139,14 +140,26 @@ def test_each_approach_leaves_a_whole_trace_with_the_same_metrics(
     assert [one.name for one in done.trace.parent.iterdir()] == ["robot.takttrace"]
 
 
+def values(trace: traces.Trace, kind: takt_core.EventType) -> list[tuple[int, int]]:
+    """Job and value of each event of a kind."""
+    found: list[tuple[int, int]] = []
+    replay = takt_core.Replay(trace.core)
+    while (step := replay.step()) is not None:
+        chosen = step.events["type"] == kind
+        found += zip(
+            *(step.events[name][chosen].tolist() for name in ("job", "value")), strict=True
+        )
+    return found
+
+
 def test_the_work_of_a_job_depends_on_the_seed_and_not_on_the_approach(tmp_path: Path) -> None:
     application = robot(callbacks=[robot()["callbacks"][0] | {"writes": []}], chains=[])
 
     def work(approach: str, seed: int) -> list[int]:
         trace = tmp_path / f"{approach}{seed}" / "t"
         done = execute(application, approach, trace=trace, duration_s=0.6, seed=seed)
-        events = [row for block in traces.read(done.trace).blocks() for row in block.tolist()]
-        return [row[2] for row in events if row[6] == traces.Type.end and row[1] < 20]
+        ends = values(traces.read(done.trace), takt_core.EventType.end)
+        return [value for job, value in ends if job < 20]
 
     def apart(first: list[int], second: list[int]) -> float:
         # The median: a job may be interrupted by the kernel, and its CPU time has that in it.
@@ -187,10 +200,8 @@ def test_scenarios_are_switched_at_their_times(tmp_path: Path) -> None:
     )
     done = executed(tmp_path, "takt", application)
     trace = traces.read(done.trace)
-    switched = [
-        row for block in trace.blocks() for row in block.tolist() if row[6] == traces.Type.scenario
-    ]
-    assert [trace.names.scenario(row[2]) for row in switched] == ["busy"]
+    switched = values(trace, takt_core.EventType.scenario)
+    assert [trace.names.scenario(number) for _, number in switched] == ["busy"]
 
 
 def test_what_cannot_be_executed_is_refused_with_a_remedy(tmp_path: Path) -> None:
