@@ -14,7 +14,7 @@ from takt.errors import Failure
 from takt.measure.results import store
 from takt.reproduce.judgement import Missing, judge
 from takt.reproduce.krukiewicz2021.evidence import Evidence, in_ms
-from takt.reproduce.krukiewicz2021.executions import Executions, Extent, execute_all
+from takt.reproduce.krukiewicz2021.executions import LEAST_RUNS, Executions, Extent, execute_all
 from takt.reproduce.krukiewicz2021.figures import figures
 from takt.reproduce.krukiewicz2021.findings import CHECKS
 from takt.reproduce.krukiewicz2021.points import HARMONIC, KB, Point
@@ -73,7 +73,7 @@ def _overhead(request: Request, folder: Path) -> list[Table]:
 
     kept, adapter = folder / OVERHEAD, TypeAdapter(list[Table])
     if not kept.exists():
-        rounds = max(1, min(OVERHEAD_ROUNDS, round(OVERHEAD_ROUNDS * 10 * request.scale)))
+        rounds = max(LEAST_RUNS, min(OVERHEAD_ROUNDS, round(OVERHEAD_ROUNDS * 10 * request.scale)))
         try:
             measured = overhead_tables(rounds, max(os.sched_getaffinity(0)), request.say)
         except Failure as failure:
