@@ -11,6 +11,12 @@
 namespace nb = nanobind;
 
 namespace takt {
+
+nb::object text(const std::string& bytes) {
+  return nb::steal(
+      PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "replace"));
+}
+
 namespace {
 
 void translate(const std::exception_ptr& thrown, void* type) {
@@ -18,11 +24,11 @@ void translate(const std::exception_ptr& thrown, void* type) {
     std::rethrow_exception(thrown);
   } catch (const Error& error) {
     const nb::handle raised_type{static_cast<PyObject*>(type)};
-    const nb::object raised = raised_type(error.what());
-    raised.attr("where") = error.where();
-    raised.attr("problem") = error.problem();
-    raised.attr("remedy") = error.remedy();
-    raised.attr("path") = error.path();
+    const nb::object raised = raised_type(text(error.what()));
+    raised.attr("where") = text(error.where());
+    raised.attr("problem") = text(error.problem());
+    raised.attr("remedy") = text(error.remedy());
+    raised.attr("path") = text(error.path());
     PyErr_SetObject(raised_type.ptr(), raised.ptr());
   } catch (const std::system_error& error) {
     PyErr_SetObject(PyExc_OSError, nb::make_tuple(error.code().value(), error.what()).ptr());

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "columns.hpp"
+#include "errors.hpp"
 #include "takt/trace/flows.hpp"
 #include "takt/trace/reader.hpp"
 #include "takt/trace/timeline.hpp"
@@ -27,12 +28,6 @@ using namespace nb::literals;
 
 namespace takt::trace {
 namespace {
-
-// What is no UTF-8 in a damaged name is replaced, as a reader of it would.
-nb::object text(const std::string& bytes) {
-  return nb::steal(
-      PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "replace"));
-}
 
 nb::dict texts(const std::map<std::uint16_t, std::string>& names) {
   nb::dict result;

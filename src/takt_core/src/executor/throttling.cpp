@@ -9,7 +9,12 @@
 namespace takt::executor {
 namespace {
 
-std::optional<double> read_limit() {
+struct Limit {
+  double share = 1;  // none
+  std::chrono::microseconds period{0};
+};
+
+Limit read_limit() {
   std::int64_t runtime = -1;
   std::int64_t period = 0;
   std::ifstream{"/proc/sys/kernel/sched_rt_runtime_us"} >> runtime;
@@ -17,13 +22,14 @@ std::optional<double> read_limit() {
   if (runtime < 0 || period <= 0) {
     return {};
   }
-  return static_cast<double>(runtime) / static_cast<double>(period);
+  return {static_cast<double>(runtime) / static_cast<double>(period),
+          std::chrono::microseconds{period}};
 }
 
 }  // namespace
 
 bool Throttling::possible() noexcept {
-  return read_limit().value_or(1) < 1;
+  return read_limit().share < 1;
 }
 
 bool Throttling::reached(std::chrono::nanoseconds used, std::chrono::nanoseconds within,
@@ -36,7 +42,11 @@ bool Throttling::reached(std::chrono::nanoseconds used, std::chrono::nanoseconds
 std::optional<os::Shortfall> Throttling::look(
     const std::map<int, std::chrono::nanoseconds>& cpu_times, os::TimePoint now) {
   std::optional<os::Shortfall> result;
-  const double limit = read_limit().value_or(1);
+  const auto [limit, period] = read_limit();
+  // In less than a period of the kernel's a core may be full by right.
+  if (before_ && now - *before_ < period) {
+    return result;
+  }
   for (const auto& [cpu, used] : cpu_times) {
     const auto before = cpu_times_.find(cpu);
     if (before_ && before != cpu_times_.end() && limit < 1 && !told_[cpu] &&

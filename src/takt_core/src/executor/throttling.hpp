@@ -24,7 +24,8 @@ class Throttling {
   [[nodiscard]] static bool reached(std::chrono::nanoseconds used, std::chrono::nanoseconds within,
                                     double limit) noexcept;
 
-  // What to tell: the first time for each core.
+  // What to tell: the first time for each core. Looks that come within a period of the kernel's
+  // tell nothing.
   std::optional<os::Shortfall> look(const std::map<int, std::chrono::nanoseconds>& cpu_times,
                                     os::TimePoint now);
   void reset() noexcept { *this = {}; }

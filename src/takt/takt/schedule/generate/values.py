@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -26,6 +27,8 @@ def _size(value: object) -> int:
 def _period(value: object) -> int:
     """A number of milliseconds, or a text with its unit; in ns."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
+        if not math.isfinite(value * MS):
+            raise ValueError(f"{value!r} is not a period in ms")
         nanoseconds = round(value * MS)
     else:
         nanoseconds = units.parse_duration(value)
