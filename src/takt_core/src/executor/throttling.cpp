@@ -22,8 +22,8 @@ Limit read_limit() {
   if (runtime < 0 || period <= 0) {
     return {};
   }
-  return {static_cast<double>(runtime) / static_cast<double>(period),
-          std::chrono::microseconds{period}};
+  return {.share = static_cast<double>(runtime) / static_cast<double>(period),
+          .period = std::chrono::microseconds{period}};
 }
 
 }  // namespace
