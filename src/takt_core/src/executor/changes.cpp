@@ -73,7 +73,7 @@ class Executor::Staged {
       registry_.tasks[index] = former;
       registry_.by_name.emplace(name, index);
     });
-    registry_.tasks[index] = stub_of(index);
+    registry_.tasks[index] = vacancy_of(index);
     registry_.by_name.erase(name);
     removed.push_back(index);
   }
@@ -113,7 +113,7 @@ class Executor::Staged {
       const TaskIndex index = registry_.free.front();
       registry_.free.pop_front();
       undo_.emplace_back([this, index] {
-        registry_.tasks[index] = stub_of(index);
+        registry_.tasks[index] = vacancy_of(index);
         registry_.free.push_front(index);
       });
       return index;
@@ -124,7 +124,7 @@ class Executor::Staged {
                               std::to_string(shared_.options.max_tasks) +
                               ") at the same time; raise it"};
     }
-    registry_.tasks.push_back(stub_of(index));
+    registry_.tasks.push_back(vacancy_of(index));
     undo_.emplace_back([this] { registry_.tasks.pop_back(); });
     return index;
   }

@@ -60,15 +60,15 @@ void check_binding(const sched::Task& task, const Binding& binding) {
   }
 }
 
-sched::Task stub_of(TaskIndex index) {
-  sched::Task stub;
-  stub.name = "(removed " + std::to_string(index) + ")";
+sched::Task vacancy_of(TaskIndex index) {
+  sched::Task vacant;
+  vacant.name = "(removed " + std::to_string(index) + ")";
   // What no policy refuses.
-  stub.parameters.period = std::chrono::milliseconds{1};
-  stub.parameters.expected_execution = std::chrono::nanoseconds{1};
-  stub.parameters.priority = os::min_priority;
-  stub.parameters.active = false;
-  return stub;
+  vacant.parameters.period = std::chrono::milliseconds{1};
+  vacant.parameters.expected_execution = std::chrono::nanoseconds{1};
+  vacant.parameters.priority = os::min_priority;
+  vacant.parameters.active = false;
+  return vacant;
 }
 
 TaskIndex Executor::Registry::index_of(std::string_view name) const {

@@ -28,7 +28,7 @@ void check_binding(const sched::Task& task, const Binding& binding);
 
 // What stands in the place of a task that has gone, so that the others keep their indices: it is
 // never released, and asks nothing of anybody.
-sched::Task stub_of(TaskIndex index);
+sched::Task vacancy_of(TaskIndex index);
 
 class Executor::Registry {
  public:
