@@ -208,7 +208,8 @@ void bind_types(nb::module_& module) {
       .value("use", EventType::use)
       .value("stolen", EventType::stolen)
       .value("dispatch", EventType::dispatch)
-      .value("wait", EventType::wait);
+      .value("wait", EventType::wait)
+      .value("boost", EventType::boost);
   module.attr("NO_TASK") = no_task;  // no topic and no core, too
   module.attr("NO_DEADLINE") = no_deadline;
   module.attr("NOT_TOLD") = not_told;

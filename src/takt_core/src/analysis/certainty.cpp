@@ -41,7 +41,7 @@ bool Certainty::reaches_bound_or_misses(std::size_t stream) const {
     const std::size_t other = core.streams[i];
     const Load& other_load = core.loads[i];
     if (other_load.level < load.level) {
-      if (other_load.ceiling >= load.level) {
+      if (std::max(other_load.ceiling, other_load.boosted) >= load.level) {
         return false;
       }
       continue;

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "arrival_count.hpp"
+#include "boosting.hpp"
 #include "busy_period.hpp"
 #include "suspension.hpp"
 
@@ -192,9 +193,43 @@ std::vector<std::size_t> by_level(std::span<const Load> loads, bool highest_firs
   return order;
 }
 
-Response response_seen(std::span<const Load> loads, std::size_t load,
+// Of a load where others may be boosted (`waited`: for how long they may have waited by then).
+Response response_among(std::span<const Load> loads, std::size_t load, const Waited& waited,
+                        nanoseconds limit, Effort& effort) {
+  if (waited.empty()) {
+    return LevelTest{loads, load, effort}.run(limit);
+  }
+  const auto seen = seen_boosted(loads, load, waited);
+  return seen ? LevelTest{*seen, load, effort}.run(limit) : Response{};
+}
+
+// Empty where nobody is boosted.
+Waited waited_of(std::span<const Load> loads, Effort& effort) {
+  if (!anyone_boosted(loads)) {
+    return {};
+  }
+  Waited result(loads.size());
+  // What is boosted past a load comes from below it.
+  for (const std::size_t i : by_level(loads, false)) {
+    if (loads[i].boosted > loads[i].level) {
+      const Response response =
+          anyone_waits(loads) ? Response{} : response_among(loads, i, result, never, effort);
+      result[i] = waited(loads[i], response);
+    }
+  }
+  return result;
+}
+
+Response response_seen(std::span<const Load> loads, std::size_t load, const Waited& waited,
                        std::span<const Response> responses, Effort& effort) {
-  const auto seen = seen_by(loads, load, responses);
+  std::optional<std::vector<Load>> boosted;
+  if (!waited.empty()) {
+    boosted = seen_boosted(loads, load, waited);
+    if (!boosted) {
+      return {};
+    }
+  }
+  const auto seen = seen_by(boosted ? std::span<const Load>{*boosted} : loads, load, responses);
   if (!seen) {
     return {};
   }
@@ -211,6 +246,7 @@ Response response_seen(std::span<const Load> loads, std::size_t load,
 template <class Enough>
 std::vector<Response> responses_that_agree(std::span<const Load> loads, Effort& effort,
                                            Enough enough) {
+  const Waited waited = waited_of(loads, effort);
   std::vector<Response> result;
   result.reserve(loads.size());
   for (const Load& load : loads) {
@@ -218,7 +254,7 @@ std::vector<Response> responses_that_agree(std::span<const Load> loads, Effort& 
   }
   // True as long as it is worth going on.
   const auto update = [&](std::size_t i) {
-    result[i] = response_seen(loads, i, result, effort);
+    result[i] = response_seen(loads, i, waited, result, effort);
     if (effort.steps <= 0) {
       result.assign(loads.size(), {});
     }
@@ -245,25 +281,27 @@ std::vector<Response> responses_that_agree(std::span<const Load> loads, Effort& 
 }  // namespace
 
 Response fixed_priority_response(std::span<const Load> loads, std::size_t load, Effort& effort) {
+  const Waited waited = waited_of(loads, effort);
   if (!anyone_waits(loads)) {
-    return LevelTest{loads, load, effort}.run(never);
+    return response_among(loads, load, waited, never, effort);
   }
   std::vector<Response> at_most;
   at_most.reserve(loads.size());
   for (const Load& other : loads) {
     at_most.push_back({.bound = other.deadline});
   }
-  return response_seen(loads, load, at_most, effort);
+  return response_seen(loads, load, waited, at_most, effort);
 }
 
 std::vector<Response> fixed_priority_responses(std::span<const Load> loads, Effort& effort) {
   if (anyone_waits(loads)) {
     return responses_that_agree(loads, effort, [](std::size_t, const Response&) { return true; });
   }
+  const Waited waited = waited_of(loads, effort);
   std::vector<Response> result;
   result.reserve(loads.size());
   for (std::size_t i = 0; i < loads.size(); ++i) {
-    result.push_back(LevelTest{loads, i, effort}.run(never));
+    result.push_back(response_among(loads, i, waited, never, effort));
   }
   return result;
 }
@@ -284,10 +322,11 @@ bool fixed_priority_accepts(std::span<const Load> loads, Effort& effort) {
     }
     return true;
   }
+  const Waited waited = waited_of(loads, effort);
   // The lowest levels miss first.
   return std::ranges::all_of(by_level(loads, false), [&](std::size_t i) {
     return loads[i].interrupt ||
-           keeps_deadline(i, LevelTest{loads, i, effort}.run(loads[i].deadline));
+           keeps_deadline(i, response_among(loads, i, waited, loads[i].deadline, effort));
   });
 }
 

@@ -62,7 +62,7 @@ bool Paths::always_first(std::size_t first, std::size_t then) const {
   const std::size_t b = streams_[then].front();
   // While it waits the other one may start.
   return !model_.load(a).waits && model_.core_of(a) == model_.core_of(b) &&
-         model_.load(a).level > model_.load(b).level;
+         model_.load(a).level > model_.load(b).reach();
 }
 
 bool Paths::ends_first(std::size_t first, std::size_t then) const {
@@ -79,10 +79,10 @@ bool Paths::ends_first(std::size_t first, std::size_t then) const {
   const std::size_t a = streams_[first].front();
   const std::size_t b = streams_[then].front();
   const sched::Level one = model_.load(a).level;
-  const sched::Level other = model_.load(b).level;
+  const sched::Level other = model_.load(b).reach();
   // Levels are priorities, or minus the relative deadlines; equal ones go by release, then by task,
   // unless one of them waits and has a thread of its own.
-  const bool in_order = first < then && !model_.load(b).waits;
+  const bool in_order = first < then && !model_.load(b).waits && other == model_.load(b).level;
   return !model_.load(a).waits && model_.core_of(a) == model_.core_of(b) &&
          (one > other || (one == other && in_order));
 }
@@ -186,8 +186,8 @@ bool Paths::kept_by_early_releases(const sched::AgeConstraint& constraint) const
   const Load& one = model_.load(streams_[source].front());
   const Load& other = model_.load(streams_[reader].front());
   // Equal priorities go by release.
-  const bool before =
-      one.level > other.level || (one.level == other.level && constraint.youngest.count() > 0);
+  const bool before = one.reach() > other.reach() ||
+                      (one.reach() == other.reach() && constraint.youngest.count() > 0);
   return writers == 1 && !one.waits && !other.waits && before &&
          model_.core_of(streams_[source].front()) == model_.core_of(streams_[reader].front());
 }
@@ -213,10 +213,8 @@ Bound Paths::kept_age(const sched::AgeConstraint& constraint) const {
   if (!kept_by_early_releases(constraint) || !end || deadline.count() == 0 || *end > deadline) {
     return {};
   }
-  const nanoseconds execution = parameters.expected_execution;
-  const nanoseconds start = std::max(nanoseconds{0}, *end - execution);
-  const nanoseconds slack = std::max(nanoseconds{0}, deadline - execution);
-  return start + std::max(constraint.youngest, constraint.max_age - slack);
+  const nanoseconds start = std::max(nanoseconds{0}, *end - parameters.expected_execution);
+  return start + constraint.earliest_use();
 }
 
 AgeReport Paths::age(const sched::AgeConstraint& constraint) const {

@@ -23,7 +23,7 @@ bool reads_in_same_node(const application::Callback& reader, const sched::Task& 
 // Whether a job of `own` can start while one of `holds` has started on the same core.
 bool can_preempt(const Load& own, const Load& holds) noexcept {
   const sched::Level threshold = std::max(holds.level, holds.ceiling);
-  return own.level > threshold || (own.level == threshold && (own.waits || holds.waits));
+  return own.reach() > threshold || (own.reach() == threshold && (own.waits || holds.waits));
 }
 
 std::string quoted(const application::Callback& callback) {

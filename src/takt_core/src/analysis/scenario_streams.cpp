@@ -26,6 +26,18 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::ranges::find(names, name) != names.end();
 }
 
+std::int64_t most_pending(const TaskParameters& parameters) {
+  switch (parameters.overrun) {
+    case sched::Overrun::skip:
+      return 1;
+    case sched::Overrun::queue_one:
+      return 2;
+    case sched::Overrun::catch_up:
+      break;
+  }
+  return 0;
+}
+
 // Of a scenario in which the worst case is `worst`: all times change in proportion.
 nanoseconds best_execution(const application::Execution& execution, nanoseconds worst) {
   nanoseconds best = execution.best;
@@ -65,7 +77,11 @@ void ScenarioModel::add_costs(const application::Application& application) {
     // A scenario may declare another execution time; what surrounds it stays.
     costs_.push_back({.best = best_execution(callback.execution, parameters.expected_execution),
                       .worst = parameters.expected_execution,
-                      .around = application.worst_overhead(callback, strategy_->tasks()[i])});
+                      .around = application.worst_overhead(callback, strategy_->tasks()[i]) +
+                                // Where it is boosted it comes before one more.
+                                (parameters.boosted_priority > parameters.priority
+                                     ? application.overheads.preemption
+                                     : nanoseconds{0})});
     const application::Topic* const topic = application.find_topic(callback.task.trigger);
     queues_.push_back(topic == nullptr ? 1 : topic->depth);
   }
@@ -181,7 +197,7 @@ void ScenarioModel::add_early_releases(const sched::CompiledStrategy& strategy,
                               "'";
     // The executor lets the early job be due when the reader is released.
     const nanoseconds deadline = std::min(deadline_of(scenario_->parameters(*age.source)),
-                                          std::max(age.youngest, nanoseconds{1}));
+                                          std::max(age.earliest_use(), nanoseconds{1}));
     if (streams_[reader].circle || causes(source, reader) || streams_.size() >= most_streams) {
       if (std::ranges::none_of(streams_, [&](const Stream& stream) {
             return stream.callback == source && stream.circle;
@@ -199,7 +215,7 @@ void ScenarioModel::add_early_releases(const sched::CompiledStrategy& strategy,
       remarks_.push_back(names +
                          ", at most once for each of its jobs; counted as releases of their own");
     }
-    add_stream({.callback = source, .early = true, .asked_by = reader, .lead = age.youngest},
+    add_stream({.callback = source, .early = true, .asked_by = reader, .lead = age.earliest_use()},
                pending_[reader].releases, deadline);
   }
 }
@@ -217,6 +233,7 @@ void ScenarioModel::place(const application::Application& application,
   for (std::size_t stream = 0; stream < streams_.size(); ++stream) {
     const std::size_t callback = streams_[stream].callback;
     const auto index = static_cast<sched::TaskIndex>(callback);
+    const sched::Level boosted = scenario_->ceilings().boosted_level(index);
     const sched::Level level = scenario_->ceilings().level(index);
     CoreLoads& core = cores_[core_of[callback]];
     places_.push_back({.core = core_of[callback], .load = core.loads.size()});
@@ -227,6 +244,8 @@ void ScenarioModel::place(const application::Application& application,
                           .deadline = pending_[stream].deadline,
                           .level = level,
                           .ceiling = ceiling_for(policy, scenario_->ceilings().ceiling(index)),
+                          .boosted = boosted,
+                          .most_pending = most_pending(scenario_->parameters(index)),
                           .waits = strategy.tasks()[callback].waits,
                           .suspension = application.callbacks[callback].suspension});
   }
@@ -245,6 +264,7 @@ void ScenarioModel::place(const application::Application& application,
       interrupt.deadline = never;
       interrupt.level = interrupt_level;
       interrupt.ceiling = sched::no_ceiling;
+      interrupt.boosted = sched::no_ceiling;
       interrupt.interrupt = true;
       interrupt.waits = false;
       core.loads.push_back(interrupt);

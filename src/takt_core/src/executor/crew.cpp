@@ -96,6 +96,7 @@ void Crew::run_first(Worker& me, const Job& chosen, std::unique_lock<PriorityMut
     late->event.notify();
   }
   take_priority(me, priority);
+  take_priority(me, state.run_priority.load());  // somebody may have boosted it meanwhile
   now = run_job(shared_, state, job, target, me.recorder);
   lock.lock();
   finish(me, state, now, lock);
@@ -243,14 +244,14 @@ int Crew::priority_for(const Worker& me, const Job& job) const noexcept {
   // A change of the priority is not free: any will do that leaves room for those above.
   const int below = running_priority();
   const bool fits = me.priority > below && me.priority <= below + 2;
-  return fits ? me.priority : std::min(below + 1, os::max_priority);
+  return fits ? me.priority.load() : std::min(below + 1, os::max_priority);
 }
 
 int Crew::sleeping_priority(const Worker& me, TimePoint until, Level threshold) const noexcept {
   const int below = running_priority();
   if (!fixed_) {
     const bool fits = me.priority > below && me.priority <= below + 2;
-    return fits ? me.priority : std::min(below + 1, os::max_priority);
+    return fits ? me.priority.load() : std::min(below + 1, os::max_priority);
   }
   int priority = top_;
   if (until != TimePoint::max() && state_->target() != nullptr) {
@@ -267,9 +268,15 @@ int Crew::sleeping_priority(const Worker& me, TimePoint until, Level threshold) 
 void Crew::set_priority(Worker& worker, int priority) noexcept {
   const int possible = std::clamp(priority, os::min_priority, os::max_priority);
   if (worker.real_time && worker.priority != possible) {
-    const sched_param parameters{.sched_priority = possible};
+    boost(worker, possible);
+  }
+}
+
+void Crew::boost(Worker& worker, int priority) noexcept {
+  if (worker.real_time) {
+    const sched_param parameters{.sched_priority = priority};
     sched_setparam(worker.tid, &parameters);
-    worker.priority = possible;
+    worker.priority = priority;
   }
 }
 

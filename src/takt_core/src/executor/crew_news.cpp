@@ -180,6 +180,38 @@ void Crew::dropped(CoreTask& core_task, const Job& job) noexcept {
   recorder_->record(EventType::skip, job.release, state.trace_id, job.index, 1);
 }
 
+// The kernel lets the thread that runs it come before the others from now on.
+void Crew::boosted(CoreTask& core_task, const Job& job, std::size_t above) noexcept {
+  watch_.of = nullptr;  // what runs may have another priority
+  TaskState& state = state_of(core_task);
+  recorder_->record(EventType::boost, os::now(), state.trace_id, job.index, job.priority,
+                    trace::no_topic,
+                    static_cast<std::uint8_t>(std::min<std::size_t>(above, UINT8_MAX)));
+  if (core_task.phase != CoreTask::Phase::started) {
+    return;
+  }
+  if (fixed_) {
+    const Level ceiling = state_->target()->scenario->ceilings().ceiling(job.task);
+    state.run_priority =
+        std::max(job.priority, static_cast<int>(std::clamp<Level>(ceiling, 0, os::max_priority)));
+  } else if (above == 0) {
+    int highest = 0;
+    for (const auto& started : state_->started()) {
+      highest = std::max(highest, state_of(*started.task).run_priority.load());
+    }
+    state.run_priority = std::min(highest + 1, os::max_priority);
+  }
+  for (const auto& number : by_number_) {
+    Worker* const worker = number.load(std::memory_order_relaxed);
+    if (worker == nullptr) {
+      break;
+    }
+    if (worker->task == &state) {
+      boost(*worker, state.run_priority);
+    }
+  }
+}
+
 void Crew::wanted(sched::TaskIndex source) noexcept {
   TaskState& state = task(source);
   Crew* const crew = state.crew.load();

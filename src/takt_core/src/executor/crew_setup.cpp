@@ -56,7 +56,7 @@ void Crew::prepare(const Plan& plan) {
     const auto& tasks = target->rosters[number_].tasks;
     if (fixed_) {
       for (const sched::TaskIndex index : tasks) {
-        top = std::max(top, scenario.parameters(index).priority);
+        top = std::max(top, highest_priority_of(scenario.parameters(index)));
       }
     }
     if (scenario.policy().preemptive()) {

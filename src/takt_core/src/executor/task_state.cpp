@@ -24,6 +24,8 @@ void TaskState::rewind() {
   waiting.fetch_sub(static_cast<std::uint32_t>(messages.waiting()));
   messages = sched::MessageReleases{kind == sched::TaskKind::message ? binding.queue : 0};
   timer = {};
+  sampled = os::TimePoint::min();
+  boosted = false;
   if (binding.first_release == os::TimePoint::max()) {
     static_cast<void>(timer.disarm());
   } else if (binding.first_release) {

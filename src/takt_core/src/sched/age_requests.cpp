@@ -12,67 +12,69 @@ std::int64_t count_of(TimePoint time) noexcept {
   return time.time_since_epoch().count();
 }
 
+constexpr std::int64_t nothing = INT64_MAX;  // is asked
+
 TimePoint time_of(std::int64_t count) noexcept {
   return TimePoint{nanoseconds{count}};
 }
 
 }  // namespace
 
-bool request_sample(AgeWatch& watch, const TaskParameters& reader, TimePoint release) noexcept {
+bool request_sample(AgeWatch& watch, TimePoint release) noexcept {
   const TimePoint at = release - watch.constraint->youngest;
   if (watch.asked == count_of(at)) {
     return false;
   }
   watch.asked = count_of(at);
-  const nanoseconds slack =
-      std::max(nanoseconds{0}, relative_deadline(reader) - reader.expected_execution);
-  const TimePoint oldest = std::min(at, release + slack - watch.constraint->max_age);
+  const TimePoint oldest = release - watch.constraint->earliest_use();
   watch.oldest.store(count_of(oldest), std::memory_order_relaxed);
   watch.needed.store(count_of(release), std::memory_order_relaxed);
   watch.at.store(count_of(at), std::memory_order_release);
   return true;
 }
 
-TimePoint time_of_next(const Target& target, TaskIndex source, TimePoint release) noexcept {
-  for (const AgeWatch* watch : target.by_source[source]) {
-    release = std::min(release, time_of(watch->at.load(std::memory_order_acquire)));
+void forget_served(const Target& target, TaskIndex source, TimePoint sample) noexcept {
+  for (AgeWatch* const watch : target.by_source[source]) {
+    std::int64_t at = watch->at.load(std::memory_order_acquire);
+    if (at != nothing && sample >= time_of(watch->oldest.load(std::memory_order_relaxed))) {
+      // Not where the reader has asked for the next one meanwhile.
+      watch->at.compare_exchange_strong(at, nothing);
+    }
   }
-  return release;
 }
 
-std::optional<EarlyRelease> release_early(const Target& target, TaskIndex source,
-                                          TimerReleases& timer, TimePoint now) noexcept {
-  TimePoint earliest = TimePoint::max();
-  TimePoint needed = TimePoint::max();
-  const TimePoint sample = timer.taken() ? timer.taken()->time : TimePoint::min();
-  for (const AgeWatch* watch : target.by_source[source]) {
+TimePoint time_of_request(const Target& target, TaskIndex source) noexcept {
+  std::int64_t first = nothing;
+  for (const AgeWatch* const watch : target.by_source[source]) {
+    first = std::min(first, watch->at.load(std::memory_order_acquire));
+  }
+  return time_of(first);
+}
+
+Early time_of_early(const Target& target, TaskIndex source, TimePoint regular) noexcept {
+  Early early;
+  for (const AgeWatch* const watch : target.by_source[source]) {
     const TimePoint at = time_of(watch->at.load(std::memory_order_acquire));
-    if (at <= now && sample < time_of(watch->oldest.load(std::memory_order_relaxed))) {
-      earliest = std::min(earliest, at);
-      needed = std::min(needed, time_of(watch->needed.load(std::memory_order_relaxed)));
+    if (at != TimePoint::max() && at < regular) {
+      early.time = std::min(early.time, time_of(watch->oldest.load(std::memory_order_relaxed)));
+      early.needed = std::min(early.needed, time_of(watch->needed.load(std::memory_order_relaxed)));
     }
   }
-  // Those that the first one of them does not serve ask for one more.
-  const TimePoint newest = earliest == TimePoint::max() ? sample : earliest;
-  for (AgeWatch* watch : target.by_source[source]) {
-    if (time_of(watch->at.load(std::memory_order_acquire)) <= now &&
-        newest >= time_of(watch->oldest.load(std::memory_order_relaxed))) {
-      watch->at.store(count_of(TimePoint::max()), std::memory_order_relaxed);
-    }
-  }
-  if (earliest == TimePoint::max()) {
-    return {};
-  }
-  const Release regular = *timer.next();
-  timer.advance_to(earliest);
+  return early;
+}
+
+Job release_early(const Target& target, TaskIndex source, TimerReleases& timer,
+                  const Early& early) noexcept {
+  const std::uint64_t index = timer.next()->index;
+  timer.advance_to(early.time);
   timer.take();
-  Job job = target.scenario->job(source, regular.index, earliest);
+  Job job = target.scenario->job(source, index, early.time);
   // Dynamic policies must not put the reader first. Not later than the reader is the best that can
   // be asked when the execution times are unknown.
-  if (needed > earliest) {
-    job.deadline = std::min(job.deadline, needed);
+  if (early.needed > early.time) {
+    job.deadline = std::min(job.deadline, early.needed);
   }
-  return EarlyRelease{.job = job, .regular = regular};
+  return job;
 }
 
 }  // namespace takt::sched

@@ -208,6 +208,7 @@ std::vector<int> CompiledStrategy::priorities(const Core& core) const {
   for (const CompiledScenario& scenario : scenarios_) {
     for (const TaskIndex task : core.tasks) {
       priorities.insert(scenario.parameters(task).priority);
+      priorities.insert(highest_priority_of(scenario.parameters(task)));
     }
   }
   return {priorities.begin(), priorities.end()};

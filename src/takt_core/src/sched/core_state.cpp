@@ -38,6 +38,7 @@ void CoreState::look(CoreTask& task) noexcept {
 // Where the calendar has to have the task now.
 void CoreState::reschedule(CoreTask& task) noexcept {
   if (task.phase != Phase::idle) {
+    await_request(task);
     return;
   }
   const auto next = task.next_release();
@@ -53,9 +54,13 @@ void CoreState::reschedule(CoreTask& task) noexcept {
     calendar_.set(task.place, time);  // as a rule: no look at what lies elsewhere in memory
     return;
   }
-  calendar_.set(task.place, time_of_next(*target_, task.index, time));
+  forget_served(*target_, task.index, task.sampled);
+  if (task.kind == TaskKind::timer) {
+    time = std::min(time, time_of_early(*target_, task.index, next->time).time);
+  }
+  calendar_.set(task.place, time);
   for (AgeWatch* const watch : target_->by_reader[task.index]) {
-    if (request_sample(*watch, target_->scenario->parameters(task.index), next->time)) {
+    if (request_sample(*watch, next->time)) {
       listener_->wanted(*watch->constraint->source);
     }
   }
@@ -64,18 +69,20 @@ void CoreState::reschedule(CoreTask& task) noexcept {
 // The task's time in the calendar has come: makes its job, unless there is no reason for one after
 // all.
 void CoreState::release(CoreTask& task, TimePoint now) noexcept {
+  if (task.phase != Phase::idle) {
+    boost(task);
+    return;
+  }
   const auto next = task.next_release();
   const bool due = next && next->time <= now;
-  // What came first counts, however late both are noticed: a regular release after the reader's
-  // would let the reader run before it, on the data that it did not want.
-  const auto early = next && !target_->watches.empty()
-                         ? release_early(*target_, task.index, task.timer,
-                                         due ? next->time - std::chrono::nanoseconds{1} : now)
-                         : std::nullopt;
+  Early early;
+  if (next && task.kind == TaskKind::timer && !target_->watches.empty()) {
+    early = time_of_early(*target_, task.index, next->time);
+  }
   Job job;
-  if (early) {
-    job = early->job;
-    listener_->released(task, job, &early->regular);
+  if (early.time <= now) {
+    job = release_early(*target_, task.index, task.timer, early);
+    listener_->released(task, job, &*next);
   } else if (due) {
     job = target_->scenario->job(task.index, next->index, next->time);
     job.value = next->value;
@@ -93,7 +100,9 @@ void CoreState::release(CoreTask& task, TimePoint now) noexcept {
   calendar_.remove(task.place);
   task.phase = Phase::pending;
   task.under = target_;
+  task.boosted = false;
   static_cast<void>(ready_.push(job));  // a task has at most one job, so there is room
+  await_request(task);
 }
 
 const Job* CoreState::choose(TimePoint now, TimePoint& idle_until) noexcept {
@@ -204,6 +213,9 @@ void CoreState::end(CoreTask& task) noexcept {
     started_.pop_back();
   } else {
     std::erase_if(started_, [&](const Started& started) { return started.task == &task; });
+  }
+  if (task.kind == TaskKind::timer && task.timer.taken()) {
+    task.sampled = task.timer.taken()->time;
   }
   task.phase = task.leaves ? Phase::absent : Phase::idle;
   if (!std::exchange(task.leaves, false)) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "takt/sched/error.hpp"
 #include "text.hpp"
@@ -87,6 +88,58 @@ class Upstream {
   std::vector<bool> visited_;
 };
 
+// What may come before a job of the reader under fixed priorities, from its release on.
+struct Ahead {
+  nanoseconds once{0};                // whatever holds the core, or its source's jobs
+  std::vector<const Task*> releases;  // of those with at least its priority
+};
+
+// Nothing where somebody does not say how long it computes, or how often it is released.
+std::optional<Ahead> ahead_of(const std::vector<Task>& tasks, const AgeConstraint& constraint,
+                              bool preemptive) {
+  const Task& reader = tasks[constraint.reader];
+  Ahead ahead;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    const Task& other = tasks[i];
+    const TaskParameters& parameters = other.parameters;
+    const bool elsewhere = other.cpu >= 0 && reader.cpu >= 0 && other.cpu != reader.cpu;
+    if (i == constraint.reader || elsewhere || !parameters.active) {
+      continue;
+    }
+    const bool comes_before = parameters.priority >= reader.parameters.priority;
+    const bool holds_up = !preemptive || !other.group.empty();
+    if (parameters.expected_execution.count() == 0 ||
+        (comes_before && parameters.period.count() == 0)) {
+      return {};
+    }
+    if (comes_before) {
+      ahead.releases.push_back(&other);
+    } else if (i == constraint.source) {
+      ahead.once += 2 * parameters.expected_execution;  // the job before, and the one that it needs
+    } else if (holds_up || parameters.boosted_priority >= reader.parameters.priority) {
+      ahead.once += parameters.expected_execution;
+    }
+  }
+  return ahead;
+}
+
+// The longest from the release of a job to its start, up to `limit` (Joseph & Pandya 1986, with
+// everything that may be released up to the start).
+nanoseconds longest_wait(const Ahead& ahead, nanoseconds limit) {
+  nanoseconds wait{0};
+  for (;;) {
+    nanoseconds sum = ahead.once;
+    for (const Task* const task : ahead.releases) {
+      const TaskParameters& parameters = task->parameters;
+      sum += ((wait + task->jitter) / parameters.period + 1) * parameters.expected_execution;
+    }
+    if (sum <= wait || sum >= limit) {
+      return std::min(sum, limit);
+    }
+    wait = sum;
+  }
+}
+
 }  // namespace
 
 std::vector<AgeConstraint> find_age_constraints(const std::vector<Task>& tasks) {
@@ -121,19 +174,47 @@ std::vector<AgeConstraint> find_age_constraints(const std::vector<Task>& tasks) 
   return constraints;
 }
 
-void raise_sources(std::vector<Task>& tasks, const std::vector<AgeConstraint>& constraints) {
+void raise_producers(std::vector<Task>& tasks, const std::vector<AgeConstraint>& constraints) {
   bool changed = true;
-  while (changed) {  // a producer that was raised may limit the age of its own data
-    changed = false;
+  const auto raise = [&](int& priority, int to) {
+    changed = changed || priority < to;
+    priority = std::max(priority, to);
+  };
+  while (std::exchange(changed, false)) {  // a producer may limit the age of its own data
     for (const AgeConstraint& constraint : constraints) {
-      const int priority = tasks[constraint.reader].parameters.priority;
+      const int priority = highest_priority_of(tasks[constraint.reader].parameters);
+      if (constraint.needs_early_release()) {
+        TaskParameters& source = tasks[*constraint.source].parameters;
+        if (priority > source.priority) {
+          raise(source.boosted_priority, priority);
+        }
+      }
       std::vector<TaskIndex> producers;
       Upstream{tasks}.collect(constraint.topic, producers);
       for (const TaskIndex producer : producers) {
-        TaskParameters& parameters = tasks[producer].parameters;
-        changed = changed || parameters.priority < priority;
-        parameters.priority = std::max(parameters.priority, priority);
+        if (tasks[producer].kind == TaskKind::message) {
+          raise(tasks[producer].parameters.priority, priority);
+        }
       }
+    }
+  }
+}
+
+void find_latest_starts(const std::vector<Task>& tasks, const Policy& policy,
+                        std::vector<AgeConstraint>& constraints) {
+  constexpr int undeclared_part = 10;
+  for (AgeConstraint& constraint : constraints) {
+    const Task& reader = tasks[constraint.reader];
+    const nanoseconds deadline = relative_deadline(reader.parameters);
+    const nanoseconds by_deadline =
+        std::max(nanoseconds{0}, deadline - reader.parameters.expected_execution);
+    constraint.latest_start = by_deadline;
+    if (!policy.fixed_priority() || !policy.work_conserving()) {
+      continue;
+    }
+    if (const auto ahead = ahead_of(tasks, constraint, policy.preemptive())) {
+      const nanoseconds wait = reader.jitter + longest_wait(*ahead, by_deadline);
+      constraint.latest_start = std::min(by_deadline, wait + constraint.max_age / undeclared_part);
     }
   }
 }

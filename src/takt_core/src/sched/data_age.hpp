@@ -13,7 +13,13 @@ namespace takt::sched {
 // schedule can keep.
 std::vector<AgeConstraint> find_age_constraints(const std::vector<Task>& tasks);
 
-// Gives all tasks that produce the data at least the priority of its reader.
-void raise_sources(std::vector<Task>& tasks, const std::vector<AgeConstraint>& constraints);
+// A timer that samples data for a reader shall have the reader's priority in the jobs that the
+// reader needs (boosted_priority). What messages release on the way from it has it always: nobody
+// knows at their arrival for whom they are.
+void raise_producers(std::vector<Task>& tasks, const std::vector<AgeConstraint>& constraints);
+
+// AgeConstraint::latest_start of each.
+void find_latest_starts(const std::vector<Task>& tasks, const Policy& policy,
+                        std::vector<AgeConstraint>& constraints);
 
 }  // namespace takt::sched

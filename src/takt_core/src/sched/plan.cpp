@@ -8,6 +8,7 @@ namespace takt::sched {
 namespace {
 
 Level watch_level(const Policy& policy, TaskParameters parameters, nanoseconds jitter) {
+  parameters.priority = highest_priority_of(parameters);
   const nanoseconds deadline = relative_deadline(parameters);
   if (jitter.count() > 0 && deadline.count() > 0) {
     parameters.deadline = std::max(deadline - jitter, nanoseconds{1});

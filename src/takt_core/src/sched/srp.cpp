@@ -14,16 +14,21 @@ Ceilings::Ceilings(std::span<const Task> tasks, const Policy& policy) {
   for (const Task& task : tasks) {
     const std::optional<Level> level = policy.preemption_level(task.parameters);
     has_levels_ = has_levels_ && level.has_value();
-    tasks_.push_back(
-        {.level = level.value_or(0), .ceiling = no_ceiling, .late = task.jitter.count() > 0});
+    TaskParameters boosted = task.parameters;
+    boosted.priority = highest_priority_of(boosted);
+    tasks_.push_back({.level = level.value_or(0),
+                      .boosted = policy.preemption_level(boosted).value_or(0),
+                      .ceiling = no_ceiling,
+                      .late = task.jitter.count() > 0});
     if (!task.group.empty()) {
       Level& ceiling = ceilings.try_emplace(task.group, no_ceiling).first->second;
-      ceiling = std::max(ceiling, tasks_.back().level);
+      ceiling = std::max(ceiling, tasks_.back().boosted);
     }
   }
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     Entry& entry = tasks_[i];
     entry.level = has_levels_ ? entry.level : 0;
+    entry.boosted = has_levels_ ? entry.boosted : 0;
     if (!tasks[i].group.empty()) {
       entry.ceiling = has_levels_ ? ceilings.at(tasks[i].group) : infinite_ceiling;
     }
@@ -34,7 +39,7 @@ bool Ceilings::could_preempt(TaskIndex a, TaskIndex b) const noexcept {
   if (!has_levels_) {
     return a != b && ceiling(b) == no_ceiling;
   }
-  return level(a) > std::max(level(b), ceiling(b));
+  return boosted_level(a) > std::max(level(b), ceiling(b));
 }
 
 std::size_t Ceilings::depth(std::span<const TaskIndex> tasks) const {
@@ -44,7 +49,7 @@ std::size_t Ceilings::depth(std::span<const TaskIndex> tasks) const {
   std::set<Level> levels;
   std::size_t late = 0;
   for (const TaskIndex task : tasks) {
-    if (tasks_[task].late) {
+    if (tasks_[task].late || tasks_[task].boosted != tasks_[task].level) {
       ++late;
     } else {
       levels.insert(level(task));

@@ -154,7 +154,8 @@ TaskSet::TaskSet(std::vector<Task> tasks, const Policy& policy,
   check_topics(tasks_, external_topics);
   policy.prepare(tasks_);
   ages_ = find_age_constraints(tasks_);
-  raise_sources(tasks_, ages_);
+  raise_producers(tasks_, ages_);
+  find_latest_starts(tasks_, policy, ages_);
 }
 
 std::optional<TaskIndex> TaskSet::find(std::string_view name) const noexcept {

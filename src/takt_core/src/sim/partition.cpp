@@ -64,6 +64,7 @@ void Partition::follow(TimePoint now) noexcept {
 }
 
 void Partition::decide(TimePoint now) noexcept {
+  now_ = now;
   wake(now);
   if (pending_ != nullptr) {
     follow(now);
@@ -200,6 +201,7 @@ void Partition::finish(TimePoint now) noexcept {
   if (state_.started().size() > waiting_.size()) {
     result_.busy += now - busy_since_;
   }
+  now_ = now;
   state_.release_due(now - nanoseconds{1});
   const auto count = [&](const Job& job) {
     TaskState& unfinished = task(job.task);

@@ -60,6 +60,7 @@ class Partition final : private sched::CoreListener {
                 const sched::Release* regular) noexcept override;
   void skipped(sched::CoreTask& task, const sched::Skipped& skipped) noexcept override;
   void dropped(sched::CoreTask& task, const Job& job) noexcept override;
+  void boosted(sched::CoreTask& task, const Job& job, std::size_t above) noexcept override;
   void wanted(TaskIndex source) noexcept override;
 
   [[nodiscard]] TaskState& task(TaskIndex index) noexcept { return model_.tasks()[index]; }
@@ -101,6 +102,7 @@ class Partition final : private sched::CoreListener {
   std::vector<TaskState*> waiting_;    // whose jobs wait
   TimePoint next_ = TimePoint::max();
   TimePoint busy_since_;
+  TimePoint now_;        // of the decision
   nanoseconds debt_{0};  // overheads that whoever runs next has to pay
   CoreResult result_;
 };

@@ -55,6 +55,13 @@ void Partition::dropped(sched::CoreTask& core_task, const Job& job) noexcept {
   record(EventType::skip, job.release, task, job.index, 1);
 }
 
+// Who has the core is looked at by decide().
+void Partition::boosted(sched::CoreTask& core_task, const Job& job, std::size_t above) noexcept {
+  TaskState& task = state_of(core_task);
+  task.job.priority = job.priority;
+  record(EventType::boost, now_, task, job.index, job.priority, trace::no_topic, above);
+}
+
 void Partition::wanted(TaskIndex source) noexcept {
   TaskState& wanted = task(source);
   Partition& partition = *wanted.partition;

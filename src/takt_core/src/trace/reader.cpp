@@ -14,7 +14,7 @@ namespace takt::trace {
 namespace {
 
 constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
-constexpr EventType last_type = EventType::wait;
+constexpr EventType last_type = EventType::boost;
 
 bool is_known(const Event& event) noexcept {
   return event.type > EventType::name && event.type <= last_type;

@@ -37,6 +37,9 @@ void Timeline::take(const Event& event) {
         open->since = event.time;
       }
       break;
+    case EventType::boost:
+      boost(event);
+      break;
     case EventType::deadline_miss: {
       Job& job = *job_of(event);
       job.deadline = event.value;
@@ -174,6 +177,24 @@ void Timeline::drop_lost(std::uint16_t task) {
       stack.erase(lost);
       return;
     }
+  }
+}
+
+void Timeline::boost(const Event& event) {
+  const Open* const open = found(event);
+  if (open == nullptr) {
+    return;  // it has not started
+  }
+  Stack& stack = cores_[event.core];
+  const auto from = stack.begin() + (open - stack.data());
+  const auto passed = stack.end() - from - 1 - std::ptrdiff_t{event.detail};
+  if (passed <= 0) {
+    return;
+  }
+  std::rotate(from, from + 1, from + 1 + passed);
+  if (event.detail == 0) {
+    pause(stack[stack.size() - 2], event.core, event.time);
+    stack.back().since = event.time;
   }
 }
 

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "takt/sched/age_requests.hpp"
 #include "takt/sched/policies.hpp"
 
 namespace takt::sched {
@@ -72,8 +73,14 @@ class World : private CoreListener {
         end_running();
     }
     state_->release_due(now_);
+    expect_what_readers_need();
     decide();
   }
+
+  // How often data was asked for while its source's job was under way, and how often that job came
+  // before others by that.
+  [[nodiscard]] int asked() const { return asked_; }
+  [[nodiscard]] int boosts() const { return boosted_; }
 
   // Every release was told once, as a job or as dropped; but for one that is remembered.
   void expect_nothing_lost() {
@@ -95,8 +102,17 @@ class World : private CoreListener {
     draw_parameters(task.parameters);
     task.group =
         random_() % 3 == 0 ? std::string{"g"} + static_cast<char>('a' + random_() % 2) : "";
+    if (random_() % 2 == 0) {
+      task.writes.push_back(topic());
+    }
+    if (random_() % 2 == 0) {
+      task.reads.push_back(
+          {.topic = topic(), .max_age = std::chrono::nanoseconds{2 + random_() % 20}});
+    }
     return task;
   }
+
+  std::string topic() { return random_() % 2 == 0 ? "scan" : "map"; }
 
   void draw_parameters(TaskParameters& parameters) {
     parameters.period = std::chrono::nanoseconds{5 + random_() % 20};
@@ -114,7 +130,7 @@ class World : private CoreListener {
   void follow(TimePoint time) {
     const std::vector<std::vector<TaskIndex>> cores{{present_.begin(), present_.end()}};
     CompiledStrategy strategy{
-        descriptions_, policy_, {.cpus = {0}, .external_topics = {"outside"}}};
+        descriptions_, policy_, {.cpus = {0}, .external_topics = {"outside", "scan", "map"}}};
     plans_.push_back(make_plan(std::move(strategy), ++version_, cores,
                                [](const std::string&) { return static_cast<Topic*>(nullptr); }));
     state_->follow(*plans_.back()->targets.front(), 0, by_index_, time);
@@ -214,6 +230,33 @@ class World : private CoreListener {
     ASSERT_EQ(state_->running()->job.task, job.task);
   }
 
+  // Whoever has asked for data is served by a job of its own priority. Nobody else's is raised.
+  void expect_what_readers_need() {
+    const auto look_at = [&](const Job& job) {
+      const TaskParameters& parameters = state_->target()->scenario->parameters(job.task);
+      const bool asked =
+          std::ranges::any_of(state_->target()->by_source[job.task], [&](const AgeWatch* watch) {
+            return TimePoint{std::chrono::nanoseconds{watch->at}} <= now_;
+          });
+      if (policy_->fixed_priority() && asked && !by_index_[job.task]->boosted &&
+          !by_index_[job.task]->leaves) {
+        ASSERT_GE(job.priority, parameters.boosted_priority) << "task " << job.task;
+      }
+      asked_ += asked ? 1 : 0;
+    };
+    std::ranges::for_each(state_->pending(), look_at);
+    for (const auto& started : state_->started()) {
+      look_at(started.job);
+    }
+    const auto* const running = state_->running();
+    for (const auto& started : state_->started()) {
+      if (running != nullptr && policy_->fixed_priority() && policy_->preemptive() &&
+          !started.waits) {
+        ASSERT_LE(started.job.priority, std::max(running->level, running->ceiling));
+      }
+    }
+  }
+
   void expect_reason(const std::vector<Job>& pending, const CoreState::Started* running,
                      TimePoint idle_until) {
     if (pending.empty() || idle_until != TimePoint::max()) {
@@ -234,6 +277,12 @@ class World : private CoreListener {
       return;
     }
     const TimePoint look = state_->next_look();
+    expect_no_request_is_overlooked(*running, look);
+    // Its level is that of the present parameters, its job has those of its release.
+    if (deadline_of(*running->task->under, running->job.task) !=
+        deadline_of(*state_->target(), running->job.task)) {
+      return;
+    }
     for (CoreTask* const task : state_->members()) {
       const auto next = task->next_release();
       if (task->phase != Phase::idle || !next || next->time >= look || next->time <= now_) {
@@ -243,7 +292,35 @@ class World : private CoreListener {
       const bool excluded = std::ranges::any_of(
           state_->started(), [](const auto& started) { return started.ceiling != no_ceiling; });
       ASSERT_TRUE(!policy_->preemptive() || excluded || !policy_->before(job, running->job))
-          << "task " << task->index << " would start before anybody looks";
+          << "task " << task->index << " would start before anybody looks: its release at "
+          << next->time.time_since_epoch().count() << " is due at "
+          << job.deadline.time_since_epoch().count() << ", what runs since "
+          << running->job.release.time_since_epoch().count() << " at "
+          << running->job.deadline.time_since_epoch().count() << ", level " << running->level
+          << ", look at " << look.time_since_epoch().count();
+    }
+  }
+
+  static std::chrono::nanoseconds deadline_of(const Target& target, TaskIndex task) {
+    return relative_deadline(target.scenario->parameters(task));
+  }
+
+  void expect_no_request_is_overlooked(const CoreState::Started& running, TimePoint look) {
+    if (!policy_->fixed_priority() || !policy_->preemptive()) {
+      return;
+    }
+    const auto look_at = [&](const Job& job) {
+      const TimePoint request = time_of_request(*state_->target(), job.task);
+      const int boosted = state_->target()->scenario->parameters(job.task).boosted_priority;
+      const CoreTask& task = *by_index_[job.task];
+      if (job.priority < boosted && !task.boosted && !task.leaves && request < look) {
+        ASSERT_LE(boosted, std::max(running.level, running.ceiling))
+            << "task " << job.task << " would come before what runs";
+      }
+    };
+    std::ranges::for_each(state_->pending(), look_at);
+    for (const auto& started : state_->started()) {
+      look_at(started.job);
     }
   }
 
@@ -256,7 +333,14 @@ class World : private CoreListener {
     }
   }
   void dropped(CoreTask& /*task*/, const Job& /*job*/) noexcept override {}
-  void wanted(TaskIndex /*source*/) noexcept override {}
+  void boosted(CoreTask& task, const Job& /*job*/, std::size_t above) noexcept override {
+    boosted_ += task.phase == Phase::started && above == 0 && state_->started().size() > 1 ? 1 : 0;
+  }
+  void wanted(TaskIndex source) noexcept override {
+    if (by_index_[source]->phase != Phase::absent) {
+      state_->look(*by_index_[source]);
+    }
+  }
 
   std::mt19937 random_;
   PolicyPtr policy_;
@@ -269,12 +353,16 @@ class World : private CoreListener {
   std::uint64_t version_ = 0;
   std::unique_ptr<CoreState> state_;
   TimePoint now_{};
+  int asked_ = 0;
+  int boosted_ = 0;
   std::map<TaskIndex, std::vector<std::uint64_t>> told_;
 };
 
 class CoreStates : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(CoreStates, decide_rightly_whatever_happens) {
+  int asked = 0;
+  int boosts = 0;
   for (unsigned seed = 1; seed <= 300; ++seed) {
     World world{GetParam(), seed};
     for (int step = 0; step < 200; ++step) {
@@ -283,7 +371,12 @@ TEST_P(CoreStates, decide_rightly_whatever_happens) {
     }
     world.expect_nothing_lost();
     ASSERT_FALSE(HasFatalFailure()) << "seed " << seed;
+    asked += world.asked();
+    boosts += world.boosts();
   }
+  const PolicyPtr policy = parse_policy(GetParam());
+  EXPECT_GT(asked, 0);
+  EXPECT_EQ(boosts > 0, policy->fixed_priority() && policy->preemptive());
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, CoreStates,

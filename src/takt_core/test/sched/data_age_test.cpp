@@ -31,13 +31,24 @@ TEST(DataAge, is_bounded_by_the_writers_period_and_deadline) {
   }
 }
 
-TEST(DataAge, raises_the_writer_to_the_reader_and_never_lowers_it) {
-  const TaskSet set{{writes(timer("w", 10ms, 2ms, 10), "a"), writes(timer("v", 10ms, 2ms, 90), "a"),
-                     timer("other", 10ms, 1ms, 10), reads(timer("r", 20ms, 1ms, 50), "a", 15ms)},
-                    *fixed_priority()};
-  EXPECT_EQ(set.tasks()[0].parameters.priority, 50);
-  EXPECT_EQ(set.tasks()[1].parameters.priority, 90);
-  EXPECT_EQ(set.tasks()[2].parameters.priority, 10);
+TEST(DataAge, raises_those_jobs_of_the_source_that_the_reader_needs_and_never_lowers_them) {
+  for (const int priority : {10, 90}) {
+    const TaskSet set{{writes(timer("w", 10ms, 2ms, priority), "a"), timer("other", 10ms, 1ms, 10),
+                       reads(timer("r", 20ms, 1ms, 50), "a", 15ms)},
+                      *fixed_priority()};
+    EXPECT_EQ(set.tasks()[0].parameters.priority, priority);
+    EXPECT_EQ(highest_priority_of(set.tasks()[0].parameters), std::max(50, priority));
+    EXPECT_EQ(set.tasks()[1].parameters.boosted_priority, 0);
+    EXPECT_EQ(set.tasks()[2].parameters.boosted_priority, 0);
+  }
+}
+
+TEST(DataAge, raises_nobody_where_the_deadlines_keep_it) {
+  const TaskSet set{
+      {writes(timer("w", 10ms, 2ms, 10), "a"), reads(timer("r", 20ms, 1ms, 50), "a", 20ms)},
+      *fixed_priority()};
+  EXPECT_EQ(set.tasks()[0].parameters.priority, 10);
+  EXPECT_EQ(set.tasks()[0].parameters.boosted_priority, 0);
 }
 
 TEST(DataAge, leaves_writers_alone_where_no_age_is_limited) {
@@ -59,17 +70,18 @@ TEST(DataAge, goes_upstream_over_message_tasks_to_the_timer_that_samples) {
   EXPECT_EQ(age.source, TaskIndex{0});
   EXPECT_EQ(age.youngest, 5ms);
   EXPECT_EQ(age.oldest, 26ms);
-  EXPECT_EQ(set.tasks()[0].parameters.priority, 50);
+  EXPECT_EQ(set.tasks()[0].parameters.priority, 10);
+  EXPECT_EQ(set.tasks()[0].parameters.boosted_priority, 50);
   EXPECT_EQ(set.tasks()[1].parameters.priority, 50);
 }
 
 TEST(DataAge, is_inherited_from_reader_to_reader) {
   const TaskSet set{{writes(timer("first", 10ms, 1ms, 10), "a"),
-                     reads(writes(timer("second", 10ms, 1ms, 20), "b"), "a", 30ms),
-                     reads(timer("third", 10ms, 1ms, 70), "b", 30ms)},
+                     reads(writes(timer("second", 10ms, 1ms, 20), "b"), "a", 15ms),
+                     reads(timer("third", 10ms, 1ms, 70), "b", 15ms)},
                     *fixed_priority()};
-  EXPECT_EQ(set.tasks()[0].parameters.priority, 70);
-  EXPECT_EQ(set.tasks()[1].parameters.priority, 70);
+  EXPECT_EQ(set.tasks()[0].parameters.boosted_priority, 70);
+  EXPECT_EQ(set.tasks()[1].parameters.boosted_priority, 70);
 }
 
 TEST(DataAge, takes_the_writer_that_can_deliver_soonest) {

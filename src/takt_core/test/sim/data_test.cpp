@@ -200,14 +200,14 @@ TEST(DataAge, is_kept_where_a_request_is_noticed_with_a_later_regular_release) {
   }
 }
 
-// Both requests, of 39 and 47, are noticed at 66. The sample of the first is too old for the second
-// reader, which starts at 68 or later.
+// Both requests, of 39 and 47, are noticed at 66 or later. The sample of the first is too old for
+// the second reader, which starts at 68, the latest that its deadline allows.
 TEST(DataAge, is_kept_for_the_second_of_two_readers_whose_requests_are_noticed_together) {
   std::vector<Task> tasks{timer("first", 20ms, 1ms, 50), timer("second", 24ms, 1ms, 50),
                           writer("source", 90ms, 1ms, 1, "t"), timer("long", 1s, 28ms, 90)};
   tasks[0].reads = {{.topic = "t", .max_age = 25ms}};
   tasks[1].reads = {{.topic = "t", .max_age = 25ms}};
-  tasks[1].parameters.deadline = 20ms;
+  tasks[1].parameters.deadline = 21ms;
   tasks[3].parameters.offset = 38ms;
   const Result result = simulate(application(tasks, "fp"), {.duration = 1s});
   EXPECT_EQ(result.callbacks[1].age_violations, 0U);

@@ -58,11 +58,18 @@ struct Load {
   sched::Level level = 0;        // the policy's preemption level
   // While its job has started, jobs up to this level do not start: the ceiling of its group.
   sched::Level ceiling = sched::no_ceiling;
+  // To this level any of its jobs may be boosted, where that is higher: a reader needs its data.
+  sched::Level boosted = sched::no_ceiling;
+  // So many of its jobs may be there at once, released and not ended; 0: any number.
+  std::int64_t most_pending = 1;
   bool interrupt = false;  // takes time from whatever runs, and is no job itself
   // Its jobs wait for something else than the core, up to so long in all, while others run; they
   // have a thread of their own.
   bool waits = false;
   nanoseconds suspension{0};
+
+  // The highest level that its jobs may have.
+  [[nodiscard]] sched::Level reach() const noexcept { return std::max(level, boosted); }
 
   [[nodiscard]] Arrivals noticed() const noexcept {
     return {.period = releases.period,

@@ -102,9 +102,10 @@ class Crew final : private sched::CoreListener {
     os::ThreadEvent event;
     trace::Recorder recorder;
     std::unique_ptr<os::Thread> thread;
-    // Guarded by the mutex. A thread changes its own priority only while it is not asleep, others
-    // change it only while it is.
-    int priority = 0;
+    // A thread changes its own priority only while it is not asleep, others change it only while it
+    // is; but they boost the job that it runs.
+    std::atomic<int> priority{0};
+    // Guarded by the mutex.
     bool asleep = false;
     TimePoint until = TimePoint::max();      // asleep: when it looks by itself
     TaskState* task = nullptr;               // whose job it runs
@@ -129,6 +130,7 @@ class Crew final : private sched::CoreListener {
                 const sched::Release* regular) noexcept override;
   void skipped(sched::CoreTask& task, const sched::Skipped& skipped) noexcept override;
   void dropped(sched::CoreTask& task, const Job& job) noexcept override;
+  void boosted(sched::CoreTask& task, const Job& job, std::size_t above) noexcept override;
   void wanted(sched::TaskIndex source) noexcept override;
 
   [[nodiscard]] std::unique_ptr<sched::CoreState> new_state();
@@ -168,6 +170,7 @@ class Crew final : private sched::CoreListener {
                                       sched::Level threshold) const noexcept;
   static void set_priority(Worker& worker, int priority) noexcept;
   static void take_priority(Worker& me, int priority) noexcept;
+  static void boost(Worker& worker, int priority) noexcept;
 
   // Jobs that have not ended when they should have.
   [[nodiscard]] TimePoint next_alarm() const noexcept;

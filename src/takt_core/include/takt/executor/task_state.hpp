@@ -42,7 +42,7 @@ struct TaskState : sched::CoreTask {
 
   // Of its job, guarded by the crew's mutex.
   os::TimePoint alarm = os::TimePoint::max();  // when to look whether it still runs
-  int run_priority = 0;
+  std::atomic<int> run_priority{0};
   std::atomic<bool> miss_told{false};
   std::atomic<bool> budget_told{false};
 

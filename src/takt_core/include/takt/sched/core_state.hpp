@@ -10,6 +10,8 @@
 // pending job starts if it comes before the one that runs and passes the stack resource policy
 // (srp.hpp), and jobs that neither comes before the other run one after the other. A started job
 // may wait (for a device): the others go on as if it were not there, and it continues at its place.
+// A job whose data a reader needs soon (age_requests.hpp) is boosted to the reader's priority: it
+// moves up, in the queue or among the started ones.
 #pragma once
 
 #include <cstddef>
@@ -33,9 +35,11 @@ struct CoreTask {
   TaskIndex index = 0;
   TaskKind kind = TaskKind::timer;
   Phase phase = Phase::absent;
-  bool leaves = false;      // has started, and is not among the tasks any more
-  std::uint32_t place = 0;  // in the roster, while it is not absent
-  std::uint32_t group = 0;  // number of its exclusive group; 0: none
+  bool leaves = false;                   // has started, and is not among the tasks any more
+  bool boosted = false;                  // its job has the priority of a reader that needs it
+  TimePoint sampled = TimePoint::min();  // the release of the timer's last job that has ended
+  std::uint32_t place = 0;               // in the roster, while it is not absent
+  std::uint32_t group = 0;               // number of its exclusive group; 0: none
   TimerReleases timer;
   MessageReleases messages;
   const Target* under = nullptr;  // the parameters of its job
@@ -61,6 +65,9 @@ class CoreListener {
   virtual void skipped(CoreTask& task, const Skipped& skipped) noexcept = 0;
   // The job of a task that is not there any more was released, and will not start.
   virtual void dropped(CoreTask& task, const Job& job) noexcept = 0;
+  // The job of a task, pending or started, has got the priority of a reader that needs it. `above`:
+  // how many started jobs are above it still.
+  virtual void boosted(CoreTask& task, const Job& job, std::size_t above) noexcept = 0;
   // A reader's next job needs data: the core of `source` shall look at it, see look().
   virtual void wanted(TaskIndex source) noexcept = 0;
 
@@ -153,8 +160,11 @@ class CoreState {
  private:
   void release(CoreTask& task, TimePoint now) noexcept;
   void reschedule(CoreTask& task) noexcept;
+  void await_request(CoreTask& task) noexcept;
   void follow_parameters(CoreTask& task, TimePoint time) noexcept;
   void drop(CoreTask& task) noexcept;
+  void boost(CoreTask& task) noexcept;
+  void boost_started(CoreTask& task, int priority) noexcept;
   void rate_started(bool comparable) noexcept;
   void tell(CoreTask& task, const Skipped& skipped) noexcept {
     if (skipped.count != 0) {

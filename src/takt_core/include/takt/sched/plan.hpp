@@ -30,13 +30,14 @@ struct Topic {
   static constexpr std::int64_t no_sample = INT64_MIN;
 };
 
-// Asks the source of a topic for a job before its regular release, because a reader's next job
-// would otherwise start on data that is too old. Written by the reader's core, read by the
-// source's; the reader writes `at` last. A reading that mixes two requests costs one early release
-// too many or one look more, never a missed request: `at` is announced again with each one.
+// Asks the source of a topic for a sample, because a reader's next job would otherwise start on
+// data that is too old. Written by the reader's core, read by the source's; the reader writes `at`
+// last. A reading that mixes two requests costs one early release too many or one look more, never
+// a missed request: `at` is announced again with each one.
 struct AgeWatch {
   const AgeConstraint* constraint = nullptr;
-  std::atomic<std::int64_t> at{INT64_MAX};      // look at this time; INT64_MAX: nothing is asked
+  std::atomic<std::int64_t> at{INT64_MAX};      // the source runs from here on; INT64_MAX: nothing
+                                                // is asked
   std::atomic<std::int64_t> oldest{INT64_MIN};  // a sample of this time or later will do
   std::atomic<std::int64_t> needed{INT64_MAX};  // when the data must be there
   std::int64_t asked = INT64_MIN;  // the last `at`; the reader's alone. Never asked for twice:
@@ -51,7 +52,8 @@ struct AgeLimit {
 
 // The tasks of one core in one scenario, the highest preemption level first: a task's place. A
 // release that may be noticed late (Task::jitter) may be due before jobs of a shorter deadline: its
-// level here is that of what is left of its deadline then.
+// level here is that of what is left of its deadline then; that of a task whose jobs may be boosted
+// is theirs, so that they are noticed in time.
 struct Roster {
   std::vector<TaskIndex> tasks;
   std::vector<Level> levels;

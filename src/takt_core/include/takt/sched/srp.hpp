@@ -37,6 +37,8 @@ class Ceilings {
   // Whether the policy knows levels. Without them every task has the level 0.
   [[nodiscard]] bool has_levels() const noexcept { return has_levels_; }
   [[nodiscard]] Level level(TaskIndex task) const noexcept { return tasks_[task].level; }
+  // Of a job that keeps the age of data (TaskParameters::boosted_priority); else the same.
+  [[nodiscard]] Level boosted_level(TaskIndex task) const noexcept { return tasks_[task].boosted; }
 
   // Of the task's group; no_ceiling without a group.
   [[nodiscard]] Level ceiling(TaskIndex task) const noexcept { return tasks_[task].ceiling; }
@@ -45,13 +47,15 @@ class Ceilings {
   [[nodiscard]] bool could_preempt(TaskIndex a, TaskIndex b) const noexcept;
 
   // The most jobs of these tasks that can be started at once: one of each level, and every one that
-  // is noticed late, which may preempt its own level. After a change of the scenario, jobs that
-  // started before it may take these places; then a job waits for the end of one of them.
+  // is noticed late, which may preempt its own level, or may be boosted out of it. After a change
+  // of the scenario, jobs that started before it may take these places; then a job waits for the
+  // end of one of them.
   [[nodiscard]] std::size_t depth(std::span<const TaskIndex> tasks) const;
 
  private:
   struct Entry {
     Level level;
+    Level boosted;
     Level ceiling;
     bool late;  // its releases may be noticed late
   };

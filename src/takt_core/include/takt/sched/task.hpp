@@ -5,6 +5,7 @@
 // the node. The description is plain data: the analysis, the simulator and the executor read it.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -35,10 +36,13 @@ inline constexpr nanoseconds longest_time = std::chrono::hours{24 * 365 * 100};
 
 // What a scenario may change of a task while the application runs.
 struct TaskParameters {
-  nanoseconds period{0};              // timer: distance of releases; message: minimum distance
-  nanoseconds offset{0};              // first release, counted from the start of the executor
-  nanoseconds deadline{0};            // relative to the release; 0: equal to the period
-  int priority = 0;                   // 1..98, 98 highest; 0: assigned by the policy (see Policy)
+  nanoseconds period{0};    // timer: distance of releases; message: minimum distance
+  nanoseconds offset{0};    // first release, counted from the start of the executor
+  nanoseconds deadline{0};  // relative to the release; 0: equal to the period
+  int priority = 0;         // 1..98, 98 highest; 0: assigned by the policy (see Policy)
+  // Of jobs that a reader needs which limits the age of their data: the reader's, where that is
+  // higher; 0: none does. Found by TaskSet.
+  int boosted_priority = 0;
   nanoseconds expected_execution{0};  // worst case as declared; 0: unknown
   nanoseconds budget{0};              // CPU time of one job; 0: not watched
   Overrun overrun = Overrun::skip;
@@ -67,6 +71,10 @@ struct Task {
   bool waits = false;
   bool paused = false;  // no releases, whatever scenarios say
 };
+
+constexpr int highest_priority_of(const TaskParameters& parameters) noexcept {
+  return std::max(parameters.priority, parameters.boosted_priority);
+}
 
 // The relative deadline that counts: the declared one, or the period.
 constexpr nanoseconds relative_deadline(const TaskParameters& parameters) noexcept {

@@ -5,6 +5,7 @@
 // and executed; what does not pass is refused before anything spins.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <string>
@@ -34,6 +35,17 @@ struct AgeConstraint {
   // Without early releases: period of the source plus the deadlines along the chain (Davare et al.
   // 2007, period plus response time per stage; responses are within deadlines where they are met).
   nanoseconds oldest{0};
+
+  // How long after its release the reader starts, at most: the data must be young enough even then.
+  // Its deadline says so; under fixed priorities declared execution times say more. To them comes a
+  // tenth of max_age for what nobody declares (noticing, dispatching, waking up).
+  nanoseconds latest_start{0};
+
+  // So long before the reader's release a sample can be of use at the earliest, and must be taken
+  // at the latest (`youngest`).
+  [[nodiscard]] nanoseconds earliest_use() const noexcept {
+    return std::max(youngest, max_age - latest_start);
+  }
 
   // Whether the source must sometimes be released early.
   [[nodiscard]] bool needs_early_release() const noexcept {

@@ -41,9 +41,11 @@ enum class EventType : std::uint8_t {
                  // `job` nanoseconds before `time`
   dispatch = 18,  // value: CPU time of the thread between its last job and this one: choosing,
                   // going to sleep, waking up
-  wait = 19,  // the job's thread could have run and did not, because something else had its core:
-              // value, ns; detail 0: between its last job and this one; else in this one, and 1 +
-              // how often it slept meanwhile (255: that often or more)
+  wait = 19,   // the job's thread could have run and did not, because something else had its core:
+               // value, ns; detail 0: between its last job and this one; else in this one, and 1 +
+               // how often it slept meanwhile (255: that often or more)
+  boost = 20,  // the job, released or started, has a reader's priority now, which needs its data;
+               // value: that priority; detail: started jobs that are still above it (255: or more)
 };
 
 // Shorter waits without a sleep are not recorded.

@@ -3,8 +3,9 @@
 // When which job had which core, and what became of each job, derived from the events of a trace.
 //
 // Preemption by the kernel is not seen by the threads themselves. On one core, a job that starts
-// while another one runs has preempted it, and the other one resumes when it ends. Preempt and
-// resume events, which the simulator writes, are taken as they are.
+// while another one runs has preempted it, and the other one resumes when it ends; a job that is
+// boosted moves up among those that have started. Preempt and resume events, which the simulator
+// writes, are taken as they are.
 #pragma once
 
 #include <cstdint>
@@ -110,6 +111,7 @@ class Timeline {
   std::shared_ptr<Job> job_of(const Event& event);
   void start(const Event& event);
   void end(const Event& event);
+  void boost(const Event& event);
   bool leave(std::uint16_t core, const Job& job, std::int64_t time);
   void drop_lost(std::uint16_t task);
   void pause(Open& open, std::uint16_t core, std::int64_t time);
