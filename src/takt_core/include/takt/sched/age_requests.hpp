@@ -6,7 +6,7 @@
 
 #include <optional>
 
-#include "takt/sched/plan.hpp"
+#include "takt/sched/compiled_application.hpp"
 #include "takt/sched/releases.hpp"
 
 namespace takt::sched {
