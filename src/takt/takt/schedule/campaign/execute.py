@@ -20,7 +20,7 @@ from takt.schedule.campaign import batch as work
 from takt.schedule.campaign.folder import Folder, write_table
 from takt.schedule.campaign.model import EXECUTIONS, Campaign
 from takt.schedule.explain import explain
-from takt.schedule.explain.model import Kind
+from takt.schedule.explain.model import ShareKind
 from takt.schedule.generate.blocks import Generated
 
 
@@ -136,6 +136,6 @@ def _compare(row: dict[str, Any], application: Generated, trace: Path) -> int:
     if bounds is None:
         return 0
     row["above_bound"] = bounds.above
-    row["above_stolen"] = bounds.by_cause.get(Kind.stolen, 0)
+    row["above_stolen"] = bounds.by_cause.get(ShareKind.stolen, 0)
     row["above_unexplained"] = bounds.unexplained
     return bounds.above
