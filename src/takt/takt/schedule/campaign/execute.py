@@ -31,11 +31,11 @@ class Turn:
     order: int
     application: int
     approach: str
-    run: int
+    number: int  # of those of one application by one approach
 
     def name(self, application: Generated) -> str:
         """Of its files."""
-        return f"{application.name}.{self.approach}.{self.run}"
+        return f"{application.name}.{self.approach}.{self.number}"
 
 
 def turns(campaign: Campaign, applications: int) -> list[Turn]:
@@ -44,10 +44,10 @@ def turns(campaign: Campaign, applications: int) -> list[Turn]:
     rng = np.random.default_rng([campaign.seed, 1])
     points = [(a, p) for a in range(applications) for p in campaign.execution.approaches]
     order: list[Turn] = []
-    for run in range(campaign.execution.runs):
+    for number in range(campaign.execution.executions):
         for place in rng.permutation(len(points)).tolist():
             application, approach = points[place]
-            order.append(Turn(len(order), application, approach, run))
+            order.append(Turn(len(order), application, approach, number))
     return order
 
 
@@ -89,7 +89,7 @@ def _execute(
     row: dict[str, Any] = {
         "name": application.name,
         "approach": turn.approach,
-        "run": turn.run,
+        "execution": turn.number,
         "order": turn.order,
         "status": "failed",
         "error": None,
