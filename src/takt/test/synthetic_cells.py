@@ -45,7 +45,7 @@ def cell_of(folder: Path, recordings: list[NDArray[np.void]], **asked: Any) -> C
         "kind": "timer-oneshot",
         "transport": "rcl_timer",
         "payload_bytes": 0,
-        "policy": "rr",
+        "scheduling": "rr",
         "priority": 80,
         "cpu": [],
         "period_us": 1000.0,

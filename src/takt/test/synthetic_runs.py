@@ -156,7 +156,7 @@ def write_cell(
         kind=point.kind,
         transport=point.transport,
         payload_bytes=point.payload_bytes,
-        policy=point.policy,
+        scheduling=point.policy,
         priority=point.priority,
         cpu=[1] if point.policy != "other" else [],
         period_us=PERIOD_US,

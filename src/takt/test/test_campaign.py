@@ -170,10 +170,10 @@ def test_executions_are_shuffled_and_every_application_comes_once_before_any_aga
     execution = Execution(("takt", "baseline1"), 1.0, 5)
     asked = Campaign({}, read_space(RANGES), 1, 1, ("execute",), execution)
     order = execute.turns(asked, 24)
-    assert len({(turn.application, turn.approach, turn.run) for turn in order}) == 24 * 2 * 5
+    assert len({(turn.application, turn.approach, turn.number) for turn in order}) == 24 * 2 * 5
     rounds = [order[first : first + 48] for first in range(0, 240, 48)]
     for number, turns in enumerate(rounds):
-        assert {turn.run for turn in turns} == {number}
+        assert {turn.number for turn in turns} == {number}
     assert [t.application for t in rounds[0]] != [t.application for t in rounds[1]]
     assert order == execute.turns(asked, 24)
 
@@ -260,7 +260,7 @@ def test_applications_are_executed_and_measured(
     command: list[str | Path] = ["campaign", asked, "--repeat", "2", "--do", "analyse,execute"]
     costs = tmp_path / "overheads.json"
     costs.write_text('{"upper": {"dispatch": 100000}}')
-    options: list[str | Path] = ["--duration", "500ms", "--runs", "1", "--out", "c"]
+    options: list[str | Path] = ["--duration", "500ms", "--executions", "1", "--out", "c"]
     options += ["--overheads", costs]
     monkeypatch.setenv("TAKT_PREFIX", str(tmp_path))  # where nothing is installed
     failed = Takt(tmp_path).json(*command, *options)

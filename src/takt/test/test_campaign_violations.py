@@ -243,7 +243,7 @@ def test_a_violation_is_named_by_the_command_with_a_file_that_shows_it(
 def ask(grid: Path, out: Path) -> None:
     options: dict[str, Any] = {"scheduler": None, "workers": 1, "overheads": None}
     texts = {"do": "analyse,simulate", "approaches": "takt", "duration": "1s"}
-    campaign(grid, repeat=20, seed=1, out=out, runs=1, as_json=True, **texts, **options)
+    campaign(grid, repeat=20, seed=1, out=out, executions=1, as_json=True, **texts, **options)
 
 
 def test_the_file_of_a_shrunk_application_keeps_the_order_of_its_callbacks(tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def test_an_unknown_key_is_named_with_its_line_and_the_likely_one(experiment: Wr
         ("payload: [500B, 32]", "payload[1]: 32 is not a size"),
         ("rate: 0Hz", "above 0 Hz"),
         ("period: 0ms", "above 0"),
-        ("scheduling: other 5", "the policy other has no priority"),
+        ("scheduling: other 5", "other has no priority"),
         ("scheduling: fifo 99", "priority N from 1 to 98"),
         ("scheduling: fifo", "other, fifo N or rr N"),
         ("cpu: -1", "not any (not pinned)"),

@@ -19,7 +19,7 @@ from takt.schedule.explain import Explanation
 from takt.schedule.explain.account import account, main_cause
 from takt.schedule.explain.html import render
 from takt.schedule.explain.jobs import Job, Slice, less_urgent
-from takt.schedule.explain.model import Kind, Late
+from takt.schedule.explain.model import Late, ShareKind
 from takt.schedule.trace.file import NONE, Type
 
 
@@ -43,7 +43,7 @@ def application(policy: str = "fp", group: str = "", worst: int = 5 * MS) -> byt
     return make.name("attribute", 0, "application=" + json.dumps(flat))
 
 
-def only(found: Explanation) -> tuple[Late, dict[tuple[Kind, str | None], float]]:
+def only(found: Explanation) -> tuple[Late, dict[tuple[ShareKind, str | None], float]]:
     """The one miss, and its shares in ms; they add up to its response."""
     (miss,) = found.details
     assert found.misses == 1
@@ -61,8 +61,8 @@ def test_preempted_by_a_job_that_started_later(tmp_path: Path) -> None:
         end(LOW, 12 * MS, 5 * MS),
     )
     miss, shares = only(found)
-    assert (miss.cause, miss.by) == (Kind.preempted, "high")
-    assert shares == {(Kind.preempted, "high"): 7, (Kind.executed, None): 5}
+    assert (miss.cause, miss.by) == (ShareKind.preempted, "high")
+    assert shares == {(ShareKind.preempted, "high"): 7, (ShareKind.executed, None): 5}
     evidence = miss.shares[0].evidence
     assert "priority 80 against 10" in evidence
     assert "high used 7000 µs of CPU time, declared 5000 µs" in evidence
@@ -81,11 +81,11 @@ def test_waited_for_jobs_that_were_more_urgent(tmp_path: Path) -> None:
         end(LOW, 9 * MS, 2 * MS),
     )
     miss, shares = only(found)
-    assert (miss.cause, miss.by) == (Kind.waited, "high")
+    assert (miss.cause, miss.by) == (ShareKind.waited, "high")
     assert shares == {
-        (Kind.waited, "high"): 3,
-        (Kind.waited, "other"): 3,
-        (Kind.executed, None): 2,
+        (ShareKind.waited, "high"): 3,
+        (ShareKind.waited, "other"): 3,
+        (ShareKind.executed, None): 2,
     }
 
 
@@ -102,8 +102,8 @@ def test_blocked_by_a_less_urgent_job_and_by_which_group(
         end(HIGH, 7 * MS, MS),
     )
     miss, shares = only(found)
-    assert (miss.cause, miss.by) == (Kind.blocked, "low")
-    assert shares == {(Kind.blocked, "low"): 5, (Kind.executed, None): 1}
+    assert (miss.cause, miss.by) == (ShareKind.blocked, "low")
+    assert shares == {(ShareKind.blocked, "low"): 5, (ShareKind.executed, None): 1}
     assert ("exclusive group arm" in miss.shares[0].evidence) is told
 
 
@@ -118,7 +118,7 @@ def test_under_edf_the_deadline_tells_who_is_less_urgent(tmp_path: Path) -> None
         end(HIGH, 8 * MS, 3 * MS),
     )
     miss, _ = only(found)
-    assert (miss.cause, miss.by) == (Kind.waited, "low")
+    assert (miss.cause, miss.by) == (ShareKind.waited, "low")
 
 
 def test_a_policy_of_ones_own_does_not_go_by_deadlines_for_its_name(tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ def test_a_policy_of_ones_own_does_not_go_by_deadlines_for_its_name(tmp_path: Pa
         end(HIGH, 8 * MS, 3 * MS),
     )
     miss, _ = only(found)
-    assert (miss.cause, miss.by) == (Kind.blocked, "low")
+    assert (miss.cause, miss.by) == (ShareKind.blocked, "low")
 
 
 def test_its_own_former_job_was_not_done(tmp_path: Path) -> None:
@@ -145,8 +145,8 @@ def test_its_own_former_job_was_not_done(tmp_path: Path) -> None:
         end(LOW, 9 * MS, MS, number=1),
     )
     miss, shares = only(found)
-    assert (miss.cause, miss.by) == (Kind.former, "low")
-    assert shares[Kind.former, "low"] == 3
+    assert (miss.cause, miss.by) == (ShareKind.former, "low")
+    assert shares[ShareKind.former, "low"] == 3
 
 
 def test_executed_longer_than_declared(tmp_path: Path) -> None:
@@ -154,8 +154,8 @@ def test_executed_longer_than_declared(tmp_path: Path) -> None:
         tmp_path, application(), begin(LOW, 0, 0, deadline=10 * MS), end(LOW, 12 * MS, 12 * MS)
     )
     miss, shares = only(found)
-    assert miss.cause is Kind.overran
-    assert shares == {(Kind.executed, None): 5, (Kind.overran, None): 7}
+    assert miss.cause is ShareKind.overran
+    assert shares == {(ShareKind.executed, None): 5, (ShareKind.overran, None): 7}
 
 
 def test_a_deadline_that_its_own_execution_does_not_fit_into(tmp_path: Path) -> None:
@@ -163,8 +163,8 @@ def test_a_deadline_that_its_own_execution_does_not_fit_into(tmp_path: Path) -> 
         tmp_path, application(), begin(LOW, 0, 0, deadline=2 * MS), end(LOW, 4 * MS, 4 * MS)
     )
     miss, shares = only(found)
-    assert miss.cause is Kind.executed
-    assert shares == {(Kind.executed, None): 4}
+    assert miss.cause is ShareKind.executed
+    assert shares == {(ShareKind.executed, None): 4}
 
 
 def test_noticed_late(tmp_path: Path) -> None:
@@ -172,8 +172,8 @@ def test_noticed_late(tmp_path: Path) -> None:
         tmp_path, application(), begin(LOW, 0, 6 * MS, deadline=5 * MS), end(LOW, 7 * MS, MS)
     )
     miss, shares = only(found)
-    assert miss.cause is Kind.late
-    assert shares == {(Kind.late, None): 6, (Kind.executed, None): 1}
+    assert miss.cause is ShareKind.late
+    assert shares == {(ShareKind.late, None): 6, (ShareKind.executed, None): 1}
 
 
 def test_not_scheduled_by_the_kernel(tmp_path: Path) -> None:
@@ -181,8 +181,8 @@ def test_not_scheduled_by_the_kernel(tmp_path: Path) -> None:
         tmp_path, application(), begin(LOW, 0, 0, deadline=5 * MS), end(LOW, 9 * MS, 2 * MS)
     )
     miss, shares = only(found)
-    assert miss.cause is Kind.not_scheduled
-    assert shares == {(Kind.not_scheduled, None): 7, (Kind.executed, None): 2}
+    assert miss.cause is ShareKind.not_scheduled
+    assert shares == {(ShareKind.not_scheduled, None): 7, (ShareKind.executed, None): 2}
 
 
 def test_the_kernel_let_nobody_run(tmp_path: Path) -> None:
@@ -197,10 +197,10 @@ def test_the_kernel_let_nobody_run(tmp_path: Path) -> None:
         end(LOW, 56 * MS, 2 * MS),
     )
     miss, shares = only(found)
-    assert (miss.cause, miss.by) == (Kind.not_scheduled, "high")
+    assert (miss.cause, miss.by) == (ShareKind.not_scheduled, "high")
     spread = 53 * 50 / 54  # what high lacks, spread evenly over the time that it had the core for
-    assert shares[Kind.not_scheduled, "high"] == pytest.approx(spread, abs=1e-4)
-    assert shares[Kind.waited, "high"] == pytest.approx(53 - spread, abs=1e-4)
+    assert shares[ShareKind.not_scheduled, "high"] == pytest.approx(spread, abs=1e-4)
+    assert shares[ShareKind.waited, "high"] == pytest.approx(53 - spread, abs=1e-4)
     evidence = miss.shares[0].evidence
     assert "high[0] had the core for 54.0 ms and got 4.0 ms of CPU time" in evidence
     assert "950 of 1000 ms" in evidence
@@ -217,13 +217,15 @@ def test_stolen_cpu_time_with_the_kernels_word_for_it(tmp_path: Path) -> None:
         make.event(500 * MS, Type.stolen, NONE, 10 * MS, 10 * MS),  # long after
     )
     miss, shares = only(found)
-    assert miss.cause is Kind.stolen
+    assert miss.cause is ShareKind.stolen
     assert shares == {
-        (Kind.stolen, None): 10,
-        (Kind.not_scheduled, None): 3,
-        (Kind.executed, None): 2,
+        (ShareKind.stolen, None): 10,
+        (ShareKind.not_scheduled, None): 3,
+        (ShareKind.executed, None): 2,
     }
-    assert "10 ms stolen" in next(one for one in miss.shares if one.kind is Kind.stolen).evidence
+    assert (
+        "10 ms stolen" in next(one for one in miss.shares if one.kind is ShareKind.stolen).evidence
+    )
 
 
 def test_stale_and_late_inputs_are_told(tmp_path: Path) -> None:
@@ -247,8 +249,8 @@ def test_stale_and_late_inputs_are_told(tmp_path: Path) -> None:
 def test_without_an_application_what_was_declared_is_not_known(tmp_path: Path) -> None:
     found = explained(tmp_path, begin(LOW, 0, 0, deadline=5 * MS), end(LOW, 9 * MS, 9 * MS))
     miss, shares = only(found)
-    assert shares == {(Kind.executed, None): 9}
-    assert miss.cause is Kind.executed
+    assert shares == {(ShareKind.executed, None): 9}
+    assert miss.cause is ShareKind.executed
     assert any("declared" in one for one in found.remarks)
 
 
@@ -272,8 +274,8 @@ def test_causes_are_counted_by_callback_and_the_latest_are_told(
         jobs += begin(LOW, at, at, deadline=at + 5 * MS, number=number)
         jobs.append(end(LOW, at + (6 + number) * MS, 2 * MS, number))
     found = explained(tmp_path, application(), jobs)
-    assert (found.misses, found.by_cause) == (5, {Kind.not_scheduled: 5})
-    assert found.callbacks[0].us_by_kind[Kind.executed] == 10_000
+    assert (found.misses, found.by_cause) == (5, {ShareKind.not_scheduled: 5})
+    assert found.callbacks[0].us_by_kind[ShareKind.executed] == 10_000
     assert [miss.job for miss in found.details] == [3, 4]
 
 

@@ -13,7 +13,7 @@ from explained_traces import HIGH, LOW, MS, begin, end, explained, names
 
 from takt.schedule.explain import Explanation, explain
 from takt.schedule.explain.html import render
-from takt.schedule.explain.model import Kind
+from takt.schedule.explain.model import ShareKind
 from takt.schedule.trace.file import Type
 
 
@@ -38,7 +38,7 @@ def bounded(**more: Any) -> bytes:
     return make.name("attribute", 0, "application=" + json.dumps(flat))
 
 
-def why(found: Explanation) -> tuple[Kind | None, dict[Kind, float]]:
+def why(found: Explanation) -> tuple[ShareKind | None, dict[ShareKind, float]]:
     """Of the one response above its bound: its cause, and the ms that the bound does not know."""
     (late,) = [one for one in found.details if one.above]
     assert late.above is not None
@@ -70,7 +70,7 @@ def test_a_response_above_its_bound_for_stolen_time_is_told_so(tmp_path: Path) -
         begin(LOW, 0, 0, deadline=20 * MS),
         end(LOW, 9 * MS, 4 * MS),
     )
-    assert why(found) == (Kind.stolen, {Kind.stolen: 5})
+    assert why(found) == (ShareKind.stolen, {ShareKind.stolen: 5})
     (late,) = found.details
     assert (late.missed, late.above and late.above.above_us) == (False, 3000)
     assert "CPU clock stood still" in late.shares[0].evidence
@@ -89,7 +89,7 @@ def test_time_that_the_thread_slept_or_the_kernel_took_is_not_stolen(
         make.event(9 * MS, Type.wait, LOW, 0, waited, detail=1 + sleeps),
         end(LOW, 9 * MS, 4 * MS),
     )
-    assert why(found) == (Kind.not_scheduled, {Kind.not_scheduled: 5})
+    assert why(found) == (ShareKind.not_scheduled, {ShareKind.not_scheduled: 5})
 
 
 def test_waiting_for_the_core_before_the_start_is_told_from_a_late_wake_up(tmp_path: Path) -> None:
@@ -102,9 +102,9 @@ def test_waiting_for_the_core_before_the_start_is_told_from_a_late_wake_up(tmp_p
         make.event(5 * MS, Type.wait, LOW, 0, 3 * MS, detail=0),
         end(LOW, 9 * MS, 4 * MS),
     )
-    assert why(found) == (Kind.not_scheduled, {Kind.not_scheduled: 3, Kind.late: 2})
+    assert why(found) == (ShareKind.not_scheduled, {ShareKind.not_scheduled: 3, ShareKind.late: 2})
     shares = {one.kind: one.us / 1000 for one in found.details[0].shares}
-    assert shares == {Kind.executed: 4, Kind.not_scheduled: 3, Kind.late: 2}
+    assert shares == {ShareKind.executed: 4, ShareKind.not_scheduled: 3, ShareKind.late: 2}
 
 
 def test_what_held_up_the_jobs_before_counts_too(tmp_path: Path) -> None:
@@ -121,7 +121,7 @@ def test_what_held_up_the_jobs_before_counts_too(tmp_path: Path) -> None:
         end(LOW, 10 * MS + 500_000, 4 * MS),
     )
     causes = {one.callback: one.above.cause for one in found.details if one.above}
-    assert causes == {"high": Kind.stolen, "low": Kind.stolen}
+    assert causes == {"high": ShareKind.stolen, "low": ShareKind.stolen}
     assert found.details[1].above
     assert found.details[1].above.busy_since_us == -3000
 
@@ -156,7 +156,7 @@ def test_overheads_belong_to_the_bound_where_they_are_declared(tmp_path: Path) -
     without, counted = explain(path), explain(path, {"dispatch": 300_000})
     assert without.bounds is not None
     assert counted.bounds is not None
-    assert without.bounds.by_cause == {Kind.overran: 1}
+    assert without.bounds.by_cause == {ShareKind.overran: 1}
     assert any("--overheads" in one for one in without.remarks)
     assert (counted.bounds.above, counted.bounds.overheads) == (0, True)
 

@@ -156,7 +156,7 @@ def test_a_key_reads_as_what_is_measured() -> None:
         ({"kind": "timer-cyclic", "rate": "200kHz"}, "--rate", "faster than 100kHz"),
         (
             {"kind": "timer-cyclic", "transport": "executor", "scheduling": "rr 5"},
-            "--policy",
+            "--scheduling",
             "no round robin",
         ),
         ({"kind": "pubsub", "transport": "alone", "talkers": 2}, "--talkers", "is one process"),

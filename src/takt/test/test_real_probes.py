@@ -218,7 +218,7 @@ def test_without_privileges_everything_runs_and_is_marked(tmp_path: Path) -> Non
     if shutil.which(drop[0]) is None or shutil.which("setpriv") is None:
         pytest.skip("prlimit and setpriv (util-linux) are needed")
     prefix = str(INSTALLED.probes["raw"].parents[2])
-    options = ["--policy", "fifo", "--duration", "100ms", "--repetitions", "1"]
+    options = ["--scheduling", "fifo", "--duration", "100ms", "--repetitions", "1"]
     command = [sys.executable, "-m", "takt", "measure", "wakeup", *options, "--out", tmp_path / "o"]
     path = os.pathsep.join([str(ROOT / "src" / "takt"), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(

@@ -65,6 +65,15 @@ def test_a_run_of_another_version_is_refused(tmp_path: Path, prefix: Path) -> No
         store.read(tmp_path)
 
 
+def test_a_run_that_calls_the_scheduling_a_policy_is_read(tmp_path: Path, prefix: Path) -> None:
+    store.write(run := prepared(), tmp_path)
+    document = tmp_path / scratch.DOCUMENT
+    former = document.read_text().replace('"scheduling": "other"', '"policy": "other"')
+    assert former.count('"policy": "other"') == len(run.cells)
+    document.write_text(former)
+    assert store.read(tmp_path) == run
+
+
 def test_runs_are_found_oldest_first(tmp_path: Path, prefix: Path) -> None:
     for name in ("b-2", "a-1", "empty"):
         (tmp_path / name).mkdir()

@@ -75,7 +75,7 @@ def cell(responses: Sequence[Response], repetition: int = 0, **changes: Any) -> 
         kind="wakeup",
         transport="nanosleep",
         payload_bytes=0,
-        policy="fifo",
+        scheduling="fifo",
         priority=80,
         cpu=[1],
         period_us=1000.0,
@@ -185,7 +185,7 @@ def test_the_worst_layer_decides() -> None:
 
 
 def test_cells_at_normal_priority_do_not_count_where_real_time_was_asked_for() -> None:
-    normal = cell([2000.0] * 7500, id="n-r0", key="n", policy="other", priority=0)
+    normal = cell([2000.0] * 7500, id="n-r0", key="n", scheduling="other", priority=0)
     assert level_of(cell([20.0] * 7500), normal) == "good"
     assert level_of(normal) == "bad"
 
@@ -241,12 +241,12 @@ def test_a_stack_that_is_not_installed_is_named() -> None:
 
 @given(st.sampled_from(["real-time", "normal"]), st.booleans())
 def test_every_failed_cell_is_named(kind: str, samples_kept: bool) -> None:
-    policy = "fifo" if kind == "real-time" else "other"
+    scheduling = "fifo" if kind == "real-time" else "other"
     failed = cell(
         [20.0] * 3000 if samples_kept else [],
         id="broken-r1",
         key="broken",
-        policy=policy,
+        scheduling=scheduling,
         status=Status.failed,
         error=Note(what="the ping died: signal 11", why=""),
     )

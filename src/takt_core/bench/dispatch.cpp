@@ -8,7 +8,7 @@
 namespace takt::bench {
 namespace {
 
-struct Cell {
+struct Point {
   const char* policy;
   int tasks;
   int priorities;
@@ -17,19 +17,19 @@ struct Cell {
   std::uint64_t callbacks = 0;
 };
 
-void measure(Cell& cell, const Settings& settings) {
-  executor::Executor executor{{.policy = sched::parse_policy(cell.policy),
+void measure(Point& point, const Settings& settings) {
+  executor::Executor executor{{.policy = sched::parse_policy(point.policy),
                                .cpus = {settings.cpu},
                                .on_shortfalls = note_shortfalls}};
   constexpr nanoseconds period = 10ms;
-  for (int i = 0; i < cell.tasks; ++i) {
-    executor.add(timer("task" + std::to_string(i), period, 40 + i % cell.priorities,
-                       cell.aligned ? 0ns : i * period / cell.tasks),
+  for (int i = 0; i < point.tasks; ++i) {
+    executor.add(timer("task" + std::to_string(i), period, 40 + i % point.priorities,
+                       point.aligned ? 0ns : i * period / point.tasks),
                  {[](const auto&) {}});
   }
   const auto completed = [&] {
     std::uint64_t sum = 0;
-    for (int i = 0; i < cell.tasks; ++i) {
+    for (int i = 0; i < point.tasks; ++i) {
       sum += executor.statistics(static_cast<sched::TaskIndex>(i)).completed;
     }
     return sum;
@@ -43,21 +43,21 @@ void measure(Cell& cell, const Settings& settings) {
   const os::ResourceUsage used = os::resource_usage(os::UsageOf::process) - before;
   const std::uint64_t count = completed() - first;
   executor.stop();
-  cell.callbacks += count;
-  cell.cpu_ns.push_back(static_cast<double>(used.cpu_time.count()) /
-                        static_cast<double>(count == 0 ? 1 : count));
+  point.callbacks += count;
+  point.cpu_ns.push_back(static_cast<double>(used.cpu_time.count()) /
+                         static_cast<double>(count == 0 ? 1 : count));
 }
 
 }  // namespace
 
 void dispatch(const Settings& settings) {
-  std::vector<Cell> cells;
+  std::vector<Point> points;
   for (const char* policy : {"fp", "edf"}) {
     for (const int tasks : {1, 10, 50, 200}) {
       for (const int priorities : {1, 10}) {
         for (const bool aligned : {true, false}) {
           if (priorities <= tasks && (priorities == 1 || std::string{policy} == "fp")) {
-            cells.push_back(
+            points.push_back(
                 {.policy = policy, .tasks = tasks, .priorities = priorities, .aligned = aligned});
           }
         }
@@ -65,19 +65,19 @@ void dispatch(const Settings& settings) {
     }
   }
   for (int round = 0; round < settings.rounds; ++round) {
-    for (Cell& cell : cells) {
-      measure(cell, settings);
+    for (Point& point : points) {
+      measure(point, settings);
     }
   }
   Json rows = Json::array();
-  for (const Cell& cell : cells) {
-    rows.push_back({{"policy", cell.policy},
-                    {"tasks", cell.tasks},
-                    {"priorities", cell.priorities},
-                    {"releases", cell.aligned ? "aligned" : "spread"},
-                    {"cpu_ns_per_callback", median(cell.cpu_ns)},
-                    {"callbacks", cell.callbacks},
-                    {"by_round", cell.cpu_ns}});
+  for (const Point& point : points) {
+    rows.push_back({{"policy", point.policy},
+                    {"tasks", point.tasks},
+                    {"priorities", point.priorities},
+                    {"releases", point.aligned ? "aligned" : "spread"},
+                    {"cpu_ns_per_callback", median(point.cpu_ns)},
+                    {"callbacks", point.callbacks},
+                    {"by_round", point.cpu_ns}});
   }
   print_document("dispatch", settings, rows);
 }

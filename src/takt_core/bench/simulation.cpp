@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // bench_simulation [--rounds N] [--jobs N]: jobs a second of the simulator, as JSON. 50 tasks on
-// one core at a utilisation of 0.75, periods of 1..1000 ms, metrics only.
+// one core at a utilization of 0.75, periods of 1..1000 ms, metrics only.
 #include "takt/sim/simulation.hpp"
 
 #include <CLI/CLI.hpp>
@@ -24,7 +24,7 @@ using namespace std::chrono_literals;
 using Json = nlohmann::ordered_json;
 using std::chrono::nanoseconds;
 
-application::Application tasks(const std::string& policy, int count, double utilisation,
+application::Application tasks(const std::string& policy, int count, double utilization,
                                bool synchronous) {
   constexpr unsigned seed = 7;
   std::mt19937_64 random{seed};  // NOLINT(bugprone-random-generator-seed): the same set each time
@@ -36,7 +36,7 @@ application::Application tasks(const std::string& policy, int count, double util
     sched::TaskParameters& parameters = callback.task.parameters;
     parameters.period = periods[random() % periods.size()] * 1ms;
     parameters.priority = 1 + static_cast<int>(random() % 98);
-    const double share = utilisation / count;
+    const double share = utilization / count;
     parameters.expected_execution = nanoseconds{
         static_cast<std::int64_t>(static_cast<double>(parameters.period.count()) * share)};
     if (!synchronous) {
@@ -72,9 +72,9 @@ Json measure(std::size_t rounds, std::uint64_t jobs) {
       const auto application = tasks(policy, 50, 0.75, false);
       std::vector<double> rates(rounds);
       for (double& rate : rates) {
-        rate = jobs_per_second(application,
-                               {.execution = drawn ? sim::Execution::drawn : sim::Execution::worst},
-                               jobs);
+        rate = jobs_per_second(
+            application,
+            {.execution = drawn ? sim::ExecutionTimes::drawn : sim::ExecutionTimes::worst}, jobs);
       }
       std::ranges::sort(rates);
       rows.push_back({{"policy", policy},

@@ -79,7 +79,7 @@ nb::dict to_python(const CoreResult& core, nanoseconds duration) {
   nb::dict result;
   result["cpu"] = core.cpu;
   result["busy_ms"] = static_cast<double>(core.busy.count()) / ns_per_ms;
-  result["utilisation"] = duration.count() == 0 ? 0.0
+  result["utilization"] = duration.count() == 0 ? 0.0
                                                 : static_cast<double>(core.busy.count()) /
                                                       static_cast<double>(duration.count());
   result["jobs"] = core.jobs;
@@ -126,12 +126,12 @@ nb::dict to_python(const Result& simulated) {
   return result;
 }
 
-Execution parse_execution(const std::string& execution) {
+ExecutionTimes parse_execution(const std::string& execution) {
   if (execution != "worst" && execution != "drawn") {
     const std::string message = "execution must be 'worst' or 'drawn', not '" + execution + "'";
     throw nb::value_error(message.c_str());
   }
-  return execution == "worst" ? Execution::worst : Execution::drawn;
+  return execution == "worst" ? ExecutionTimes::worst : ExecutionTimes::drawn;
 }
 
 // Python's signals and the caller's progress, from the thread that simulates without the lock.

@@ -28,7 +28,7 @@ executor::Outcome SchedulingExecutor::TaskSource::run(const Job& job) {
   const detail::PublicationScope published{writes_};
   if (timer != nullptr) {
     const detail::SampleTimeScope scope{job.release};
-    timer->execute(job);
+    timer->run(job);
     return {.sampled = job.release, .published = published.published()};
   }
   const bool each = task.parameters.overrun == Overrun::catch_up;

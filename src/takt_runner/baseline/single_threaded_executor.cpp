@@ -165,10 +165,10 @@ class SingleThreadedExecutor::Implementation {
       check(waited, "cannot wait", "baseline0");
       const os::TimePoint woken = os::now();
       for (std::size_t i = 0; i < timers_.size() && !over(); ++i) {
-        if (waiting.timers[i] != nullptr) execute(timers_[i]);
+        if (waiting.timers[i] != nullptr) run(timers_[i]);
       }
       for (std::size_t i = 0; i < subscriptions_.size() && !over(); ++i) {
-        if (waiting.subscriptions[i] != nullptr) execute(subscriptions_[i], woken);
+        if (waiting.subscriptions[i] != nullptr) run(subscriptions_[i], woken);
       }
     }
     if (tracer_) tracer_->stop();
@@ -203,7 +203,7 @@ class SingleThreadedExecutor::Implementation {
     }
   }
 
-  void execute(TimerTask& task) {
+  void run(TimerTask& task) {
     rcl_timer_call_info_t times{};
     check(rcl_timer_call_with_info(&task.handle, &times), "cannot call a timer",
           task.timer->get_name());
@@ -220,7 +220,8 @@ class SingleThreadedExecutor::Implementation {
                          .release = intended,
                          .deadline = intended + deadline,
                          .period = period};
-    execute(job, [&] { task.timer->execute(job); }, started);
+    run(
+        job, [&] { task.timer->run(job); }, started);
   }
 
   // rcl passes over the calls that are more than a period late.
@@ -233,7 +234,7 @@ class SingleThreadedExecutor::Implementation {
     task.jobs += static_cast<std::uint64_t>(skipped);
   }
 
-  void execute(SubscriptionTask& task, os::TimePoint woken) {
+  void run(SubscriptionTask& task, os::TimePoint woken) {
     const bool has_deadline = task.options.deadline.count() > 0;
     const sched::Job job{
         .task = task.index,
@@ -248,11 +249,11 @@ class SingleThreadedExecutor::Implementation {
       recorder_.record(EventType::deliver, now, task.index, job.index,
                        delivered.sampled ? (now - *delivered.sampled).count() : -1, task.topic, 1);
     };
-    execute(job, take, os::now());
+    run(job, take, os::now());
   }
 
   template <class Function>
-  void execute(const sched::Job& job, Function function, os::TimePoint started) {
+  void run(const sched::Job& job, Function function, os::TimePoint started) {
     const trace::CurrentJob current{recorder_, job.task, job.index};
     const std::int64_t deadline = job.deadline.time_since_epoch().count();  // max(): no_deadline
     recorder_.record(EventType::release, job.release, job.task, job.index, deadline);

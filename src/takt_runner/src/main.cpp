@@ -17,7 +17,7 @@
 namespace takt::runner {
 namespace {
 
-using Approach = void (*)(const Run&, os::StopFlag&);
+using Approach = void (*)(const Execution&, os::StopFlag&);
 const std::map<std::string, Approach> approaches{
     {"takt", run_takt}, {"baseline0", run_baseline0}, {"baseline1", run_baseline1}};
 
@@ -37,7 +37,8 @@ Settings parse_arguments(CLI::App& app, int argc, char** argv) {
   app.add_option("--approach", settings.approach, "What executes it")
       ->required()
       ->check(CLI::IsMember(approaches));
-  app.add_option("--duration-ns", duration_ns, "Releases after this time are no part of the run")
+  app.add_option("--duration-ns", duration_ns,
+                 "Releases after this time are no part of the execution")
       ->required()
       ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()));
   app.add_option("--trace", settings.trace, "The trace to create")->required();
@@ -63,29 +64,29 @@ std::string real_time_share() {
   return std::to_string(runtime / 1000) + " of " + std::to_string(period / 1000) + " ms";
 }
 
-Run make_run(const Settings& settings) {
-  Run run{.settings = settings};
-  std::ifstream file{run.settings.application_file};
+Execution make_execution(const Settings& settings) {
+  Execution execution{.settings = settings};
+  std::ifstream file{execution.settings.application_file};
   const std::string text{std::istreambuf_iterator<char>{file}, {}};
-  if (!file) throw WrongUse{run.settings.application_file.string() + " cannot be read"};
-  run.application = application::parse(text);
-  run.attributes = {{"application", text},
-                    {"rt_share", real_time_share()},
-                    {"approach", run.settings.approach},
-                    {"seed", std::to_string(run.settings.seed)},
-                    {"duration_ns", std::to_string(run.settings.duration.count())}};
-  return run;
+  if (!file) throw WrongUse{execution.settings.application_file.string() + " cannot be read"};
+  execution.application = application::parse(text);
+  execution.attributes = {{"application", text},
+                          {"rt_share", real_time_share()},
+                          {"approach", execution.settings.approach},
+                          {"seed", std::to_string(execution.settings.seed)},
+                          {"duration_ns", std::to_string(execution.settings.duration.count())}};
+  return execution;
 }
 
 int run_all(int argc, char** argv) {
   CLI::App app{"Executes an application description on ROS 2.", "app_runner"};
   try {
-    const Run run = make_run(parse_arguments(app, argc, argv));
+    const Execution execution = make_execution(parse_arguments(app, argc, argv));
     os::StopFlag stop;
     const os::StopOnSignal on_signal{stop};
     // Whoever started it asked for SIGKILL meanwhile; this is kinder to the trace and to /dev/shm.
     os::end_with_parent(SIGTERM);
-    approaches.at(run.settings.approach)(run, stop);
+    approaches.at(execution.settings.approach)(execution, stop);
     return 0;
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;

@@ -41,10 +41,10 @@ void wait_for(const PublisherBase& publisher, std::size_t readers, const os::Sto
   }
 }
 
-Outlet make_outlet(const Run& run, Common& common, const Node& node, const std::string& name,
-                   Delivery delivery, std::size_t readers) {
-  const std::size_t place = place_of(run.application, name);
-  const application::Topic& topic = run.application.topics[place];
+Outlet make_outlet(const Execution& execution, Common& common, const Node& node,
+                   const std::string& name, Delivery delivery, std::size_t readers) {
+  const std::size_t place = place_of(execution.application, name);
+  const application::Topic& topic = execution.application.topics[place];
   // Without readers nobody gives messages back.
   const bool by_pointer = delivery == Delivery::before_the_callback && readers > 0;
   return {node.create_publisher<Message>(name, qos_of(topic)), common, place, topic.bytes,
@@ -53,8 +53,8 @@ Outlet make_outlet(const Run& run, Common& common, const Node& node, const std::
 
 // When all readers are there: a queue of `depth`, the newest one that is read, and the one that is
 // written, for each of them.
-void warm_up(const Run& run, Outlet& outlet, std::size_t readers) {
-  outlet.warm_up(readers * (run.application.topics[outlet.topic()].depth + 2));
+void warm_up(const Execution& execution, Outlet& outlet, std::size_t readers) {
+  outlet.warm_up(readers * (execution.application.topics[outlet.topic()].depth + 2));
 }
 
 }  // namespace
@@ -72,7 +72,7 @@ void Member::on_message(const Message& message) noexcept {
 void Member::compute_and_write(std::uint64_t job, os::TimePoint sampled) noexcept {
   const nanoseconds begin = thread_cpu_time();
   for (const Inlet& inlet : reads) inlet.use();
-  compute_until(begin, demand.of(job));
+  compute_until(begin, times.of(job));
   for (Outlet& outlet : writes) outlet.publish(sampled);
 }
 
@@ -90,41 +90,42 @@ std::vector<std::string> nodes_of(const application::Application& application) {
   return nodes;
 }
 
-Members::Members(const Run& run, Common& common, const Context& context,
+Members::Members(const Execution& execution, Common& common, const Context& context,
                  const std::vector<std::string>& nodes, Delivery delivery)
-    : context_{context}, delivery_{delivery}, readers_{readers_of(run.application)} {
-  const auto& callbacks = run.application.callbacks;
+    : context_{context}, delivery_{delivery}, readers_{readers_of(execution.application)} {
+  const auto& callbacks = execution.application.callbacks;
   for (std::size_t place = 0; place < callbacks.size(); ++place) {
     if (std::ranges::find(nodes, node_name(callbacks[place])) != nodes.end()) {
-      add(run, common, callbacks[place], place);
+      add(execution, common, callbacks[place], place);
     }
   }
   for (Member& member : members_) {
     for (std::size_t i = 0; i < member.writes.size(); ++i) {
-      warm_up(run, member.writes[i], readers_[member.description->task.writes[i]]);
+      warm_up(execution, member.writes[i], readers_[member.description->task.writes[i]]);
     }
   }
 }
 
-void Members::add(const Run& run, Common& common, const application::Callback& callback,
+void Members::add(const Execution& execution, Common& common, const application::Callback& callback,
                   std::size_t place) {
   const Node& own = node(node_name(callback));
-  Member& member = members_.emplace_back(callback, run.settings.seed, place);
-  const auto& topics = run.application.topics;
+  Member& member = members_.emplace_back(callback, execution.settings.seed, place);
+  const auto& topics = execution.application.topics;
   for (const sched::Read& read : callback.task.reads) {
     member.reads.emplace_back(own, read.topic,
-                              qos_of(topics[place_of(run.application, read.topic)]),
+                              qos_of(topics[place_of(execution.application, read.topic)]),
                               delivery_ == Delivery::own_callbacks);
   }
   for (const std::string& topic : callback.task.writes) {
-    member.writes.push_back(make_outlet(run, common, own, topic, delivery_, readers_[topic]));
+    member.writes.push_back(make_outlet(execution, common, own, topic, delivery_, readers_[topic]));
   }
   if (callback.task.kind == sched::TaskKind::timer) {
     member.timer = own.create_timer(callback.task.parameters.period,
                                     [&member](const sched::Job& job) { member.on_timer(job); });
   } else {
     member.trigger = own.create_subscription<Message>(
-        callback.task.trigger, qos_of(topics[place_of(run.application, callback.task.trigger)]),
+        callback.task.trigger,
+        qos_of(topics[place_of(execution.application, callback.task.trigger)]),
         [&member](const Message& message) { member.on_message(message); });
   }
 }
@@ -158,40 +159,41 @@ void Members::wait_for_readers(const os::StopFlag& stop) const {
   }
 }
 
-Feeder::Feeder(const Run& run, Common& common, const Context& context, Delivery delivery) {
-  auto readers = readers_of(run.application);
-  for (const application::Topic& topic : run.application.topics) {
+Feeder::Feeder(const Execution& execution, Common& common, const Context& context,
+               Delivery delivery) {
+  auto readers = readers_of(execution.application);
+  for (const application::Topic& topic : execution.application.topics) {
     if (!topic.external || topic.external_period.count() == 0) continue;
     if (node_.empty()) node_.emplace_back(context, "takt_outside");
-    outlets_.push_back(
-        {make_outlet(run, common, node_.front(), topic.name, delivery, readers[topic.name]),
+    outside_.push_back(
+        {make_outlet(execution, common, node_.front(), topic.name, delivery, readers[topic.name]),
          topic.external_period, readers[topic.name]});
-    warm_up(run, outlets_.back().outlet, readers[topic.name]);
+    warm_up(execution, outside_.back().outlet, readers[topic.name]);
   }
 }
 
 void Feeder::number_topics(const std::function<std::uint16_t(const std::string&)>& number_of) {
-  for (Source& source : outlets_) {
-    source.outlet.number = number_of(source.outlet.publisher()->get_topic_name());
+  for (OutsideTopic& topic : outside_) {
+    topic.outlet.number = number_of(topic.outlet.publisher()->get_topic_name());
   }
 }
 
 void Feeder::wait_for_readers(const os::StopFlag& stop) const {
-  for (const Source& source : outlets_) {
-    wait_for(*source.outlet.publisher(), source.readers, stop);
+  for (const OutsideTopic& topic : outside_) {
+    wait_for(*topic.outlet.publisher(), topic.readers, stop);
   }
 }
 
 void Feeder::feed(os::TimePoint start, os::TimePoint end, const os::StopFlag& stop,
                   trace::Recorder recorder) noexcept {
-  std::vector<os::TimePoint> next(outlets_.size(), start);
-  for (std::uint64_t sent = 0; !outlets_.empty(); ++sent) {
+  std::vector<os::TimePoint> next(outside_.size(), start);
+  for (std::uint64_t sent = 0; !outside_.empty(); ++sent) {
     const auto first = std::ranges::min_element(next);
     if (*first >= end || stop.wait_until(*first)) return;
     const trace::CurrentJob current{recorder, trace::no_task, sent};
-    Source& source = outlets_[static_cast<std::size_t>(first - next.begin())];
-    source.outlet.publish(*first);
-    *first += source.period;
+    OutsideTopic& topic = outside_[static_cast<std::size_t>(first - next.begin())];
+    topic.outlet.publish(*first);
+    *first += topic.period;
   }
 }
 

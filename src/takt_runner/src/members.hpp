@@ -30,10 +30,10 @@ enum class Delivery : std::uint8_t {
 
 struct Member {
   Member(const application::Callback& callback, std::uint64_t seed, std::size_t place)
-      : description{&callback}, demand{callback.execution, seed, place} {}
+      : description{&callback}, times{callback.execution, seed, place} {}
 
   const application::Callback* description;
-  Demand demand;
+  DrawnTimes times;
   std::vector<Inlet> reads;
   std::vector<Outlet> writes;
   std::shared_ptr<Timer> timer;                    // of a timer callback
@@ -51,7 +51,7 @@ struct Member {
 class Members {
  public:
   // The callbacks of these nodes. Throws RclError.
-  Members(const Run& run, Common& common, const Context& context,
+  Members(const Execution& execution, Common& common, const Context& context,
           const std::vector<std::string>& nodes, Delivery delivery);
 
   [[nodiscard]] std::deque<Member>& all() noexcept { return members_; }
@@ -64,7 +64,7 @@ class Members {
   void wait_for_readers(const os::StopFlag& stop) const;
 
  private:
-  void add(const Run& run, Common& common, const application::Callback& callback,
+  void add(const Execution& execution, Common& common, const application::Callback& callback,
            std::size_t place);
   Node& node(const std::string& name);
 
@@ -84,9 +84,9 @@ std::string node_name(const application::Callback& callback);
 // period, from a thread above all others.
 class Feeder {
  public:
-  Feeder(const Run& run, Common& common, const Context& context, Delivery delivery);
+  Feeder(const Execution& execution, Common& common, const Context& context, Delivery delivery);
 
-  [[nodiscard]] bool needed() const noexcept { return !outlets_.empty(); }
+  [[nodiscard]] bool needed() const noexcept { return !outside_.empty(); }
   void number_topics(const std::function<std::uint16_t(const std::string&)>& number_of);
   void wait_for_readers(const os::StopFlag& stop) const;
   // Feeds until `end`, or until a stop is requested, on the calling thread.
@@ -94,13 +94,13 @@ class Feeder {
             trace::Recorder recorder) noexcept;
 
  private:
-  struct Source {
+  struct OutsideTopic {
     Outlet outlet;
     nanoseconds period;
     std::size_t readers;
   };
   std::vector<Node> node_;  // one, where it is needed
-  std::vector<Source> outlets_;
+  std::vector<OutsideTopic> outside_;
 };
 
 }  // namespace takt::runner

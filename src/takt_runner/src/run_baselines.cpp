@@ -68,8 +68,8 @@ void add_shortfalls(std::vector<std::pair<std::string, std::string>>& attributes
 // trace, and those by which Fast DDS sends what nobody waits for (the state of the graph, never the
 // messages of these applications). They try again at once when a receiver's queue is full; at the
 // priority of the node, on its core, they would keep that receiver from ever emptying it.
-// Only for the time of the run: at real-time priorities on one core, many processes that look for
-// each other, or take leave of each other, keep each other from answering.
+// Only for the time of the execution: at real-time priorities on one core, many processes that look
+// for each other, or take leave of each other, keep each other from answering.
 class RealTimeProcess {
  public:
   RealTimeProcess(int priority, const std::vector<int>& cpus) {
@@ -102,17 +102,18 @@ class RealTimeProcess {
   cpu_set_t before_{present_cores()};
 };
 
-// Spins from the common start for the duration of the run, on this thread.
+// Spins from the common start for the duration of the execution, on this thread.
 void spin(baseline::SingleThreadedExecutor& executor, Members& members, Common& common,
-          const Run& run, os::StopFlag& stop, std::optional<int> process_priority = {}) {
+          const Execution& execution, os::StopFlag& stop,
+          std::optional<int> process_priority = {}) {
   members.number_topics([&](const std::string& topic) { return executor.trace_topic(topic); });
   members.wait_for_readers(stop);
   const auto start = common.meet(stop);
   if (!start) return;
   std::optional<RealTimeProcess> real_time;
-  if (process_priority) real_time.emplace(*process_priority, run.application.cpus);
+  if (process_priority) real_time.emplace(*process_priority, execution.application.cpus);
   executor.begin_at(*start);
-  executor.spin(stop, end_of(run, *start));
+  executor.spin(stop, end_of(execution, *start));
 }
 
 // What each node has as its priority: the highest of its callbacks, rate-monotonic where the
@@ -135,27 +136,27 @@ std::map<std::string, int> node_priorities(const application::Application& appli
 
 // What lives in a process of baseline1 until _exit(). Taking leave of each other is not part of the
 // experiment, takes seconds with dozens of nodes, and does not always end: Fast DDS may wait for a
-// callback of its own forever. Whoever started the run removes the shared memory.
+// callback of its own forever. Whoever started the execution removes the shared memory.
 template <class Thing, class... Arguments>
 Thing& until_the_process_ends(Arguments&&... arguments) {
   return *std::make_unique<Thing>(std::forward<Arguments>(arguments)...).release();
 }
 
-int run_node(const Run& run, Common& common, const std::string& node, int priority,
+int run_node(const Execution& execution, Common& common, const std::string& node, int priority,
              const std::filesystem::path& trace, os::StopFlag& stop) {
   try {
-    const std::vector<int>& cpus = run.application.cpus;
-    auto attributes = run.attributes;
+    const std::vector<int>& cpus = execution.application.cpus;
+    auto attributes = execution.attributes;
     add_shortfalls(attributes,
                    {.policy = os::SchedulingPolicy::fifo, .priority = priority, .cpus = cpus});
     const Context& context = until_the_process_ends<Context>(through_middleware);
-    auto& members = until_the_process_ends<Members>(run, common, context, std::vector{node},
+    auto& members = until_the_process_ends<Members>(execution, common, context, std::vector{node},
                                                     Delivery::own_callbacks);
     baseline::SingleThreadedExecutor executor{
         context,
         {.trace = trace, .trace_capacity = trace_capacity, .trace_attributes = attributes}};
     add_all(executor, members, priority);
-    spin(executor, members, common, run, stop, priority);
+    spin(executor, members, common, execution, stop, priority);
     return 0;
   } catch (...) {
     common.fail();
@@ -163,11 +164,12 @@ int run_node(const Run& run, Common& common, const std::string& node, int priori
   }
 }
 
-int run_outside(const Run& run, Common& common, const std::filesystem::path& trace,
+int run_outside(const Execution& execution, Common& common, const std::filesystem::path& trace,
                 os::StopFlag& stop) {
   try {
     const Context& context = until_the_process_ends<Context>(through_middleware);
-    auto& feeder = until_the_process_ends<Feeder>(run, common, context, Delivery::own_callbacks);
+    auto& feeder =
+        until_the_process_ends<Feeder>(execution, common, context, Delivery::own_callbacks);
     trace::Tracer tracer{trace};
     std::map<std::string, std::uint16_t> topics;
     feeder.number_topics([&](const std::string& topic) {
@@ -178,7 +180,7 @@ int run_outside(const Run& run, Common& common, const std::filesystem::path& tra
     });
     feeder.wait_for_readers(stop);
     if (const auto start = common.meet(stop)) {
-      feeder.feed(*start, end_of(run, *start), stop, tracer.add_thread());
+      feeder.feed(*start, end_of(execution, *start), stop, tracer.add_thread());
     }
     return 0;
   } catch (...) {
@@ -195,23 +197,25 @@ bool has_outside(const application::Application& application) {
 
 }  // namespace
 
-void run_baseline0(const Run& run, os::StopFlag& stop) {
+void run_baseline0(const Execution& execution, os::StopFlag& stop) {
   constexpr int priority = 40;
-  const bool outside = has_outside(run.application);
-  Common common{run.application.topics.size(), outside ? 2U : 1U};
+  const bool outside = has_outside(execution.application);
+  Common common{execution.application.topics.size(), outside ? 2U : 1U};
   const Affinity anywhere;
-  os::apply({.cpus = run.application.cpus});  // the threads of the middleware shall inherit it
+  os::apply(
+      {.cpus = execution.application.cpus});  // the threads of the middleware shall inherit it
   const Context context{through_middleware};
-  Members members{run, common, context, nodes_of(run.application), Delivery::own_callbacks};
-  Feeder feeder{run, common, context, Delivery::own_callbacks};
+  Members members{execution, common, context, nodes_of(execution.application),
+                  Delivery::own_callbacks};
+  Feeder feeder{execution, common, context, Delivery::own_callbacks};
   anywhere.apply();
-  auto attributes = run.attributes;
+  auto attributes = execution.attributes;
   std::exception_ptr failure;
   std::optional<baseline::SingleThreadedExecutor> executor;
-  add_shortfalls(
-      attributes,
-      {.policy = os::SchedulingPolicy::fifo, .priority = priority, .cpus = run.application.cpus});
-  executor.emplace(context, baseline::Options{.trace = run.settings.trace,
+  add_shortfalls(attributes, {.policy = os::SchedulingPolicy::fifo,
+                              .priority = priority,
+                              .cpus = execution.application.cpus});
+  executor.emplace(context, baseline::Options{.trace = execution.settings.trace,
                                               .trace_capacity = trace_capacity,
                                               .trace_attributes = attributes});
   add_all(*executor, members, priority);
@@ -224,17 +228,17 @@ void run_baseline0(const Run& run, os::StopFlag& stop) {
             .policy = os::SchedulingPolicy::fifo, .priority = os::max_priority, .name = "outside"},
         [&, recorder = executor->add_trace_thread()] {
           if (const auto start = common.meet(stop)) {
-            feeder.feed(*start, end_of(run, *start), stop, recorder);
+            feeder.feed(*start, end_of(execution, *start), stop, recorder);
           }
         });
   }
   os::Thread spinning{{.policy = os::SchedulingPolicy::fifo,
                        .priority = priority,
-                       .cpus = run.application.cpus,
+                       .cpus = execution.application.cpus,
                        .name = "baseline0"},
                       [&] {
                         try {
-                          spin(*executor, members, common, run, stop);
+                          spin(*executor, members, common, execution, stop);
                         } catch (...) {
                           failure = std::current_exception();
                           stop.request();  // whoever waits for it
@@ -245,24 +249,24 @@ void run_baseline0(const Run& run, os::StopFlag& stop) {
   if (failure) std::rethrow_exception(failure);
 }
 
-void run_baseline1(const Run& run, os::StopFlag& stop) {
-  const auto nodes = nodes_of(run.application);
-  const auto priorities = node_priorities(run.application);
-  const bool outside = has_outside(run.application);
-  Common common{run.application.topics.size(), nodes.size() + (outside ? 1 : 0)};
+void run_baseline1(const Execution& execution, os::StopFlag& stop) {
+  const auto nodes = nodes_of(execution.application);
+  const auto priorities = node_priorities(execution.application);
+  const bool outside = has_outside(execution.application);
+  Common common{execution.application.topics.size(), nodes.size() + (outside ? 1 : 0)};
   std::vector<std::filesystem::path> parts;
   std::vector<baseline::NodeProcess> processes;
   const auto next_part = [&] {
-    auto part = run.settings.trace;
+    auto part = execution.settings.trace;
     part += ".part" + std::to_string(parts.size());
     parts.push_back(part);
     return part;
   };
   for (const std::string& node : nodes) {
     processes.push_back({.name = node,
-                         .run = [&run, &common, node, priority = priorities.at(node),
+                         .run = [&execution, &common, node, priority = priorities.at(node),
                                  part = next_part()](os::StopFlag& asked) {
-                           return run_node(run, common, node, priority, part, asked);
+                           return run_node(execution, common, node, priority, part, asked);
                          }});
   }
   if (outside) {
@@ -270,11 +274,11 @@ void run_baseline1(const Run& run, os::StopFlag& stop) {
                          .priority = os::max_priority,
                          .cpus = {},
                          .run = [&, part = next_part()](os::StopFlag& asked) {
-                           return run_outside(run, common, part, asked);
+                           return run_outside(execution, common, part, asked);
                          }});
   }
   const auto ended = baseline::run_node_processes(processes, stop);
-  merge_traces(parts, run.settings.trace, {{"policy", "baseline1"}});
+  merge_traces(parts, execution.settings.trace, {{"policy", "baseline1"}});
   for (const baseline::EndedProcess& process : ended) {
     if (process.exit_code != 0) {
       throw std::runtime_error{"node '" + process.name + "' ended with exit code " +

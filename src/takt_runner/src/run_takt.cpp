@@ -48,17 +48,17 @@ void follow(SchedulingExecutor& executor, const application::Application& applic
 
 }  // namespace
 
-void run_takt(const Run& run, os::StopFlag& stop) {
-  const application::Application& application = run.application;
+void run_takt(const Execution& execution, os::StopFlag& stop) {
+  const application::Application& application = execution.application;
   const Context context;
   Common common{application.topics.size(), 1};
-  Members members{run, common, context, nodes_of(application), Delivery::before_the_callback};
-  Feeder feeder{run, common, context, Delivery::before_the_callback};
+  Members members{execution, common, context, nodes_of(application), Delivery::before_the_callback};
+  Feeder feeder{execution, common, context, Delivery::before_the_callback};
   SchedulingExecutor executor{{.policy = sched::parse_policy(application.policy),
                                .cpus = application.cpus,
-                               .trace = run.settings.trace,
+                               .trace = execution.settings.trace,
                                .trace_cpu_time = true,
-                               .trace_attributes = run.attributes}};
+                               .trace_attributes = execution.attributes}};
   for (Member& member : members.all()) {
     if (member.timer) {
       executor.add(member.timer, options_of(member));
@@ -78,7 +78,7 @@ void run_takt(const Run& run, os::StopFlag& stop) {
 
   executor.start();
   const os::TimePoint start = executor.core().start_time();
-  const os::TimePoint end = end_of(run, start);
+  const os::TimePoint end = end_of(execution, start);
   std::optional<os::Thread> outside;
   if (feeder.needed()) {
     outside.emplace(

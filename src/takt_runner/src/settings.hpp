@@ -26,23 +26,23 @@ struct Settings {
   std::uint64_t seed{1};
 };
 
-struct Run {
+struct Execution {
   Settings settings{};
   application::Application application{};
   // What every trace says about itself: the description, the approach, the seed.
   std::vector<std::pair<std::string, std::string>> attributes{};
 };
 
-// When a run ends whose releases began at `start`: a moment before the duration is over, because
-// what is released right at its end is no part of it.
-inline os::TimePoint end_of(const Run& run, os::TimePoint start) noexcept {
-  return start + run.settings.duration - 100us;
+// When an execution ends whose releases began at `start`: a moment before the duration is over,
+// because what is released right at its end is no part of it.
+inline os::TimePoint end_of(const Execution& execution, os::TimePoint start) noexcept {
+  return start + execution.settings.duration - 100us;
 }
 
 // Each runs until `duration` after the first release, or until `stop` is requested, and leaves a
 // whole trace. They throw what takt_rcl throws; std::runtime_error when no start came about.
-void run_takt(const Run& run, os::StopFlag& stop);
-void run_baseline0(const Run& run, os::StopFlag& stop);
-void run_baseline1(const Run& run, os::StopFlag& stop);
+void run_takt(const Execution& execution, os::StopFlag& stop);
+void run_baseline0(const Execution& execution, os::StopFlag& stop);
+void run_baseline1(const Execution& execution, os::StopFlag& stop);
 
 }  // namespace takt::runner

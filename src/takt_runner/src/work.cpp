@@ -33,7 +33,7 @@ void compute_until(std::chrono::nanoseconds begin, std::chrono::nanoseconds time
   }
 }
 
-std::chrono::nanoseconds Demand::of(std::uint64_t job) const noexcept {
+std::chrono::nanoseconds DrawnTimes::of(std::uint64_t job) const noexcept {
   constexpr std::uint64_t streams = 2;  // of the simulator, for each callback: the first one
   const std::uint64_t stream = mix(mix(seed_) + streams * callback_);
   const std::uint64_t drawn = mix(stream + (job + 1) * golden);

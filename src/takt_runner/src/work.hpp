@@ -20,15 +20,15 @@ void compute_until(std::chrono::nanoseconds begin, std::chrono::nanoseconds time
 // How long each job computes. The same seed gives the same times as in the simulator, whatever the
 // approach and whichever jobs are skipped: a job's time depends on the seed, the callback's place
 // and the job's index alone. (Within a nanosecond: the simulator interpolates in whole numbers.)
-class Demand {
+class DrawnTimes {
  public:
-  Demand(const application::Execution& execution, std::uint64_t seed, std::size_t callback)
+  DrawnTimes(const application::ExecutionTime& execution, std::uint64_t seed, std::size_t callback)
       : execution_{&execution}, seed_{seed}, callback_{callback} {}
 
   [[nodiscard]] std::chrono::nanoseconds of(std::uint64_t job) const noexcept;
 
  private:
-  const application::Execution* execution_;
+  const application::ExecutionTime* execution_;
   std::uint64_t seed_;
   std::size_t callback_;
 };

@@ -44,7 +44,7 @@ def campaign(
         str, typer.Option(help="Of execute: takt, baseline0, baseline1.")
     ] = "takt",
     duration: Annotated[str, typer.Option(help="Of one execution.")] = "30s",
-    runs: Annotated[int, typer.Option(min=1, help="Executions of each application.")] = 5,
+    executions: Annotated[int, typer.Option(min=1, help="Of each application.")] = 5,
     overheads: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(
@@ -76,7 +76,7 @@ def campaign(
     from takt.schedule.generate.space import read_space
 
     deeds = _chosen(do, "--do", ("analyse", "simulate", "execute"))
-    execution = _execution(approaches, duration, runs) if "execute" in deeds else None
+    execution = _execution(approaches, duration, executions) if "execute" in deeds else None
     space = read_space(grid)
     document = read_json(grid)
     costs = read_overheads(overheads) if overheads else None
@@ -125,7 +125,7 @@ def _chosen(text: str, option: str, allowed: tuple[str, ...]) -> tuple[str, ...]
     return tuple(name for name in allowed if name in names)
 
 
-def _execution(approaches: str, duration: str, runs: int) -> Execution:
+def _execution(approaches: str, duration: str, executions: int) -> Execution:
     from takt.documents.units import parse_duration
     from takt.errors import TaktError
     from takt.schedule.campaign.model import Execution
@@ -137,7 +137,7 @@ def _execution(approaches: str, duration: str, runs: int) -> Execution:
         raise TaktError(str(error), where="--duration") from None
     if seconds == 0:
         raise TaktError("nothing is executed in no time", where="--duration", remedy="30s")
-    return Execution(_chosen(approaches, "--approaches", APPROACHES), seconds, runs)
+    return Execution(_chosen(approaches, "--approaches", APPROACHES), seconds, executions)
 
 
 def _evaluate(folder: Folder, asked: Campaign, scheduler: str | None, workers: int | None) -> None:

@@ -20,8 +20,8 @@ class Kind(str, Enum):
     pubsub = "pubsub"
 
 
-class Policy(str, Enum):
-    """The scheduling policies of Linux that a probe can take."""
+class Scheduling(str, Enum):
+    """What Linux can do with the measuring threads."""
 
     other = "other"
     fifo = "fifo"
@@ -62,7 +62,9 @@ def measure(
     start_delay: Annotated[
         Text, typer.Option(help="Before the first sample, such as 3s. (default: none)")
     ] = None,
-    policy: Annotated[Policy, typer.Option(help="Scheduling policy.")] = Policy.other,
+    scheduling: Annotated[
+        Scheduling, typer.Option(help="Of the measuring threads, by the kernel.")
+    ] = Scheduling.other,
     priority: Annotated[
         Optional[int],  # noqa: UP045
         typer.Option(min=1, max=98, help="For fifo and rr. (default: 80)"),
@@ -114,20 +116,20 @@ def measure(
 
     Exit code: 0 measured, 1 failed or stopped, 2 wrong use.
 
-    Example: takt measure timer-oneshot --timeout 1ms --samples 1000 --policy rr --priority 80
+    Example: takt measure timer-oneshot --timeout 1ms --samples 1000 --scheduling rr --priority 80
     """
     from takt.cli import session as shared
     from takt.errors import TaktError
     from takt.measure.experiment.file import Source, check
     from takt.measure.run import session as sessions
 
-    if policy is Policy.other and priority:
+    if scheduling is Scheduling.other and priority:
         raise TaktError(
-            "the policy other has no priority",
+            "other has no priority",
             where="--priority",
-            remedy="add --policy fifo, or leave the priority out",
+            remedy="add --scheduling fifo, or leave the priority out",
         )
-    scheduling = "other" if policy is Policy.other else f"{policy.value} {priority or 80}"
+    at = "" if scheduling is Scheduling.other else f" {priority or 80}"
     axes: dict[str, Any] = {
         "transport": transport,
         "payload": payload,
@@ -149,7 +151,7 @@ def measure(
     measurement = {
         "kind": kind.value,
         "stack": stack or ("raw" if kind is Kind.wakeup else "rcl"),
-        "scheduling": scheduling,
+        "scheduling": f"{scheduling.value}{at}",
     } | {key: value for key, value in axes.items() if value is not None}
     source = Source()
     experiment = check(

@@ -194,7 +194,6 @@ def brief(cell: Cell) -> dict[str, Any]:
         "kind",
         "transport",
         "payload_bytes",
-        "policy",
         "priority",
         "cpu",
         "count",
@@ -206,6 +205,7 @@ def brief(cell: Cell) -> dict[str, Any]:
     ]
     error = cell.error.model_dump() if cell.error else None
     return {name: getattr(cell, name) for name in names} | {
+        "policy": cell.scheduling,
         "status": cell.status.value,
         "error": error,
     }

@@ -161,7 +161,7 @@ def _written(value: Any) -> str:
     return shortened(reprlib.repr(value), MOST_WRITTEN)
 
 
-_OPTIONS = {"scheduling": "policy", "measurements": ""}  # where the names differ
+_OPTIONS = {"measurements": ""}  # where the names differ
 
 
 def _option(location: Location) -> str:

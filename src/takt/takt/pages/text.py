@@ -28,7 +28,7 @@ TRANSPORTS = {
     "tcpros_nodelay": "TCPROS without delay",
     "udpros": "UDPROS",
 }
-POLICIES = {"other": "normal", "fifo": "real-time FIFO", "rr": "real-time RR"}
+SCHEDULINGS = {"other": "normal", "fifo": "real-time FIFO", "rr": "real-time RR"}
 
 
 def count(value: int) -> str:
@@ -114,9 +114,9 @@ def cpus(value: Sequence[int]) -> str:
     return ("CPU " if len(value) == 1 else "CPUs ") + ", ".join(map(str, value))
 
 
-def scheduling(policy: str, priority: int, cpu: Sequence[int]) -> str:
+def scheduling(name: str, priority: int, cpu: Sequence[int]) -> str:
     """Write a scheduling setting: ``real-time FIFO 80, CPU 1``."""
-    name = POLICIES.get(policy, policy)
+    name = SCHEDULINGS.get(name, name)
     return (f"{name} {priority}" if priority else name) + (f", {cpus(cpu)}" if cpu else "")
 
 

@@ -32,7 +32,7 @@ class ScenarioAnalysis {
         bounds_(solve(model_)),
         certainty_(application, strategy, scenario, model_, bounds_) {
     if (std::ranges::any_of(bounds_.graphs, [](const std::optional<CoreGraph>& core) {
-          return core && !core->graph.exact && core->graph.verdict != ScheduleGraph::Verdict::met;
+          return core && !core->graph.exact && core->graph.outcome != ScheduleGraph::Outcome::met;
         })) {
       missed_in_one_run_ = missed_in_one_run(application, strategy, scenario);
     }
@@ -124,14 +124,14 @@ class ScenarioAnalysis {
     callback.period = never;
     for (const std::size_t stream : streams) {
       const std::size_t at = model_.core_of(stream);
-      const ScenarioModel::CoreLoads& loads = model_.cores()[at];
-      const Load& load = model_.load(stream);
+      const ScenarioModel::CoreDemands& demands = model_.cores()[at];
+      const Demand& demand = model_.demand(stream);
       const Response& response = bounds_.responses[stream];
       const bool exact = bounds_.cores[at].explored && bounds_.cores[at].schedulable == true
                              ? bounds_.graphs[at]->graph.exact
                              : certainty_.reaches_bound(stream);
       Verdict verdict = Verdict::not_proved;
-      if (response.bound && *response.bound <= load.deadline) {
+      if (response.bound && *response.bound <= demand.deadline) {
         verdict = Verdict::meets;
       } else if (certainty_.starves(stream)) {
         verdict = Verdict::misses;
@@ -145,15 +145,16 @@ class ScenarioAnalysis {
       }
       callback.exact = callback.exact && exact && response.bound;
       callback.verdict = worse(callback.verdict, verdict);
-      callback.jitter = std::max(callback.jitter, load.releases.jitter + load.lag);
-      callback.period = load.releases.period.count() > 0 && callback.period
-                            ? std::optional{std::min(*callback.period, load.releases.period)}
+      callback.jitter = std::max(callback.jitter, demand.releases.jitter + demand.lag);
+      callback.period = demand.releases.period.count() > 0 && callback.period
+                            ? std::optional{std::min(*callback.period, demand.releases.period)}
                             : std::nullopt;
       if (callback.response && (!response.bound || *response.bound >= *callback.response)) {
         callback.response = response.bound;
         callback.blocking = response.blocking;
         if (callback.bound_by.empty()) {
-          callback.bound_by = method_of(model_.test(), load, response, loads, bounds_.cores[at]);
+          callback.bound_by =
+              method_of(model_.test(), demand, response, demands, bounds_.cores[at]);
         }
       }
     }
@@ -161,7 +162,7 @@ class ScenarioAnalysis {
 
   [[nodiscard]] bool is_missed_in_graph(std::size_t stream) const {
     const std::optional<CoreGraph>& core = bounds_.graphs[model_.core_of(stream)];
-    return core && core->graph.exact && core->graph.verdict == ScheduleGraph::Verdict::missed &&
+    return core && core->graph.exact && core->graph.outcome == ScheduleGraph::Outcome::missed &&
            core->streams[core->graph.witness.back().task] == stream;
   }
 
@@ -183,15 +184,15 @@ class ScenarioAnalysis {
 
   void add_cores(ScenarioReport& report) {
     for (std::size_t i = 0; i < model_.cores().size(); ++i) {
-      const ScenarioModel::CoreLoads& loads = model_.cores()[i];
-      CoreReport core{.cpu = loads.cpu};
-      for (const Load& load : loads.loads) {
-        core.utilization += utilisation(load);
+      const ScenarioModel::CoreDemands& demands = model_.cores()[i];
+      CoreReport core{.cpu = demands.cpu};
+      for (const Demand& demand : demands.demands) {
+        core.utilization += utilization(demand);
       }
-      core.bound_by = core_method(model_.test(), loads, bounds_.cores[i]);
-      if (bounds_.cores[i].schedulable == true || loads.loads.empty()) {
+      core.bound_by = core_method(model_.test(), demands, bounds_.cores[i]);
+      if (bounds_.cores[i].schedulable == true || demands.demands.empty()) {
         core.verdict = Verdict::meets;
-      } else if (certainty_.misses(i) || is_missed_on(loads)) {
+      } else if (certainty_.misses(i) || is_missed_on(demands)) {
         core.verdict = Verdict::misses;
       }
       report.deadlines = worse(report.deadlines, core.verdict);
@@ -199,8 +200,8 @@ class ScenarioAnalysis {
     }
   }
 
-  [[nodiscard]] bool is_missed_on(const ScenarioModel::CoreLoads& loads) const {
-    return std::ranges::any_of(loads.streams, [this](std::size_t stream) {
+  [[nodiscard]] bool is_missed_on(const ScenarioModel::CoreDemands& demands) const {
+    return std::ranges::any_of(demands.streams, [this](std::size_t stream) {
       return stream != nobody && (is_missed_in_graph(stream) || is_missed_in_one_run(stream));
     });
   }

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "takt/analysis/load.hpp"
+#include "takt/analysis/demand.hpp"
 
 namespace takt::analysis {
 

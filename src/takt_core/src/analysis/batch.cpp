@@ -54,20 +54,20 @@ std::vector<std::uint8_t> analyse_sets(const Sets& sets) {
   check(sets);
   std::vector<std::uint8_t> answers;
   answers.reserve(sets.first.size() - 1);
-  std::vector<Load> loads;
+  std::vector<Demand> demands;
   for (std::size_t set = 0; set + 1 < sets.first.size(); ++set) {
-    loads.clear();
+    demands.clear();
     const auto end = static_cast<std::size_t>(sets.first[set + 1]);
     for (auto row = static_cast<std::size_t>(sets.first[set]); row < end; ++row) {
-      loads.push_back({.task = row,
-                       .releases = {.period = nanoseconds{sets.period[row]}},
-                       .execution = nanoseconds{std::max<std::int64_t>(1, sets.wcet[row])},
-                       .deadline = nanoseconds{sets.deadline[row]},
-                       .level = level_of(sets, *policy, row),
-                       .ceiling = ceiling_for(*policy, sched::no_ceiling)});
+      demands.push_back({.task = row,
+                         .releases = {.period = nanoseconds{sets.period[row]}},
+                         .execution = nanoseconds{std::max<std::int64_t>(1, sets.wcet[row])},
+                         .deadline = nanoseconds{sets.deadline[row]},
+                         .level = level_of(sets, *policy, row),
+                         .ceiling = ceiling_for(*policy, sched::no_ceiling)});
     }
     Effort effort;
-    const std::optional<bool> accepted = accepts(test, loads, effort);
+    const std::optional<bool> accepted = accepts(test, demands, effort);
     Answer answer = Answer::unknown;
     if (accepted) {
       answer = *accepted ? Answer::accepted : Answer::rejected;

@@ -5,38 +5,39 @@
 
 namespace takt::analysis {
 
-bool anyone_boosted(std::span<const Load> loads) noexcept {
-  return std::ranges::any_of(loads, [](const Load& load) { return load.boosted > load.level; });
+bool anyone_boosted(std::span<const Demand> demands) noexcept {
+  return std::ranges::any_of(demands,
+                             [](const Demand& demand) { return demand.boosted > demand.level; });
 }
 
-std::optional<nanoseconds> waited(const Load& load, const Response& response) noexcept {
+std::optional<nanoseconds> waited(const Demand& demand, const Response& response) noexcept {
   std::optional<nanoseconds> result;
   if (response.bound) {
-    result = *response.bound - load.execution;
+    result = *response.bound - demand.execution;
   }
-  if (load.most_pending > 0 && load.releases.period.count() > 0) {
-    const nanoseconds by_number = load.lag + load.most_pending * load.releases.period;
+  if (demand.most_pending > 0 && demand.releases.period.count() > 0) {
+    const nanoseconds by_number = demand.lag + demand.most_pending * demand.releases.period;
     result = result ? std::min(*result, by_number) : by_number;
   }
   return result;
 }
 
-std::optional<std::vector<Load>> seen_boosted(std::span<const Load> loads, std::size_t own,
-                                              const Waited& waited) {
-  const sched::Level level = loads[own].level;
-  std::vector<Load> seen{loads.begin(), loads.end()};
+std::optional<std::vector<Demand>> seen_boosted(std::span<const Demand> demands, std::size_t own,
+                                                const Waited& waited) {
+  const sched::Level level = demands[own].level;
+  std::vector<Demand> seen{demands.begin(), demands.end()};
   for (std::size_t i = 0; i < seen.size(); ++i) {
-    Load& load = seen[i];
-    const bool from_below = load.level < level && load.boosted >= level;
-    if (i == own || (!from_below && (load.level != level || load.boosted <= level))) {
+    Demand& demand = seen[i];
+    const bool from_below = demand.level < level && demand.boosted >= level;
+    if (i == own || (!from_below && (demand.level != level || demand.boosted <= level))) {
       continue;
     }
-    load.level = load.boosted;
+    demand.level = demand.boosted;
     if (from_below) {
       if (!waited[i]) {
         return {};
       }
-      load.lag = std::max(load.lag, *waited[i]);
+      demand.lag = std::max(demand.lag, *waited[i]);
     }
   }
   return seen;

@@ -9,49 +9,49 @@ bool Certainty::is_simple(std::size_t stream) const {
   const Stream& released = model_.streams()[stream];
   return released.parent == nobody && !released.early &&
          strategy_.tasks()[released.callback].kind == sched::TaskKind::timer &&
-         model_.load(stream).lag.count() == 0;
+         model_.demand(stream).lag.count() == 0;
 }
 
 bool Certainty::is_padded(std::size_t stream) const {
-  return model_.load(stream).execution >
+  return model_.demand(stream).execution >
          std::max(nanoseconds{1}, parameters(stream).expected_execution);
 }
 
 bool Certainty::is_complete(std::size_t stream) const {
   return parameters(stream).overrun == sched::Overrun::catch_up ||
-         model_.load(stream).deadline <= model_.load(stream).releases.period;
+         model_.demand(stream).deadline <= model_.demand(stream).releases.period;
 }
 
 bool Certainty::reaches_bound(std::size_t stream) const {
   const std::optional<nanoseconds>& response = bounds_.responses[stream].bound;
   return reaches_bound_or_misses(stream) && response &&
          (parameters(stream).overrun == sched::Overrun::catch_up ||
-          *response <= model_.load(stream).releases.period);
+          *response <= model_.demand(stream).releases.period);
 }
 
 bool Certainty::reaches_bound_or_misses(std::size_t stream) const {
-  const Load& load = model_.load(stream);
+  const Demand& demand = model_.demand(stream);
   // Overheads are counted for the worst; so is what keeps a job from starting.
   if (model_.test() != Test::fixed_priority || application_.overheads.any() ||
-      load.ceiling == interrupt_level - 1 || !is_complete(stream)) {
+      demand.ceiling == interrupt_level - 1 || !is_complete(stream)) {
     return false;
   }
-  const ScenarioModel::CoreLoads& core = model_.cores()[model_.core_of(stream)];
+  const ScenarioModel::CoreDemands& core = model_.cores()[model_.core_of(stream)];
   for (std::size_t i = 0; i < core.jobs; ++i) {
     const std::size_t other = core.streams[i];
-    const Load& other_load = core.loads[i];
-    if (other_load.level < load.level) {
-      if (std::max(other_load.ceiling, other_load.boosted) >= load.level) {
+    const Demand& other_demand = core.demands[i];
+    if (other_demand.level < demand.level) {
+      if (std::max(other_demand.ceiling, other_demand.boosted) >= demand.level) {
         return false;
       }
       continue;
     }
     // Nobody knows when it waits, nor how often.
-    if (other_load.waits || is_padded(other)) {
+    if (other_demand.waits || is_padded(other)) {
       return false;
     }
     const bool above = other != stream;
-    if (above && other_load.level == load.level) {
+    if (above && other_demand.level == demand.level) {
       return false;
     }
     if (!is_simple(other) || parameters(other).offset.count() > 0) {
@@ -60,7 +60,7 @@ bool Certainty::reaches_bound_or_misses(std::size_t stream) const {
     // Of those above no release may be dropped, whether they keep their deadlines or not.
     const std::optional<nanoseconds>& response = bounds_.responses[other].bound;
     if (above && parameters(other).overrun != sched::Overrun::catch_up &&
-        !(response && *response <= other_load.releases.period)) {
+        !(response && *response <= other_demand.releases.period)) {
       return false;
     }
   }
@@ -72,21 +72,21 @@ bool Certainty::starves(std::size_t stream) const {
       !is_complete(stream) || is_padded(stream)) {
     return false;
   }
-  const ScenarioModel::CoreLoads& core = model_.cores()[model_.core_of(stream)];
-  std::vector<Load> counted = {model_.load(stream)};
+  const ScenarioModel::CoreDemands& core = model_.cores()[model_.core_of(stream)];
+  std::vector<Demand> counted = {model_.demand(stream)};
   for (std::size_t i = 0; i < core.jobs; ++i) {
     const std::size_t other = core.streams[i];
-    const Load& load = core.loads[i];
-    if (load.level <= model_.load(stream).level) {
+    const Demand& demand = core.demands[i];
+    if (demand.level <= model_.demand(stream).level) {
       continue;
     }
     const std::optional<nanoseconds>& response = bounds_.responses[other].bound;
-    const bool all_run = (parameters(other).overrun == sched::Overrun::catch_up && !load.waits) ||
-                         (response && *response <= load.releases.period);
+    const bool all_run = (parameters(other).overrun == sched::Overrun::catch_up && !demand.waits) ||
+                         (response && *response <= demand.releases.period);
     if (!is_simple(other) || !all_run || is_padded(other)) {
       continue;
     }
-    counted.push_back(load);
+    counted.push_back(demand);
   }
   return overloaded(counted);
 }
@@ -94,36 +94,36 @@ bool Certainty::starves(std::size_t stream) const {
 bool Certainty::outlasts(std::size_t stream) const {
   const nanoseconds deadline = sched::relative_deadline(parameters(stream));
   return deadline.count() > 0 &&
-         parameters(stream).expected_execution + model_.load(stream).suspension > deadline;
+         parameters(stream).expected_execution + model_.demand(stream).suspension > deadline;
 }
 
 bool Certainty::misses(std::size_t core) const {
-  const ScenarioModel::CoreLoads& loads = model_.cores()[core];
+  const ScenarioModel::CoreDemands& demands = model_.cores()[core];
   if (application_.overheads.any() || model_.test() == Test::none) {
     return false;
   }
   const auto all = [&](auto holds) {
-    for (std::size_t i = 0; i < loads.jobs; ++i) {
-      if (!holds(loads.streams[i], loads.loads[i])) {
+    for (std::size_t i = 0; i < demands.jobs; ++i) {
+      if (!holds(demands.streams[i], demands.demands[i])) {
         return false;
       }
     }
     return true;
   };
   // Whoever keeps all deadlines drops nothing, so nobody can keep them all when that is too much.
-  const bool countable = all([&](std::size_t stream, const Load&) {
+  const bool countable = all([&](std::size_t stream, const Demand&) {
     return is_simple(stream) && is_complete(stream) && !is_padded(stream);
   });
   if (!countable) {
     return false;
   }
-  if (overloaded(loads.loads)) {
+  if (overloaded(demands.demands)) {
     return true;
   }
   // Preemptive EDF of timers that start together: too much demand is a missed deadline.
   return model_.test() == Test::edf && bounds_.cores[core].schedulable == false &&
-         all([&](std::size_t stream, const Load& load) {
-           return load.ceiling == sched::no_ceiling && parameters(stream).offset.count() == 0;
+         all([&](std::size_t stream, const Demand& demand) {
+           return demand.ceiling == sched::no_ceiling && parameters(stream).offset.count() == 0;
          });
 }
 

@@ -10,15 +10,15 @@
 namespace takt::analysis {
 namespace {
 
-bool within(const Load& load, const Response& response) noexcept {
-  return response.bound && *response.bound <= load.deadline;
+bool within(const Demand& demand, const Response& response) noexcept {
+  return response.bound && *response.bound <= demand.deadline;
 }
 
-CoreBounds fixed_priority_bounds(std::span<const Load> loads, Effort& effort) {
-  CoreBounds result{.responses = fixed_priority_responses(loads, effort)};
+CoreBounds fixed_priority_bounds(std::span<const Demand> demands, Effort& effort) {
+  CoreBounds result{.responses = fixed_priority_responses(demands, effort)};
   bool all = true;
-  for (std::size_t i = 0; i < loads.size(); ++i) {
-    if (!loads[i].interrupt && !within(loads[i], result.responses[i])) {
+  for (std::size_t i = 0; i < demands.size(); ++i) {
+    if (!demands[i].interrupt && !within(demands[i], result.responses[i])) {
       all = false;
     }
   }
@@ -26,22 +26,22 @@ CoreBounds fixed_priority_bounds(std::span<const Load> loads, Effort& effort) {
   return result;
 }
 
-CoreBounds edf_bounds(std::span<const Load> loads, bool preemptive, Effort& effort) {
+CoreBounds edf_bounds(std::span<const Demand> demands, bool preemptive, Effort& effort) {
   CoreBounds result;
-  const Demand demand = edf_demand(loads, preemptive, effort);
-  if (demand.verdict != Demand::Verdict::unknown) {
-    result.schedulable = demand.verdict == Demand::Verdict::met;
+  const DemandTest by_demand = edf_demand(demands, preemptive, effort);
+  if (by_demand.outcome != DemandTest::Outcome::unknown) {
+    result.schedulable = by_demand.outcome == DemandTest::Outcome::met;
   }
-  result.responses = edf_responses(loads, preemptive, effort);
+  result.responses = edf_responses(demands, preemptive, effort);
   if (result.schedulable == true) {
     // What the demand says holds for the response, too; the response is found job by job and may
     // be too much to compute.
-    for (std::size_t i = 0; i < loads.size(); ++i) {
+    for (std::size_t i = 0; i < demands.size(); ++i) {
       std::optional<nanoseconds>& bound = result.responses[i].bound;
-      if (loads[i].interrupt || (bound && *bound <= loads[i].deadline)) {
+      if (demands[i].interrupt || (bound && *bound <= demands[i].deadline)) {
         continue;
       }
-      bound = loads[i].deadline;
+      bound = demands[i].deadline;
       result.from_demand = true;
     }
   }
@@ -71,27 +71,27 @@ sched::Level ceiling_for(const sched::Policy& policy, sched::Level of_group) noe
   return policy.preemptive() ? std::min(of_group, interrupt_level - 1) : interrupt_level - 1;
 }
 
-CoreBounds bounds(Test test, std::span<const Load> loads, Effort& effort) {
+CoreBounds bounds(Test test, std::span<const Demand> demands, Effort& effort) {
   if (test == Test::fixed_priority) {
-    return fixed_priority_bounds(loads, effort);
+    return fixed_priority_bounds(demands, effort);
   }
   if (test == Test::edf || test == Test::non_preemptive_edf) {
-    return edf_bounds(loads, test == Test::edf, effort);
+    return edf_bounds(demands, test == Test::edf, effort);
   }
-  return {.responses = std::vector<Response>(loads.size())};
+  return {.responses = std::vector<Response>(demands.size())};
 }
 
-std::optional<bool> accepts(Test test, std::span<const Load> loads, Effort& effort) {
+std::optional<bool> accepts(Test test, std::span<const Demand> demands, Effort& effort) {
   if (test == Test::fixed_priority) {
-    const bool accepted = fixed_priority_accepts(loads, effort);
+    const bool accepted = fixed_priority_accepts(demands, effort);
     return effort.steps <= 0 && !accepted ? std::nullopt : std::optional{accepted};
   }
   if (test == Test::edf || test == Test::non_preemptive_edf) {
-    const Demand demand = edf_demand(loads, test == Test::edf, effort);
-    if (demand.verdict == Demand::Verdict::unknown) {
+    const DemandTest by_demand = edf_demand(demands, test == Test::edf, effort);
+    if (by_demand.outcome == DemandTest::Outcome::unknown) {
       return {};
     }
-    return demand.verdict == Demand::Verdict::met;
+    return by_demand.outcome == DemandTest::Outcome::met;
   }
   return {};
 }

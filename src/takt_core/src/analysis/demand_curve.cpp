@@ -9,13 +9,14 @@ namespace {
 
 // The shortest time to a deadline, from the noticing of the job, among the jobs that this one can
 // keep waiting: those of levels up to its ceiling.
-nanoseconds shortest_held_up(std::span<const Load> loads, std::size_t blocker, bool preemptive) {
+nanoseconds shortest_held_up(std::span<const Demand> demands, std::size_t blocker,
+                             bool preemptive) {
   nanoseconds shortest = never;
-  for (std::size_t i = 0; i < loads.size(); ++i) {
-    const Load& load = loads[i];
-    const bool held_up = !preemptive || load.level <= loads[blocker].ceiling;
-    if (i != blocker && !load.interrupt && held_up) {
-      shortest = std::min(shortest, load.deadline - load.lag);
+  for (std::size_t i = 0; i < demands.size(); ++i) {
+    const Demand& demand = demands[i];
+    const bool held_up = !preemptive || demand.level <= demands[blocker].ceiling;
+    if (i != blocker && !demand.interrupt && held_up) {
+      shortest = std::min(shortest, demand.deadline - demand.lag);
     }
   }
   return shortest;
@@ -23,25 +24,25 @@ nanoseconds shortest_held_up(std::span<const Load> loads, std::size_t blocker, b
 
 }  // namespace
 
-DemandCurve::DemandCurve(std::span<const Load> loads, bool preemptive) {
-  entries_.reserve(loads.size());
-  for (std::size_t i = 0; i < loads.size(); ++i) {
-    const Load& load = loads[i];
+DemandCurve::DemandCurve(std::span<const Demand> demands, bool preemptive) {
+  entries_.reserve(demands.size());
+  for (std::size_t i = 0; i < demands.size(); ++i) {
+    const Demand& demand = demands[i];
     // An interrupt is served at once: due in the moment in which it comes.
-    entries_.push_back({.releases = ArrivalCount{load.releases},
-                        .execution = load.execution,
-                        .delay = load.interrupt ? -load.lag : load.deadline - load.lag});
-    shares_.push_back(utilisation(load));
-    const bool keeps_core = !preemptive || load.ceiling != sched::no_ceiling;
-    if (load.interrupt || !keeps_core || load.execution.count() <= 1) {
+    entries_.push_back({.releases = ArrivalCount{demand.releases},
+                        .execution = demand.execution,
+                        .delay = demand.interrupt ? -demand.lag : demand.deadline - demand.lag});
+    shares_.push_back(utilization(demand));
+    const bool keeps_core = !preemptive || demand.ceiling != sched::no_ceiling;
+    if (demand.interrupt || !keeps_core || demand.execution.count() <= 1) {
       continue;
     }
-    const nanoseconds from = shortest_held_up(loads, i, preemptive);
+    const nanoseconds from = shortest_held_up(demands, i, preemptive);
     // It started before the interval, at least 1 ns, and is due after its end.
-    const nanoseconds until = load.deadline - nanoseconds{1};
+    const nanoseconds until = demand.deadline - nanoseconds{1};
     if (from < until) {
       blockers_.push_back(
-          {.from = from, .until = until, .longest = load.execution - nanoseconds{1}});
+          {.from = from, .until = until, .longest = demand.execution - nanoseconds{1}});
     }
   }
   add_blocks();

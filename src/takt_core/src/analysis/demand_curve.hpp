@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a core must have done by when: the processor demand of its loads in an interval of a given
+// What a core must have done by when: the processor demand in an interval of a given
 // length, and how long a job outside of it may keep them waiting.
 #pragma once
 
@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "arrival_count.hpp"
-#include "takt/analysis/load.hpp"
+#include "takt/analysis/demand.hpp"
 
 namespace takt::analysis {
 
 class DemandCurve {
  public:
-  DemandCurve(std::span<const Load> loads, bool preemptive);
+  DemandCurve(std::span<const Demand> demands, bool preemptive);
 
   // h(t): the most work that is noticed in an interval of length t and due at its end (Baruah,
   // Rosier & Howell 1990; with jitter Spuri 1996).
@@ -31,14 +31,16 @@ class DemandCurve {
   // Where B changes, ascending, without repetition.
   [[nodiscard]] std::vector<nanoseconds> blocking_changes() const;
 
-  // Jobs of one load that are due within t, of those that are noticed from time 0 on.
-  [[nodiscard]] std::int64_t due(std::size_t load, nanoseconds length) const noexcept {
-    const nanoseconds window = length - entries_[load].delay;
-    return window.count() < 0 ? 0 : entries_[load].releases.closed(window);
+  // Jobs of one demand that are due within t, of those that are noticed from time 0 on.
+  [[nodiscard]] std::int64_t due(std::size_t demand, nanoseconds length) const noexcept {
+    const nanoseconds window = length - entries_[demand].delay;
+    return window.count() < 0 ? 0 : entries_[demand].releases.closed(window);
   }
 
   // The time from the noticing of a job to its deadline, at least.
-  [[nodiscard]] nanoseconds delay(std::size_t load) const noexcept { return entries_[load].delay; }
+  [[nodiscard]] nanoseconds delay(std::size_t demand) const noexcept {
+    return entries_[demand].delay;
+  }
 
   // No interval from this length on demands too much; none where the core is (all but) full.
   [[nodiscard]] std::optional<nanoseconds> horizon() const noexcept;
@@ -65,7 +67,7 @@ class DemandCurve {
   void add_blocks();
   [[nodiscard]] std::optional<nanoseconds> at_once(nanoseconds length) const noexcept;
 
-  std::vector<Entry> entries_;  // by load
+  std::vector<Entry> entries_;  // by demand
   std::vector<Block> blocks_;   // the same; none where something else than the period counts
   nanoseconds blocks_from_{0};
   nanoseconds work_{0};  // one job of each entry

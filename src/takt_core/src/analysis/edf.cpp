@@ -13,7 +13,7 @@ namespace {
 // h + B does not fall): quick processor-demand analysis (Zhang & Burns 2009). Returns the length at
 // which too much is demanded.
 std::optional<nanoseconds> walk_down(const DemandCurve& curve, nanoseconds from, nanoseconds to,
-                                     std::size_t loads, Effort& effort) {
+                                     std::size_t demands, Effort& effort) {
   const nanoseconds blocking = curve.blocking(from);
   auto next = curve.change_before(to);
   if (!next) {
@@ -22,7 +22,7 @@ std::optional<nanoseconds> walk_down(const DemandCurve& curve, nanoseconds from,
   // Where h changes before the stretch it has to fit at its beginning, where B may have risen.
   nanoseconds length = std::max(*next, from);
   for (;;) {
-    if (!effort.spend(loads)) {
+    if (!effort.spend(demands)) {
       return {};
     }
     const nanoseconds demanded = curve.at(length) + blocking;
@@ -43,22 +43,22 @@ std::optional<nanoseconds> walk_down(const DemandCurve& curve, nanoseconds from,
 
 }  // namespace
 
-Demand edf_demand(std::span<const Load> loads, bool preemptive, Effort& effort) {
-  Demand result;
-  if (std::ranges::any_of(loads,
-                          [](const Load& load) { return load.releases.period.count() <= 0; })) {
+DemandTest edf_demand(std::span<const Demand> demands, bool preemptive, Effort& effort) {
+  DemandTest result;
+  if (std::ranges::any_of(
+          demands, [](const Demand& demand) { return demand.releases.period.count() <= 0; })) {
     return result;
   }
-  if (overloaded(loads)) {
-    result.verdict = Demand::Verdict::exceeded;
+  if (overloaded(demands)) {
+    result.outcome = DemandTest::Outcome::exceeded;
     result.at = never;
     return result;
   }
-  const DemandCurve curve{loads, preemptive};
+  const DemandCurve curve{demands, preemptive};
   auto end = curve.horizon();
   if (!end || end->count() > 1'000'000'000) {  // a busy period may be shorter
-    Effort little{.steps = end ? static_cast<std::int64_t>(loads.size()) * 100 : effort.steps};
-    const auto busy = busy_period(loads, curve.longest_blocking(), little);
+    Effort little{.steps = end ? static_cast<std::int64_t>(demands.size()) * 100 : effort.steps};
+    const auto busy = busy_period(demands, curve.longest_blocking(), little);
     if (busy) {
       // Nothing that is released at its end or later is due within it.
       const nanoseconds length = *busy + nanoseconds{1};
@@ -73,8 +73,8 @@ Demand edf_demand(std::span<const Load> loads, bool preemptive, Effort& effort) 
   nanoseconds to = *end;
   for (std::size_t i = cuts.size() + 1; i-- > 0;) {
     const nanoseconds from = i > 0 ? cuts[i - 1] : nanoseconds{0};
-    if (const auto at = walk_down(curve, from, to, loads.size(), effort)) {
-      result.verdict = Demand::Verdict::exceeded;
+    if (const auto at = walk_down(curve, from, to, demands.size(), effort)) {
+      result.outcome = DemandTest::Outcome::exceeded;
       result.at = *at;
       return result;
     }
@@ -83,7 +83,7 @@ Demand edf_demand(std::span<const Load> loads, bool preemptive, Effort& effort) 
     }
     to = from;
   }
-  result.verdict = Demand::Verdict::met;
+  result.outcome = DemandTest::Outcome::met;
   return result;
 }
 

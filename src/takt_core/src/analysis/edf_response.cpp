@@ -2,7 +2,7 @@
 //
 // Spuri 1996: the worst response of a job need not begin with the release of all tasks, so every
 // distance of its release from the beginning of the busy period has to be looked at, at which the
-// deadline of the job meets one of another load (or its own earlier jobs fit in).
+// deadline of the job meets one of another demand (or its own earlier jobs fit in).
 #include <algorithm>
 
 #include "busy_period.hpp"
@@ -14,26 +14,26 @@ namespace {
 
 class DeadlineTest {
  public:
-  DeadlineTest(std::span<const Load> loads, bool preemptive, Effort& effort)
-      : loads_(loads), preemptive_(preemptive), effort_(effort), curve_(loads, preemptive) {
-    for (const Load& load : loads) {
-      noticed_.emplace_back(load.noticed());
+  DeadlineTest(std::span<const Demand> demands, bool preemptive, Effort& effort)
+      : demands_(demands), preemptive_(preemptive), effort_(effort), curve_(demands, preemptive) {
+    for (const Demand& demand : demands) {
+      noticed_.emplace_back(demand.noticed());
     }
   }
 
   std::vector<Response> run() {
-    std::vector<Response> result(loads_.size());
+    std::vector<Response> result(demands_.size());
     const bool endless = std::ranges::any_of(
-        loads_, [](const Load& load) { return load.releases.period.count() <= 0; });
-    if (endless || overloaded(loads_)) {
+        demands_, [](const Demand& demand) { return demand.releases.period.count() <= 0; });
+    if (endless || overloaded(demands_)) {
       return result;
     }
-    const auto busy = busy_period(loads_, curve_.longest_blocking(), effort_);
+    const auto busy = busy_period(demands_, curve_.longest_blocking(), effort_);
     if (!busy) {
       return result;
     }
-    for (std::size_t i = 0; i < loads_.size(); ++i) {
-      if (!loads_[i].interrupt) {
+    for (std::size_t i = 0; i < demands_.size(); ++i) {
+      if (!demands_[i].interrupt) {
         result[i] = response(i, *busy);
       }
     }
@@ -42,9 +42,9 @@ class DeadlineTest {
 
  private:
   Response response(std::size_t own, nanoseconds busy) {
-    const Load& load = loads_[own];
+    const Demand& demand = demands_[own];
     Response result;
-    nanoseconds worst = load.execution;
+    nanoseconds worst = demand.execution;
     nanoseconds due = curve_.delay(own);
     for (nanoseconds at{0}; at < busy; at = due - curve_.delay(own)) {
       const nanoseconds blocking = curve_.blocking(due);
@@ -63,20 +63,20 @@ class DeadlineTest {
       }
       due = *next;
     }
-    result.bound = worst + load.lag;
+    result.bound = worst + demand.lag;
     return result;
   }
 
   [[nodiscard]] std::optional<nanoseconds> next_change(nanoseconds due) {
-    if (!effort_.spend(loads_.size())) {
+    if (!effort_.spend(demands_.size())) {
       return {};
     }
     nanoseconds next = never;
-    for (std::size_t j = 0; j < loads_.size(); ++j) {
-      if (loads_[j].interrupt) {
+    for (std::size_t j = 0; j < demands_.size(); ++j) {
+      if (demands_[j].interrupt) {
         continue;
       }
-      next = std::min(next, curve_.delay(j) + loads_[j].releases.time(curve_.due(j, due)));
+      next = std::min(next, curve_.delay(j) + demands_[j].releases.time(curve_.due(j, due)));
     }
     return next;
   }
@@ -85,25 +85,25 @@ class DeadlineTest {
   [[nodiscard]] nanoseconds others(std::size_t own, nanoseconds time, nanoseconds due,
                                    bool including) const noexcept {
     nanoseconds sum{0};
-    for (std::size_t j = 0; j < loads_.size(); ++j) {
+    for (std::size_t j = 0; j < demands_.size(); ++j) {
       if (j == own) {
         continue;
       }
       std::int64_t count = including ? noticed_[j].closed(time) : noticed_[j].open(time);
-      if (!loads_[j].interrupt) {
+      if (!demands_[j].interrupt) {
         count = std::min(count, curve_.due(j, due));
       }
-      sum += count * loads_[j].execution;
+      sum += count * demands_[j].execution;
     }
     return sum;
   }
 
   std::optional<nanoseconds> finish(std::size_t own, nanoseconds at, nanoseconds due,
                                     nanoseconds blocking) {
-    const nanoseconds work = blocking + loads_[own].releases.closed(at) * loads_[own].execution;
+    const nanoseconds work = blocking + demands_[own].releases.closed(at) * demands_[own].execution;
     nanoseconds time = work;
     for (;;) {
-      if (!effort_.spend(loads_.size())) {
+      if (!effort_.spend(demands_.size())) {
         return {};
       }
       const nanoseconds next = work + others(own, time, due, false);
@@ -116,11 +116,11 @@ class DeadlineTest {
 
   std::optional<nanoseconds> finish_without_preemption(std::size_t own, nanoseconds at,
                                                        nanoseconds due, nanoseconds blocking) {
-    const Load& load = loads_[own];
-    const nanoseconds work = blocking + (load.releases.closed(at) - 1) * load.execution;
+    const Demand& demand = demands_[own];
+    const nanoseconds work = blocking + (demand.releases.closed(at) - 1) * demand.execution;
     nanoseconds start = work;
     for (;;) {
-      if (!effort_.spend(loads_.size())) {
+      if (!effort_.spend(demands_.size())) {
         return {};
       }
       const nanoseconds next = work + others(own, start, due, true);
@@ -131,17 +131,17 @@ class DeadlineTest {
     }
     start = std::max(start, at);
     // Interrupts alone come in between.
-    nanoseconds end = start + load.execution;
+    nanoseconds end = start + demand.execution;
     for (;;) {
-      nanoseconds next = start + load.execution;
-      for (std::size_t j = 0; j < loads_.size(); ++j) {
-        if (!loads_[j].interrupt) {
+      nanoseconds next = start + demand.execution;
+      for (std::size_t j = 0; j < demands_.size(); ++j) {
+        if (!demands_[j].interrupt) {
           continue;
         }
         if (!effort_.spend(1)) {
           return {};
         }
-        next += (noticed_[j].open(end) - noticed_[j].closed(start)) * loads_[j].execution;
+        next += (noticed_[j].open(end) - noticed_[j].closed(start)) * demands_[j].execution;
       }
       if (next <= end) {
         return end;
@@ -150,7 +150,7 @@ class DeadlineTest {
     }
   }
 
-  std::span<const Load> loads_;
+  std::span<const Demand> demands_;
   bool preemptive_;
   Effort& effort_;
   DemandCurve curve_;
@@ -159,8 +159,9 @@ class DeadlineTest {
 
 }  // namespace
 
-std::vector<Response> edf_responses(std::span<const Load> loads, bool preemptive, Effort& effort) {
-  return DeadlineTest{loads, preemptive, effort}.run();
+std::vector<Response> edf_responses(std::span<const Demand> demands, bool preemptive,
+                                    Effort& effort) {
+  return DeadlineTest{demands, preemptive, effort}.run();
 }
 
 }  // namespace takt::analysis

@@ -12,49 +12,51 @@
 namespace takt::analysis {
 namespace {
 
-// Where somebody waits and each load is looked at several times.
+// Where somebody waits and each demand is looked at several times.
 constexpr std::int64_t most_steps_of_one = 500'000;
 
-// A load as the loops want it: interference by what the core notices.
+// A demand as the loops want it: interference by what the core notices.
 struct Other {
   ArrivalCount noticed;
   nanoseconds execution;
 };
 
-// Everything that matters for one load, taken out of all of them.
+// Everything that matters for one demand, taken out of all of them.
 class LevelTest {
  public:
-  LevelTest(std::span<const Load> loads, std::size_t index, Effort& effort)
-      : own_(loads[index]), threshold_(std::max(own_.level, own_.ceiling)), effort_(effort) {
-    for (std::size_t i = 0; i < loads.size(); ++i) {
-      const Load& load = loads[i];
-      if (load.level > own_.level) {
-        higher_.push_back({.noticed = ArrivalCount{load.noticed()}, .execution = load.execution});
-        if (load.level > threshold_) {
+  LevelTest(std::span<const Demand> demands, std::size_t index, Effort& effort)
+      : own_(demands[index]), threshold_(std::max(own_.level, own_.ceiling)), effort_(effort) {
+    for (std::size_t i = 0; i < demands.size(); ++i) {
+      const Demand& demand = demands[i];
+      if (demand.level > own_.level) {
+        higher_.push_back(
+            {.noticed = ArrivalCount{demand.noticed()}, .execution = demand.execution});
+        if (demand.level > threshold_) {
           above_threshold_.push_back(higher_.back());
         }
-        preempted_share_ += utilisation(load);
-        preempted_early_ += early_work(load);
-      } else if (load.level == own_.level) {
-        share_ += utilisation(load);
-        early_ += early_work(load);
+        preempted_share_ += utilization(demand);
+        preempted_early_ += early_work(demand);
+      } else if (demand.level == own_.level) {
+        share_ += utilization(demand);
+        early_ += early_work(demand);
         if (i != index) {
-          equal_.push_back({.noticed = ArrivalCount{load.noticed()}, .execution = load.execution});
+          equal_.push_back(
+              {.noticed = ArrivalCount{demand.noticed()}, .execution = demand.execution});
         }
-      } else if (load.ceiling >= own_.level && load.execution.count() > 0) {
-        blocking_ = std::max(blocking_, load.execution - nanoseconds{1});
+      } else if (demand.ceiling >= own_.level && demand.execution.count() > 0) {
+        blocking_ = std::max(blocking_, demand.execution - nanoseconds{1});
       }
     }
     share_ += preempted_share_;
     early_ += preempted_early_;
     // Only then it takes time to say whether the level has too much to do.
     if (share_ > 1 - 1e-9) {
-      std::vector<Load> level;
-      for (std::size_t i = 0; i < loads.size(); ++i) {
-        if (loads[i].level >= own_.level) {
-          level.push_back(loads[i]);
+      std::vector<Demand> level;
+      for (std::size_t i = 0; i < demands.size(); ++i) {
+        if (demands[i].level >= own_.level) {
+          level.push_back(demands[i]);
           // How late the core notices it shifts its jobs, and adds none to the level.
-          level.back().lag = i == index && alone() ? nanoseconds{0} : loads[i].lag;
+          level.back().lag = i == index && alone() ? nanoseconds{0} : demands[i].lag;
         }
       }
       bounded_ = has_busy_period(level, blocking_);
@@ -169,7 +171,7 @@ class LevelTest {
     return fixpoint(blocking_, all, std::max(from, least_time(blocking_, share_, early_)), false);
   }
 
-  const Load& own_;
+  const Demand& own_;
   sched::Level threshold_;  // once started, only higher levels preempt it
   Effort& effort_;
   std::vector<Other> higher_;
@@ -184,59 +186,61 @@ class LevelTest {
 };
 
 // From the highest level downwards, or the other way round.
-std::vector<std::size_t> by_level(std::span<const Load> loads, bool highest_first) {
-  std::vector<std::size_t> order(loads.size());
+std::vector<std::size_t> by_level(std::span<const Demand> demands, bool highest_first) {
+  std::vector<std::size_t> order(demands.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
-    return highest_first ? loads[a].level > loads[b].level : loads[a].level < loads[b].level;
+    return highest_first ? demands[a].level > demands[b].level
+                         : demands[a].level < demands[b].level;
   });
   return order;
 }
 
-// Of a load where others may be boosted (`waited`: for how long they may have waited by then).
-Response response_among(std::span<const Load> loads, std::size_t load, const Waited& waited,
+// Of a demand where others may be boosted (`waited`: for how long they may have waited by then).
+Response response_among(std::span<const Demand> demands, std::size_t demand, const Waited& waited,
                         nanoseconds limit, Effort& effort) {
   if (waited.empty()) {
-    return LevelTest{loads, load, effort}.run(limit);
+    return LevelTest{demands, demand, effort}.run(limit);
   }
-  const auto seen = seen_boosted(loads, load, waited);
-  return seen ? LevelTest{*seen, load, effort}.run(limit) : Response{};
+  const auto seen = seen_boosted(demands, demand, waited);
+  return seen ? LevelTest{*seen, demand, effort}.run(limit) : Response{};
 }
 
 // Empty where nobody is boosted.
-Waited waited_of(std::span<const Load> loads, Effort& effort) {
-  if (!anyone_boosted(loads)) {
+Waited waited_of(std::span<const Demand> demands, Effort& effort) {
+  if (!anyone_boosted(demands)) {
     return {};
   }
-  Waited result(loads.size());
-  // What is boosted past a load comes from below it.
-  for (const std::size_t i : by_level(loads, false)) {
-    if (loads[i].boosted > loads[i].level) {
+  Waited result(demands.size());
+  // What is boosted past a demand comes from below it.
+  for (const std::size_t i : by_level(demands, false)) {
+    if (demands[i].boosted > demands[i].level) {
       const Response response =
-          anyone_waits(loads) ? Response{} : response_among(loads, i, result, never, effort);
-      result[i] = waited(loads[i], response);
+          anyone_waits(demands) ? Response{} : response_among(demands, i, result, never, effort);
+      result[i] = waited(demands[i], response);
     }
   }
   return result;
 }
 
-Response response_seen(std::span<const Load> loads, std::size_t load, const Waited& waited,
+Response response_seen(std::span<const Demand> demands, std::size_t demand, const Waited& waited,
                        std::span<const Response> responses, Effort& effort) {
-  std::optional<std::vector<Load>> boosted;
+  std::optional<std::vector<Demand>> boosted;
   if (!waited.empty()) {
-    boosted = seen_boosted(loads, load, waited);
+    boosted = seen_boosted(demands, demand, waited);
     if (!boosted) {
       return {};
     }
   }
-  const auto seen = seen_by(boosted ? std::span<const Load>{*boosted} : loads, load, responses);
+  const auto seen =
+      seen_by(boosted ? std::span<const Demand>{*boosted} : demands, demand, responses);
   if (!seen) {
     return {};
   }
   // On a level that is full the busy period may have no end: not all of the effort goes there.
   Effort part{.steps = std::min(effort.steps, most_steps_of_one)};
   const std::int64_t before = part.steps;
-  const Response response = LevelTest{*seen, load, part}.run(never);
+  const Response response = LevelTest{*seen, demand, part}.run(never);
   effort.steps -= before - part.steps;
   return response;
 }
@@ -244,25 +248,25 @@ Response response_seen(std::span<const Load> loads, std::size_t load, const Wait
 // The least responses that agree with each other. They only grow on the way, so `enough` may end it
 // once it is false for one of them.
 template <class Enough>
-std::vector<Response> responses_that_agree(std::span<const Load> loads, Effort& effort,
+std::vector<Response> responses_that_agree(std::span<const Demand> demands, Effort& effort,
                                            Enough enough) {
-  const Waited waited = waited_of(loads, effort);
+  const Waited waited = waited_of(demands, effort);
   std::vector<Response> result;
-  result.reserve(loads.size());
-  for (const Load& load : loads) {
-    result.push_back({.bound = load.lag + load.execution + load.suspension});
+  result.reserve(demands.size());
+  for (const Demand& demand : demands) {
+    result.push_back({.bound = demand.lag + demand.execution + demand.suspension});
   }
   // True as long as it is worth going on.
   const auto update = [&](std::size_t i) {
-    result[i] = response_seen(loads, i, waited, result, effort);
+    result[i] = response_seen(demands, i, waited, result, effort);
     if (effort.steps <= 0) {
-      result.assign(loads.size(), {});
+      result.assign(demands.size(), {});
     }
     return effort.steps > 0 && enough(i, result[i]);
   };
-  std::vector<std::size_t> order = by_level(loads, true);
+  std::vector<std::size_t> order = by_level(demands, true);
   const auto rest = std::ranges::stable_partition(
-      order, [&](std::size_t i) { return others_need_response(loads, loads[i]); });
+      order, [&](std::size_t i) { return others_need_response(demands, demands[i]); });
   const std::span needed{order.begin(), rest.begin()};
   for (bool changed = true; changed;) {
     changed = false;
@@ -280,53 +284,54 @@ std::vector<Response> responses_that_agree(std::span<const Load> loads, Effort& 
 
 }  // namespace
 
-Response fixed_priority_response(std::span<const Load> loads, std::size_t load, Effort& effort) {
-  const Waited waited = waited_of(loads, effort);
-  if (!anyone_waits(loads)) {
-    return response_among(loads, load, waited, never, effort);
+Response fixed_priority_response(std::span<const Demand> demands, std::size_t demand,
+                                 Effort& effort) {
+  const Waited waited = waited_of(demands, effort);
+  if (!anyone_waits(demands)) {
+    return response_among(demands, demand, waited, never, effort);
   }
   std::vector<Response> at_most;
-  at_most.reserve(loads.size());
-  for (const Load& other : loads) {
+  at_most.reserve(demands.size());
+  for (const Demand& other : demands) {
     at_most.push_back({.bound = other.deadline});
   }
-  return response_seen(loads, load, waited, at_most, effort);
+  return response_seen(demands, demand, waited, at_most, effort);
 }
 
-std::vector<Response> fixed_priority_responses(std::span<const Load> loads, Effort& effort) {
-  if (anyone_waits(loads)) {
-    return responses_that_agree(loads, effort, [](std::size_t, const Response&) { return true; });
+std::vector<Response> fixed_priority_responses(std::span<const Demand> demands, Effort& effort) {
+  if (anyone_waits(demands)) {
+    return responses_that_agree(demands, effort, [](std::size_t, const Response&) { return true; });
   }
-  const Waited waited = waited_of(loads, effort);
+  const Waited waited = waited_of(demands, effort);
   std::vector<Response> result;
-  result.reserve(loads.size());
-  for (std::size_t i = 0; i < loads.size(); ++i) {
-    result.push_back(response_among(loads, i, waited, never, effort));
+  result.reserve(demands.size());
+  for (std::size_t i = 0; i < demands.size(); ++i) {
+    result.push_back(response_among(demands, i, waited, never, effort));
   }
   return result;
 }
 
-bool fixed_priority_accepts(std::span<const Load> loads, Effort& effort) {
-  if (overloaded(loads)) {
+bool fixed_priority_accepts(std::span<const Demand> demands, Effort& effort) {
+  if (overloaded(demands)) {
     return false;
   }
   const auto keeps_deadline = [&](std::size_t i, const Response& response) {
-    return loads[i].interrupt || (response.bound && *response.bound <= loads[i].deadline);
+    return demands[i].interrupt || (response.bound && *response.bound <= demands[i].deadline);
   };
-  if (anyone_waits(loads)) {
-    const auto responses = responses_that_agree(loads, effort, keeps_deadline);
-    for (std::size_t i = 0; i < loads.size(); ++i) {
+  if (anyone_waits(demands)) {
+    const auto responses = responses_that_agree(demands, effort, keeps_deadline);
+    for (std::size_t i = 0; i < demands.size(); ++i) {
       if (!keeps_deadline(i, responses[i])) {
         return false;
       }
     }
     return true;
   }
-  const Waited waited = waited_of(loads, effort);
+  const Waited waited = waited_of(demands, effort);
   // The lowest levels miss first.
-  return std::ranges::all_of(by_level(loads, false), [&](std::size_t i) {
-    return loads[i].interrupt ||
-           keeps_deadline(i, response_among(loads, i, waited, loads[i].deadline, effort));
+  return std::ranges::all_of(by_level(demands, false), [&](std::size_t i) {
+    return demands[i].interrupt ||
+           keeps_deadline(i, response_among(demands, i, waited, demands[i].deadline, effort));
   });
 }
 

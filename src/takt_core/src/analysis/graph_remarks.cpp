@@ -50,12 +50,12 @@ std::vector<std::string> graph_remarks(const ScenarioModel& model, const Scenari
                                        const sched::CompiledStrategy& strategy) {
   std::vector<std::string> remarks;
   for (std::size_t i = 0; i < bounds.graphs.size(); ++i) {
-    if (!bounds.graphs[i] || bounds.graphs[i]->graph.verdict == ScheduleGraph::Verdict::met) {
+    if (!bounds.graphs[i] || bounds.graphs[i]->graph.outcome == ScheduleGraph::Outcome::met) {
       continue;
     }
     const CoreGraph& core = *bounds.graphs[i];
     const std::string where = "core " + std::to_string(model.cores()[i].cpu) + ": ";
-    if (core.graph.verdict == ScheduleGraph::Verdict::unknown) {
+    if (core.graph.outcome == ScheduleGraph::Outcome::unknown) {
       remarks.push_back(where + "its schedules were not explored: " + core.graph.reason);
       continue;
     }

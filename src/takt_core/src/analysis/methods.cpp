@@ -8,32 +8,32 @@
 namespace takt::analysis {
 namespace {
 
-std::string_view fixed_priority_method(const Load& load, const Response& response,
-                                       const ScenarioModel::CoreLoads& loads) {
-  if (depends_on_waiting(loads.loads, load)) {
+std::string_view fixed_priority_method(const Demand& demand, const Response& response,
+                                       const ScenarioModel::CoreDemands& demands) {
+  if (depends_on_waiting(demands.demands, demand)) {
     return methods::self_suspension;
   }
-  if (load.ceiling == interrupt_level - 1) {
+  if (demand.ceiling == interrupt_level - 1) {
     return methods::non_preemptive;
   }
-  if (response.blocking.count() > 0 || load.ceiling > load.level) {
+  if (response.blocking.count() > 0 || demand.ceiling > demand.level) {
     return methods::fixed_priority_groups;
   }
-  if (std::ranges::any_of(loads.loads, [&](const Load& other) {
-        return &other != &load && other.level == load.level;
+  if (std::ranges::any_of(demands.demands, [&](const Demand& other) {
+        return &other != &demand && other.level == demand.level;
       })) {
     return methods::fixed_priority_equals;
   }
-  return load.deadline > load.releases.period ? methods::fixed_priority_busy
-                                              : methods::fixed_priority;
+  return demand.deadline > demand.releases.period ? methods::fixed_priority_busy
+                                                  : methods::fixed_priority;
 }
 
 }  // namespace
 
-std::string method_of(Test test, const Load& load, const Response& response,
-                      const ScenarioModel::CoreLoads& loads, const CoreBounds& core) {
+std::string method_of(Test test, const Demand& demand, const Response& response,
+                      const ScenarioModel::CoreDemands& demands, const CoreBounds& core) {
   std::string method{methods::none};
-  if (loads.entangled) {
+  if (demands.entangled) {
     return std::string{methods::entangled};
   }
   if (core.explored && (core.schedulable == true || test == Test::schedule_graph)) {
@@ -43,21 +43,22 @@ std::string method_of(Test test, const Load& load, const Response& response,
     return std::string{methods::unexplored};
   }
   if (test == Test::fixed_priority) {
-    method = fixed_priority_method(load, response, loads);
-  } else if (core.from_demand && response.bound == load.deadline) {
+    method = fixed_priority_method(demand, response, demands);
+  } else if (core.from_demand && response.bound == demand.deadline) {
     method = methods::within_demand;
   } else if (test == Test::edf) {
     method = methods::edf_response;
   } else if (test == Test::non_preemptive_edf) {
     method = methods::np_edf_response;
   }
-  if (load.releases.jitter.count() > 0) {
+  if (demand.releases.jitter.count() > 0) {
     method += methods::holistic;
   }
   return method;
 }
 
-std::string core_method(Test test, const ScenarioModel::CoreLoads& loads, const CoreBounds& core) {
+std::string core_method(Test test, const ScenarioModel::CoreDemands& demands,
+                        const CoreBounds& core) {
   if (core.explored) {
     return std::string{methods::schedule_graph};
   }
@@ -68,7 +69,7 @@ std::string core_method(Test test, const ScenarioModel::CoreLoads& loads, const 
     return {};
   }
   const bool groups = std::ranges::any_of(
-      loads.loads, [](const Load& load) { return load.ceiling != sched::no_ceiling; });
+      demands.demands, [](const Demand& demand) { return demand.ceiling != sched::no_ceiling; });
   return std::string{groups ? methods::edf_groups : methods::edf_demand};
 }
 

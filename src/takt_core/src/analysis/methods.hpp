@@ -33,7 +33,7 @@ inline constexpr std::string_view edf_response = "EDF response (Spuri 1996), eq.
 inline constexpr std::string_view np_edf_response = "NP-EDF response (George et al. 1996), eq. 7";
 inline constexpr std::string_view within_demand =
     "not above the deadline, by the demand (Zhang & Burns 2009), eq. 5";
-inline constexpr std::string_view overload = "load above 1 (Liu & Layland 1973), eq. 1";
+inline constexpr std::string_view overload = "utilization above 1 (Liu & Layland 1973), eq. 1";
 inline constexpr std::string_view schedule_graph =
     "schedule graph (Nasri & Brandenburg 2017), eq. 8";
 inline constexpr std::string_view simulation = "simulation of two hyperperiods, eq. 8";
@@ -53,11 +53,12 @@ inline constexpr std::string_view none = "no test for this policy";
 
 namespace takt::analysis {
 
-// How the bound of a load came about.
-std::string method_of(Test test, const Load& load, const Response& response,
-                      const ScenarioModel::CoreLoads& loads, const CoreBounds& core);
+// How the bound of a demand came about.
+std::string method_of(Test test, const Demand& demand, const Response& response,
+                      const ScenarioModel::CoreDemands& demands, const CoreBounds& core);
 
-// How the verdict on a core came about; empty where it is that of its loads.
-std::string core_method(Test test, const ScenarioModel::CoreLoads& loads, const CoreBounds& core);
+// How the verdict on a core came about; empty where it is that of its demands.
+std::string core_method(Test test, const ScenarioModel::CoreDemands& demands,
+                        const CoreBounds& core);
 
 }  // namespace takt::analysis

@@ -19,7 +19,7 @@ application::Application one_scenario(const application::Application& applicatio
     application::Callback& callback = result.callbacks[i];
     const auto& parameters = scenario.parameters(static_cast<sched::TaskIndex>(i));
     // Another worst case means that all times change in proportion.
-    application::Execution& execution = callback.execution;
+    application::ExecutionTime& execution = callback.execution;
     const nanoseconds worst = parameters.expected_execution;
     if (worst != execution.worst && execution.worst.count() > 0) {
       const double factor =

@@ -61,8 +61,8 @@ bool Paths::always_first(std::size_t first, std::size_t then) const {
   const std::size_t a = streams_[first].front();
   const std::size_t b = streams_[then].front();
   // While it waits the other one may start.
-  return !model_.load(a).waits && model_.core_of(a) == model_.core_of(b) &&
-         model_.load(a).level > model_.load(b).reach();
+  return !model_.demand(a).waits && model_.core_of(a) == model_.core_of(b) &&
+         model_.demand(a).level > model_.demand(b).reach();
 }
 
 bool Paths::ends_first(std::size_t first, std::size_t then) const {
@@ -78,12 +78,12 @@ bool Paths::ends_first(std::size_t first, std::size_t then) const {
   }
   const std::size_t a = streams_[first].front();
   const std::size_t b = streams_[then].front();
-  const sched::Level one = model_.load(a).level;
-  const sched::Level other = model_.load(b).reach();
+  const sched::Level one = model_.demand(a).level;
+  const sched::Level other = model_.demand(b).reach();
   // Levels are priorities, or minus the relative deadlines; equal ones go by release, then by task,
   // unless one of them waits and has a thread of its own.
-  const bool in_order = first < then && !model_.load(b).waits && other == model_.load(b).level;
-  return !model_.load(a).waits && model_.core_of(a) == model_.core_of(b) &&
+  const bool in_order = first < then && !model_.demand(b).waits && other == model_.demand(b).level;
+  return !model_.demand(a).waits && model_.core_of(a) == model_.core_of(b) &&
          (one > other || (one == other && in_order));
 }
 
@@ -183,8 +183,8 @@ bool Paths::kept_by_early_releases(const sched::AgeConstraint& constraint) const
   for (const sched::Task& task : strategy_.tasks()) {
     writers += contains(task.writes, constraint.topic) ? 1U : 0U;
   }
-  const Load& one = model_.load(streams_[source].front());
-  const Load& other = model_.load(streams_[reader].front());
+  const Demand& one = model_.demand(streams_[source].front());
+  const Demand& other = model_.demand(streams_[reader].front());
   // Equal priorities go by release.
   const bool before = one.reach() > other.reach() ||
                       (one.reach() == other.reach() && constraint.youngest.count() > 0);

@@ -26,7 +26,7 @@ Bound Paths::gap(std::size_t callback, bool from_start) const {
       end += bounds_.responses[root].bound.value_or(nanoseconds{0});
     }
     const Stream& source = model_.streams()[root];
-    const Arrivals& releases = model_.load(stream).releases;
+    const Arrivals& releases = model_.demand(stream).releases;
     // From outside messages may stay away; so may early releases. A timer's own are there in any
     // case.
     if (strategy_.tasks()[source.callback].kind != TaskKind::timer || source.early ||
@@ -63,7 +63,7 @@ bool Paths::may_drop(std::size_t callback) const {
   }
   const std::size_t stream = streams_[callback].front();
   const Bound& bound = bounds_.responses[stream].bound;
-  const Arrivals& releases = model_.load(stream).releases;
+  const Arrivals& releases = model_.demand(stream).releases;
   return !bound || *bound > releases.time(1);
 }
 

@@ -29,10 +29,10 @@ bool holds(const application::Application& application) {
 class Assignment {
  public:
   Assignment(const sched::CompiledStrategy& strategy, const ScenarioModel& model,
-             const ScenarioModel::CoreLoads& core, bool preemptive)
-      : model_(model), core_(core), loads_(core.loads), preemptive_(preemptive) {
-    for (std::size_t i = 0; i < loads_.size(); ++i) {
-      if (loads_[i].interrupt) {
+             const ScenarioModel::CoreDemands& core, bool preemptive)
+      : model_(model), core_(core), demands_(core.demands), preemptive_(preemptive) {
+    for (std::size_t i = 0; i < demands_.size(); ++i) {
+      if (demands_[i].interrupt) {
         continue;
       }
       const std::size_t callback = model.streams()[core.streams[i]].callback;
@@ -69,56 +69,57 @@ class Assignment {
   }
 
  private:
-  [[nodiscard]] bool is_of(std::size_t load, std::size_t callback) const {
-    return !loads_[load].interrupt && model_.streams()[core_.streams[load]].callback == callback;
+  [[nodiscard]] bool is_of(std::size_t demand, std::size_t callback) const {
+    return !demands_[demand].interrupt &&
+           model_.streams()[core_.streams[demand]].callback == callback;
   }
 
   void set_level(std::size_t callback, sched::Level level) {
-    for (std::size_t i = 0; i < loads_.size(); ++i) {
+    for (std::size_t i = 0; i < demands_.size(); ++i) {
       if (is_of(i, callback)) {
-        loads_[i].level = level;
+        demands_[i].level = level;
       }
     }
   }
 
   bool keeps_deadline(std::size_t callback) {
     std::map<std::string, sched::Level> ceilings;
-    for (std::size_t i = 0; i < loads_.size(); ++i) {
-      if (loads_[i].interrupt) {
+    for (std::size_t i = 0; i < demands_.size(); ++i) {
+      if (demands_[i].interrupt) {
         continue;
       }
       sched::Level& ceiling = ceilings[group(i)];
-      ceiling = std::max(ceiling, loads_[i].level);
+      ceiling = std::max(ceiling, demands_[i].level);
     }
-    for (std::size_t i = 0; i < loads_.size(); ++i) {
-      if (loads_[i].interrupt || !preemptive_) {
+    for (std::size_t i = 0; i < demands_.size(); ++i) {
+      if (demands_[i].interrupt || !preemptive_) {
         continue;
       }
       // Its own ceiling would depend on the order of those above it; without one the bound is
       // larger, and the final check counts it.
-      loads_[i].ceiling =
+      demands_[i].ceiling =
           group(i).empty() || is_of(i, callback) ? sched::no_ceiling : ceilings[group(i)];
     }
-    for (std::size_t i = 0; i < loads_.size(); ++i) {
+    for (std::size_t i = 0; i < demands_.size(); ++i) {
       if (!is_of(i, callback)) {
         continue;
       }
       Effort effort{.steps = 1'000'000};
-      const Response response = fixed_priority_response(loads_, i, effort);
-      if (!response.bound || *response.bound > loads_[i].deadline) {
+      const Response response = fixed_priority_response(demands_, i, effort);
+      if (!response.bound || *response.bound > demands_[i].deadline) {
         return false;
       }
     }
     return true;
   }
 
-  [[nodiscard]] const std::string& group(std::size_t load) const {
-    return group_of_.at(model_.streams()[core_.streams[load]].callback);
+  [[nodiscard]] const std::string& group(std::size_t demand) const {
+    return group_of_.at(model_.streams()[core_.streams[demand]].callback);
   }
 
   const ScenarioModel& model_;
-  const ScenarioModel::CoreLoads& core_;
-  std::vector<Load> loads_;
+  const ScenarioModel::CoreDemands& core_;
+  std::vector<Demand> demands_;
   std::vector<std::size_t> waiting_;
   std::map<std::size_t, std::string> group_of_;
   bool preemptive_;
@@ -127,7 +128,7 @@ class Assignment {
 // What moves together: a group, or one callback.
 struct Cluster {
   std::vector<std::size_t> callbacks;
-  std::vector<Load> loads;
+  std::vector<Demand> demands;
   double share = 0;
   int cpu = -1;  // asked for
 };
@@ -152,8 +153,8 @@ std::vector<Cluster> clusters_of(const application::Application& application,
     if (cluster.callbacks.empty() || cluster.callbacks.back() != callback) {
       cluster.callbacks.push_back(callback);
     }
-    cluster.loads.push_back(model.load(stream));
-    cluster.share += utilisation(model.load(stream));
+    cluster.demands.push_back(model.demand(stream));
+    cluster.share += utilization(model.demand(stream));
     if (task.cpu >= 0) {
       cluster.cpu = task.cpu;
     }
@@ -163,37 +164,37 @@ std::vector<Cluster> clusters_of(const application::Application& application,
 }
 
 Proposal pack(const application::Application& application, const ScenarioModel& model,
-              const std::vector<Cluster>& clusters, bool least_loaded_first) {
+              const std::vector<Cluster>& clusters, bool least_utilized_first) {
   struct Bin {
     int cpu;
     double share = 0;
-    std::vector<Load> loads = {};
+    std::vector<Demand> demands = {};
   };
   std::vector<Bin> bins;
-  for (const ScenarioModel::CoreLoads& core : model.cores()) {
+  for (const ScenarioModel::CoreDemands& core : model.cores()) {
     bins.push_back({.cpu = core.cpu});
   }
   Proposal proposal;
   for (const Cluster& cluster : clusters) {
     std::vector<std::size_t> order(bins.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    if (least_loaded_first) {
+    if (least_utilized_first) {
       std::ranges::stable_sort(order, {}, [&](std::size_t i) { return bins[i].share; });
     }
     const auto fits = std::ranges::find_if(order, [&](std::size_t i) {
       if (cluster.cpu >= 0 && bins[i].cpu != cluster.cpu) {
         return false;
       }
-      std::vector<Load> loads = bins[i].loads;
-      loads.insert(loads.end(), cluster.loads.begin(), cluster.loads.end());
+      std::vector<Demand> demands = bins[i].demands;
+      demands.insert(demands.end(), cluster.demands.begin(), cluster.demands.end());
       Effort effort{.steps = 2'000'000};
-      return accepts(model.test(), loads, effort) == true;
+      return accepts(model.test(), demands, effort) == true;
     });
     if (fits == order.end()) {
       return {};
     }
     Bin& bin = bins[*fits];
-    bin.loads.insert(bin.loads.end(), cluster.loads.begin(), cluster.loads.end());
+    bin.demands.insert(bin.demands.end(), cluster.demands.begin(), cluster.demands.end());
     bin.share += cluster.share;
     for (const std::size_t callback : cluster.callbacks) {
       proposal.emplace_back(application.callbacks[callback].task.name, bin.cpu);
@@ -215,7 +216,7 @@ Proposal propose_priorities(const application::Application& application,
     changed.policy = "fp";
   }
   Proposal proposal;
-  for (const ScenarioModel::CoreLoads& core : model.cores()) {
+  for (const ScenarioModel::CoreDemands& core : model.cores()) {
     std::size_t callbacks = 0;
     for (const sched::Core& placed : strategy.cores()) {
       if (placed.cpu == core.cpu) {
@@ -252,9 +253,9 @@ Proposal propose_cores(const application::Application& application,
     return {};
   }
   application::Application changed = one_scenario(application, strategy, scenario);
-  for (const bool least_loaded_first : {false, true}) {
+  for (const bool least_utilized_first : {false, true}) {
     const Proposal proposal =
-        pack(application, model, clusters_of(application, model), least_loaded_first);
+        pack(application, model, clusters_of(application, model), least_utilized_first);
     for (const auto& [name, cpu] : proposal) {
       const auto callback = std::ranges::find(
           changed.callbacks, name,

@@ -21,7 +21,7 @@ bool reads_in_same_node(const application::Callback& reader, const sched::Task& 
 }
 
 // Whether a job of `own` can start while one of `holds` has started on the same core.
-bool can_preempt(const Load& own, const Load& holds) noexcept {
+bool can_preempt(const Demand& own, const Demand& holds) noexcept {
   const sched::Level threshold = std::max(holds.level, holds.ceiling);
   return own.reach() > threshold || (own.reach() == threshold && (own.waits || holds.waits));
 }
@@ -78,7 +78,7 @@ void ScenarioModel::share_subscription(const application::Application& applicati
     if (meets([&](std::size_t other) { return waits || core_of(user) != core_of(other); })) {
       cores_[core_of(user)].entangled = true;
       entangled = true;
-    } else if (meets([&](std::size_t other) { return can_preempt(load(user), load(other)); })) {
+    } else if (meets([&](std::size_t other) { return can_preempt(demand(user), demand(other)); })) {
       // The other one lets it pass as soon as it has run the callback once.
       const std::size_t callback = streams_[user].callback;
       costs_[callback].around += once;

@@ -14,15 +14,15 @@ constexpr std::size_t most_waiting = 8;              // messages of one topic, f
 }  // namespace
 
 // Nobody needs to look at the schedules of a core that has too much to do.
-bool ScenarioModel::can_be_explored(const CoreLoads& core) const noexcept {
+bool ScenarioModel::can_be_explored(const CoreDemands& core) const noexcept {
   return test_ != Test::none && !scenario_->policy().preemptive() &&
-         (test_ == Test::schedule_graph || !overloaded(core.loads));
+         (test_ == Test::schedule_graph || !overloaded(core.demands));
 }
 
 // Whether whoever gets the core free knows which messages wait, and which job comes before another.
-bool ScenarioModel::is_foreseeable(const CoreLoads& core, std::size_t message) const {
+bool ScenarioModel::is_foreseeable(const CoreDemands& core, std::size_t message) const {
   const std::size_t stream = core.streams[message];
-  const Load& own = core.loads[message];
+  const Demand& own = core.demands[message];
   const auto& parameters =
       scenario_->parameters(static_cast<sched::TaskIndex>(streams_[stream].callback));
   const sched::Policy& policy = scenario_->policy();
@@ -38,7 +38,7 @@ bool ScenarioModel::is_foreseeable(const CoreLoads& core, std::size_t message) c
   }
   for (std::size_t i = 0; i < core.jobs; ++i) {
     if (i != message &&
-        (by_deadline ? core.loads[i].task == own.task : core.loads[i].level == own.level)) {
+        (by_deadline ? core.demands[i].task == own.task : core.demands[i].level == own.level)) {
       return false;  // several streams of the same callback, too
     }
   }
@@ -46,7 +46,7 @@ bool ScenarioModel::is_foreseeable(const CoreLoads& core, std::size_t message) c
 }
 
 // Empty: nothing is in the way.
-std::string ScenarioModel::why_not_explored(const CoreLoads& core) const {
+std::string ScenarioModel::why_not_explored(const CoreDemands& core) const {
   if (strategy_->scenarios().size() > 1) {
     return "a switch of the scenario may shift its timers against each other";
   }
@@ -72,7 +72,7 @@ std::string ScenarioModel::why_not_explored(const CoreLoads& core) const {
   return {};
 }
 
-CoreGraph ScenarioModel::explore(const CoreLoads& core, Graphs graphs) const {
+CoreGraph ScenarioModel::explore(const CoreDemands& core, Graphs graphs) const {
   CoreGraph result;
   result.graph.reason = why_not_explored(core);
   if (!result.graph.reason.empty()) {
@@ -87,13 +87,13 @@ CoreGraph ScenarioModel::explore(const CoreLoads& core, Graphs graphs) const {
   for (const std::size_t stream : result.streams) {
     const Cost& cost = costs_[streams_[stream].callback];
     const auto index = static_cast<sched::TaskIndex>(streams_[stream].callback);
-    const Load& load = this->load(stream);
+    const Demand& demand = this->demand(stream);
     counted = counted || cost.around.count() > 0;
     tasks.push_back(
         {.first = scenario_->job(index, 0, sched::TimePoint{scenario_->parameters(index).offset}),
-         .lag = load.lag,
-         .best = std::clamp(cost.best, nanoseconds{1}, load.execution),
-         .worst = load.execution});
+         .lag = demand.lag,
+         .best = std::clamp(cost.best, nanoseconds{1}, demand.execution),
+         .worst = demand.execution});
     if (streams_[stream].parent != nobody) {
       tasks.back().writer = static_cast<std::size_t>(
           std::ranges::find(result.streams, streams_[stream].parent) - result.streams.begin());

@@ -27,14 +27,14 @@ nanoseconds scaled(nanoseconds time, double factor) {
 }
 
 // Takes over what the graph says, and what it does not say stays as it was.
-void take(const CoreGraph& core, const ScenarioModel::CoreLoads& loads, CoreBounds& bounds) {
-  if (core.graph.verdict == ScheduleGraph::Verdict::unknown) {
+void take(const CoreGraph& core, const ScenarioModel::CoreDemands& demands, CoreBounds& bounds) {
+  if (core.graph.outcome == ScheduleGraph::Outcome::unknown) {
     return;
   }
   bounds.explored = true;
-  bounds.schedulable = core.graph.verdict == ScheduleGraph::Verdict::met;
-  for (std::size_t i = 0; *bounds.schedulable && i < loads.jobs; ++i) {
-    const auto task = std::ranges::find(core.streams, loads.streams[i]) - core.streams.begin();
+  bounds.schedulable = core.graph.outcome == ScheduleGraph::Outcome::met;
+  for (std::size_t i = 0; *bounds.schedulable && i < demands.jobs; ++i) {
+    const auto task = std::ranges::find(core.streams, demands.streams[i]) - core.streams.begin();
     bounds.responses[i] = {.bound = core.graph.responses[static_cast<std::size_t>(task)]};
   }
 }
@@ -64,7 +64,7 @@ nanoseconds ScenarioModel::execution(std::size_t callback) const noexcept {
 
 void ScenarioModel::apply_costs() {
   for (std::size_t stream = 0; stream < streams_.size(); ++stream) {
-    load_of(stream).execution = execution(streams_[stream].callback);
+    demand_of(stream).execution = execution(streams_[stream].callback);
   }
 }
 
@@ -78,15 +78,15 @@ void ScenarioModel::scale(double factor, std::size_t callback) {
 }
 
 void ScenarioModel::set_releases(std::size_t stream, const Arrivals& releases, nanoseconds lag) {
-  CoreLoads& core = cores_[places_[stream].core];
-  const auto set = [&](Load& load) {
-    load.releases = releases;
-    load.lag = lag;
+  CoreDemands& core = cores_[places_[stream].core];
+  const auto set = [&](Demand& demand) {
+    demand.releases = releases;
+    demand.lag = lag;
   };
-  set(core.loads[places_[stream].load]);
-  const std::size_t interrupt = places_[stream].load + core.jobs;
-  if (interrupt < core.loads.size()) {
-    set(core.loads[interrupt]);
+  set(core.demands[places_[stream].demand]);
+  const std::size_t interrupt = places_[stream].demand + core.jobs;
+  if (interrupt < core.demands.size()) {
+    set(core.demands[interrupt]);
   }
 }
 
@@ -95,7 +95,7 @@ void ScenarioModel::forget_jitters() {
     waits_for_job_.assign(costs_.size(), false);
     apply_costs();
     for (std::size_t stream = 0; stream < streams_.size(); ++stream) {
-      set_releases(stream, load(stream).releases, load(stream).lag);
+      set_releases(stream, demand(stream).releases, demand(stream).lag);
     }
   }
   for (std::size_t stream = 0; stream < streams_.size(); ++stream) {
@@ -103,14 +103,14 @@ void ScenarioModel::forget_jitters() {
     const std::size_t cause = released.parent != nobody ? released.parent : released.asked_by;
     if (cause != nobody && !released.circle) {
       // Causes come before what they cause.
-      set_releases(stream, {.period = load(cause).releases.period},
+      set_releases(stream, {.period = demand(cause).releases.period},
                    jitters_[released.callback] + released.lead);
     }
   }
 }
 
 Arrivals ScenarioModel::ends(std::size_t stream, const Response& response) const noexcept {
-  const Load& writer = load(stream);
+  const Demand& writer = demand(stream);
   const nanoseconds best = std::min(costs_[streams_[stream].callback].best, writer.execution);
   if (!response.bound || writer.releases.period.count() <= 0) {
     return {};
@@ -141,14 +141,14 @@ bool ScenarioModel::propagate_requests(std::size_t stream, const std::vector<Res
       strategy_->tasks()[reader].kind == sched::TaskKind::timer
           ? scenario_->parameters(static_cast<sched::TaskIndex>(reader)).period
           : nanoseconds{0};
-  Arrivals requests = load(asking).releases;
+  Arrivals requests = demand(asking).releases;
   nanoseconds lag = jitters_[streams_[stream].callback] + streams_[stream].lead;
-  if (response && *response / most_periods <= load(asking).releases.period) {
+  if (response && *response / most_periods <= demand(asking).releases.period) {
     lag += std::max(nanoseconds{0}, *response - period);
   } else {
     requests = {};
   }
-  const Load& before = load(stream);
+  const Demand& before = demand(stream);
   if (before.releases == requests && before.lag == lag) {
     return false;
   }
@@ -167,8 +167,8 @@ bool ScenarioModel::count_late_notices(const std::vector<Response>& responses) {
     const std::size_t callback = streams_[stream].callback;
     const auto& parameters = scenario_->parameters(static_cast<sched::TaskIndex>(callback));
     const std::optional<nanoseconds>& bound = responses[stream].bound;
-    const bool ends = bound && load(stream).releases.period.count() > 0 &&
-                      *bound <= load(stream).releases.time(1) &&
+    const bool ends = bound && demand(stream).releases.period.count() > 0 &&
+                      *bound <= demand(stream).releases.time(1) &&
                       std::ranges::count(streams_, callback, &Stream::callback) == 1;
     if (!ends && !waits_for_job_[callback] && parameters.overrun != sched::Overrun::skip) {
       waits_for_job_[callback] = changed = true;
@@ -184,15 +184,15 @@ bool ScenarioModel::count_late_notices(const std::vector<Response>& responses) {
 // While somebody waits, jobs below run, end and notice: at the latest when they start. Whether
 // anything changed.
 bool ScenarioModel::delay_interrupt(std::size_t stream, const std::optional<nanoseconds>& bound) {
-  CoreLoads& core = cores_[places_[stream].core];
-  const auto jobs = std::span{core.loads}.first(core.jobs);
-  if (std::ranges::none_of(jobs, &Load::waits)) {
+  CoreDemands& core = cores_[places_[stream].core];
+  const auto jobs = std::span{core.demands}.first(core.jobs);
+  if (std::ranges::none_of(jobs, &Demand::waits)) {
     return false;
   }
-  Load& interrupt = core.loads[places_[stream].load + core.jobs];
-  const Load before = interrupt;
-  interrupt.releases = bound ? load(stream).releases : Arrivals{};
-  interrupt.lag = std::max(load(stream).lag, bound.value_or(nanoseconds{0}));
+  Demand& interrupt = core.demands[places_[stream].demand + core.jobs];
+  const Demand before = interrupt;
+  interrupt.releases = bound ? demand(stream).releases : Arrivals{};
+  interrupt.lag = std::max(demand(stream).lag, bound.value_or(nanoseconds{0}));
   return interrupt.releases != before.releases || interrupt.lag != before.lag;
 }
 
@@ -204,8 +204,8 @@ bool ScenarioModel::propagate(const std::vector<Response>& responses) {
     const std::size_t parent = streams_[stream].parent;
     if (parent != nobody) {
       const Arrivals released = ends(parent, responses[parent]);
-      if (load(stream).releases != released) {
-        set_releases(stream, released, load(stream).lag);
+      if (demand(stream).releases != released) {
+        set_releases(stream, released, demand(stream).lag);
         changed = true;
       }
     } else if (streams_[stream].asked_by != nobody && !streams_[stream].circle) {
@@ -217,19 +217,20 @@ bool ScenarioModel::propagate(const std::vector<Response>& responses) {
 
 CoreBounds ScenarioModel::bounds_on(std::size_t core, std::optional<CoreGraph>& graph,
                                     Graphs graphs, Effort& effort) const {
-  const CoreLoads& loads = cores_[core];
-  if (loads.entangled) {
-    return {.responses = std::vector<Response>(loads.loads.size())};
+  const CoreDemands& demands = cores_[core];
+  if (demands.entangled) {
+    return {.responses = std::vector<Response>(demands.demands.size())};
   }
-  CoreBounds result = bounds(test_, loads.loads, effort);
+  CoreBounds result = bounds(test_, demands.demands, effort);
   // Whatever has a graph keeps it: bounds that went to and fro would come to no end.
-  if (!graph && (result.schedulable == true || graphs == Graphs::none || !can_be_explored(loads))) {
+  if (!graph &&
+      (result.schedulable == true || graphs == Graphs::none || !can_be_explored(demands))) {
     return result;
   }
   if (!graph) {  // whatever has one does not change with the jitters of messages
-    graph = explore(loads, graphs);
+    graph = explore(demands, graphs);
   }
-  take(*graph, loads, result);
+  take(*graph, demands, result);
   return result;
 }
 
@@ -242,9 +243,9 @@ ScenarioBounds ScenarioModel::solve(Effort& effort, Graphs graphs) {
     result.cores.clear();
     result.responses.assign(streams_.size(), {});
     for (std::size_t at = 0; at < cores_.size(); ++at) {
-      const CoreLoads& core = cores_[at];
+      const CoreDemands& core = cores_[at];
       result.cores.push_back(bounds_on(at, result.graphs[at], graphs, effort));
-      for (std::size_t i = 0; i < core.loads.size(); ++i) {
+      for (std::size_t i = 0; i < core.demands.size(); ++i) {
         if (core.streams[i] != nobody) {
           result.responses[core.streams[i]] = result.cores.back().responses[i];
         }
@@ -267,15 +268,15 @@ std::optional<bool> ScenarioModel::accepts(Effort& effort, Graphs graphs) {
   if (iterates_) {
     return solve(effort, graphs).schedulable;
   }
-  for (const CoreLoads& core : cores_) {
+  for (const CoreDemands& core : cores_) {
     if (core.entangled) {
       return {};
     }
-    std::optional<bool> accepted = analysis::accepts(test_, core.loads, effort);
+    std::optional<bool> accepted = analysis::accepts(test_, core.demands, effort);
     if (accepted != true && graphs != Graphs::none && can_be_explored(core)) {
       const ScheduleGraph graph = explore(core, graphs).graph;
-      if (graph.verdict != ScheduleGraph::Verdict::unknown) {
-        accepted = graph.verdict == ScheduleGraph::Verdict::met;
+      if (graph.outcome != ScheduleGraph::Outcome::unknown) {
+        accepted = graph.outcome == ScheduleGraph::Outcome::met;
       }
     }
     if (accepted != true) {

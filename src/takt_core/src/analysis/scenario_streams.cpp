@@ -39,7 +39,7 @@ std::int64_t most_pending(const TaskParameters& parameters) {
 }
 
 // Of a scenario in which the worst case is `worst`: all times change in proportion.
-nanoseconds best_execution(const application::Execution& execution, nanoseconds worst) {
+nanoseconds best_execution(const application::ExecutionTime& execution, nanoseconds worst) {
   nanoseconds best = execution.best;
   if (!execution.quantiles.empty()) {
     best = std::min(best, execution.quantiles.front());
@@ -228,38 +228,38 @@ void ScenarioModel::place(const application::Application& application,
     for (const sched::TaskIndex task : core.tasks) {
       core_of[task] = cores_.size();
     }
-    cores_.push_back({.cpu = core.cpu, .loads = {}, .streams = {}, .jobs = 0});
+    cores_.push_back({.cpu = core.cpu, .demands = {}, .streams = {}, .jobs = 0});
   }
   for (std::size_t stream = 0; stream < streams_.size(); ++stream) {
     const std::size_t callback = streams_[stream].callback;
     const auto index = static_cast<sched::TaskIndex>(callback);
     const sched::Level boosted = scenario_->ceilings().boosted_level(index);
     const sched::Level level = scenario_->ceilings().level(index);
-    CoreLoads& core = cores_[core_of[callback]];
-    places_.push_back({.core = core_of[callback], .load = core.loads.size()});
+    CoreDemands& core = cores_[core_of[callback]];
+    places_.push_back({.core = core_of[callback], .demand = core.demands.size()});
     core.streams.push_back(stream);
-    core.loads.push_back({.task = callback,
-                          .releases = pending_[stream].releases,
-                          .lag = jitters_[callback] + streams_[stream].lead,
-                          .deadline = pending_[stream].deadline,
-                          .level = level,
-                          .ceiling = ceiling_for(policy, scenario_->ceilings().ceiling(index)),
-                          .boosted = boosted,
-                          .most_pending = most_pending(scenario_->parameters(index)),
-                          .waits = strategy.tasks()[callback].waits,
-                          .suspension = application.callbacks[callback].suspension});
+    core.demands.push_back({.task = callback,
+                            .releases = pending_[stream].releases,
+                            .lag = jitters_[callback] + streams_[stream].lead,
+                            .deadline = pending_[stream].deadline,
+                            .level = level,
+                            .ceiling = ceiling_for(policy, scenario_->ceilings().ceiling(index)),
+                            .boosted = boosted,
+                            .most_pending = most_pending(scenario_->parameters(index)),
+                            .waits = strategy.tasks()[callback].waits,
+                            .suspension = application.callbacks[callback].suspension});
   }
   pending_.clear();
-  for (CoreLoads& core : cores_) {
-    core.jobs = core.loads.size();
+  for (CoreDemands& core : cores_) {
+    core.jobs = core.demands.size();
   }
   if (application.overheads.release.count() == 0) {
     return;
   }
   // Noticing a release takes time from whatever runs.
-  for (CoreLoads& core : cores_) {
+  for (CoreDemands& core : cores_) {
     for (std::size_t i = 0; i < core.jobs; ++i) {
-      Load interrupt = core.loads[i];
+      Demand interrupt = core.demands[i];
       interrupt.execution = application.overheads.release;
       interrupt.deadline = never;
       interrupt.level = interrupt_level;
@@ -267,7 +267,7 @@ void ScenarioModel::place(const application::Application& application,
       interrupt.boosted = sched::no_ceiling;
       interrupt.interrupt = true;
       interrupt.waits = false;
-      core.loads.push_back(interrupt);
+      core.demands.push_back(interrupt);
       core.streams.push_back(nobody);
     }
   }

@@ -38,8 +38,8 @@ class Explorer {
       return std::move(result_);
     }
     keep(behind_, {.since = at(nanoseconds{-1})}, messages_.start(), {});
-    result_.verdict = ScheduleGraph::Verdict::met;
-    for (std::size_t level = 0; result_.verdict == ScheduleGraph::Verdict::met; ++level) {
+    result_.outcome = ScheduleGraph::Outcome::met;
+    for (std::size_t level = 0; result_.outcome == ScheduleGraph::Outcome::met; ++level) {
       if (level >= first_cut_ && (level - first_cut_) % jobs_ == 0) {
         forget_what_was_seen((level - first_cut_) / jobs_);
       }
@@ -50,7 +50,7 @@ class Explorer {
       }
       for (std::size_t i = 0; i < front_.vertices().size(); ++i) {
         if (result_.vertices > options_.most_vertices) {
-          result_.verdict = ScheduleGraph::Verdict::unknown;
+          result_.outcome = ScheduleGraph::Outcome::unknown;
           result_.reason = "the schedules that are possible have more than " +
                            std::to_string(options_.most_vertices) + " states";
           break;
@@ -156,7 +156,7 @@ class Explorer {
       }
       after_ = started;
       if (!messages_.run(after_, start.task)) {
-        result_.verdict = ScheduleGraph::Verdict::unknown;
+        result_.outcome = ScheduleGraph::Outcome::unknown;
         result_.reason = "more messages may wait than their topics keep";
         return false;
       }
@@ -245,7 +245,7 @@ class Explorer {
   }
 
   void miss(const Vertex& vertex, const Start& start) {
-    result_.verdict = ScheduleGraph::Verdict::missed;
+    result_.outcome = ScheduleGraph::Outcome::missed;
     if (!options_.witness) {
       return;
     }
@@ -289,7 +289,7 @@ class Explorer {
 ScheduleGraph explore(const sched::Policy& policy, std::span<const PeriodicTask> tasks,
                       const GraphOptions& options) {
   if (tasks.empty()) {
-    return {.verdict = ScheduleGraph::Verdict::met, .exact = true};
+    return {.outcome = ScheduleGraph::Outcome::met, .exact = true};
   }
   std::vector<PeriodicTask> numbered{tasks.begin(), tasks.end()};
   for (std::size_t i = 0; i < numbered.size(); ++i) {

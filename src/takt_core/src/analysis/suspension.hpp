@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fixed priorities with jobs that wait (self-suspension). What one load sees of the others is put
-// into loads without waiting, so that the test of fixed_priority.hpp holds for them:
+// Fixed priorities with jobs that wait (self-suspension). What one demand sees of the others is put
+// into demands without waiting, so that the test of fixed_priority.hpp holds for them:
 //
 //  - Its own jobs, and those of its task's other streams, take their waiting as if they computed:
 //    one thread does them one after the other.
@@ -16,28 +16,28 @@
 //  that
 //    is nobody knows, so all jobs that can be in the way like that count as above.
 //
-// R is that of the whole set, hence the least solution for all loads together.
+// R is that of the whole set, hence the least solution for all demands together.
 #pragma once
 
 #include <optional>
 #include <span>
 #include <vector>
 
-#include "takt/analysis/load.hpp"
+#include "takt/analysis/demand.hpp"
 
 namespace takt::analysis {
 
-// Whether some job waits; if not, the loads are what they are.
-bool anyone_waits(std::span<const Load> loads) noexcept;
+// Whether some job waits; if not, the demands are what they are.
+bool anyone_waits(std::span<const Demand> demands) noexcept;
 
-// Whether the response of this load depends on somebody's waiting.
-bool depends_on_waiting(std::span<const Load> loads, const Load& own) noexcept;
+// Whether the response of this demand depends on somebody's waiting.
+bool depends_on_waiting(std::span<const Demand> demands, const Demand& own) noexcept;
 
-// Whether seen_by() takes the response of this load for some other one.
-bool others_need_response(std::span<const Load> loads, const Load& load) noexcept;
+// Whether seen_by() takes the response of this demand for some other one.
+bool others_need_response(std::span<const Demand> demands, const Demand& demand) noexcept;
 
-// `responses` are bounds for all loads. None where one that is needed is not known.
-std::optional<std::vector<Load>> seen_by(std::span<const Load> loads, std::size_t own,
-                                         std::span<const Response> responses);
+// `responses` are bounds for all demands. None where one that is needed is not known.
+std::optional<std::vector<Demand>> seen_by(std::span<const Demand> demands, std::size_t own,
+                                           std::span<const Response> responses);
 
 }  // namespace takt::analysis

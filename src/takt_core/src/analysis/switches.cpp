@@ -168,7 +168,7 @@ class Switches {
     return longest;
   }
 
-  // The worst of all scenarios, in one. `dense`: for the load; else for what is waited for.
+  // The worst of all scenarios, in one. `dense`: for the demands; else for what is waited for.
   [[nodiscard]] application::Application united(bool dense) const {
     application::Application result = alone_.front();
     result.policy = name_;
@@ -211,7 +211,7 @@ class Switches {
       nanoseconds& limit = all.task.reads[i].max_age;
       const nanoseconds other_limit = one.task.reads[i].max_age;
       if (dense) {
-        limit = nanoseconds{0};  // nothing is released early, and the load does not depend on it
+        limit = nanoseconds{0};  // nothing is released early, and the demands do not depend on it
       } else if (other_limit.count() > 0) {
         limit = limit.count() > 0 ? std::min(limit, other_limit) : other_limit;
       }
@@ -223,13 +223,13 @@ class Switches {
   // demand does not count with that.
   bool bound_by_deadlines(const ScenarioModel& model, ScenarioBounds& bounds,
                           Effort& effort) const {
-    for (const ScenarioModel::CoreLoads& core : model.cores()) {
-      const auto busy = busy_period(core.loads, nanoseconds{0}, effort);
+    for (const ScenarioModel::CoreDemands& core : model.cores()) {
+      const auto busy = busy_period(core.demands, nanoseconds{0}, effort);
       for (std::size_t i = 0; i < core.jobs; ++i) {
-        const Load& load = core.loads[i];
-        const nanoseconds deadline = longest_deadline(load.task);
-        const nanoseconds end = busy ? std::min(deadline, *busy + load.lag) : deadline;
-        if (end > load.releases.period && deadline > load.deadline + load.releases.period) {
+        const Demand& demand = core.demands[i];
+        const nanoseconds deadline = longest_deadline(demand.task);
+        const nanoseconds end = busy ? std::min(deadline, *busy + demand.lag) : deadline;
+        if (end > demand.releases.period && deadline > demand.deadline + demand.releases.period) {
           return false;
         }
         bounds.responses[core.streams[i]].bound = end;
@@ -241,26 +241,26 @@ class Switches {
   // Fixed priorities that change: who is above in any scenario counts as above.
   bool by_all_levels(const ScenarioModel& model, ScenarioBounds& bounds, Effort& effort) const {
     bool all = true;
-    for (const ScenarioModel::CoreLoads& core : model.cores()) {
+    for (const ScenarioModel::CoreDemands& core : model.cores()) {
       for (std::size_t own = 0; own < core.jobs; ++own) {
-        std::vector<Load> loads = core.loads;
-        const std::size_t task = loads[own].task;
+        std::vector<Demand> demands = core.demands;
+        const std::size_t task = demands[own].task;
         const sched::Level level = lowest_[task];
-        for (Load& load : loads) {
-          if (load.interrupt) {
+        for (Demand& demand : demands) {
+          if (demand.interrupt) {
             continue;
           }
-          const bool above =
-              load.level > level || (load.level == level && (varies_[task] || varies_[load.task]));
-          if (load.task == task) {
-            load.level = level;
+          const bool above = demand.level > level ||
+                             (demand.level == level && (varies_[task] || varies_[demand.task]));
+          if (demand.task == task) {
+            demand.level = level;
           } else if (above) {
-            load.level = level + 1;
+            demand.level = level + 1;
           }
         }
         Response& response = bounds.responses[core.streams[own]];
-        response = fixed_priority_response(loads, own, effort);
-        all = all && response.bound && *response.bound <= loads[own].deadline;
+        response = fixed_priority_response(demands, own, effort);
+        all = all && response.bound && *response.bound <= demands[own].deadline;
       }
     }
     return all;

@@ -15,7 +15,7 @@ nanoseconds message_cost(nanoseconds per_message, nanoseconds per_kib, std::size
 
 }  // namespace
 
-nanoseconds Execution::at(double probability) const noexcept {
+nanoseconds ExecutionTime::at(double probability) const noexcept {
   if (quantiles.empty()) {
     return worst;
   }

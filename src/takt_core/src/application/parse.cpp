@@ -13,9 +13,9 @@
 namespace takt::application {
 namespace {
 
-Execution parse_execution(const Json& json, const std::string& path) {
+ExecutionTime parse_execution_time(const Json& json, const std::string& path) {
   Object object{json, path};
-  Execution execution;
+  ExecutionTime execution;
   execution.worst =
       nanoseconds{Object::integer<std::int64_t>(object.get("worst"), path + "/worst")};
   execution.best = execution.worst;
@@ -56,7 +56,7 @@ Callback parse_callback(const Json& json, const std::string& path) {
   object.read("offset", task.parameters.offset);
   object.read("deadline", task.parameters.deadline);
   object.read("priority", task.parameters.priority);
-  callback.execution = parse_execution(object.get("execution"), object.at("execution"));
+  callback.execution = parse_execution_time(object.get("execution"), object.at("execution"));
   task.parameters.expected_execution = callback.execution.worst;
   object.read("jitter", callback.jitter);
   if (callback.jitter.count() < 0) {

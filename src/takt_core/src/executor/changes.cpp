@@ -159,13 +159,13 @@ Applied Executor::apply(Changes changes) {
         {.index = index, .release = {*shared_, state, state.generation.load()}, .change = {}});
   }
   const bool live = registry_->phase == Registry::Phase::running;
-  std::unique_ptr<sched::Plan> plan;
+  std::unique_ptr<sched::CompiledApplication> compiled;
   if (live && !changes.steps_.empty()) {
-    plan = compile();
+    compiled = compile();
     for (const TaskIndex index : staged.added) {
-      prepare_task(index, *plan);
+      prepare_task(index, *compiled);
     }
-    prepare_crews(*plan);
+    prepare_crews(*compiled);
     for (const AddedTask& added : applied.added) {
       staged.arm(added.index, added.release);
     }
@@ -179,7 +179,7 @@ Applied Executor::apply(Changes changes) {
     }
     state.generation.fetch_add(1);
   }
-  applied.change = keeper_->publish(std::move(plan), staged.removed, lock);
+  applied.change = keeper_->publish(std::move(compiled), staged.removed, lock);
   for (AddedTask& added : applied.added) {
     added.change = applied.change;
   }

@@ -54,10 +54,10 @@ bool Crew::follows(std::uint64_t version) noexcept {
   return target == nullptr || target->version >= version || has_ended();
 }
 
-bool Crew::uses(const Plan& plan) noexcept {
+bool Crew::uses(const CompiledApplication& compiled) noexcept {
   const std::lock_guard lock{mutex_};
   const auto of_plan = [&](const Target* target) {
-    return target != nullptr && target->version == plan.version;
+    return target != nullptr && target->version == compiled.version;
   };
   const auto under = [&](sched::TaskIndex index) { return of_plan(task(index).under); };
   return of_plan(state_->target()) ||

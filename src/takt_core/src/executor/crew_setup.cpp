@@ -48,10 +48,10 @@ const Crew* Crew::current() noexcept {
   return current_crew;
 }
 
-void Crew::prepare(const Plan& plan) {
+void Crew::prepare(const CompiledApplication& compiled) {
   std::size_t depth = 1;
   int top = os::min_priority;
-  for (const auto& target : plan.targets) {
+  for (const auto& target : compiled.targets) {
     const sched::CompiledScenario& scenario = *target->scenario;
     const auto& tasks = target->rosters[number_].tasks;
     if (fixed_) {

@@ -100,13 +100,13 @@ void Executor::start() {
   if (registry_->phase != Registry::Phase::idle) {
     throw std::logic_error{"the executor has been started; stop() it before it is started again"};
   }
-  registry_->plans.clear();
-  registry_->plans.push_back(compile());
-  const sched::Plan& plan = *registry_->plans.back();
+  registry_->applications.clear();
+  registry_->applications.push_back(compile());
+  const sched::CompiledApplication& compiled = *registry_->applications.back();
   registry_->phase = Registry::Phase::starting;
   lock.unlock();  // a source that is armed may ask for something
   try {
-    bring_up(plan);
+    bring_up(compiled);
   } catch (...) {
     wind_down();
     lock.lock();

@@ -24,8 +24,8 @@ constexpr std::chrono::milliseconds lead{1};
 // Notes for what no queue has room for: timers that are set, data that is wanted.
 constexpr std::size_t notes_besides_arrivals = 1024;
 
-bool is_fixed(const sched::Plan& plan) {
-  return std::ranges::all_of(plan.strategy.scenarios(), [](const auto& scenario) {
+bool is_fixed(const sched::CompiledApplication& compiled) {
+  return std::ranges::all_of(compiled.strategy.scenarios(), [](const auto& scenario) {
     return scenario.policy().fixed_priority() && scenario.policy().preemptive();
   });
 }
@@ -43,7 +43,7 @@ std::filesystem::path trace_path(const std::filesystem::path& path, std::uint64_
 
 }  // namespace
 
-std::unique_ptr<sched::Plan> Executor::compile() {
+std::unique_ptr<sched::CompiledApplication> Executor::compile() {
   const Options& options = shared_->options;
   Registry& registry = *registry_;
   const sched::CompileOptions compile_options{.cpus = options.cpus,
@@ -62,14 +62,15 @@ std::unique_ptr<sched::Plan> Executor::compile() {
     }
     crews[crew].push_back(index);
   }
-  return sched::make_plan(std::move(strategy), ++registry.version, crews,
-                          [&registry](const std::string& topic) { return registry.topic(topic); });
+  return sched::compile_application(
+      std::move(strategy), ++registry.version, crews,
+      [&registry](const std::string& topic) { return registry.topic(topic); });
 }
 
-// What the task takes from the plan; the threads do not know it yet.
-void Executor::prepare_task(TaskIndex index, const sched::Plan& plan) {
+// What the task takes from the compiled application; the threads do not know it yet.
+void Executor::prepare_task(TaskIndex index, const sched::CompiledApplication& compiled) {
   TaskState& state = *shared_->tasks[index];
-  const sched::Task& task = plan.strategy.tasks()[index];
+  const sched::Task& task = compiled.strategy.tasks()[index];
   const auto& cpus = shared_->options.cpus;
   state.input_topics.clear();
   for (const BoundInput& input : state.binding.inputs) {
@@ -86,8 +87,8 @@ void Executor::prepare_task(TaskIndex index, const sched::Plan& plan) {
   const std::size_t number = state.alone ? cpus.size() + index : core;
   if (shared_->crews[number].load() == nullptr) {
     registry_->crews.push_back(std::make_unique<Crew>(
-        *shared_, number, task.cpu, state.alone || is_fixed(plan),
-        plan.strategy.scenarios().front().policy(), state.alone ? &state : nullptr));
+        *shared_, number, task.cpu, state.alone || is_fixed(compiled),
+        compiled.strategy.scenarios().front().policy(), state.alone ? &state : nullptr));
     shared_->crews[number].store(registry_->crews.back().get());
     shared_->crews_used.store(std::max(shared_->crews_used.load(), number + 1));
   }
@@ -107,27 +108,27 @@ void Executor::make_room_for_notes() {
   shared_->notes.grow_to(notes);
 }
 
-void Executor::prepare_crews(const sched::Plan& plan) {
-  const std::size_t crews = plan.targets.front()->rosters.size();
+void Executor::prepare_crews(const sched::CompiledApplication& compiled) {
+  const std::size_t crews = compiled.targets.front()->rosters.size();
   for (std::size_t i = 0; i < crews; ++i) {
     Crew* const crew = shared_->crews[i].load();
-    if (crew != nullptr && !plan.targets.front()->rosters[i].tasks.empty()) {
-      crew->prepare(plan);
+    if (crew != nullptr && !compiled.targets.front()->rosters[i].tasks.empty()) {
+      crew->prepare(compiled);
     }
   }
 }
 
-void Executor::bring_up(const sched::Plan& plan) {
+void Executor::bring_up(const sched::CompiledApplication& compiled) {
   ++registry_->starts;
-  open_trace(plan);
+  open_trace(compiled);
   if (shared_->options.real_time && shared_->options.lock_memory) {
     shared_->add(os::lock_memory());
   }
   for (const auto& [name, index] : registry_->by_name) {
     shared_->tasks[index]->crew.store(nullptr);
-    prepare_task(index, plan);
+    prepare_task(index, compiled);
   }
-  prepare_crews(plan);
+  prepare_crews(compiled);
   if (shared_->options.real_time) {  // after the threads: theirs weigh more
     const auto& shortfall = registry_->no_deep_idle.emplace().shortfall();
     if (shortfall) {
@@ -136,7 +137,7 @@ void Executor::bring_up(const sched::Plan& plan) {
   }
   report_shortfalls();
   keeper_->start();
-  shared_->plan.store(&plan);
+  shared_->compiled.store(&compiled);
   registry_->start_time = os::now() + lead;
   for (const auto& crew : registry_->crews) {
     crew->begin(registry_->start_time);
@@ -174,7 +175,7 @@ void Executor::wind_down() noexcept {
     crew->wake_to_stop();
     crew->join();
   }
-  shared_->plan.store(nullptr);
+  shared_->compiled.store(nullptr);
   keeper_->retire_all();
   {
     const std::lock_guard lock{registry_->mutex};
@@ -194,7 +195,7 @@ void Executor::wind_down() noexcept {
   shared_->stopping.store(false);
 }
 
-void Executor::open_trace(const sched::Plan& plan) {
+void Executor::open_trace(const sched::CompiledApplication& compiled) {
   const Options& options = shared_->options;
   if (options.trace.empty()) {
     return;
@@ -209,7 +210,7 @@ void Executor::open_trace(const sched::Plan& plan) {
   }
   writer.attribute("cpus", cpus);
   writer.attribute("real_time", options.real_time ? "true" : "false");
-  const auto scenarios = plan.strategy.scenarios();
+  const auto scenarios = compiled.strategy.scenarios();
   for (std::size_t i = 0; i < scenarios.size(); ++i) {
     writer.name(trace::NameKind::scenario, static_cast<std::uint16_t>(i), scenarios[i].name());
     writer.attribute("policy." + scenarios[i].name(), scenarios[i].policy().name());

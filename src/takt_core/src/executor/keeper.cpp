@@ -54,18 +54,19 @@ std::map<int, std::chrono::nanoseconds> Executor::Keeper::cpu_times() const {
   return times;
 }
 
-Change Executor::Keeper::publish(std::unique_ptr<sched::Plan> plan, std::vector<TaskIndex> removed,
+Change Executor::Keeper::publish(std::unique_ptr<sched::CompiledApplication> compiled,
+                                 std::vector<TaskIndex> removed,
                                  std::unique_lock<PriorityMutex>& lock) {
   Retirement retirement{.version = registry_.version, .tasks = std::move(removed), .done = {}};
   Change change{retirement.done.get_future().share()};
   const bool nobody_runs = registry_.phase == Registry::Phase::idle;
   retirements_.push_back(std::move(retirement));
-  if (plan) {
+  if (compiled) {
     shared_.retiring.store(true);
-    registry_.plans.push_back(std::move(plan));
-    const sched::Plan& current = *registry_.plans.back();
+    registry_.applications.push_back(std::move(compiled));
+    const sched::CompiledApplication& current = *registry_.applications.back();
     const os::TimePoint now = os::now();
-    shared_.plan.store(&current);
+    shared_.compiled.store(&current);
     for (const auto& crew : registry_.crews) {
       crew->begin(now);
       crew->wake_to_follow();
@@ -90,15 +91,16 @@ bool Executor::Keeper::is_over(const Retirement& retirement) const noexcept {
          });
 }
 
-bool Executor::Keeper::in_use(const sched::Plan& plan) const noexcept {
-  return &plan == registry_.plans.back().get() ||
-         std::ranges::any_of(registry_.crews, [&](const auto& crew) { return crew->uses(plan); });
+bool Executor::Keeper::in_use(const sched::CompiledApplication& compiled) const noexcept {
+  return &compiled == registry_.applications.back().get() ||
+         std::ranges::any_of(registry_.crews,
+                             [&](const auto& crew) { return crew->uses(compiled); });
 }
 
 void Executor::Keeper::retire(bool all) noexcept {
   std::vector<Retirement> over;
   std::vector<Binding> bindings;
-  std::vector<std::unique_ptr<sched::Plan>> plans;
+  std::vector<std::unique_ptr<sched::CompiledApplication>> applications;
   std::vector<Crew*> idle;
   {
     const std::lock_guard lock{registry_.mutex};
@@ -117,14 +119,14 @@ void Executor::Keeper::retire(bool all) noexcept {
       over.push_back(std::move(*at));
       at = retirements_.erase(at);
     }
-    if (!all && !registry_.plans.empty()) {
+    if (!all && !registry_.applications.empty()) {
       const auto used = std::ranges::stable_partition(
-          registry_.plans, [&](const auto& plan) { return !in_use(*plan); });
-      plans.assign(std::make_move_iterator(registry_.plans.begin()),
-                   std::make_move_iterator(used.begin()));
-      registry_.plans.erase(registry_.plans.begin(), used.begin());
+          registry_.applications, [&](const auto& compiled) { return !in_use(*compiled); });
+      applications.assign(std::make_move_iterator(registry_.applications.begin()),
+                          std::make_move_iterator(used.begin()));
+      registry_.applications.erase(registry_.applications.begin(), used.begin());
     }
-    shared_.retiring.store(!retirements_.empty() || registry_.plans.size() > 1);
+    shared_.retiring.store(!retirements_.empty() || registry_.applications.size() > 1);
   }
   for (Crew* const crew : idle) {
     crew->dismiss();

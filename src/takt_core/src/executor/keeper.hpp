@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The executor's housekeeping, in a thread of no urgency: what nobody uses any more (former plans,
-// tasks that were removed) is given back, whoever waits for a change is told, and a core that the
-// kernel's real-time throttling takes from its tasks is noticed.
+// The executor's housekeeping, in a thread of no urgency: what nobody uses any more (former
+// compiled applications, tasks that were removed) is given back, whoever waits for a change is
+// told, and a core that the kernel's real-time throttling takes from its tasks is noticed.
 #pragma once
 
 #include <atomic>
@@ -32,17 +32,17 @@ class Executor::Keeper {
   void start();
   void stop() noexcept;
 
-  // Makes the crews follow the plan (null: nobody does yet), without the tasks that it removes.
-  // `lock` holds the registry's mutex.
-  Change publish(std::unique_ptr<sched::Plan> plan, std::vector<TaskIndex> removed,
-                 std::unique_lock<PriorityMutex>& lock);
+  // Makes the crews follow the compiled application (null: nobody does yet), without the tasks that
+  // it removes. `lock` holds the registry's mutex.
+  Change publish(std::unique_ptr<sched::CompiledApplication> compiled,
+                 std::vector<TaskIndex> removed, std::unique_lock<PriorityMutex>& lock);
 
   // When no crew has a thread any more.
   void retire_all() noexcept;
 
  private:
   struct Retirement {
-    std::uint64_t version = 0;  // the first plan without them
+    std::uint64_t version = 0;  // the first compiled application without them
     std::vector<TaskIndex> tasks;
     std::promise<void> done;
   };
@@ -52,7 +52,7 @@ class Executor::Keeper {
   void retire(bool all) noexcept;
   [[nodiscard]] std::map<int, std::chrono::nanoseconds> cpu_times() const;
   [[nodiscard]] bool is_over(const Retirement& retirement) const noexcept;
-  [[nodiscard]] bool in_use(const sched::Plan& plan) const noexcept;
+  [[nodiscard]] bool in_use(const sched::CompiledApplication& compiled) const noexcept;
 
   Shared& shared_;
   Registry& registry_;

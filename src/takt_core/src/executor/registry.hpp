@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the executor knows about its application apart from the running of it: descriptions, names,
-// topics, plans. Used by threads that change something, never by those that run jobs.
+// topics, compiled applications. Used by threads that change something, never by those that run
+// jobs.
 #pragma once
 
 #include <condition_variable>
@@ -44,10 +45,11 @@ class Executor::Registry {
   std::deque<TaskIndex> free;  // indices to be used again, the longest free one first
   std::vector<std::string> external_topics;
   std::optional<sched::SchedulingStrategy> strategy;
-  std::vector<std::string> scenarios{"default"};    // by index; fixed at the start
-  std::vector<std::unique_ptr<sched::Plan>> plans;  // the last one is followed
-  std::vector<std::unique_ptr<Crew>> crews;         // what Shared::crews points to
-  std::uint64_t version = 0;                        // of the last plan
+  std::vector<std::string> scenarios{"default"};  // by index; fixed at the start
+  std::vector<std::unique_ptr<sched::CompiledApplication>>
+      applications;                          // the last one is followed
+  std::vector<std::unique_ptr<Crew>> crews;  // what Shared::crews points to
+  std::uint64_t version = 0;                 // of the last compiled application
   std::uint64_t starts = 0;
   std::uint64_t trace_ids = 0;
   os::TimePoint start_time;

@@ -171,13 +171,13 @@ void CompiledStrategy::add_topics(const SchedulingScenario& scenario) {
 }
 
 void CompiledStrategy::place_tasks(const std::vector<TaskSet>& sets, std::span<const int> cpus) {
-  std::vector<double> loads(tasks_.size(), 0);
+  std::vector<double> utilizations(tasks_.size(), 0);
   for (const TaskSet& set : sets) {
-    for (std::size_t i = 0; i < loads.size(); ++i) {
-      loads[i] = std::max(loads[i], utilisation(set.tasks()[i].parameters));
+    for (std::size_t i = 0; i < utilizations.size(); ++i) {
+      utilizations[i] = std::max(utilizations[i], utilization(set.tasks()[i].parameters));
     }
   }
-  cores_ = place(tasks_, loads, cpus);
+  cores_ = place(tasks_, utilizations, cpus);
   for (const Core& core : cores_) {
     for (const TaskIndex task : core.tasks) {
       tasks_[task].cpu = core.cpu;

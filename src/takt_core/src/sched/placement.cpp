@@ -17,7 +17,7 @@ namespace {
 // What moves as a whole: a group, or one task without a group.
 struct Cluster {
   std::vector<TaskIndex> tasks;
-  double load = 0;
+  double utilization = 0;
   int cpu = -1;          // asked for by a member
   TaskIndex asking = 0;  // that member
 };
@@ -37,7 +37,7 @@ void check_cpus(std::span<const int> cpus) {
   }
 }
 
-void add_to(Cluster& cluster, std::span<const Task> tasks, TaskIndex index, double load) {
+void add_to(Cluster& cluster, std::span<const Task> tasks, TaskIndex index, double utilization) {
   const Task& task = tasks[index];
   if (task.cpu >= 0 && cluster.cpu >= 0 && task.cpu != cluster.cpu) {
     throw ScheduleError("group " + quoted(task.group),
@@ -52,10 +52,11 @@ void add_to(Cluster& cluster, std::span<const Task> tasks, TaskIndex index, doub
     cluster.asking = index;
   }
   cluster.tasks.push_back(index);
-  cluster.load += load;
+  cluster.utilization += utilization;
 }
 
-std::vector<Cluster> clusters_of(std::span<const Task> tasks, std::span<const double> loads) {
+std::vector<Cluster> clusters_of(std::span<const Task> tasks,
+                                 std::span<const double> utilizations) {
   std::vector<Cluster> clusters;
   std::map<std::string_view, std::size_t> groups;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
@@ -66,19 +67,19 @@ std::vector<Cluster> clusters_of(std::span<const Task> tasks, std::span<const do
     if (at == clusters.size()) {
       clusters.emplace_back();
     }
-    add_to(clusters[at], tasks, static_cast<TaskIndex>(i), loads[i]);
+    add_to(clusters[at], tasks, static_cast<TaskIndex>(i), utilizations[i]);
   }
   return clusters;
 }
 
 void assign(Core& core, const Cluster& cluster) {
   core.tasks.insert(core.tasks.end(), cluster.tasks.begin(), cluster.tasks.end());
-  core.utilisation += cluster.load;
+  core.utilization += cluster.utilization;
 }
 
 }  // namespace
 
-double utilisation(const TaskParameters& parameters) noexcept {
+double utilization(const TaskParameters& parameters) noexcept {
   if (!parameters.active || parameters.period.count() <= 0) {
     return 0;
   }
@@ -86,14 +87,14 @@ double utilisation(const TaskParameters& parameters) noexcept {
          static_cast<double>(parameters.period.count());
 }
 
-std::vector<Core> place(std::span<const Task> tasks, std::span<const double> loads,
+std::vector<Core> place(std::span<const Task> tasks, std::span<const double> utilizations,
                         std::span<const int> cpus) {
   check_cpus(cpus);
   std::vector<Core> cores;
   for (const int cpu : cpus) {
-    cores.push_back({.cpu = cpu, .utilisation = 0, .tasks = {}});
+    cores.push_back({.cpu = cpu, .utilization = 0, .tasks = {}});
   }
-  std::vector<Cluster> clusters = clusters_of(tasks, loads);
+  std::vector<Cluster> clusters = clusters_of(tasks, utilizations);
   for (const Cluster& cluster : clusters) {
     if (cluster.cpu < 0) {
       continue;
@@ -109,13 +110,13 @@ std::vector<Core> place(std::span<const Task> tasks, std::span<const double> loa
     assign(*core, cluster);
   }
   std::erase_if(clusters, [](const Cluster& cluster) { return cluster.cpu >= 0; });
-  std::ranges::stable_sort(clusters,
-                           [](const Cluster& a, const Cluster& b) { return a.load > b.load; });
+  std::ranges::stable_sort(
+      clusters, [](const Cluster& a, const Cluster& b) { return a.utilization > b.utilization; });
   for (const Cluster& cluster : clusters) {
     assign(*std::ranges::min_element(cores,
                                      [](const Core& a, const Core& b) {
-                                       return a.utilisation != b.utilisation
-                                                  ? a.utilisation < b.utilisation
+                                       return a.utilization != b.utilization
+                                                  ? a.utilization < b.utilization
                                                   : a.tasks.size() < b.tasks.size();
                                      }),
            cluster);

@@ -69,8 +69,8 @@ void ChainState::end(TimePoint time) noexcept {
 void TopicState::publish(const TaskState* writer, TimePoint made, TimePoint sampled) noexcept {
   const std::size_t slot = published % messages.size();
   messages[slot] = {.made = made, .sampled = sampled};
-  for (Link& link : links) {
-    link.origins[slot] = link.from->task == writer ? link.from->origin : Position::no_data;
+  for (Hop& hop : hops) {
+    hop.origins[slot] = hop.from->task == writer ? hop.from->origin : Position::no_data;
   }
   ++published;
   shared.sampled.store(sampled.time_since_epoch().count(), std::memory_order_relaxed);
@@ -78,14 +78,14 @@ void TopicState::publish(const TaskState* writer, TimePoint made, TimePoint samp
 
 void TopicState::hand_over(const TaskState& reader, std::uint64_t first,
                            std::uint64_t end) noexcept {
-  for (Link& link : links) {
-    if (link.to->task != &reader) {
+  for (Hop& hop : hops) {
+    if (hop.to->task != &reader) {
       continue;
     }
     for (std::uint64_t number = end; number > first; --number) {
-      const TimePoint origin = link.origins[(number - 1) % messages.size()];
+      const TimePoint origin = hop.origins[(number - 1) % messages.size()];
       if (origin != Position::no_data) {
-        link.to->origin = origin;
+        hop.to->origin = origin;
         break;
       }
     }
@@ -104,8 +104,8 @@ std::uint64_t Input::drop() noexcept {
 
 TaskState::TaskState(TaskIndex task_index, const sched::Task& task,
                      const application::Callback& described, const Options& options)
-    : drawn(options.execution == Execution::drawn && !described.execution.quantiles.empty()),
-      draws_jitter(options.execution == Execution::drawn),
+    : drawn(options.execution == ExecutionTimes::drawn && !described.execution.quantiles.empty()),
+      draws_jitter(options.execution == ExecutionTimes::drawn),
       callback(&described),
       worst(described.execution.worst),
       declared(described.task.parameters.expected_execution),
@@ -118,19 +118,20 @@ TaskState::TaskState(TaskIndex task_index, const sched::Task& task,
   lateness = described.jitter.count() > 0 ? noticed_late : nullptr;
 }
 
-std::unique_ptr<sched::Plan> Model::make_plan() {
+std::unique_ptr<sched::CompiledApplication> Model::compile_cores() {
   sched::CompiledStrategy strategy = compile(*application_);
   std::vector<std::vector<TaskIndex>> cores;
   for (const sched::Core& core : strategy.cores()) {
     cores.push_back(core.tasks);
   }
-  return sched::make_plan(std::move(strategy), 1, cores,
-                          [this](const std::string& name) { return &topic(name).shared; });
+  return sched::compile_application(std::move(strategy), 1, cores, [this](const std::string& name) {
+    return &topic(name).shared;
+  });
 }
 
 Model::Model(const application::Application& application, const Options& options)
-    : application_(&application), plan_(make_plan()) {
-  const auto tasks = plan_->strategy.tasks();
+    : application_(&application), compiled_(compile_cores()) {
+  const auto tasks = compiled_->strategy.tasks();
   std::vector<std::string> groups;
   for (TaskIndex i = 0; i < tasks.size(); ++i) {
     TaskState& state = tasks_.emplace_back(i, tasks[i], application.callbacks[i], options);
@@ -188,7 +189,7 @@ void Model::connect(TaskState& state, const sched::Task& task) {
 void Model::add_chain(const application::Chain& chain, bool with_percentiles) {
   ChainState& state = chains_.emplace_back(chain, with_percentiles);
   for (const std::string& name : chain.callbacks) {
-    TaskState& task = tasks_[*plan_->strategy.find_task(name)];
+    TaskState& task = tasks_[*compiled_->strategy.find_task(name)];
     Position* const before = state.positions.empty() ? nullptr : &state.positions.back();
     Position& position = state.positions.emplace_back(Position{.task = &task, .before = before});
     task.positions.push_back(&position);
@@ -202,7 +203,7 @@ void Model::add_chain(const application::Chain& chain, bool with_percentiles) {
           (task.trigger && task.trigger->topic == topic) ||
           std::ranges::any_of(task.inputs, [&](const Input& in) { return in.topic == topic; });
       if (reads) {
-        topic->links.push_back(
+        topic->hops.push_back(
             {.from = before,
              .to = &position,
              .origins = std::vector<TimePoint>(topic->messages.size(), Position::no_data)});

@@ -17,8 +17,8 @@
 #include "metrics.hpp"
 #include "random.hpp"
 #include "takt/application/application.hpp"
+#include "takt/sched/compiled_application.hpp"
 #include "takt/sched/core_state.hpp"
-#include "takt/sched/plan.hpp"
 #include "takt/sim/simulation.hpp"
 
 namespace takt::sim {
@@ -67,8 +67,8 @@ struct TopicState {
     TimePoint made;
     TimePoint sampled;
   };
-  // What messages carry for one link of a chain.
-  struct Link {
+  // What messages carry for one hop of a chain.
+  struct Hop {
     Position* from = nullptr;
     Position* to = nullptr;
     std::vector<TimePoint> origins;  // by slot
@@ -90,7 +90,7 @@ struct TopicState {
   sched::Topic shared;  // what age limits look at
   std::vector<Message> messages;
   std::uint64_t published = 0;
-  std::vector<Link> links;
+  std::vector<Hop> hops;
   std::vector<TaskState*> triggered;  // message tasks
   nanoseconds publish_cost{0};
   nanoseconds deliver_cost{0};
@@ -174,7 +174,7 @@ class Model {
   // not read what the one before them writes. The application must outlive the model.
   Model(const application::Application& application, const Options& options);
 
-  [[nodiscard]] const sched::Plan& plan() const noexcept { return *plan_; }
+  [[nodiscard]] const sched::CompiledApplication& compiled() const noexcept { return *compiled_; }
   [[nodiscard]] std::deque<TaskState>& tasks() noexcept { return tasks_; }
   [[nodiscard]] std::span<sched::CoreTask* const> by_index() const noexcept { return by_index_; }
   [[nodiscard]] std::deque<TopicState>& topics() noexcept { return topics_; }
@@ -185,13 +185,13 @@ class Model {
 
  private:
   TopicState& topic(const std::string& name);
-  std::unique_ptr<sched::Plan> make_plan();
+  std::unique_ptr<sched::CompiledApplication> compile_cores();
   void connect(TaskState& state, const sched::Task& task);
   void add_chain(const application::Chain& chain, bool with_percentiles);
 
   const application::Application* application_;
   std::deque<TopicState> topics_;
-  std::unique_ptr<sched::Plan> plan_;
+  std::unique_ptr<sched::CompiledApplication> compiled_;
   std::deque<TaskState> tasks_;
   std::vector<sched::CoreTask*> by_index_;
   std::deque<ChainState> chains_;

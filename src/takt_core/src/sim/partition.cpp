@@ -32,14 +32,14 @@ Partition::Partition(Model& model, std::size_t number, bool fixed, Trace& trace)
       trace_(trace),
       overheads_(model.application().overheads),
       number_(number),
-      state_(*this, model.plan().strategy.scenarios().front().policy(), fixed,
-             model.plan().strategy.cores()[number].tasks.size()) {
-  const sched::Core& core = model.plan().strategy.cores()[number];
+      state_(*this, model.compiled().strategy.scenarios().front().policy(), fixed,
+             model.compiled().strategy.cores()[number].tasks.size()) {
+  const sched::Core& core = model.compiled().strategy.cores()[number];
   result_.cpu = core.cpu;
   for (const TaskIndex index : core.tasks) {
     task(index).partition = this;
   }
-  state_.set_depth(depth_of(model.plan().strategy, core, fixed));
+  state_.set_depth(depth_of(model.compiled().strategy, core, fixed));
 }
 
 void Partition::begin(const sched::Target& target) noexcept {

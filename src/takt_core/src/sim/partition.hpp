@@ -19,8 +19,8 @@ namespace takt::sim {
 
 class Partition final : private sched::CoreListener {
  public:
-  // `number`: of the core among the plan's. `fixed`: all scenarios have fixed priorities and are
-  // preemptive. The others must outlive it.
+  // `number`: of the core among the application's. `fixed`: all scenarios have fixed priorities and
+  // are preemptive. The others must outlive it.
   Partition(Model& model, std::size_t number, bool fixed, Trace& trace);
   Partition(const Partition&) = delete;
   Partition& operator=(const Partition&) = delete;

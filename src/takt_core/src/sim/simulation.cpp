@@ -28,11 +28,11 @@ class Simulation {
       throw sched::ScheduleError("the simulation", "its duration is negative",
                                  "give a time above zero");
     }
-    const auto scenarios = model_.plan().strategy.scenarios();
+    const auto scenarios = model_.compiled().strategy.scenarios();
     const bool fixed = std::ranges::all_of(scenarios, [](const auto& scenario) {
       return scenario.policy().fixed_priority() && scenario.policy().preemptive();
     });
-    for (std::size_t i = 0; i < model_.plan().strategy.cores().size(); ++i) {
+    for (std::size_t i = 0; i < model_.compiled().strategy.cores().size(); ++i) {
       partitions_.emplace_back(model_, i, fixed, trace_);
     }
   }
@@ -72,7 +72,7 @@ class Simulation {
   static constexpr std::uint64_t steps_between_looks = std::uint64_t{1} << 18U;
 
   void begin() {
-    const sched::Plan& plan = model_.plan();
+    const sched::CompiledApplication& compiled = model_.compiled();
     for (const TopicState& topic : model_.topics()) {
       if (topic.external_period.count() > 0) {
         outside_.set(topic.shared.id, TimePoint{});
@@ -80,7 +80,7 @@ class Simulation {
     }
     schedule_switch();
     for (Partition& partition : partitions_) {
-      partition.begin(*plan.targets[plan.strategy.default_scenario()]);
+      partition.begin(*compiled.targets[compiled.strategy.default_scenario()]);
     }
   }
 
@@ -122,12 +122,12 @@ class Simulation {
       Partition::publish(topic, nullptr, now, now);
       return;
     }
-    const sched::Plan& plan = model_.plan();
+    const sched::CompiledApplication& compiled = model_.compiled();
     const auto scenario =
-        plan.strategy.find_scenario(application_.switches[next_switch_++].scenario);
+        compiled.strategy.find_scenario(application_.switches[next_switch_++].scenario);
     schedule_switch();
     for (Partition& partition : partitions_) {
-      partition.switch_to(*plan.targets[*scenario], now);
+      partition.switch_to(*compiled.targets[*scenario], now);
     }
   }
 
@@ -144,7 +144,7 @@ class Simulation {
                   .duration_from = default_.reason,
                   .interrupted = interrupted,
                   .seed = options_.seed,
-                  .drawn = options_.execution == Execution::drawn,
+                  .drawn = options_.execution == ExecutionTimes::drawn,
                   .overheads = application_.overheads.any()};
     for (const TaskState& task : model_.tasks()) {
       result.callbacks.push_back(callback_result(task));
@@ -168,7 +168,7 @@ class Simulation {
   [[nodiscard]] CallbackResult callback_result(const TaskState& task) const {
     const CallbackMetrics& metrics = task.metrics;
     CallbackResult result{.name = task.callback->task.name,
-                          .cpu = model_.plan().strategy.tasks()[task.index].cpu,
+                          .cpu = model_.compiled().strategy.tasks()[task.index].cpu,
                           .releases = metrics.releases,
                           .unfinished = metrics.unfinished,
                           .skipped = metrics.skipped,

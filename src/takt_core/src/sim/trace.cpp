@@ -18,7 +18,7 @@ Trace::Trace(Model& model, const Options& options, nanoseconds duration) {
   for (const TopicState& topic : model.topics()) {
     writer.name(trace::NameKind::topic, topic.shared.id, topic.shared.name);
   }
-  const auto& strategy = model.plan().strategy;
+  const auto& strategy = model.compiled().strategy;
   const auto scenarios = strategy.scenarios();
   std::string cpus;
   for (const int cpu : model.application().cpus) {
@@ -30,7 +30,7 @@ Trace::Trace(Model& model, const Options& options, nanoseconds duration) {
     writer.attribute("policy." + scenarios[i].name(), scenarios[i].policy().name());
   }
   writer.attribute("scenario", scenarios[strategy.default_scenario()].name());
-  writer.attribute("execution", options.execution == Execution::worst ? "worst" : "drawn");
+  writer.attribute("execution", options.execution == ExecutionTimes::worst ? "worst" : "drawn");
   writer.attribute("seed", std::to_string(options.seed));
   writer.attribute("duration_ns", std::to_string(duration.count()));
   for (const auto& [key, value] : options.trace_attributes) {

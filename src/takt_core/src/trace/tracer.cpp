@@ -27,10 +27,10 @@ Tracer::~Tracer() {
 }
 
 Recorder Tracer::add_thread() {
-  auto source = std::make_unique<Source>(options_.ring_capacity);
+  auto thread = std::make_unique<ThreadRing>(options_.ring_capacity);
   const std::lock_guard lock{mutex_};
-  sources_.push_back(std::move(source));
-  return Recorder{&sources_.back()->ring};
+  rings_.push_back(std::move(thread));
+  return Recorder{&rings_.back()->ring};
 }
 
 std::string Tracer::stop() {
@@ -82,21 +82,21 @@ void Tracer::watch_steal() {
 
 void Tracer::drain() {
   const std::lock_guard lock{mutex_};
-  for (const auto& source : sources_) {
+  for (const auto& thread : rings_) {
     try {
       // One ring's worth at most, so that a thread which records without end starves no other.
-      for (std::size_t taken = 0; taken < source->ring.capacity();) {
-        const std::size_t count = source->ring.pop(batch_);
+      for (std::size_t taken = 0; taken < thread->ring.capacity();) {
+        const std::size_t count = thread->ring.pop(batch_);
         if (count == 0) {
           break;
         }
         taken += count;
         writer_.write(std::span{batch_}.first(count));
       }
-      const std::uint64_t lost = source->ring.lost();
-      if (lost != source->lost_seen) {
-        const auto news = lost - source->lost_seen;
-        source->lost_seen = lost;
+      const std::uint64_t lost = thread->ring.lost();
+      if (lost != thread->lost_seen) {
+        const auto news = lost - thread->lost_seen;
+        thread->lost_seen = lost;
         writer_.add_lost(news);
         writer_.write(Event{.time = os::now().time_since_epoch().count(),
                             .value = static_cast<std::int64_t>(news),

@@ -45,7 +45,7 @@ TEST(batch, answers_are_those_of_one_set_at_a_time) {
                                                        : analysis::Test::fixed_priority;
     for (std::size_t i = 0; i < all.size(); ++i) {
       Effort effort;
-      const auto expected = accepts(test, loads_of(rule, all[i]), effort);
+      const auto expected = accepts(test, demands_of(rule, all[i]), effort);
       EXPECT_EQ(answers[i], *expected ? 1 : 0) << policy << " " << text(all[i]);
     }
   }

@@ -9,15 +9,16 @@
 namespace takt::analysis {
 namespace {
 
-Demand::Verdict verdict_of(Rule rule, const std::vector<OracleTask>& tasks) {
+DemandTest::Outcome outcome_of(Rule rule, const std::vector<OracleTask>& tasks) {
   Effort effort;
-  return edf_demand(loads_of(rule, tasks), rule == Rule::edf, effort).verdict;
+  return edf_demand(demands_of(rule, tasks), rule == Rule::edf, effort).outcome;
 }
 
 std::vector<std::int64_t> bounds_of(Rule rule, const std::vector<OracleTask>& tasks) {
   Effort effort;
   std::vector<std::int64_t> result;
-  for (const Response& response : edf_responses(loads_of(rule, tasks), rule == Rule::edf, effort)) {
+  for (const Response& response :
+       edf_responses(demands_of(rule, tasks), rule == Rule::edf, effort)) {
     result.push_back(response.bound ? response.bound->count() : -1);
   }
   return result;
@@ -51,7 +52,7 @@ TEST(edf, verdict_is_that_of_the_synchronous_run) {
     for (std::size_t i = 0; i < tasks.size(); ++i) {
       add_periodic(jobs, tasks, i, 0, 2 * hyperperiod(tasks));
     }
-    const bool met = verdict_of(Rule::edf, tasks) == Demand::Verdict::met;
+    const bool met = outcome_of(Rule::edf, tasks) == DemandTest::Outcome::met;
     EXPECT_EQ(met, !observe(Rule::edf, tasks, jobs).missed) << text(tasks);
     accepted += met ? 1 : 0;
   }
@@ -62,10 +63,10 @@ TEST(edf, verdict_is_that_of_the_synchronous_run) {
 TEST(edf, implicit_deadlines_are_met_up_to_a_full_core) {
   const std::vector<OracleTask> full = {{.execution = 2, .period = 4, .deadline = 4},
                                         {.execution = 3, .period = 6, .deadline = 6}};
-  EXPECT_EQ(verdict_of(Rule::edf, full), Demand::Verdict::met);
+  EXPECT_EQ(outcome_of(Rule::edf, full), DemandTest::Outcome::met);
   auto over = full;
   over.push_back({.execution = 1, .period = 1000, .deadline = 1000});
-  EXPECT_EQ(verdict_of(Rule::edf, over), Demand::Verdict::exceeded);
+  EXPECT_EQ(outcome_of(Rule::edf, over), DemandTest::Outcome::exceeded);
 }
 
 // Jeffay, Stanat & Martel 1991: the condition is necessary and sufficient for sporadic tasks.
@@ -74,7 +75,7 @@ TEST(np_edf, verdict_is_that_of_the_worst_sporadic_run) {
   int accepted = 0;
   for (int round = 0; round < 3000; ++round) {
     const auto tasks = random.tasks({.least_deadline = 0.7, .most_deadline = 1});
-    const bool met = verdict_of(Rule::np_edf, tasks) == Demand::Verdict::met;
+    const bool met = outcome_of(Rule::np_edf, tasks) == DemandTest::Outcome::met;
     EXPECT_EQ(met, !misses_somewhere(Rule::np_edf, tasks)) << text(tasks);
     accepted += met ? 1 : 0;
   }
@@ -85,7 +86,7 @@ TEST(np_edf, verdict_is_that_of_the_worst_sporadic_run) {
 // The condition as it is printed, over all L, for implicit deadlines.
 bool jeffay_stanat_martel(std::vector<OracleTask> tasks) {
   std::ranges::sort(tasks, {}, &OracleTask::period);
-  if (utilisation(tasks) > 1 + 1e-9) {
+  if (utilization(tasks) > 1 + 1e-9) {
     return false;
   }
   for (std::size_t i = 1; i < tasks.size(); ++i) {
@@ -107,7 +108,7 @@ TEST(np_edf, implicit_deadlines_agree_with_the_condition_of_jeffay_stanat_and_ma
   int accepted = 0;
   for (int round = 0; round < 5000; ++round) {
     const auto tasks = random.tasks({.most_tasks = 5, .least_deadline = 1});
-    const bool met = verdict_of(Rule::np_edf, tasks) == Demand::Verdict::met;
+    const bool met = outcome_of(Rule::np_edf, tasks) == DemandTest::Outcome::met;
     EXPECT_EQ(met, jeffay_stanat_martel(tasks)) << text(tasks);
     accepted += met ? 1 : 0;
   }
@@ -152,18 +153,19 @@ TEST(edf, response_bounds_are_reached_by_some_offsets) {
 
 void expect_holds(Rule rule, const std::vector<OracleTask>& tasks, std::int64_t most_lag,
                   RandomTasks& random, int& accepted) {
-  std::vector<Load> loads = loads_of(rule, tasks);
+  std::vector<Demand> demands = demands_of(rule, tasks);
   std::vector<std::int64_t> lags;
-  for (Load& load : loads) {
+  for (Demand& demand : demands) {
     lags.push_back(random.number(0, most_lag));
-    load.lag = nanoseconds{lags.back()};
+    demand.lag = nanoseconds{lags.back()};
   }
   Effort effort;
-  const auto bounds = edf_responses(loads, rule == Rule::edf, effort);
-  const bool met = edf_demand(loads, rule == Rule::edf, effort).verdict == Demand::Verdict::met;
+  const auto bounds = edf_responses(demands, rule == Rule::edf, effort);
+  const bool met =
+      edf_demand(demands, rule == Rule::edf, effort).outcome == DemandTest::Outcome::met;
   accepted += met ? 1 : 0;
   for (int run = 0; run < 6; ++run) {
-    const auto jobs = random_jobs(random, tasks, loads, run == 0);
+    const auto jobs = random_jobs(random, tasks, demands, run == 0);
     const Observed observed = observe(rule, tasks, jobs);
     EXPECT_FALSE(met && observed.missed) << text(tasks);
     for (std::size_t i = 0; i < tasks.size(); ++i) {
@@ -180,7 +182,7 @@ TEST(edf, bounds_and_verdict_hold_with_groups_and_lags) {
   int accepted = 0;
   for (int round = 0; round < 2000; ++round) {
     expect_holds(round % 2 == 0 ? Rule::edf : Rule::np_edf,
-                 random.tasks({.most_load = 0.95, .most_deadline = 1.5, .groups = true}),
+                 random.tasks({.most_utilization = 0.95, .most_deadline = 1.5, .groups = true}),
                  round % 4 < 2 ? 4 : 0, random, accepted);
   }
   EXPECT_GT(accepted, 100);

@@ -14,7 +14,7 @@ namespace {
 constexpr nanoseconds period{10'000'000};
 
 // Takes all of the core, and comes late.
-std::vector<Load> full_and_late() {
+std::vector<Demand> full_and_late() {
   return {{.releases = {.period = period, .jitter = period / 2},
            .execution = period / 2,
            .deadline = 4 * period,
@@ -30,9 +30,9 @@ std::vector<Load> full_and_late() {
 TEST(effort, is_not_spent_on_a_full_core_whose_jobs_come_late) {
   const Effort all;
   for (const auto test : {analysis::Test::fixed_priority, analysis::Test::edf}) {
-    const std::vector<Load> loads = full_and_late();
+    const std::vector<Demand> demands = full_and_late();
     Effort effort;
-    const CoreBounds found = bounds(test, loads, effort);
+    const CoreBounds found = bounds(test, demands, effort);
     EXPECT_FALSE(found.responses[1].bound);
     EXPECT_NE(found.schedulable, true);
     EXPECT_GT(effort.steps, all.steps - 10'000);
@@ -40,10 +40,10 @@ TEST(effort, is_not_spent_on_a_full_core_whose_jobs_come_late) {
 }
 
 TEST(effort, a_full_core_where_only_the_lowest_is_noticed_late_has_bounds) {
-  std::vector<Load> loads = full_and_late();
-  loads[0].releases.jitter = nanoseconds{0};
+  std::vector<Demand> demands = full_and_late();
+  demands[0].releases.jitter = nanoseconds{0};
   Effort effort;
-  const CoreBounds found = bounds(analysis::Test::fixed_priority, loads, effort);
+  const CoreBounds found = bounds(analysis::Test::fixed_priority, demands, effort);
   EXPECT_EQ(found.responses[1].bound, period + period / 2);
 }
 

@@ -20,7 +20,7 @@ class ExhaustiveSets : public RandomTasks {
  public:
   using RandomTasks::RandomTasks;
 
-  ExhaustiveSet draw(const std::string& policy, double most_load = 1) {
+  ExhaustiveSet draw(const std::string& policy, double most_utilization = 1) {
     ExhaustiveSet set{.policy = policy, .rule = rule_of(policy), .tasks = {}};
     const bool constrained =
         policy == "dm" || policy == "p-rm" || policy == "cw-edf" || chance(0.4);
@@ -29,7 +29,7 @@ class ExhaustiveSets : public RandomTasks {
     const bool lags = chance(0.4);
     const bool offsets = chance(0.4);
     const bool drops = chance(0.3);
-    for (const OracleTask& task : tasks_of(constrained, groups, most_load)) {
+    for (const OracleTask& task : tasks_of(constrained, groups, most_utilization)) {
       set.tasks.push_back({.task = task});
     }
     for (std::size_t i = 0; i < set.tasks.size(); ++i) {
@@ -66,7 +66,7 @@ class ExhaustiveSets : public RandomTasks {
   }
 
  private:
-  std::vector<OracleTask> tasks_of(bool constrained, bool groups, double most_load) {
+  std::vector<OracleTask> tasks_of(bool constrained, bool groups, double most_utilization) {
     constexpr std::array<std::int64_t, 6> periods = {4, 5, 6, 8, 10, 12};
     for (;;) {
       std::vector<OracleTask> result(static_cast<std::size_t>(number(2, 4)));
@@ -78,7 +78,7 @@ class ExhaustiveSets : public RandomTasks {
         task.priority = static_cast<int>(number(1, 5));
         task.group = groups && chance(0.6) ? static_cast<int>(number(1, 2)) : 0;
       }
-      if (utilisation(result) <= most_load + 1e-9) {
+      if (utilization(result) <= most_utilization + 1e-9) {
         return result;
       }
     }

@@ -47,7 +47,7 @@ std::string look_at(const ExhaustiveSet& set, std::uint64_t seed, Seen& seen) {
   if (std::string error = error_in(set, report, reached); !error.empty()) {
     return error;
   }
-  for (const auto execution : {sim::Execution::worst, sim::Execution::drawn}) {
+  for (const auto execution : {sim::ExecutionTimes::worst, sim::ExecutionTimes::drawn}) {
     const sim::Result run = sim::simulate(
         app,
         {.duration = nanoseconds{200}, .seed = seed, .execution = execution, .percentiles = false});
@@ -99,7 +99,7 @@ TEST(exhaustive, closed_tests_are_exact_for_sporadic_tasks) {
       std::ranges::transform(set.tasks, std::back_inserter(tasks), &ExhaustiveTask::task);
       Effort effort;
       const CoreBounds found =
-          bounds(test_for(*sched::parse_policy(policy)), loads_of(set.rule, tasks), effort);
+          bounds(test_for(*sched::parse_policy(policy)), demands_of(set.rule, tasks), effort);
       SCOPED_TRACE("seed " + std::to_string(seed) + ": " + describe(set));
       ASSERT_TRUE(reached.complete);
       EXPECT_EQ(found.schedulable, !reached.missed);

@@ -66,7 +66,7 @@ std::string error_in_runs(application::Application app, const Reached& reached, 
           {.at = nanoseconds{times[i]}, .scenario = i % 2 == 0 ? "other" : "one"});
     }
   }
-  for (const auto execution : {sim::Execution::worst, sim::Execution::drawn}) {
+  for (const auto execution : {sim::ExecutionTimes::worst, sim::ExecutionTimes::drawn}) {
     const sim::Result run = sim::simulate(
         app,
         {.duration = nanoseconds{end}, .seed = seed, .execution = execution, .percentiles = false});

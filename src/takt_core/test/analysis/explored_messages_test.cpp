@@ -15,7 +15,7 @@ ExhaustiveSet followed(std::uint64_t seed, const std::string& policy) {
   ExhaustiveSets random{seed};
   ExhaustiveSet set{.policy = policy, .rule = rule_of(policy), .tasks = {}};
   const bool late = random.chance(0.2);
-  for (const OracleTask& task : random.tasks({.most_tasks = 4, .most_load = 0.7})) {
+  for (const OracleTask& task : random.tasks({.most_tasks = 4, .most_utilization = 0.7})) {
     const std::size_t index = set.tasks.size();
     set.tasks.push_back({.task = task});
     ExhaustiveTask& entry = set.tasks.back();

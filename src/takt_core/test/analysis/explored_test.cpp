@@ -34,7 +34,7 @@ application::Application application_of(Rule rule, const std::vector<OracleTask>
 }
 
 std::vector<OracleTask> random_set(RandomTasks& random) {
-  auto tasks = random.tasks({.most_tasks = 4, .most_load = 0.9, .least_deadline = 0.7});
+  auto tasks = random.tasks({.most_tasks = 4, .most_utilization = 0.9, .least_deadline = 0.7});
   const bool lags = random.chance(0.3);
   const bool offsets = random.chance(0.5);
   for (OracleTask& task : tasks) {

@@ -12,7 +12,7 @@ namespace {
 std::vector<std::int64_t> bounds_of(Rule rule, const std::vector<OracleTask>& tasks) {
   Effort effort;
   std::vector<std::int64_t> result;
-  for (const Response& response : fixed_priority_responses(loads_of(rule, tasks), effort)) {
+  for (const Response& response : fixed_priority_responses(demands_of(rule, tasks), effort)) {
     result.push_back(response.bound ? response.bound->count() : -1);
   }
   return result;
@@ -83,7 +83,7 @@ TEST(fixed_priority, quick_verdict_agrees_with_the_bounds) {
         {.most_deadline = 1.5, .equal_priorities = round % 2 == 0, .groups = round % 3 == 0});
     const Rule rule = round % 5 == 0 ? Rule::np_fp : Rule::fp;
     Effort effort;
-    const bool accepts = fixed_priority_accepts(loads_of(rule, tasks), effort);
+    const bool accepts = fixed_priority_accepts(demands_of(rule, tasks), effort);
     EXPECT_EQ(accepts, all_meet(tasks, bounds_of(rule, tasks))) << text(tasks);
     accepted += accepts ? 1 : 0;
   }
@@ -94,14 +94,14 @@ TEST(fixed_priority, quick_verdict_agrees_with_the_bounds) {
 // Whatever the offsets, and however late releases are noticed.
 void expect_bounds_hold(Rule rule, const std::vector<OracleTask>& tasks, std::int64_t most_lag,
                         RandomTasks& random) {
-  std::vector<Load> loads = loads_of(rule, tasks);
-  for (Load& load : loads) {
-    load.lag = nanoseconds{random.number(0, most_lag)};
+  std::vector<Demand> demands = demands_of(rule, tasks);
+  for (Demand& demand : demands) {
+    demand.lag = nanoseconds{random.number(0, most_lag)};
   }
   Effort effort;
-  const auto bounds = fixed_priority_responses(loads, effort);
+  const auto bounds = fixed_priority_responses(demands, effort);
   for (int run = 0; run < 6; ++run) {
-    const auto jobs = random_jobs(random, tasks, loads, run == 0);
+    const auto jobs = random_jobs(random, tasks, demands, run == 0);
     const Observed observed = observe(rule, tasks, jobs);
     for (std::size_t i = 0; i < tasks.size(); ++i) {
       ASSERT_TRUE(bounds[i].bound) << text(tasks);
@@ -114,7 +114,7 @@ TEST(fixed_priority, bounds_hold_with_groups_equal_priorities_and_lags) {
   RandomTasks random{3};
   for (int round = 0; round < 2000; ++round) {
     expect_bounds_hold(round % 2 == 0 ? Rule::fp : Rule::np_fp,
-                       random.tasks({.most_load = 0.95,
+                       random.tasks({.most_utilization = 0.95,
                                      .most_deadline = 2,
                                      .equal_priorities = round % 3 == 0,
                                      .groups = true}),

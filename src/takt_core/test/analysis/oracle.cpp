@@ -116,8 +116,8 @@ void add_periodic(std::vector<OracleJob>& jobs, const std::vector<OracleTask>& t
   }
 }
 
-std::vector<Load> loads_of(Rule rule, const std::vector<OracleTask>& tasks) {
-  std::vector<Load> loads;
+std::vector<Demand> demands_of(Rule rule, const std::vector<OracleTask>& tasks) {
+  std::vector<Demand> demands;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     const OracleTask& task = tasks[i];
     std::int64_t kept = sched::no_ceiling;
@@ -127,14 +127,14 @@ std::vector<Load> loads_of(Rule rule, const std::vector<OracleTask>& tasks) {
     if (keeps_core(rule)) {
       kept = sched::infinite_ceiling - 1;
     }
-    loads.push_back({.task = i,
-                     .releases = {.period = nanoseconds{task.period}},
-                     .execution = nanoseconds{task.execution},
-                     .deadline = nanoseconds{task.deadline},
-                     .level = rank(rule, task),
-                     .ceiling = kept});
+    demands.push_back({.task = i,
+                       .releases = {.period = nanoseconds{task.period}},
+                       .execution = nanoseconds{task.execution},
+                       .deadline = nanoseconds{task.deadline},
+                       .level = rank(rule, task),
+                       .ceiling = kept});
   }
-  return loads;
+  return demands;
 }
 
 std::int64_t hyperperiod(const std::vector<OracleTask>& tasks) {
@@ -145,7 +145,7 @@ std::int64_t hyperperiod(const std::vector<OracleTask>& tasks) {
   return result;
 }
 
-double utilisation(const std::vector<OracleTask>& tasks) {
+double utilization(const std::vector<OracleTask>& tasks) {
   double sum = 0;
   for (const OracleTask& task : tasks) {
     sum += static_cast<double>(task.execution) / static_cast<double>(task.period);

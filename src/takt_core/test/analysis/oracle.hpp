@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "takt/analysis/load.hpp"
+#include "takt/analysis/demand.hpp"
 
 namespace takt::analysis {
 
@@ -46,9 +46,9 @@ void add_periodic(std::vector<OracleJob>& jobs, const std::vector<OracleTask>& t
                   std::size_t task, std::int64_t offset, std::int64_t end);
 
 // The same tasks for the library; one tick is one nanosecond.
-std::vector<Load> loads_of(Rule rule, const std::vector<OracleTask>& tasks);
+std::vector<Demand> demands_of(Rule rule, const std::vector<OracleTask>& tasks);
 
 std::int64_t hyperperiod(const std::vector<OracleTask>& tasks);
-double utilisation(const std::vector<OracleTask>& tasks);
+double utilization(const std::vector<OracleTask>& tasks);
 
 }  // namespace takt::analysis

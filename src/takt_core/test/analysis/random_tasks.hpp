@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analysis/oracle.hpp"
-#include "takt/analysis/load.hpp"
+#include "takt/analysis/demand.hpp"
 
 namespace takt::analysis {
 
@@ -36,7 +36,7 @@ class RandomTasks {
 
   struct Form {
     std::int64_t most_tasks = 4;
-    double most_load = 1;  // sets above are drawn again
+    double most_utilization = 1;  // sets above are drawn again
     double least_deadline = 0.4;
     double most_deadline = 1;  // in periods
     bool equal_priorities = false;
@@ -67,7 +67,7 @@ class RandomTasks {
       for (std::size_t i = 0; i < result.size(); ++i) {
         result[i].priority = form.equal_priorities ? static_cast<int>(number(1, 2)) : priorities[i];
       }
-      if (utilisation(result) <= form.most_load + 1e-9) {
+      if (utilization(result) <= form.most_utilization + 1e-9) {
         return result;
       }
     }
@@ -90,14 +90,14 @@ inline std::string text(const std::vector<OracleTask>& tasks) {
 // All jobs of a while: released together or at random offsets, each noticed up to its task's lag
 // later, or the first ones alone as late as can be.
 inline std::vector<OracleJob> random_jobs(RandomTasks& random, const std::vector<OracleTask>& tasks,
-                                          const std::vector<Load>& loads, bool together) {
+                                          const std::vector<Demand>& demands, bool together) {
   std::vector<OracleJob> jobs;
   const bool first_late = random.chance(0.5);
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     const std::size_t first = jobs.size();
     add_periodic(jobs, tasks, i, together ? 0 : random.number(0, tasks[i].period), 120);
     for (std::size_t j = first; j < jobs.size(); ++j) {
-      const std::int64_t lag = loads[i].lag.count();
+      const std::int64_t lag = demands[i].lag.count();
       jobs[j].noticed += first_late ? (j == first ? lag : 0) : random.number(0, lag);
       if (j > first) {
         jobs[j].noticed = std::max(jobs[j].noticed, jobs[j - 1].noticed);

@@ -18,7 +18,7 @@
 namespace takt::analysis {
 namespace {
 
-using Verdict = ScheduleGraph::Verdict;
+using Outcome = ScheduleGraph::Outcome;
 
 sched::PolicyPtr policy_of(Rule rule) {
   switch (rule) {
@@ -113,7 +113,7 @@ void assign_rate_monotonic(std::vector<OracleTask>& tasks) {
 
 std::vector<OracleTask> random_set(RandomTasks& random, Rule rule, bool lags, bool offsets) {
   std::vector<OracleTask> tasks =
-      random.tasks({.most_tasks = 4, .most_load = 0.9, .least_deadline = 0.7});
+      random.tasks({.most_tasks = 4, .most_utilization = 0.9, .least_deadline = 0.7});
   if (rule == Rule::p_rm) {
     assign_rate_monotonic(tasks);
   }
@@ -146,7 +146,7 @@ TEST(schedule_graph, is_exact_where_releases_are_noticed_at_once) {
       const Observed all = observe_all(rule, tasks, horizon(tasks, 1));
       const ScheduleGraph graph = graph_of(rule, tasks);
       ASSERT_TRUE(graph.exact);
-      ASSERT_EQ(graph.verdict, all.missed ? Verdict::missed : Verdict::met);
+      ASSERT_EQ(graph.outcome, all.missed ? Outcome::missed : Outcome::met);
       if (all.missed) {
         ++seen.missed;
         expect_late(rule, tasks, graph.witness);
@@ -161,9 +161,9 @@ TEST(schedule_graph, is_exact_where_releases_are_noticed_at_once) {
         task.best = 0;
       }
       const ScheduleGraph constant = graph_of(rule, worst);
-      ASSERT_EQ(constant.verdict == Verdict::missed,
+      ASSERT_EQ(constant.outcome == Outcome::missed,
                 observe_all(rule, worst, horizon(tasks, 1)).missed);
-      seen.varied += all.missed && constant.verdict == Verdict::met ? 1 : 0;
+      seen.varied += all.missed && constant.outcome == Outcome::met ? 1 : 0;
     }
     EXPECT_GT(seen.met, 100);
     EXPECT_GT(seen.missed, 30);
@@ -181,7 +181,7 @@ TEST(schedule_graph, is_exact_with_offsets) {
       SCOPED_TRACE(describe(rule, tasks));
       const Observed all = observe_all(rule, tasks, horizon(tasks, 3));
       const ScheduleGraph graph = graph_of(rule, tasks);
-      ASSERT_EQ(graph.verdict, all.missed ? Verdict::missed : Verdict::met);
+      ASSERT_EQ(graph.outcome, all.missed ? Outcome::missed : Outcome::met);
       ++(all.missed ? seen.missed : seen.met);
       if (all.missed) {
         expect_late(rule, tasks, graph.witness);
@@ -211,10 +211,10 @@ TEST(schedule_graph, holds_where_releases_are_noticed_late) {
       const ScheduleGraph graph = graph_of(rule, tasks);
       ++(all.missed ? seen.missed : seen.met);
       if (all.missed) {
-        ASSERT_EQ(graph.verdict, Verdict::missed);
+        ASSERT_EQ(graph.outcome, Outcome::missed);
         continue;
       }
-      if (graph.verdict == Verdict::missed) {
+      if (graph.outcome == Outcome::missed) {
         ASSERT_FALSE(conserving);
         ASSERT_FALSE(graph.exact);
         ++needless;
@@ -249,38 +249,38 @@ std::vector<OracleTask> published(std::vector<std::pair<std::int64_t, std::int64
 // Nasri & Fohler 2016, Fig. 1 and Fig. 2, and a third set of that kind.
 TEST(schedule_graph, judges_the_examples_of_nasri_and_fohler_as_they_do) {
   const auto first = published({{1, 10}, {8, 30}, {17, 60}});
-  EXPECT_EQ(graph_of(Rule::np_fp, first).verdict, Verdict::missed);
-  EXPECT_EQ(graph_of(Rule::p_rm, first).verdict, Verdict::met);
+  EXPECT_EQ(graph_of(Rule::np_fp, first).outcome, Outcome::missed);
+  EXPECT_EQ(graph_of(Rule::p_rm, first).outcome, Outcome::met);
   const auto second = published({{3, 10}, {6, 12}, {8, 60}});
-  EXPECT_EQ(graph_of(Rule::np_fp, second).verdict, Verdict::missed);
-  EXPECT_EQ(graph_of(Rule::p_rm, second).verdict, Verdict::missed);
-  EXPECT_EQ(graph_of(Rule::np_edf, second).verdict, Verdict::missed);
-  EXPECT_EQ(graph_of(Rule::cw_edf, second).verdict, Verdict::met);
+  EXPECT_EQ(graph_of(Rule::np_fp, second).outcome, Outcome::missed);
+  EXPECT_EQ(graph_of(Rule::p_rm, second).outcome, Outcome::missed);
+  EXPECT_EQ(graph_of(Rule::np_edf, second).outcome, Outcome::missed);
+  EXPECT_EQ(graph_of(Rule::cw_edf, second).outcome, Outcome::met);
   const auto third = published({{3, 10}, {8, 15}, {8, 60}});
-  EXPECT_EQ(graph_of(Rule::np_edf, third).verdict, Verdict::missed);
-  EXPECT_EQ(graph_of(Rule::cw_edf, third).verdict, Verdict::met);
+  EXPECT_EQ(graph_of(Rule::np_edf, third).outcome, Outcome::missed);
+  EXPECT_EQ(graph_of(Rule::cw_edf, third).outcome, Outcome::met);
 }
 
 // Nasri & Brandenburg 2017, Fig. 1: with all jobs at their worst no deadline is missed; with the
 // first ones at their best the long one comes before the second release of the first task.
 TEST(schedule_graph, finds_the_anomaly_of_nasri_and_brandenburg) {
   auto tasks = published({{2, 10}, {8, 30}, {13, 60}});
-  EXPECT_EQ(graph_of(Rule::np_edf, tasks).verdict, Verdict::met);
+  EXPECT_EQ(graph_of(Rule::np_edf, tasks).outcome, Outcome::met);
   tasks[0].best = 1;
   tasks[1].best = 7;
   tasks[2].best = 3;
   const ScheduleGraph graph = graph_of(Rule::np_edf, tasks);
-  ASSERT_EQ(graph.verdict, Verdict::missed);
+  ASSERT_EQ(graph.outcome, Outcome::missed);
   expect_late(Rule::np_edf, tasks, graph.witness);
   EXPECT_EQ(graph.witness.back().task, 0U);
   // Critical windows keep the long one back until there is room.
-  EXPECT_EQ(graph_of(Rule::cw_edf, tasks).verdict, Verdict::met);
+  EXPECT_EQ(graph_of(Rule::cw_edf, tasks).outcome, Outcome::met);
 }
 
 TEST(schedule_graph, says_when_there_is_too_much_to_look_at) {
   auto tasks = published({{1, 7}, {1, 11}, {1, 13}});
   const ScheduleGraph few = graph_of(Rule::cw_edf, tasks, {.most_vertices = 100});
-  EXPECT_EQ(few.verdict, Verdict::unknown);
+  EXPECT_EQ(few.outcome, Outcome::unknown);
   EXPECT_EQ(few.reason, "more than 100 jobs are released before the timers repeat themselves");
   tasks = published({{6, 20}, {6, 20}, {6, 20}});
   for (OracleTask& task : tasks) {
@@ -288,10 +288,10 @@ TEST(schedule_graph, says_when_there_is_too_much_to_look_at) {
     task.lag = 3;
   }
   const ScheduleGraph many = graph_of(Rule::np_edf, tasks, {.most_vertices = 4});
-  EXPECT_EQ(many.verdict, Verdict::unknown);
+  EXPECT_EQ(many.outcome, Outcome::unknown);
   EXPECT_EQ(many.reason, "the schedules that are possible have more than 4 states");
   tasks = published({{1, 999'999'937}, {1, 999'999'929}, {1, 999'999'893}});
-  EXPECT_EQ(graph_of(Rule::np_edf, tasks).verdict, Verdict::unknown);
+  EXPECT_EQ(graph_of(Rule::np_edf, tasks).outcome, Outcome::unknown);
 }
 
 }  // namespace

@@ -233,7 +233,7 @@ TEST(simulated, nothing_is_above_its_bound) {
     try {
       const Report report = analyse(app, {.sensitivity = false, .proposals = false});
       SCOPED_TRACE("seed " + std::to_string(seed) + ", " + describe(app));
-      for (const auto execution : {sim::Execution::worst, sim::Execution::drawn}) {
+      for (const auto execution : {sim::ExecutionTimes::worst, sim::ExecutionTimes::drawn}) {
         compare(
             app, report,
             sim::simulate(

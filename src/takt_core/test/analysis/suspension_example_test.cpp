@@ -21,8 +21,8 @@ TEST(suspension_example, the_waiting_alone_is_too_small_a_jitter) {
       {.execution = 100, .period = 200, .priority = 3},
       {.execution = 500, .suspension = 500, .period = 2000, .priority = 2},
       {.execution = 100, .period = 100'000, .priority = 1}};
-  EXPECT_EQ(bounds_of(loads_of(tasks)), (Bounds{100, 2000, 2200}));
-  auto flawed = loads_of(tasks);
+  EXPECT_EQ(bounds_of(demands_of(tasks)), (Bounds{100, 2000, 2200}));
+  auto flawed = demands_of(tasks);
   flawed[1].lag += flawed[1].suspension;
   flawed[1].waits = false;
   EXPECT_EQ(bounds_of(flawed).back(), 1200);
@@ -46,7 +46,7 @@ TEST(suspension_example, a_job_that_waits_holds_up_those_below_by_its_computing_
   const std::vector<WaitingTask> tasks = {
       {.execution = 1, .suspension = 50, .period = 100, .priority = 2},
       {.execution = 2, .period = 10, .priority = 1}};
-  EXPECT_EQ(bounds_of(loads_of(tasks)), (Bounds{51, 3}));
+  EXPECT_EQ(bounds_of(demands_of(tasks)), (Bounds{51, 3}));
 }
 
 // Each time that it comes back it may find another job that holds the ceiling above it.
@@ -61,12 +61,12 @@ TEST(suspension_example, whoever_waits_can_be_blocked_more_than_once) {
       {.task = 0, .release = 1, .noticed = 1, .computes = plan(1, 1, 1)},
       {.task = 3, .release = 1, .noticed = 1, .computes = plan(3, 0)}};
   const std::int64_t response = observe_waiting(tasks, jobs, [] { return false; }).front();
-  auto blocked_once = loads_of(tasks);
+  auto blocked_once = demands_of(tasks);
   blocked_once[0].waits = false;
   blocked_once[0].execution += blocked_once[0].suspension;
   EXPECT_EQ(response, 2 + 1 + 2 + 2);
   EXPECT_GT(response, bounds_of(blocked_once).front());
-  EXPECT_LE(response, bounds_of(loads_of(tasks)).front());
+  EXPECT_LE(response, bounds_of(demands_of(tasks)).front());
 }
 
 // A job below that was held up for long starts while this one waits, and so does the next one soon
@@ -86,7 +86,7 @@ TEST(suspension_example, jobs_below_that_were_held_up_can_be_in_the_way_together
   EXPECT_EQ(response, 2 + 1 + 3 + 3);
   // One job of each in the way would be less.
   EXPECT_GT(response, 2 + 1 + 1 + 4);
-  EXPECT_LE(response, bounds_of(loads_of(tasks)).front());
+  EXPECT_LE(response, bounds_of(demands_of(tasks)).front());
 }
 
 // What is above all that wait knows nothing of it.
@@ -94,13 +94,13 @@ TEST(suspension_example, what_is_above_all_that_wait_is_as_without) {
   RandomTasks random{26};
   for (int set = 0; set < 200; ++set) {
     auto tasks = random_set(random, 4, 20, {});
-    const Bounds with = bounds_of(loads_of(tasks));
+    const Bounds with = bounds_of(demands_of(tasks));
     int lowest = 0;
     for (WaitingTask& task : tasks) {
       lowest = task.suspension > 0 ? std::max(lowest, task.priority) : lowest;
       task.suspension = 0;
     }
-    const Bounds without = bounds_of(loads_of(tasks));
+    const Bounds without = bounds_of(demands_of(tasks));
     for (std::size_t i = 0; i < tasks.size(); ++i) {
       if (tasks[i].priority > lowest) {
         EXPECT_EQ(with[i], without[i]) << describe(tasks);
@@ -117,27 +117,27 @@ TEST(suspension_example, quick_verdict_agrees_with_the_bounds) {
   for (int set = 0; set < 2000; ++set) {
     const auto tasks =
         random_set(random, 4, 20, {.equal_priorities = set % 3 == 0, .groups = set % 2 == 0});
-    const auto loads = loads_of(tasks);
-    const Bounds bounds = bounds_of(loads);
+    const auto demands = demands_of(tasks);
+    const Bounds bounds = bounds_of(demands);
     bool all = true;
     for (std::size_t i = 0; i < tasks.size(); ++i) {
       all = all && bounds[i] >= 0 && bounds[i] <= tasks[i].period;
     }
     Effort effort;
-    EXPECT_EQ(fixed_priority_accepts(loads, effort), all) << describe(tasks);
+    EXPECT_EQ(fixed_priority_accepts(demands, effort), all) << describe(tasks);
     accepted += all ? 1 : 0;
   }
   EXPECT_GT(accepted, 200);
   EXPECT_LT(accepted, 1800);
 }
 
-// Two loads of one task are one thread: while a job of the one waits, the other one has to.
+// Two demands of one task are one thread: while a job of the one waits, the other one has to.
 TEST(suspension_example, streams_of_one_task_wait_for_each_other) {
-  auto loads = loads_of({{.execution = 1, .suspension = 6, .period = 40, .priority = 2},
-                         {.execution = 1, .suspension = 6, .period = 60, .priority = 2},
-                         {.execution = 3, .period = 50, .priority = 1}});
-  loads[1].task = 0;
-  EXPECT_EQ(bounds_of(loads), (Bounds{14, 14, 5}));
+  auto demands = demands_of({{.execution = 1, .suspension = 6, .period = 40, .priority = 2},
+                             {.execution = 1, .suspension = 6, .period = 60, .priority = 2},
+                             {.execution = 3, .period = 50, .priority = 1}});
+  demands[1].task = 0;
+  EXPECT_EQ(bounds_of(demands), (Bounds{14, 14, 5}));
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ void compare_random_runs(std::uint64_t seed, int sets, const Form& form, Seen& s
   for (int set = 0; set < sets; ++set) {
     const auto tasks = random_set(random, 4, 20, form);
     SCOPED_TRACE(describe(tasks));
-    const Bounds bounds = bounds_of(loads_of(tasks));
+    const Bounds bounds = bounds_of(demands_of(tasks));
     std::vector<std::int64_t> longest(tasks.size(), 0);
     for (int run = 0; run < 40; ++run) {
       const auto observed = observe_waiting(tasks, random_jobs(random, tasks, 100),
@@ -194,7 +194,7 @@ TEST(suspension, no_run_of_two_tasks_is_above_the_bounds) {
   for (int set = 0; set < rounds(60); ++set) {
     const auto tasks = random_set(random, 2, 6, {.equal_priorities = set % 2 == 0});
     SCOPED_TRACE(describe(tasks));
-    const Bounds bounds = bounds_of(loads_of(tasks));
+    const Bounds bounds = bounds_of(demands_of(tasks));
     const auto longest = AllRuns{tasks}.run();
     expect_within(bounds, longest);
     if (HasFailure()) {

@@ -16,8 +16,8 @@ namespace takt::analysis {
 using Bounds = std::vector<std::int64_t>;  // -1: none
 
 // One tick is one nanosecond.
-inline std::vector<Load> loads_of(const std::vector<WaitingTask>& tasks) {
-  std::vector<Load> loads;
+inline std::vector<Demand> demands_of(const std::vector<WaitingTask>& tasks) {
+  std::vector<Demand> demands;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     sched::Level ceiling = sched::no_ceiling;
     for (const WaitingTask& other : tasks) {
@@ -25,23 +25,23 @@ inline std::vector<Load> loads_of(const std::vector<WaitingTask>& tasks) {
         ceiling = std::max<sched::Level>(ceiling, other.priority);
       }
     }
-    loads.push_back({.task = i,
-                     .releases = {.period = nanoseconds{tasks[i].period}},
-                     .lag = nanoseconds{tasks[i].lag},
-                     .execution = nanoseconds{tasks[i].execution},
-                     .deadline = nanoseconds{tasks[i].period},
-                     .level = tasks[i].priority,
-                     .ceiling = ceiling,
-                     .waits = tasks[i].suspension > 0,
-                     .suspension = nanoseconds{tasks[i].suspension}});
+    demands.push_back({.task = i,
+                       .releases = {.period = nanoseconds{tasks[i].period}},
+                       .lag = nanoseconds{tasks[i].lag},
+                       .execution = nanoseconds{tasks[i].execution},
+                       .deadline = nanoseconds{tasks[i].period},
+                       .level = tasks[i].priority,
+                       .ceiling = ceiling,
+                       .waits = tasks[i].suspension > 0,
+                       .suspension = nanoseconds{tasks[i].suspension}});
   }
-  return loads;
+  return demands;
 }
 
-inline Bounds bounds_of(const std::vector<Load>& loads) {
+inline Bounds bounds_of(const std::vector<Demand>& demands) {
   Effort effort;
   Bounds result;
-  for (const Response& response : fixed_priority_responses(loads, effort)) {
+  for (const Response& response : fixed_priority_responses(demands, effort)) {
     result.push_back(response.bound ? response.bound->count() : -1);
   }
   return result;
@@ -75,7 +75,7 @@ inline std::vector<WaitingTask> random_set(RandomTasks& random, std::int64_t mos
                                            std::int64_t most_period, const Form& form) {
   for (;;) {
     std::vector<WaitingTask> tasks(static_cast<std::size_t>(random.number(2, most_tasks)));
-    double load = 0;
+    double demand = 0;
     bool waits = false;
     int priority = 1;
     for (WaitingTask& task : tasks) {
@@ -85,10 +85,10 @@ inline std::vector<WaitingTask> random_set(RandomTasks& random, std::int64_t mos
       task.priority = form.equal_priorities ? static_cast<int>(random.number(1, 2)) : priority++;
       task.group = form.groups && task.suspension == 0 && random.chance(0.7) ? 1 : 0;
       task.lag = form.lags ? random.number(0, 3) : 0;
-      load += static_cast<double>(task.execution) / static_cast<double>(task.period);
+      demand += static_cast<double>(task.execution) / static_cast<double>(task.period);
       waits = waits || task.suspension > 0;
     }
-    if (waits && load <= 0.95) {
+    if (waits && demand <= 0.95) {
       return tasks;
     }
   }

@@ -29,7 +29,7 @@ def test_a_document_tells_what_became_of_each_callback() -> None:
     assert (fast["callback"], fast["misses"], slow["misses"]) == ("fast", 0, 1)
     assert slow["worst_response_ns"] == 8_000_000
     assert slow["response"]["p50_us"] == pytest.approx(8000, rel=0.01)
-    assert document["cores"][0]["utilisation"] == pytest.approx(0.8)  # the release at 7 was skipped
+    assert document["cores"][0]["utilization"] == pytest.approx(0.8)  # the release at 7 was skipped
     json.dumps(document, allow_nan=False)
 
 

@@ -131,9 +131,10 @@ class World : private CoreListener {
     const std::vector<std::vector<TaskIndex>> cores{{present_.begin(), present_.end()}};
     CompiledStrategy strategy{
         descriptions_, policy_, {.cpus = {0}, .external_topics = {"outside", "scan", "map"}}};
-    plans_.push_back(make_plan(std::move(strategy), ++version_, cores,
-                               [](const std::string&) { return static_cast<Topic*>(nullptr); }));
-    state_->follow(*plans_.back()->targets.front(), 0, by_index_, time);
+    applications_.push_back(
+        compile_application(std::move(strategy), ++version_, cores,
+                            [](const std::string&) { return static_cast<Topic*>(nullptr); }));
+    state_->follow(*applications_.back()->targets.front(), 0, by_index_, time);
   }
 
   void come_and_go() {
@@ -349,7 +350,7 @@ class World : private CoreListener {
   std::vector<CoreTask*> by_index_;
   std::set<TaskIndex> present_;
   std::set<TaskIndex> waiting_;
-  std::vector<std::unique_ptr<Plan>> plans_;
+  std::vector<std::unique_ptr<CompiledApplication>> applications_;
   std::uint64_t version_ = 0;
   std::unique_ptr<CoreState> state_;
   TimePoint now_{};

@@ -10,11 +10,11 @@ namespace takt::sched {
 namespace {
 
 std::vector<Core> placed(const std::vector<Task>& tasks, const std::vector<int>& cpus) {
-  std::vector<double> loads;
+  std::vector<double> utilizations;
   for (const Task& task : tasks) {
-    loads.push_back(utilisation(task.parameters));
+    utilizations.push_back(utilization(task.parameters));
   }
-  return place(tasks, loads, cpus);
+  return place(tasks, utilizations, cpus);
 }
 
 Task on(Task task, int cpu, std::string group = "") {
@@ -30,7 +30,7 @@ TEST(Placement, gives_the_heaviest_task_the_least_loaded_core) {
   EXPECT_EQ(cores[0].cpu, 2);
   EXPECT_EQ(cores[0].tasks, (std::vector<TaskIndex>{1}));
   EXPECT_EQ(cores[1].tasks, (std::vector<TaskIndex>{0, 2}));
-  EXPECT_DOUBLE_EQ(cores[1].utilisation, 0.7);
+  EXPECT_DOUBLE_EQ(cores[1].utilization, 0.7);
 }
 
 TEST(Placement, spreads_tasks_of_unknown_load_by_their_number) {
@@ -41,9 +41,9 @@ TEST(Placement, spreads_tasks_of_unknown_load_by_their_number) {
 
 TEST(Placement, counts_an_inactive_task_as_no_load) {
   Task task = timer("a", 10ms, 5ms);
-  EXPECT_DOUBLE_EQ(utilisation(task.parameters), 0.5);
+  EXPECT_DOUBLE_EQ(utilization(task.parameters), 0.5);
   task.parameters.active = false;
-  EXPECT_DOUBLE_EQ(utilisation(task.parameters), 0);
+  EXPECT_DOUBLE_EQ(utilization(task.parameters), 0);
 }
 
 TEST(Placement, places_every_task_once_keeps_groups_together_and_does_what_tasks_ask_for) {
@@ -75,15 +75,15 @@ TEST(Placement, places_every_task_once_keeps_groups_together_and_does_what_tasks
       for (const TaskIndex task : core.tasks) {
         ASSERT_TRUE(cpu_of.emplace(task, core.cpu).second);
       }
-      most = std::max(most, core.utilisation);
-      sum += core.utilisation;
+      most = std::max(most, core.utilization);
+      sum += core.utilization;
     }
     ASSERT_EQ(cpu_of.size(), tasks.size());
     std::map<std::string, int> group_cpu;
     double total = 0;
     for (std::size_t i = 0; i < tasks.size(); ++i) {
       const int cpu = cpu_of.at(static_cast<TaskIndex>(i));
-      total += utilisation(tasks[i].parameters);
+      total += utilization(tasks[i].parameters);
       ASSERT_TRUE(tasks[i].cpu < 0 || tasks[i].cpu == cpu);
       if (!tasks[i].group.empty()) {
         ASSERT_EQ(group_cpu.try_emplace(tasks[i].group, cpu).first->second, cpu);

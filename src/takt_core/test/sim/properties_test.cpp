@@ -192,7 +192,7 @@ TEST(Simulation, is_determined_by_its_seed) {
     const application::Application app = random_application(random);
     const auto run = [&](std::uint64_t seed) {
       return text_of(
-          simulate(app, {.duration = 200ms, .seed = seed, .execution = Execution::drawn}));
+          simulate(app, {.duration = 200ms, .seed = seed, .execution = ExecutionTimes::drawn}));
     };
     ASSERT_EQ(run(1), run(1));
     different += run(1) != run(2) ? 1 : 0;
@@ -217,9 +217,9 @@ TEST(Simulation, draws_the_same_work_whatever_the_policy) {
     }
     return result;
   };
-  const auto fp = durations(schedule(app, 500ms, {.execution = Execution::drawn}));
+  const auto fp = durations(schedule(app, 500ms, {.execution = ExecutionTimes::drawn}));
   app.policy = "edf";
-  const auto edf = durations(schedule(app, 500ms, {.execution = Execution::drawn}));
+  const auto edf = durations(schedule(app, 500ms, {.execution = ExecutionTimes::drawn}));
   std::set<nanoseconds> values;
   for (const auto& [job, duration] : fp) {
     values.insert(duration);
@@ -241,7 +241,7 @@ TEST(Simulation, counts_in_its_metrics_what_stands_in_its_trace) {
   for (int round = 0; round < 300; ++round) {
     const application::Application app = random_application(random);
     const Schedule schedule = sim::schedule(
-        app, 200ms, {.execution = round % 2 == 0 ? Execution::worst : Execution::drawn});
+        app, 200ms, {.execution = round % 2 == 0 ? ExecutionTimes::worst : ExecutionTimes::drawn});
     std::vector<std::map<trace::EventType, std::uint64_t>> counts(app.callbacks.size());
     std::vector<nanoseconds> worst(app.callbacks.size());
     nanoseconds busy{0};

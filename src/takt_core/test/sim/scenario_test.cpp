@@ -158,7 +158,7 @@ TEST(Overheads, of_messages_are_computing_time) {
 TEST(Jitter, delays_the_noticing_and_not_the_release) {
   application::Application app = application({timer("a", 10ms, 1ms, 10)}, "fp");
   app.callbacks[0].jitter = 5ms;
-  const Schedule schedule = sim::schedule(app, 1s, {.execution = Execution::drawn});
+  const Schedule schedule = sim::schedule(app, 1s, {.execution = ExecutionTimes::drawn});
   nanoseconds most{0};
   for (const Finished& job : schedule.finished) {
     EXPECT_EQ(job.release, at(static_cast<std::int64_t>(job.id.second) * 10ms));

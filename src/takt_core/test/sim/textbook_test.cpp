@@ -16,11 +16,11 @@ Task task(std::string name, nanoseconds period, nanoseconds execution, int prior
   return result;
 }
 
-// Execution times 2 and 4, periods 5 and 7: utilisation 0.97, above the bound of Liu & Layland 1973
+// Execution times 2 and 4, periods 5 and 7: utilization 0.97, above the bound of Liu & Layland 1973
 // for two tasks, below 1 (the example of Buttazzo's textbook for rate-monotonic against EDF).
 const std::vector<Task> buttazzo{task("1", 5ms, 2ms, 0), task("2", 7ms, 4ms, 0)};
 
-TEST(Textbook, rate_monotonic_misses_a_deadline_at_utilisation_0_97) {
+TEST(Textbook, rate_monotonic_misses_a_deadline_at_utilization_0_97) {
   const Schedule schedule = sim::schedule(application(buttazzo, "rm"), 10ms);
   const Summary expected{{0, {0ms, 2ms}}, {0, {5ms, 7ms}}, {1, {2ms, 8ms}}};
   EXPECT_EQ(schedule.summary(), expected);
@@ -29,7 +29,7 @@ TEST(Textbook, rate_monotonic_misses_a_deadline_at_utilisation_0_97) {
   EXPECT_EQ(schedule.result.callbacks[1].preemptions, 1U);
 }
 
-TEST(Textbook, edf_meets_all_deadlines_at_utilisation_0_97) {
+TEST(Textbook, edf_meets_all_deadlines_at_utilization_0_97) {
   const Schedule schedule = sim::schedule(application(buttazzo, "edf"), 35ms);
   EXPECT_EQ(schedule.result.misses, 0U);
   EXPECT_EQ(schedule.result.jobs, 12U);

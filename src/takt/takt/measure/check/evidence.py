@@ -38,8 +38,8 @@ def way(cell: Cell) -> str:
 
 
 def is_realtime(cell: Cell) -> bool:
-    """Tell whether a real-time policy was asked for."""
-    return cell.policy != "other"
+    """Tell whether real-time scheduling was asked for."""
+    return cell.scheduling != "other"
 
 
 @dataclass(frozen=True)
@@ -138,8 +138,8 @@ class Layer:
                 for note in probe.notes:
                     notes.setdefault(note.what, note)
                 got = probe.obtained.get("policy")
-                if got is not None and got != cell.policy and not probe.notes:
-                    what = f"asked for {cell.policy}, got {got}"
+                if got is not None and got != cell.scheduling and not probe.notes:
+                    what = f"asked for {cell.scheduling}, got {got}"
                     notes.setdefault(what, Note(what=what, why="the kernel did not say why"))
         return list(notes.values())
 

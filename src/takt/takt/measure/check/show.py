@@ -68,7 +68,7 @@ def _intro(console: Console, run: Run, found: Sequence[Layer], core: str) -> Non
     print_prose(console, Text(words), indent=2)
     real_time = next((layer.first for layer in found if is_realtime(layer.first)), None)
     if real_time:
-        asked = f"SCHED_{real_time.policy.upper()} {real_time.priority}"
+        asked = f"SCHED_{real_time.scheduling.upper()} {real_time.priority}"
         print_prose(console, Text(f"Real-time is {asked} on CPU {core}."), indent=2)
     console.print()
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """From a run to a verdict: a pure function, with rules that a person can check.
 
-1. Judged are the cells that asked for a real-time policy; all cells where none did.
+1. Judged are the cells that asked for real-time scheduling; all cells where none did.
 2. Only counts decide, never a single maximum. A layer *keeps its deadline* when the probability of
    a later response is below :data:`TARGET` with 95 % confidence (Clopper-Pearson; lost messages
    are late). It *misses* when that probability is above the target with the same confidence. In

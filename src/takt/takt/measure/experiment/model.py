@@ -40,7 +40,7 @@ def _cpu(value: object) -> str:
 def _scheduling(value: object) -> str:
     text = " ".join(value.split()) if isinstance(value, str) else ""
     if re.fullmatch(r"other \S+", text):
-        raise ValueError(f"{value!r}: the policy other has no priority; write other, or fifo 80")
+        raise ValueError(f"{value!r}: other has no priority; write other, or fifo 80")
     match = _SCHEDULING.fullmatch(text)
     if not match or (match[2] and int(match[2]) > 98):
         raise ValueError(f"{value!r} is not other, fifo N or rr N with a priority N from 1 to 98")

@@ -156,9 +156,9 @@ def _points(
         period, scheduling, cpu = (point.pop(name) for name in ("period", "scheduling", "cpu"))
         cpus = [] if cpu == UNPINNED else [int(one) for one in cpu.split(",")]
         count = measurement.samples or duration // (period + ONESHOT_LATE_NS * one_shot)
-        policy, _, priority = scheduling.partition(" ")
+        scheduling, _, priority = scheduling.partition(" ")
         refuse(_transport_fault(measurement.kind, stack, point))
-        refuse(_timer_fault(measurement.kind, stack, point, policy))
+        refuse(_timer_fault(measurement.kind, stack, point, scheduling))
         refuse(_talkers_fault(measurement, stack, point))
         refuse(_cpu_fault(measurement.kind, cpus, machine))
         refuse(_pace_fault(measurement, period, count, duration))
@@ -166,7 +166,7 @@ def _points(
         asked: dict[str, Any] = point | {
             "stack": stack.name,
             "kind": measurement.kind,
-            "policy": policy,
+            "scheduling": scheduling,
             "priority": int(priority or 0),
             "cpu": cpus,
             "period_us": period / 1000,
@@ -238,7 +238,7 @@ def _transport_fault(kind: str, stack: Stack, point: dict[str, Any]) -> Fault | 
     return None
 
 
-def _timer_fault(kind: str, stack: Stack, point: dict[str, Any], policy: str) -> Fault | None:
+def _timer_fault(kind: str, stack: Stack, point: dict[str, Any], scheduling: str) -> Fault | None:
     transport, wait = point["transport"], point["wait"]
     capability = stack.capability(kind, transport)
     if capability is not None and wait not in capability.waits:
@@ -247,7 +247,7 @@ def _timer_fault(kind: str, stack: Stack, point: dict[str, Any], policy: str) ->
         ]
         remedy = f"{', '.join(others)} can" if others else f"it has {', '.join(capability.waits)}"
         return "wait", f"{transport} of {stack.name} cannot wait {wait}", remedy
-    if transport == "executor" and policy == "rr":
+    if transport == "executor" and scheduling == "rr":
         what = "Takt's executor has no round robin: its threads are real-time FIFO"
         return "scheduling", what, "take fifo N, or another transport"
     return None
@@ -303,7 +303,7 @@ def _key(asked: dict[str, Any], period: int) -> str:
     parts = [asked["stack"], asked["kind"], asked["transport"]]
     if asked["kind"] in MESSAGES:
         parts.append(format_size(asked["payload_bytes"]))
-    parts.append(asked["policy"] + (str(asked["priority"]) if asked["priority"] else ""))
+    parts.append(asked["scheduling"] + (str(asked["priority"]) if asked["priority"] else ""))
     if asked["cpu"]:
         parts.append("cpu" + "+".join(map(str, asked["cpu"])))
     parts.append((format_duration if asked["kind"] == "timer-oneshot" else format_period)(period))

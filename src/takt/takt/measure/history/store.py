@@ -181,7 +181,7 @@ def _entry(run: Run, folder: Path, cell: Cell) -> Entry | None:
             cell=cell.id,
             kind=cell.kind,
             stack=cell.stack,
-            policy=cell.policy,
+            policy=cell.scheduling,
             deadline_us=cell.deadline_us,
             lost=cell.lost,
             count=found.count,

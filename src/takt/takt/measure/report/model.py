@@ -267,15 +267,15 @@ def _measurement(folder: Path, number: int, by_key: dict[str, list[Cell]]) -> Me
     )
     jitters = []
     named_bins = []
-    normal_first = sorted(by_key.items(), key=lambda item: item[1][0].policy != "other")
-    colours = _colours([cells[0].policy for _, cells in normal_first])
+    normal_first = sorted(by_key.items(), key=lambda item: item[1][0].scheduling != "other")
+    colours = _colours([cells[0].scheduling for _, cells in normal_first])
     for place, (key, cells) in enumerate(normal_first):
         cells.sort(key=lambda cell: cell.repetition)
         one = cells[0]
         variant = Variant(
             key=key,
             anchor=f"m{number}-v{place + 1}",
-            scheduling=text.scheduling(one.policy, one.priority, one.cpu),
+            scheduling=text.scheduling(one.scheduling, one.priority, one.cpu),
             colour=colours[place],
             cells=cells,
         )
@@ -305,13 +305,13 @@ def _measurement(folder: Path, number: int, by_key: dict[str, list[Cell]]) -> Me
     return measurement
 
 
-def _colours(policies: list[str]) -> list[int]:
+def _colours(schedulings: list[str]) -> list[int]:
     """Give the first normal variant colour 0 and the first real-time one 1, here and everywhere."""
-    free = iter(range(2, 2 + len(policies)))
+    free = iter(range(2, 2 + len(schedulings)))
     reserved = {True: 0, False: 1}
     return [
         reserved.pop(normal) if normal in reserved else next(free)
-        for normal in (policy == "other" for policy in policies)
+        for normal in (scheduling == "other" for scheduling in schedulings)
     ]
 
 

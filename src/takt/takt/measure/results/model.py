@@ -11,7 +11,7 @@ from datetime import datetime
 from enum import Enum
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
 
 from takt.doctor.finding import Finding
 
@@ -170,7 +170,7 @@ class Cell(Model):
     kind: str  # what one sample is
     transport: str  # the way between the roles
     payload_bytes: int  # of a message
-    policy: str  # other, fifo, rr
+    scheduling: str  # other, fifo, rr
     priority: int  # 0: none
     cpu: list[int]  # empty: not pinned
     period_us: float  # of a one-shot timer: its timeout
@@ -203,6 +203,19 @@ class Cell(Model):
     started: datetime | None = None  # in UTC
     seconds: float = 0.0  # that the cell took
     steal_seconds: float = 0.0  # CPU time stolen by the hypervisor during the cell, all CPUs
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_the_former_key(cls, document: Any) -> Any:
+        """Runs of before call the scheduling a policy."""
+        if isinstance(document, dict) and "policy" in document:
+            document = {"scheduling" if key == "policy" else key: document[key] for key in document}
+        return document
+
+    @property
+    def policy(self) -> str:
+        """The former name of the scheduling, by which reproductions choose cells."""
+        return self.scheduling
 
     @property
     def since_intended(self) -> bool:

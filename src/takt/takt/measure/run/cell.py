@@ -134,7 +134,7 @@ def _commands(
         "payload-bytes": cell.payload_bytes,
         "period-ns": round(cell.period_us * 1000),
         "count": cell.samples_asked,
-        "policy": cell.policy,
+        "policy": cell.scheduling,
         "priority": cell.priority,
         "lost-after-ns": round(cell.lost_after_us * 1000),
         "time-limit-ns": round(limit_s * 1e9),

@@ -39,7 +39,7 @@ class CoreBound(Strict):
     """One core; ``utilization`` is null where a release has no least distance."""
 
     cpu: int
-    utilization: float | None  # its load
+    utilization: float | None  # what its jobs need of it
     schedulable: bool  # every deadline on it is met
     verdict: Verdict
     bound_by: str | None  # the test

@@ -55,9 +55,11 @@ def _show_scenario(console: Console, analysis: Analysis, scenario: ScenarioBound
         if equation:
             console.print(f"{equation}: {escape(words)}", soft_wrap=True)
     for core in scenario.cores:
-        load = "without bound" if core.utilization is None else f"{core.utilization:.1%}"
+        utilization = "without bound" if core.utilization is None else f"{core.utilization:.1%}"
         by = f" by {core.bound_by}" if core.bound_by else ""
-        console.print(f"core {core.cpu}: load {load}, {WORDS[core.verdict]}{by}", soft_wrap=True)
+        console.print(
+            f"core {core.cpu}: utilization {utilization}, {WORDS[core.verdict]}{by}", soft_wrap=True
+        )
     for chain in scenario.chains:
         limit = "" if chain.max_latency_us is None else f" of {_time(chain.max_latency_us)}"
         verdict = f", {_meets(chain.meets)}" if chain.max_latency_us is not None else ""

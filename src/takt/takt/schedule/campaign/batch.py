@@ -91,14 +91,14 @@ def analysed(one: Generated, row: dict[str, Any]) -> Document | None:
 
 def _simulated(generated: Iterable[Generated], seed: int) -> Iterator[tuple[int, Play, Document]]:
     """All plays of all applications, in as few calls of the core as there are ways to execute."""
-    planned = [
+    asked = [
         (number, play, one.text if play.document is one.flat else json.dumps(play.document))
         for number, one in enumerate(generated)
         for play in plays(one.flat, seed)
     ]
-    planned.sort(key=lambda plan: plan[1].execution, reverse=True)
-    for execution, plans in groupby(planned, key=lambda plan: plan[1].execution):
-        numbers, alike, texts = zip(*plans, strict=True)
+    asked.sort(key=lambda one: one[1].execution, reverse=True)
+    for execution, those in groupby(asked, key=lambda one: one[1].execution):
+        numbers, alike, texts = zip(*those, strict=True)
         results = takt_core.simulate_many(texts, seed=seed, execution=execution)
         yield from zip(numbers, alike, results, strict=True)
 

@@ -20,7 +20,7 @@ from takt.schedule.campaign import batch as work
 from takt.schedule.campaign.folder import Folder, write_table
 from takt.schedule.campaign.model import EXECUTIONS, Campaign
 from takt.schedule.explain import explain
-from takt.schedule.explain.model import Kind
+from takt.schedule.explain.model import ShareKind
 from takt.schedule.generate.blocks import Generated
 
 
@@ -31,11 +31,11 @@ class Turn:
     order: int
     application: int
     approach: str
-    run: int
+    number: int  # of those of one application by one approach
 
     def name(self, application: Generated) -> str:
         """Of its files."""
-        return f"{application.name}.{self.approach}.{self.run}"
+        return f"{application.name}.{self.approach}.{self.number}"
 
 
 def turns(campaign: Campaign, applications: int) -> list[Turn]:
@@ -44,10 +44,10 @@ def turns(campaign: Campaign, applications: int) -> list[Turn]:
     rng = np.random.default_rng([campaign.seed, 1])
     points = [(a, p) for a in range(applications) for p in campaign.execution.approaches]
     order: list[Turn] = []
-    for run in range(campaign.execution.runs):
+    for number in range(campaign.execution.executions):
         for place in rng.permutation(len(points)).tolist():
             application, approach = points[place]
-            order.append(Turn(len(order), application, approach, run))
+            order.append(Turn(len(order), application, approach, number))
     return order
 
 
@@ -89,7 +89,7 @@ def _execute(
     row: dict[str, Any] = {
         "name": application.name,
         "approach": turn.approach,
-        "run": turn.run,
+        "execution": turn.number,
         "order": turn.order,
         "status": "failed",
         "error": None,
@@ -136,6 +136,6 @@ def _compare(row: dict[str, Any], application: Generated, trace: Path) -> int:
     if bounds is None:
         return 0
     row["above_bound"] = bounds.above
-    row["above_stolen"] = bounds.by_cause.get(Kind.stolen, 0)
+    row["above_stolen"] = bounds.by_cause.get(ShareKind.stolen, 0)
     row["above_unexplained"] = bounds.unexplained
     return bounds.above

@@ -77,7 +77,7 @@ class Execution:
 
     approaches: tuple[str, ...] = ("takt",)
     duration_s: float = 30.0  # strict
-    runs: int = 5  # of each application
+    executions: int = 5  # of each application
 
 
 @dataclass
@@ -106,7 +106,7 @@ SETS = pa.schema(
         ("policy", pa.string()),
         ("parameters", pa.string()),  # JSON, all of them
         ("accepted", pa.bool_()),  # null: not analysed
-        ("jobs", pa.int64()),  # simulated, in all runs
+        ("jobs", pa.int64()),  # simulated, in all plays
         ("misses", pa.int64()),  # simulated
         ("misses_in_accepted", pa.int64()),  # where every deadline is guaranteed
         ("unbounded", pa.int32()),  # callbacks without a bound of their response time
@@ -123,7 +123,7 @@ EXECUTIONS = pa.schema(
     [
         ("name", pa.string()),
         ("approach", pa.string()),
-        ("run", pa.int32()),
+        ("execution", pa.int32()),  # its number among those of the application
         ("order", pa.int32()),  # when it was executed among the others
         ("status", pa.string()),
         ("executions", pa.int64()),  # of callbacks

@@ -73,8 +73,8 @@ def execute(
         raise Failure(f"it cannot be written: {error.strerror}", where=str(folder)) from None
     try:
         with own_domain() as domain, stopping(stop):
-            run = _Run(lock.folder, Journal(lock.folder), domain, stop, progress)
-            return run.execute(program, application, approach, trace, duration_s, seed)
+            execution = _Executing(lock.folder, Journal(lock.folder), domain, stop, progress)
+            return execution.run(program, application, approach, trace, duration_s, seed)
     finally:
         lock.release(keep=False)
 
@@ -89,7 +89,7 @@ def with_policy(application: Flat, policy: str) -> Flat:
     return changed
 
 
-class _Run:
+class _Executing:
     """One execution in its scratch folder."""
 
     def __init__(
@@ -106,7 +106,7 @@ class _Run:
         self._stop = stop
         self._progress = progress
 
-    def execute(
+    def run(
         self,
         program: Path,
         application: Flat,

@@ -10,9 +10,9 @@ import takt_core
 
 from takt.schedule.analysis.bounds import Bounds as Analysed
 from takt.schedule.explain.excess import Unknown, unknown_to_the_bound
-from takt.schedule.explain.history import History
 from takt.schedule.explain.jobs import Job, Slice, less_urgent
 from takt.schedule.explain.model import Above
+from takt.schedule.explain.recent import Recent
 from takt.schedule.trace.file import Names
 
 
@@ -24,12 +24,12 @@ class AboveBounds:
         names: Names,
         flat: dict[str, Any] | None,
         declared: Callable[[Job], takt_core.DeclaredCallback | None],
-        history: History,
+        recent: Recent,
         waits: bool,
     ) -> None:
         self._names = names
         self._declared = declared
-        self._history = history
+        self._recent = recent
         self._waits = waits
         self.remarks: list[str] = []
         self._analysed = self._analyse(flat)
@@ -56,7 +56,7 @@ class AboveBounds:
             job,
             before,
             declared=self._declared,
-            stolen=lambda begin, end: self._history.stolen_within(core, begin, end),
+            stolen=lambda begin, end: self._recent.stolen_within(core, begin, end),
             less_urgent=less_urgent,
             waits=self._waits,
         )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from takt.schedule.explain.jobs import Job, Slice
-from takt.schedule.explain.model import Kind
+from takt.schedule.explain.model import ShareKind
 
 _NOTABLE = 100_000  # ns without CPU time that are not just those of switching
 _SLOP = 20_000  # ns by which a job's own two clocks may differ: reading them, a page, a tick
@@ -17,7 +17,7 @@ _SLOP = 20_000  # ns by which a job's own two clocks may differ: reading them, a
 class Part:
     """A share, in ns; ``job``: the one that ran instead, the last where there were several."""
 
-    kind: Kind
+    kind: ShareKind
     task: int | None
     ns: int
     job: Job | None = None
@@ -62,7 +62,7 @@ def account(
     goes before a, and ``waits`` whether the trace tells of threads that could have run.
     """
     release, start, end = whole(job)
-    others: dict[tuple[Kind, int], list[tuple[Job, int]]] = {}
+    others: dict[tuple[ShareKind, int], list[tuple[Job, int]]] = {}
     before = after = seen = 0
     reached = release  # slices of one core do not overlap, unless callbacks sleep
     for one in sorted(slices, key=lambda each: each.begin):
@@ -79,7 +79,7 @@ def account(
             taken, idle = _spread(one.job, length, waits=waits)
             seen += taken
             ran = _kind(job, one.job, started=started, less_urgent=less_urgent)
-            for kind, ns in ((ran, length - idle - taken), (Kind.not_scheduled, idle)):
+            for kind, ns in ((ran, length - idle - taken), (ShareKind.not_scheduled, idle)):
                 if ns:
                     others.setdefault((kind, one.job.task), []).append((one.job, ns))
     had = end - start - after
@@ -99,10 +99,10 @@ def account(
         for (kind, task), found in others.items()
     ]
     parts += [
-        Part(Kind.not_scheduled, None, own.unscheduled + kept_waiting),
-        Part(Kind.late, None, late - kept_waiting),
-        Part(Kind.overran, None, used - allowed),
-        Part(Kind.executed, None, allowed),
+        Part(ShareKind.not_scheduled, None, own.unscheduled + kept_waiting),
+        Part(ShareKind.late, None, late - kept_waiting),
+        Part(ShareKind.overran, None, used - allowed),
+        Part(ShareKind.executed, None, allowed),
     ]
     parts = _with_theft(parts, seen + own.taken, stolen)
     return sorted((part for part in parts if part.ns), key=lambda part: -part.ns)
@@ -113,9 +113,9 @@ def main_cause(parts: Sequence[Part]) -> Part:
 
     Several callbacks that ran instead count together, as the one of them that took most.
     """
-    totals: dict[Kind, int] = {}
+    totals: dict[ShareKind, int] = {}
     for part in parts:
-        if part.kind is not Kind.executed:
+        if part.kind is not ShareKind.executed:
             totals[part.kind] = totals.get(part.kind, 0) + part.ns
     if not totals:
         return parts[0]
@@ -145,18 +145,24 @@ def _with_theft(parts: list[Part], seen: int, ticks: int) -> list[Part]:
     """Theft shows where nothing else ran; where the thread's clock runs on, as its execution."""
     told = left = max(0, ticks - seen)
     robbed = []
-    for kind in (Kind.not_scheduled, Kind.late, Kind.overran):
+    for kind in (ShareKind.not_scheduled, ShareKind.late, ShareKind.overran):
         for part in sorted((one for one in parts if one.kind is kind), key=lambda one: -one.ns):
             taken = min(part.ns, left)
             left -= taken
             robbed.append(replace(part, ns=part.ns - taken))
-    kept = [one for one in parts if one.kind not in {Kind.not_scheduled, Kind.late, Kind.overran}]
-    return [*kept, *robbed, Part(Kind.stolen, None, seen + told - left, seen=seen)]
+    kept = [
+        one
+        for one in parts
+        if one.kind not in {ShareKind.not_scheduled, ShareKind.late, ShareKind.overran}
+    ]
+    return [*kept, *robbed, Part(ShareKind.stolen, None, seen + told - left, seen=seen)]
 
 
-def _kind(job: Job, other: Job, *, started: bool, less_urgent: Callable[[Job, Job], bool]) -> Kind:
+def _kind(
+    job: Job, other: Job, *, started: bool, less_urgent: Callable[[Job, Job], bool]
+) -> ShareKind:
     if other.task == job.task:
-        return Kind.former
+        return ShareKind.former
     if started:
-        return Kind.preempted
-    return Kind.blocked if less_urgent(other, job) else Kind.waited
+        return ShareKind.preempted
+    return ShareKind.blocked if less_urgent(other, job) else ShareKind.waited

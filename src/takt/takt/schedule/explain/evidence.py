@@ -9,7 +9,7 @@ from takt_core import DeclaredCallback
 
 from takt.schedule.explain.account import Part
 from takt.schedule.explain.jobs import Job
-from takt.schedule.explain.model import Kind
+from takt.schedule.explain.model import ShareKind
 from takt.schedule.trace.file import Names
 
 _NOTABLY_LONGER = 1.05  # than declared: else it is no news of another callback
@@ -29,13 +29,13 @@ class Evidence:
     def of(self, part: Part, job: Job, ticks: int) -> str:
         """Of a share of a job's response; ``ticks``: what the kernel tells as stolen, in ns."""
         match part.kind:
-            case Kind.executed | Kind.overran:
+            case ShareKind.executed | ShareKind.overran:
                 return self._own(job)
-            case Kind.late:
+            case ShareKind.late:
                 return self._late(job)
-            case Kind.not_scheduled:
+            case ShareKind.not_scheduled:
                 return self._nobody(part, job)
-            case Kind.stolen:
+            case ShareKind.stolen:
                 return _stolen(part, ticks)
             case _:
                 return self._other(part, job)
@@ -86,7 +86,13 @@ class Evidence:
         if other.priority is not None and job.priority is not None:
             text += f", priority {other.priority} against {job.priority}"
         mine, its = self._declared(job), self._declared(other)
-        if part.kind is Kind.blocked and mine and its and mine.group and mine.group == its.group:
+        if (
+            part.kind is ShareKind.blocked
+            and mine
+            and its
+            and mine.group
+            and mine.group == its.group
+        ):
             text += f", both in the exclusive group {mine.group}"
         if its and its.worst and (other.cpu_time or 0) > its.worst * _NOTABLY_LONGER:
             text += (

@@ -17,7 +17,7 @@ from takt_core import DeclaredCallback
 
 from takt.schedule.explain.account import lack, whole
 from takt.schedule.explain.jobs import Job, Slice
-from takt.schedule.explain.model import Kind
+from takt.schedule.explain.model import ShareKind
 
 
 @dataclass(frozen=True)
@@ -25,15 +25,17 @@ class Unknown:
     """What the bound of a job does not know of; ns."""
 
     since: int  # when the busy period began
-    by_kind: dict[Kind, int]  # stolen, not scheduled, noticed late, executed longer than declared
+    by_kind: dict[
+        ShareKind, int
+    ]  # stolen, not scheduled, noticed late, executed longer than declared
 
-    def cause(self, suffices: Callable[[int], bool]) -> Kind | None:
+    def cause(self, suffices: Callable[[int], bool]) -> ShareKind | None:
         """What put a response above its bound, given which loss of time would; None: not all of it.
 
         Theft where it alone suffices, else the largest.
         """
-        if suffices(self.by_kind.get(Kind.stolen, 0)):
-            return Kind.stolen
+        if suffices(self.by_kind.get(ShareKind.stolen, 0)):
+            return ShareKind.stolen
         if not suffices(sum(self.by_kind.values())):
             return None
         return max(self.by_kind, key=lambda kind: self.by_kind[kind])
@@ -78,15 +80,15 @@ def unknown_to_the_bound(
     late = max(0, idle - room)  # the bound knows of dispatching where it is declared
     waiting = min(late, max(0, job.waited_before - before)) if waits else 0
     found = {
-        Kind.not_scheduled: unscheduled + waiting,
-        Kind.late: late - waiting,
-        Kind.overran: overran,
+        ShareKind.not_scheduled: unscheduled + waiting,
+        ShareKind.late: late - waiting,
+        ShareKind.overran: overran,
     }
     told = left = max(0, stolen(since, end) - taken)
     for kind, ns in found.items():
         found[kind] = ns - min(ns, left)
         left -= min(ns, left)
-    found[Kind.stolen] = taken + told - left
+    found[ShareKind.stolen] = taken + told - left
     return Unknown(since, {kind: ns for kind, ns in found.items() if ns})
 
 

@@ -17,18 +17,18 @@ import takt_core
 from takt.schedule.explain.above import AboveBounds
 from takt.schedule.explain.account import account, main_cause
 from takt.schedule.explain.evidence import Evidence
-from takt.schedule.explain.history import STEAL_SETTLES, History
 from takt.schedule.explain.inputs import Inputs
 from takt.schedule.explain.jobs import Job, job_of, less_urgent
 from takt.schedule.explain.model import (
-    Bar,
-    Bounds,
+    AgainstBounds,
     CallbackLate,
     Explanation,
-    Kind,
     Late,
     Share,
+    ShareKind,
+    Stretch,
 )
+from takt.schedule.explain.recent import STEAL_SETTLES, Recent
 from takt.schedule.trace import file as files
 from takt.schedule.trace.file import Step, Table, Trace, by_number, told
 
@@ -65,10 +65,10 @@ class _Of:
     """What is gathered of one task."""
 
     executions: int = 0
-    misses: Counter[Kind] = field(default_factory=Counter)
-    ns: Counter[Kind] = field(default_factory=Counter)
+    misses: Counter[ShareKind] = field(default_factory=Counter)
+    ns: Counter[ShareKind] = field(default_factory=Counter)
     response: int = 0
-    above: Counter[Kind | None] = field(default_factory=Counter)
+    above: Counter[ShareKind | None] = field(default_factory=Counter)
 
 
 class _Watching:
@@ -84,8 +84,8 @@ class _Watching:
         self._waits = bool(trace.names.values("waits_from_ns"))
         self._inputs = Inputs(trace.names)
         self._evidence = Evidence(trace.names, self._declared, waits=self._waits)
-        self._history = History()
-        self._above = AboveBounds(trace.names, flat, self._declared, self._history, self._waits)
+        self._recent = Recent()
+        self._above = AboveBounds(trace.names, flat, self._declared, self._recent, self._waits)
         self._bounds = self._above.bounds
         self._waiting: deque[_Waiting] = deque()
         self._tasks: dict[int, _Of] = defaultdict(_Of)
@@ -95,7 +95,7 @@ class _Watching:
 
     def take(self, step: Step) -> None:
         """Remembers what happened, and explains what is known by now."""
-        self._history.add(step)
+        self._recent.add(step)
         self._inputs.add(step)
         for row in self._late(step.jobs):
             job = job_of(step.jobs, row)
@@ -140,7 +140,7 @@ class _Watching:
             for number, of in sorted(self._tasks.items())
             if self._is_counted(number)
         ]
-        by_cause: Counter[Kind] = Counter()
+        by_cause: Counter[ShareKind] = Counter()
         for _, of in counted:
             by_cause.update(of.misses)
         approaches = self._names.values("approach")
@@ -172,15 +172,15 @@ class _Watching:
             remarks=self._all_remarks(counted),
         )
 
-    def _against_bounds(self, counted: list[tuple[str, _Of]]) -> Bounds | None:
+    def _against_bounds(self, counted: list[tuple[str, _Of]]) -> AgainstBounds | None:
         bounded = [of for name, of in counted if self._bounds.get(name) is not None]
         if not bounded:
             return None
-        above: Counter[Kind | None] = Counter()
+        above: Counter[ShareKind | None] = Counter()
         for of in bounded:
             above.update(of.above)
         unexplained = above.pop(None, 0)
-        return Bounds(
+        return AgainstBounds(
             overheads=self._with_overheads(),
             responses=sum(of.executions for of in bounded),
             above=above.total() + unexplained,
@@ -197,8 +197,8 @@ class _Watching:
         release, end = job.release or 0, job.end or 0
         core = -1 if job.core is None else job.core
         callback = self._declared(job)
-        before = self._history.before(job)
-        stolen = self._history.stolen_within(core, release, end)
+        before = self._recent.before(job)
+        stolen = self._recent.stolen_within(core, release, end)
         parts = account(
             job,
             [one for one in before if one.end > release],
@@ -250,18 +250,18 @@ class _Watching:
         if len(self._latest) > DETAILS:
             heapq.heappop(self._latest)
 
-    def _neighbourhood(self, job: Job) -> list[Bar]:
+    def _neighbourhood(self, job: Job) -> list[Stretch]:
         release, end = job.release or 0, job.end or 0
         margin = int((end - release) * _MARGIN)
         return [
-            Bar(
+            Stretch(
                 task=self._names.task(one.job.task),
                 job=one.job.job,
                 core=one.core,
                 begin_us=(one.begin - release) / 1000,
                 end_us=(one.end - release) / 1000,
             )
-            for one in self._history.around(job, margin)
+            for one in self._recent.around(job, margin)
         ]
 
     def _forget(self, step: Step, now: int) -> None:
@@ -269,7 +269,7 @@ class _Watching:
         needed = int(releases[told(releases)].min(initial=now))
         needed = min([needed, *((one.job.release or 0) for one in self._waiting)])
         needed -= int((now - needed) * _MARGIN) + STEAL_SETTLES
-        self._history.forget(needed)
+        self._recent.forget(needed)
         self._inputs.forget(needed)
 
     def _with_overheads(self) -> bool:

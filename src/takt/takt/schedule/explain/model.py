@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 SCHEMA_VERSION = 1
 
 
-class Kind(str, Enum):
+class ShareKind(str, Enum):
     """Where the time of a response went."""
 
     executed = "executed"  # the job's own CPU time, as far as it was declared
@@ -32,13 +32,13 @@ class _Part(BaseModel):
 class Share(_Part):
     """A part of a response. The shares add up to its response, to the nanosecond."""
 
-    kind: Kind
+    kind: ShareKind
     by: str | None  # the callback that ran instead; not_scheduled: that did not, either
     us: float
     evidence: str
 
 
-class Bar(_Part):
+class Stretch(_Part):
     """A stretch of the neighbourhood, for its chart; µs from the release."""
 
     task: str
@@ -53,9 +53,9 @@ class Above(_Part):
 
     bound_us: float
     above_us: float
-    cause: Kind | None  # None: all that the bound does not know of is less than it is above
+    cause: ShareKind | None  # None: all that the bound does not know of is less than it is above
     busy_since_us: float  # begin of its busy period, from the release: 0 or before
-    unknown_us: dict[Kind, float]  # in that busy period
+    unknown_us: dict[ShareKind, float]  # in that busy period
 
 
 class Late(_Part):
@@ -71,11 +71,11 @@ class Late(_Part):
     missed: bool
     late_us: float  # after its deadline; below 0: before it
     above: Above | None
-    cause: Kind  # of the largest share but its own declared execution
+    cause: ShareKind  # of the largest share but its own declared execution
     by: str | None
     shares: list[Share]
     inputs: list[str]  # data that it used and that was old, or not there
-    neighbourhood: list[Bar] = []
+    neighbourhood: list[Stretch] = []
 
 
 class CallbackLate(_Part):
@@ -84,20 +84,20 @@ class CallbackLate(_Part):
     callback: str
     executions: int
     misses: int
-    by_cause: dict[Kind, int]
-    us_by_kind: dict[Kind, float]  # sums of the shares of all its misses
+    by_cause: dict[ShareKind, int]
+    us_by_kind: dict[ShareKind, float]  # sums of the shares of all its misses
     response_us: float  # the longest
     bound_us: float | None
     above: int  # responses above the bound
 
 
-class Bounds(_Part):
+class AgainstBounds(_Part):
     """How the responses stand to the bounds of ``./takt analyse``."""
 
     overheads: bool  # whether the bounds count them
     responses: int  # of callbacks that have a bound
     above: int
-    by_cause: dict[Kind, int]
+    by_cause: dict[ShareKind, int]
     unexplained: int
 
 
@@ -111,8 +111,8 @@ class Explanation(_Part):
     executions: int
     misses: int
     unexplained: int  # misses of jobs whose release or start is not in the trace
-    by_cause: dict[Kind, int]
-    bounds: Bounds | None  # None: there are none for this trace, the remarks say why
+    by_cause: dict[ShareKind, int]
+    bounds: AgainstBounds | None  # None: there are none for this trace, the remarks say why
     callbacks: list[CallbackLate]  # those with late jobs
     details: list[Late]  # of all of them, or of those that were latest
     remarks: list[str]

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from takt.schedule.explain.model import Explanation, Kind, Late
+from takt.schedule.explain.model import Explanation, Late, ShareKind
 
 SHOWN = 10  # late jobs on the terminal: those that were latest
 _SMALL = 0.01  # of a response: what is told on the terminal at least
@@ -70,7 +70,7 @@ def sentence(late: Late) -> str:
     if not late.missed:
         return f"{name} responded in {late.end_us / 1000:.3f} ms, {why_above(late)}"
     cause = label(late.cause, late.by)
-    if late.cause is Kind.executed:
+    if late.cause is ShareKind.executed:
         cause = "executed as declared: its deadline is too short"
     ended = f"ended {late.late_us / 1000:.3f} ms late (response {late.end_us / 1000:.3f} ms)"
     return f"{name} {ended}: {cause}"
@@ -92,11 +92,11 @@ def why_above(late: Late) -> str:
     )
 
 
-def label(kind: Kind, by: str | None) -> str:
+def label(kind: ShareKind, by: str | None) -> str:
     """A share's name."""
     if by is None:
         return kind.value
-    between = {Kind.preempted: " by ", Kind.not_scheduled: ", nor was "}.get(kind, " ")
+    between = {ShareKind.preempted: " by ", ShareKind.not_scheduled: ", nor was "}.get(kind, " ")
     return f"{kind.value}{between}{by}"
 
 

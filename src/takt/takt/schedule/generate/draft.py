@@ -24,7 +24,7 @@ class Draft:
         self.chance = chance
         self.callbacks: list[Entry] = document["callbacks"]
         self.topics: list[Entry] = document["topics"]
-        self.loads = {one["name"]: self.worst(one) / one["period"] for one in self.callbacks}
+        self.utilizations = {one["name"]: self.worst(one) / one["period"] for one in self.callbacks}
 
     @property
     def policy(self) -> str:

@@ -33,7 +33,9 @@ def _place(draft: Draft) -> None:
     if cores > 1:
         draft.document["cpus"] = list(range(cores))
         most = wanted.utilization_max
-        draft.loads = {name: min(most, load * cores) for name, load in draft.loads.items()}
+        draft.utilizations = {
+            name: min(most, share * cores) for name, share in draft.utilizations.items()
+        }
     for callback in draft.callbacks:
         if chance.happens(wanted.pinned):
             callback["cpu"] = chance.pick(range(cores))
@@ -43,7 +45,7 @@ def _set_execution(draft: Draft, callback: Entry) -> None:
     """As long as its share of the core lasts from one release to the next; then how it varies."""
     execution = callback["execution"]
     share = execution["best"] / execution["worst"]
-    worst = draft.time(draft.loads[callback["name"]] * draft.period(callback))
+    worst = draft.time(draft.utilizations[callback["name"]] * draft.period(callback))
     best = min(worst, draft.time(share * worst))
     callback["execution"] = {"best": best, "worst": worst}
     if best == worst:

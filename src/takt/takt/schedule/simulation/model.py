@@ -56,7 +56,7 @@ class CoreResult(_Document):
 
     cpu: int
     busy_ms: float  # with overheads
-    utilisation: float  # busy, as a share of the duration
+    utilization: float  # busy, as a share of the duration
     jobs: int
     preemptions: int
 

@@ -46,7 +46,7 @@ def show(console: Console, result: SimulationResult) -> None:
     _show_chains(console, result)
     for core in result.cores:
         console.print(
-            f"cpu {core.cpu}: {core.utilisation:.1%} busy, {core.jobs} jobs, "
+            f"cpu {core.cpu}: {core.utilization:.1%} busy, {core.jobs} jobs, "
             f"{core.preemptions} preemptions"
         )
 

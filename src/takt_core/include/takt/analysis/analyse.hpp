@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The whole analysis of an application: what the executor would decide by is compiled, each
-// scenario becomes loads on cores, each policy has its test. What is assumed and what each test is
-// worth: docs/reference/analysis.md.
+// scenario becomes demands on cores, each policy has its test. What is assumed and what each test
+// is worth: docs/reference/analysis.md.
 #pragma once
 
 #include "takt/analysis/report.hpp"

@@ -9,13 +9,13 @@
 #include <string_view>
 #include <vector>
 
-#include "takt/analysis/load.hpp"
+#include "takt/analysis/demand.hpp"
 #include "takt/sched/policy.hpp"
 
 namespace takt::analysis {
 
 enum class Test : std::uint8_t {
-  fixed_priority,  // preemptive or not: the loads' thresholds say
+  fixed_priority,  // preemptive or not: the demands' thresholds say
   edf,
   non_preemptive_edf,
   schedule_graph,  // policies that leave the core idle on purpose: ScenarioModel has what it needs
@@ -33,16 +33,16 @@ inline constexpr sched::Level interrupt_level = sched::infinite_ceiling;
 struct CoreBounds {
   // Whether every deadline is kept in every run; nothing: too much to compute, or no test.
   std::optional<bool> schedulable = {};
-  std::vector<Response> responses = {};  // by load
+  std::vector<Response> responses = {};  // by demand
   bool from_demand =
       false;  // some responses are known from the demand only: not above the deadline
   bool explored =
       false;  // the verdict is that of a schedule graph, where it is met the responses, too
 };
 
-CoreBounds bounds(Test test, std::span<const Load> loads, Effort& effort);
+CoreBounds bounds(Test test, std::span<const Demand> demands, Effort& effort);
 
 // The verdict alone, as fast as it can be had.
-std::optional<bool> accepts(Test test, std::span<const Load> loads, Effort& effort);
+std::optional<bool> accepts(Test test, std::span<const Demand> demands, Effort& effort);
 
 }  // namespace takt::analysis

@@ -12,21 +12,22 @@
 #include <span>
 #include <vector>
 
-#include "takt/analysis/load.hpp"
+#include "takt/analysis/demand.hpp"
 
 namespace takt::analysis {
 
-// `preemptive`: ceilings of the loads count; otherwise a started job keeps the core.
-struct Demand {
-  enum class Verdict : std::uint8_t { met, exceeded, unknown };  // unknown: too much to compute
-  Verdict verdict = Verdict::unknown;
+// `preemptive`: ceilings of the demands count; otherwise a started job keeps the core.
+struct DemandTest {
+  enum class Outcome : std::uint8_t { met, exceeded, unknown };  // unknown: too much to compute
+  Outcome outcome = Outcome::unknown;
   nanoseconds at{0};  // exceeded: the length of an interval in which more is demanded than fits
 };
 
-Demand edf_demand(std::span<const Load> loads, bool preemptive, Effort& effort);
+DemandTest edf_demand(std::span<const Demand> demands, bool preemptive, Effort& effort);
 
-// One for each load, in their order; none is found when the loads take more time than there is, or
-// when `effort` is used up.
-std::vector<Response> edf_responses(std::span<const Load> loads, bool preemptive, Effort& effort);
+// One for each demand, in their order; none is found when the demands take more time than there is,
+// or when `effort` is used up.
+std::vector<Response> edf_responses(std::span<const Demand> demands, bool preemptive,
+                                    Effort& effort);
 
 }  // namespace takt::analysis

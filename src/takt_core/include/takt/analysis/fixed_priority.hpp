@@ -14,26 +14,27 @@
 // Jobs of one priority run in the order of their releases, so what counts of an equal priority is
 // what is released until then; every alignment of the equal ones is looked at.
 //
-// Jobs may wait inside (Load::waits): J.-J. Chen et al., "Many suspensions, many problems",
+// Jobs may wait inside (Demand::waits): J.-J. Chen et al., "Many suspensions, many problems",
 // Real-Time Systems 55, 2019. Only where priorities are preemptive, and outside of groups.
 #pragma once
 
 #include <span>
 #include <vector>
 
-#include "takt/analysis/load.hpp"
+#include "takt/analysis/demand.hpp"
 
 namespace takt::analysis {
 
-// One for each load, in their order. A bound is not found when the levels down to the load's take
-// more time than there is, or when `effort` is used up.
-std::vector<Response> fixed_priority_responses(std::span<const Load> loads, Effort& effort);
+// One for each demand, in their order. A bound is not found when the levels down to the demand's
+// take more time than there is, or when `effort` is used up.
+std::vector<Response> fixed_priority_responses(std::span<const Demand> demands, Effort& effort);
 
 // Whether all bounds are within the deadlines; stops at the first that is not.
-bool fixed_priority_accepts(std::span<const Load> loads, Effort& effort);
+bool fixed_priority_accepts(std::span<const Demand> demands, Effort& effort);
 
-// Of one load among the others, whatever their order: for priority assignment. Where somebody waits
-// it holds as long as the others keep their deadlines.
-Response fixed_priority_response(std::span<const Load> loads, std::size_t load, Effort& effort);
+// Of one demand among the others, whatever their order: for priority assignment. Where somebody
+// waits it holds as long as the others keep their deadlines.
+Response fixed_priority_response(std::span<const Demand> demands, std::size_t demand,
+                                 Effort& effort);
 
 }  // namespace takt::analysis

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One scenario of an application as loads on cores. Timers are released by time; a message task is
-// released by the ends of the jobs that write its topic, so it inherits their period, and as jitter
-// what their ends vary by (holistic analysis, Tindell & Clark 1994): the bounds of one round give
-// the jitters of the next, until nothing changes.
+// One scenario of an application as demands on cores. Timers are released by time; a message task
+// is released by the ends of the jobs that write its topic, so it inherits their period, and as
+// jitter what their ends vary by (holistic analysis, Tindell & Clark 1994): the bounds of one round
+// give the jitters of the next, until nothing changes.
 #pragma once
 
 #include <cstddef>
@@ -57,11 +57,11 @@ struct ScenarioBounds {
 
 class ScenarioModel {
  public:
-  struct CoreLoads {
+  struct CoreDemands {
     int cpu = 0;
-    std::vector<Load> loads;           // Load::task is the index of the callback
-    std::vector<std::size_t> streams;  // by load; nobody: an interrupt
-    std::size_t jobs = 0;              // loads before the interrupts, which come in the same order
+    std::vector<Demand> demands;       // Demand::task is the index of the callback
+    std::vector<std::size_t> streams;  // by demand; nobody: an interrupt
+    std::size_t jobs = 0;    // demands before the interrupts, which come in the same order
     bool entangled = false;  // its jobs may wait for another core, or for who waits: no bounds
   };
 
@@ -70,9 +70,9 @@ class ScenarioModel {
 
   [[nodiscard]] Test test() const noexcept { return test_; }
   [[nodiscard]] const std::vector<Stream>& streams() const noexcept { return streams_; }
-  [[nodiscard]] const std::vector<CoreLoads>& cores() const noexcept { return cores_; }
-  [[nodiscard]] const Load& load(std::size_t stream) const noexcept {
-    return cores_[places_[stream].core].loads[places_[stream].load];
+  [[nodiscard]] const std::vector<CoreDemands>& cores() const noexcept { return cores_; }
+  [[nodiscard]] const Demand& demand(std::size_t stream) const noexcept {
+    return cores_[places_[stream].core].demands[places_[stream].demand];
   }
   [[nodiscard]] std::size_t core_of(std::size_t stream) const noexcept {
     return places_[stream].core;
@@ -95,7 +95,7 @@ class ScenarioModel {
  private:
   struct Place {
     std::size_t core = 0;
-    std::size_t load = 0;
+    std::size_t demand = 0;
   };
   struct Cost {
     nanoseconds best{0};
@@ -104,12 +104,12 @@ class ScenarioModel {
     double factor = 1;
   };
 
-  [[nodiscard]] bool can_be_explored(const CoreLoads& core) const noexcept;
-  [[nodiscard]] CoreGraph explore(const CoreLoads& core, Graphs graphs) const;
+  [[nodiscard]] bool can_be_explored(const CoreDemands& core) const noexcept;
+  [[nodiscard]] CoreGraph explore(const CoreDemands& core, Graphs graphs) const;
   CoreBounds bounds_on(std::size_t core, std::optional<CoreGraph>& graph, Graphs graphs,
                        Effort& effort) const;
-  [[nodiscard]] std::string why_not_explored(const CoreLoads& core) const;
-  [[nodiscard]] bool is_foreseeable(const CoreLoads& core, std::size_t message) const;
+  [[nodiscard]] std::string why_not_explored(const CoreDemands& core) const;
+  [[nodiscard]] bool is_foreseeable(const CoreDemands& core, std::size_t message) const;
 
   void add_costs(const application::Application& application);
   void add_deliveries(const application::Application& application);
@@ -127,8 +127,8 @@ class ScenarioModel {
   bool propagate_requests(std::size_t stream, const std::vector<Response>& responses);
   bool count_late_notices(const std::vector<Response>& responses);
   bool delay_interrupt(std::size_t stream, const std::optional<nanoseconds>& bound);
-  Load& load_of(std::size_t stream) noexcept {
-    return cores_[places_[stream].core].loads[places_[stream].load];
+  Demand& demand_of(std::size_t stream) noexcept {
+    return cores_[places_[stream].core].demands[places_[stream].demand];
   }
   bool propagate(const std::vector<Response>& responses);
   void forget_jitters();
@@ -152,7 +152,7 @@ class ScenarioModel {
   std::vector<Stream> streams_;
   std::vector<Pending> pending_;
   std::vector<Place> places_;
-  std::vector<CoreLoads> cores_;
+  std::vector<CoreDemands> cores_;
   std::vector<std::string> remarks_;
 };
 

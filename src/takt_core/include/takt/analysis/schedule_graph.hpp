@@ -25,7 +25,7 @@
 #include <string>
 #include <vector>
 
-#include "takt/analysis/load.hpp"
+#include "takt/analysis/demand.hpp"
 #include "takt/sched/policy.hpp"
 
 namespace takt::analysis {
@@ -60,9 +60,9 @@ struct PlacedJob {
 };
 
 struct ScheduleGraph {
-  enum class Verdict : std::uint8_t { met, missed, unknown };
-  Verdict verdict = Verdict::unknown;
-  // False: some edges may be impossible. A verdict `met` holds all the same, and responses are
+  enum class Outcome : std::uint8_t { met, missed, unknown };
+  Outcome outcome = Outcome::unknown;
+  // False: some edges may be impossible. An outcome `met` holds all the same, and responses are
   // bounds; `missed` may be wrong. True without messages, lags and release overhead, and for all
   // work-conserving policies with lags.
   bool exact = false;

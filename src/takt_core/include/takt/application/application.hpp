@@ -25,7 +25,7 @@ using std::chrono::nanoseconds;
 // inverse of the distribution function at evenly spaced probabilities from 0 to 1, linear in
 // between: one value is a constant, two a uniform range, a thousand any distribution. Ascending.
 // The bounds may lie outside of the quantiles: what was declared need not be what was observed.
-struct Execution {
+struct ExecutionTime {
   nanoseconds best{0};
   nanoseconds worst{0};
   std::vector<nanoseconds> quantiles = {};
@@ -37,7 +37,7 @@ struct Execution {
 struct Callback {
   sched::Task task = {};  // expected_execution is the worst case
   std::string node = {};  // baseline1 runs each node in a process of its own
-  Execution execution = {};
+  ExecutionTime execution = {};
   nanoseconds jitter{0};  // of the release: the longest time from it to its being noticed
   // The longest that one job sleeps or waits for a device in all, while others run. Above 0 exactly
   // where task.waits says so.

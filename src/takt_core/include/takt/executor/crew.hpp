@@ -40,13 +40,13 @@
 namespace takt::executor {
 
 using os::TimePoint;
+using sched::CompiledApplication;
 using sched::Job;
-using sched::Plan;
 
 class Crew final : private sched::CoreListener {
  public:
-  // `number`: of its rosters in all plans. `fixed`: as for CoreState. `alone`: the one task that it
-  // is for, which has it to itself; null: those of a core.
+  // `number`: of its rosters in all compiled applications. `fixed`: as for CoreState. `alone`: the
+  // one task that it is for, which has it to itself; null: those of a core.
   Crew(Shared& shared, std::size_t number, int cpu, bool fixed, const sched::Policy& policy,
        TaskState* alone);
   ~Crew();
@@ -55,8 +55,9 @@ class Crew final : private sched::CoreListener {
   Crew(Crew&&) = delete;
   Crew& operator=(Crew&&) = delete;
 
-  // Starts the threads that this plan needs and that are not there yet. Throws std::system_error.
-  void prepare(const Plan& plan);
+  // Starts the threads that this compiled application needs and that are not there yet. Throws
+  // std::system_error.
+  void prepare(const CompiledApplication& compiled);
   // Releases tasks from `origin` on; nothing happens where it has begun.
   void begin(TimePoint origin);
   // A crew of one task goes where that task goes; while it has no thread.
@@ -78,8 +79,8 @@ class Crew final : private sched::CoreListener {
 
   // Whether it follows that version or a later one, or nothing any more.
   bool follows(std::uint64_t version) noexcept;
-  // Whether one of its decisions or jobs looks into the plan.
-  bool uses(const Plan& plan) noexcept;
+  // Whether one of its decisions or jobs looks into the compiled application.
+  bool uses(const CompiledApplication& compiled) noexcept;
   // Whether the task, which that version has removed, has no job here any more.
   bool has_left(const TaskState& state, std::uint64_t version) noexcept;
 

@@ -29,7 +29,7 @@
 #include "takt/executor/options.hpp"
 #include "takt/executor/release_handle.hpp"
 #include "takt/os/event.hpp"
-#include "takt/sched/plan.hpp"
+#include "takt/sched/compiled_application.hpp"
 #include "takt/sched/strategy.hpp"
 #include "takt/trace/recorder.hpp"
 
@@ -115,15 +115,15 @@ class Executor {
   class Staged;    // changes on their way
   class Keeper;    // gives back what nobody uses any more
 
-  [[nodiscard]] std::unique_ptr<sched::Plan> compile();
-  void bring_up(const sched::Plan& plan);
+  [[nodiscard]] std::unique_ptr<sched::CompiledApplication> compile();
+  void bring_up(const sched::CompiledApplication& compiled);
   void wind_down() noexcept;
   [[nodiscard]] bool is_running() const;
-  void prepare_crews(const sched::Plan& plan);
-  void prepare_task(TaskIndex index, const sched::Plan& plan);
+  void prepare_crews(const sched::CompiledApplication& compiled);
+  void prepare_task(TaskIndex index, const sched::CompiledApplication& compiled);
   void make_room_for_notes();
   void report_shortfalls();
-  void open_trace(const sched::Plan& plan);
+  void open_trace(const sched::CompiledApplication& compiled);
   void name_in_trace(TaskIndex index);
   void refuse_in_callback(const char* what) const;
 

@@ -40,16 +40,17 @@ struct Shared {
   void repost_early() noexcept;
   std::atomic<bool> stopping{false};
 
-  // What to follow. A switch changes only the index, which means the same in every plan.
-  std::atomic<const sched::Plan*> plan{nullptr};
+  // What to follow. A switch changes only the index, which means the same in every compiled
+  // application.
+  std::atomic<const sched::CompiledApplication*> compiled{nullptr};
   std::atomic<std::size_t> scenario{0};
   [[nodiscard]] const Target* target() const noexcept {
-    const sched::Plan* current = plan.load();
+    const sched::CompiledApplication* current = compiled.load();
     return current == nullptr ? nullptr : current->targets[scenario.load()].get();
   }
 
-  // A former plan or task may be given back when nobody uses it any more: tells the keeper that
-  // something has changed there.
+  // A former compiled application or task may be given back when nobody uses it any more: tells the
+  // keeper that something has changed there.
   std::atomic<bool> retiring{false};
   os::ThreadEvent keeper;
   void progress() noexcept {

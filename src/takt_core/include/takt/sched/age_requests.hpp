@@ -8,7 +8,7 @@
 // and no clock: the executor and the simulator decide by these.
 #pragma once
 
-#include "takt/sched/plan.hpp"
+#include "takt/sched/compiled_application.hpp"
 #include "takt/sched/releases.hpp"
 
 namespace takt::sched {

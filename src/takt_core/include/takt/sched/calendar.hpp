@@ -4,9 +4,9 @@
 // the earlier of its two children, so a change replays one path to the root, without branches that
 // depend on the times. For the dozens of tasks of a core that is faster than a heap.
 //
-// The tasks of a core have their places in the order of their preemption levels (plan.hpp), so what
-// may preempt a job lies in front of it, and "the next release that matters" is the earliest of the
-// first places.
+// The tasks of a core have their places in the order of their preemption levels
+// (compiled_application.hpp), so what may preempt a job lies in front of it, and "the next release
+// that matters" is the earliest of the first places.
 #pragma once
 
 #include <algorithm>

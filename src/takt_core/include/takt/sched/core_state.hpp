@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "takt/sched/calendar.hpp"
-#include "takt/sched/plan.hpp"
+#include "takt/sched/compiled_application.hpp"
 #include "takt/sched/ready_queue.hpp"
 #include "takt/sched/releases.hpp"
 #include "takt/sched/srp.hpp"

@@ -23,7 +23,7 @@
 
 namespace takt::sim {
 
-enum class Execution : std::uint8_t {
+enum class ExecutionTimes : std::uint8_t {
   worst,  // every job takes its worst case; with jitter, the first one is noticed as late as it may
           // be, all others at once
   drawn,  // from the callback's quantiles; the jitter is uniform
@@ -32,7 +32,7 @@ enum class Execution : std::uint8_t {
 struct Options {
   nanoseconds duration{0};  // of virtual time; 0: default_duration()
   std::uint64_t seed = 1;
-  Execution execution = Execution::worst;
+  ExecutionTimes execution = ExecutionTimes::worst;
   std::filesystem::path trace = {};                                        // empty: metrics only
   std::vector<std::pair<std::string, std::string>> trace_attributes = {};  // more about the trace
   bool percentiles = true;  // cost memory (116 KiB a series) and a little time

@@ -55,8 +55,8 @@ class Tracer {
   std::uint64_t lost() const noexcept { return writer_.lost(); }
 
  private:
-  struct Source {
-    explicit Source(std::size_t capacity) : ring(capacity) {}
+  struct ThreadRing {
+    explicit ThreadRing(std::size_t capacity) : ring(capacity) {}
     Ring ring;
     std::uint64_t lost_seen = 0;
   };
@@ -66,8 +66,8 @@ class Tracer {
 
   TracerOptions options_;
   TraceWriter writer_;
-  std::mutex mutex_;  // guards sources_ against add_thread; never taken by a recording thread
-  std::vector<std::unique_ptr<Source>> sources_;
+  std::mutex mutex_;  // guards rings_ against add_thread; never taken by a recording thread
+  std::vector<std::unique_ptr<ThreadRing>> rings_;
   std::vector<Event> batch_;
   std::string error_;
   os::StolenTime steal_;

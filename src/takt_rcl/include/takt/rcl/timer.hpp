@@ -34,7 +34,7 @@ class Timer {
   [[nodiscard]] std::chrono::nanoseconds get_period() const noexcept { return period_; }
   [[nodiscard]] bool uses_sim_time() const noexcept { return uses_sim_time_; }
 
-  void execute(const sched::Job& job) const { callback_(job); }
+  void run(const sched::Job& job) const { callback_(job); }
 
   // For executors: `owner` alone runs it from now on, so that its callback never runs twice at
   // once. Throws std::logic_error when somebody has claimed it.

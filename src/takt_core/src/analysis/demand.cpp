@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "takt/analysis/load.hpp"
+#include "takt/analysis/demand.hpp"
 
 #include <compare>
 #include <numeric>
@@ -11,11 +11,11 @@ namespace {
 __extension__ using Wide = __int128;
 
 // Of the shares of the core together and the whole of it, which is more.
-std::weak_ordering against_whole(std::span<const Load> loads) noexcept {
+std::weak_ordering against_whole(std::span<const Demand> demands) noexcept {
   constexpr double near = 1e-9;
   double sum = 0;
-  for (const Load& load : loads) {
-    sum += utilisation(load);
+  for (const Demand& demand : demands) {
+    sum += utilization(demand);
   }
   if (sum < 1 - near) {
     return std::weak_ordering::less;
@@ -27,9 +27,9 @@ std::weak_ordering against_whole(std::span<const Load> loads) noexcept {
   constexpr Wide limit = Wide{1} << 62;
   Wide whole = 0;
   Wide parts = 1;
-  for (const Load& load : loads) {
-    const std::int64_t execution = load.execution.count();
-    const std::int64_t period = load.releases.period.count();
+  for (const Demand& demand : demands) {
+    const std::int64_t execution = demand.execution.count();
+    const std::int64_t period = demand.releases.period.count();
     const std::int64_t common = std::gcd(static_cast<std::int64_t>(parts), period);
     const Wide factor = period / common;
     if (parts > limit / factor) {
@@ -52,12 +52,12 @@ std::weak_ordering against_whole(std::span<const Load> loads) noexcept {
 
 }  // namespace
 
-bool overloaded(std::span<const Load> loads) noexcept {
-  return against_whole(loads) > 0;
+bool overloaded(std::span<const Demand> demands) noexcept {
+  return against_whole(demands) > 0;
 }
 
-bool full(std::span<const Load> loads) noexcept {
-  return against_whole(loads) >= 0;
+bool full(std::span<const Demand> demands) noexcept {
+  return against_whole(demands) >= 0;
 }
 
 }  // namespace takt::analysis

@@ -21,7 +21,7 @@ _BUSY = 500_000_000  # ns before a release that its busy period may go back
 
 
 @dataclass(frozen=True)
-class _Stretch:
+class _Kept:
     """A step of the trace, as far as anybody asks for it."""
 
     jobs: Table
@@ -30,22 +30,22 @@ class _Stretch:
     until: int  # the last time in it
 
 
-class History:
+class Recent:
     """Forgets what is older than anybody asks for."""
 
     def __init__(self) -> None:
-        self._kept: list[_Stretch] = []
+        self._kept: list[_Kept] = []
         self._unfinished: Table = {}
-        self._together: _Stretch | None = None  # all that is kept, and the unfinished jobs
+        self._together: _Kept | None = None  # all that is kept, and the unfinished jobs
         self._order: NDArray[Any] = np.empty(0, np.int64)  # of its jobs, by serial
         self._known: dict[int, Job] = {}  # by serial
 
     def add(self, step: Step) -> None:
-        """The next stretch."""
+        """The next step."""
         ends, times = step.slices["end"], step.events["time"]
         until = max((int(one[-1]) for one in (ends, times) if len(one)), default=0)
         stolen = chosen(step.events, step.events["type"] == Type.stolen)
-        self._kept.append(_Stretch(step.jobs, step.slices, stolen, until))
+        self._kept.append(_Kept(step.jobs, step.slices, stolen, until))
         self._unfinished = step.unfinished
         self._together = None
 
@@ -78,13 +78,13 @@ class History:
         if len(kept) < len(self._kept):
             self._kept, self._together = kept, None
 
-    def _whole(self) -> _Stretch:
+    def _whole(self) -> _Kept:
         if self._together is None:
             jobs = _joined([one.jobs for one in self._kept] + [self._unfinished])
             slices, stolen = (
                 _joined([getattr(one, name) for one in self._kept]) for name in ("slices", "stolen")
             )
-            self._together = _Stretch(jobs, slices, stolen, 0)
+            self._together = _Kept(jobs, slices, stolen, 0)
             self._order = np.argsort(jobs["serial"], kind="stable")
             self._known = {}
         return self._together

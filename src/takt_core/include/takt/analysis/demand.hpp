@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What one core has to carry, as the tests see it: streams of releases, each with an execution time
-// and a level. A task is one load, or several where several streams release it: jobs of one level
+// and a level. A task is one demand, or several where several streams release it: jobs of one level
 // (or relative deadline) run in the order of their releases anyway, so nothing is lost by looking
 // at its streams one by one.
 //
@@ -47,8 +47,8 @@ struct Arrivals {
   }
 };
 
-struct Load {
-  std::size_t task = 0;  // whose: loads of one task are streams of its jobs
+struct Demand {
+  std::size_t task = 0;  // whose: demands of one task are streams of its jobs
   // As the stream counts for deadlines (releases, arrivals of messages), and as it counts for the
   // core, which notices a release up to `lag` later.
   Arrivals releases = {};
@@ -79,18 +79,19 @@ struct Load {
 };
 
 // Share of the core; infinity for a stream without bound.
-inline double utilisation(const Load& load) noexcept {
-  return load.releases.period.count() <= 0 ? std::numeric_limits<double>::infinity()
-                                           : static_cast<double>(load.execution.count()) /
-                                                 static_cast<double>(load.releases.period.count());
+inline double utilization(const Demand& demand) noexcept {
+  return demand.releases.period.count() <= 0
+             ? std::numeric_limits<double>::infinity()
+             : static_cast<double>(demand.execution.count()) /
+                   static_cast<double>(demand.releases.period.count());
 }
 
-// Whether the loads take more time than there is. Exact where the fraction fits into 128 bits;
+// Whether the demands take more time than there is. Exact where the fraction fits into 128 bits;
 // beyond that a share within 1e-12 of 1 counts as too much.
-bool overloaded(std::span<const Load> loads) noexcept;
+bool overloaded(std::span<const Demand> demands) noexcept;
 
 // Whether they leave none of it.
-bool full(std::span<const Load> loads) noexcept;
+bool full(std::span<const Demand> demands) noexcept;
 
 struct Response {
   std::optional<nanoseconds> bound = {};  // from the release to the end; none: not found
@@ -99,11 +100,11 @@ struct Response {
 
 // How much may be computed for one core before the answer is "not found".
 struct Effort {
-  std::int64_t steps = 20'000'000;  // evaluations of one load
+  std::int64_t steps = 20'000'000;  // evaluations of one demand
 
   // False when it is used up.
-  bool spend(std::size_t loads) noexcept {
-    steps -= static_cast<std::int64_t>(loads);
+  bool spend(std::size_t demands) noexcept {
+    steps -= static_cast<std::int64_t>(demands);
     return steps > 0;
   }
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "takt/sched/plan.hpp"
+#include "takt/sched/compiled_application.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -65,23 +65,23 @@ std::size_t Roster::count_above(Level level) const noexcept {
   return static_cast<std::size_t>(end - levels.begin());
 }
 
-std::unique_ptr<Plan> make_plan(CompiledStrategy strategy, std::uint64_t version,
-                                std::span<const std::vector<TaskIndex>> cores,
-                                const std::function<Topic*(const std::string&)>& topic_of) {
-  auto plan = std::make_unique<Plan>(std::move(strategy));
-  plan->version = version;
-  for (const CompiledScenario& scenario : plan->strategy.scenarios()) {
+std::unique_ptr<CompiledApplication> compile_application(
+    CompiledStrategy strategy, std::uint64_t version, std::span<const std::vector<TaskIndex>> cores,
+    const std::function<Topic*(const std::string&)>& topic_of) {
+  auto compiled = std::make_unique<CompiledApplication>(std::move(strategy));
+  compiled->version = version;
+  for (const CompiledScenario& scenario : compiled->strategy.scenarios()) {
     auto target = std::make_unique<Target>();
     target->scenario = &scenario;
     target->version = version;
-    target->id = static_cast<std::uint16_t>(plan->targets.size());
+    target->id = static_cast<std::uint16_t>(compiled->targets.size());
     for (const std::vector<TaskIndex>& tasks : cores) {
-      target->rosters.push_back(make_roster(plan->strategy, scenario, tasks));
+      target->rosters.push_back(make_roster(compiled->strategy, scenario, tasks));
     }
-    add_ages(*target, plan->strategy.tasks().size(), topic_of);
-    plan->targets.push_back(std::move(target));
+    add_ages(*target, compiled->strategy.tasks().size(), topic_of);
+    compiled->targets.push_back(std::move(target));
   }
-  return plan;
+  return compiled;
 }
 
 }  // namespace takt::sched

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // All that decisions look up while an application runs: the compiled scenarios, the order of the
-// tasks on each core, and what keeps data young. A plan never changes; adding or removing a task
-// makes a new one.
+// tasks on each core, and what keeps data young. A compiled application never changes; adding or
+// removing a task makes a new one.
 #pragma once
 
 #include <atomic>
@@ -66,7 +66,7 @@ struct Roster {
 struct Target {
   const CompiledScenario* scenario = nullptr;
   std::uint16_t id = 0;
-  std::uint64_t version = 0;    // of its plan
+  std::uint64_t version = 0;    // of its compiled application
   std::vector<Roster> rosters;  // by core
   std::vector<std::unique_ptr<AgeWatch>> watches;
   std::vector<std::vector<AgeWatch*>> by_reader;  // by task index
@@ -74,18 +74,18 @@ struct Target {
   std::vector<std::vector<AgeLimit>> limits;  // by reader
 };
 
-struct Plan {
-  explicit Plan(CompiledStrategy compiled) : strategy(std::move(compiled)) {}
+struct CompiledApplication {
+  explicit CompiledApplication(CompiledStrategy of) : strategy(std::move(of)) {}
 
   CompiledStrategy strategy;
-  std::uint64_t version = 0;                     // later plans have higher ones
+  std::uint64_t version = 0;                     // later compiled applications have higher ones
   std::vector<std::unique_ptr<Target>> targets;  // by scenario
 };
 
 // `cores`: the tasks of each core (of everything that decides on its own). `topic_of` finds the
 // topic of a name.
-std::unique_ptr<Plan> make_plan(CompiledStrategy strategy, std::uint64_t version,
-                                std::span<const std::vector<TaskIndex>> cores,
-                                const std::function<Topic*(const std::string&)>& topic_of);
+std::unique_ptr<CompiledApplication> compile_application(
+    CompiledStrategy strategy, std::uint64_t version, std::span<const std::vector<TaskIndex>> cores,
+    const std::function<Topic*(const std::string&)>& topic_of);
 
 }  // namespace takt::sched
