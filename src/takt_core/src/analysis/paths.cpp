@@ -214,7 +214,7 @@ Bound Paths::kept_age(const sched::AgeConstraint& constraint) const {
     return {};
   }
   const nanoseconds start = std::max(nanoseconds{0}, *end - parameters.expected_execution);
-  return start + constraint.earliest_use();
+  return start + constraint.longest_use();
 }
 
 AgeReport Paths::age(const sched::AgeConstraint& constraint) const {

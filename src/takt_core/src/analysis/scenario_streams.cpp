@@ -197,7 +197,7 @@ void ScenarioModel::add_early_releases(const sched::CompiledStrategy& strategy,
                               "'";
     // The executor lets the early job be due when the reader is released.
     const nanoseconds deadline = std::min(deadline_of(scenario_->parameters(*age.source)),
-                                          std::max(age.earliest_use(), nanoseconds{1}));
+                                          std::max(age.lead(), nanoseconds{1}));
     if (streams_[reader].circle || causes(source, reader) || streams_.size() >= most_streams) {
       if (std::ranges::none_of(streams_, [&](const Stream& stream) {
             return stream.callback == source && stream.circle;
@@ -215,7 +215,7 @@ void ScenarioModel::add_early_releases(const sched::CompiledStrategy& strategy,
       remarks_.push_back(names +
                          ", at most once for each of its jobs; counted as releases of their own");
     }
-    add_stream({.callback = source, .early = true, .asked_by = reader, .lead = age.earliest_use()},
+    add_stream({.callback = source, .early = true, .asked_by = reader, .lead = age.lead()},
                pending_[reader].releases, deadline);
   }
 }
@@ -233,8 +233,8 @@ void ScenarioModel::place(const application::Application& application,
   for (std::size_t stream = 0; stream < streams_.size(); ++stream) {
     const std::size_t callback = streams_[stream].callback;
     const auto index = static_cast<sched::TaskIndex>(callback);
-    const sched::Level boosted = scenario_->ceilings().boosted_level(index);
     const sched::Level level = scenario_->ceilings().level(index);
+    const sched::Level boosted = scenario_->ceilings().boosted_level(index);
     CoreDemands& core = cores_[core_of[callback]];
     places_.push_back({.core = core_of[callback], .demand = core.demands.size()});
     core.streams.push_back(stream);
@@ -244,7 +244,7 @@ void ScenarioModel::place(const application::Application& application,
                             .deadline = pending_[stream].deadline,
                             .level = level,
                             .ceiling = ceiling_for(policy, scenario_->ceilings().ceiling(index)),
-                            .boosted = boosted,
+                            .boosted = boosted > level ? boosted : sched::no_ceiling,
                             .most_pending = most_pending(scenario_->parameters(index)),
                             .waits = strategy.tasks()[callback].waits,
                             .suspension = application.callbacks[callback].suspension});

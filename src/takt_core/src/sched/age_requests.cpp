@@ -26,8 +26,10 @@ bool request_sample(AgeWatch& watch, TimePoint release) noexcept {
     return false;
   }
   watch.asked = count_of(at);
-  const TimePoint oldest = release - watch.constraint->earliest_use();
+  const TimePoint oldest = release - watch.constraint->longest_use();
+  const TimePoint from = release - watch.constraint->lead();
   watch.oldest.store(count_of(oldest), std::memory_order_relaxed);
+  watch.from.store(count_of(from), std::memory_order_relaxed);
   watch.needed.store(count_of(release), std::memory_order_relaxed);
   watch.at.store(count_of(at), std::memory_order_release);
   return true;
@@ -56,7 +58,7 @@ Early time_of_early(const Target& target, TaskIndex source, TimePoint regular) n
   for (const AgeWatch* const watch : target.by_source[source]) {
     const TimePoint at = time_of(watch->at.load(std::memory_order_acquire));
     if (at != TimePoint::max() && at < regular) {
-      early.time = std::min(early.time, time_of(watch->oldest.load(std::memory_order_relaxed)));
+      early.time = std::min(early.time, time_of(watch->from.load(std::memory_order_relaxed)));
       early.needed = std::min(early.needed, time_of(watch->needed.load(std::memory_order_relaxed)));
     }
   }

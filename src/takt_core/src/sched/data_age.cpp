@@ -153,6 +153,9 @@ std::vector<AgeConstraint> find_age_constraints(const std::vector<Task>& tasks) 
                                .topic = read.topic,
                                .max_age = read.max_age,
                                .source = {}};
+      if (tasks[i].kind == TaskKind::timer) {
+        constraint.reader_period = tasks[i].parameters.period;
+      }
       if (const auto chain = Upstream{tasks}.best_chain(read.topic)) {
         constraint.source = chain->source;
         constraint.youngest = chain->youngest;

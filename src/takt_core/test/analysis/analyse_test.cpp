@@ -168,7 +168,6 @@ TEST(analyse, age_of_what_is_read) {
         .scenarios.front()
         .ages.front();
   };
-  // The executor raises the source to the priority of its reader, so that it is not below it.
   EXPECT_EQ(age_of(90, 80, 30).age, 10ns);
   EXPECT_EQ(age_of(80, 90, 30).age, 10ns + 5ns);
   EXPECT_EQ(age_of(80, 90, 30).verdict, Verdict::meets);

@@ -38,6 +38,7 @@ struct AgeWatch {
   const AgeConstraint* constraint = nullptr;
   std::atomic<std::int64_t> at{INT64_MAX};      // the source runs from here on; INT64_MAX: nothing
                                                 // is asked
+  std::atomic<std::int64_t> from{INT64_MIN};    // and is released here, if not before
   std::atomic<std::int64_t> oldest{INT64_MIN};  // a sample of this time or later will do
   std::atomic<std::int64_t> needed{INT64_MAX};  // when the data must be there
   std::int64_t asked = INT64_MIN;  // the last `at`; the reader's alone. Never asked for twice:

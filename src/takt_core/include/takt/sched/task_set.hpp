@@ -41,10 +41,17 @@ struct AgeConstraint {
   // tenth of max_age for what nobody declares (noticing, dispatching, waking up).
   nanoseconds latest_start{0};
 
-  // So long before the reader's release a sample can be of use at the earliest, and must be taken
-  // at the latest (`youngest`).
-  [[nodiscard]] nanoseconds earliest_use() const noexcept {
+  // A sample that was taken so long before the reader's release, or later, will do.
+  [[nodiscard]] nanoseconds longest_use() const noexcept {
     return std::max(youngest, max_age - latest_start);
+  }
+
+  // So long before the reader's release the source is released early where it has to be: as soon as
+  // its sample is of use, so that it can wait for others, but less than half of the reader's period
+  // (0: nobody knows the release before it comes), so that two of them do not meet.
+  nanoseconds reader_period{0};
+  [[nodiscard]] nanoseconds lead() const noexcept {
+    return std::max(youngest, std::min(longest_use(), reader_period / 2));
   }
 
   // Whether the source must sometimes be released early.
