@@ -3,8 +3,8 @@
 
 #include <rcl_yaml_param_parser/parser.h>
 
+#include <cctype>
 #include <memory>
-#include <regex>
 #include <string_view>
 
 #include "rcl_error.hpp"
@@ -12,14 +12,29 @@
 namespace takt::detail {
 namespace {
 
-// Names of nodes in parameter files and arguments: "*" is one name, "**" any number of them, and a
-// missing slash at the front is meant.
-bool matches(const std::string& pattern, const std::string& node_name) {
-  const std::string full = pattern.starts_with('/') ? pattern : "/" + pattern;
-  std::string expression = std::regex_replace(full, std::regex{R"(/\*\*)"}, "(/\\w+)#");
-  expression = std::regex_replace(expression, std::regex{R"(\*)"}, "\\w+");
-  expression = std::regex_replace(expression, std::regex{"#"}, "*");
-  return std::regex_match(node_name, std::regex{expression});
+bool is_of_name(char character) noexcept {
+  return std::isalnum(static_cast<unsigned char>(character)) != 0 || character == '_';
+}
+
+// Names of nodes in parameter files and arguments: "*" is one name or a part of it, "/**" any
+// number of them. By hand, because <regex> alone would compile longer than half of this package.
+bool matches(std::string_view pattern, std::string_view name) noexcept {
+  const bool any_number = pattern.starts_with("/**");
+  if (any_number && matches(pattern.substr(3), name)) {
+    return true;
+  }
+  if (any_number ? name.starts_with('/') : pattern.starts_with('*')) {
+    for (std::size_t end = any_number ? 1 : 0; end < name.size() && is_of_name(name[end]); ++end) {
+      if (matches(any_number ? pattern : pattern.substr(1), name.substr(end + 1))) {
+        return true;
+      }
+    }
+    return false;
+  }
+  if (pattern.empty() || name.empty() || pattern.front() != name.front()) {
+    return pattern.empty() && name.empty();
+  }
+  return matches(pattern.substr(1), name.substr(1));
 }
 
 }  // namespace
@@ -35,7 +50,9 @@ bool is_sim_time_asked_for(const rcl_arguments_t& arguments, const std::string& 
       found, &rcl_yaml_node_struct_fini};
   bool asked = false;
   for (std::size_t node = 0; node < parameters->num_nodes; ++node) {
-    if (!matches(parameters->node_names[node], node_name)) {
+    const std::string pattern = parameters->node_names[node];
+    // A missing slash at the front is meant.
+    if (!matches(pattern.starts_with('/') ? pattern : "/" + pattern, node_name)) {
       continue;
     }
     const rcl_node_params_t& of_node = parameters->params[node];
