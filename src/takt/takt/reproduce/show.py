@@ -31,6 +31,9 @@ def show(console: Console, outcome: Outcome) -> None:
             _show_finding(console, one)
     console.print()
     _show_tables(console, outcome)
+    if outcome.undecidable:
+        names = ", ".join(outcome.undecidable)
+        console.print(f"this scale is too small to decide: {names}", style="yellow", markup=False)
     for reason in outcome.skipped:
         console.print(f"left out: {reason}", style="yellow", markup=False)
     if outcome.figures:
@@ -68,7 +71,8 @@ def _show_tables(console: Console, outcome: Outcome) -> None:
         before: tuple[str, Figures] | None = None
         for row in rows:
             if row.published and (row.row, row.published) != before:
-                table.add_row(f"{row.row}, published", *_cells(row.published, columns))
+                there = "paper" if row.paper == "paper" else f"paper, {row.paper}"
+                table.add_row(f"{row.row}, {there}", *_cells(row.published, columns))
             before = (row.row, row.published)
             table.add_row(f"{row.row}, {row.vendor}", *_cells(row.measured, columns))
         console.print(table)
