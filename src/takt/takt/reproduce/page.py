@@ -22,7 +22,7 @@ from takt.reproduce.model import Figure, Figures, Finding, Outcome, Row
 from takt.reproduce.published import natural
 
 DOCUMENT, PAGE = "outcome.json", "reproduction.html"
-_MENTIONED = re.compile(r"(figure|table)s? ([\d., and to]+\d)")
+_MENTIONED = re.compile(r"(figure|table|output)s? ([\d., and to]+\d)")
 WORDS: dict[bool | None, tuple[str, str]] = {
     True: ("good", "holds here"),
     False: ("bad", "does not hold here"),
@@ -102,8 +102,9 @@ def sections(outcome: Outcome) -> list[Section]:
     }
     rest = Section("Further tables and figures")
     for row in outcome.tables:
-        number = re.sub(r"^\D*", "", row.table) or row.table
-        section = places.get(("table", number), rest)
+        kind, _, number = row.table.rpartition(" ")
+        section = found.get(number, rest) if kind == "section" else None
+        section = section or places.get((kind or "table", number), rest)
         section.tables.setdefault(row.table, []).append(row)
     for figure in outcome.figures:
         number = re.sub(r"^\D*", "", figure.figure)

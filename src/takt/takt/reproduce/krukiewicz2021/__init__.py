@@ -88,6 +88,11 @@ def cannot_tell(extent: Extent) -> list[str]:
     return undecidable(CHECKS, values, Planned(dict.fromkeys(extent.points, ()), []))
 
 
+def criteria() -> dict[str, str]:
+    """The expression that decides each finding."""
+    return {name: check.criterion for name, check in CHECKS.items()}
+
+
 def keep_scale(folder: Path, scale: float) -> None:
     """Refuses to go on with a folder at another scale: its runs have another length."""
     kept = folder / SCALE

@@ -47,10 +47,10 @@ def figures(published: Published, evidence: Evidence, folder: Path) -> list[Figu
     drawn.boxes("2.7", "From publish to callback", "time (µs)", _transport(evidence))
     for number, (nodes, approach) in enumerate((n, a) for n in NODES for a in APPROACHES):
         title = f"{NAMES[approach]}: deadline misses, {nodes} nodes"
-        drawn.bars(f"5.{number + 2}", title, _misses(evidence, nodes, approach))
+        drawn.bars(f"5.{number + 2}", title, shares_of_misses(evidence, nodes, approach))
     for number, nodes in enumerate(NODES):
         title = f"baseline1: executions on old data, {nodes} nodes"
-        drawn.bars(f"5.{number + 8}", title, _old_data(evidence, nodes))
+        drawn.bars(f"5.{number + 8}", title, shares_of_old_data(evidence, nodes))
     for number, nodes in enumerate(NODES):
         title = f"Age of the critical data, {nodes + 2} nodes"
         there = {
@@ -86,7 +86,8 @@ def _ages(evidence: Evidence, nodes: int) -> dict[str, Spread]:
     }
 
 
-def _misses(evidence: Evidence, nodes: int, approach: str) -> Bars:
+def shares_of_misses(evidence: Evidence, nodes: int, approach: str) -> Bars:
+    """By size of the messages, then by utilization."""
     return {
         format_size(size) if size else "no messages": _known(
             {_place(u): Point("misses", approach, nodes, u, size, (10, 20)) for u in UTILIZATIONS},
@@ -96,7 +97,8 @@ def _misses(evidence: Evidence, nodes: int, approach: str) -> Bars:
     }
 
 
-def _old_data(evidence: Evidence, nodes: int) -> Bars:
+def shares_of_old_data(evidence: Evidence, nodes: int) -> Bars:
+    """By size of the messages and periods, then by utilization."""
     names = {HARMONIC: "harmonic", OTHER: "not harmonic"}
     return {
         f"{format_size(size)}, periods {name}": _known(
@@ -134,12 +136,7 @@ class _Drawing:
         bars = {series: values for series, values in bars.items() if values}
         if not bars:
             return
-        # In the order of the axis: a series may lack a place that another one has.
-        places = [
-            place
-            for place in (_place(load) for load in UTILIZATIONS)
-            if any(place in values for values in bars.values())
-        ]
+        places = places_of(bars)
         picture, axes = _picture()
         width = 0.8 / len(bars)
         told = self._published.figures[number].values
@@ -228,6 +225,12 @@ class _Drawing:
             with replacing(self._folder / name) as temporary:
                 picture.savefig(temporary, dpi=150, format=form)
             self.made.append(Figure(figure=number, file=name, caption=caption))
+
+
+def places_of(bars: Bars) -> list[str]:
+    """In the order of the axis: a series may lack a place that another one has."""
+    every = [_place(load) for load in UTILIZATIONS]
+    return [place for place in every if any(place in values for values in bars.values())]
 
 
 def _place(load: float) -> str:

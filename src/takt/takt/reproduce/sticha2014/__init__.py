@@ -73,6 +73,11 @@ def cannot_tell(run: Run) -> list[str]:
     return list(dict.fromkeys(name for names in found for name in names))
 
 
+def criteria() -> dict[str, str]:
+    """The expression that decides each finding."""
+    return {name: check.criterion for name, check in {**CHECKS, **BARE_CHECKS}.items()}
+
+
 def _checks(stack: str) -> dict[str, Checked]:
     return CHECKS if stack in STACKS else BARE_CHECKS
 
