@@ -184,7 +184,7 @@ FALLING = dict.fromkeys(PUBLISHED_GROWTH, -0.08)
 
 def outcome(done: Executions, overhead: list[Table], folder: Path) -> Outcome:
     extent = Extent(points=list(done.metrics), runs=5, length_s=1.0, left_out=0)
-    return answers(extent, done, overhead, folder, Request())
+    return answers(extent, done, overhead, folder, Request(draws=200))
 
 
 def judged(name: str, evidence: Evidence) -> Answer:

@@ -98,7 +98,7 @@ def long_term(
     low = min(int(run.value_us[0]) for run in runs)
     high = max(int(run.value_us[-1]) for run in runs) + 1
     low = min([low, *(int(mark.value_us) for mark in marks)])
-    high = max([high, *(int(mark.value_us) + 1 for mark in marks)])
+    high = max([high, *(int(mark.value_us * 1.05) + 1 for mark in marks)])
     logarithmic = wants_logarithm(low, high)
     shapes = []
     most = 1
@@ -121,7 +121,7 @@ def long_term(
         along = ([at, at], [0, len(runs) + 1], [base, base])
         axes.plot(*along, color=MARKED, linewidth=1.4, linestyle=style, label=name)
     if marks:
-        axes.legend(fontsize="small", loc="upper right")
+        axes.legend(fontsize="small", loc="lower right")  # hides neither title nor runs
     left, right = (np.log10(low), np.log10(high)) if logarithmic else (low, high)
     axes.set(xlim=(left, right), ylim=(0, len(runs) + 1), zlim=(base, top))
     axes.set_title(title, y=0.99)

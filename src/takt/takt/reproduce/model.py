@@ -32,7 +32,7 @@ def announced(runs: int, seconds: float, folder: Path, cannot_tell: list[str]) -
         f"measured; the same command with --out {folder} goes on."
     )
     if cannot_tell:
-        words += f"\nThis scale is too small to decide: {', '.join(cannot_tell)}."
+        words += f"\nToo small a scale, unless what is rare is seen: {', '.join(cannot_tell)}."
     return words
 
 

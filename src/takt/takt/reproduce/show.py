@@ -33,7 +33,8 @@ def show(console: Console, outcome: Outcome) -> None:
     _show_tables(console, outcome)
     if outcome.undecidable:
         names = ", ".join(outcome.undecidable)
-        console.print(f"this scale is too small to decide: {names}", style="yellow", markup=False)
+        words = f"too small a scale, unless what is rare is seen: {names}"
+        console.print(words, style="yellow", markup=False)
     for reason in outcome.skipped:
         console.print(f"left out: {reason}", style="yellow", markup=False)
     if outcome.figures:

@@ -62,7 +62,9 @@ def answers(
             f"{extent.left_out} of {extent.left_out + len(extent.points)} points, for the scale"
         )
     findings = [
-        published.finding(name, STACK, judge(check, published.findings[name].values, evidence))
+        published.finding(
+            name, STACK, judge(check, published.findings[name].values, evidence, request.draws)
+        )
         for name, check in CHECKS.items()
     ]
     request.say("drawing the figures")
