@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 
 from takt.reproduce.model import Figures, Finding, Outcome
-from takt.reproduce.page import PAGE
+from takt.reproduce.page import PAGE, cell
 
 _MARKS = {
     True: "[green]holds[/]    ",
@@ -103,6 +103,4 @@ def _with_intervals(one: Finding) -> str:
 
 
 def _number(value: float | str | None) -> str:
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else f"{value:.4g}"
+    return "" if value is None else cell(value)
