@@ -36,7 +36,9 @@ def write_recording(file: Path, records: NDArray[np.void]) -> Path:
     return file
 
 
-def cell_of(folder: Path, recordings: list[NDArray[np.void]], **asked: Any) -> Cell:
+def cell_of(
+    folder: Path, recordings: list[NDArray[np.void]], repetition: int = 0, **asked: Any
+) -> Cell:
     """A measured cell with these recordings, stored below ``folder``."""
     words = [str(value) for value in asked.values() if not isinstance(value, (list, dict))]
     obtained = asked.pop("obtained", {})
@@ -58,7 +60,12 @@ def cell_of(folder: Path, recordings: list[NDArray[np.void]], **asked: Any) -> C
     }
     key = "-".join(words)
     cell = Cell(
-        id=f"{key}-r0", key=key, repetition=0, order=0, status=Status.complete, **defaults | asked
+        id=f"{key}-r{repetition}",
+        key=key,
+        repetition=repetition,
+        order=0,
+        status=Status.complete,
+        **defaults | asked,
     )
     sent = len(recordings[0])
     role = "publisher" if cell.kind == "pubsub" else "both"

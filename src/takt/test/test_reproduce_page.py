@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from command_line import takt
 
-from takt.reproduce import page
-from takt.reproduce.model import Figure, Finding, Outcome, Row
+from takt.reproduce import PAPERS, page
+from takt.reproduce.model import Deviation, Figure, Finding, Outcome, Row, Statement
+from takt.reproduce.published import read_published
 
 PIXEL = bytes.fromhex(
     "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000d49444154789c63"
@@ -74,12 +75,52 @@ def test_sections_come_in_the_papers_order_with_their_tables_and_figures(tmp_pat
     assert (list(found[3].tables), [one.figure for one in found[3].figures]) == (["9.1"], ["9.9"])
 
 
+def test_a_row_of_a_figure_an_output_or_a_section_is_where_these_are(tmp_path: Path) -> None:
+    made = outcome(tmp_path)
+    made.findings.append(finding("suite", "4.1.2, figure 4.1, output 4.2", True))
+    made.tables = [row("figure 4.1", {}), row("output 4.2", {}), row("section 4.1.2", {})]
+    section = page.sections(made)[0]
+    assert (section.name, list(section.tables)) == (
+        "4.1.2",
+        ["figure 4.1", "output 4.2", "section 4.1.2"],
+    )
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_published_table_and_figure_has_a_section(paper: str) -> None:
+    published = read_published(paper)
+    made = Outcome(
+        paper=paper, title="", scale=1, complete=True, results="",
+        findings=[finding(name, claim.at, True) for name, claim in published.findings.items()],
+        tables=[row(one.table, {}) for one in published.tables],
+        figures=[Figure(figure=number, file="") for number in published.figures],
+    )  # fmt: skip
+    assert "Further tables and figures" not in [one.name for one in page.sections(made)]
+
+
+def test_deviations_statements_and_what_is_too_rare_are_on_the_page(tmp_path: Path) -> None:
+    made = outcome(tmp_path)
+    made.undecidable = ["one-in-a-million"]
+    made.deviations = [Deviation(paper="two <cores>", here="one core", why="there is one")]
+    made.statements = [
+        Statement(claim="it is early", at="5.4.3", finding="first"),
+        Statement(claim="it is good", at="chapter 6", why="a judgement"),
+    ]
+    text = page.keep(made).read_text(encoding="utf-8")
+    for said in (
+        "one-in-a-million", "two &lt;cores&gt;", "there is one",
+        '<a href="#first-rcl">first</a>: holds here', "A judgement.",
+    ):  # fmt: skip
+        assert said in text
+
+
 @pytest.mark.parametrize(
     ("at", "numbers"),
     [
         ("5.4.2, figures 5.3, 5.5 and 5.7", ["5.3", "5.5", "5.7"]),
         ("5.5, tables 5.12 to 5.14", ["5.12", "5.13", "5.14"]),
         ("2.4, figure 2.7", ["2.7"]),
+        ("4.3.2, figure 4.3, output 4.4", ["4.3", "4.4"]),
         ("chapter 6", []),
     ],
 )

@@ -12,8 +12,8 @@ import typer
 def reproduce(
     paper: Annotated[str, typer.Argument(help="sticha2014, krukiewicz2021.")],
     scale: Annotated[
-        float, typer.Option(min=1e-6, max=1.0, help="Of the published lengths; 1 takes days.")
-    ] = 0.001,
+        float, typer.Option(min=1e-6, max=1.0, help="Of the paper's own length, which is 1.")
+    ] = 0.0002,
     out: Annotated[
         Optional[Path],  # noqa: UP045 - typer reads it on Python 3.10
         typer.Option(
@@ -32,7 +32,7 @@ def reproduce(
 
     Exit code: 0 all was measured, 1 something failed or was stopped, 2 wrong use.
 
-    Example: takt reproduce sticha2014 --scale 0.001
+    Example: takt reproduce sticha2014 --scale 0.0002
     """
     from takt.cli.output import print_json, stderr, stdout
     from takt.reproduce import reproduce as reproduced
@@ -40,7 +40,12 @@ def reproduce(
     from takt.reproduce.show import show
 
     with stderr().status(f"{paper}: planning") as status:
-        request = Request(scale, out, lambda text: status.update(f"{paper}: {text}"))
+        request = Request(
+            scale,
+            out,
+            say=lambda text: status.update(f"{paper}: {text}"),
+            tell=lambda text: status.console.print(text, soft_wrap=True, markup=False),
+        )
         outcome = reproduced(paper, request)
     document = outcome.model_dump(mode="json")
     if as_json:

@@ -27,6 +27,8 @@ Int64 = NDArray[np.int64]
 MOST_BINS = 600  # of one histogram in a picture
 FLOOR = 0.1  # where nothing occurred, as in the thesis's figures
 SUFFIXES = (".png", ".svg")
+MARKED = "#111111"
+_STYLES = (":", "--", "-.", "-")
 _COLOURS = ("#0a7d8c", "#c96a12", "#6b4fc8", "#2f8f3a", "#b83280", "#4a6785")
 
 
@@ -39,13 +41,29 @@ class Counts:
     count: Int64
 
 
-def histogram(file: Path, title: str, series: Sequence[Counts], axis: str) -> list[Path]:
+@dataclass(frozen=True)
+class Mark:
+    """A value to compare with: a line across the picture."""
+
+    name: str
+    value_us: float
+
+
+def histogram(
+    file: Path, title: str, series: Sequence[Counts], axis: str, marks: Sequence[Mark] = ()
+) -> list[Path]:
     """Draws histograms over each other; writes ``file`` as PNG and SVG, returns the paths."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 4.5), layout="constrained")
     axes = figure.add_subplot()
     _draw(axes, series)
+    for place, mark in enumerate(marks):
+        name = f"{mark.name}, {mark.value_us:g}"
+        style = _STYLES[place % len(_STYLES)]
+        axes.axvline(mark.value_us, color=MARKED, linewidth=1.2, linestyle=style, label=name)
+    if marks:
+        axes.legend(fontsize="small", loc="upper right")
     axes.set(title=title, xlabel=axis, ylabel="how often")
     return _save(figure, file)
 
@@ -62,10 +80,13 @@ def panels(file: Path, named: Sequence[tuple[str, Sequence[Counts], str]]) -> li
     return _save(figure, file)
 
 
-def long_term(file: Path, title: str, runs: Sequence[Counts], axis: str) -> list[Path]:
+def long_term(
+    file: Path, title: str, runs: Sequence[Counts], axis: str, marks: Sequence[Mark] = ()
+) -> list[Path]:
     """Draws one histogram a run behind the other: value, run, and count on a logarithmic axis.
 
-    Where positive values span more than two powers of ten, their axis is logarithmic, too.
+    Marks are lines on the floor. Where positive values span more than two powers of ten, their axis
+    is logarithmic, too.
     """
     from matplotlib.collections import PolyCollection
     from matplotlib.figure import Figure
@@ -76,6 +97,8 @@ def long_term(file: Path, title: str, runs: Sequence[Counts], axis: str) -> list
     axes = figure.add_subplot(projection="3d")
     low = min(int(run.value_us[0]) for run in runs)
     high = max(int(run.value_us[-1]) for run in runs) + 1
+    low = min([low, *(int(mark.value_us) for mark in marks)])
+    high = max([high, *(int(mark.value_us * 1.05) + 1 for mark in marks)])
     logarithmic = wants_logarithm(low, high)
     shapes = []
     most = 1
@@ -92,6 +115,13 @@ def long_term(file: Path, title: str, runs: Sequence[Counts], axis: str) -> list
     )
     axes.add_collection3d(drawn, zs=np.arange(1, len(runs) + 1), zdir="y")
     top = np.ceil(np.log10(most) + 0.05)
+    for place, mark in enumerate(marks):
+        at = np.log10(mark.value_us) if logarithmic else mark.value_us
+        style, name = _STYLES[place % len(_STYLES)], f"{mark.name}, {mark.value_us:g}"
+        along = ([at, at], [0, len(runs) + 1], [base, base])
+        axes.plot(*along, color=MARKED, linewidth=1.4, linestyle=style, label=name)
+    if marks:
+        axes.legend(fontsize="small", loc="lower right")  # hides neither title nor runs
     left, right = (np.log10(low), np.log10(high)) if logarithmic else (low, high)
     axes.set(xlim=(left, right), ylim=(0, len(runs) + 1), zlim=(base, top))
     axes.set_title(title, y=0.99)

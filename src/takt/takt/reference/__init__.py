@@ -14,7 +14,7 @@ from takt.bench.overheads import Document as Overheads
 from takt.doctor.finding import Finding
 from takt.measure.experiment.model import Experiment
 from takt.measure.results.model import Run
-from takt.reference import command_line, cpp
+from takt.reference import command_line, cpp, reproductions
 from takt.reference.keys import tables
 from takt.reference.markdown import GENERATED
 from takt.reference.schema import schema
@@ -54,7 +54,10 @@ DOCUMENTS: dict[str, tuple[str, type[BaseModel]]] = {
 
 def files() -> dict[str, Callable[[], str]]:
     """Every generated file, by its path from the root of the clone, and what makes its text."""
-    made: dict[str, Callable[[], str]] = {f"{REFERENCE}/command-line.md": command_line.page}
+    made: dict[str, Callable[[], str]] = {
+        f"{REFERENCE}/command-line.md": command_line.page,
+        f"{REFERENCE}/reproductions.md": reproductions.page,
+    }
     for name, (title, model) in WRITTEN.items():
         made[f"{REFERENCE}/{name}.schema.json"] = partial(schema, title, model)
         heading = f"Keys of the {name} file"

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A paper's experiments on this machine, next to what the paper publishes.
 
-One module or package a paper, with ``reproduce(request) -> Outcome``. Its published values are data
-(``experiments/published/<paper>.yaml``, each with its place in the paper); its findings are checks.
+One module or package a paper, with ``reproduce(request) -> Outcome`` and ``criteria()``. Its
+published values are data (``experiments/published/<paper>.yaml``, each with its place in the
+paper); its findings are checks.
 """
 
 from __future__ import annotations
@@ -17,6 +18,12 @@ PAPERS = {
     "krukiewicz2021": "takt.reproduce.krukiewicz2021",
     "sticha2014": "takt.reproduce.sticha2014",
 }
+
+
+def criteria(paper: str) -> dict[str, str]:
+    """The expression that decides each finding of a paper."""
+    known: dict[str, str] = importlib.import_module(PAPERS[paper]).criteria()
+    return known
 
 
 def reproduce(paper: str, request: Request) -> Outcome:

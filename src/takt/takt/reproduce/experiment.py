@@ -3,19 +3,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from takt.measure.experiment.file import read_experiment
 from takt.measure.experiment.model import Experiment, Measurement
-from takt.measure.results.model import Cell, Note, Run
+from takt.measure.results.model import Cell, Note, Run, Status
 from takt.measure.run import session as sessions
 from takt.processes import scratch
-from takt.reproduce.model import Request
+from takt.reproduce.model import Request, announced
 from takt.reproduce.published import experiments
 
-SHORTEST_NS = 500_000_000
-LEAST_SAMPLES = 50  # of a point, however small the scale
+LEAST_SAMPLES = 200  # of a run, however small the scale
+LEAST_RUNS = 2  # how far runs differ is what decides
+FULL_RUN = 10_000  # samples of a run; with more of them rather another run
 
 
 @dataclass
@@ -48,7 +50,7 @@ class Measured:
     skipped: list[Note]
 
 
-def measure(paper: str, request: Request) -> Measured:
+def measure(paper: str, request: Request, cannot_tell: Callable[[Run], list[str]]) -> Measured:
     """Runs the experiment of a paper at a scale; a folder with a run is gone on with."""
     experiment, source = read_experiment(experiments() / f"{paper}.yaml")
     experiment = scaled(experiment, request.scale)
@@ -57,23 +59,31 @@ def measure(paper: str, request: Request) -> Measured:
         session = sessions.resume(request.out, experiment)
     else:
         session = sessions.start(experiment, planned, request.out)
+    left = [cell for cell in session.run.cells if cell.status is not Status.complete]
+    seconds = sessions.remaining(session).seconds
+    request.tell(announced(len(left), seconds, session.folder, cannot_tell(session.run)))
     run = sessions.measure(session, Watcher(request))
     return Measured(run, session.folder, planned.skipped)
 
 
 def scaled(experiment: Experiment, scale: float) -> Experiment:
-    """The experiment with all durations scaled, none below what an answer needs."""
+    """The experiment with so much of its samples: first shorter runs, then fewer of them."""
     return experiment.model_copy(
         update={
             "measurements": [
-                block.model_copy(update={"duration": _duration(block, experiment, scale)})
+                block.model_copy(update=_extent(block, experiment, scale))
                 for block in experiment.measurements
             ]
         }
     )
 
 
-def _duration(block: Measurement, experiment: Experiment, scale: float) -> int:
-    asked = block.duration or experiment.duration
-    least = min(asked, max(SHORTEST_NS, LEAST_SAMPLES * max(block.periods_ns)))
-    return max(least, round(asked * scale))
+def _extent(block: Measurement, experiment: Experiment, scale: float) -> dict[str, int]:
+    """Samples and runs of each point; the number of samples in all is what is scaled."""
+    if block.samples is None:
+        raise ValueError(f"{experiment.name}: a paper's measurements have samples, not durations")
+    runs = block.repetitions or experiment.repetitions
+    total = runs * block.samples * scale
+    runs = max(LEAST_RUNS, min(runs, int(total / FULL_RUN)))
+    samples = max(min(LEAST_SAMPLES, block.samples), min(block.samples, round(total / runs)))
+    return {"samples": samples, "repetitions": runs}

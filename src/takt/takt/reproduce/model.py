@@ -20,7 +20,28 @@ class Request:
 
     scale: float = 1.0  # of the published lengths or numbers of runs
     out: Path | None = None  # of an earlier reproduction: go on with it
-    say: Callable[[str], None] = field(default=lambda _: None)
+    say: Callable[[str], None] = field(default=lambda _: None)  # what is done now
+    tell: Callable[[str], None] = field(default=lambda _: None)  # what stays to be read
+    draws: int = 4000  # for each finding's intervals
+
+
+def announced(runs: int, seconds: float, folder: Path, cannot_tell: list[str]) -> str:
+    """What somebody who waits should know before the start."""
+    words = (
+        f"{runs} runs, about {duration_in_words(seconds)} of measuring. Ctrl-C keeps what was "
+        f"measured; the same command with --out {folder} goes on."
+    )
+    if cannot_tell:
+        words += f"\nToo small a scale, unless what is rare is seen: {', '.join(cannot_tell)}."
+    return words
+
+
+def duration_in_words(seconds: float) -> str:
+    """``40 min``, ``5 h``, ``21 days``."""
+    minutes = seconds / 60
+    if minutes < 120:
+        return f"{minutes:.0f} min"
+    return f"{minutes / 60:.0f} h" if minutes < 72 * 60 else f"{minutes / 1440:.0f} days"
 
 
 @dataclass(frozen=True)
@@ -37,11 +58,6 @@ class Answer:
     definitions: dict[str, str] = field(default_factory=dict)
     differs: str = ""  # from what the paper measured, and why
     needs: str = ""
-
-
-def answer(criterion: str, holds: bool | None, **measured: float | str | None) -> Answer:
-    """Makes an answer; numbers keep six digits."""
-    return Answer(criterion, holds if holds is None else bool(holds), rounded(measured))
 
 
 def rounded(figures: Mapping[str, float | str | None]) -> Figures:
@@ -78,7 +94,8 @@ class Row(_Model):
 
     table: str
     row: str
-    vendor: str  # the stack, or the vendor of the middleware
+    paper: str = "paper"  # what was measured there
+    vendor: str  # what was measured here: the stack, or the vendor of the middleware
     published: Figures
     measured: Figures
 
@@ -88,6 +105,24 @@ class Figure(_Model):
 
     figure: str
     file: str
+    caption: str = ""
+
+
+class Deviation(_Model):
+    """Where the reproduction as a whole is another thing than the paper's experiment."""
+
+    paper: str
+    here: str
+    why: str
+
+
+class Statement(_Model):
+    """A statement of the paper: the finding that judges it, or where it is, or why it is not."""
+
+    claim: str
+    at: str
+    finding: str = ""  # its id
+    why: str = ""  # there is no finding of its own
 
 
 class Outcome(_Model):
@@ -102,4 +137,7 @@ class Outcome(_Model):
     tables: list[Row]
     figures: list[Figure]
     skipped: list[str] = []  # what this machine cannot do, in words
+    undecidable: list[str] = []  # findings that need more than this scale has
+    deviations: list[Deviation] = []  # from the paper's experiment, as a whole
+    statements: list[Statement] = []  # all of the paper, each with its finding or why it has none
     results: str  # the folder

@@ -19,9 +19,10 @@ from takt.documents.writing import write_text
 from takt.errors import TaktError
 from takt.pages import page, text
 from takt.reproduce.model import Figure, Figures, Finding, Outcome, Row
+from takt.reproduce.published import natural
 
 DOCUMENT, PAGE = "outcome.json", "reproduction.html"
-_MENTIONED = re.compile(r"(figure|table)s? ([\d., and to]+\d)")
+_MENTIONED = re.compile(r"(figure|table|output)s? ([\d., and to]+\d)")
 WORDS: dict[bool | None, tuple[str, str]] = {
     True: ("good", "holds here"),
     False: ("bad", "does not hold here"),
@@ -92,7 +93,7 @@ def sections(outcome: Outcome) -> list[Section]:
     for one in outcome.findings:
         name = one.at.split(",", maxsplit=1)[0]
         found.setdefault(name, Section(name)).findings.append(one)
-    ordered = sorted(found.values(), key=lambda one: _natural(one.name))
+    ordered = sorted(found.values(), key=lambda one: natural(one.name))
     places = {
         key: section
         for section in reversed(ordered)
@@ -101,8 +102,9 @@ def sections(outcome: Outcome) -> list[Section]:
     }
     rest = Section("Further tables and figures")
     for row in outcome.tables:
-        number = re.sub(r"^\D*", "", row.table) or row.table
-        section = places.get(("table", number), rest)
+        kind, _, number = row.table.rpartition(" ")
+        section = found.get(number, rest) if kind == "section" else None
+        section = section or places.get((kind or "table", number), rest)
         section.tables.setdefault(row.table, []).append(row)
     for figure in outcome.figures:
         number = re.sub(r"^\D*", "", figure.figure)
@@ -130,6 +132,8 @@ def cell(value: float | str | None) -> str:
     """A number as a person reads it."""
     if value is None:
         return text.ABSENT
+    if isinstance(value, int) and value >= 10_000:
+        return text.count(value)
     return value if isinstance(value, str) else f"{value:.4g}"
 
 
@@ -140,8 +144,3 @@ def figures_in_words(figures: Figures) -> str:
 
 def _picture(file: Path) -> str:
     return f"data:image/png;base64,{base64.b64encode(file.read_bytes()).decode()}"
-
-
-def _natural(name: str) -> list[tuple[int, int, str]]:
-    parts = re.findall(r"\d+|[^\d.]+", name)
-    return [(0, int(one), "") if one.isdigit() else (1, 0, one) for one in parts]

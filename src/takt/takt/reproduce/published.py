@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from takt.errors import Failure
-from takt.reproduce.model import Answer, Figures, Finding
+from takt.reproduce.model import Answer, Deviation, Figures, Finding, Statement
 
 PUBLISHED = "published"
 
@@ -31,18 +32,50 @@ class PublishedRow(_Model):
 
     table: str
     row: str
+    paper: str = "paper"  # what was measured there
     point: dict[str, Any] = {}
     series: str | None = None
     published: Figures
 
 
+class PublishedFigure(_Model):
+    """What a figure shows, in our words, and the numbers that the paper gives of it."""
+
+    caption: str
+    values: Figures = {}
+
+
 class Published(_Model):
-    """All that is published of one paper."""
+    """All that is published of one paper.
+
+    ``statements`` are those without a finding of their own: each names the finding that judges it,
+    too, or says why there is none.
+    """
 
     paper: str
     title: str
     findings: dict[str, Claim] = {}
     tables: list[PublishedRow] = []
+    figures: dict[str, PublishedFigure] = {}
+    statements: list[Statement] = []
+    deviations: list[Deviation] = []
+
+    @model_validator(mode="after")
+    def _every_statement_leads_somewhere(self) -> Published:
+        for one in self.statements:
+            if bool(one.finding) == bool(one.why) or (
+                one.finding and one.finding not in self.findings
+            ):
+                raise ValueError(f"{one.claim!r} has no finding of this paper and no reason")
+        return self
+
+    def all_statements(self) -> list[Statement]:
+        """Every statement with its finding, or the reason why there is none, by place."""
+        own = [
+            Statement(claim=claim.claim, at=claim.at, finding=name)
+            for name, claim in self.findings.items()
+        ]
+        return sorted([*own, *self.statements], key=lambda one: natural(one.at))
 
     def finding(self, name: str, stack: str, answer: Answer) -> Finding:
         """A claim with this machine's answer beside it."""
@@ -61,6 +94,13 @@ class Published(_Model):
             differs=answer.differs,
             needs=answer.needs,
         )
+
+
+def natural(place: str) -> list[tuple[int, int, str]]:
+    """Orders places as the paper does: 5.9 before 5.10, chapters after sections."""
+    name = place.split(",", maxsplit=1)[0]
+    parts = re.findall(r"\d+|[^\d.]+", name)
+    return [(0, int(one), "") if one.isdigit() else (1, 0, one) for one in parts]
 
 
 def experiments() -> Path:

@@ -9,7 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 
 from takt.reproduce.model import Figures, Finding, Outcome
-from takt.reproduce.page import PAGE
+from takt.reproduce.page import PAGE, cell
 
 _MARKS = {
     True: "[green]holds[/]    ",
@@ -31,6 +31,10 @@ def show(console: Console, outcome: Outcome) -> None:
             _show_finding(console, one)
     console.print()
     _show_tables(console, outcome)
+    if outcome.undecidable:
+        names = ", ".join(outcome.undecidable)
+        words = f"too small a scale, unless what is rare is seen: {names}"
+        console.print(words, style="yellow", markup=False)
     for reason in outcome.skipped:
         console.print(f"left out: {reason}", style="yellow", markup=False)
     if outcome.figures:
@@ -68,7 +72,8 @@ def _show_tables(console: Console, outcome: Outcome) -> None:
         before: tuple[str, Figures] | None = None
         for row in rows:
             if row.published and (row.row, row.published) != before:
-                table.add_row(f"{row.row}, published", *_cells(row.published, columns))
+                there = "paper" if row.paper == "paper" else f"paper, {row.paper}"
+                table.add_row(f"{row.row}, {there}", *_cells(row.published, columns))
             before = (row.row, row.published)
             table.add_row(f"{row.row}, {row.vendor}", *_cells(row.measured, columns))
         console.print(table)
@@ -98,6 +103,4 @@ def _with_intervals(one: Finding) -> str:
 
 
 def _number(value: float | str | None) -> str:
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else f"{value:.4g}"
+    return "" if value is None else cell(value)

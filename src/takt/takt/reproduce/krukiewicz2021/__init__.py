@@ -3,28 +3,37 @@
 
 from __future__ import annotations
 
+import json
 import os
 from datetime import datetime, timezone
 from pathlib import Path
 
 from takt.bench.model import Table
 from takt.bench.overhead import tables as overhead_tables
-from takt.documents.writing import write_bytes
-from takt.errors import Failure
+from takt.documents.reading import read_json
+from takt.documents.writing import write_bytes, write_text
+from takt.errors import Failure, TaktError
 from takt.measure.results import store
-from takt.reproduce.judgement import Missing, judge
-from takt.reproduce.krukiewicz2021.evidence import Evidence, in_ms
+from takt.reproduce.judgement import Missing, judge, undecidable
+from takt.reproduce.krukiewicz2021.evidence import Evidence, Planned, in_ms
 from takt.reproduce.krukiewicz2021.executions import LEAST_RUNS, Executions, Extent, execute_all
 from takt.reproduce.krukiewicz2021.figures import figures
 from takt.reproduce.krukiewicz2021.findings import CHECKS
-from takt.reproduce.krukiewicz2021.points import HARMONIC, KB, Point
-from takt.reproduce.model import Outcome, Request, Row
+from takt.reproduce.krukiewicz2021.points import HARMONIC, KB, WITH_CONSTRAINT, Point
+from takt.reproduce.model import Outcome, Request, Row, announced
 from takt.reproduce.published import Published, read_published
 
 PAPER = "krukiewicz2021"
 STACK = "rcl"
 OVERHEAD_ROUNDS = 7
 OVERHEAD = "overhead.json"
+SCALE = "scale.json"
+NAMES = {
+    "baseline0": "baseline0",
+    "baseline1": "baseline1",
+    "takt": "Takt",
+    WITH_CONSTRAINT: "Takt, data-age constraint",
+}
 
 
 def reproduce(request: Request) -> Outcome:
@@ -32,6 +41,9 @@ def reproduce(request: Request) -> Outcome:
     folder = request.out or store.create_default(PAPER, datetime.now(timezone.utc))
     folder.mkdir(parents=True, exist_ok=True)
     extent = Extent.at(request.scale)
+    keep_scale(folder, request.scale)
+    left = extent.left(folder)
+    request.tell(announced(len(left), extent.seconds(left), folder, cannot_tell(extent)))
     done = execute_all(extent, folder, request.say)
     overhead = [] if done.stopped else _overhead(request, folder)
     return answers(extent, done, overhead, folder, request)
@@ -50,7 +62,9 @@ def answers(
             f"{extent.left_out} of {extent.left_out + len(extent.points)} points, for the scale"
         )
     findings = [
-        published.finding(name, STACK, judge(check, published.findings[name].values, evidence))
+        published.finding(
+            name, STACK, judge(check, published.findings[name].values, evidence, request.draws)
+        )
         for name, check in CHECKS.items()
     ]
     request.say("drawing the figures")
@@ -61,10 +75,39 @@ def answers(
         complete=not done.stopped and not done.failed,
         findings=findings,
         tables=[*_overhead_rows(overhead), *_age_rows(published, evidence)],
-        figures=figures(evidence, folder),
+        figures=figures(published, evidence, folder),
         skipped=skipped,
+        undecidable=cannot_tell(extent),
+        deviations=published.deviations,
+        statements=published.all_statements(),
         results=str(folder),
     )
+
+
+def cannot_tell(extent: Extent) -> list[str]:
+    """The findings that speak of points which this scale leaves out."""
+    values = {name: claim.values for name, claim in read_published(PAPER).findings.items()}
+    return undecidable(CHECKS, values, Planned(dict.fromkeys(extent.points, ()), []))
+
+
+def criteria() -> dict[str, str]:
+    """The expression that decides each finding."""
+    return {name: check.criterion for name, check in CHECKS.items()}
+
+
+def keep_scale(folder: Path, scale: float) -> None:
+    """Refuses to go on with a folder at another scale: its runs have another length."""
+    kept = folder / SCALE
+    if not kept.exists():
+        write_text(kept, json.dumps({"scale": scale}) + "\n")
+        return
+    known = read_json(kept)["scale"]
+    if known != scale:
+        raise TaktError(
+            f"the reproduction in this folder has scale {known:g}, not {scale:g}",
+            where=str(kept),
+            remedy=f"go on with --scale {known:g}, or start a new one without --out",
+        )
 
 
 def _overhead(request: Request, folder: Path) -> list[Table]:
@@ -84,17 +127,22 @@ def _overhead(request: Request, folder: Path) -> list[Table]:
 
 
 def _overhead_rows(tables: list[Table]) -> list[Row]:
-    names = {"baseline0": ("baseline0", "baseline0"), "proposed": ("thesis", "takt")}
+    """Side by side stand different things: a call there, all CPU time between callbacks here."""
+    rows = {
+        "baseline0": ("baseline0", "baseline0", "one get_next_executable() of baseline0"),
+        "scheduling executor": ("thesis", "takt", "one get_next_executable() of the thesis's"),
+    }
     return [
         Row(
             table=table.table,
             row=row,
-            vendor=STACK,
+            paper=what,
+            vendor=f"CPU time between callbacks of {NAMES[ours]}",
             published={f"{key}_us": value for key, value in table.published[theirs].items()},
             measured={f"{key}_us": value for key, value in table.measured[ours].items()},
         )
         for table in tables
-        for row, (theirs, ours) in names.items()
+        for row, (theirs, ours, what) in rows.items()
     ]
 
 
@@ -110,7 +158,8 @@ def _age_rows(published: Published, evidence: Evidence) -> list[Row]:
             Row(
                 table=one.table,
                 row=one.row,
-                vendor=STACK,
+                paper=one.paper,
+                vendor=NAMES[point.approach],
                 published=one.published,
                 measured=in_ms(age),
             )

@@ -29,7 +29,7 @@ class Evidence:
         overhead: list[Table],
         order: np.random.Generator | None = None,
     ) -> None:
-        self.points = list(metrics)
+        self.points = metrics.keys()
         self._metrics, self._overhead, self._order = metrics, overhead, order
         self._asked: dict[Point, Sequence[Metrics]] = {}
         self._rounds: dict[str, NDArray[np.int64]] = {}
@@ -132,6 +132,35 @@ class Evidence:
                 runs = [runs[place] for place in self._order.integers(len(runs), size=len(runs))]
             self._asked[point] = runs
         return self._asked[point]
+
+
+class Planned(Evidence):
+    """What a plan will execute: every number is 1, of the points that are in it."""
+
+    def miss_ratio(self, point: Point) -> float:
+        """A share of misses."""
+        return self._one(point)
+
+    def old_data(self, point: Point) -> float:
+        """A share of executions on old data."""
+        return self._one(point)
+
+    def on_old_data(self, point: Point) -> int:
+        """A number of executions on old data."""
+        return int(self._one(point))
+
+    def age(self, point: Point) -> Spread:
+        """An age."""
+        return Spread(**dict.fromkeys(Spread.model_fields, self._one(point)))
+
+    def overhead_mean(self, table: str, executor: str) -> float:
+        """An overhead: these are measured at every scale."""
+        return 1.0
+
+    def _one(self, point: Point) -> float:
+        if point not in self.points:
+            raise Missing(f"{point.name} is left out")
+        return 1.0
 
 
 def in_ms(spread: Spread) -> Figures:

@@ -25,6 +25,7 @@ from takt.schedule.metrics import Metrics, measure
 RUNS, LENGTH_S = 5, 30.0  # of the thesis
 SHORTEST_S = 2.0
 LEAST_RUNS = 2
+START_S = 2.0  # of an application, and its end; only for the estimate
 SHORTEST_S_PER_NODE = 0.1  # dozens of processes keep the core busy for a while after their start
 
 
@@ -51,6 +52,30 @@ class Extent:
         kept = max(kept, sum(central(point) for point in every))
         return cls(every[:kept], runs, round(length_s, 1), len(every) - kept)
 
+    @property
+    def asked(self) -> list[tuple[Point, int]]:
+        """Every point and run, in the random order in which they are executed."""
+        asked = [(point, run) for point in self.points for run in range(self.runs)]
+        random.Random(1).shuffle(asked)  # noqa: S311 - the same order when it is gone on with
+        return asked
+
+    def left(self, folder: Path) -> list[tuple[Point, int]]:
+        """What is not in a folder yet."""
+        return [one for one in self.asked if not (folder / f"{name_of(*one)}.json").exists()]
+
+    def seconds(self, asked: list[tuple[Point, int]]) -> float:
+        """How long that takes, about."""
+        return sum(self.length_of(point) + START_S for point, _ in asked)
+
+    def length_of(self, point: Point) -> float:
+        """How long a run of a point is, in seconds."""
+        return max(self.length_s, point.nodes * SHORTEST_S_PER_NODE)
+
+
+def name_of(point: Point, run: int) -> str:
+    """Names a run; usable as a file's name."""
+    return f"{point.name}-run{run + 1}"
+
 
 @dataclass
 class Executions:
@@ -64,12 +89,11 @@ class Executions:
 def execute_all(extent: Extent, folder: Path, say: Callable[[str], None]) -> Executions:
     """Runs what is not in the folder yet; Ctrl-C ends it, and what was executed stays."""
     cpu = max(os.sched_getaffinity(0))
-    asked = [(point, run) for point in extent.points for run in range(extent.runs)]
-    random.Random(1).shuffle(asked)  # noqa: S311 - the same order when it is gone on with
+    asked = extent.asked
     done, stop = Executions(), Stop()
     with stopping(stop):
         for count, (point, run) in enumerate(asked, 1):
-            name = f"{point.name}-run{run + 1}"
+            name = name_of(point, run)
             kept = folder / f"{name}.json"
             if not kept.exists():
                 if stop.requested:
@@ -77,8 +101,7 @@ def execute_all(extent: Extent, folder: Path, say: Callable[[str], None]) -> Exe
                     break
                 say(f"{count} of {len(asked)}: {name}")
                 try:
-                    length_s = max(extent.length_s, point.nodes * SHORTEST_S_PER_NODE)
-                    _execute(point, run, length_s, kept, cpu, stop)
+                    _execute(point, run, extent.length_of(point), kept, cpu, stop)
                 except Failure as failure:
                     done.failed.append(f"{name}: {failure.what}")
                     continue

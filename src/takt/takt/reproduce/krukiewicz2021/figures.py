@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -25,7 +25,8 @@ from takt.reproduce.krukiewicz2021.points import (
     WITH_CONSTRAINT,
     Point,
 )
-from takt.reproduce.model import Figure
+from takt.reproduce.model import Figure, Figures
+from takt.reproduce.published import Published
 from takt.schedule.metrics.model import Spread
 
 if TYPE_CHECKING:
@@ -35,23 +36,30 @@ if TYPE_CHECKING:
 FOLDER = "figures"
 Value = TypeVar("Value")
 Bars = dict[str, dict[str, float]]  # by series, then by place on the axis: shares
-NAMES = {"baseline1": "baseline1", "takt": "Takt", WITH_CONSTRAINT: "Takt, data-age constraint"}
+NAMES = {"baseline1": "baseline1", "takt": "Takt", WITH_CONSTRAINT: "Takt,\nconstraint"}
+THESIS_NAMES = NAMES | {"takt": "proposed", WITH_CONSTRAINT: "proposed,\nconstraint"}
 _COLOURS = ("#4a6785", "#0a7d8c", "#2f8f3a", "#c96a12", "#b83280")
 
 
-def figures(evidence: Evidence, folder: Path) -> list[Figure]:
-    """Draws every figure of which something was executed."""
-    made = [*_boxes("2.7", "From publish to callback", "time (µs)", _transport(evidence), folder)]
+def figures(published: Published, evidence: Evidence, folder: Path) -> list[Figure]:
+    """Draws every figure of which something was executed, the thesis's numbers in the same one."""
+    drawn = _Drawing(published, folder)
+    drawn.boxes("2.7", "From publish to callback", "time (µs)", _transport(evidence))
     for number, (nodes, approach) in enumerate((n, a) for n in NODES for a in APPROACHES):
         title = f"{NAMES[approach]}: deadline misses, {nodes} nodes"
-        made += _bars(f"5.{number + 2}", title, _misses(evidence, nodes, approach), folder)
+        drawn.bars(f"5.{number + 2}", title, shares_of_misses(evidence, nodes, approach))
     for number, nodes in enumerate(NODES):
         title = f"baseline1: executions on old data, {nodes} nodes"
-        made += _bars(f"5.{number + 8}", title, _old_data(evidence, nodes), folder)
+        drawn.bars(f"5.{number + 8}", title, shares_of_old_data(evidence, nodes))
     for number, nodes in enumerate(NODES):
         title = f"Age of the critical data, {nodes + 2} nodes"
-        made += _boxes(f"5.{number + 11}", title, "age (ms)", _ages(evidence, nodes), folder)
-    return made
+        there = {
+            f"{THESIS_NAMES[row.point['approach']]}\n(thesis)": row.published
+            for row in published.tables
+            if row.point.get("nodes") == nodes
+        }
+        drawn.boxes(f"5.{number + 11}", title, "age (ms)", _ages(evidence, nodes), there)
+    return drawn.made
 
 
 def _transport(evidence: Evidence) -> dict[str, Spread]:
@@ -78,25 +86,24 @@ def _ages(evidence: Evidence, nodes: int) -> dict[str, Spread]:
     }
 
 
-def _misses(evidence: Evidence, nodes: int, approach: str) -> Bars:
+def shares_of_misses(evidence: Evidence, nodes: int, approach: str) -> Bars:
+    """By size of the messages, then by utilization."""
     return {
         format_size(size) if size else "no messages": _known(
-            {
-                f"utilization {u:g}": Point("misses", approach, nodes, u, size, (10, 20))
-                for u in UTILIZATIONS
-            },
+            {_place(u): Point("misses", approach, nodes, u, size, (10, 20)) for u in UTILIZATIONS},
             evidence.miss_ratio,
         )
         for size in MISSES_SIZES
     }
 
 
-def _old_data(evidence: Evidence, nodes: int) -> Bars:
+def shares_of_old_data(evidence: Evidence, nodes: int) -> Bars:
+    """By size of the messages and periods, then by utilization."""
     names = {HARMONIC: "harmonic", OTHER: "not harmonic"}
     return {
         f"{format_size(size)}, periods {name}": _known(
             {
-                f"utilization {u:g}": Point("freshness", "baseline1", nodes, u, size, periods)
+                _place(u): Point("freshness", "baseline1", nodes, u, size, periods)
                 for u in UTILIZATIONS
             },
             evidence.old_data,
@@ -117,50 +124,117 @@ def _known(points: dict[str, Point], value: Callable[[Point], Value]) -> dict[st
     return found
 
 
-def _bars(number: str, title: str, bars: Bars, folder: Path) -> list[Figure]:
-    bars = {series: values for series, values in bars.items() if values}
-    if not bars:
-        return []
-    places = list(dict.fromkeys(place for values in bars.values() for place in values))
-    picture, axes = _picture()
-    width = 0.8 / len(bars)
-    for index, (series, values) in enumerate(bars.items()):
-        at = [places.index(place) + (index - (len(bars) - 1) / 2) * width for place in values]
-        heights = [100 * value for value in values.values()]
-        drawn = axes.bar(at, heights, width, label=series, color=_COLOURS[index % len(_COLOURS)])
-        axes.bar_label(drawn, fmt="%.3g", fontsize=7, padding=1)
-    axes.set_xticks(range(len(places)), places)
-    axes.set(title=title, ylabel="share (%)")
-    axes.set_ylim(0, max(5.0, 1.1 * axes.get_ylim()[1]))
-    axes.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))  # hides no bar
-    return _save(picture, number, folder)
+class _Drawing:
+    """Draws into a folder, and keeps what was made."""
+
+    def __init__(self, published: Published, folder: Path) -> None:
+        self._published, self._folder = published, folder
+        self.made: list[Figure] = []
+
+    def bars(self, number: str, title: str, bars: Bars) -> None:
+        """Bars by utilization; a diamond is what the thesis's text says of that bar."""
+        bars = {series: values for series, values in bars.items() if values}
+        if not bars:
+            return
+        places = places_of(bars)
+        picture, axes = _picture()
+        width = 0.8 / len(bars)
+        told = self._published.figures[number].values
+        marks: list[tuple[float, float]] = []
+        for index, (series, values) in enumerate(bars.items()):
+            shift = (index - (len(bars) - 1) / 2) * width
+            at = [places.index(place) + shift for place in values]
+            heights = [100 * value for value in values.values()]
+            colour = _COLOURS[index % len(_COLOURS)]
+            drawn = axes.bar(at, heights, width, label=series, color=colour)
+            axes.bar_label(drawn, fmt="%.3g", fontsize=7, padding=1)
+            marks += [
+                (places.index(place) + shift, 100 * share)
+                for place in places
+                if isinstance(share := told.get(f"{place}, {series}"), int | float)
+            ]
+        if marks:
+            at, heights = [place for place, _ in marks], [height for _, height in marks]
+            axes.plot(at, heights, "D", color="#111111", markersize=5, label="thesis, of this bar")
+        axes.set_xticks(range(len(places)), places)
+        axes.set(title=title, ylabel="share (%)")
+        axes.set_ylim(0, max(5.0, 1.1 * axes.get_ylim()[1]))
+        axes.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))  # hides no bar
+        self._save(picture, number)
+
+    def boxes(
+        self,
+        number: str,
+        title: str,
+        axis: str,
+        spreads: dict[str, Spread],
+        there: Mapping[str, Figures] | None = None,
+    ) -> None:
+        """Boxes from quartile to quartile, whiskers from minimum to maximum, as in the thesis.
+
+        ``there`` are the thesis's own ones, in grey.
+        """
+        if not spreads:
+            return
+        picture, axes = _picture()
+        here = [
+            {
+                "label": name,
+                "whislo": one.min,
+                "q1": one.q1,
+                "med": one.median,
+                "q3": one.q3,
+                "whishi": one.max,
+            }
+            for name, one in spreads.items()
+        ]
+        theirs = [
+            {
+                "label": name,
+                "whislo": row["min_ms"],
+                "q1": row["q1_ms"],
+                "med": row["median_ms"],
+                "q3": row["q3_ms"],
+                "whishi": row["max_ms"],
+            }
+            for name, row in (there or {}).items()
+        ]
+        for boxes, first, colour in ((here, 1, _COLOURS[1]), (theirs, len(here) + 1, "#c8c8c8")):
+            if boxes:
+                axes.bxp(
+                    boxes,
+                    positions=[first + place for place in range(len(boxes))],
+                    patch_artist=True,
+                    showfliers=False,
+                    boxprops={"facecolor": colour},
+                    medianprops={"color": "#111111"},
+                )
+        axes.tick_params(axis="x", labelsize=8)
+        axes.set(title=title, ylabel=axis)
+        if axis.endswith("(ms)"):
+            axes.axhline(MAX_AGE_MS, linestyle="--", color=_COLOURS[3], linewidth=1)
+        else:
+            axes.set_yscale("log")
+        self._save(picture, number)
+
+    def _save(self, picture: Picture, number: str) -> None:
+        caption = self._published.figures[number].caption
+        for form in ("png", "svg"):
+            name = f"{FOLDER}/{number}.{form}"
+            (self._folder / name).parent.mkdir(parents=True, exist_ok=True)
+            with replacing(self._folder / name) as temporary:
+                picture.savefig(temporary, dpi=150, format=form)
+            self.made.append(Figure(figure=number, file=name, caption=caption))
 
 
-def _boxes(
-    number: str, title: str, axis: str, spreads: dict[str, Spread], folder: Path
-) -> list[Figure]:
-    """Boxes from quartile to quartile, whiskers from minimum to maximum, as in the thesis."""
-    if not spreads:
-        return []
-    picture, axes = _picture()
-    boxes = [
-        {
-            "label": name,
-            "whislo": one.min,
-            "q1": one.q1,
-            "med": one.median,
-            "q3": one.q3,
-            "whishi": one.max,
-        }
-        for name, one in spreads.items()
-    ]
-    axes.bxp(boxes, showfliers=False)
-    axes.set(title=title, ylabel=axis)
-    if axis.endswith("(ms)"):
-        axes.axhline(MAX_AGE_MS, linestyle="--", color=_COLOURS[3], linewidth=1)
-    else:
-        axes.set_yscale("log")
-    return _save(picture, number, folder)
+def places_of(bars: Bars) -> list[str]:
+    """In the order of the axis: a series may lack a place that another one has."""
+    every = [_place(load) for load in UTILIZATIONS]
+    return [place for place in every if any(place in values for values in bars.values())]
+
+
+def _place(load: float) -> str:
+    return f"utilization {load:g}"
 
 
 def _picture() -> tuple[Picture, Axes]:
@@ -170,12 +244,3 @@ def _picture() -> tuple[Picture, Axes]:
     axes = picture.add_subplot()
     axes.grid(axis="y", alpha=0.3)
     return picture, axes
-
-
-def _save(picture: Picture, number: str, folder: Path) -> list[Figure]:
-    names = [f"{FOLDER}/{number}.{form}" for form in ("png", "svg")]
-    for name in names:
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        with replacing(folder / name) as temporary:
-            picture.savefig(temporary, dpi=150, format=name[-3:])
-    return [Figure(figure=number, file=name) for name in names]

@@ -3,28 +3,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 from takt.measure.results.model import Run, Status
 from takt.reproduce.experiment import measure
-from takt.reproduce.judgement import Missing
-from takt.reproduce.model import Answer, Outcome, Request
+from takt.reproduce.judgement import judge, undecidable
+from takt.reproduce.model import Outcome, Request
 from takt.reproduce.published import read_published
 from takt.reproduce.sticha2014 import cyclic, general, oneshot, pubsub
-from takt.reproduce.sticha2014.evidence import Evidence
+from takt.reproduce.sticha2014.evidence import Evidence, Measured, Planned
 from takt.reproduce.sticha2014.figures import figures
+from takt.reproduce.sticha2014.quantities import Checked
 from takt.reproduce.sticha2014.tables import rows
 
 PAPER = "sticha2014"
 STACKS = ("rcl", "ros1")
-BARE = ("raw", "cyclictest")
+BARE = ("cyclictest", "raw")
 CHECKS = oneshot.CHECKS | cyclic.CHECKS | pubsub.CHECKS | general.CHECKS
+BARE_CHECKS = oneshot.BARE_CHECKS
 
 
 def reproduce(request: Request) -> Outcome:
     """Runs the suites, judges every finding, and draws the thesis's figures."""
-    measured = measure(PAPER, request)
+    measured = measure(PAPER, request, cannot_tell)
     outcome = answers(measured.run, measured.folder, request)
     outcome.skipped = [f"{note.why}; {note.fix}" for note in measured.skipped]
     return outcome
@@ -33,14 +34,16 @@ def reproduce(request: Request) -> Outcome:
 def answers(run: Run, folder: Path, request: Request) -> Outcome:
     """What a run of the suites answers."""
     published = read_published(PAPER)
-    measured = {cell.stack for cell in run.cells if cell.statistics}
-    there = [Evidence(run, folder, stack) for stack in STACKS if stack in measured]
-    bare = [Evidence(run, folder, stack) for stack in BARE if stack in measured]
+    measured = Measured(run, folder)
+    there = [Evidence(measured, stack) for stack in _stacks(run) if stack in STACKS]
+    bare = [Evidence(measured, stack) for stack in _stacks(run) if stack in BARE]
     request.say("judging the findings")
     findings = [
-        published.finding(name, one.stack, _judged(check, one))
-        for one in there
-        for name, check in CHECKS.items()
+        published.finding(
+            name, one.stack, judge(check, published.findings[name].values, one, request.draws)
+        )
+        for one in (*there, *bare[:1])
+        for name, check in _checks(one.stack).items()
     ]
     request.say("drawing the figures")
     return Outcome(
@@ -50,14 +53,35 @@ def answers(run: Run, folder: Path, request: Request) -> Outcome:
         complete=run.status is Status.complete,
         findings=findings,
         tables=rows(published, [*there, *bare]),
-        figures=figures([*there, *bare], folder),
+        figures=figures(published, [*there, *bare]),
+        undecidable=cannot_tell(run),
+        deviations=published.deviations,
+        statements=published.all_statements(),
         results=str(folder),
     )
 
 
-def _judged(check: Callable[[Evidence], Answer], evidence: Evidence) -> Answer:
-    """The answer of a check; where its points have no samples, it is undecided and says why."""
-    try:
-        return check(evidence)
-    except Missing as missing:
-        return Answer("the points were measured", None, {}, needs=str(missing))
+def cannot_tell(run: Run) -> list[str]:
+    """The findings that a run as it is planned is too short for."""
+    published = read_published(PAPER)
+    values = {name: claim.values for name, claim in published.findings.items()}
+    stacks = _stacks(run)
+    asked = [*(one for one in stacks if one in STACKS), *[o for o in stacks if o in BARE][:1]]
+    found = [
+        undecidable(_checks(stack), values, Planned.of_run(run, Path(), stack)) for stack in asked
+    ]
+    return list(dict.fromkeys(name for names in found for name in names))
+
+
+def criteria() -> dict[str, str]:
+    """The expression that decides each finding."""
+    return {name: check.criterion for name, check in {**CHECKS, **BARE_CHECKS}.items()}
+
+
+def _checks(stack: str) -> dict[str, Checked]:
+    return CHECKS if stack in STACKS else BARE_CHECKS
+
+
+def _stacks(run: Run) -> list[str]:
+    """What is planned or measured, in the order of the report."""
+    return [one for one in (*STACKS, *BARE) if any(cell.stack == one for cell in run.cells)]

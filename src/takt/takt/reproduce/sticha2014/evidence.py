@@ -1,23 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The measured points of the thesis's experiments, chosen by what was asked of them."""
+"""The measured points of the thesis's experiments, each with its runs, chosen by what was asked."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import numpy as np
-from pyarrow import parquet
-from scipy import stats
 
-from takt.measure.results.model import Cell, Extreme, Run
-from takt.measure.statistics.series import Int64, read_series
-from takt.measure.statistics.timers import FIRST_INTERVALS, jitter_ns
-from takt.reproduce.judgement import Missing
-from takt.reproduce.model import Answer, answer
-from takt.reproduce.sticha2014.confidence import Floats, Runs
+from takt.measure.experiment.plan import estimate
+from takt.measure.results.model import Cell, Run, Status
+from takt.reproduce.judgement import Counts, Missing
+from takt.reproduce.sticha2014.runs import OfRun, Value
 
 MS_1, MS_10, US_800 = 1000.0, 10_000.0, 800.0  # timeouts and periods in µs
 REALTIME = ("rr", "fifo")
@@ -26,131 +24,162 @@ TRANSPORTS = {
     "rcl": {"timer-oneshot": "rcl_timer", "timer-cyclic": "rcl_timer", "pubsub": "shm"},
     "ros1": {"timer-oneshot": "ros_timer", "timer-cyclic": "ros_timer", "pubsub": "tcpros"},
 }
-UNEVEN_P, EVEN_P = 0.01, 0.05  # peaks are not spread evenly below the one, they are above the other
-LEAST_RUNS = 5
+NOT_ASKED = {"talkers": 0, "cpu": ()}  # unless a point is about them
 
 
-@dataclass(frozen=True)
-class Evidence:
-    """One stack's part of a run."""
+@dataclass
+class Measured:
+    """A run, or the plan of one, and what is known of its cells so far."""
 
     run: Run
     folder: Path
-    stack: str
+    planned: bool = False
+    found: dict[object, list[str]] = field(default_factory=dict)
+    values: dict[object, Any] = field(default_factory=dict)
+
+    def sampled(self, cell: Cell) -> bool:
+        """Whether there are samples of it, or will be."""
+        return self.planned or cell.statistics is not None
 
     @cached_property
-    def measured(self) -> list[Cell]:
-        """The stack's cells that have samples, without the executor's and other extras."""
-        ways = TRANSPORTS.get(self.stack, {})
-        return [
-            cell
-            for cell in self.run.cells
-            if cell.stack == self.stack
-            and cell.statistics
-            and cell.transport == ways.get(cell.kind, cell.transport)
-        ]
+    def points(self) -> dict[str, list[Cell]]:
+        """The runs of each point that came to an end, with samples or without."""
+        points: dict[str, list[Cell]] = {}
+        for cell in self.run.cells:
+            ways = TRANSPORTS.get(cell.stack, {})
+            ended = self.sampled(cell) or cell.status in {Status.complete, Status.failed}
+            if ended and cell.transport == ways.get(cell.kind, cell.transport):
+                points.setdefault(cell.key, []).append(cell)
+        return points
 
-    def cells(self, kind: str, **asked: Any) -> list[Cell]:
-        """All points of a kind that were asked like this; a tuple stands for any of its values.
 
-        Without other talkers, unless these are asked for. Raises Missing where there is none.
+class Evidence:
+    """One stack's part of a run."""
+
+    def __init__(
+        self, measured: Measured, stack: str, order: np.random.Generator | None = None
+    ) -> None:
+        self.measured, self.stack, self._order = measured, stack, order
+        self._asked: dict[str, list[Cell]] = {}
+        self._groups: dict[object, int] = {}
+        self._grouped: dict[str, Cell] = {}
+
+    @classmethod
+    def of_run(cls, run: Run, folder: Path, stack: str) -> Evidence:
+        """Of a run in its folder."""
+        return cls(Measured(run, folder), stack)
+
+    def drawn(self, rng: np.random.Generator | None) -> Evidence:
+        """Nothing asked yet; with ``rng``, the runs of each point drawn with replacement."""
+        return type(self)(self.measured, self.stack, rng)
+
+    @property
+    def runs(self) -> int:
+        """The fewest runs of a point, or points where these are what is drawn."""
+        return min([*map(len, self._asked.values()), *self._groups.values()])
+
+    @property
+    def seconds(self) -> float:
+        """How long all that was asked for took to measure."""
+        asked = [cell for runs in self._asked.values() for cell in runs]
+        return sum(one.seconds or estimate(one) for one in (*asked, *self._grouped.values()))
+
+    def keys(self, *, failed: bool = False, **asked: Any) -> list[str]:
+        """The points of this stack that were asked like this; a tuple stands for any of its values.
+
+        Raises Missing where there is none.
         """
-        asked = {"talkers": 0} | asked
-        found = [
-            cell
-            for cell in self.measured
-            if cell.kind == kind
-            and all(
-                getattr(cell, name) in (value if isinstance(value, tuple) else (value,))
-                for name, value in asked.items()
-            )
-        ]
-        if not found:
+        wanted = {"stack": self.stack, **NOT_ASKED, **asked}
+        query = (failed, *sorted(wanted.items(), key=str))
+        if query not in self.measured.found:
+            self.measured.found[query] = [
+                key
+                for key, cells in self.measured.points.items()
+                if _fits(cells[0], wanted) and (failed or any(map(self.measured.sampled, cells)))
+            ]
+        if not (found := self.measured.found[query]):
             words = " ".join(f"{name}={value}" for name, value in asked.items())
-            raise Missing(f"no samples of {kind} {words}")
+            raise Missing(f"no samples of {words} by {self.stack}")
         return found
 
-    def latency_us(self, kind: str, **asked: Any) -> Runs:
-        """Latencies in µs of the points, one array a recording."""
-        return [
-            read_series(self.folder / name, since_intended=cell.since_intended).latency_ns / 1000
-            for cell in self.cells(kind, **asked)
-            for name in cell.samples
-        ]
+    def cells(self, **asked: Any) -> list[Cell]:
+        """All measured runs of the points that were asked like this."""
+        return [cell for key in self.keys(**asked) for cell in self.point(key)]
 
-    def jitter_us(self, **asked: Any) -> Runs:
-        """Jitter in µs of the cyclic timers, one array a run, without its first two intervals."""
-        return [self._jitter(cell) / 1000 for cell in self.cells("timer-cyclic", **asked)]
+    def point(self, key: str, *, failed: bool = False) -> list[Cell]:
+        """The runs of a point, as they were drawn."""
+        if key not in self._asked:
+            every = self.measured.points[key]
+            runs = [cell for cell in every if failed or self.measured.sampled(cell)]
+            if self._order is not None:
+                runs = [runs[place] for place in self._order.integers(len(runs), size=len(runs))]
+            self._asked[key] = runs
+        return self._asked[key]
 
-    def difference_us(self, cell: Cell) -> Floats:
-        """What a one-shot timer reports, less what was measured, without the first one."""
-        columns = ["sent_ns", "received_ns"]
-        table = parquet.read_table(self.folder / cell.samples[0], columns=columns)
-        sent, received = (table[name].to_numpy()[1:] for name in columns)
-        return np.asarray((sent - received)[received != 0] / 1000)
+    def value(self, cell: Cell, of: OfRun[Value], *more: object) -> Value:
+        """What a run amounts to; computed once."""
+        known = self.measured.values
+        if (what := (cell.id, of, more)) not in known:
+            known[what] = of(cell, self.measured.folder, *more)
+        found: Value = known[what]
+        return found
 
-    def rate_error(self, cell: Cell) -> float:
-        """How far the callbacks' rate is from the one asked for, as a share of it.
+    def mean(self, of: OfRun[float], *more: object, **asked: Any) -> float:
+        """The mean over the points of the mean over their runs."""
+        failed = bool(asked.get("failed"))
+        return fmean(
+            fmean(self.value(cell, of, *more) for cell in self.point(key, failed=failed))
+            for key in self.keys(**asked)
+        )
 
-        From the median drift of the first and of the last tenth, so that no single late callback
-        at an end of a short run decides.
+    def counts(self, of: OfRun[Counts], *more: object, **asked: Any) -> list[Counts]:
+        """Cases and of how many, of each run of all points."""
+        return [self.value(cell, of, *more) for cell in self.cells(**asked)]
+
+    def apart(self, of: OfRun[float], alike: Sequence[str], **asked: Any) -> float:
+        """How far runs of the same point differ: (highest - lowest) / mean, the median of points.
+
+        ``alike`` are the attributes in which runs of a point agree. Here points are drawn, not
+        runs: a run that is drawn twice does not differ from itself.
         """
-        columns = ["sequence", "received_ns"]
-        table = parquet.read_table(self.folder / cell.samples[0], columns=columns)
-        times = table["received_ns"].to_numpy()
-        numbers = table["sequence"].to_numpy().astype(np.int64)[times != 0]
-        period = round(cell.period_us * 1000)
-        drift = times[times != 0] - numbers * period
-        tenth = max(1, len(drift) // 10)
-        change = float(np.median(drift[-tenth:]) - np.median(drift[:tenth]))
-        return change / ((len(drift) - tenth) * period)
-
-    def _jitter(self, cell: Cell) -> Int64:
-        column = parquet.read_table(self.folder / cell.samples[0], columns=["received_ns"])
-        times = column["received_ns"].to_numpy()
-        return jitter_ns(times, round(cell.period_us * 1000))[FIRST_INTERVALS:]
-
-
-def even_spread(runs: list[tuple[list[Extreme], int]]) -> Answer:
-    """Whether the peaks of different runs share a pattern.
-
-    Each run gives its extremes and its number of samples; neighbours count once. What disturbs one
-    run may disturb it for a while, so runs are the witnesses and not peaks: t-tests of a run's mean
-    place (early or late) and of its mean distance from the middle (both ends or the middle) against
-    those of an even spread, Bonferroni over the two.
-    """
-    means, distances, peaks = [], [], 0
-    for extremes, count in runs:
-        found, last = [], -2
-        for index in sorted(one.index for one in extremes):
-            if index > last + 1:
-                found.append((index + 0.5) / max(count, index + 1))
-            last = index
-        if found:
-            places = np.array(found)
-            means.append(float(places.mean()))
-            distances.append(float(np.abs(places - 0.5).mean()))
-            peaks += len(found)
-    if not means:
-        raise Missing("no peaks")
-    single = np.sqrt(1 / 12 / peaks)  # the error if every peak were a witness; never less
-    p = min(1.0, 2 * min(_off_p(means, 0.5, single), _off_p(distances, 0.25, single / 2)))
-    even = True if p > EVEN_P else False if p < UNEVEN_P else None
-    return answer(
-        "t-tests over the runs do not refuse an even spread of their peaks (p > 0.05, not below "
-        f"0.01; at least {LEAST_RUNS} runs)",
-        even if len(means) >= LEAST_RUNS else None,
-        p_value=p,
-        peaks=peaks,
-        runs=len(means),
-        mean_place=float(np.mean(means)),
-    )
+        groups: dict[tuple[object, ...], list[float]] = {}
+        for key in self.keys(**asked):
+            for cell in self.measured.points[key]:
+                if self.measured.sampled(cell):
+                    point = tuple(getattr(cell, name) for name in alike)
+                    groups.setdefault(point, []).append(self.value(cell, of))
+                    self._grouped[cell.id] = cell
+        several = [values for values in groups.values() if len(values) > 1]
+        if not several:
+            raise Missing("a point has one run only: two at least show how far runs differ")
+        self._groups[of, tuple(alike)] = len(several)
+        found = [(max(one) - min(one)) / fmean(one) for one in several]
+        if self._order is not None:
+            found = [found[place] for place in self._order.integers(len(found), size=len(found))]
+        return float(np.median(found))
 
 
-def _off_p(values: list[float], expected: float, least_error: float) -> float:
-    """How probable values like these are where their mean is the expected one."""
-    if len(values) < 2:
-        return 1.0
-    off = abs(float(np.mean(values)) - expected)
-    error = max(least_error, float(np.std(values, ddof=1) / np.sqrt(len(values))))
-    return float(2 * stats.t.sf(off / error, len(values) - 1))
+class Planned(Evidence):
+    """What a plan will measure: every rare thing happened not once, every other number is 1."""
+
+    @classmethod
+    def of_run(cls, run: Run, folder: Path, stack: str) -> Evidence:
+        """Of a run that is not measured yet."""
+        return cls(Measured(run, folder, planned=True), stack)
+
+    def value(self, cell: Cell, of: OfRun[Value], *more: object) -> Value:
+        """1, whatever was asked."""
+        one: Any = 1.0
+        return one  # type: ignore[no-any-return]
+
+    def counts(self, of: OfRun[Counts], *more: object, **asked: Any) -> list[Counts]:
+        """No case in all the samples that there will be."""
+        return [(0, cell.samples_asked * cell.subscribers) for cell in self.cells(**asked)]
+
+
+def _fits(cell: Cell, wanted: dict[str, Any]) -> bool:
+    for name, value in wanted.items():
+        own = tuple(cell.cpu) if name == "cpu" else getattr(cell, name)
+        if own != value and (name == "cpu" or not isinstance(value, tuple) or own not in value):
+            return False
+    return True

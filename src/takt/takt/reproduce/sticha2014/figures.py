@@ -10,18 +10,26 @@ from takt.documents.units import format_duration, format_period
 from takt.measure.results import histogram
 from takt.measure.results.model import Cell
 from takt.pages import pictures
-from takt.pages.pictures import Counts
+from takt.pages.pictures import Counts, Mark
 from takt.reproduce.judgement import Missing
 from takt.reproduce.model import Figure
+from takt.reproduce.published import Published
 from takt.reproduce.sticha2014.evidence import MS_1, MS_10, REALTIME, TRANSPORTS, Evidence
 
 FOLDER = "figures"
 BARE_FIGURE = "2.2"
 LATENCY, JITTER = "latency (µs)", "jitter (µs)"
 NAMES = {"rcl": "ROS 2", "ros1": "ROS 1", "cyclictest": "cyclictest", "raw": "Takt's own wake-up"}
+MARKS = {
+    "min_us": "lowest",
+    "mean_us": "mean",
+    "max_us": "highest",
+    "first_us": "first message",
+    "deadline_us": "deadline",
+}
 # Figure of the thesis: what it shows, and which points.
 HISTOGRAMS: dict[str, tuple[str, dict[str, Any]]] = {
-    BARE_FIGURE: ("1 kHz", {"kind": "wakeup"}),
+    BARE_FIGURE: ("1 kHz", {"kind": "wakeup", "policy": "fifo", "cpu": (0,)}),
     "4.1": ("one-shot timer, 1 ms", {"kind": "timer-oneshot", "period_us": MS_1}),
     "4.2": ("cyclic timer, 1 kHz", {"kind": "timer-cyclic", "period_us": MS_1}),
     "4.3": (
@@ -37,38 +45,57 @@ WITHOUT_REALTIME = "4.5"
 LONG_TERM = {"5.2": "timer-oneshot", "5.3": "timer-cyclic", "5.4": "pubsub"}
 
 
-def figures(evidences: list[Evidence], folder: Path) -> list[Figure]:
-    """Draws every figure whose points were measured."""
-    made = []
+def figures(published: Published, evidences: list[Evidence]) -> list[Figure]:
+    """Draws every figure whose points were measured, the thesis's numbers in the same picture."""
+    made: list[Figure] = []
     for evidence in evidences:
+        folder = evidence.measured.folder
         name, ros = NAMES[evidence.stack], evidence.stack in TRANSPORTS
         for figure, (title, asked) in HISTOGRAMS.items():
             if ros == (figure == BARE_FIGURE):
                 continue
-            cells = _cells(evidence, policy="rr", load="none", **asked)
-            if cells:
-                file = folder / FOLDER / f"{figure}-{evidence.stack}"
-                words = f"{name}: {title}, real-time RR"
-                files = pictures.histogram(file, words, _together(cells, folder), _axis(cells))
-                made += _named(figure, files, folder)
-        shown = []
+            if cells := _cells(evidence, **{"policy": "rr", "load": "none", **asked}):
+                words = f"{name}: {title}, {cells[0].policy.upper().replace('RR', 'round robin')}"
+                files = pictures.histogram(
+                    folder / FOLDER / f"{figure}-{evidence.stack}",
+                    words,
+                    _together(cells, folder),
+                    _axis(cells),
+                    _marks(published, figure),
+                )
+                made += _named(published, figure, files, folder)
         if not ros:
             continue
+        shown = []
         for kind in ("pubsub", "timer-oneshot", "timer-cyclic"):
             if cells := _cells(evidence, kind=kind, policy="other", period_us=MS_1, subscribers=1):
                 title = f"{name}: {kind}, 1 ms, without real-time priority"
                 shown.append((title, _together(cells, folder), _axis(cells)))
         if shown:
             file = folder / FOLDER / f"{WITHOUT_REALTIME}-{evidence.stack}"
-            made += _named(WITHOUT_REALTIME, pictures.panels(file, shown), folder)
+            made += _named(published, WITHOUT_REALTIME, pictures.panels(file, shown), folder)
         for figure, kind in LONG_TERM.items():
-            if cells := _cells(evidence, kind=kind, policy=REALTIME):
-                file = folder / FOLDER / f"{figure}-{evidence.stack}"
+            # The thesis's long-term runs have two timeouts or rates.
+            if cells := _cells(evidence, kind=kind, policy=REALTIME, period_us=(MS_1, MS_10)):
                 total = sum(cell.count for cell in cells)
-                words = f"{name}: {kind}, {len(cells)} runs, {total} measurements"
-                files = pictures.long_term(file, words, _counts(cells, folder), _axis(cells))
-                made += _named(figure, files, folder)
+                files = pictures.long_term(
+                    folder / FOLDER / f"{figure}-{evidence.stack}",
+                    f"{name}: {kind}, {len(cells)} runs, {total} measurements",
+                    _counts(cells, folder),
+                    _axis(cells),
+                    _marks(published, figure),
+                )
+                made += _named(published, figure, files, folder)
     return made
+
+
+def _marks(published: Published, figure: str) -> list[Mark]:
+    """The numbers that the thesis gives of a figure."""
+    return [
+        Mark(f"thesis: {MARKS[name]}", float(value))
+        for name, value in published.figures[figure].values.items()
+        if isinstance(value, int | float)
+    ]
 
 
 def _cells(evidence: Evidence, **asked: Any) -> list[Cell]:
@@ -105,5 +132,8 @@ def _axis(cells: list[Cell]) -> str:
     return JITTER if cells[0].kind == "timer-cyclic" else LATENCY
 
 
-def _named(figure: str, files: list[Path], folder: Path) -> list[Figure]:
-    return [Figure(figure=figure, file=str(file.relative_to(folder))) for file in files]
+def _named(published: Published, figure: str, files: list[Path], folder: Path) -> list[Figure]:
+    caption = published.figures[figure].caption
+    return [
+        Figure(figure=figure, file=str(file.relative_to(folder)), caption=caption) for file in files
+    ]

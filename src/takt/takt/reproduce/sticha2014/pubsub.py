@@ -1,110 +1,105 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Findings on publish/subscribe (Sticha 2014, section 4.3.2)."""
+"""Statements on publish/subscribe (Sticha 2014, section 4.3.2 and chapter 5), as checks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from takt.reproduce.judgement import Missing
-from takt.reproduce.model import Answer, answer
-from takt.reproduce.sticha2014.confidence import Effect, Runs, ratio, share
-from takt.reproduce.sticha2014.evidence import MS_1, MS_10, REALTIME, Evidence, even_spread
+from takt.reproduce.judgement import Check, Counts, Quantity
+from takt.reproduce.sticha2014 import runs
+from takt.reproduce.sticha2014.evidence import MS_1, MS_10, REALTIME, Evidence
+from takt.reproduce.sticha2014.quantities import (
+    BETWEEN,
+    MEDIANS,
+    NEVER,
+    Checked,
+    alike,
+    even_peaks,
+    how_often,
+    mean,
+)
+from takt.reproduce.sticha2014.runs import OfRun
 
 KIND = "pubsub"
 
 
-def first_highest(evidence: Evidence) -> Answer:
-    """The first message."""
-    firsts, highest, runs = [], [], []
-    for cell in evidence.cells(KIND, policy=REALTIME):
-        pairs = [
-            (one.first_us, one.latency.max_us)
-            for one in (cell.statistics.subscribers if cell.statistics else [])
-            if one.first_us is not None and one.latency
-        ]
-        if pairs:
-            firsts += [first for first, _ in pairs]
-            highest += [other for _, other in pairs]
-            runs.append(sum(first > other for first, other in pairs) > len(pairs) / 2)
-    if not runs:
-        raise Missing("no first message")
-    return answer(
-        "the first message is the slowest for more than half of the subscribers, in more than "
-        "half of the runs",
-        share(sum(runs), len(runs)).above(0.5),
-        times_slowest=sum(first > other for first, other in zip(firsts, highest, strict=True)),
-        of=len(firsts),
-        runs_with_it=sum(runs),
-        of_runs=len(runs),
-        first_us=float(np.median(firsts)),
-        highest_other_us=float(np.median(highest)),
+def _p50(name: str, period: float) -> Quantity[Evidence]:
+    return mean(
+        f"median latency in µs at {name}, 1 subscriber, idle",
+        runs.p50,
+        kind=KIND,
+        policy=REALTIME,
+        period_us=period,
+        subscribers=1,
+        load="none",
     )
 
 
-def peaks_random(evidence: Evidence) -> Answer:
-    """Where the extremes lie."""
-    runs = []
-    for cell in evidence.cells(KIND, policy=REALTIME):
-        heard = cell.statistics.subscribers if cell.statistics else []
-        runs.append(([peak for one in heard for peak in one.highest + one.lowest], cell.sent))
-    return even_spread(runs)
-
-
-def five_subscribers(evidence: Evidence) -> Answer:
-    """Five subscribers instead of one, at 100 Hz."""
-    asked = [{"period_us": MS_10, "load": "none", "subscribers": number} for number in (1, 5)]
-    wider = _of_policies(evidence, asked, lambda one, five: _width(five) / _width(one))
-    one, five = (np.concatenate(evidence.latency_us(KIND, policy=REALTIME, **a)) for a in asked)
-    return answer(
-        "from p1 to p99, latencies at 100 Hz are 1.25 times as wide with five subscribers",
-        wider.above(1.25),
-        range_1_us=float(np.ptp(one)),
-        range_5_us=float(np.ptp(five)),
-        p1_to_p99_1_us=_width(one),
-        p1_to_p99_5_us=_width(five),
-        ratio_low=wider.low,
-        ratio_high=wider.high,
+def _width(subscribers: int) -> Quantity[Evidence]:
+    return mean(
+        f"width in µs of the middle 99 % of latencies at 100 Hz, {subscribers} subscribers, idle",
+        runs.width,
+        kind=KIND,
+        policy=REALTIME,
+        period_us=MS_10,
+        subscribers=subscribers,
+        load="none",
     )
 
 
-def rate_lowers(evidence: Evidence) -> Answer:
-    """A higher rate."""
-    asked = [{"period_us": at, "load": "none", "subscribers": 1} for at in (MS_10, MS_1)]
-    lower = _of_policies(evidence, asked, lambda slow, fast: np.median(fast) / np.median(slow))
-    slow, fast = (np.concatenate(evidence.latency_us(KIND, policy=REALTIME, **a)) for a in asked)
-    return answer(
-        "the median latency at 1 kHz is below that at 100 Hz",
-        lower.below(1),
-        p50_100hz_us=float(np.median(slow)),
-        p50_1khz_us=float(np.median(fast)),
-        mean_100hz_us=float(slow.mean()),
-        mean_1khz_us=float(fast.mean()),
-        ratio_low=lower.low,
-        ratio_high=lower.high,
-    )
+def _never(definition: str, of: OfRun[Counts], limit: float, **asked: Any) -> Checked:
+    asked = {"kind": KIND, "policy": REALTIME, **asked}
+    return Check(f"exceeded {NEVER}", {"exceeded": how_often(definition, of, limit, **asked)})
 
 
-CHECKS = {
-    "pubsub-first-highest": first_highest,
-    "pubsub-peaks-random": peaks_random,
-    "pubsub-five-subscribers-broaden": five_subscribers,
-    "pubsub-rate-lowers-latency": rate_lowers,
+CHECKS: dict[str, Checked] = {
+    # The highest of all others would grow with the length of a run.
+    "pubsub-first-highest": Check(
+        "above > 0.5 and "
+        "first_us >= p50_us * (1 + (published_first_us / published_mean_us - 1) / 2)",
+        {
+            "above": how_often(
+                "subscribers whose first message is later than 99 % of its others",
+                runs.first_above,
+                kind=KIND,
+                policy=REALTIME,
+            ),
+            "first_us": mean(
+                "latency of the first message in µs, median over a run's subscribers",
+                runs.first_message,
+                kind=KIND,
+                policy=REALTIME,
+            ),
+            "p50_us": mean(
+                "median latency of all others in µs", runs.p50, kind=KIND, policy=REALTIME
+            ),
+        },
+        differs="later than 99 % of the others here, than all of them there: the highest of them "
+        "grows with the length of a run",
+    ),
+    "pubsub-peaks-random": even_peaks(KIND),
+    "pubsub-five-subscribers-broaden": Check(
+        "width_5_us >= width_1_us * (1 + (published_range_5_us / published_range_1_us - 1) / 2)",
+        {"width_5_us": _width(5), "width_1_us": _width(1)},
+        differs=BETWEEN,
+    ),
+    "pubsub-rate-lowers-latency": Check(
+        "p50_1khz_us <= p50_100hz_us * "
+        "(1 - (1 - published_mean_1khz_us / published_mean_100hz_us) / 2)",
+        {"p50_1khz_us": _p50("1 kHz", MS_1), "p50_100hz_us": _p50("100 Hz", MS_10)},
+        differs=MEDIANS,
+    ),
+    "pubsub-deterministic": alike(KIND, "0.1", runs.p50, "median latencies"),
+    "pubsub-1600us": _never(
+        "latencies from 1.6 ms on, first messages included", runs.beyond_with_first, 1600.0
+    ),
+    "pubsub-1400us": _never(
+        "latencies from 1.4 ms on, first messages left out", runs.beyond, 1400.0
+    ),
+    "pubsub-500us-one-subscriber": _never(
+        "latencies from 500 µs on with 1 subscriber, first messages left out",
+        runs.beyond,
+        500.0,
+        subscribers=1,
+    ),
 }
-
-
-def _of_policies(
-    evidence: Evidence, asked: list[dict[str, Any]], statistic: Callable[..., float]
-) -> Effect:
-    """A ratio of some points, asked of either real-time policy."""
-    replicates: list[list[Runs]] = [
-        [evidence.latency_us(KIND, policy=policy, **one) for one in asked] for policy in REALTIME
-    ]
-    return ratio(statistic, *replicates)
-
-
-def _width(values: np.ndarray) -> float:
-    low, high = np.percentile(values, [1, 99])
-    return max(float(high - low), 1e-3)

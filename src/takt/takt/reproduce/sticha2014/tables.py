@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from statistics import median
 
 from takt.measure.results.model import Cell, Percentiles
@@ -11,8 +12,13 @@ from takt.reproduce.model import Figures, Row
 from takt.reproduce.published import Published, PublishedRow
 from takt.reproduce.sticha2014.evidence import Evidence
 
-COLUMNS = ("min_us", "mean_us", "max_us", "p50_us", "p99_us", "first_us")
 TALKERS = "other talkers"  # not in the thesis, which leaves the question open
+NAMES = {
+    "rcl": "ROS 2",
+    "ros1": "ROS 1",
+    "cyclictest": "cyclictest, this kernel",
+    "raw": "Takt's own loop, this kernel",
+}
 
 
 def rows(published: Published, evidences: list[Evidence]) -> list[Row]:
@@ -20,42 +26,49 @@ def rows(published: Published, evidences: list[Evidence]) -> list[Row]:
     made = []
     for one in published.tables:
         for evidence in evidences:
-            asked = dict(one.point)
-            try:
-                cells = evidence.cells(asked.pop("kind"), load="none", **asked)
-            except Missing:
-                continue
-            measured = _figures(cells, one)
-            if measured:
-                made.append(
-                    Row(
-                        table=one.table,
-                        row=one.row,
-                        vendor=evidence.stack,
-                        published=one.published,
-                        measured=measured,
-                    )
-                )
+            for name, cells in _alike(evidence, one):
+                measured = _figures(cells, one)
+                if measured:
+                    made.append(_row(one.table, one.row, name, measured, one))
     return made + [row for evidence in evidences for row in _talkers(evidence)]
 
 
+def _alike(evidence: Evidence, row: PublishedRow) -> Iterator[tuple[str, list[Cell]]]:
+    """The runs of a row by what was measured: the bare machine has several timers."""
+    asked = {name: tuple(v) if isinstance(v, list) else v for name, v in row.point.items()}
+    try:
+        cells = evidence.cells(**{"load": "none", **asked})
+    except Missing:
+        return
+    ways = list(dict.fromkeys(cell.transport for cell in cells))
+    for way in ways:
+        name = NAMES[evidence.stack]
+        if len(ways) > 1:
+            name = f"Takt's own loop, {way}"
+        yield name, [cell for cell in cells if cell.transport == way]
+
+
 def _figures(cells: list[Cell], row: PublishedRow) -> Figures:
-    """Medians over the points, of the published columns and a few more."""
+    """Lowest and highest of all runs, the mean of all samples, medians of the runs' percentiles."""
     found = [one for one in (_series(cell, row.series) for cell in cells) if one]
     if not found:
         return {}
+    count = sum(one.count for one in found)
     figures: Figures = {
-        name: round(median(getattr(one, name) for one in found), 3)
-        for name in COLUMNS
-        if name != "first_us"
+        "min_us": min(one.min_us for one in found),
+        "mean_us": sum(one.mean_us * one.count for one in found) / count,
+        "max_us": max(one.max_us for one in found),
+        "p50_us": median(one.p50_us for one in found),
+        "p99_us": median(one.p99_us for one in found),
     }
-    firsts = [
-        cell.statistics.first_us
-        for cell in cells
-        if cell.statistics and cell.statistics.first_us is not None
-    ]
+    firsts = [c.statistics.first_us for c in cells if c.statistics and c.statistics.first_us]
     if "first_us" in row.published and firsts:
-        figures["first_us"] = round(median(firsts), 3)
+        figures["first_us"] = max(firsts) if "runs" in row.published else median(firsts)
+    figures = {name: round(value, 3) for name, value in figures.items() if isinstance(value, float)}
+    if "runs" in row.published:
+        figures["runs"] = sum(cell.subscribers for cell in cells)
+    if "measurements" in row.published:
+        figures["measurements"] = count
     return figures
 
 
@@ -70,29 +83,33 @@ def _series(cell: Cell, name: str | None) -> Percentiles | None:
     return getattr(own, name) if own else None
 
 
-def _talkers(evidence: Evidence) -> list[Row]:
+def _talkers(evidence: Evidence) -> Iterator[Row]:
     """The same point with and without other nodes that talk at the same time."""
-    made = []
-    for cell in evidence.measured:
-        if not cell.talkers or not cell.statistics:
-            continue
-        row = f"{cell.talkers} other pairs at {1e6 / cell.talker_period_us:g} Hz"
-        alone = evidence.cells(
-            cell.kind,
-            period_us=cell.period_us,
-            policy=cell.policy,
-            load=cell.load,
-            subscribers=cell.subscribers,
-        )
-        for name, cells in (("no other pairs", alone), (row, [cell])):
-            figures = _figures(cells, PublishedRow(table=TALKERS, row=name, published={}))
-            made.append(
-                Row(
-                    table=TALKERS,
-                    row=f"publish/subscribe, 1 kHz, {name}",
-                    vendor=evidence.stack,
-                    published={},
-                    measured=figures,
-                )
-            )
-    return made
+    busy = [cell for cell in evidence.measured.run.cells if cell.talkers and cell.statistics]
+    busy = [cell for cell in busy if cell.stack == evidence.stack]
+    if not busy:
+        return
+    one = busy[0]
+    alone = evidence.cells(
+        kind=one.kind,
+        period_us=one.period_us,
+        policy=one.policy,
+        load=one.load,
+        subscribers=one.subscribers,
+    )
+    others = f"{one.talkers} other pairs at {1e6 / one.talker_period_us:g} Hz"
+    for name, cells in (("no other pairs", alone), (others, busy)):
+        row = f"publish/subscribe, 1 kHz, {name}"
+        asked = PublishedRow(table=TALKERS, row=row, published={})
+        yield _row(TALKERS, row, NAMES[evidence.stack], _figures(cells, asked), asked)
+
+
+def _row(table: str, row: str, name: str, measured: Figures, of: PublishedRow) -> Row:
+    return Row(
+        table=table,
+        row=row,
+        paper=of.paper,
+        vendor=name,
+        published=of.published,
+        measured=measured,
+    )
