@@ -173,7 +173,7 @@ class WideSets : public ExhaustiveSets {
     return age;
   }
 
-  // Whoever makes data whose age is limited comes no later than its reader.
+  // What messages release on the way to a reader that limits the age comes no later than that one.
   static void raise_sources(ExhaustiveSet& set) {
     for (std::size_t round = 0; round < set.tasks.size(); ++round) {
       for (const ExhaustiveTask& reader : set.tasks) {
@@ -187,6 +187,9 @@ class WideSets : public ExhaustiveSets {
   static void raise(ExhaustiveSet& set, const Input& input, int priority, int other) {
     for (const std::size_t writer : input.writers) {
       ExhaustiveTask& entry = set.tasks[writer];
+      if (entry.trigger.writers.empty()) {
+        continue;  // a timer; no job of it is needed before its time
+      }
       if (entry.other) {
         entry.other->priority = std::max(entry.other->priority, other);
       }
