@@ -186,6 +186,42 @@ TEST(DataAge, is_kept_by_releasing_the_source_early_and_raising_its_priority) {
   }
 }
 
+std::size_t count(const Schedule& schedule, trace::EventType type) {
+  return static_cast<std::size_t>(
+      std::ranges::count(schedule.trace.events, type, &trace::Event::type));
+}
+
+// A sample that is taken as soon as it is of use waits for everybody, and is done in time by itself.
+TEST(DataAge, is_kept_at_the_sources_own_priority_where_the_core_is_idle_often_enough) {
+  std::vector<Task> tasks{timer("listener", 100ms, 5ms, 90), timer("load", 20ms, 4ms, 50),
+                          writer("talker", 50ms, 5ms, 1, "t")};
+  tasks[0].reads = {{.topic = "t", .max_age = 40ms}};
+  tasks[0].parameters.offset = 95ms;
+  const Schedule schedule = sim::schedule(application(tasks, "fp"), 10s);
+  EXPECT_EQ(schedule.result.callbacks[0].age_violations, 0U);
+  EXPECT_LE(schedule.result.callbacks[0].sample_age.max, 40ms);
+  EXPECT_EQ(count(schedule, trace::EventType::boost), 0U);
+  EXPECT_LE(schedule.result.callbacks[1].response.max, 9ms);  // the listener's, and its own
+}
+
+// Between the two nobody else's job is held up for longer than the job that the reader needs, and
+// the one that was under way; the source's others stay below.
+TEST(DataAge, is_kept_by_boosting_only_what_the_reader_needs) {
+  std::vector<Task> tasks{timer("listener", 100ms, 5ms, 90), timer("load", 20ms, 14ms, 50),
+                          writer("talker", 50ms, 5ms, 1, "t")};
+  tasks[0].reads = {{.topic = "t", .max_age = 15ms}};
+  tasks[0].parameters.offset = 95ms;
+  tasks[1].parameters.deadline = 40ms;
+  tasks[1].parameters.overrun = sched::Overrun::catch_up;
+  const Schedule schedule = sim::schedule(application(tasks, "fp"), 10s);
+  EXPECT_EQ(schedule.result.callbacks[0].age_violations, 0U);
+  EXPECT_LE(schedule.result.callbacks[0].sample_age.max, 15ms);
+  const std::size_t boosts = count(schedule, trace::EventType::boost);
+  EXPECT_GT(boosts, 50U);
+  EXPECT_LE(boosts, 101U);  // one for each job of the listener
+  EXPECT_LE(schedule.result.callbacks[1].response.max, 14ms + 5ms + 2 * 5ms);
+}
+
 // The request (39), the reader's release (40) and the regular one (49) come while another job runs,
 // until 53. What came first counts: the regular one alone would come after the reader.
 TEST(DataAge, is_kept_where_a_request_is_noticed_with_a_later_regular_release) {
