@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from takt.reproduce.criterion import Criterion
-from takt.reproduce.judgement import Check, Missing, Quantity, judge, outside
+from takt.reproduce.judgement import Check, Missing, Quantity, Share, judge, outside, share
+from takt.reproduce.model import Answer
 
 
 class Runs:
@@ -117,6 +118,41 @@ def test_an_interval_covers_the_truth_as_often_as_it_says() -> None:
         inside += low <= 10 <= high
     # 95 % of 200 are 190; the chance of fewer than 180 by accident is below one in a thousand.
     assert inside >= 180
+
+
+class Counted(Runs):
+    """Points with cases of so many samples a run."""
+
+    def __init__(self, *counts: tuple[int, int]) -> None:
+        super().__init__({})
+        self.counts = counts
+
+    def drawn(self, rng: np.random.Generator | None) -> Counted:
+        return self
+
+    @property
+    def runs(self) -> int:
+        return len(self.counts)
+
+
+def rare(*counts: tuple[int, int]) -> Answer:
+    often: Share[Counted] = share("cases of samples", lambda seen: seen.counts)
+    return judge(Check("often <= 1e-3", {"often": often}), {}, Counted(*counts), most_draws=50)
+
+
+def test_what_was_never_seen_is_as_rare_as_its_samples_can_show() -> None:
+    # 1 - 1e-3 to the power of n is 2.5 %: n is 3687.
+    assert rare((0, 1850), (0, 1850)).holds is True
+    few = rare((0, 1800), (0, 1800))
+    assert few.holds is None
+    assert few.needs.startswith("about 3.")
+    assert few.intervals["often"][0] == 0.0
+    assert rare((20, 1800), (20, 1800)).holds is False
+
+
+def test_cases_of_one_run_are_no_witnesses_of_each_other() -> None:
+    assert rare(*[(5, 1000)] * 4).holds is False
+    assert rare((20, 1000), *[(0, 1000)] * 3).holds is None
 
 
 def test_fewer_runs_are_trusted_less() -> None:
