@@ -209,5 +209,49 @@ TEST_P(Data, IsKeptYoungByReleasingItsSourceEarly) {
   }
 }
 
+// The source has started, at the lowest priority, and another job computes that waits for its end:
+// only the boost for the reader, which is released later, can give it the core.
+TEST(Boost, BringsAJobThatHasStartedBeforeTheOneThatPreemptedIt) {
+  if (const auto reason = no_real_time()) {
+    GTEST_SKIP() << "needs real-time priorities: " << *reason;
+  }
+  const TemporaryFile file;
+  Executor executor{{.cpus = {0}, .trace = file.path(), .on_shortfalls = [](const auto&) {}}};
+  std::atomic<bool> preempted{false};
+  std::atomic<bool> ended{false};
+  const auto burn_until = [](const std::atomic<bool>& happened) {
+    const auto give_up = os::now() + 5s;
+    while (!happened && os::now() < give_up) {
+    }
+    return happened.load();
+  };
+  bool source_was_preempted = false;
+  bool ended_before = false;
+  sched::Task source = timer("source", 100s, 1);
+  source.parameters.expected_execution = 1ms;
+  source.writes = {"data"};
+  sched::Task between = timer("between", 100s, 50, 0ns, 10ms);
+  between.parameters.expected_execution = 1ms;
+  sched::Task reader = timer("reader", 100s, 90, 0ns, 100ms);
+  reader.parameters.expected_execution = 1ms;
+  reader.reads = {{.topic = "data", .max_age = 10s}};
+  executor.add(source, {[&](const auto&) {
+                 source_was_preempted = burn_until(preempted);
+                 ended = true;
+               }});
+  executor.add(between, {[&](const auto&) {
+                 preempted = true;
+                 ended_before = burn_until(ended);
+               }});
+  executor.add(reader, {[](const auto&) {}});
+  run_until_each_completed(executor, 1);
+  EXPECT_TRUE(source_was_preempted);
+  EXPECT_TRUE(ended_before);
+  EXPECT_EQ(executor.statistics(2).age_violations, 0U);
+  const trace::Trace trace = trace::read_trace(file.path());
+  EXPECT_EQ(std::ranges::count(trace.events, trace::EventType::boost, &trace::Event::type), 1);
+  EXPECT_EQ(trace::timeline(trace.events).not_nested(), 0U);
+}
+
 }  // namespace
 }  // namespace takt::test

@@ -191,7 +191,8 @@ std::size_t count(const Schedule& schedule, trace::EventType type) {
       std::ranges::count(schedule.trace.events, type, &trace::Event::type));
 }
 
-// A sample that is taken as soon as it is of use waits for everybody, and is done in time by itself.
+// A sample that is taken as soon as it is of use waits for everybody, and is done in time by
+// itself.
 TEST(DataAge, is_kept_at_the_sources_own_priority_where_the_core_is_idle_often_enough) {
   std::vector<Task> tasks{timer("listener", 100ms, 5ms, 90), timer("load", 20ms, 4ms, 50),
                           writer("talker", 50ms, 5ms, 1, "t")};

@@ -42,6 +42,21 @@ TEST(Timeline, TakesThePreemptionsOfTheSimulatorAsTheyAre) {
   EXPECT_EQ(text(result), "1:0-10 2:10-30 1:30-50");
 }
 
+// 1 goes on before 2 and 3 have ended, then 1 goes on before 3 has only when that ends.
+TEST(Timeline, MovesAJobThatIsBoostedAboveThoseThatItComesBefore) {
+  using enum EventType;
+  const auto boosted = [](std::uint8_t above) {
+    Event event = on_core(0, 20, boost, 1);
+    event.detail = above;
+    return timeline({on_core(0, 0, start, 1), on_core(0, 10, start, 2), on_core(0, 15, start, 3),
+                     event, on_core(0, 30, end, above == 0 ? 1 : 3),
+                     on_core(0, 40, end, above == 0 ? 3 : 1), on_core(0, 50, end, 2)});
+  };
+  EXPECT_EQ(text(boosted(0)), "1:0-10 2:10-15 3:15-20 1:20-30 3:30-40 2:40-50");
+  EXPECT_EQ(text(boosted(1)), "1:0-10 2:10-15 3:15-30 1:30-40 2:40-50");
+  EXPECT_EQ(boosted(0).not_nested(), 0U);
+}
+
 TEST(Timeline, KeepsCoresApart) {
   using enum EventType;
   const Timeline result = timeline({on_core(0, 0, start, 1), on_core(1, 10, start, 2),

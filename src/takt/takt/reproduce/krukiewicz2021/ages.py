@@ -17,10 +17,6 @@ from takt.reproduce.krukiewicz2021.points import (
 )
 
 PAIR = 2  # nodes besides the generated ones: the producer and the listener
-RAISED = (
-    "the constraint raises the producer for every job here, for the one that needs it there: the "
-    "data are much younger than they need be"
-)
 
 
 def _age(approach: str, nodes: int, figure: Literal["max", "mean"]) -> Quantity[Evidence]:
@@ -60,11 +56,11 @@ def _grows(approach: str) -> Check[Evidence]:
 
 
 CHECKS: dict[str, Check[Evidence]] = {
-    "age-constraint-kept": Check(_each("<="), _all(WITH_CONSTRAINT, "max"), differs=RAISED),
+    "age-constraint-kept": Check(_each("<="), _all(WITH_CONSTRAINT, "max")),
     "age-baseline1-exceeds": Check(_each(">"), _all("baseline1", "max")),
     "age-proposed-exceeds": Check(_each(">"), _all("takt", "max")),
     "age-grows-with-nodes": _grows("baseline1"),
     "age-proposed-grows-with-nodes": _grows("takt"),
     "age-proposed-lower": _lower("takt", 4),
-    "age-mean-lower": _lower(WITH_CONSTRAINT, 50, RAISED),
+    "age-mean-lower": _lower(WITH_CONSTRAINT, 50),
 }

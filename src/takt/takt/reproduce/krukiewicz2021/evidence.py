@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from takt.bench.model import Table
 from takt.reproduce.judgement import Missing
 from takt.reproduce.krukiewicz2021.points import Point
-from takt.reproduce.model import Figures
+from takt.reproduce.model import Figures, rounded
 from takt.schedule.metrics import Metrics
 from takt.schedule.metrics.model import Freshness, Spread
 
@@ -71,6 +71,30 @@ class Evidence:
         Minimum and maximum are those of all runs.
         """
         return self._spread(point, "listener.listen")
+
+    def others(self, point: Point) -> Figures:
+        """What became of the generated callbacks beside the critical pair, over all runs.
+
+        Of the responses the mean of the callbacks' means, and of their 99th percentiles, in ms.
+        """
+        there = [
+            one
+            for run in self._of(point)
+            for one in run.callbacks
+            if one.callback not in {"producer.produce", "listener.listen"}
+        ]
+        responses = [one.response_us for one in there if one.response_us is not None]
+        if not responses:
+            raise Missing(f"no job ended in {point.name}")
+        executions = sum(one.executions for one in there)
+        return rounded(
+            {
+                "mean_response_ms": fmean(one.mean for one in responses) / 1000,
+                "p99_response_ms": fmean(one.p99 for one in responses) / 1000,
+                "miss_percent": 100 * sum(one.misses for one in there) / executions,
+                "skipped": sum(one.skipped for one in there),
+            }
+        )
 
     def violations(self, point: Point) -> int:
         """Uses of data above the constraint, as the executor counted them."""
