@@ -182,8 +182,8 @@ TEST(analyse, early_releases_keep_an_age_and_cost_time) {
   ASSERT_EQ(scenario.ages.size(), 1U);
   EXPECT_EQ(scenario.ages.front().verdict, Verdict::meets);
   EXPECT_LE(*scenario.ages.front().age, 25ns);
-  // One release for each job of the reader, besides its own; the first one is asked for at the start,
-  // half a period of the reader late, the next one comes in time.
+  // One release for each job of the reader, besides its own; the first one is asked for at the
+  // start, half a period of the reader late, the next one comes in time.
   EXPECT_EQ(callback(scenario, "low").response, 2ns + 2 * 2ns + 3ns + 5ns);
   // An early job is due when its reader is released; at the start it cannot be in time.
   EXPECT_EQ(callback(scenario, "s").verdict, Verdict::not_proved);

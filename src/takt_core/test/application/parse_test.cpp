@@ -96,11 +96,11 @@ TEST(ParseApplication, a_callback_with_a_suspension_is_a_task_that_waits) {
 }
 
 TEST(Execution, follows_its_quantiles) {
-  const Execution constant{.worst = 5ms};
+  const ExecutionTime constant{.worst = 5ms};
   EXPECT_EQ(constant.at(0.3), 5ms);
-  const Execution single{.worst = 5ms, .quantiles = {3ms}};
+  const ExecutionTime single{.worst = 5ms, .quantiles = {3ms}};
   EXPECT_EQ(single.at(1), 3ms);
-  const Execution table{.worst = 9ms, .quantiles = {1ms, 2ms, 8ms}};
+  const ExecutionTime table{.worst = 9ms, .quantiles = {1ms, 2ms, 8ms}};
   EXPECT_EQ(table.at(-1), 1ms);
   EXPECT_EQ(table.at(0.25), 1500us);
   EXPECT_EQ(table.at(0.5), 2ms);
