@@ -153,7 +153,7 @@ def test_an_execution_says_that_it_cannot_be_resumed(
         seen.append(json.loads((folder / scratch.OWNER).read_text()))
         raise Failure("enough")
 
-    monkeypatch.setattr(sys.modules["takt.schedule.execution.execute"]._Run, "execute", run)
+    monkeypatch.setattr(sys.modules["takt.schedule.execution.execute"]._Executing, "run", run)
     monkeypatch.setattr("takt.processes.stacks.program", lambda _: Path("/bin/true"))
     application = {"name": "x", "cpus": [], "callbacks": [{"name": "a.b"}]}
     with pytest.raises(Failure, match="enough"):

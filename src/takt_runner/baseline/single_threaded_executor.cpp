@@ -220,8 +220,7 @@ class SingleThreadedExecutor::Implementation {
                          .release = intended,
                          .deadline = intended + deadline,
                          .period = period};
-    run(
-        job, [&] { task.timer->run(job); }, started);
+    run(job, [&] { task.timer->run(job); }, started);
   }
 
   // rcl passes over the calls that are more than a period late.

@@ -104,16 +104,12 @@ TEST(Placement, refuses_groups_whose_members_ask_for_different_cores) {
 }
 
 TEST(Placement, refuses_cores_that_are_not_there) {
-  EXPECT_EQ(error_of([] {
-              placed({on(timer("a", 1ms), 3)}, {0, 1});
-            }),
+  EXPECT_EQ(error_of([] { placed({on(timer("a", 1ms), 3)}, {0, 1}); }),
             "task 'a': it asks for core 3, which is not among the cores of this executor. Remedy: "
             "ask for one of them, or add the core to the executor.");
   EXPECT_EQ(error_of([] { placed({}, {}); }),
             "cores: none is given. Remedy: name at least one, such as cpus = {1}.");
-  EXPECT_EQ(error_of([] {
-              placed({}, {1, 1});
-            }),
+  EXPECT_EQ(error_of([] { placed({}, {1, 1}); }),
             "cores: core 1 is named twice. Remedy: name each core once, from 0.");
   EXPECT_EQ(error_of([] { placed({}, {-1}); }),
             "cores: core -1 does not exist. Remedy: name each core once, from 0.");

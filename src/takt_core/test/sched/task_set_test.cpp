@@ -113,9 +113,7 @@ TEST(TaskSet, refuses_topics_that_nobody_writes_unless_they_are_external) {
 
 TEST(TaskSet, refuses_a_topic_that_is_read_twice_or_with_a_negative_age) {
   EXPECT_EQ(error_of_set({with(timer("r", 1ms, 0ns, 5),
-                               [](Task& t) {
-                                 t.reads = {{.topic = "x"}, {.topic = "x"}};
-                               })}),
+                               [](Task& t) { t.reads = {{.topic = "x"}, {.topic = "x"}}; })}),
             "task 'r': it reads topic 'x' twice. Remedy: name each topic once.");
   EXPECT_EQ(error_of_set({with(timer("r", 1ms, 0ns, 5),
                                [](Task& t) { t.reads = {{.topic = "x", .max_age = -1ms}}; })}),
