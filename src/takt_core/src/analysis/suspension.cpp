@@ -33,15 +33,15 @@ bool anyone_waits(std::span<const Demand> demands) noexcept {
 
 bool depends_on_waiting(std::span<const Demand> demands, const Demand& own) noexcept {
   return own.waits || std::ranges::any_of(demands, [&](const Demand& other) {
-           return other.waits && other.level >= own.level;
+           return other.waits && other.reach() >= own.level;
          });
 }
 
 bool others_need_response(std::span<const Demand> demands, const Demand& demand) noexcept {
-  return demand.waits ||
-         // NOLINTNEXTLINE(readability-suspicious-call-argument): demand blocks the other one
-         std::ranges::any_of(demands,
-                             [&](const Demand& other) { return blocks_again(other, demand); });
+  return demand.waits || std::ranges::any_of(demands, [&](const Demand& other) {
+           // NOLINTNEXTLINE(readability-suspicious-call-argument): demand blocks the other one
+           return blocks_again(other, demand);
+         });
 }
 
 std::optional<std::vector<Demand>> seen_by(std::span<const Demand> demands, std::size_t own_index,
