@@ -96,7 +96,7 @@ void Crew::run_first(Worker& me, const Job& chosen, std::unique_lock<PriorityMut
     late->event.notify();
   }
   take_priority(me, priority);
-  take_priority(me, state.run_priority.load());  // somebody may have boosted it meanwhile
+  take_priority(me, state.run_priority);  // somebody may have boosted it meanwhile
   now = run_job(shared_, state, job, target, me.recorder);
   lock.lock();
   finish(me, state, now, lock);
@@ -244,14 +244,14 @@ int Crew::priority_for(const Worker& me, const Job& job) const noexcept {
   // A change of the priority is not free: any will do that leaves room for those above.
   const int below = running_priority();
   const bool fits = me.priority > below && me.priority <= below + 2;
-  return fits ? me.priority.load() : std::min(below + 1, os::max_priority);
+  return fits ? int{me.priority} : std::min(below + 1, os::max_priority);
 }
 
 int Crew::sleeping_priority(const Worker& me, TimePoint until, Level threshold) const noexcept {
   const int below = running_priority();
   if (!fixed_) {
     const bool fits = me.priority > below && me.priority <= below + 2;
-    return fits ? me.priority.load() : std::min(below + 1, os::max_priority);
+    return fits ? int{me.priority} : std::min(below + 1, os::max_priority);
   }
   int priority = top_;
   if (until != TimePoint::max() && state_->target() != nullptr) {

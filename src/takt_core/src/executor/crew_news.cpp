@@ -197,7 +197,7 @@ void Crew::boosted(CoreTask& core_task, const Job& job, std::size_t above) noexc
   } else if (above == 0) {
     int highest = 0;
     for (const auto& started : state_->started()) {
-      highest = std::max(highest, state_of(*started.task).run_priority.load());
+      highest = std::max(highest, int{state_of(*started.task).run_priority});
     }
     state.run_priority = std::min(highest + 1, os::max_priority);
   }

@@ -105,7 +105,7 @@ class Crew final : private sched::CoreListener {
     std::unique_ptr<os::Thread> thread;
     // A thread changes its own priority only while it is not asleep, others change it only while it
     // is; but they boost the job that it runs.
-    std::atomic<int> priority{0};
+    RelaxedInt priority;
     // Guarded by the mutex.
     bool asleep = false;
     TimePoint until = TimePoint::max();      // asleep: when it looks by itself

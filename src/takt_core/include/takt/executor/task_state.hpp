@@ -23,6 +23,21 @@ class Crew;
 using sched::Target;
 using sched::Topic;
 
+// A number that one thread may read while another one writes it. The kernel, which is told of each
+// new priority, orders the two.
+class RelaxedInt {
+ public:
+  RelaxedInt& operator=(int value) noexcept {
+    value_.store(value, std::memory_order_relaxed);
+    return *this;
+  }
+  // NOLINTNEXTLINE(google-explicit-constructor,hicpp-explicit-conversions): it is a number
+  operator int() const noexcept { return value_.load(std::memory_order_relaxed); }
+
+ private:
+  std::atomic<int> value_{0};
+};
+
 struct TaskState : sched::CoreTask {
   // Takes the place of another task, which has gone.
   void reset(TaskIndex task_index, const sched::Task& task, Binding task_binding);
@@ -42,7 +57,7 @@ struct TaskState : sched::CoreTask {
 
   // Of its job, guarded by the crew's mutex.
   os::TimePoint alarm = os::TimePoint::max();  // when to look whether it still runs
-  std::atomic<int> run_priority{0};
+  RelaxedInt run_priority;
   std::atomic<bool> miss_told{false};
   std::atomic<bool> budget_told{false};
 
