@@ -90,7 +90,7 @@ def _rcl(sanitizer: str, tests: tuple[str, ...]) -> list[list[str]]:
 
 
 def _without_priorities(sanitizer: str) -> list[str]:
-    """ThreadSanitizer's own locks spin and know no priorities: FIFO threads may keep one for ever."""
+    """ThreadSanitizer's own locks spin and know no priorities: FIFO threads may keep one."""
     if sanitizer != "thread" or os.geteuid() != 0:
         return []
     return ["setpriv", "--bounding-set=-sys_nice", "--inh-caps=-sys_nice"]
