@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "takt/sched/error.hpp"
+#include "takt/sched/placement.hpp"
 #include "text.hpp"
 
 namespace takt::sched {
@@ -115,29 +116,42 @@ std::optional<Ahead> ahead_of(const std::vector<Task>& tasks, const AgeConstrain
     if (comes_before) {
       ahead.releases.push_back(&other);
     } else if (i == constraint.source) {
-      ahead.once += 2 * parameters.expected_execution;  // the job before, and the one that it needs
+      // The job before, and the one that it needs.
+      ahead.once = add(ahead.once, 2 * parameters.expected_execution);
     } else if (holds_up || parameters.boosted_priority >= reader.parameters.priority) {
-      ahead.once += parameters.expected_execution;
+      ahead.once = add(ahead.once, parameters.expected_execution);
     }
   }
   return ahead;
 }
 
 // The longest from the release of a job to its start, up to `limit` (Joseph & Pandya 1986, with
-// everything that may be released up to the start).
+// everything that may be released up to the start). `limit`, too, where that takes long to find, or
+// there may be no end: those that come before have the core almost for themselves.
 nanoseconds longest_wait(const Ahead& ahead, nanoseconds limit) {
+  constexpr int most_steps = 1000;
+  constexpr double almost_full = 0.999;
+  double share = 0;
+  for (const Task* const task : ahead.releases) {
+    share += utilization(task->parameters);
+  }
   nanoseconds wait{0};
-  for (;;) {
+  for (int step = 0; share < almost_full && step < most_steps; ++step) {
     nanoseconds sum = ahead.once;
     for (const Task* const task : ahead.releases) {
       const TaskParameters& parameters = task->parameters;
-      sum += ((wait + task->jitter) / parameters.period + 1) * parameters.expected_execution;
+      const nanoseconds window = add(wait, task->jitter);
+      if (window > longest_time) {
+        return limit;
+      }
+      sum = add(sum, (window / parameters.period + 1) * parameters.expected_execution);
     }
     if (sum <= wait || sum >= limit) {
       return std::min(sum, limit);
     }
     wait = sum;
   }
+  return limit;
 }
 
 }  // namespace

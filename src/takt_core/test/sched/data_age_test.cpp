@@ -92,6 +92,36 @@ TEST(DataAge, takes_the_writer_that_can_deliver_soonest) {
   EXPECT_EQ(set.age_constraints().front().source, TaskIndex{1});
 }
 
+// The load and two jobs of the source may come before the reader, and a tenth of the age is for
+// what nobody declares.
+TEST(DataAge, knows_when_the_reader_starts_from_what_may_come_before_it) {
+  const auto latest_start = [](Task load, const PolicyPtr& policy = fixed_priority()) {
+    return TaskSet{{std::move(load), writes(timer("w", 50ms, 2ms, 10), "a"),
+                    reads(timer("r", 100ms, 1ms, 50), "a", 40ms)},
+                   *policy}
+        .age_constraints()
+        .front()
+        .latest_start;
+  };
+  EXPECT_EQ(latest_start(timer("load", 20ms, 4ms, 90)), 4ms + 2 * 2ms + 4ms);
+  EXPECT_EQ(latest_start(timer("load", 20ms, 4ms, 40)), 2 * 2ms + 4ms);
+  // Its deadline alone, where somebody declares nothing, or it is not known to end.
+  EXPECT_EQ(latest_start(timer("load", 20ms, 0ms, 90)), 99ms);
+  EXPECT_EQ(latest_start(timer("load", 20ms, 20ms, 90)), 99ms);
+  EXPECT_EQ(latest_start(timer("load", 20ms, 4ms, 90), edf()), 99ms);
+}
+
+// A fixpoint that would be looked for until the end of the century, with sums beyond all times.
+TEST(DataAge, of_a_reader_that_may_wait_for_a_century_is_found_at_once) {
+  for (const nanoseconds execution : {nanoseconds{1}, nanoseconds{longest_time}}) {
+    Task load = timer("load", 1ns, execution, 90);
+    load.parameters.deadline = longest_time;
+    Task reader = reads(timer("r", longest_time, 1ms, 50), "a", 40ms);
+    const TaskSet set{{load, writes(timer("w", 50ms, 2ms, 10), "a"), reader}, *fixed_priority()};
+    EXPECT_EQ(set.age_constraints().front().latest_start, longest_time - 1ms);
+  }
+}
+
 TEST(DataAge, below_the_time_that_the_data_takes_is_refused) {
   EXPECT_EQ(error_of([] {
               TaskSet({writes(timer("w", 10ms, 2500us, 10), "scan"),

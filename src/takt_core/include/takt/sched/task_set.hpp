@@ -47,7 +47,7 @@ struct AgeConstraint {
   }
 
   // So long before the reader's release the source is released early where it has to be: as soon as
-  // its sample is of use, so that it can wait for others, but less than half of the reader's period
+  // its sample is of use, so that it can wait for others, but at most half of the reader's period
   // (0: nobody knows the release before it comes), so that two of them do not meet.
   nanoseconds reader_period{0};
   [[nodiscard]] nanoseconds lead() const noexcept {
