@@ -88,7 +88,7 @@ class Made(Evidence):
 
 def rates(cell: Cell) -> tuple[int, bool]:
     """The period in µs, and whether the priority is a real-time one."""
-    return int(cell.period_us), cell.policy != "other"
+    return int(cell.period_us), cell.scheduling != "other"
 
 
 def as_published(  # noqa: PLR0911 - a case each
@@ -115,7 +115,7 @@ def as_published(  # noqa: PLR0911 - a case each
         case "within":
             return round(0.12 * count), count
         case "beyond" if cell.kind == "timer-oneshot":
-            first = (cell.policy, period, cell.load, cell.repetition) == ("rr", 1000, "none", 0)
+            first = (cell.scheduling, period, cell.load, cell.repetition) == ("rr", 1000, "none", 0)
             return int(first), count  # one in all of them
         case "outside" | "beyond" | "beyond_with_first" | "passed_over":
             return 0, count
@@ -145,7 +145,7 @@ def the_other_way_round(  # noqa: PLR0911 - a case each
     period, realtime = rates(cell)
     count = cell.samples_asked * cell.subscribers
     unlike = 1.5 if cell.repetition % 2 else 1.0  # no run is like another one
-    fifo = 3.0 if cell.policy == "fifo" else 1.0
+    fifo = 3.0 if cell.scheduling == "fifo" else 1.0
     match of:
         case "p50":
             one_shot = {800: 50, 1000: 400, 10_000: 100}

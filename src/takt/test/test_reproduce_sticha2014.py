@@ -30,9 +30,9 @@ from takt.reproduce.sticha2014.evidence import Evidence, Measured
 pytestmark = pytest.mark.timeout(240)  # recordings of all suites are made for several tests
 COUNT = 2000
 Floats = NDArray[np.float64]
-RR = {"policy": "rr", "obtained": {"policy": "rr", "rr_interval_ns": 100_000_000}}
-OTHER = {"policy": "other", "priority": 0}
-POLICIES: tuple[dict[str, Any], ...] = (RR, {"policy": "fifo"}, OTHER)
+RR = {"scheduling": "rr", "obtained": {"policy": "rr", "rr_interval_ns": 100_000_000}}
+OTHER = {"scheduling": "other", "priority": 0}
+POLICIES: tuple[dict[str, Any], ...] = (RR, {"scheduling": "fifo"}, OTHER)
 EVERY = {**CHECKS, **BARE_CHECKS}
 PUBLISHED = read_published("sticha2014")
 
@@ -60,11 +60,11 @@ def by_period(**us: float) -> Any:
 
 
 def fifo(cell: Cell) -> bool:
-    return cell.policy == "fifo"
+    return cell.scheduling == "fifo"
 
 
 def realtime(cell: Cell) -> bool:
-    return cell.policy != "other"
+    return cell.scheduling != "other"
 
 
 def twice(share: float) -> Any:
@@ -227,7 +227,9 @@ def test_cases_that_come_in_one_run_tell_less_than_as_many_alone() -> None:
 
 
 def test_the_suites_are_those_of_the_thesis_at_its_own_length() -> None:
-    cells = [cell for cell in suites(1.0).cells if cell.stack == "rcl" and cell.policy != "other"]
+    cells = [
+        cell for cell in suites(1.0).cells if cell.stack == "rcl" and cell.scheduling != "other"
+    ]
     cells = [c for c in cells if c.transport != "executor" and not c.talkers and not c.cpu]
 
     def measured(kind: str) -> tuple[int, int]:
@@ -317,7 +319,7 @@ def points(folder: Path, stack: Thesis, turn: int) -> list[Cell]:
     for policy in POLICIES:
         for busy in ("none", "cpu"):
             asked: dict[str, Any] = {"load": busy} | policy
-            name = policy["policy"]
+            name = policy["scheduling"]
             for timeout in (800.0, 1000.0, 10_000.0)[busy == "cpu" :]:
                 late, reported = stack.one_shot(timeout, name)
                 add([records_of(late, timeout, reported)], period_us=timeout, **asked)
@@ -335,7 +337,7 @@ def points(folder: Path, stack: Thesis, turn: int) -> list[Cell]:
     wakeup = {"kind": "wakeup", "transport": "nanosleep", "stack": "raw", "cpu": [0]}
     fast = isinstance(stack, Ideal)
     rows = records_of(np.full(COUNT, 5000.0 if fast else 20.0), 1000.0)
-    add([rows], policy="fifo", **wakeup)
+    add([rows], scheduling="fifo", **wakeup)
     for way in ("nanosleep", "futex"):
         add([records_of(np.full(COUNT, 20.0), 1000.0)], stack="raw", transport=way)
     return made
@@ -446,7 +448,7 @@ def test_the_rows_have_extremes_of_all_runs_and_the_first_message_apart(thesis: 
     one_shot = [
         cell.statistics.latency.max_us
         for cell in thesis.cells
-        if (cell.stack, cell.kind, cell.policy, cell.load, cell.period_us)
+        if (cell.stack, cell.kind, cell.scheduling, cell.load, cell.period_us)
         == ("rcl", "timer-oneshot", "rr", "none", 1000.0) and cell.statistics
     ]  # fmt: skip
     row = next(r for r in outcome.tables if (r.table, r.vendor) == ("figure 4.1", "ROS 2"))

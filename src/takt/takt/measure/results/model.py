@@ -213,11 +213,6 @@ class Cell(Model):
         return document
 
     @property
-    def policy(self) -> str:
-        """The former name of the scheduling, by which reproductions choose cells."""
-        return self.scheduling
-
-    @property
     def since_intended(self) -> bool:
         """A timer's latency counts from its programmed expiry: ``sent_ns`` is what it reports."""
         return self.kind.startswith("timer-")

@@ -21,7 +21,7 @@ from takt.reproduce.sticha2014.quantities import (
 
 KIND = "timer-cyclic"
 EARLY_US, LATE_US = (-1000.0, -600.0), (0.0, 400.0)
-RATES: dict[str, Any] = {"kind": KIND, "policy": REALTIME, "period_us": (MS_1, MS_10)}
+RATES: dict[str, Any] = {"kind": KIND, "scheduling": REALTIME, "period_us": (MS_1, MS_10)}
 
 
 def _cluster(name: str, period: float) -> Quantity[Evidence]:
@@ -30,7 +30,7 @@ def _cluster(name: str, period: float) -> Quantity[Evidence]:
         runs.within,
         *EARLY_US,
         kind=KIND,
-        policy=REALTIME,
+        scheduling=REALTIME,
         period_us=period,
     )
 
@@ -40,7 +40,7 @@ def _positive(name: str, period: float) -> Quantity[Evidence]:
         f"median of the positive jitter in µs at {name}, idle",
         runs.positive_p50,
         kind=KIND,
-        policy=REALTIME,
+        scheduling=REALTIME,
         period_us=period,
         load="none",
     )
@@ -51,7 +51,7 @@ def _width(name: str, period: float) -> Quantity[Evidence]:
         f"width in µs of the middle 99 % of the jitter at {name}, round robin, idle",
         runs.width,
         kind=KIND,
-        policy="rr",
+        scheduling="rr",
         period_us=period,
         load="none",
     )
@@ -63,7 +63,7 @@ def _first(place: int, word: str) -> Quantity[Evidence]:
         runs.first_jitter,
         place,
         kind=KIND,
-        policy=REALTIME,
+        scheduling=REALTIME,
         period_us=MS_10,
     )
 
@@ -133,6 +133,11 @@ CHECKS: dict[str, Checked] = {
     ),
     # Idle and loaded alike: "independent of the test parameters and the system's condition".
     "cyclic-deterministic": alike(
-        KIND, "0.1", runs.width, "widths of the middle 99 % of the jitter", "period_us", "policy"
+        KIND,
+        "0.1",
+        runs.width,
+        "widths of the middle 99 % of the jitter",
+        "period_us",
+        "scheduling",
     ),
 }

@@ -29,7 +29,7 @@ MARKS = {
 }
 # Figure of the thesis: what it shows, and which points.
 HISTOGRAMS: dict[str, tuple[str, dict[str, Any]]] = {
-    BARE_FIGURE: ("1 kHz", {"kind": "wakeup", "policy": "fifo", "cpu": (0,)}),
+    BARE_FIGURE: ("1 kHz", {"kind": "wakeup", "scheduling": "fifo", "cpu": (0,)}),
     "4.1": ("one-shot timer, 1 ms", {"kind": "timer-oneshot", "period_us": MS_1}),
     "4.2": ("cyclic timer, 1 kHz", {"kind": "timer-cyclic", "period_us": MS_1}),
     "4.3": (
@@ -54,8 +54,10 @@ def figures(published: Published, evidences: list[Evidence]) -> list[Figure]:
         for figure, (title, asked) in HISTOGRAMS.items():
             if ros == (figure == BARE_FIGURE):
                 continue
-            if cells := _cells(evidence, **{"policy": "rr", "load": "none", **asked}):
-                words = f"{name}: {title}, {cells[0].policy.upper().replace('RR', 'round robin')}"
+            if cells := _cells(evidence, **{"scheduling": "rr", "load": "none", **asked}):
+                words = (
+                    f"{name}: {title}, {cells[0].scheduling.upper().replace('RR', 'round robin')}"
+                )
                 files = pictures.histogram(
                     folder / FOLDER / f"{figure}-{evidence.stack}",
                     words,
@@ -68,7 +70,9 @@ def figures(published: Published, evidences: list[Evidence]) -> list[Figure]:
             continue
         shown = []
         for kind in ("pubsub", "timer-oneshot", "timer-cyclic"):
-            if cells := _cells(evidence, kind=kind, policy="other", period_us=MS_1, subscribers=1):
+            if cells := _cells(
+                evidence, kind=kind, scheduling="other", period_us=MS_1, subscribers=1
+            ):
                 title = f"{name}: {kind}, 1 ms, without real-time priority"
                 shown.append((title, _together(cells, folder), _axis(cells)))
         if shown:
@@ -76,7 +80,7 @@ def figures(published: Published, evidences: list[Evidence]) -> list[Figure]:
             made += _named(published, WITHOUT_REALTIME, pictures.panels(file, shown), folder)
         for figure, kind in LONG_TERM.items():
             # The thesis's long-term runs have two timeouts or rates.
-            if cells := _cells(evidence, kind=kind, policy=REALTIME, period_us=(MS_1, MS_10)):
+            if cells := _cells(evidence, kind=kind, scheduling=REALTIME, period_us=(MS_1, MS_10)):
                 total = sum(cell.count for cell in cells)
                 files = pictures.long_term(
                     folder / FOLDER / f"{figure}-{evidence.stack}",
@@ -123,7 +127,7 @@ def _counts(cells: list[Cell], folder: Path) -> list[Counts]:
 def _label(cell: Cell) -> str:
     pace = round(cell.period_us * 1000)
     one_shot = cell.kind == "timer-oneshot"
-    words = [format_duration(pace) if one_shot else format_period(pace), cell.policy]
+    words = [format_duration(pace) if one_shot else format_period(pace), cell.scheduling]
     words += [f"load {cell.load}"] if cell.load != "none" else []
     return ", ".join(words)
 

@@ -19,8 +19,8 @@ ALIKE = ("kind", "transport", "period_us", "load", "subscribers")
 
 def _fifo_by_rr(seen: Evidence) -> float:
     """A cyclic timer's latency has an arbitrary zero: its jitter is what can be compared."""
-    both = [{_point(seen, key): key for key in seen.keys(kind=_KINDS, policy=policy)}
-            for policy in ("fifo", "rr")]  # fmt: skip
+    both = [{_point(seen, key): key for key in seen.keys(kind=_KINDS, scheduling=scheduling)}
+            for scheduling in ("fifo", "rr")]  # fmt: skip
     ratios = []
     for point in both[0].keys() & both[1].keys():
         of = runs.jitter_deviation if point[0] == "timer-cyclic" else runs.p50
@@ -41,9 +41,14 @@ def _wider(kind: str) -> Quantity[Evidence]:
     def ratio(seen: Evidence) -> float:
         other, rr = (
             seen.mean(
-                runs.width, kind=kind, policy=policy, period_us=MS_1, load="cpu", subscribers=1
+                runs.width,
+                kind=kind,
+                scheduling=one,
+                period_us=MS_1,
+                load="cpu",
+                subscribers=1,
             )
-            for policy in ("other", "rr")
+            for one in ("other", "rr")
         )
         return other / rr
 
@@ -72,7 +77,7 @@ CHECKS: dict[str, Checked] = {
                 "what sched_rr_get_interval tells, in ms",
                 runs.time_slice,
                 kind=_KINDS,
-                policy="rr",
+                scheduling="rr",
             )
         },
     ),

@@ -24,7 +24,7 @@ PEAK_US, DRIFT_US = 80.0, 1000.0
 
 
 def _p50(timeout: float, *policies: str) -> Quantity[Evidence]:
-    asked = {"kind": KIND, "period_us": timeout, "policy": policies, "load": "none"}
+    asked = {"kind": KIND, "period_us": timeout, "scheduling": policies, "load": "none"}
     words = f"median latency in µs at {timeout:g} µs, {' and '.join(policies)}, idle"
     return mean(words, runs.p50, **asked)
 
@@ -42,7 +42,7 @@ def _bare_p99(seen: Evidence) -> float:
     found = []
     for stack in BARE:
         try:
-            asked = {"stack": stack, "kind": "wakeup", "policy": "fifo", "cpu": (0,)}
+            asked = {"stack": stack, "kind": "wakeup", "scheduling": "fifo", "cpu": (0,)}
             found.append(seen.mean(runs.p99, **asked))
         except Missing:
             continue
@@ -64,10 +64,10 @@ CHECKS: dict[str, Checked] = {
                 "timers that never fired of those started, without real-time priority",
                 runs.never_fired,
                 kind=KIND,
-                policy="other",
+                scheduling="other",
             ),
             "realtime": how_often(
-                "the same with real-time priority", runs.never_fired, kind=KIND, policy=REALTIME
+                "the same with real-time priority", runs.never_fired, kind=KIND, scheduling=REALTIME
             ),
         },
     ),
@@ -78,7 +78,7 @@ CHECKS: dict[str, Checked] = {
                 "size of the mean difference of reported and measured latency, in µs",
                 runs.mean_difference,
                 kind=KIND,
-                policy=REALTIME,
+                scheduling=REALTIME,
             )
         },
     ),
@@ -90,7 +90,7 @@ CHECKS: dict[str, Checked] = {
                 runs.differences_from,
                 PEAK_US,
                 kind=KIND,
-                policy=REALTIME,
+                scheduling=REALTIME,
             )
         },
     ),
@@ -102,7 +102,7 @@ CHECKS: dict[str, Checked] = {
                 runs.differences_from,
                 DRIFT_US,
                 kind=KIND,
-                policy="other",
+                scheduling="other",
             )
         },
     ),
@@ -115,7 +115,7 @@ CHECKS: dict[str, Checked] = {
                 runs.beyond,
                 DEADLINE_US,
                 kind=KIND,
-                policy=REALTIME,
+                scheduling=REALTIME,
                 period_us=(MS_1, MS_10),
             )
         },
@@ -124,7 +124,7 @@ CHECKS: dict[str, Checked] = {
     "oneshot-latency-grows-without-rt": _growth("other"),
     "oneshot-peaks-random": even_peaks(KIND),
     "oneshot-deterministic": alike(
-        KIND, "2 * published_apart", runs.p50, "median latencies", "period_us", "policy", "load"
+        KIND, "2 * published_apart", runs.p50, "median latencies", "period_us", "scheduling", "load"
     ),
     "oneshot-nanosleep-better": Check(
         "p99_us >= bare_p99_us * "
@@ -135,7 +135,7 @@ CHECKS: dict[str, Checked] = {
                 runs.p99,
                 kind=KIND,
                 period_us=MS_1,
-                policy=REALTIME,
+                scheduling=REALTIME,
                 load="none",
             ),
             "bare_p99_us": Quantity(
@@ -156,7 +156,7 @@ BARE_CHECKS: dict[str, Checked] = {
                 runs.beyond,
                 BARE_DEADLINE_US,
                 kind="wakeup",
-                policy="fifo",
+                scheduling="fifo",
                 cpu=(0,),
             )
         },

@@ -28,7 +28,7 @@ def _p50(name: str, period: float) -> Quantity[Evidence]:
         f"median latency in µs at {name}, 1 subscriber, idle",
         runs.p50,
         kind=KIND,
-        policy=REALTIME,
+        scheduling=REALTIME,
         period_us=period,
         subscribers=1,
         load="none",
@@ -40,7 +40,7 @@ def _width(subscribers: int) -> Quantity[Evidence]:
         f"width in µs of the middle 99 % of latencies at 100 Hz, {subscribers} subscribers, idle",
         runs.width,
         kind=KIND,
-        policy=REALTIME,
+        scheduling=REALTIME,
         period_us=MS_10,
         subscribers=subscribers,
         load="none",
@@ -48,7 +48,7 @@ def _width(subscribers: int) -> Quantity[Evidence]:
 
 
 def _never(definition: str, of: OfRun[Counts], limit: float, **asked: Any) -> Checked:
-    asked = {"kind": KIND, "policy": REALTIME, **asked}
+    asked = {"kind": KIND, "scheduling": REALTIME, **asked}
     return Check(f"exceeded {NEVER}", {"exceeded": how_often(definition, of, limit, **asked)})
 
 
@@ -62,16 +62,16 @@ CHECKS: dict[str, Checked] = {
                 "subscribers whose first message is later than 99 % of its others",
                 runs.first_above,
                 kind=KIND,
-                policy=REALTIME,
+                scheduling=REALTIME,
             ),
             "first_us": mean(
                 "latency of the first message in µs, median over a run's subscribers",
                 runs.first_message,
                 kind=KIND,
-                policy=REALTIME,
+                scheduling=REALTIME,
             ),
             "p50_us": mean(
-                "median latency of all others in µs", runs.p50, kind=KIND, policy=REALTIME
+                "median latency of all others in µs", runs.p50, kind=KIND, scheduling=REALTIME
             ),
         },
         differs="later than 99 % of the others here, than all of them there: the highest of them "

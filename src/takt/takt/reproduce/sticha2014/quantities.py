@@ -40,7 +40,7 @@ def even_peaks(kind: str) -> Checked:
 
     Evenly spread, their mean place is 0.5 and their mean distance from the middle 0.25.
     """
-    asked = {"kind": kind, "policy": REALTIME}
+    asked = {"kind": kind, "scheduling": REALTIME}
     return Check(
         "0.25 <= place <= 0.75 and 0.125 <= distance <= 0.375",
         {
@@ -61,8 +61,8 @@ def even_peaks(kind: str) -> Checked:
 
 def alike(kind: str, limit: str, of: OfRun[float], what: str, *same: str) -> Checked:
     """Runs of the same point do not differ by more."""
-    attributes = same or ("period_us", "policy", "load", "subscribers")
-    asked = {"kind": kind, "policy": REALTIME, "period_us": (MS_1, MS_10)}
+    attributes = same or ("period_us", "scheduling", "load", "subscribers")
+    asked = {"kind": kind, "scheduling": REALTIME, "period_us": (MS_1, MS_10)}
     return Check(
         f"apart <= {limit}",
         {

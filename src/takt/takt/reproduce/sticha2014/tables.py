@@ -93,7 +93,7 @@ def _talkers(evidence: Evidence) -> Iterator[Row]:
     alone = evidence.cells(
         kind=one.kind,
         period_us=one.period_us,
-        policy=one.policy,
+        scheduling=one.scheduling,
         load=one.load,
         subscribers=one.subscribers,
     )
