@@ -208,6 +208,7 @@ void Crew::ask_kernel() noexcept {
                                  "task '" + alone_->name + "'");
   if (shortfall) {
     shared_.add({*shortfall});
+    shared_.keeper.notify();  // it tells the user
   }
 }
 

@@ -237,7 +237,7 @@ void Executor::name_in_trace(TaskIndex index) {
 }
 
 void Executor::report_shortfalls() {
-  const os::Shortfalls shortfalls = this->shortfalls();
+  const os::Shortfalls shortfalls = shared_->take_untold();
   if (shared_->tracer) {
     for (const os::Shortfall& shortfall : shortfalls) {
       shared_->tracer->writer().attribute("shortfall", shortfall.what + ": " + shortfall.why);

@@ -34,11 +34,11 @@ void Executor::Keeper::run() noexcept {
       shared_.keeper.wait_until(os::now() + between_looks);
       if (const auto shortfall = throttling_.look(cpu_times(), os::now())) {
         shared_.add({*shortfall});
-        tell_shortfalls(shared_.options, {*shortfall});
       }
     } else {
       shared_.keeper.wait();
     }
+    tell_shortfalls(shared_.options, shared_.take_untold());
     retire(false);
   }
 }

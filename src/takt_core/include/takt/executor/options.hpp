@@ -127,9 +127,10 @@ struct Options {
   bool trace_cpu_time = false;
   std::vector<std::pair<std::string, std::string>> trace_attributes = {};  // more about the trace
   Handlers handlers = {};
-  // Told at the start what real-time settings could not be obtained, and while it spins when the
-  // kernel's real-time throttling takes a core from its tasks, once; the default writes to standard
-  // error.
+  // Told what real-time settings could not be obtained: at the start, and while it spins where the
+  // kernel refuses a reservation or a thread of a task added, and once when its real-time
+  // throttling takes a core from the tasks. Called from one thread at a time, which runs no task;
+  // the default writes to standard error.
   std::function<void(const os::Shortfalls&)> on_shortfalls = {};
 };
 

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <exception>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -61,8 +62,9 @@ struct Shared {
 
   std::unique_ptr<trace::Tracer> tracer;  // null: no trace
 
-  mutable std::mutex mutex;  // guards the two below
+  mutable std::mutex mutex;  // guards the three below
   os::Shortfalls shortfalls;
+  std::size_t told = 0;        // of them, to the user
   std::exception_ptr failure;  // what left a callback, the first
   std::function<void()> request_stop;
   void fail(std::exception_ptr exception) noexcept {
@@ -75,6 +77,14 @@ struct Shared {
   void add(const os::Shortfalls& more) {
     const std::lock_guard lock{mutex};
     shortfalls.insert(shortfalls.end(), more.begin(), more.end());
+  }
+  // Those of which the user has not been told.
+  [[nodiscard]] os::Shortfalls take_untold() {
+    const std::lock_guard lock{mutex};
+    os::Shortfalls untold{std::next(shortfalls.begin(), static_cast<std::ptrdiff_t>(told)),
+                          shortfalls.end()};
+    told = shortfalls.size();
+    return untold;
   }
 };
 

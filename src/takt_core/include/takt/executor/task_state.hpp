@@ -31,7 +31,7 @@ class RelaxedInt {
     value_.store(value, std::memory_order_relaxed);
     return *this;
   }
-  // NOLINTNEXTLINE(google-explicit-constructor,hicpp-explicit-conversions): it is a number
+  // NOLINTNEXTLINE(*-explicit-constructor,*-explicit-conversions): it is a number
   operator int() const noexcept { return value_.load(std::memory_order_relaxed); }
 
  private:
