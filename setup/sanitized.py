@@ -12,13 +12,13 @@ BIN = STATE / "venv" / "bin"
 CORE = ROOT / "src" / "takt_core"
 RCL = ROOT / "src" / "takt_rcl"
 THREADED = ("executor", "os", "trace")  # what has threads for ThreadSanitizer to look at
-# Sanitizers slow the compiler down more than the tests: no optimisation, lines only.
-OPTIONS = [
-    "-GNinja",
-    "-DBUILD_TESTING=ON",
-    "-DCMAKE_BUILD_TYPE=RelWithDebInfo",
-    "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O0 -g1 -DNDEBUG",
-]
+OPTIONS = ["-GNinja", "-DBUILD_TESTING=ON", "-DCMAKE_BUILD_TYPE=RelWithDebInfo"]
+# Sanitizers slow the compiler down more than most tests: no optimisation, lines only.
+QUICKLY_BUILT = "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O0 -g1 -DNDEBUG"
+# The core's own tests compute for minutes without any: optimised as little as possible.
+QUICKLY_RUN = "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1 -DNDEBUG"
+# Tests without threads or time: one a core. The others are disturbed by each other's threads.
+COMPUTING = "^(analysis|application|sched|sim|stats)[.]"
 RCL_THREADED = ("delivery", "executor", "executor_life", "waiting")
 # Not those that count allocations, which a sanitizer makes itself, nor zero_copy: Fast DDS lends
 # memory that begins four bytes behind what a double needs.
@@ -50,16 +50,20 @@ def _core(sanitizer: str, parts: tuple[str, ...] = ()) -> list[list[str]]:
     folder = _folder(sanitizer)
     configure = [
         *OPTIONS,
+        QUICKLY_BUILT if parts else QUICKLY_RUN,
         f"-DTAKT_SANITIZE={sanitizer}",
         f"-DCMAKE_INSTALL_PREFIX={folder / 'install'}",
     ]
     names = [*(f"takt_core_{name}_test" for name in parts), "takt_core_life_fuzz"]
     targets = [f"--target={name}" for name in names] if parts else []
-    only = ["--tests-regex", f"^({'|'.join(parts)})[.]"] if parts else []
+    tests = [["--tests-regex", f"^({'|'.join(parts)})[.]"]]
+    if not parts:
+        parallel = f"--parallel={os.cpu_count()}"
+        tests = [[parallel, "--tests-regex", COMPUTING], ["--exclude-regex", COMPUTING]]
     return [
         [str(BIN / "cmake"), "-S", str(CORE), "-B", str(folder), *configure],
         [str(BIN / "cmake"), "--build", str(folder), *targets],
-        [*_without_priorities(sanitizer), *ctest(folder), *only],
+        *([*_without_priorities(sanitizer), *ctest(folder), *which] for which in tests),
         [str(BIN / "cmake"), "--install", str(folder)],
     ]
 
@@ -70,6 +74,7 @@ def _rcl(sanitizer: str, tests: tuple[str, ...]) -> list[list[str]]:
     folder, ros = core / "takt_rcl", STATE / "ros"
     configure = [
         *OPTIONS,
+        QUICKLY_BUILT,
         f"-Dtakt_core_DIR={core / 'install/share/takt_core/cmake'}",
         *([f"-DTAKT_ROS_WHEELS={ros}"] if ros.exists() else []),
     ]

@@ -7,16 +7,20 @@ Every stage runs even where an earlier one failed; the exit code is 1 if any of 
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
 import sys
+import threading
 import time
+from collections import deque
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 from setup.stages import BIN, ROOT, STAGES, STATE
 
+LAST = 60  # lines
 SECONDS = STATE / "test_seconds.json"  # how long each stage took here last time
 
 
@@ -32,11 +36,13 @@ def main(arguments: list[str]) -> int:
     known = last_seconds()
     print(intention(chosen, known), flush=True)
     failed = []
+    ends: list[str] = []  # the last lines of what failed, to be read without looking for them
     for name in chosen:
         started = time.monotonic()
         print(f"\n=== {name}: {STAGES[name].what}", flush=True)
-        results = [run(command) for command in STAGES[name].commands()]  # also after a failure
-        passed = all(results)
+        told = [run(command) for command in STAGES[name].commands()]  # also after a failure
+        passed = not any(told)
+        ends += [f"=== {name}: {end}" for end in told if end]
         seconds = time.monotonic() - started
         print(f"=== {name}: {'passed' if passed else 'FAILED'} in {seconds:.0f} s", flush=True)
         if passed:
@@ -44,6 +50,8 @@ def main(arguments: list[str]) -> int:
         else:
             failed.append(name)
     SECONDS.write_text(json.dumps(known), encoding="utf-8")
+    if ends:
+        print("\nThe last lines of what failed:", *ends, sep="\n")
     print(f"\nFailed stages: {', '.join(failed)}" if failed else "\nAll stages passed.")
     print(f"{len(chosen) - len(failed)} passed, {len(failed)} failed")
     return 1 if failed else 0
@@ -68,17 +76,44 @@ def last_seconds() -> dict[str, float]:
         return {}
 
 
-def run(command: list[str]) -> bool:
+def run(command: list[str]) -> str:
+    """Runs it, its output shown as it comes; returns the last of it if it failed."""
     # The launcher put the built Python modules on PYTHONPATH; mypy has a variable of its own.
     environment = {
         **os.environ,
         "PATH": f"{BIN}:{os.environ['PATH']}",
         "MYPYPATH": os.environ.get("PYTHONPATH", ""),
     }
-    code = subprocess.run(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL).returncode
-    if code:
-        print(f"--- exit code {code}: {' '.join(command)[:300]}", flush=True)
-    return code == 0
+    if sys.stdout.isatty():
+        environment |= {"FORCE_COLOR": "1", "CLICOLOR_FORCE": "1"}
+    last: deque[str] = deque(maxlen=LAST)
+    process = subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        encoding="utf-8",
+        errors="replace",
+    )
+
+    def show() -> None:
+        with process.stdout or io.StringIO() as lines:
+            for line in lines:
+                print(line, end="", flush=True)
+                last.append(line[:400].rstrip())
+
+    shown = threading.Thread(target=show, daemon=True)
+    shown.start()
+    process.wait()
+    shown.join(timeout=5)  # what it may have left behind keeps the pipe open
+    if not process.returncode:
+        return ""
+    failure = f"exit code {process.returncode}: {' '.join(command)[:300]}"
+    print(f"--- {failure}", flush=True)
+    return "\n".join([failure, *last])
 
 
 if __name__ == "__main__":

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import importlib.util
+import os
+import signal
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -84,3 +86,23 @@ def test_every_stage_says_what_it_is(suite: ModuleType) -> None:
 
     assert all(stage.what for stage in STAGES.values())
     assert {name for name, stage in STAGES.items() if stage.always} >= {"style", "python", "cpp"}
+
+
+def test_the_last_lines_of_what_failed_come_again_at_the_end(
+    suite: ModuleType, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    lines = f"for i in range({2 * suite.LAST}): print('line', i)"
+    command = [sys.executable, "-c", f"{lines}\nraise SystemExit('the reason')"]
+    broken = sys.modules["setup.stages"].Stage(lambda: [command], always=True)
+    monkeypatch.setattr(suite, "STAGES", suite.STAGES | {"broken": broken})
+    assert suite.main(["broken", "quick"]) == 1
+    shown, _, again = capfd.readouterr().out.partition("The last lines of what failed:")
+    assert "line 0\n" in shown
+    assert "line 0\n" not in again
+    assert f"line {2 * suite.LAST - 1}\nthe reason\n" in again
+
+
+def test_what_a_command_left_running_does_not_hold_the_suite(suite: ModuleType) -> None:
+    left = "import subprocess; print(subprocess.Popen(['sleep', '60']).pid, flush=True)"
+    told = suite.run([sys.executable, "-c", f"{left}\nraise SystemExit(1)"])
+    os.kill(int(told.splitlines()[-1]), signal.SIGKILL)  # it is still there
