@@ -93,6 +93,17 @@ def test_a_full_disk_is_a_failure_that_names_it(
         assert kept.read_text() == "before"
 
 
+def test_a_reproduction_on_a_full_disk_ends_at_once_and_says_how_it_goes_on(
+    takt: Takt, disk: Callable[[str], Path]
+) -> None:
+    place = disk("64k")
+    done = takt("reproduce", "krukiewicz2021", "--scale", "0.002", "--out", place / "r")
+    assert done.returncode == 1
+    assert f"{place / 'r'}: no space left on the disk at {place}" in done.stderr
+    assert "the same command with --out goes on" in done.stderr
+    assert sorted(file.name for file in (place / "r").iterdir()) == ["scale.json"]
+
+
 def test_standard_output_that_is_full_is_a_failure() -> None:
     for words in (["--json"], []):
         with Path("/dev/full").open("w") as full:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from takt.errors import Failure
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS}
 SUFFIX = ".tmp"
+ROOM = 64 << 10  # bytes: less than any recording or report takes
 
 
 @contextlib.contextmanager
@@ -81,6 +83,17 @@ def failure(error: OSError, remedy: str | None = None) -> Failure:
     elif error.errno in _REFUSED:
         remedy = remedy or "name a place that you may write to"
     return Failure(what, where=where, remedy=remedy)
+
+
+def check_room(folder: Path, remedy: str) -> None:
+    """Raises Failure where the disk of a folder is full: not even ``ROOM`` can be written there."""
+    try:
+        with tempfile.NamedTemporaryFile(dir=folder, suffix=SUFFIX) as trial:
+            trial.write(bytes(ROOM))
+            trial.flush()
+    except OSError as error:
+        error.filename = str(folder)
+        raise failure(error, remedy if is_full(error) else None) from None
 
 
 def no_space(file: Path) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from takt.documents.writing import write_text
+from takt.documents.writing import check_room, failure, write_text
 from takt.errors import Failure
 from takt.processes.signals import stopping
 from takt.processes.supervision import Stop
@@ -25,6 +25,7 @@ from takt.schedule.metrics import Metrics, measure
 RUNS, LENGTH_S = 5, 30.0  # of the thesis
 SHORTEST_S = 2.0
 LEAST_RUNS = 2
+FULL = "what was executed is kept: free space there, and the same command with --out goes on"
 START_S = 2.0  # of an application, and its end; only for the estimate
 SHORTEST_S_PER_NODE = 0.1  # dozens of processes keep the core busy for a while after their start
 
@@ -87,7 +88,10 @@ class Executions:
 
 
 def execute_all(extent: Extent, folder: Path, say: Callable[[str], None]) -> Executions:
-    """Runs what is not in the folder yet; Ctrl-C ends it, and what was executed stays."""
+    """Runs what is not in the folder yet; Ctrl-C ends it, and what was executed stays.
+
+    Raises Failure where the folder's disk is full; an execution that filled it has failed.
+    """
     cpu = max(os.sched_getaffinity(0))
     asked = extent.asked
     done, stop = Executions(), Stop()
@@ -99,11 +103,15 @@ def execute_all(extent: Extent, folder: Path, say: Callable[[str], None]) -> Exe
                 if stop.requested:
                     done.stopped = True
                     break
+                check_room(folder, FULL)
                 say(f"{count} of {len(asked)}: {name}")
                 try:
                     _execute(point, run, extent.length_of(point), kept, cpu, stop)
-                except Failure as failure:
-                    done.failed.append(f"{name}: {failure.what}")
+                except Failure as error:
+                    done.failed.append(f"{name}: {error.what}")
+                    continue
+                except OSError as error:
+                    done.failed.append(f"{name}: {failure(error).what}")
                     continue
             if kept.exists():
                 metrics = Metrics.model_validate_json(kept.read_text(encoding="utf-8"))
