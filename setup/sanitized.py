@@ -58,8 +58,8 @@ def _core(sanitizer: str, parts: tuple[str, ...] = ()) -> list[list[str]]:
     targets = [f"--target={name}" for name in names] if parts else []
     tests = [["--tests-regex", f"^({'|'.join(parts)})[.]"]]
     if not parts:
-        parallel = f"--parallel={os.cpu_count()}"
-        tests = [[parallel, "--tests-regex", COMPUTING], ["--exclude-regex", COMPUTING]]
+        parallel = ["--parallel", str(os.cpu_count())]
+        tests = [[*parallel, "--tests-regex", COMPUTING], ["--exclude-regex", COMPUTING]]
     return [
         [str(BIN / "cmake"), "-S", str(CORE), "-B", str(folder), *configure],
         [str(BIN / "cmake"), "--build", str(folder), *targets],

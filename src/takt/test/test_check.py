@@ -49,7 +49,7 @@ def planned(*stacks: str) -> list[str]:
     installed = Installed({name: Path(name) for name in stacks})
     machine = Machine(frozenset({0, 1}), 1 << 33)
     return [
-        f"{cell.stack} {cell.transport} {cell.policy} {cell.cpu}"
+        f"{cell.stack} {cell.transport} {cell.scheduling} {cell.cpu}"
         for cell in plan_cells(experiment(CORE), Source(), installed, machine, 1).cells
     ]
 

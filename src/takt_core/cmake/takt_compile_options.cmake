@@ -8,13 +8,17 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Type of build" FORCE)
 endif()
 
-# What follows is for those who only use Takt. Where tests are built, single files change, clang-tidy
-# looks at each, and each must include what it needs.
+# What follows is for those who only use Takt, and for sanitizers, with which nobody works file by
+# file. Where tests are built, single files change, clang-tidy looks at each, and each must include
+# what it needs.
 option(BUILD_TESTING "Build the tests" ON)
+if(TAKT_SANITIZE OR NOT BUILD_TESTING)
+  set(takt_built_as_a_whole TRUE)
+endif()
 
 # takt_compile_together(TARGET GROUP SOURCES...): as one file.
 function(takt_compile_together target group)
-  if(NOT BUILD_TESTING)
+  if(takt_built_as_a_whole)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
     set_source_files_properties(${ARGN} PROPERTIES UNITY_GROUP ${group})
   endif()
@@ -23,7 +27,7 @@ endfunction()
 # The headers of the standard library that nearly every file has. Not <filesystem>: it brings
 # std::quoted, which our own quoted() would be ambiguous with.
 function(takt_precompile target)
-  if(NOT BUILD_TESTING)
+  if(takt_built_as_a_whole)
     target_precompile_headers(${target} PRIVATE <algorithm> <array> <atomic> <chrono> <functional>
       <map> <memory> <mutex> <optional> <span> <string> <system_error> <variant> <vector>)
   endif()
