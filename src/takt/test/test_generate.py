@@ -20,10 +20,11 @@ from takt.schedule.application.file import read_application
 from takt.schedule.application.flat import flat
 from takt.schedule.generate import periods, utilization
 from takt.schedule.generate.blocks import BLOCK, Generated, block, blocks
-from takt.schedule.generate.code import write_package
+from takt.schedule.generate.code import write_packages
 from takt.schedule.generate.parameters import Parameters
 from takt.schedule.generate.sets import NOBODY, Sets, draw
 from takt.schedule.generate.space import read_space
+from takt.schedule.metrics import measure
 
 ROOT = Path(__file__).resolve().parents[3]
 EXAMPLES = ROOT / "examples"
@@ -286,28 +287,40 @@ def test_the_emitted_code_of_a_callback_that_waits_sleeps_and_says_so(tmp_path: 
     path.write_text(
         "nodes: {n: {a: {timer: 9ms, wcet: 1ms, suspension: 5ms}, b: {timer: 9ms, wcet: 1ms}}}"
     )
-    package = write_package(flat(read_application(path)), tmp_path / "code")
+    package, *_ = write_packages(flat(read_application(path)), tmp_path / "code")
     source = (package / "src" / "main.cpp").read_text(encoding="utf-8")
     assert source.count("std::this_thread::sleep_for(5ms);") == 1
     assert source.count(".waits = true") == 1
 
 
 @pytest.mark.timeout(240)
-def test_the_emitted_package_builds_and_keeps_its_deadlines_counted(takt: Takt) -> None:
+@pytest.mark.parametrize(
+    "approach", ["", *(pytest.param(f"_baseline{n}", marks=pytest.mark.thorough) for n in (0, 1))]
+)
+def test_an_emitted_package_builds_and_its_trace_counts_deadlines(
+    takt: Takt, approach: str
+) -> None:
     underlay = ROOT / ".takt" / "setup.sh"
     if not underlay.exists():
         pytest.skip("takt_rcl is not built here")
     done = takt("generate", EXAMPLES / "docking.app.yaml", "--emit-code", "code")
     assert done.returncode == 0, done.stderr
-    source, build = takt.folder / "code" / "docking", takt.folder / "build"
+    name = f"docking{approach}"
+    source, build = takt.folder / "code" / name, takt.folder / "build"
     for command in (f"cmake -S {source} -B {build}", f"cmake --build {build}"):
         made = subprocess.run(
             ["bash", "-c", f". {underlay} && {command}"], text=True, capture_output=True
         )
         assert made.returncode == 0, made.stdout + made.stderr
         assert "warning" not in made.stdout
-    ran = subprocess.run([build / "docking", "1"], text=True, capture_output=True)
+    trace = takt.folder / "trace"
+    ran = subprocess.run([build / name, "1", trace], text=True, capture_output=True)
     assert ran.returncode == 0, ran.stderr
     executions = {line.split()[0]: int(line.split()[1]) for line in ran.stdout.splitlines()}
     assert set(executions) == {"radar.scan", "guard.brake"}
     assert all(count > 0 for count in executions.values())
+    traces = (
+        [trace] if approach != "_baseline1" else [Path(f"{trace}.{n}") for n in ("radar", "guard")]
+    )
+    counted = {one.callback: one for file in traces for one in measure(file).callbacks}
+    assert {name: counted[name].executions for name in executions} == executions

@@ -57,16 +57,15 @@ std::string plain(const std::string& topic) {
 DeclaredCallback declared(const Application& application, const Callback& callback) {
   const sched::Task& task = callback.task;
   const nanoseconds overhead = application.worst_overhead(callback, task);
-  DeclaredCallback result{
-      .name = task.name,
-      .node = callback.node.empty() ? task.name.substr(0, task.name.find('.')) : callback.node,
-      .timer = task.kind == sched::TaskKind::timer,
-      .period = task.parameters.period.count(),
-      .offset = task.parameters.offset.count(),
-      .group = task.group,
-      .worst = (callback.execution.worst + overhead).count(),
-      .overhead = overhead.count(),
-      .reads = {}};
+  DeclaredCallback result{.name = task.name,
+                          .node = callback.node_name(),
+                          .timer = task.kind == sched::TaskKind::timer,
+                          .period = task.parameters.period.count(),
+                          .offset = task.parameters.offset.count(),
+                          .group = task.group,
+                          .worst = (callback.execution.worst + overhead).count(),
+                          .overhead = overhead.count(),
+                          .reads = {}};
   for (const sched::Read& read : task.reads) {
     result.reads[plain(read.topic)] = read.max_age.count();
   }
@@ -119,6 +118,11 @@ void bind(nb::module_& module) {
   module.def(
       "declared", [](std::string_view json) { return declared(json); }, "json"_a,
       "What an application in its flat form declares. Raises Error for what is not this form.");
+  module.def(
+      "node_priorities", [](std::string_view json) { return parse(json).node_priorities(); },
+      "json"_a,
+      "The priority of each node as a process of its own: the highest of its callbacks, "
+      "rate-monotonic where they have none. Raises Error for what is not an application.");
 }
 
 }  // namespace takt::application

@@ -76,15 +76,10 @@ void Member::compute_and_write(std::uint64_t job, os::TimePoint sampled) noexcep
   for (Outlet& outlet : writes) outlet.publish(sampled);
 }
 
-std::string node_name(const application::Callback& callback) {
-  if (!callback.node.empty()) return callback.node;
-  return callback.task.name.substr(0, callback.task.name.find('.'));
-}
-
 std::vector<std::string> nodes_of(const application::Application& application) {
   std::vector<std::string> nodes;
   for (const application::Callback& callback : application.callbacks) {
-    const std::string name = node_name(callback);
+    const std::string name = callback.node_name();
     if (std::ranges::find(nodes, name) == nodes.end()) nodes.push_back(name);
   }
   return nodes;
@@ -95,7 +90,7 @@ Members::Members(const Execution& execution, Common& common, const Context& cont
     : context_{context}, delivery_{delivery}, readers_{readers_of(execution.application)} {
   const auto& callbacks = execution.application.callbacks;
   for (std::size_t place = 0; place < callbacks.size(); ++place) {
-    if (std::ranges::find(nodes, node_name(callbacks[place])) != nodes.end()) {
+    if (std::ranges::find(nodes, callbacks[place].node_name()) != nodes.end()) {
       add(execution, common, callbacks[place], place);
     }
   }
@@ -108,7 +103,7 @@ Members::Members(const Execution& execution, Common& common, const Context& cont
 
 void Members::add(const Execution& execution, Common& common, const application::Callback& callback,
                   std::size_t place) {
-  const Node& own = node(node_name(callback));
+  const Node& own = node(callback.node_name());
   Member& member = members_.emplace_back(callback, execution.settings.seed, place);
   const auto& topics = execution.application.topics;
   for (const sched::Read& read : callback.task.reads) {

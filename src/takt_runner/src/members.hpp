@@ -77,8 +77,6 @@ class Members {
 
 // All nodes of the application, in the order of its callbacks.
 std::vector<std::string> nodes_of(const application::Application& application);
-// Of the callbacks of a node, or of its name where it is empty.
-std::string node_name(const application::Callback& callback);
 
 // The world outside: writes the topics that the application declares as external, each with its
 // period, from a thread above all others.

@@ -11,8 +11,8 @@
 #include <optional>
 #include <stdexcept>
 #include <takt/baseline/node_processes.hpp>
+#include <takt/baseline/real_time_process.hpp>
 #include <takt/baseline/single_threaded_executor.hpp>
-#include <takt/sched/task_set.hpp>
 #include <takt/trace/tracer.hpp>
 #include <utility>
 
@@ -63,45 +63,6 @@ void add_shortfalls(std::vector<std::pair<std::string, std::string>>& attributes
   }
 }
 
-// While it lives, all threads of this process, those of the middleware too, have the priority and
-// the cores of the node, as with chrt and taskset. Some stay as they are: the one that writes the
-// trace, and those by which Fast DDS sends what nobody waits for (the state of the graph, never the
-// messages of these applications). They try again at once when a receiver's queue is full; at the
-// priority of the node, on its core, they would keep that receiver from ever emptying it.
-// Only for the time of the execution: at real-time priorities on one core, many processes that look
-// for each other, or take leave of each other, keep each other from answering.
-class RealTimeProcess {
- public:
-  RealTimeProcess(int priority, const std::vector<int>& cpus) {
-    cpu_set_t cores;
-    CPU_ZERO(&cores);
-    for (const int cpu : cpus) CPU_SET(static_cast<std::size_t>(cpu), &cores);
-    set_all(SCHED_FIFO, priority, cores);
-  }
-  ~RealTimeProcess() { set_all(SCHED_OTHER, 0, before_); }
-  RealTimeProcess(const RealTimeProcess&) = delete;
-  RealTimeProcess& operator=(const RealTimeProcess&) = delete;
-  RealTimeProcess(RealTimeProcess&&) = delete;
-  RealTimeProcess& operator=(RealTimeProcess&&) = delete;
-
- private:
-  static cpu_set_t present_cores() noexcept {
-    cpu_set_t cores{};
-    sched_getaffinity(0, sizeof cores, &cores);
-    return cores;
-  }
-  static void set_all(int policy, int priority, const cpu_set_t& cores) {
-    const sched_param parameters{.sched_priority = priority};
-    for (const os::ThreadStatus& thread : os::process_threads()) {
-      if (thread.name == "takt.trace" || thread.name.starts_with("dds.asyn")) continue;
-      sched_setaffinity(thread.tid, sizeof cores, &cores);
-      sched_setscheduler(thread.tid, policy, &parameters);
-    }
-  }
-
-  cpu_set_t before_{present_cores()};
-};
-
 // Spins from the common start for the duration of the execution, on this thread.
 void spin(baseline::SingleThreadedExecutor& executor, Members& members, Common& common,
           const Execution& execution, os::StopFlag& stop,
@@ -110,28 +71,10 @@ void spin(baseline::SingleThreadedExecutor& executor, Members& members, Common& 
   members.wait_for_readers(stop);
   const auto start = common.meet(stop);
   if (!start) return;
-  std::optional<RealTimeProcess> real_time;
+  std::optional<baseline::RealTimeProcess> real_time;
   if (process_priority) real_time.emplace(*process_priority, execution.application.cpus);
   executor.begin_at(*start);
   executor.spin(stop, end_of(execution, *start));
-}
-
-// What each node has as its priority: the highest of its callbacks, rate-monotonic where the
-// description leaves them to the policy.
-std::map<std::string, int> node_priorities(const application::Application& application) {
-  std::vector<sched::Task> tasks = application.tasks();
-  if (std::ranges::any_of(tasks,
-                          [](const sched::Task& task) { return task.parameters.priority == 0; })) {
-    const auto rate_monotonic = sched::parse_policy("rm");
-    tasks =
-        sched::TaskSet{std::move(tasks), *rate_monotonic, application.external_topics()}.tasks();
-  }
-  std::map<std::string, int> priorities;
-  for (std::size_t i = 0; i < tasks.size(); ++i) {
-    int& priority = priorities[node_name(application.callbacks[i])];
-    priority = std::max(priority, tasks[i].parameters.priority);
-  }
-  return priorities;
 }
 
 // What lives in a process of baseline1 until _exit(). Taking leave of each other is not part of the
@@ -251,7 +194,7 @@ void run_baseline0(const Execution& execution, os::StopFlag& stop) {
 
 void run_baseline1(const Execution& execution, os::StopFlag& stop) {
   const auto nodes = nodes_of(execution.application);
-  const auto priorities = node_priorities(execution.application);
+  const auto priorities = execution.application.node_priorities();
   const bool outside = has_outside(execution.application);
   Common common{execution.application.topics.size(), nodes.size() + (outside ? 1 : 0)};
   std::vector<std::filesystem::path> parts;

@@ -34,7 +34,7 @@ def generate(
     ] = None,
     emit_code: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option(help="Also write a ROS 2 package of each, below this folder."),
+        typer.Option(help="Also write ROS 2 packages of each, below this folder."),
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON document on standard output.")
@@ -43,6 +43,7 @@ def generate(
     """Generate applications by the rules of Krukiewicz-Gacek 2021, and beyond, as app.yaml.
 
     Each is read by analyse, simulate and execute. manifest.json says which parameters gave which.
+    Their packages, if asked for: under Takt, NAME_baseline0 and NAME_baseline1.
 
     Exit code: 0 generated, 2 wrong use, or parameters that do not go together.
 
@@ -78,11 +79,11 @@ def generate(
 def _emitting(
     applications: Iterator[Generated], folder: Path, packages: list[str]
 ) -> Iterator[Generated]:
-    """Passes the applications on, with a package of each."""
-    from takt.schedule.generate.code import write_package
+    """Passes the applications on, with the packages of each."""
+    from takt.schedule.generate.code import write_packages
 
     for one in applications:
-        packages.append(str(write_package(one.flat, folder)))
+        packages += map(str, write_packages(one.flat, folder))
         yield one
 
 
@@ -91,7 +92,7 @@ def _emit_only(source: Path, folder: Path | None, *, as_json: bool) -> None:
     from takt.errors import TaktError
     from takt.schedule.application.file import read_application
     from takt.schedule.application.flat import flat
-    from takt.schedule.generate.code import write_package
+    from takt.schedule.generate.code import write_packages
     from takt.schedule.generate.files import SCHEMA_VERSION
 
     if folder is None:
@@ -100,8 +101,8 @@ def _emit_only(source: Path, folder: Path | None, *, as_json: bool) -> None:
             where=str(source),
             remedy="add --emit-code DIR for its source code, or give parameters (a JSON file)",
         )
-    package = str(write_package(flat(read_application(source)), folder))
+    packages = list(map(str, write_packages(flat(read_application(source)), folder)))
     if as_json:
-        print_json({"schema_version": SCHEMA_VERSION, "packages": [package]})
+        print_json({"schema_version": SCHEMA_VERSION, "packages": packages})
     else:
-        stdout().print(f"package: {package}", soft_wrap=True, markup=False)
+        stdout().print("\n".join(packages), soft_wrap=True, markup=False)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         analyse_sets,
         declared,
         hyperperiod,
+        node_priorities,
         simulate,
         simulate_many,
     )
@@ -49,6 +50,7 @@ __all__ = [
     "declared",
     "exceedance",
     "hyperperiod",
+    "node_priorities",
     "simulate",
     "simulate_many",
 ]

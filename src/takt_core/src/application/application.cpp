@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "takt/sched/task_set.hpp"
+
 namespace takt::application {
 namespace {
 
@@ -28,6 +30,10 @@ nanoseconds ExecutionTime::at(double probability) const noexcept {
   const double share = place - static_cast<double>(below);
   const auto step = static_cast<double>((quantiles[below + 1] - quantiles[below]).count());
   return quantiles[below] + nanoseconds{std::llround(share * step)};
+}
+
+std::string Callback::node_name() const {
+  return node.empty() ? task.name.substr(0, task.name.find('.')) : node;
 }
 
 bool Overheads::any() const noexcept {
@@ -59,6 +65,21 @@ std::vector<std::string> Application::external_topics() const {
 const Topic* Application::find_topic(const std::string& topic) const noexcept {
   const auto found = std::ranges::find(topics, topic, &Topic::name);
   return found == topics.end() ? nullptr : &*found;
+}
+
+std::map<std::string, int> Application::node_priorities() const {
+  std::vector<sched::Task> found = tasks();
+  if (std::ranges::any_of(found,
+                          [](const sched::Task& task) { return task.parameters.priority == 0; })) {
+    const auto rate_monotonic = sched::parse_policy("rm");
+    found = sched::TaskSet{std::move(found), *rate_monotonic, external_topics()}.tasks();
+  }
+  std::map<std::string, int> priorities;
+  for (std::size_t place = 0; place < found.size(); ++place) {
+    int& priority = priorities[callbacks[place].node_name()];
+    priority = std::max(priority, found[place].parameters.priority);
+  }
+  return priorities;
 }
 
 nanoseconds Application::worst_overhead(const Callback& callback,

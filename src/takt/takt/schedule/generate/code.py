@@ -1,29 +1,41 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes a ROS 2 package of an application, for those who want to start from source."""
+"""Writes ROS 2 packages of an application, for those who want to start from source.
+
+Three, as section 5.2 of Krukiewicz-Gacek 2021 has them: under Takt, baseline0 and baseline1.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from takt_core import node_priorities
 
 from takt.documents.units import format_duration
 from takt.documents.writing import write_text
+from takt.schedule.execution.model import APPROACHES
 from takt.schedule.generate.files import new_folder
 
-FILES = {"main.cpp.j2": "src/main.cpp", "CMakeLists.txt.j2": "CMakeLists.txt"} | {
+FILES = {"work.hpp.j2": "src/work.hpp", "CMakeLists.txt.j2": "CMakeLists.txt"} | {
     "package.xml.j2": "package.xml"
+}
+#: By approach the package's library and its CMake target.
+LIBRARIES = {
+    "takt": ("takt_rcl", "takt_rcl::takt_rcl"),
+    "baseline0": ("takt_runner", "takt_runner::takt_baseline"),
+    "baseline1": ("takt_runner", "takt_runner::takt_baseline"),
 }
 QUANTILES = 21  # of an execution time: as many as a reader of source code bears
 
 
-def write_package(document: dict[str, Any], folder: Path) -> Path:
-    """Writes the package of a flat form below a folder and returns its path."""
-    package = re.sub(r"[^a-z0-9_]", "_", document["name"].lower())
-    package = package if package[0].isalpha() else f"app_{package}"
+def write_packages(document: dict[str, Any], folder: Path) -> list[Path]:
+    """Writes the packages of a flat form below a folder and returns their paths."""
+    name = re.sub(r"[^a-z0-9_]", "_", document["name"].lower())
+    name = name if name[0].isalpha() else f"app_{name}"
     environment = Environment(  # noqa: S701 - C++, not HTML
         loader=PackageLoader("takt.schedule.generate", "templates"),
         undefined=StrictUndefined,
@@ -31,13 +43,18 @@ def write_package(document: dict[str, Any], folder: Path) -> Path:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    target = new_folder(folder / package)
-    values = _values(document) | {"package": package}
-    for template, name in FILES.items():
-        file = target / name
-        file.parent.mkdir(exist_ok=True)
-        write_text(file, environment.get_template(template).render(values))
-    return target
+    values = _values(document)
+    targets = []
+    for approach in APPROACHES:
+        package = name if approach == "takt" else f"{name}_{approach}"
+        library, target = LIBRARIES[approach]
+        own = values | {"package": package, "library": library, "target": target}
+        targets.append(new_folder(folder / package))
+        for template, path in (FILES | {f"{approach}.cpp.j2": "src/main.cpp"}).items():
+            file = targets[-1] / path
+            file.parent.mkdir(exist_ok=True)
+            write_text(file, environment.get_template(template).render(own))
+    return targets
 
 
 def _values(document: dict[str, Any]) -> dict[str, Any]:
@@ -48,6 +65,8 @@ def _values(document: dict[str, Any]) -> dict[str, Any]:
     return {
         "app": {"policy": None, "cpus": None, "default_scenario": None, **document},
         "remark": f"Application {document['name']}, written by takt generate --emit-code",
+        "cpus": f"{{{', '.join(map(str, document['cpus']))}}}" if document.get("cpus") else "",
+        "priorities": node_priorities(json.dumps(document)),
         "nodes": list(dict.fromkeys(one["node"] for one in document["callbacks"])),
         "topics": list(topics.values()),
         "external": [f'"{_full(name)}"' for name, one in topics.items() if one["external"]],
@@ -83,7 +102,7 @@ def _topic(topic: dict[str, Any]) -> dict[str, Any]:
         "depth": topic.get("depth", 1),
         "reliability": "" if topic.get("reliable", True) else ".best_effort()",
         "external": topic.get("external", False),
-        "written": False,
+        "writers": [],
     }
 
 
@@ -94,7 +113,7 @@ def _callback(one: dict[str, Any], topics: dict[str, dict[str, Any]]) -> dict[st
     ]
     writes = [topics[topic] for topic in one["writes"]]
     for topic in writes:
-        topic["written"] = True
+        topic["writers"].append(one["node"])
     quantiles = one["execution"]["quantiles"]
     steps = min(QUANTILES, len(quantiles)) - 1
     times = [quantiles[round(i * (len(quantiles) - 1) / max(1, steps))] for i in range(steps + 1)]
@@ -130,6 +149,8 @@ def _callback(one: dict[str, Any], topics: dict[str, dict[str, Any]]) -> dict[st
         "reads": reads,
         "writes": writes,
         "times": [format_duration(time) for time in times],
+        "deadline": format_duration(one["deadline"]) if one.get("deadline") else "",
+        "offset": format_duration(one["offset"]) if timer and one.get("offset") else "",
         "suspension": format_duration(one["suspension"]) if one.get("suspension") else "",
         "options": options,
     }

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -42,6 +43,9 @@ struct Callback {
   // The longest that one job sleeps or waits for a device in all, while others run. Above 0 exactly
   // where task.waits says so.
   nanoseconds suspension{0};
+
+  // `node`, or where it is empty the callback's name up to its first dot.
+  [[nodiscard]] std::string node_name() const;
 };
 
 struct Topic {
@@ -95,6 +99,10 @@ struct Application {
   [[nodiscard]] std::vector<sched::Task> tasks() const;  // in the order of the callbacks
   [[nodiscard]] std::vector<std::string> external_topics() const;
   [[nodiscard]] const Topic* find_topic(const std::string& topic) const noexcept;
+  // The priority of each node where a node has one, as a process of its own: the highest of its
+  // callbacks; rate-monotonic where a callback leaves its own to the policy. Throws as
+  // sched::TaskSet does.
+  [[nodiscard]] std::map<std::string, int> node_priorities() const;
 
   // What a job of this callback costs at most besides what it computes: dispatching, one preemption
   // each time that it takes the core (twice where it waits, as the simulator lets it wait once),
