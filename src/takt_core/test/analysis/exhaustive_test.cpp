@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <string>
 
+#include "../policies.hpp"
 #include "analysis/exhaustive_draw.hpp"
 #include "analysis/exhaustive_errors.hpp"
 #include "takt/analysis/core.hpp"
@@ -58,7 +59,7 @@ std::string look_at(const ExhaustiveSet& set, std::uint64_t seed, Seen& seen) {
   return {};
 }
 
-class EveryRun : public testing::TestWithParam<const char*> {};
+class EveryRun : public testing::TestWithParam<std::string> {};
 
 TEST_P(EveryRun, keeps_to_its_bounds) {
   Seen seen;
@@ -79,11 +80,7 @@ TEST_P(EveryRun, keeps_to_its_bounds) {
 INSTANTIATE_TEST_SUITE_P(Policies, EveryRun,
                          testing::Values("fp", "rm", "dm", "edf", "np-fp", "np-edf", "p-rm",
                                          "cw-edf"),
-                         [](const auto& policy) {
-                           std::string name = policy.param;
-                           std::ranges::replace(name, '-', '_');
-                           return name;
-                         });
+                         test::policy_name);
 
 // A test that the document calls exact accepts a set just when no run of sporadic tasks is late.
 // Bounds of fixed priorities are reached where these differ; under EDF they are 1 ns above where a

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <string>
 
+#include "../policies.hpp"
 #include "analysis/exhaustive_draw_wide.hpp"
 #include "analysis/exhaustive_errors.hpp"
 
@@ -96,7 +97,7 @@ std::string look_at(const std::string& policy, std::uint64_t seed, Seen& seen) {
   return error.empty() ? "" : error + "\n" + describe(set);
 }
 
-class EveryWideRun : public testing::TestWithParam<const char*> {};
+class EveryWideRun : public testing::TestWithParam<std::string> {};
 
 TEST_P(EveryWideRun, keeps_to_its_bounds) {
   Seen seen;
@@ -118,11 +119,7 @@ TEST_P(EveryWideRun, keeps_to_its_bounds) {
 INSTANTIATE_TEST_SUITE_P(Policies, EveryWideRun,
                          testing::Values("fp", "rm", "dm", "edf", "np-fp", "np-edf", "p-rm",
                                          "cw-edf"),
-                         [](const auto& policy) {
-                           std::string name = policy.param;
-                           std::ranges::replace(name, '-', '_');
-                           return name;
-                         });
+                         test::policy_name);
 
 TEST(exhaustive_wide, sees_a_latency_or_an_age_that_is_below_what_happens) {
   int shortened = 0;

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "../policies.hpp"
 #include "support.hpp"
 #include "takt/sched/error.hpp"
 
@@ -18,22 +19,9 @@ namespace {
 
 using executor::Changes;
 
-class Change : public ::testing::TestWithParam<const char*> {
- protected:
-  static Options options() {
-    return {.policy = sched::parse_policy(GetParam()),
-            .cpus = {os::current_thread().cpus.front()},
-            .external_topics = {"outside"},
-            .on_shortfalls = [](const auto&) {}};
-  }
-};
+class Change : public UnderPolicy {};
 
-INSTANTIATE_TEST_SUITE_P(Policies, Change, ::testing::Values("fp", "edf", "np-fp"),
-                         [](const auto& policy) {
-                           std::string name = policy.param;
-                           std::ranges::replace(name, '-', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Policies, Change, ::testing::Values("fp", "edf", "np-fp"), policy_name);
 
 TEST_P(Change, OfSeveralTasksTakesEffectAsAWholeOrNotAtAll) {
   std::atomic<int> runs{0};

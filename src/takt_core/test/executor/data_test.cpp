@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "../policies.hpp"
 #include "support.hpp"
 
 namespace takt::test {
@@ -57,24 +58,17 @@ class Mailbox : public Input {
   std::vector<std::atomic<os::TimePoint>> sent_at_{remembered};
 };
 
-class Data : public ::testing::TestWithParam<std::string> {
+class Data : public UnderPolicy {
  protected:
   Options options() const {
-    return {.policy = sched::parse_policy(GetParam()),
-            .cpus = {0},
-            .external_topics = {"outside"},
-            .trace = file_.path(),
-            .on_shortfalls = [](const auto&) {}};
+    Options traced = UnderPolicy::options();
+    traced.trace = file_.path();
+    return traced;
   }
   TemporaryFile file_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Policies, Data, ::testing::Values("fp", "edf", "np-edf"),
-                         [](const auto& policy) {
-                           std::string name = policy.param;
-                           std::ranges::replace(name, '-', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Policies, Data, ::testing::Values("fp", "edf", "np-edf"), policy_name);
 
 TEST_P(Data, ATimerNeverRunsOnOldDataWhenNewerWasPending) {
   const auto box = std::make_shared<Mailbox>();

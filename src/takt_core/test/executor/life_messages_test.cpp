@@ -10,27 +10,16 @@
 #include <vector>
 
 #include "../os/sanitizer.hpp"
+#include "../policies.hpp"
 #include "support.hpp"
 
 namespace takt::test {
 namespace {
 
-class LifeMessages : public ::testing::TestWithParam<std::string> {
- protected:
-  Options options() const {
-    return {.policy = sched::parse_policy(GetParam()),
-            .cpus = {0},
-            .external_topics = {"outside"},
-            .on_shortfalls = [](const auto&) {}};
-  }
-};
+class LifeMessages : public UnderPolicy {};
 
 INSTANTIATE_TEST_SUITE_P(Policies, LifeMessages, ::testing::Values("fp", "edf", "np-edf"),
-                         [](const auto& policy) {
-                           std::string name = policy.param;
-                           std::ranges::replace(name, '-', '_');
-                           return name;
-                         });
+                         policy_name);
 
 // Somebody who announces messages again and again until destroyed.
 class Publisher {

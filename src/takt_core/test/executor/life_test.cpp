@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "../os/sanitizer.hpp"
+#include "../policies.hpp"
 #include "little_memory.hpp"
 #include "support.hpp"
 #include "takt/sched/error.hpp"
@@ -23,22 +24,9 @@ using sched::Overrun;
 using sched::SchedulingScenario;
 using sched::SchedulingStrategy;
 
-class Life : public ::testing::TestWithParam<std::string> {
- protected:
-  Options options() const {
-    return {.policy = sched::parse_policy(GetParam()),
-            .cpus = {0},
-            .external_topics = {"outside"},
-            .on_shortfalls = [](const auto&) {}};
-  }
-};
+class Life : public UnderPolicy {};
 
-INSTANTIATE_TEST_SUITE_P(Policies, Life, ::testing::Values("fp", "edf", "np-edf"),
-                         [](const auto& policy) {
-                           std::string name = policy.param;
-                           std::ranges::replace(name, '-', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Policies, Life, ::testing::Values("fp", "edf", "np-edf"), policy_name);
 
 // Part of a callback: tells when the callback is destroyed.
 class Token {

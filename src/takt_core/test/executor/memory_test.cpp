@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "../os/sanitizer.hpp"
+#include "../policies.hpp"
 #include "support.hpp"
 
 namespace {
@@ -116,12 +117,7 @@ TEST_P(Loop, NeitherAllocatesNorFaultsAfterItHasWarmedUp) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Policies, Loop, ::testing::Values("fp", "edf", "np-edf"),
-                         [](const auto& policy) {
-                           std::string name = policy.param;
-                           std::ranges::replace(name, '-', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Policies, Loop, ::testing::Values("fp", "edf", "np-edf"), policy_name);
 
 }  // namespace
 }  // namespace takt::test

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "../policies.hpp"
 #include "support.hpp"
 #include "takt/sched/error.hpp"
 
@@ -18,24 +19,17 @@ using sched::SchedulingScenario;
 using sched::SchedulingStrategy;
 using sched::TaskChange;
 
-class Scenario : public ::testing::TestWithParam<std::string> {
+class Scenario : public UnderPolicy {
  protected:
   Options options() const {
-    return {.policy = sched::parse_policy(GetParam()),
-            .cpus = {0},
-            .external_topics = {"outside"},
-            .trace = file_.path(),
-            .on_shortfalls = [](const auto&) {}};
+    Options traced = UnderPolicy::options();
+    traced.trace = file_.path();
+    return traced;
   }
   TemporaryFile file_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Policies, Scenario, ::testing::Values("fp", "edf", "np-fp"),
-                         [](const auto& policy) {
-                           std::string name = policy.param;
-                           std::ranges::replace(name, '-', '_');
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Policies, Scenario, ::testing::Values("fp", "edf", "np-fp"), policy_name);
 
 TEST_P(Scenario, SwitchFromACallbackTakesEffectAtTheNextDecision) {
   Executor executor{options()};

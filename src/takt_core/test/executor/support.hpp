@@ -36,6 +36,16 @@ using executor::Executor;
 using executor::Options;
 using namespace std::chrono_literals;
 
+// A test that runs under each of some policies.
+class UnderPolicy : public ::testing::TestWithParam<std::string> {
+ protected:
+  static Options options() {
+    return {.policy = sched::parse_policy(GetParam()),
+            .external_topics = {"outside"},
+            .on_shortfalls = [](const auto&) {}};
+  }
+};
+
 // Keeps the core busy; bounded by the wall clock, so that preemption does not prolong it.
 inline void burn(std::chrono::nanoseconds time) {
   const auto end = os::now() + time;

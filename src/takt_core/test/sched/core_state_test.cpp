@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "../policies.hpp"
 #include "takt/sched/age_requests.hpp"
 #include "takt/sched/policies.hpp"
 
@@ -383,11 +384,7 @@ TEST_P(CoreStates, decide_rightly_whatever_happens) {
 INSTANTIATE_TEST_SUITE_P(Policies, CoreStates,
                          ::testing::Values("fp", "rm", "dm", "edf", "np-fp", "np-edf", "p-rm",
                                            "cw-edf"),
-                         [](const auto& policy) {
-                           std::string name = policy.param;
-                           std::ranges::replace(name, '-', '_');
-                           return name;
-                         });
+                         test::policy_name);
 
 }  // namespace
 }  // namespace takt::sched
