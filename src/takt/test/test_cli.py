@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -171,12 +172,13 @@ def test_resuming_something_else_is_refused(takt: Takt, experiment: Write) -> No
 
 
 def test_two_runs_at_once_keep_apart(takt: Takt, experiment: Write) -> None:
-    path = experiment(EXPERIMENT.format(duration="1s", transport="fine"))
+    path = experiment(EXPERIMENT.format(duration="3s", transport="fine"))
     folders = [takt.folder / "a", takt.folder / "b"]
     processes = [takt.start("run", path, "--out", folder) for folder in folders]
     seen = []
-    for process, folder in zip(processes, folders, strict=True):
-        recording = wait_for_samples(process, folder, 1)
+    with ThreadPoolExecutor() as both:  # neither may end while the other one is waited for
+        recorded = list(both.map(wait_for_samples, processes, folders, [1, 1]))
+    for recording in recorded:
         pid = _pid_of_probe(recording)
         environment = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
         command = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")

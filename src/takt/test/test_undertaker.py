@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who outlives a killed run sweeps its shared memory, and nobody else's."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+LIMIT_S = 60.0
+RUN = """
+import os, signal, sys, time
+from pathlib import Path
+from takt.processes import process, scratch, undertaker
+memory, results, how = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
+held = scratch.open_for(results, memory, resumable=how != "killed")
+undertaker.watch_over(held.folder, memory)
+program = process.Process(["sleep", "600"])
+(memory / "fastdds_of_the_run").touch()
+print(held.folder, program.pid, flush=True)
+if how == "interrupted":
+    os.killpg(0, signal.SIGINT)
+sys.stdin.read()
+program.end()
+held.release(keep=False)
+"""
+
+
+def until(holds: Callable[[], bool]) -> bool:
+    limit = time.monotonic() + LIMIT_S
+    while not holds() and time.monotonic() < limit:
+        time.sleep(0.02)
+    return holds()
+
+
+def watching(lock: Path) -> list[int]:
+    """The undertakers of a scratch folder."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            try:
+                words = (entry / "cmdline").read_bytes().decode(errors="replace").split("\0")
+            except OSError:
+                continue
+            if str(lock) in words and any(one.endswith("undertaker.py") for one in words):
+                found.append(int(entry.name))
+    return found
+
+
+class Tool:
+    """A run whose shared memory is a folder of the test's."""
+
+    def __init__(self, folder: Path, how: str) -> None:
+        self.memory, results = folder / "memory", folder / "results"
+        self.memory.mkdir()
+        results.mkdir()
+        self.before = self.memory / "fastdds_of_before"
+        self.before.touch()
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", RUN, str(self.memory), str(results), how],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            start_new_session=True,
+        )
+        assert self.process.stdout
+        place, pid = self.process.stdout.readline().split()
+        self.scratch, self.program = Path(place), int(pid)
+        self.run = self.memory / "fastdds_of_the_run"
+
+    @property
+    def undertakers(self) -> list[int]:
+        return watching(self.scratch / "run.lock")
+
+
+def test_a_killed_run_leaves_no_shared_memory(tmp_path: Path) -> None:
+    tool = Tool(tmp_path, "killed")
+    assert len(tool.undertakers) == 1
+    tool.process.kill()
+    tool.process.communicate()
+    assert until(lambda: not tool.undertakers)
+    assert not tool.run.exists()
+    assert not tool.scratch.exists()
+    assert tool.before.exists()
+
+
+def test_a_killed_run_that_can_be_resumed_keeps_its_recordings(tmp_path: Path) -> None:
+    tool = Tool(tmp_path, "resumable")
+    recording = tool.scratch / "cell.taktsamples"
+    recording.write_bytes(bytes(24) + (1).to_bytes(8, "little") + bytes(64))
+    tool.process.kill()
+    tool.process.communicate()
+    assert until(lambda: not tool.undertakers)
+    assert not tool.run.exists()
+    assert recording.exists()
+
+
+def test_what_somebody_uses_stays(tmp_path: Path) -> None:
+    tool = Tool(tmp_path, "killed")
+    with tool.run.open("rb"):
+        tool.process.kill()
+        tool.process.communicate()
+        assert until(lambda: not tool.undertakers)
+        assert tool.run.exists()
+
+
+@pytest.mark.parametrize("how", ["killed", "interrupted"])
+def test_a_run_that_ends_in_order_is_left_alone(tmp_path: Path, how: str) -> None:
+    tool = Tool(tmp_path, how)
+    if how == "interrupted":  # as by Ctrl-C in a terminal: the tool's group gets it, nobody else
+        assert until(lambda: tool.process.poll() is not None)
+        tool.process.communicate()
+    else:
+        tool.process.communicate("")
+    assert until(lambda: not tool.undertakers)
+    assert tool.run.exists() == (how == "killed")
+
+
+def test_whoever_asks_it_to_end_is_not_heard(tmp_path: Path) -> None:
+    tool = Tool(tmp_path, "killed")
+    (pid,) = tool.undertakers
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        os.kill(pid, number)
+    tool.process.kill()
+    tool.process.communicate()
+    assert until(lambda: not tool.undertakers)
+    assert not tool.run.exists()
