@@ -22,14 +22,14 @@ LIMIT_S = 30.0  # for what has to come about at all; nothing here is judged by h
 DYING = """
 import os, signal, sys
 from pathlib import Path
-from takt.measure.run import load
+from takt.measure.conditions.load import Load
 from takt.processes import stacks
 from takt.processes.supervision import Program
 folder, what = Path(sys.argv[1]), sys.argv[2]
 if what == "load":
     class Busy:
         id, load = "cell", "cpu"
-    probe = load.processes(Busy, folder)[0]
+    probe = Load(Busy, folder, folder).programs[0]
 else:
     command = [str(stacks.find().probes["cyclictest"]), "wakeup", "--count", "100000000"]
     command += ["--time-limit-ns", "600000000000", "--samples", str(folder / "samples")]

@@ -84,7 +84,22 @@ def measure(
         Text, typer.Option(help="Of each of these pairs. (default: 100Hz)")
     ] = None,
     load: Annotated[
-        Text, typer.Option(help="Meanwhile: none, or cpu (every CPU computes). (default: none)")
+        Text,
+        typer.Option(
+            help="Meanwhile: none, cpu (every CPU computes); by stress-ng: fft, stress, "
+            '"stress 2". (default: none)'
+        ),
+    ] = None,
+    host: Annotated[
+        Text,
+        typer.Option(
+            help='Of each role: "here,namespace" puts pong or subscribers behind a link. '
+            "(default: here)"
+        ),
+    ] = None,
+    link: Annotated[Text, typer.Option(help="Of that link. (default: 100Mbps)")] = None,
+    traffic: Annotated[
+        Text, typer.Option(help="On that link meanwhile, each way: such as 40Mbps. (default: none)")
     ] = None,
     reliability: Annotated[
         Text, typer.Option(help="reliable or best_effort. (default: reliable)")
@@ -143,6 +158,9 @@ def measure(
         "cpu": cpu,
         "subscribers": subscribers,
         "load": load,
+        "host": host,
+        "link": link,
+        "traffic": traffic,
         "talkers": talkers,
         "talker_rate": talker_rate,
         "reliability": reliability,

@@ -14,12 +14,15 @@ from pydantic import (
     BeforeValidator,
     Field,
     GetJsonSchemaHandler,
+    PlainSerializer,
     WithJsonSchema,
     model_validator,
 )
 from pydantic_core import CoreSchema
 
-from takt.documents.quantities import Duration, Period, Rate, Size, Strict, text_schema
+from takt.documents import units
+from takt.documents.quantities import Bandwidth, Duration, Period, Rate, Size, Strict, text_schema
+from takt.measure.conditions import load
 
 UNPINNED = "any"
 _CPU = re.compile(r"any|[0-9]{1,4}(,[0-9]{1,4})?")
@@ -47,6 +50,19 @@ def _scheduling(value: object) -> str:
     return text
 
 
+def _load(value: object) -> str:
+    text = " ".join(value.split()) if isinstance(value, str) else ""
+    if not load.PATTERN.fullmatch(text):
+        raise ValueError(
+            f"{value!r} is not none, cpu, fft, stress, or stress N with N from 1 to 99"
+        )
+    return load.STRESS if text == f"{load.STRESS} {load.WORKERS}" else text
+
+
+def _traffic(value: object) -> int:
+    return 0 if value == "none" else units.parse_bandwidth(value)
+
+
 def _as_list(value: object) -> object:
     return value if isinstance(value, list) else [value]
 
@@ -70,7 +86,14 @@ Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
 Reliability = Literal["reliable", "best_effort"]
 Kind = Literal["wakeup", "timer-oneshot", "timer-cyclic", "pingpong", "pubsub"]
 Wait = Literal["idle", "busy"]
-Load = Literal["none", "cpu"]
+Load = Annotated[str, BeforeValidator(_load), text_schema("stress", load.PATTERN.pattern)]
+Hosts = Literal["here", "here,namespace", "namespace,here"]
+Traffic = Annotated[
+    int,  # bit/s; 0: none
+    BeforeValidator(_traffic),
+    PlainSerializer(lambda rate: units.format_bandwidth(rate) if rate else "none"),
+    text_schema("40Mbps", f"none|{units.pattern(units.BANDWIDTHS)}"),
+]
 Count = Annotated[int, Field(ge=2, le=1_000_000_000, strict=True)]
 Pairs = Annotated[int, Field(ge=0, le=100, strict=True)]
 Processes = Annotated[int, Field(ge=1, le=100, strict=True)]
@@ -100,6 +123,8 @@ _KINDS_WITH: dict[str, tuple[str, ...]] = {
     "subscribers": ("pubsub",),
     "talkers": ("pubsub",),
     "talker_rate": ("pubsub",),
+    "link": MESSAGES,
+    "traffic": MESSAGES,
     "timeout": ("timer-oneshot",),
     "wait": ("timer-oneshot",),
     "period": ("wakeup", "timer-cyclic", *MESSAGES),
@@ -141,7 +166,21 @@ class Measurement(Strict):
     )
     talker_rate: Rate | None = Field(None, description="of each of these pairs; default: 100Hz")
     load: Axis[Load] = Field(
-        ["none"], description="meanwhile; cpu: a normal process on each CPU that computes all along"
+        ["none"],
+        description="meanwhile, of normal processes; cpu: one on each CPU that computes all along; "
+        "fft: the same with Fourier transforms, by stress-ng; stress: its workers for CPU, memory, "
+        "sync and files, eight each (stress N: N each)",
+    )
+    host: Axis[Hosts] = Field(
+        ["here"],
+        description='pingpong and pubsub over udp; "here,namespace": ping or publisher on this '
+        "machine, pong or subscribers in a network namespace behind a link",
+    )
+    link: Axis[Bandwidth] | None = Field(
+        None, description="of the link between two hosts, each way; default: 100Mbps"
+    )
+    traffic: Axis[Traffic] | None = Field(
+        None, description="on this link meanwhile, each way, by iperf3; default: none"
     )
     start_delay: Duration | None = Field(
         None, description="between being ready and the first sample; default: 0s"
@@ -182,6 +221,10 @@ class Measurement(Strict):
                 raise ValueError(
                     f"a {self.kind} has no {key} (that is for {', '.join(kinds)}){instead}"
                 )
+        if self.host == ["here"]:
+            for key in ("link", "traffic"):
+                if getattr(self, key) is not None:
+                    raise ValueError(f'{key} needs a second host: give host "here,namespace"')
         if self.talker_rate and not any(self.talkers or []):
             raise ValueError("talker_rate needs talkers: how many pairs?")
         return self

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from takt.documents.units import format_duration, format_period, format_size
+from takt.documents.units import format_bandwidth, format_duration, format_period, format_size
 from takt.errors import TaktError
+from takt.measure.conditions.load import bytes_taken
 from takt.measure.experiment.file import Location, Source
 from takt.measure.experiment.model import MESSAGES, UNPINNED, Experiment, Measurement
 from takt.measure.results.model import Cell, Note, Status
+from takt.processes.namespace import HERE
 from takt.processes.stacks import Stack, Stacks
 
 DEFAULT_PAYLOAD = 500
@@ -28,8 +30,13 @@ RECORD_BYTES = 32
 OVERHEAD_S = {"wakeup": 0.3, "pingpong": 1.0, "pubsub": 1.3}
 TALKER_PERIOD_NS = 10_000_000
 ONESHOT_LATE_NS = 100_000  # a one-shot timer starts anew when it has fired: its latency adds up
+DEFAULT_LINK = 100_000_000
+OVER_A_LINK = (("rcl", "udp"), ("raw", "udp"))
 RAW = "raw"  # the machine's own limits: no middleware, no QoS
 ROS1 = "ros1"
+
+
+Fault = tuple[str, str, str | None]  # key of the measurement, what is wrong, remedy
 
 
 @dataclass(frozen=True)
@@ -38,6 +45,7 @@ class Machine:
 
     cpus: frozenset[int]
     memory_bytes: int
+    lacking: Callable[[Cell], Fault | None] = lambda _: None  # for the conditions of a cell
 
 
 @dataclass(frozen=True)
@@ -71,11 +79,12 @@ def this_machine() -> Machine:
     import psutil
 
     from takt.doctor import System
+    from takt.measure.conditions import declared
 
     system = System()
     cpus = {cpu for cpu in system.isolated if system.try_cpu(cpu)}
     cpus.update(psutil.Process().cpu_affinity() or ())
-    return Machine(frozenset(cpus), int(psutil.virtual_memory().available))
+    return Machine(frozenset(cpus), int(psutil.virtual_memory().available), declared.lacking)
 
 
 def plan(
@@ -128,9 +137,6 @@ def _interleaved(points: list[tuple[Cell, int]], seed: int) -> list[Cell]:
     return cells
 
 
-Fault = tuple[str, str, str | None]  # key of the measurement, what is wrong, remedy
-
-
 def _points(
     experiment: Experiment,
     measurement: Measurement,
@@ -154,11 +160,15 @@ def _points(
     one_shot = measurement.kind == "timer-oneshot"
     for point in _combinations(measurement, transports):
         period, scheduling, cpu = (point.pop(name) for name in ("period", "scheduling", "cpu"))
+        link, traffic = point.pop("link"), point.pop("traffic")
         cpus = [] if cpu == UNPINNED else [int(one) for one in cpu.split(",")]
         count = measurement.samples or duration // (period + ONESHOT_LATE_NS * one_shot)
         scheduling, _, priority = scheduling.partition(" ")
         refuse(_transport_fault(measurement.kind, stack, point))
         refuse(_timer_fault(measurement.kind, stack, point, scheduling))
+        refuse(_host_fault(measurement, stack, point))
+        refuse(_traffic_fault(point, link, traffic))
+        refuse(_load_fault(point["load"], machine))
         refuse(_talkers_fault(measurement, stack, point))
         refuse(_cpu_fault(measurement.kind, cpus, machine))
         refuse(_pace_fault(measurement, period, count, duration))
@@ -177,8 +187,12 @@ def _points(
         }
         if point["talkers"]:
             asked["talker_period_us"] = (measurement.talker_rate or TALKER_PERIOD_NS) / 1000
+        if point["host"] != HERE:
+            asked |= {"link_mbps": link / 1e6, "traffic_mbps": traffic / 1e6}
         key = _key(asked, period)
-        yield Cell(id=f"{key}-r0", key=key, repetition=0, order=0, status=Status.pending, **asked)
+        cell = Cell(id=f"{key}-r0", key=key, repetition=0, order=0, status=Status.pending, **asked)
+        refuse(machine.lacking(cell))
+        yield cell
 
 
 def _combinations(measurement: Measurement, transports: list[str]) -> Iterator[dict[str, Any]]:
@@ -196,6 +210,9 @@ def _combinations(measurement: Measurement, transports: list[str]) -> Iterator[d
         "wait": measurement.wait or ["idle"],
         "talkers": measurement.talkers or [0],
         "load": measurement.load,
+        "host": measurement.host,
+        "link": measurement.link or [DEFAULT_LINK],
+        "traffic": measurement.traffic or [0],
     }
     for values in itertools.product(*axes.values()):
         yield dict(zip(axes, values, strict=True))
@@ -250,6 +267,37 @@ def _timer_fault(kind: str, stack: Stack, point: dict[str, Any], scheduling: str
     if transport == "executor" and scheduling == "rr":
         what = "Takt's executor has no round robin: its threads are real-time FIFO"
         return "scheduling", what, "take fifo N, or another transport"
+    return None
+
+
+def _host_fault(measurement: Measurement, stack: Stack, point: dict[str, Any]) -> Fault | None:
+    if point["host"] == HERE:
+        return None
+    if measurement.kind not in MESSAGES:
+        return "host", f"a {measurement.kind} has one role, which is here", "remove host"
+    if (stack.name, point["transport"]) not in OVER_A_LINK:
+        can = " and ".join(f"{transport} of {name}" for name, transport in OVER_A_LINK)
+        what = f"{point['transport']} of {stack.name} does not go from host to host"
+        return "host", what, f"take {can}"
+    if point["talkers"]:
+        return "talkers", "talkers are on one host", "give host here, or traffic instead"
+    return None
+
+
+def _traffic_fault(point: dict[str, Any], link: int, traffic: int) -> Fault | None:
+    if point["host"] == HERE and traffic:
+        what = "traffic goes over the link between two hosts, and there is one"
+        return "traffic", what, 'a block of its own for each: host "here,namespace"'
+    if traffic > link:
+        what = f"{format_bandwidth(traffic)} do not fit on a link of {format_bandwidth(link)}"
+        return "traffic", what, "take a faster link or less traffic"
+    return None
+
+
+def _load_fault(load: str, machine: Machine) -> Fault | None:
+    if (need := bytes_taken(load)) > machine.memory_bytes // 2:
+        what = f"the load {load} takes {need >> 20} MiB of memory and as much of the disk"
+        return "load", what, f"{machine.memory_bytes >> 20} MiB are available: take fewer workers"
     return None
 
 
@@ -318,6 +366,11 @@ def _key(asked: dict[str, Any], period: int) -> str:
     if asked["talkers"]:
         rate = format_period(round(asked["talker_period_us"] * 1000))
         parts.append(f"{asked['talkers']}talkers{rate}")
+    if asked["host"] != HERE:
+        parts.append("host_" + asked["host"].replace(",", "+"))
+        parts.append("link_" + format_bandwidth(round(asked["link_mbps"] * 1e6)))
+    if asked.get("traffic_mbps"):
+        parts.append("traffic_" + format_bandwidth(round(asked["traffic_mbps"] * 1e6)))
     if asked["load"] != "none":
-        parts.append(f"load_{asked['load']}")
+        parts.append("load_" + asked["load"].replace(" ", ""))
     return "-".join(parts)

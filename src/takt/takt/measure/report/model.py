@@ -220,6 +220,9 @@ def _identity(cell: Cell) -> tuple[Any, ...]:
         cell.depth,
         cell.wait,
         cell.load,
+        cell.host,
+        cell.link_mbps,
+        cell.traffic_mbps,
         cell.talkers,
         cell.talker_period_us,
         cell.start_delay_us,
@@ -255,8 +258,12 @@ def _title(cell: Cell) -> str:
         parts.append("waiting busily")
     if cell.talkers:
         parts.append(f"{cell.talkers} other pairs at {1e6 / cell.talker_period_us:g} Hz")
+    if cell.host != "here":
+        parts.append(f"on {cell.host.replace(',', ' and ')} at {cell.link_mbps:g} Mbit/s")
+    if cell.traffic_mbps:
+        parts.append(f"with {cell.traffic_mbps:g} Mbit/s of traffic each way")
     if cell.load != "none":
-        parts.append(f"with {cell.load.upper()} load")
+        parts.append(f"with load {cell.load}")
     return " · ".join(parts)
 
 

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import shutil
 import socket
 import time
 from collections.abc import Callable
@@ -13,18 +15,22 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from takt.errors import Failure
+from takt.measure.conditions.declared import Declared
 from takt.measure.results.model import Cell, Note, ProbeResult, Status
-from takt.measure.run import load, samples
+from takt.measure.run import samples
 from takt.measure.run.measured import add_measured
-from takt.processes import recording, supervision, transport
+from takt.processes import namespace, recording, supervision, transport
 from takt.processes.disturbances import Disturbances
 from takt.processes.leftovers import Journal, present, sweep_since
-from takt.processes.scratch import Scratch
+from takt.processes.namespace import Link
+from takt.processes.scratch import LOADED, Scratch
 from takt.processes.stacks import Stack
 from takt.processes.stolen import steal_seconds
 from takt.processes.supervision import End, Limits, Program, Stop
 
 ONESHOT_LATE_S = 1e-3  # more than one-shot timers are late on average, even on a busy machine
+RAW_PORT = 7400
 NEVER_FIRED_ROOM = 20  # so many timers may never fire before the cell's time is up
 
 
@@ -46,25 +52,47 @@ def measure(
 ) -> tuple[Cell, list[Path]]:
     """Measures one cell; returns it, and the recordings to delete once ``run.json`` has it.
 
-    Whatever the probes do ends up in the cell. Raises Failure or OSError where there is no space.
+    Whatever the probes do ends up in the cell, and a second host that cannot be made. Raises
+    Failure or OSError where there is no space.
     """
+    with contextlib.ExitStack() as hosts:
+        link = None
+        if cell.host != namespace.HERE:
+            scratch, bits_per_s = context.scratch, round(cell.link_mbps * 1e6)
+            made = namespace.link(scratch.folder, scratch.run_id, context.domain, bits_per_s)
+            try:
+                link = hosts.enter_context(made)
+            except Failure as failure:
+                fault = Note(what=failure.what, why="no second host", fix=failure.remedy)
+                return cell.model_copy(update={"status": Status.failed, "error": fault}), []
+        return _measure(cell, stack, context, progress, link)
+
+
+def _measure(
+    cell: Cell, stack: Stack, context: Context, progress: Callable[[int], None], link: Link | None
+) -> tuple[Cell, list[Path]]:
     roles = _roles(cell, stack)
     recorders = [role for role in roles if _records(role)]
     place = context.scratch.place_for(samples.needed_bytes(cell.samples_asked) * len(recorders))
-    profile = context.scratch.folder / f"{cell.id}.xml"
-    participants = len(roles) + 2 * cell.talkers + 1
-    text = transport.profile(cell.transport, cell.payload_bytes, participants)
-    profile.write_text(text, encoding="utf-8")
+    here, there = link.addresses if link else (transport.LOOPBACK, transport.LOOPBACK)
+    profile = _profile(cell, context, len(roles), here, there)
     limit_s = _limit_s(cell, context.limits)
     talkers = _talkers(cell, stack, context, limit_s)
-    around = talkers + load.processes(cell, context.scratch.folder)
-    probes = around + _commands(cell, stack, roles, place, context, limit_s)
+    declared = Declared(cell, context.scratch.folder, context.folder, link)
+    probes = _commands(cell, stack, roles, place, context, limit_s, link)
+    if link:
+        profile_there = str(_profile(cell, context, len(roles), there, here))
+        for one in probes:
+            if _host(cell, one.role) == namespace.THERE:
+                one.command = link.inside(one.command)
+                one.environment = {transport.PROFILE: profile_there}
     started, clock, stolen = datetime.now(timezone.utc), time.monotonic(), steal_seconds()
     before, disturbed = present(), Disturbances()
     notes_left = 2  # once it records, everything is mapped: no need to look into it any more
 
     def tick(pids: list[int]) -> None:
         nonlocal notes_left
+        declared.begin()
         recorded = max(recording.progress(one.samples) for one in probes if one.samples)
         if notes_left:  # each time: it may be killed as soon as it has shared memory
             context.journal.note(pids)
@@ -73,12 +101,13 @@ def measure(
         progress(recorded)
 
     end, who = supervision.supervise(
-        probes,
+        [*declared.programs, *talkers, *probes],
         transport.environment(profile, context.domain) | context.surroundings.get(cell.stack, {}),
         limit_s + context.limits.term_s,  # the probe's own limit comes first
         context.stop,
         context.limits,
         tick,
+        declared.end,
     )
     measured = cell.model_copy(
         update={
@@ -87,11 +116,15 @@ def measure(
             "steal_seconds": round(steal_seconds() - stolen, 3),
             "notes": [],
             "error": None,
+            "conditions": None,
         }
     )
+    shutil.rmtree(context.folder / LOADED, ignore_errors=True)
     context.journal.sweep()
     sweep_since(before)
-    _judge(measured, [one for one in probes if not one.background], end, who)
+    _judge(measured, probes, end, who)
+    if end in (End.unready, End.died) and who and (missing := declared.missing(who)):
+        measured.status, measured.error = Status.failed, missing
     disturbed.look()
     measured.notes += [Note(what=what, why=why) for what, why in disturbed.told]
     measured.notes += _fallen_silent(talkers, end)
@@ -105,7 +138,18 @@ def measure(
         capability = stack.capability(cell.kind, cell.transport)
         reports = capability is not None and capability.reports
         add_measured(measured, recorded, context.folder, reports=reports)
+        declared.judge(measured)
     return measured, recorded
+
+
+def _profile(cell: Cell, context: Context, roles: int, own: str, peer: str) -> Path:
+    """Writes the profile of the processes that have this address."""
+    file = context.scratch.folder / f"{cell.id}.{own}.xml"
+    text = transport.profile(
+        cell.transport, cell.payload_bytes, roles + 2 * cell.talkers + 1, own=own, peer=peer
+    )
+    file.write_text(text, encoding="utf-8")
+    return file
 
 
 def _roles(cell: Cell, stack: Stack) -> list[str]:
@@ -127,7 +171,13 @@ def _limit_s(cell: Cell, limits: Limits) -> float:
 
 
 def _commands(
-    cell: Cell, stack: Stack, roles: list[str], place: Path, context: Context, limit_s: float
+    cell: Cell,
+    stack: Stack,
+    roles: list[str],
+    place: Path,
+    context: Context,
+    limit_s: float,
+    link: Link | None,
 ) -> list[Program]:
     options: dict[str, object] = {
         "transport": cell.transport,
@@ -139,7 +189,7 @@ def _commands(
         "lost-after-ns": round(cell.lost_after_us * 1000),
         "time-limit-ns": round(limit_s * 1e9),
         "subscribers": cell.subscribers,
-        "topic": _topic(cell, context.scratch.run_id),
+        "topic": _topic(cell, context.scratch.run_id, link),
         "reliability": cell.reliability,
         "depth": cell.depth,
         "start-delay-ns": round(cell.start_delay_us * 1000),
@@ -207,12 +257,20 @@ def _fallen_silent(talkers: list[Program], end: End) -> list[Note]:
     return notes
 
 
-def _topic(cell: Cell, run_id: str) -> str:
-    """A name that no other run and no other cell has; for the raw UDP loopback, a free port."""
+def _host(cell: Cell, role: str) -> str:
+    first, _, second = cell.host.partition(",")
+    return first if role in {"both", "ping", "publisher"} else second or first
+
+
+def _topic(cell: Cell, run_id: str, link: Link | None = None) -> str:
+    """A name that no other run and no other cell has; for raw UDP, an address with a free port."""
     if cell.stack == "raw" and cell.transport == "udp":
+        if link and _host(cell, "pong") == namespace.THERE:
+            return f"{link.addresses[1]}:{RAW_PORT}"  # nobody else is there
+        address = link.addresses[0] if link else transport.LOOPBACK
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
-            free.bind(("127.0.0.1", 0))
-            return f"127.0.0.1:{free.getsockname()[1]}"
+            free.bind((address, 0))
+            return f"{address}:{free.getsockname()[1]}"
     return f"takt/run_{run_id}/cell_{cell.order}"
 
 
