@@ -13,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from takt.errors import TaktError
+from takt.measure.experiment.faults import Machine
 from takt.measure.experiment.file import Source, check
-from takt.measure.experiment.plan import Machine, Plan, plan
+from takt.measure.experiment.plan import Plan, plan
 from takt.processes.stacks import Capability, Stack, Stacks
 
 TRANSPORTS = ("shm", "udp", "process")
