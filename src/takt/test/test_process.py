@@ -125,6 +125,23 @@ def test_a_watched_program_ends_with_all_that_it_started(tmp_path: Path) -> None
             os.kill(pid, signal.SIGKILL)
 
 
+def test_a_watched_program_ends_with_a_guard_that_is_killed_alone() -> None:
+    started = process.Process(["sleep", "600"], watched=True)
+    child = 0
+
+    def sleeping() -> bool:
+        nonlocal child
+        child = next(iter(children(started.pid)), 0)
+        return bool(child) and "sleep" in Path(f"/proc/{child}/comm").read_text()
+
+    try:
+        assert until(sleeping)
+        os.kill(started.pid, signal.SIGKILL)
+        assert until(lambda: gone(child))
+    finally:
+        started.end(0)
+
+
 def test_a_program_ends_as_it_would_without_a_guard(tmp_path: Path) -> None:
     done = process.output(["sh", "-c", "echo out; echo words >&2; exit 7"], LIMIT_S)
     assert (done.returncode, done.stdout, done.stderr) == (7, "out\n", "words\n")
