@@ -185,6 +185,14 @@ def test_what_cannot_be_measured_is_refused_with_its_place(
     assert caught.value.remedy
 
 
+def test_a_late_reply_may_cost_its_cycles() -> None:
+    made = planned(late=["at_once", "next_cycle"], repetitions=1)
+    assert sorted(cell.key for cell in made.cells) == [
+        "rcl-pingpong-shm-500B-other-1kHz",
+        "rcl-pingpong-shm-500B-other-1kHz-next_cycle",
+    ]
+
+
 def test_conditions_are_axes_and_part_of_the_name() -> None:
     made = planned(
         transport="udp",

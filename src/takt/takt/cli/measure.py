@@ -54,6 +54,12 @@ def measure(
     wait: Annotated[Text, typer.Option(help="For timer-oneshot: idle or busy. (default: idle)")] = (
         None
     ),
+    late: Annotated[
+        Text,
+        typer.Option(
+            help="For pingpong: after a late reply, at_once or next_cycle. (default: at_once)"
+        ),
+    ] = None,
     duration: Annotated[Text, typer.Option(help="Of each repetition. (default: 5s)")] = None,
     samples: Annotated[
         Optional[int],  # noqa: UP045
@@ -152,6 +158,7 @@ def measure(
         "period": period,
         "timeout": [one.strip() for one in timeout.split(",")] if timeout else None,
         "wait": wait,
+        "late": late,
         "samples": samples,
         "duration": duration,
         "start_delay": start_delay,

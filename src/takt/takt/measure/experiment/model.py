@@ -86,6 +86,7 @@ Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
 Reliability = Literal["reliable", "best_effort"]
 Kind = Literal["wakeup", "timer-oneshot", "timer-cyclic", "pingpong", "pubsub"]
 Wait = Literal["idle", "busy"]
+Late = Literal["at_once", "next_cycle"]
 Load = Annotated[str, BeforeValidator(_load), text_schema("stress", load.PATTERN.pattern)]
 Hosts = Literal["here", "here,namespace", "namespace,here"]
 Traffic = Annotated[
@@ -127,6 +128,7 @@ _KINDS_WITH: dict[str, tuple[str, ...]] = {
     "traffic": MESSAGES,
     "timeout": ("timer-oneshot",),
     "wait": ("timer-oneshot",),
+    "late": ("pingpong",),
     "period": ("wakeup", "timer-cyclic", *MESSAGES),
     "rate": ("wakeup", "timer-cyclic", *MESSAGES),
 }
@@ -146,6 +148,11 @@ class Measurement(Strict):
     )
     wait: Axis[Wait] | None = Field(
         None, description="timer-oneshot only: how the loop waits; default: idle"
+    )
+    late: Axis[Late] | None = Field(
+        None,
+        description="pingpong only: when the next message goes after a reply that came later than "
+        "its start time; next_cycle: those start times are left out; default: at_once",
     )
     period: Axis[Period] | None = Field(None, description="this or rate; default: rate 1kHz")
     rate: Axis[Rate] | None = Field(None, description="this or period")

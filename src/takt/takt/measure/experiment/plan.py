@@ -191,6 +191,7 @@ def _combinations(measurement: Measurement, transports: list[str]) -> Iterator[d
         "reliability": measurement.reliability or ["reliable"],
         "depth": measurement.depth or [10],
         "wait": measurement.wait or ["idle"],
+        "late": measurement.late or ["at_once"],
         "talkers": measurement.talkers or [0],
         "load": measurement.load,
         "host": measurement.host,
@@ -212,6 +213,8 @@ def _key(asked: dict[str, Any], period: int) -> str:
     parts.append((format_duration if asked["kind"] == "timer-oneshot" else format_period)(period))
     if asked["wait"] != "idle":
         parts.append(asked["wait"])
+    if asked["late"] != "at_once":
+        parts.append(asked["late"])
     if asked["subscribers"] > 1:
         parts.append(f"{asked['subscribers']}subs")
     if asked["reliability"] != "reliable":

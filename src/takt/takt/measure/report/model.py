@@ -219,6 +219,7 @@ def _identity(cell: Cell) -> tuple[Any, ...]:
         cell.reliability,
         cell.depth,
         cell.wait,
+        cell.late,
         cell.load,
         cell.host,
         cell.link_mbps,
@@ -256,6 +257,8 @@ def _title(cell: Cell) -> str:
         parts.append((format_duration if cell.kind == "timer-oneshot" else format_period)(pace))
     if cell.wait != "idle":
         parts.append("waiting busily")
+    if cell.late != "at_once":
+        parts.append("a late reply costs its cycles")
     if cell.talkers:
         parts.append(f"{cell.talkers} other pairs at {1e6 / cell.talker_period_us:g} Hz")
     if cell.host != "here":

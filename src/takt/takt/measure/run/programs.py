@@ -54,6 +54,8 @@ def _commands(
     }
     if cell.kind == "timer-oneshot":
         options["timeout-ns"] = options.pop("period-ns")
+    if cell.late != "at_once":
+        options["late"] = cell.late
     if cell.cpu:
         options["cpu"] = ",".join(map(str, cell.cpu))
     made = []
