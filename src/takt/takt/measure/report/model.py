@@ -14,6 +14,7 @@ from typing import Any
 
 from takt.documents.units import format_duration, format_period
 from takt.measure.report import charts, pool
+from takt.measure.report.conditions import ConditionRow, condition_row
 from takt.measure.report.own import OwnTable, jitter_bins, own_tables
 from takt.measure.report.settings import SettingRow, setting_rows
 from takt.measure.results.model import Cell, Extreme, Note, Run, Statistics, Status
@@ -144,6 +145,7 @@ class Page:
     kinds: list[KindTable]
     settings: list[SettingRow]
     unfinished: list[Unfinished]
+    conditions: list[ConditionRow]
 
     @property
     def measurements(self) -> list[Measurement]:
@@ -181,10 +183,12 @@ def build(folder: Path, run: Run) -> Page:
         if chosen:
             title, meaning = KINDS.get(name, (name, ""))
             kinds.append(KindTable(name, title, meaning, chosen, _scale(chosen)))
-    page = Page(run, kinds, [], _unfinished(run.cells))
+    page = Page(run, kinds, [], _unfinished(run.cells), [])
     for measurement in page.measurements:
         for variant in measurement.variants:
             page.settings.extend(setting_rows(measurement.title, variant.cells))
+            row = condition_row(measurement.title, variant.scheduling, variant.cells)
+            page.conditions.extend([row] if row else [])
     return page
 
 
@@ -262,7 +266,7 @@ def _title(cell: Cell) -> str:
     if cell.talkers:
         parts.append(f"{cell.talkers} other pairs at {1e6 / cell.talker_period_us:g} Hz")
     if cell.host != "here":
-        parts.append(f"on {cell.host.replace(',', ' and ')} at {cell.link_mbps:g} Mbit/s")
+        parts.append(f"from {cell.host.replace(',', ' to ')} at {cell.link_mbps:g} Mbit/s")
     if cell.traffic_mbps:
         parts.append(f"with {cell.traffic_mbps:g} Mbit/s of traffic each way")
     if cell.load != "none":
