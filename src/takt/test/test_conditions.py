@@ -71,9 +71,9 @@ def interfaces(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
     found: list[Path] = []
     connect = namespace._connect
 
-    def connected(made: namespace.Link, *others: Any) -> None:
+    def connected(made: namespace.Link, *others: Any, **more: Any) -> None:
         found.append(Path("/sys/class/net", made.interface))
-        connect(made, *others)
+        connect(made, *others, **more)
 
     monkeypatch.setattr(namespace, "_connect", connected)
     return found

@@ -57,6 +57,7 @@ class Link:
         self.addresses = (f"198.18.{domain}.1", f"198.18.{domain}.2")
         self.traffic_addresses = (f"fd00:7a6b:{domain:x}::1", f"fd00:7a6b:{domain:x}::2")
         self._holder = holder
+        self._last = Carried(0.0, 0, 0, 0, 0, 0, 0)
 
     def inside(self, command: list[str]) -> list[str]:
         """The command that runs this one on the second host."""
@@ -64,12 +65,17 @@ class Link:
         return ["nsenter", f"--net={of}/net", f"--mount={of}/mnt", "--", *command]
 
     def carried(self) -> Carried:
-        """As the kernel counts it."""
+        """As the kernel counts it; once the second host is gone, nothing is added."""
         began = time.monotonic()
+        with contextlib.suppress(OSError):
+            self._last = self._read()
+        return replace(self._last, at=(began + time.monotonic()) / 2)
+
+    def _read(self) -> Carried:
         net = Path(f"/proc/{self._holder.pid}/net")
         octets = _counters(net / "netstat", "IpExt:")
         here = _INTERFACES / self.interface / "statistics"
-        read = Carried(
+        return Carried(
             at=0.0,
             there=int((here / "tx_bytes").read_text(encoding="ascii")),
             back=int((here / "rx_bytes").read_text(encoding="ascii")),
@@ -78,11 +84,13 @@ class Link:
             traffic_there=_payload(net / "dev_snmp6" / _THERE),
             traffic_back=_payload(Path("/proc/net/dev_snmp6") / self.interface),
         )
-        return replace(read, at=(began + time.monotonic()) / 2)
 
     def listens(self, port: int) -> bool:
         """Whether somebody on the second host listens on this TCP port."""
-        lines = Path(f"/proc/{self._holder.pid}/net/tcp6").read_text(encoding="ascii").splitlines()
+        try:
+            lines = Path(f"/proc/{self._holder.pid}/net/tcp6").read_text("ascii").splitlines()
+        except OSError:
+            return False
         fields = [line.split() for line in lines[1:]]
         return any(one[1].endswith(f":{port:04X}") and one[3] == "0A" for one in fields)
 
@@ -103,8 +111,12 @@ def lacking() -> tuple[str, str] | None:
 
 
 @contextlib.contextmanager
-def link(scratch: Path, run_id: str, domain: int, bits_per_s: int) -> Iterator[Link]:
+def link(
+    scratch: Path, run_id: str, domain: int, bits_per_s: int, *, traffic: bool = False
+) -> Iterator[Link]:
     """Makes both; no other run of this machine has the same run id or domain.
+
+    With ``traffic`` the ends have addresses for it, too.
 
     Raises Failure where the machine refuses.
     """
@@ -120,7 +132,7 @@ def link(scratch: Path, run_id: str, domain: int, bits_per_s: int) -> Iterator[L
     try:
         _await(holder)
         made = Link(interface, domain, holder)
-        _connect(made, holder.pid, bits_per_s)
+        _connect(made, holder.pid, bits_per_s, traffic=traffic)
         yield made
     finally:
         remove(interface)
@@ -149,19 +161,19 @@ def left_in(scratch: Path, *, remove_it: bool) -> list[str]:
     return there
 
 
-def _connect(made: Link, namespace: int, bits_per_s: int) -> None:
+def _connect(made: Link, namespace: int, bits_per_s: int, *, traffic: bool) -> None:
     here, there = made.interface, _THERE
     add = ["ip", "link", "add", here, "type", "veth", "peer", "name", there]
     _do([*add, "netns", str(namespace)], "a pair of virtual interfaces")
-    # An IPv6 address by itself would send before anybody has asked for anything.
-    _do(["ip", "link", "set", here, "addrgenmode", "none"], "its settings")
-    _do(made.inside(["ip", "link", "set", there, "addrgenmode", "none"]), "its settings")
     ends = ((here, 0, list), (there, 1, made.inside))
     for interface, end, at in ends:
         address = ["ip", "address", "add", f"{made.addresses[end]}/30", "dev", interface]
         _do(at(address), "an address")
-        address = ["ip", "address", "add", f"{made.traffic_addresses[end]}/64", "dev", interface]
-        _do(at([*address, "nodad"]), "an IPv6 address")
+        if traffic:
+            # Another IPv6 address would send before anybody has asked for anything.
+            _do(at(["ip", "link", "set", interface, "addrgenmode", "none"]), "IPv6 for traffic")
+            address = ["ip", "address", "add", f"{made.traffic_addresses[end]}/64"]
+            _do(at([*address, "dev", interface, "nodad"]), "IPv6 for traffic")
         _do(at(["ip", "link", "set", interface, "up"]), "an interface that is up")
         burst = max(_LEAST_BURST, round(bits_per_s * _BURST_S / 8))
         shape = ["tc", "qdisc", "add", "dev", interface, "root", "tbf", "rate", f"{bits_per_s}bit"]
@@ -204,6 +216,9 @@ def _counters(file: Path, group: str) -> dict[str, int]:
 
 def _payload(file: Path) -> int:
     """What came in UDP over IPv6, without 40 bytes and 8 bytes of headers each."""
-    lines = (line.split() for line in file.read_text(encoding="ascii").splitlines())
+    try:
+        lines = [line.split() for line in file.read_text(encoding="ascii").splitlines()]
+    except FileNotFoundError:  # this kernel has no IPv6, and so no traffic
+        return 0
     counted = {name: int(value) for name, value in lines}
     return counted["Ip6InOctets"] - 48 * counted["Ip6InReceives"]

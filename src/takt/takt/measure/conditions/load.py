@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,7 +26,7 @@ WORKERS = 8  # of each kind, Gutiérrez et al. 2018, III.B
 WORKER_BYTES = 64 << 20  # of memory or of a file, each
 STRESSORS = ("cpu", "vm", "io", "hdd")
 MOST_IDLE = 0.1  # of the CPUs' time
-LEAST_SHARE = 0.05  # of it: others may compute, too, but not all of it
+LEAST_SHARE = 0.01  # of it: a busy loop at a real-time priority leaves no more than 2 %
 
 # Arithmetic on one CPU until the end.
 _COMPUTE = """
@@ -65,6 +66,15 @@ class _Part:
         return used.processes >= self.processes and (used.stored > 0 or not self.writes)
 
 
+@dataclass(frozen=True)
+class _Look:
+    """What had been used at a moment."""
+
+    at_ns: int
+    used: usage.Used
+    cpus: usage.Cpus
+
+
 class Load:
     """The load of one cell."""
 
@@ -75,16 +85,16 @@ class Load:
         self.programs = [one.program for one in self._parts]
         for part in self._parts:
             part.program.ready = part.works
-        self._before = self._after = (usage.Used(0, 0, 0, 0), usage.Cpus(0, 0))
+        self._before = self._after = _Look(0, usage.Used(0, 0, 0, 0), usage.Cpus(0, 0))
         self._left: list[str] = []
 
     def begin(self) -> None:
         """From here on it counts."""
-        self._before = self._used()
+        self._before = self._look()
 
     def end(self) -> None:
         """Up to here it counts."""
-        self._after = self._used()
+        self._after = self._look()
         self._left = [one.program.role for one in self._parts if not one.works()]
 
     def record(self, into: Conditions) -> None:
@@ -92,7 +102,7 @@ class Load:
         into.load_cpu_share = round(self._share, 4)
         into.idle_cpu_share = round(self._idle, 4)
         if any(one.writes for one in self._parts):
-            into.load_written_bytes = max(0, self._after[0].stored - self._before[0].stored)
+            into.load_written_bytes = max(0, self._after.used.stored - self._before.used.stored)
 
     def fault(self, _cell: Cell) -> Note | None:
         """Where it was not what it is called."""
@@ -122,16 +132,17 @@ class Load:
 
     @property
     def _idle(self) -> float:
-        total = self._after[1].total_ns - self._before[1].total_ns
-        return (self._after[1].idle_ns - self._before[1].idle_ns) / total if total else 0.0
+        total = self._after.cpus.total_ns - self._before.cpus.total_ns
+        return (self._after.cpus.idle_ns - self._before.cpus.idle_ns) / total if total else 0.0
 
     @property
     def _share(self) -> float:
-        total = self._after[1].total_ns - self._before[1].total_ns
-        return max(0, self._after[0].cpu_ns - self._before[0].cpu_ns) / total if total else 0.0
+        total = (self._after.at_ns - self._before.at_ns) * len(self._cpus)
+        return max(0, self._after.used.cpu_ns - self._before.used.cpu_ns) / total if total else 0.0
 
-    def _used(self) -> tuple[usage.Used, usage.Cpus]:
-        return usage.of(pid for one in self._parts for pid in one.family()), usage.cpus(self._cpus)
+    def _look(self) -> _Look:
+        used = usage.of(pid for one in self._parts for pid in one.family())
+        return _Look(time.monotonic_ns(), used, usage.cpus(self._cpus))
 
     def _made(self, cell: Cell, folder: Path, run_folder: Path) -> list[_Part]:
         if cell.load == CPU:

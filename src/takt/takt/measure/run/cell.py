@@ -43,8 +43,13 @@ def measure(
     with contextlib.ExitStack() as hosts:
         link = None
         if cell.host != namespace.HERE:
-            scratch, bits_per_s = context.scratch, round(cell.link_mbps * 1e6)
-            made = namespace.link(scratch.folder, scratch.run_id, context.domain, bits_per_s)
+            made = namespace.link(
+                context.scratch.folder,
+                context.scratch.run_id,
+                context.domain,
+                round(cell.link_mbps * 1e6),
+                traffic=cell.traffic_mbps > 0,
+            )
             try:
                 link = hosts.enter_context(made)
             except Failure as failure:
