@@ -22,7 +22,7 @@ from test_run import Quiet, prepared
 from takt.measure.conditions import declared, load, traffic
 from takt.measure.results.model import Cell, Run, Status
 from takt.measure.run import runner
-from takt.processes import namespace, remains, scratch, stacks, usage
+from takt.processes import namespace, remains, scratch, shaping, stacks, usage
 from takt.processes.supervision import Limits
 
 BUILT = os.environ.get("TAKT_PREFIX", f"{ROOT}/.takt/install")
@@ -230,6 +230,33 @@ def test_traffic_reaches_its_rate_both_ways(
     assert found.messages_there_bytes < found.link_there_bytes
 
 
+def test_messages_have_a_queue_of_their_own(
+    tmp_path: Path, memory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = real("raw", monkeypatch, traffic_mbps=2.0)
+    run.cells[0].queue = "own"
+    cell = measured(run, tmp_path, memory)
+    assert (cell.status, cell.error) == (Status.complete, None)
+    assert cell.conditions is not None
+    first, everything = cell.conditions.first_there_bytes, cell.conditions.link_there_bytes
+    assert first is not None
+    assert everything is not None
+    assert cell.count * cell.payload_bytes <= first < everything
+
+
+def test_messages_that_wait_with_others_fail_a_cell_with_a_queue_of_their_own(
+    tmp_path: Path, memory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = real("raw", monkeypatch)
+    run.cells[0].queue = "own"
+    commands = shaping.commands
+    monkeypatch.setattr(shaping, "commands", lambda *asked: commands(*asked)[:-1])  # no filter
+    cell = measured(run, tmp_path, memory)
+    assert cell.status is Status.failed
+    assert cell.error is not None
+    assert cell.error.what == "the messages had no queue of their own"
+
+
 def test_traffic_below_its_rate_fails_its_cell(
     tmp_path: Path, memory: Path, on_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -322,7 +349,7 @@ def scratch_of(run: Path) -> Path:
 
 def test_only_links_of_dead_runs_are_removed(tmp_path: Path) -> None:
     needs(host="here,namespace")
-    with namespace.link(tmp_path, "0123abcd", 1, 10_000_000) as made:
+    with namespace.link(tmp_path, "0123abcd", 1, namespace.Wants(10_000_000)) as made:
         (tmp_path / namespace.JOURNAL).write_text(f"lo\n../lo\n{made.interface}\n")
         assert namespace.left_in(tmp_path, remove_it=False) == ["takt0123abcd"]
         assert Path("/sys/class/net/takt0123abcd").exists()

@@ -114,7 +114,7 @@ def test_all_faults_are_told_at_once(experiment: Write) -> None:
     assert "unknown key bar" in text
 
 
-@pytest.mark.parametrize("key", ["link: 1Gbps", "traffic: 1Mbps"])
+@pytest.mark.parametrize("key", ["link: 1Gbps", "queue: own", "traffic: 1Mbps"])
 def test_a_link_needs_a_second_host(experiment: Write, key: str) -> None:
     block = f"{{kind: pingpong, stack: raw, {key}}}"
     text = fault(experiment(f"name: x\nmeasurements:\n- {block}\n"))

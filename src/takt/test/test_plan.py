@@ -169,6 +169,7 @@ def test_a_key_reads_as_what_is_measured() -> None:
         ({**UDP, "kind": "pubsub", "talkers": 1, "host": TWO}, "--talkers", "on one host"),
         ({**UDP, "host": TWO, "traffic": "200Mbps"}, "--traffic", "on a link of 100Mbps"),
         ({**UDP, "host": ["here", TWO], "traffic": "1Mbps"}, "--traffic", "there is one"),
+        ({**UDP, "host": ["here", TWO], "queue": "own"}, "--queue", "there is one"),
         ({"load": "stress 99"}, "--load", "MiB of memory"),
     ],
 )
@@ -199,14 +200,15 @@ def test_conditions_are_axes_and_part_of_the_name() -> None:
         host=TWO,
         link=["10Mbps", "100Mbps"],
         traffic=["none", "1.5Mbps"],
+        queue="own",
         load=["none", "stress 8", "stress  2"],
     )
     keys = {cell.key for cell in made.cells}
     assert len(keys) == 12
     common = "rcl-pingpong-udp-500B-other-1kHz-host_here+namespace"
-    assert f"{common}-link_10Mbps" in keys
-    assert f"{common}-link_100Mbps-traffic_1500kbps-load_stress2" in keys
-    assert f"{common}-link_100Mbps-load_stress" in keys
+    assert f"{common}-link_10Mbps-queue_own" in keys
+    assert f"{common}-link_100Mbps-queue_own-traffic_1500kbps-load_stress2" in keys
+    assert f"{common}-link_100Mbps-queue_own-load_stress" in keys
     cells = {(cell.link_mbps, cell.traffic_mbps, cell.load) for cell in made.cells}
     assert (10.0, 1.5, "stress") in cells
 

@@ -104,6 +104,12 @@ def measure(
         ),
     ] = None,
     link: Annotated[Text, typer.Option(help="Of that link. (default: 100Mbps)")] = None,
+    queue: Annotated[
+        Text,
+        typer.Option(
+            help="Of the messages on it: shared, or own, which leaves first. (default: shared)"
+        ),
+    ] = None,
     traffic: Annotated[
         Text, typer.Option(help="On that link meanwhile, each way: such as 40Mbps. (default: none)")
     ] = None,
@@ -167,6 +173,7 @@ def measure(
         "load": load,
         "host": host,
         "link": link,
+        "queue": queue,
         "traffic": traffic,
         "talkers": talkers,
         "talker_rate": talker_rate,

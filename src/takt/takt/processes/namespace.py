@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from takt.errors import Failure
+from takt.processes import shaping
 from takt.processes.process import Process, output
 
 HERE, THERE = "here", "namespace"  # the hosts that a role may be on
@@ -31,9 +32,6 @@ _HOLD = 'mount --bind "$1" "$2" && exec sleep infinity'
 _NAME = re.compile("takt[0-9a-f]{8}")
 _THERE = "takt0"  # the other end, which is alone in its namespace
 _NEEDED = {12: "CAP_NET_ADMIN", 21: "CAP_SYS_ADMIN"}
-_BURST_S = 0.00032  # what may leave at once, as time at the rate: 32 kbit at 100 Mbit/s
-_LEAST_BURST = 4000  # bytes; a frame fits twice
-_WAIT_S = 0.05  # what waits longer is dropped
 
 
 @dataclass(frozen=True)
@@ -47,6 +45,15 @@ class Carried:
     messages_back: int
     traffic_there: int  # payload of UDP over IPv6, as it was received
     traffic_back: int
+
+
+@dataclass(frozen=True)
+class Wants:
+    """What a link is to be like."""
+
+    bits_per_s: int
+    queue: str = shaping.SHARED
+    traffic: bool = False  # there will be some: then the ends have addresses for it, too
 
 
 class Link:
@@ -85,6 +92,15 @@ class Link:
             traffic_back=_payload(Path("/proc/net/dev_snmp6") / self.interface),
         )
 
+    def sent_first(self) -> tuple[int, int]:
+        """Bytes that left through the class of the messages: to the second host and back."""
+        ends = (shaping.show(self.interface), self.inside(shaping.show(_THERE)))
+        try:
+            there, back = (shaping.sent(output(one, LIMIT_S).stdout) for one in ends)
+        except (OSError, subprocess.TimeoutExpired):
+            return 0, 0
+        return there, back
+
     def listens(self, port: int) -> bool:
         """Whether somebody on the second host listens on this TCP port."""
         try:
@@ -111,12 +127,8 @@ def lacking() -> tuple[str, str] | None:
 
 
 @contextlib.contextmanager
-def link(
-    scratch: Path, run_id: str, domain: int, bits_per_s: int, *, traffic: bool = False
-) -> Iterator[Link]:
+def link(scratch: Path, run_id: str, domain: int, wants: Wants) -> Iterator[Link]:
     """Makes both; no other run of this machine has the same run id or domain.
-
-    With ``traffic`` the ends have addresses for it, too.
 
     Raises Failure where the machine refuses.
     """
@@ -132,7 +144,7 @@ def link(
     try:
         _await(holder)
         made = Link(interface, domain, holder)
-        _connect(made, holder.pid, bits_per_s, traffic=traffic)
+        _connect(made, holder.pid, wants)
         yield made
     finally:
         remove(interface)
@@ -161,7 +173,7 @@ def left_in(scratch: Path, *, remove_it: bool) -> list[str]:
     return there
 
 
-def _connect(made: Link, namespace: int, bits_per_s: int, *, traffic: bool) -> None:
+def _connect(made: Link, namespace: int, wants: Wants) -> None:
     here, there = made.interface, _THERE
     add = ["ip", "link", "add", here, "type", "veth", "peer", "name", there]
     _do([*add, "netns", str(namespace)], "a pair of virtual interfaces")
@@ -169,15 +181,14 @@ def _connect(made: Link, namespace: int, bits_per_s: int, *, traffic: bool) -> N
     for interface, end, at in ends:
         address = ["ip", "address", "add", f"{made.addresses[end]}/30", "dev", interface]
         _do(at(address), "an address")
-        if traffic:
+        if wants.traffic:
             # Another IPv6 address would send before anybody has asked for anything.
             _do(at(["ip", "link", "set", interface, "addrgenmode", "none"]), "IPv6 for traffic")
             address = ["ip", "address", "add", f"{made.traffic_addresses[end]}/64"]
             _do(at([*address, "dev", interface, "nodad"]), "IPv6 for traffic")
         _do(at(["ip", "link", "set", interface, "up"]), "an interface that is up")
-        burst = max(_LEAST_BURST, round(bits_per_s * _BURST_S / 8))
-        shape = ["tc", "qdisc", "add", "dev", interface, "root", "tbf", "rate", f"{bits_per_s}bit"]
-        _do(at([*shape, "burst", str(burst), "latency", f"{_WAIT_S * 1e3:g}ms"]), "a limited rate")
+        for shape in shaping.commands(interface, wants.bits_per_s, wants.queue):
+            _do(at(shape), "a limited rate")
 
 
 def _do(command: list[str], what: str) -> None:

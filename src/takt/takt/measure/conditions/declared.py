@@ -24,7 +24,7 @@ class Declared:
     def __init__(self, cell: Cell, folder: Path, run_folder: Path, link: Link | None) -> None:
         self._all: list[Condition] = []
         if link:
-            self._all.append(Way(link))
+            self._all.append(Way(cell, link))
         if cell.load != load.NONE:
             self._all.append(Load(cell, folder, run_folder))
         if link and cell.traffic_mbps:

@@ -12,6 +12,7 @@ from takt.measure.conditions.load import bytes_taken
 from takt.measure.experiment.model import MESSAGES, Measurement
 from takt.measure.results.model import Cell
 from takt.processes.namespace import HERE
+from takt.processes.shaping import SHARED
 from takt.processes.stacks import Stack
 
 SHORTEST_PERIOD_NS = 10_000
@@ -105,9 +106,11 @@ def host_fault(measurement: Measurement, stack: Stack, point: dict[str, Any]) ->
 
 def traffic_fault(point: dict[str, Any], link: int, traffic: int) -> Fault | None:
     """Traffic without a link, or more than it carries."""
+    apart = 'give a block of its own to each: host here, and host "here,namespace"'
     if point["host"] == HERE and traffic:
-        what = "traffic goes over the link between two hosts, and there is one"
-        return "traffic", what, 'a block of its own for each: host "here,namespace"'
+        return "traffic", "traffic goes over the link between two hosts, and there is one", apart
+    if point["host"] == HERE and point["queue"] != SHARED:
+        return "queue", "a queue is of the link between two hosts, and there is one", apart
     if traffic > link:
         what = f"{format_bandwidth(traffic)} do not fit on a link of {format_bandwidth(link)}"
         return "traffic", what, "take a faster link or less traffic"

@@ -89,6 +89,7 @@ Wait = Literal["idle", "busy"]
 Late = Literal["at_once", "next_cycle"]
 Load = Annotated[str, BeforeValidator(_load), text_schema("stress", load.PATTERN.pattern)]
 Hosts = Literal["here", "here,namespace", "namespace,here"]
+Queue = Literal["shared", "own"]
 Traffic = Annotated[
     int,  # bit/s; 0: none
     BeforeValidator(_traffic),
@@ -125,6 +126,7 @@ _KINDS_WITH: dict[str, tuple[str, ...]] = {
     "talkers": ("pubsub",),
     "talker_rate": ("pubsub",),
     "link": MESSAGES,
+    "queue": MESSAGES,
     "traffic": MESSAGES,
     "timeout": ("timer-oneshot",),
     "wait": ("timer-oneshot",),
@@ -186,6 +188,11 @@ class Measurement(Strict):
     link: Axis[Bandwidth] | None = Field(
         None, description="of the link between two hosts, each way; default: 100Mbps"
     )
+    queue: Axis[Queue] | None = Field(
+        None,
+        description="of the messages on this link: shared with the traffic, or own, which leaves "
+        "first; default: shared",
+    )
     traffic: Axis[Traffic] | None = Field(
         None, description="on this link meanwhile, each way, by iperf3; default: none"
     )
@@ -229,7 +236,7 @@ class Measurement(Strict):
                     f"a {self.kind} has no {key} (that is for {', '.join(kinds)}){instead}"
                 )
         if self.host == ["here"]:
-            for key in ("link", "traffic"):
+            for key in ("link", "queue", "traffic"):
                 if getattr(self, key) is not None:
                     raise ValueError(f'{key} needs a second host: give host "here,namespace"')
         if self.talker_rate and not any(self.talkers or []):

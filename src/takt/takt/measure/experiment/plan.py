@@ -21,6 +21,7 @@ from takt.measure.experiment.file import Location, Source
 from takt.measure.experiment.model import MESSAGES, UNPINNED, Experiment, Measurement
 from takt.measure.results.model import Cell, Note, Status
 from takt.processes.namespace import HERE
+from takt.processes.shaping import SHARED
 from takt.processes.stacks import Stack, Stacks
 
 DEFAULT_PAYLOAD = 500
@@ -196,6 +197,7 @@ def _combinations(measurement: Measurement, transports: list[str]) -> Iterator[d
         "load": measurement.load,
         "host": measurement.host,
         "link": measurement.link or [DEFAULT_LINK],
+        "queue": measurement.queue or [SHARED],
         "traffic": measurement.traffic or [0],
     }
     for values in itertools.product(*axes.values()):
@@ -224,11 +226,17 @@ def _key(asked: dict[str, Any], period: int) -> str:
     if asked["talkers"]:
         rate = format_period(round(asked["talker_period_us"] * 1000))
         parts.append(f"{asked['talkers']}talkers{rate}")
+    return "-".join([*parts, *_conditions(asked)])
+
+
+def _conditions(asked: dict[str, Any]) -> Iterator[str]:
+    """What is the case meanwhile, in the name of the point."""
     if asked["host"] != HERE:
-        parts.append("host_" + asked["host"].replace(",", "+"))
-        parts.append("link_" + format_bandwidth(round(asked["link_mbps"] * 1e6)))
-    if asked.get("traffic_mbps"):
-        parts.append("traffic_" + format_bandwidth(round(asked["traffic_mbps"] * 1e6)))
+        yield "host_" + asked["host"].replace(",", "+")
+        yield "link_" + format_bandwidth(round(asked["link_mbps"] * 1e6))
+        if asked["queue"] != SHARED:
+            yield f"queue_{asked['queue']}"
+        if asked["traffic_mbps"]:
+            yield "traffic_" + format_bandwidth(round(asked["traffic_mbps"] * 1e6))
     if asked["load"] != "none":
-        parts.append("load_" + asked["load"].replace(" ", ""))
-    return "-".join(parts)
+        yield "load_" + asked["load"].replace(" ", "")

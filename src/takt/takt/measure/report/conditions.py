@@ -38,6 +38,8 @@ def condition_row(measurement: str, scheduling: str, cells: Iterable[Cell]) -> C
     link = _joined(
         _range(found, "messages_there_bytes", 1e-3, "kB of messages there"),
         _range(found, "messages_back_bytes", 1e-3, "kB back"),
+        _range(found, "first_there_bytes", 1e-3, "kB through their own queue there"),
+        _range(found, "first_back_bytes", 1e-3, "kB back"),
         _range(found, "link_there_bytes", 1e-3, "kB of everything there"),
         _range(found, "link_back_bytes", 1e-3, "kB back"),
     )

@@ -227,6 +227,7 @@ def _identity(cell: Cell) -> tuple[Any, ...]:
         cell.load,
         cell.host,
         cell.link_mbps,
+        cell.queue,
         cell.traffic_mbps,
         cell.talkers,
         cell.talker_period_us,
@@ -267,6 +268,8 @@ def _title(cell: Cell) -> str:
         parts.append(f"{cell.talkers} other pairs at {1e6 / cell.talker_period_us:g} Hz")
     if cell.host != "here":
         parts.append(f"from {cell.host.replace(',', ' to ')} at {cell.link_mbps:g} Mbit/s")
+    if cell.queue != "shared":
+        parts.append("in a queue of its own")
     if cell.traffic_mbps:
         parts.append(f"with {cell.traffic_mbps:g} Mbit/s of traffic each way")
     if cell.load != "none":

@@ -147,6 +147,8 @@ class Conditions(Model):
     link_back_bytes: int | None = None
     messages_there_bytes: int | None = None  # of these, what is not traffic
     messages_back_bytes: int | None = None
+    first_there_bytes: int | None = None  # of these, what left through a class of its own
+    first_back_bytes: int | None = None
 
 
 class ProbeResult(BaseModel):
@@ -200,6 +202,7 @@ class Cell(Model):
     load: str = "none"  # none, cpu, fft, stress, stress N
     host: str = "here"  # here, or of each role
     link_mbps: float = 0.0  # of the link between two hosts
+    queue: str = "shared"  # of the messages on this link: shared with the traffic, own
     traffic_mbps: float = 0.0  # of other traffic on it, each way
     talkers: int = 0  # pairs of other nodes that talk at the same time
     talker_period_us: float = 0.0  # of each such pair

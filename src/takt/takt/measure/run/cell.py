@@ -47,8 +47,9 @@ def measure(
                 context.scratch.folder,
                 context.scratch.run_id,
                 context.domain,
-                round(cell.link_mbps * 1e6),
-                traffic=cell.traffic_mbps > 0,
+                namespace.Wants(
+                    round(cell.link_mbps * 1e6), cell.queue, traffic=cell.traffic_mbps > 0
+                ),
             )
             try:
                 link = hosts.enter_context(made)
