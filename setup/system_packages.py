@@ -30,6 +30,9 @@ def missing_packages(development: bool) -> list[str]:
     if development:
         present["libgtest-dev"] = Path("/usr/include/gtest/gtest.h").exists()
         present["rt-tests"] = shutil.which("cyclictest")
+        present["stress-ng"] = shutil.which("stress-ng")
+        present["iperf3"] = shutil.which("iperf3")
+        present["iproute2"] = shutil.which("tc")
         # On Ubuntu the package only forwards to a snap; the browser tests then say that they skip.
         if (
             Path("/etc/debian_version").exists()

@@ -56,7 +56,17 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("kind")
     parser.add_argument("--samples")
-    for text in ("role", "transport", "result", "policy", "cpu", "topic", "reliability", "wait"):
+    for text in (
+        "role",
+        "transport",
+        "result",
+        "policy",
+        "cpu",
+        "topic",
+        "reliability",
+        "wait",
+        "late",
+    ):
         parser.add_argument(f"--{text}")
     for number in ("payload-bytes", "period-ns", "count", "priority", "depth"):
         parser.add_argument(f"--{number}", type=int)

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from takt.measure.experiment.faults import Machine
 from takt.measure.experiment.file import read_experiment
-from takt.measure.experiment.plan import Machine, plan
+from takt.measure.experiment.plan import plan
 from takt.measure.results.model import Cell, Run, Status
 from takt.processes.stacks import Capability, Stack, Stacks
 from takt.reproduce.experiment import scaled

@@ -22,8 +22,9 @@ from takt.measure.check.evidence import layers
 from takt.measure.check.plan import RealtimeCore, choose_core, experiment
 from takt.measure.check.show import show
 from takt.measure.check.verdict import judge
+from takt.measure.experiment.faults import Machine
 from takt.measure.experiment.file import Source
-from takt.measure.experiment.plan import Machine, estimate
+from takt.measure.experiment.plan import estimate
 from takt.measure.experiment.plan import plan as plan_cells
 from takt.measure.results import store
 from takt.measure.results.model import Note, ProbeResult, Run, Status

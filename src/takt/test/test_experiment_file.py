@@ -62,6 +62,13 @@ def test_an_unknown_key_is_named_with_its_line_and_the_likely_one(experiment: Wr
         ("repetitions: many", "valid integer"),
         ("subscribers: []", "at least 1 item"),
         ("stack: ../raw", "pattern"),
+        ("load: heavy", "'heavy' is not none, cpu, fft, stress"),
+        ("load: stress 0", "stress N with N from 1 to 99"),
+        ("load: [none, 5]", "load[1]: 5 is not none, cpu"),
+        ("host: there", "should be 'here', 'here,namespace' or 'namespace,here'"),
+        ("traffic: 40", "40 is not a bandwidth such as 40Mbps"),
+        ("traffic: 0Mbps", "not above 0"),
+        ("link: 200Gbps", "at most 100Gbps"),
         ("reliability: maybe", "'reliable' or 'best_effort'"),
     ],
 )
@@ -105,6 +112,14 @@ def test_all_faults_are_told_at_once(experiment: Write) -> None:
     text = fault(experiment("name: x\nfoo: 1\nbar: 2\nmeasurements: []\n"))
     assert "unknown key foo" in text
     assert "unknown key bar" in text
+
+
+@pytest.mark.parametrize("key", ["link: 1Gbps", "queue: own", "traffic: 1Mbps"])
+def test_a_link_needs_a_second_host(experiment: Write, key: str) -> None:
+    block = f"{{kind: pingpong, stack: raw, {key}}}"
+    text = fault(experiment(f"name: x\nmeasurements:\n- {block}\n"))
+    assert "experiment.yaml:3" in text
+    assert 'needs a second host: give host "here,namespace"' in text
 
 
 def test_period_and_rate_together_are_refused(experiment: Write) -> None:

@@ -13,8 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from takt.errors import TaktError
+from takt.measure.experiment.faults import Machine
 from takt.measure.experiment.file import Source, check
-from takt.measure.experiment.plan import Machine, Plan, plan
+from takt.measure.experiment.plan import Plan, plan
+from takt.measure.results.model import Cell
 from takt.processes.stacks import Capability, Stack, Stacks
 
 TRANSPORTS = ("shm", "udp", "process")
@@ -22,6 +24,8 @@ PAYLOADS = ("0B", "500B", "32KB", "1MB")
 RATES = ("1kHz", "500Hz", "3Hz")
 SCHEDULING = ("other", "fifo 80", "rr 10")
 CPUS = ("any", "0", "1", "0,1")
+TWO = "here,namespace"
+UDP = {"transport": "udp"}
 MACHINE = Machine(frozenset({0, 1}), 1 << 30)
 
 
@@ -160,6 +164,13 @@ def test_a_key_reads_as_what_is_measured() -> None:
             "no round robin",
         ),
         ({"kind": "pubsub", "transport": "alone", "talkers": 2}, "--talkers", "is one process"),
+        ({"host": TWO}, "--host", "shm of rcl does not go from host to host"),
+        ({"stack": "raw", "kind": "wakeup", "host": TWO}, "--host", "has one role"),
+        ({**UDP, "kind": "pubsub", "talkers": 1, "host": TWO}, "--talkers", "on one host"),
+        ({**UDP, "host": TWO, "traffic": "200Mbps"}, "--traffic", "on a link of 100Mbps"),
+        ({**UDP, "host": ["here", TWO], "traffic": "1Mbps"}, "--traffic", "there is one"),
+        ({**UDP, "host": ["here", TWO], "queue": "own"}, "--queue", "there is one"),
+        ({"load": "stress 99"}, "--load", "MiB of memory"),
     ],
 )
 def test_what_cannot_be_measured_is_refused_with_its_place(
@@ -173,6 +184,52 @@ def test_what_cannot_be_measured_is_refused_with_its_place(
     assert where in (caught.value.where or "")
     assert what in str(caught.value)
     assert caught.value.remedy
+
+
+def test_a_late_reply_may_cost_its_cycles() -> None:
+    made = planned(late=["at_once", "next_cycle"], repetitions=1)
+    assert sorted(cell.key for cell in made.cells) == [
+        "rcl-pingpong-shm-500B-other-1kHz",
+        "rcl-pingpong-shm-500B-other-1kHz-next_cycle",
+    ]
+
+
+def test_conditions_are_axes_and_part_of_the_name() -> None:
+    made = planned(
+        transport="udp",
+        host=TWO,
+        link=["10Mbps", "100Mbps"],
+        traffic=["none", "1.5Mbps"],
+        queue="own",
+        load=["none", "stress 8", "stress  2"],
+    )
+    keys = {cell.key for cell in made.cells}
+    assert len(keys) == 12
+    common = "rcl-pingpong-udp-500B-other-1kHz-host_here+namespace"
+    assert f"{common}-link_10Mbps-queue_own" in keys
+    assert f"{common}-link_100Mbps-queue_own-traffic_1500kbps-load_stress2" in keys
+    assert f"{common}-link_100Mbps-queue_own-load_stress" in keys
+    cells = {(cell.link_mbps, cell.traffic_mbps, cell.load) for cell in made.cells}
+    assert (10.0, 1.5, "stress") in cells
+
+
+@pytest.mark.parametrize(
+    ("keys", "where"), [({"load": "fft"}, "--load"), ({**UDP, "host": TWO}, "--host")]
+)
+def test_what_the_machine_lacks_for_a_condition_is_refused(
+    keys: dict[str, Any], where: str
+) -> None:
+    def lacking(cell: Cell) -> tuple[str, str, str] | None:
+        if cell.load == "fft":
+            return "load", "stress-ng is not installed", "install it"
+        return ("host", "no privilege", "be root") if cell.host != "here" else None
+
+    machine = Machine(MACHINE.cpus, MACHINE.memory_bytes, lacking)
+    assert planned(machine=machine).cells
+    with pytest.raises(TaktError) as caught:
+        planned(machine=machine, **keys)
+    assert where in (caught.value.where or "")
+    assert caught.value.remedy in ("install it", "be root")
 
 
 def test_timeouts_and_ways_of_waiting_are_axes() -> None:

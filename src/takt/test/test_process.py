@@ -22,14 +22,14 @@ LIMIT_S = 30.0  # for what has to come about at all; nothing here is judged by h
 DYING = """
 import os, signal, sys
 from pathlib import Path
-from takt.measure.run import load
+from takt.measure.conditions.load import Load
 from takt.processes import stacks
 from takt.processes.supervision import Program
 folder, what = Path(sys.argv[1]), sys.argv[2]
 if what == "load":
     class Busy:
         id, load = "cell", "cpu"
-    probe = load.processes(Busy, folder)[0]
+    probe = Load(Busy, folder, folder).programs[0]
 else:
     command = [str(stacks.find().probes["cyclictest"]), "wakeup", "--count", "100000000"]
     command += ["--time-limit-ns", "600000000000", "--samples", str(folder / "samples")]
@@ -123,6 +123,23 @@ def test_a_watched_program_ends_with_all_that_it_started(tmp_path: Path) -> None
     finally:
         if not gone(pid):
             os.kill(pid, signal.SIGKILL)
+
+
+def test_a_watched_program_ends_with_a_guard_that_is_killed_alone() -> None:
+    started = process.Process(["sleep", "600"], watched=True)
+    child = 0
+
+    def sleeping() -> bool:
+        nonlocal child
+        child = next(iter(children(started.pid)), 0)
+        return bool(child) and "sleep" in Path(f"/proc/{child}/comm").read_text()
+
+    try:
+        assert until(sleeping)
+        os.kill(started.pid, signal.SIGKILL)
+        assert until(lambda: gone(child))
+    finally:
+        started.end(0)
 
 
 def test_a_program_ends_as_it_would_without_a_guard(tmp_path: Path) -> None:

@@ -119,6 +119,14 @@ def test_timers_and_ros1_measure(tmp_path: Path, stack: str, kind: str, transpor
     assert not [one for one in psutil.Process().children() if "rosmaster" in one.name()]
 
 
+def test_a_late_reply_costs_its_cycles_where_that_is_asked(tmp_path: Path) -> None:
+    keys = {"stack": "raw", "kind": "pingpong", "transport": "udp", "late": "next_cycle"}
+    cell = measured(tmp_path, Quiet(), rate="50kHz", **keys).cells[0]
+    assert (cell.status, cell.error) == (Status.complete, None)
+    assert cell.sent == cell.count + cell.lost <= cell.samples_asked == 15_000
+    assert rows(tmp_path, cell.samples) == cell.sent
+
+
 def test_other_nodes_talk_while_a_topic_is_measured(tmp_path: Path) -> None:
     before = set(psutil.Process().children())
     keys = {"stack": "rcl", "kind": "pubsub", "transport": "shm", "talkers": 2, "load": "cpu"}

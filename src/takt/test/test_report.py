@@ -19,7 +19,7 @@ from takt.measure.report.html import write_report
 from takt.measure.report.model import build
 from takt.measure.report.settings import _remarks
 from takt.measure.results import store
-from takt.measure.results.model import Status
+from takt.measure.results.model import Conditions, Status
 from takt.measure.statistics.distribution import percentiles
 from takt.measure.statistics.series import Batch, Series, joined, read_series, series_of
 from takt.measure.statistics.summary import summarise
@@ -196,6 +196,32 @@ def test_settings_that_were_refused_are_said_in_words(tmp_path: Path) -> None:
     assert "1 of 1 settings differ from what was asked" in words
     assert "policy: asked fifo, obtained other" in words
     assert "What to do: Add 'username - rtprio 98'" in words
+
+
+def test_conditions_that_were_declared_are_told_as_they_were_found(tmp_path: Path) -> None:
+    run = write_run(tmp_path, [WAKEUP], repetitions=2, count=300)
+    assert build(tmp_path, run).conditions == []
+    assert "Conditions found" not in words_of(report_of(tmp_path))
+    for cell, share in zip(run.cells, (0.5, 0.75), strict=True):
+        cell.load, cell.host, cell.link_mbps, cell.traffic_mbps = (
+            "stress 2",
+            "here,namespace",
+            100,
+            40,
+        )
+        cell.conditions = Conditions(
+            load_cpu_share=share,
+            idle_cpu_share=0.0,
+            traffic_there_mbps=39.9,
+            link_there_bytes=1500000,
+        )
+    store.write(run, tmp_path)
+    words = words_of(report_of(tmp_path))
+    assert "from here to namespace at 100 Mbit/s · with 40 Mbit/s of traffic" in words
+    assert "with load stress 2" in words
+    assert "50 to 75 % of the CPUs' time used by it, 0 % idle" in words
+    assert "39.9 Mbit/s there" in words
+    assert "kB of everything there" in words
 
 
 def test_samples_that_are_gone_leave_a_report_that_says_so(tmp_path: Path) -> None:

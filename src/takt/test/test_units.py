@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from takt.documents import units
@@ -26,6 +26,12 @@ def test_a_formatted_rate_reads_back_as_its_period(hertz: int) -> None:
     text = units.format_period(period)
     parse = units.parse_rate if text.endswith("Hz") else units.parse_duration
     assert parse(text) == period
+
+
+@settings(deadline=None)
+@given(st.integers(1, units.WIDEST))
+def test_a_formatted_bandwidth_reads_back(bits_per_s: int) -> None:
+    assert units.parse_bandwidth(units.format_bandwidth(bits_per_s)) == bits_per_s
 
 
 @pytest.mark.parametrize(

@@ -97,6 +97,13 @@ void check_payload(const Options& options, const Capability& capability) {
   }
 }
 
+void check_late(const Options& options) {
+  if (options.late != Late::at_once && options.kind != Kind::pingpong) {
+    refuse("--late", std::string{name_of(options.late)},
+           "a " + std::string{name_of(options.kind)} + " awaits no reply", "leave it away");
+  }
+}
+
 void check_wait(const Options& options, const Capability& capability) {
   if (std::ranges::find(capability.waits, options.wait) == capability.waits.end()) {
     refuse("--wait", std::string{name_of(options.wait)},
@@ -157,6 +164,7 @@ void check_together(Options& options, std::string_view stack,
   check_role(options, capability);
   check_payload(options, capability);
   check_wait(options, capability);
+  check_late(options);
 }
 
 }  // namespace takt::probe

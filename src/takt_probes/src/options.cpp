@@ -34,6 +34,7 @@ const Names<Role> roles{{"both", Role::both},
 const Names<Reliability> reliabilities{{"reliable", Reliability::reliable},
                                        {"best_effort", Reliability::best_effort}};
 const Names<Wait> waits{{"idle", Wait::idle}, {"busy", Wait::busy}};
+const Names<Late> lates{{"at_once", Late::at_once}, {"next_cycle", Late::next_cycle}};
 
 template <class Enum>
 std::string_view name_in(const Names<Enum>& names, Enum wanted) {
@@ -71,6 +72,9 @@ std::string_view name_of(Reliability reliability) {
 std::string_view name_of(Wait wait) {
   return name_in(waits, wait);
 }
+std::string_view name_of(Late late) {
+  return name_in(lates, late);
+}
 
 std::optional<Options> parse(int argc, const char* const* argv, std::string_view stack,
                              const std::vector<Capability>& capabilities) {
@@ -85,6 +89,7 @@ std::optional<Options> parse(int argc, const char* const* argv, std::string_view
   std::int64_t payload = 0;
   std::int64_t timeout = options.timeout.count();
   std::string wait{name_of(options.wait)};
+  std::string late{name_of(options.late)};
   std::int64_t start_delay = options.start_delay.count();
   std::int64_t lost_after = options.lost_after.count();
   std::int64_t time_limit = options.time_limit.count();
@@ -111,6 +116,8 @@ std::optional<Options> parse(int argc, const char* const* argv, std::string_view
       ->capture_default_str();
   app.add_option("--timeout-ns", timeout, "Timeout of a one-shot timer")->capture_default_str();
   app.add_option("--wait", wait, "How to wait for a one-shot timer: idle, busy")
+      ->capture_default_str();
+  app.add_option("--late", late, "A ping after a late reply: at_once, next_cycle")
       ->capture_default_str();
   app.add_option("--start-delay-ns", start_delay, "Between being ready and the first sample")
       ->capture_default_str();
@@ -159,6 +166,7 @@ std::optional<Options> parse(int argc, const char* const* argv, std::string_view
   options.role = value_in(roles, "--role", role);
   options.reliability = value_in(reliabilities, "--reliability", reliability);
   options.wait = value_in(waits, "--wait", wait);
+  options.late = value_in(lates, "--late", late);
   const auto parsed_policy = os::parse_policy(policy);
   if (!parsed_policy) {
     refuse("--policy", policy, "there is no such value", "choose one of other, fifo, rr");

@@ -93,8 +93,13 @@ Outcome ping(const Bench& bench, Link& link) {
   SequenceLedger ledger{bench.options.count};
   Loop loop{outcome};
   Pacer pacer = make_pacer(bench.options);
+  const bool skips = bench.options.late == Late::next_cycle;
   std::uint64_t under_way = 0;
-  for (std::uint64_t k = 0; k < bench.options.count; ++k) {
+  std::uint64_t k = 0;  // the cycle, which is also the sequence
+  for (; k < bench.options.count; ++k) {
+    if (skips && (k = pacer.upcoming(k)) >= bench.options.count) {
+      break;
+    }
     pacer.wait(k, bench.stop);
     if (bench.stop.requested()) {
       break;
@@ -110,9 +115,9 @@ Outcome ping(const Bench& bench, Link& link) {
     }
     record(bench, message, *received);
     outcome.lost += *received == never ? 1 : 0;
-    outcome.sent = k + 1;
+    ++outcome.sent;
   }
-  outcome.finished = outcome.sent == bench.options.count;
+  outcome.finished = k >= bench.options.count;
   outcome.received = ledger.received();
   loop.end(pacer, fault_of(link, outcome));
   close_exchange(bench, link, under_way);

@@ -59,14 +59,13 @@ TEST(Options, defaults_are_those_of_the_contract) {
 }
 
 TEST(Options, every_option_arrives_where_it_belongs) {
-  const auto options = parse_line({"pingpong",    "--role",          "ping", "--transport",
-                                   "far",         "--payload-bytes", "500",  "--period-ns",
-                                   "2000000",     "--count",         "3000", "--policy",
-                                   "rr",          "--priority",      "98",   "--cpu",
-                                   "0",           "--lost-after-ns", "1",    "--time-limit-ns",
-                                   "2",           "--topic",         "a:1",  "--reliability",
-                                   "best_effort", "--depth",         "7",    "--samples",
-                                   "s",           "--result",        "r"});
+  const auto options = parse_line(
+      {"pingpong",    "--role",          "ping",      "--transport", "far",  "--payload-bytes",
+       "500",         "--period-ns",     "2000000",   "--count",     "3000", "--policy",
+       "rr",          "--priority",      "98",        "--cpu",       "0",    "--lost-after-ns",
+       "1",           "--time-limit-ns", "2",         "--topic",     "a:1",  "--reliability",
+       "best_effort", "--depth",         "7",         "--samples",   "s",    "--result",
+       "r",           "--late",          "next_cycle"});
   ASSERT_TRUE(options);
   EXPECT_EQ(options->role, Role::ping);
   EXPECT_EQ(options->transport, "far");
@@ -81,6 +80,7 @@ TEST(Options, every_option_arrives_where_it_belongs) {
   EXPECT_EQ(options->topic, "a:1");
   EXPECT_EQ(options->reliability, Reliability::best_effort);
   EXPECT_EQ(options->depth, 7U);
+  EXPECT_EQ(options->late, Late::next_cycle);
   EXPECT_EQ(options->samples, "s");
   EXPECT_EQ(options->result, "r");
 }
@@ -135,6 +135,8 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{{"timer-oneshot", "--wait", "long"}, "--wait"},
         Wrong{{"timer-oneshot", "--start-delay-ns", "-1"}, "--start-delay-ns"},
         Wrong{{"wakeup", "--wait", "busy"}, "--wait"},
+        Wrong{{"wakeup", "--late", "next_cycle"}, "--late"},
+        Wrong{{"wakeup", "--late", "never"}, "--late"},
         Wrong{{"wakeup", "--priority", "1"}, "--priority"},
         Wrong{{"wakeup", "--policy", "fifo"}, "--priority"},
         Wrong{{"wakeup", "--policy", "fifo", "--priority", "99"}, "--priority"},

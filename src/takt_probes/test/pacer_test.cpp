@@ -59,6 +59,18 @@ TEST_F(PacerTest, sleeps_until_each_start_time_exactly) {
   EXPECT_EQ(pace.overruns(), 0U);
 }
 
+TEST_F(PacerTest, the_upcoming_sample_is_the_first_that_has_not_passed) {
+  const auto pace = pacer(1ms);
+  EXPECT_EQ(pace.upcoming(0), 0U);
+  EXPECT_EQ(pace.upcoming(7), 7U);
+  time_.now = start + 3ms;
+  EXPECT_EQ(pace.upcoming(1), 3U);
+  EXPECT_EQ(pace.upcoming(3), 3U);
+  time_.now = start + 3ms + 1ns;
+  EXPECT_EQ(pace.upcoming(3), 4U);
+  EXPECT_EQ(pace.upcoming(1), 4U);
+}
+
 TEST_F(PacerTest, a_late_sample_starts_at_once_and_moves_none_after_it) {
   auto pace = pacer(1ms);
   pace.wait(0, stop_);

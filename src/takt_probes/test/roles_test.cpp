@@ -123,6 +123,31 @@ TEST_F(RolesTest, ping_records_every_round_trip_and_closes_the_exchange) {
   EXPECT_EQ(link.sent.back().sequence, 10U);
 }
 
+TEST_F(RolesTest, ping_after_a_late_reply_waits_for_the_next_cycle_where_it_is_told_to) {
+  options_.period = 1ms;
+  options_.count = 30;
+  options_.lost_after = 500ms;
+  options_.late = Late::next_cycle;
+  std::optional<std::uint64_t> slow;
+  ScriptedLink link{[&slow](const Message& message, std::deque<Message>& inbox) {
+    if (!slow && message.sequence >= 3) {
+      slow = message.sequence;
+      os::sleep_until(message.intended + 5500us);  // until after the next five start times
+    }
+    inbox.push_back(message);
+  }};
+  const Outcome outcome = recorded([&](const Bench& bench) { return ping(bench, link); });
+  EXPECT_TRUE(outcome.finished);
+  EXPECT_EQ(outcome.sent, samples_.size());
+  EXPECT_LE(outcome.sent, 25U);
+  EXPECT_EQ(outcome.lost, 0U);
+  for (const Sample& sample : samples_) {
+    EXPECT_TRUE(sample.sequence <= slow || sample.sequence >= *slow + 6) << sample.sequence;
+    EXPECT_EQ(sample.intended - samples_[0].intended,
+              static_cast<std::int64_t>(sample.sequence - samples_[0].sequence) * 1'000'000);
+  }
+}
+
 TEST_F(RolesTest, messages_that_came_another_way_are_a_problem_of_who_records_them) {
   ScriptedLink link{echo};
   link.miscarried = true;

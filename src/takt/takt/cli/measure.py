@@ -54,6 +54,12 @@ def measure(
     wait: Annotated[Text, typer.Option(help="For timer-oneshot: idle or busy. (default: idle)")] = (
         None
     ),
+    late: Annotated[
+        Text,
+        typer.Option(
+            help="For pingpong: after a late reply, at_once or next_cycle. (default: at_once)"
+        ),
+    ] = None,
     duration: Annotated[Text, typer.Option(help="Of each repetition. (default: 5s)")] = None,
     samples: Annotated[
         Optional[int],  # noqa: UP045
@@ -84,7 +90,28 @@ def measure(
         Text, typer.Option(help="Of each of these pairs. (default: 100Hz)")
     ] = None,
     load: Annotated[
-        Text, typer.Option(help="Meanwhile: none, or cpu (every CPU computes). (default: none)")
+        Text,
+        typer.Option(
+            help="Meanwhile: none, cpu (every CPU computes); by stress-ng: fft, stress, "
+            '"stress 2". (default: none)'
+        ),
+    ] = None,
+    host: Annotated[
+        Text,
+        typer.Option(
+            help='Of each role: "here,namespace" puts pong or subscribers behind a link. '
+            "(default: here)"
+        ),
+    ] = None,
+    link: Annotated[Text, typer.Option(help="Of that link. (default: 100Mbps)")] = None,
+    queue: Annotated[
+        Text,
+        typer.Option(
+            help="Of the messages on it: shared, or own, which leaves first. (default: shared)"
+        ),
+    ] = None,
+    traffic: Annotated[
+        Text, typer.Option(help="On that link meanwhile, each way: such as 40Mbps. (default: none)")
     ] = None,
     reliability: Annotated[
         Text, typer.Option(help="reliable or best_effort. (default: reliable)")
@@ -137,12 +164,17 @@ def measure(
         "period": period,
         "timeout": [one.strip() for one in timeout.split(",")] if timeout else None,
         "wait": wait,
+        "late": late,
         "samples": samples,
         "duration": duration,
         "start_delay": start_delay,
         "cpu": cpu,
         "subscribers": subscribers,
         "load": load,
+        "host": host,
+        "link": link,
+        "queue": queue,
+        "traffic": traffic,
         "talkers": talkers,
         "talker_rate": talker_rate,
         "reliability": reliability,

@@ -49,6 +49,12 @@ Size = Annotated[
     PlainSerializer(units.format_size),
     text_schema("32KB", units.pattern(units.SIZES)),
 ]
+Bandwidth = Annotated[
+    int,  # bit/s
+    BeforeValidator(units.parse_bandwidth),
+    PlainSerializer(units.format_bandwidth),
+    text_schema("40Mbps", units.pattern(units.BANDWIDTHS)),
+]
 
 
 class Strict(BaseModel):

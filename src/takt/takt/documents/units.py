@@ -14,10 +14,13 @@ from takt.errors import shortened
 
 DURATIONS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9, "h": 3600 * 10**9}
 SIZES = {"B": 1, "KB": 10**3, "MB": 10**6, "KiB": 2**10, "MiB": 2**20}
+BANDWIDTHS = {"bps": 1, "kbps": 10**3, "Mbps": 10**6, "Gbps": 10**9}
 RATES = {"Hz": 1, "kHz": 10**3, "MHz": 10**6}
 
 LARGEST = 2**63 - 1
 LONGEST = 100 * 365 * 24 * DURATIONS["h"]  # far below what 64 bits of ns hold
+
+WIDEST = 100 * 10**9  # bit/s
 
 LENGTH = 80  # of a quantity; no sensible one has as many digits
 
@@ -55,6 +58,14 @@ def parse_rate(text: object) -> int:
     return max(1, round(10**9 / rate))
 
 
+def parse_bandwidth(text: object) -> int:
+    """Returns bit/s; raises ValueError for what is not a bandwidth above 0."""
+    bandwidth = _whole(_parse(text, BANDWIDTHS, "a bandwidth such as 40Mbps"), text, "bit/s")
+    if not 0 < bandwidth <= WIDEST:
+        raise ValueError(f"{text!r} is not above 0 and at most 100Gbps")
+    return bandwidth
+
+
 def format_duration(nanoseconds: int) -> str:
     """Writes a duration in the largest unit that needs no fraction: ``1500us``."""
     return _format(nanoseconds, DURATIONS)
@@ -63,6 +74,11 @@ def format_duration(nanoseconds: int) -> str:
 def format_size(size: int) -> str:
     """Writes a size in the largest decimal unit that needs no fraction: ``65536B``, ``32KB``."""
     return _format(size, {unit: factor for unit, factor in SIZES.items() if "i" not in unit})
+
+
+def format_bandwidth(bits_per_s: int) -> str:
+    """Writes a bandwidth in the largest unit that needs no fraction: ``40Mbps``."""
+    return _format(bits_per_s, BANDWIDTHS)
 
 
 def format_period(nanoseconds: int) -> str:

@@ -63,9 +63,12 @@ def _become(command: list[str]) -> int:
 
 
 def _watched(command: list[str]) -> int:
+    guard = os.getpid()
     child = os.fork()
     if child == 0:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        if not end_with(guard, signal.SIGKILL):  # somebody may kill the guard alone
+            os._exit(1)
         os._exit(_become(command))
     status = os.waitpid(child, 0)[1]
     return 128 + os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)

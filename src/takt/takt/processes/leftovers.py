@@ -16,7 +16,7 @@ import re
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
-from takt.processes import scratch
+from takt.processes import namespace, scratch, usage
 
 JOURNAL = "shared_memory.txt"
 _OURS = re.compile(r"(sem\.)?(fastrtps|fastdds|fast_datasharing)_?[A-Za-z0-9_.-]*|cyclictest[0-9]+")
@@ -37,7 +37,7 @@ class Journal:
     def note(self, pids: Iterable[int]) -> bool:
         """Notes what these processes, and those that they started, use now; whether that is new."""
         used = set[str]()
-        for pid in _with_children(pids):
+        for pid in usage.family(pids):
             used |= _used_by(pid, self._memory)
         if new := sorted(used - self._known):
             with self._path.open("a", encoding="utf-8") as journal:
@@ -69,20 +69,13 @@ def sweep_dead_runs(memory: Path = scratch.MEMORY) -> list[scratch.Dead]:
     waiting = []
     for dead in scratch.dead_folders(memory):
         unused(dead.folder, memory, remove=True)
+        namespace.left_in(dead.folder, remove_it=True)
+        dead.remove_load()
         if dead.waits:
             waiting.append(dead)
         else:
             dead.remove()
     return waiting
-
-
-def _with_children(pids: Iterable[int]) -> list[int]:
-    found = list(pids)
-    for pid in found:
-        for task in _PROC.glob(f"{pid}/task/*/children"):
-            with contextlib.suppress(OSError):  # it has ended meanwhile
-                found += map(int, task.read_text(encoding="ascii").split())
-    return found
 
 
 def unused(

@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from takt.processes import domain, leftovers, scratch
+from takt.processes import domain, leftovers, namespace, scratch
 from takt.processes.guard import MARK, identity
 from takt.processes.process import TERM_S
 
@@ -51,6 +51,12 @@ def clean(
     for one in scratch.dead_folders(memory):
         names = leftovers.unused(one.folder, memory, remove=not dry_run, ignoring=set(dead))
         removed.shared_memory.extend(f"shared memory: {memory / name}" for name in names)
+        links = namespace.left_in(one.folder, remove_it=not dry_run)
+        removed.folders.extend(f"link of a second host: {name}" for name in links)
+        if (written := one.run_folder / scratch.LOADED).is_dir():
+            removed.folders.append(f"files of a load: {written}")
+            if not dry_run:
+                one.remove_load()
         if one.waits:
             removed.kept.append(_how_to_go_on(one))
         else:

@@ -26,6 +26,7 @@ from takt.processes.recording import SUFFIX, progress
 
 MEMORY = Path("/dev/shm")  # noqa: S108 - a tmpfs is what is wanted
 ON_DISK = ".recording"  # in the run folder, where the memory has no room
+LOADED = ".load"  # in the run folder, for a load's files: the memory is no disk
 LOCK = "run.lock"
 OWNER = "owner.json"
 DOCUMENT = "run.json"  # of a run folder, which a resume goes on with
@@ -65,6 +66,7 @@ class Scratch:
                 Path(lock.name).unlink(missing_ok=True)
             shutil.rmtree(self.folder, ignore_errors=True)
             shutil.rmtree(self.run_folder / ON_DISK, ignore_errors=True)
+            shutil.rmtree(self.run_folder / LOADED, ignore_errors=True)
         for lock in self._locks:
             lock.close()
 
@@ -86,11 +88,16 @@ class Dead:
 
     def remove(self) -> None:
         """Removes it, and the lock that names it."""
+        self.remove_load()
         named = self.run_folder / LOCK
         with contextlib.suppress(OSError):
             if named.read_text(encoding="utf-8").strip() == str(self.folder):
                 named.unlink()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def remove_load(self) -> None:
+        """Removes what a load wrote, which nobody wants any more."""
+        shutil.rmtree(self.run_folder / LOADED, ignore_errors=True)
 
 
 def open_for(run_folder: Path, memory: Path = MEMORY, *, resumable: bool = True) -> Scratch:

@@ -44,6 +44,7 @@ class Limits:
     """How long the parts of a cell may take, in seconds."""
 
     start_s: float = 20.0  # starting and discovery, on top of the measuring itself
+    ready_s: float = 20.0  # until what surrounds a measurement does what it is for
     drain_s: float = 1.0  # the other roles, after the one that decides the end
     term_s: float = 5.0  # from SIGTERM to SIGKILL
 
@@ -53,7 +54,8 @@ class Program:
     """One program that is run: a probe of a cell, the runner of an application.
 
     ``samples`` is None for a role that records nothing. One in the background
-    surrounds the measurement: it runs until the others have ended.
+    surrounds the measurement: it runs until the others have ended. One that says when
+    it is ``ready`` is waited for before the next one starts.
     """
 
     role: str
@@ -62,12 +64,20 @@ class Program:
     stderr: Path
     samples: Path | None = None
     background: bool = False
+    watched: bool = False  # it starts others
+    ready: Callable[[], bool] | None = None
+    environment: dict[str, str] = field(default_factory=dict)  # its own, over that of all
     process: Process | None = field(default=None, repr=False)
 
     def start(self, environment: dict[str, str]) -> None:
         """Starts it; what it says on standard error is kept."""
         with self.stderr.open("wb") as stderr:
-            self.process = Process(self.command, environment=environment, stderr=stderr)
+            self.process = Process(
+                self.command,
+                environment=environment | self.environment,
+                stderr=stderr,
+                watched=self.watched,
+            )
 
     @property
     def title(self) -> str:
@@ -110,6 +120,7 @@ class End(Enum):
     done = "done"
     died = "died"
     timeout = "timeout"
+    unready = "unready"
     stopped = "stopped"
 
 
@@ -120,22 +131,41 @@ def supervise(
     stop: Stop,
     limits: Limits,
     tick: Callable[[list[int]], None],
+    measured: Callable[[], None] = lambda: None,
 ) -> tuple[End, Program | None]:
     """Runs the programs in their order until the last one ends; returns why, and who is to blame.
 
-    ``limit_s`` bounds all of it; ``tick`` is called now and then with the ids of the processes.
+    ``limit_s`` bounds all of it once they run; ``tick`` is called now and then with the ids of the
+    processes, ``measured`` when the last one has ended and those in the background still run.
     No process is left when this returns or raises.
     """
     try:
         for program in programs:
             program.start(environment)
+            if program.ready and (fault := _await(program, stop, limits.ready_s)):
+                return fault, program
         end, who = _watch(programs, time.monotonic() + limit_s, stop, tick)
+        measured()
         if end is End.done:
             others = [one for one in programs[:-1] if not one.background]
             _drain(others, stop, limits.drain_s, tick)
         return end, who
     finally:
         _end(programs, stop, limits.term_s)
+
+
+def _await(program: Program, stop: Stop, seconds: float) -> End | None:
+    """Waits until it is ready; why it will not be."""
+    limit = time.monotonic() + seconds
+    while program.ready and not program.ready():
+        if not program.running:
+            return End.died
+        if stop.requested:
+            return End.stopped
+        if time.monotonic() > limit:
+            return End.unready
+        time.sleep(POLL_S)
+    return None
 
 
 def _watch(

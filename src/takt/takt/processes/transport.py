@@ -8,7 +8,8 @@ discovery goes through shared memory then. What is in one ``process`` may have b
 
 ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST would do the opposite: rmw_fastrtps then sets up transports
 of its own, shared memory among them, and the profile loses. So the range is left to the profile,
-which knows only the loopback.
+which knows only the loopback, or
+the link between two hosts.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ MESSAGES_IN_SEGMENT = 16
 HEADER_ROOM = 64 * 1024  # for the headers of RTPS and of the message around the payload
 LONGEST_PART = 65500  # Fast DDS's default, as users have it: what is longer goes in several parts
 
+PROFILE = "FASTDDS_DEFAULT_PROFILES_FILE"
 # Settings of the user's shell that would change what is measured.
 _CLEARED = (
     "FASTDDS_BUILTIN_TRANSPORTS",
@@ -44,14 +46,15 @@ _PROFILE = """<?xml version="1.0" encoding="UTF-8"?>
  </rtps></participant>
 </profiles></dds>
 """
-_LOOPBACK = """
+LOOPBACK = "127.0.0.1"
+_PEER = """
   <builtin>
-   <initialPeersList><locator><udpv4><address>127.0.0.1</address></udpv4></locator></initialPeersList>
+   <initialPeersList><locator><udpv4><address>{peer}</address></udpv4></locator></initialPeersList>
   </builtin>"""
 _UDP = """  <transport_descriptor><transport_id>udp</transport_id><type>UDPv4</type>
    <sendBufferSize>{buffer}</sendBufferSize><receiveBufferSize>{buffer}</receiveBufferSize>
    <maxInitialPeersRange>{participants}</maxInitialPeersRange>
-   <interfaceWhiteList><address>127.0.0.1</address></interfaceWhiteList>
+   <interfaceWhiteList><address>{own}</address></interfaceWhiteList>
   </transport_descriptor>"""
 _SHM = """  <transport_descriptor><transport_id>shm</transport_id><type>SHM</type>
    <maxMessageSize>{message}</maxMessageSize><segment_size>{segment}</segment_size>
@@ -59,17 +62,31 @@ _SHM = """  <transport_descriptor><transport_id>shm</transport_id><type>SHM</typ
   </transport_descriptor>"""
 
 
-def profile(transport: str, payload_bytes: int, participants: int = 2) -> str:
-    """The Fast DDS profile for one cell with so many processes."""
+def profile(
+    transport: str,
+    payload_bytes: int,
+    participants: int = 2,
+    *,
+    own: str = LOOPBACK,
+    peer: str = LOOPBACK,
+) -> str:
+    """The Fast DDS profile for one cell with so many processes.
+
+    ``own`` is the only address that ``udp`` uses here, ``peer`` where it looks for others.
+    """
     message = payload_bytes + HEADER_ROOM
     segment = max(SMALLEST_SEGMENT, MESSAGES_IN_SEGMENT * message)
     shm = _SHM.format(message=LONGEST_PART, segment=segment)
-    udp = _UDP.format(buffer=max(SMALLEST_SEGMENT, 2 * message), participants=participants)
+    udp = _UDP.format(
+        buffer=max(SMALLEST_SEGMENT, 2 * message),
+        participants=participants,
+        own=own,
+    )
     chosen = {"shm": {"shm": shm}, "udp": {"udp": udp}}.get(transport, {"shm": shm, "udp": udp})
     return _PROFILE.format(
         descriptors="\n".join(chosen.values()),
         names="".join(f"<transport_id>{name}</transport_id>" for name in chosen),
-        discovery=_LOOPBACK if "udp" in chosen else "",
+        discovery=_PEER.format(peer=peer) if "udp" in chosen else "",
     )
 
 
@@ -80,7 +97,7 @@ def environment(
     by_fast_dds = base.get("RMW_IMPLEMENTATION", "rmw_fastrtps_cpp").startswith("rmw_fastrtps")
     own = {name: value for name, value in base.items() if name not in _CLEARED}
     return own | {
-        "FASTDDS_DEFAULT_PROFILES_FILE": str(profile_file),
+        PROFILE: str(profile_file),
         "ROS_DOMAIN_ID": str(domain),
         "ROS_AUTOMATIC_DISCOVERY_RANGE": "SYSTEM_DEFAULT" if by_fast_dds else "LOCALHOST",
     }

@@ -14,12 +14,15 @@ from pydantic import (
     BeforeValidator,
     Field,
     GetJsonSchemaHandler,
+    PlainSerializer,
     WithJsonSchema,
     model_validator,
 )
 from pydantic_core import CoreSchema
 
-from takt.documents.quantities import Duration, Period, Rate, Size, Strict, text_schema
+from takt.documents import units
+from takt.documents.quantities import Bandwidth, Duration, Period, Rate, Size, Strict, text_schema
+from takt.measure.conditions import load
 
 UNPINNED = "any"
 _CPU = re.compile(r"any|[0-9]{1,4}(,[0-9]{1,4})?")
@@ -47,6 +50,19 @@ def _scheduling(value: object) -> str:
     return text
 
 
+def _load(value: object) -> str:
+    text = " ".join(value.split()) if isinstance(value, str) else ""
+    if not load.PATTERN.fullmatch(text):
+        raise ValueError(
+            f"{value!r} is not none, cpu, fft, stress, or stress N with N from 1 to 99"
+        )
+    return load.STRESS if text == f"{load.STRESS} {load.WORKERS}" else text
+
+
+def _traffic(value: object) -> int:
+    return 0 if value == "none" else units.parse_bandwidth(value)
+
+
 def _as_list(value: object) -> object:
     return value if isinstance(value, list) else [value]
 
@@ -70,7 +86,16 @@ Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
 Reliability = Literal["reliable", "best_effort"]
 Kind = Literal["wakeup", "timer-oneshot", "timer-cyclic", "pingpong", "pubsub"]
 Wait = Literal["idle", "busy"]
-Load = Literal["none", "cpu"]
+Late = Literal["at_once", "next_cycle"]
+Load = Annotated[str, BeforeValidator(_load), text_schema("stress", load.PATTERN.pattern)]
+Hosts = Literal["here", "here,namespace", "namespace,here"]
+Queue = Literal["shared", "own"]
+Traffic = Annotated[
+    int,  # bit/s; 0: none
+    BeforeValidator(_traffic),
+    PlainSerializer(lambda rate: units.format_bandwidth(rate) if rate else "none"),
+    text_schema("40Mbps", f"none|{units.pattern(units.BANDWIDTHS)}"),
+]
 Count = Annotated[int, Field(ge=2, le=1_000_000_000, strict=True)]
 Pairs = Annotated[int, Field(ge=0, le=100, strict=True)]
 Processes = Annotated[int, Field(ge=1, le=100, strict=True)]
@@ -100,8 +125,12 @@ _KINDS_WITH: dict[str, tuple[str, ...]] = {
     "subscribers": ("pubsub",),
     "talkers": ("pubsub",),
     "talker_rate": ("pubsub",),
+    "link": MESSAGES,
+    "queue": MESSAGES,
+    "traffic": MESSAGES,
     "timeout": ("timer-oneshot",),
     "wait": ("timer-oneshot",),
+    "late": ("pingpong",),
     "period": ("wakeup", "timer-cyclic", *MESSAGES),
     "rate": ("wakeup", "timer-cyclic", *MESSAGES),
 }
@@ -122,6 +151,11 @@ class Measurement(Strict):
     wait: Axis[Wait] | None = Field(
         None, description="timer-oneshot only: how the loop waits; default: idle"
     )
+    late: Axis[Late] | None = Field(
+        None,
+        description="pingpong only: when the next message goes after a reply that came later than "
+        "its start time; next_cycle: those start times are left out; default: at_once",
+    )
     period: Axis[Period] | None = Field(None, description="this or rate; default: rate 1kHz")
     rate: Axis[Rate] | None = Field(None, description="this or period")
     scheduling: Axis[Scheduling] = Field(
@@ -141,7 +175,26 @@ class Measurement(Strict):
     )
     talker_rate: Rate | None = Field(None, description="of each of these pairs; default: 100Hz")
     load: Axis[Load] = Field(
-        ["none"], description="meanwhile; cpu: a normal process on each CPU that computes all along"
+        ["none"],
+        description="meanwhile, of normal processes; cpu: one on each CPU that computes all along; "
+        "fft: the same with Fourier transforms, by stress-ng; stress: its workers for CPU, memory, "
+        "sync and files, eight each (stress N: N each)",
+    )
+    host: Axis[Hosts] = Field(
+        ["here"],
+        description='pingpong and pubsub over udp; "here,namespace": ping or publisher on this '
+        "machine, pong or subscribers in a network namespace behind a link",
+    )
+    link: Axis[Bandwidth] | None = Field(
+        None, description="of the link between two hosts, each way; default: 100Mbps"
+    )
+    queue: Axis[Queue] | None = Field(
+        None,
+        description="of the messages on this link: shared with the traffic, or own, which leaves "
+        "first; default: shared",
+    )
+    traffic: Axis[Traffic] | None = Field(
+        None, description="on this link meanwhile, each way, by iperf3; default: none"
     )
     start_delay: Duration | None = Field(
         None, description="between being ready and the first sample; default: 0s"
@@ -182,6 +235,10 @@ class Measurement(Strict):
                 raise ValueError(
                     f"a {self.kind} has no {key} (that is for {', '.join(kinds)}){instead}"
                 )
+        if self.host == ["here"]:
+            for key in ("link", "queue", "traffic"):
+                if getattr(self, key) is not None:
+                    raise ValueError(f'{key} needs a second host: give host "here,namespace"')
         if self.talker_rate and not any(self.talkers or []):
             raise ValueError("talker_rate needs talkers: how many pairs?")
         return self

@@ -13,31 +13,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from takt.documents.units import format_duration, format_period, format_size
+from takt.documents.units import format_bandwidth, format_duration, format_period, format_size
 from takt.errors import TaktError
+from takt.measure.experiment import faults
+from takt.measure.experiment.faults import Fault, Machine
 from takt.measure.experiment.file import Location, Source
 from takt.measure.experiment.model import MESSAGES, UNPINNED, Experiment, Measurement
 from takt.measure.results.model import Cell, Note, Status
+from takt.processes.namespace import HERE
+from takt.processes.shaping import SHARED
 from takt.processes.stacks import Stack, Stacks
 
 DEFAULT_PAYLOAD = 500
-SHORTEST_PERIOD_NS = 10_000
-LARGEST_PAYLOAD = 64 * 1024 * 1024
-RECORD_BYTES = 32
 # Starting, discovery, stopping and storing, in seconds; only for the estimate.
 OVERHEAD_S = {"wakeup": 0.3, "pingpong": 1.0, "pubsub": 1.3}
 TALKER_PERIOD_NS = 10_000_000
 ONESHOT_LATE_NS = 100_000  # a one-shot timer starts anew when it has fired: its latency adds up
-RAW = "raw"  # the machine's own limits: no middleware, no QoS
-ROS1 = "ros1"
-
-
-@dataclass(frozen=True)
-class Machine:
-    """What the plan must fit into."""
-
-    cpus: frozenset[int]
-    memory_bytes: int
+DEFAULT_LINK = 100_000_000
 
 
 @dataclass(frozen=True)
@@ -71,11 +63,12 @@ def this_machine() -> Machine:
     import psutil
 
     from takt.doctor import System
+    from takt.measure.conditions import declared
 
     system = System()
     cpus = {cpu for cpu in system.isolated if system.try_cpu(cpu)}
     cpus.update(psutil.Process().cpu_affinity() or ())
-    return Machine(frozenset(cpus), int(psutil.virtual_memory().available))
+    return Machine(frozenset(cpus), int(psutil.virtual_memory().available), declared.lacking)
 
 
 def plan(
@@ -128,9 +121,6 @@ def _interleaved(points: list[tuple[Cell, int]], seed: int) -> list[Cell]:
     return cells
 
 
-Fault = tuple[str, str, str | None]  # key of the measurement, what is wrong, remedy
-
-
 def _points(
     experiment: Experiment,
     measurement: Measurement,
@@ -147,22 +137,26 @@ def _points(
             raise TaktError(what, where=source.where((*here, key)), remedy=remedy)
 
     transports = stack.transports(measurement.kind)
-    refuse(_stack_fault(measurement, stack, transports))
+    refuse(faults.stack_fault(measurement, stack, transports))
     duration = measurement.duration or experiment.duration
     deadline = experiment.deadline if measurement.deadline is None else measurement.deadline
     lost_after = measurement.lost_after or experiment.lost_after
     one_shot = measurement.kind == "timer-oneshot"
     for point in _combinations(measurement, transports):
         period, scheduling, cpu = (point.pop(name) for name in ("period", "scheduling", "cpu"))
+        link, traffic = point.pop("link"), point.pop("traffic")
         cpus = [] if cpu == UNPINNED else [int(one) for one in cpu.split(",")]
         count = measurement.samples or duration // (period + ONESHOT_LATE_NS * one_shot)
         scheduling, _, priority = scheduling.partition(" ")
-        refuse(_transport_fault(measurement.kind, stack, point))
-        refuse(_timer_fault(measurement.kind, stack, point, scheduling))
-        refuse(_talkers_fault(measurement, stack, point))
-        refuse(_cpu_fault(measurement.kind, cpus, machine))
-        refuse(_pace_fault(measurement, period, count, duration))
-        refuse(_memory_fault(count, point["subscribers"], machine))
+        refuse(faults.transport_fault(measurement.kind, stack, point))
+        refuse(faults.timer_fault(measurement.kind, stack, point, scheduling))
+        refuse(faults.host_fault(measurement, stack, point))
+        refuse(faults.traffic_fault(point, link, traffic))
+        refuse(faults.load_fault(point["load"], machine))
+        refuse(faults.talkers_fault(measurement, stack, point))
+        refuse(faults.cpu_fault(measurement.kind, cpus, machine))
+        refuse(faults.pace_fault(measurement, period, count, duration))
+        refuse(faults.memory_fault(count, point["subscribers"], machine))
         asked: dict[str, Any] = point | {
             "stack": stack.name,
             "kind": measurement.kind,
@@ -177,8 +171,12 @@ def _points(
         }
         if point["talkers"]:
             asked["talker_period_us"] = (measurement.talker_rate or TALKER_PERIOD_NS) / 1000
+        if point["host"] != HERE:
+            asked |= {"link_mbps": link / 1e6, "traffic_mbps": traffic / 1e6}
         key = _key(asked, period)
-        yield Cell(id=f"{key}-r0", key=key, repetition=0, order=0, status=Status.pending, **asked)
+        cell = Cell(id=f"{key}-r0", key=key, repetition=0, order=0, status=Status.pending, **asked)
+        refuse(machine.lacking(cell))
+        yield cell
 
 
 def _combinations(measurement: Measurement, transports: list[str]) -> Iterator[dict[str, Any]]:
@@ -194,108 +192,16 @@ def _combinations(measurement: Measurement, transports: list[str]) -> Iterator[d
         "reliability": measurement.reliability or ["reliable"],
         "depth": measurement.depth or [10],
         "wait": measurement.wait or ["idle"],
+        "late": measurement.late or ["at_once"],
         "talkers": measurement.talkers or [0],
         "load": measurement.load,
+        "host": measurement.host,
+        "link": measurement.link or [DEFAULT_LINK],
+        "queue": measurement.queue or [SHARED],
+        "traffic": measurement.traffic or [0],
     }
     for values in itertools.product(*axes.values()):
         yield dict(zip(axes, values, strict=True))
-
-
-def _stack_fault(measurement: Measurement, stack: Stack, transports: list[str]) -> Fault | None:
-    if not transports:
-        can = ", ".join(sorted({one.kind for one in stack.capabilities})) or "nothing"
-        return "stack", f"the stack {stack.name} has no {measurement.kind}", f"it has {can}"
-    if stack.name == RAW:
-        for key in ("reliability", "depth"):
-            if getattr(measurement, key) is not None:
-                return key, f"the stack raw has no QoS, so it has no {key}", f"remove {key}"
-    if stack.name == ROS1 and measurement.reliability is not None:
-        what = "ROS 1 has no reliability: its transport decides"
-        return "reliability", what, "take the transport tcpros (reliable) or udpros (may lose)"
-    return None
-
-
-def _transport_fault(kind: str, stack: Stack, point: dict[str, Any]) -> Fault | None:
-    transport, payload = point["transport"], point["payload_bytes"]
-    capability = stack.capability(kind, transport)
-    if capability is None:
-        what = f"the stack {stack.name} has no transport {transport} for {kind}"
-        there = ", ".join(stack.transports(kind))
-        remedy = f"it has {there}; a stack with other transports needs a block of its own"
-        return "transport", what, remedy
-    if point["subscribers"] > 1 and "subscriber" not in capability.roles:
-        what = f"{transport} is one process, which has one subscriber"
-        return "subscribers", what, "take a transport between processes"
-    fixed = capability.payloads
-    if fixed is not None and payload not in fixed:
-        sizes = ", ".join(map(format_size, fixed))
-        return "payload", f"{transport} has no size {format_size(payload)}", f"sizes: {sizes}"
-    own = capability.max_payload_bytes
-    limit = LARGEST_PAYLOAD if own is None else min(LARGEST_PAYLOAD, own)
-    if payload > limit:
-        what = f"{format_size(payload)} is more than {transport} carries"
-        return "payload", what, f"the most is {limit} bytes"
-    return None
-
-
-def _timer_fault(kind: str, stack: Stack, point: dict[str, Any], scheduling: str) -> Fault | None:
-    transport, wait = point["transport"], point["wait"]
-    capability = stack.capability(kind, transport)
-    if capability is not None and wait not in capability.waits:
-        others = [
-            one.transport for one in stack.capabilities if one.kind == kind and wait in one.waits
-        ]
-        remedy = f"{', '.join(others)} can" if others else f"it has {', '.join(capability.waits)}"
-        return "wait", f"{transport} of {stack.name} cannot wait {wait}", remedy
-    if transport == "executor" and scheduling == "rr":
-        what = "Takt's executor has no round robin: its threads are real-time FIFO"
-        return "scheduling", what, "take fifo N, or another transport"
-    return None
-
-
-def _talkers_fault(measurement: Measurement, stack: Stack, point: dict[str, Any]) -> Fault | None:
-    if measurement.talker_rate and measurement.talker_rate < SHORTEST_PERIOD_NS:
-        what = f"{format_period(measurement.talker_rate)} is faster than 100kHz"
-        return "talker_rate", what, "a talker sleeps between two messages, as a publisher does"
-    capability = stack.capability("pubsub", point["transport"])
-    if point["talkers"] and capability is not None and "subscriber" not in capability.roles:
-        what = f"{point['transport']} is one process: nobody else could talk over it"
-        return "talkers", what, "take a transport between processes"
-    return None
-
-
-def _cpu_fault(kind: str, cpus: list[int], machine: Machine) -> Fault | None:
-    for cpu in cpus:
-        if cpu not in machine.cpus:
-            there = ", ".join(map(str, sorted(machine.cpus)))
-            return "cpu", f"this process may not use CPU {cpu}", f"CPUs here: {there}"
-    if len(cpus) > 1 and kind not in MESSAGES:
-        return "cpu", f"a {kind} has one role, so it takes one CPU", "give one number"
-    return None
-
-
-def _pace_fault(measurement: Measurement, period: int, count: int, duration: int) -> Fault | None:
-    if period < SHORTEST_PERIOD_NS:
-        remedy = "start times closer than 10us cannot be kept by a sleeping thread"
-        if measurement.timeout:
-            return "timeout", f"{format_duration(period)} is shorter than 10us", remedy
-        key = "period" if measurement.period else "rate"
-        return key, f"{format_period(period)} is faster than 100kHz", remedy
-    if count < 2:
-        what = f"{format_duration(duration)} is too short for {format_period(period)}"
-        return "duration", what, "two samples are the least: the first one is kept apart"
-    return None
-
-
-def _memory_fault(count: int, subscribers: int, machine: Machine) -> Fault | None:
-    need = count * RECORD_BYTES * subscribers
-    if need <= machine.memory_bytes // 2:
-        return None
-    what = (
-        f"{count} samples for each of {subscribers} recorders take {need >> 20} MiB of memory; "
-        f"{machine.memory_bytes >> 20} MiB are available, and half of it may be used"
-    )
-    return "duration", what, "shorten the duration or lower the rate"
 
 
 def _key(asked: dict[str, Any], period: int) -> str:
@@ -309,6 +215,8 @@ def _key(asked: dict[str, Any], period: int) -> str:
     parts.append((format_duration if asked["kind"] == "timer-oneshot" else format_period)(period))
     if asked["wait"] != "idle":
         parts.append(asked["wait"])
+    if asked["late"] != "at_once":
+        parts.append(asked["late"])
     if asked["subscribers"] > 1:
         parts.append(f"{asked['subscribers']}subs")
     if asked["reliability"] != "reliable":
@@ -318,6 +226,17 @@ def _key(asked: dict[str, Any], period: int) -> str:
     if asked["talkers"]:
         rate = format_period(round(asked["talker_period_us"] * 1000))
         parts.append(f"{asked['talkers']}talkers{rate}")
+    return "-".join([*parts, *_conditions(asked)])
+
+
+def _conditions(asked: dict[str, Any]) -> Iterator[str]:
+    """What is the case meanwhile, in the name of the point."""
+    if asked["host"] != HERE:
+        yield "host_" + asked["host"].replace(",", "+")
+        yield "link_" + format_bandwidth(round(asked["link_mbps"] * 1e6))
+        if asked["queue"] != SHARED:
+            yield f"queue_{asked['queue']}"
+        if asked["traffic_mbps"]:
+            yield "traffic_" + format_bandwidth(round(asked["traffic_mbps"] * 1e6))
     if asked["load"] != "none":
-        parts.append(f"load_{asked['load']}")
-    return "-".join(parts)
+        yield "load_" + asked["load"].replace(" ", "")

@@ -14,6 +14,7 @@ from typing import Any
 
 from takt.documents.units import format_duration, format_period
 from takt.measure.report import charts, pool
+from takt.measure.report.conditions import ConditionRow, condition_row
 from takt.measure.report.own import OwnTable, jitter_bins, own_tables
 from takt.measure.report.settings import SettingRow, setting_rows
 from takt.measure.results.model import Cell, Extreme, Note, Run, Statistics, Status
@@ -144,6 +145,7 @@ class Page:
     kinds: list[KindTable]
     settings: list[SettingRow]
     unfinished: list[Unfinished]
+    conditions: list[ConditionRow]
 
     @property
     def measurements(self) -> list[Measurement]:
@@ -181,10 +183,12 @@ def build(folder: Path, run: Run) -> Page:
         if chosen:
             title, meaning = KINDS.get(name, (name, ""))
             kinds.append(KindTable(name, title, meaning, chosen, _scale(chosen)))
-    page = Page(run, kinds, [], _unfinished(run.cells))
+    page = Page(run, kinds, [], _unfinished(run.cells), [])
     for measurement in page.measurements:
         for variant in measurement.variants:
             page.settings.extend(setting_rows(measurement.title, variant.cells))
+            row = condition_row(measurement.title, variant.scheduling, variant.cells)
+            page.conditions.extend([row] if row else [])
     return page
 
 
@@ -219,7 +223,12 @@ def _identity(cell: Cell) -> tuple[Any, ...]:
         cell.reliability,
         cell.depth,
         cell.wait,
+        cell.late,
         cell.load,
+        cell.host,
+        cell.link_mbps,
+        cell.queue,
+        cell.traffic_mbps,
         cell.talkers,
         cell.talker_period_us,
         cell.start_delay_us,
@@ -253,10 +262,18 @@ def _title(cell: Cell) -> str:
         parts.append((format_duration if cell.kind == "timer-oneshot" else format_period)(pace))
     if cell.wait != "idle":
         parts.append("waiting busily")
+    if cell.late != "at_once":
+        parts.append("a late reply costs its cycles")
     if cell.talkers:
         parts.append(f"{cell.talkers} other pairs at {1e6 / cell.talker_period_us:g} Hz")
+    if cell.host != "here":
+        parts.append(f"from {cell.host.replace(',', ' to ')} at {cell.link_mbps:g} Mbit/s")
+    if cell.queue != "shared":
+        parts.append("in a queue of its own")
+    if cell.traffic_mbps:
+        parts.append(f"with {cell.traffic_mbps:g} Mbit/s of traffic each way")
     if cell.load != "none":
-        parts.append(f"with {cell.load.upper()} load")
+        parts.append(f"with load {cell.load}")
     return " · ".join(parts)
 
 

@@ -135,6 +135,22 @@ class Thread(Model):
     cpu: list[int]
 
 
+class Conditions(Model):
+    """What was found of the conditions that a cell declares, while they lasted; None: not asked."""
+
+    load_cpu_share: float | None = None  # of the CPUs' time, used by the load
+    idle_cpu_share: float | None = None  # of the same time, used by nobody
+    load_written_bytes: int | None = None  # to files, by the load
+    traffic_there_mbps: float | None = None  # received on the second host, payload only
+    traffic_back_mbps: float | None = None  # received here
+    link_there_bytes: int | None = None  # over the interface to the second host, all of it
+    link_back_bytes: int | None = None
+    messages_there_bytes: int | None = None  # of these, what is not traffic
+    messages_back_bytes: int | None = None
+    first_there_bytes: int | None = None  # of these, what left through a class of its own
+    first_back_bytes: int | None = None
+
+
 class ProbeResult(BaseModel):
     """A probe's result document (docs/reference/probes.md), kept whole."""
 
@@ -181,8 +197,13 @@ class Cell(Model):
     reliability: str  # of the QoS
     depth: int  # of the QoS
     wait: str = "idle"  # idle, busy
+    late: str = "at_once"  # the message after a late reply: at_once, next_cycle
     start_delay_us: float = 0.0  # before the first sample
-    load: str = "none"  # none, cpu
+    load: str = "none"  # none, cpu, fft, stress, stress N
+    host: str = "here"  # here, or of each role
+    link_mbps: float = 0.0  # of the link between two hosts
+    queue: str = "shared"  # of the messages on this link: shared with the traffic, own
+    traffic_mbps: float = 0.0  # of other traffic on it, each way
     talkers: int = 0  # pairs of other nodes that talk at the same time
     talker_period_us: float = 0.0  # of each such pair
     count: int = 0  # samples received, the first one included
@@ -195,6 +216,7 @@ class Cell(Model):
     p999_us: float | None = None
     max_us: float | None = None
     statistics: Statistics | None = None  # everything else about the samples
+    conditions: Conditions | None = None  # what was found of load, traffic and link
     probes: list[ProbeResult] = []  # what each probe said
     notes: list[Note] = []  # what differs from what was asked
     histogram: str | None = None  # plain text, relative to the run folder

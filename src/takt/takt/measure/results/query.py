@@ -34,7 +34,7 @@ SELECT f.run, f.cell, f.key, f.repetition, f.subscriber, f.earlier_attempt,
 FROM recorded r JOIN files f ON r.filename = f.file
 """
 # What is not a column of ``cells``: lists of models, shown by their own tables or in run.json.
-_NESTED = {"statistics", "probes", "notes", "samples", "earlier_attempts", "error"}
+_NESTED = {"statistics", "conditions", "probes", "notes", "samples", "earlier_attempts", "error"}
 
 
 def connect(folders: Iterable[Path]) -> duckdb.DuckDBPyConnection:

@@ -3,42 +3,33 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-import socket
+import shutil
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
 
 from pydantic import ValidationError
 
+from takt.errors import Failure
+from takt.measure.conditions.declared import Declared
 from takt.measure.results.model import Cell, Note, ProbeResult, Status
-from takt.measure.run import load, samples
+from takt.measure.run import programs, samples
+from takt.measure.run.context import Context
 from takt.measure.run.measured import add_measured
-from takt.processes import recording, supervision, transport
+from takt.processes import namespace, recording, supervision, transport
 from takt.processes.disturbances import Disturbances
-from takt.processes.leftovers import Journal, present, sweep_since
-from takt.processes.scratch import Scratch
+from takt.processes.leftovers import present, sweep_since
+from takt.processes.namespace import Link
+from takt.processes.scratch import LOADED
 from takt.processes.stacks import Stack
 from takt.processes.stolen import steal_seconds
-from takt.processes.supervision import End, Limits, Program, Stop
+from takt.processes.supervision import End, Limits, Program
 
 ONESHOT_LATE_S = 1e-3  # more than one-shot timers are late on average, even on a busy machine
 NEVER_FIRED_ROOM = 20  # so many timers may never fire before the cell's time is up
-
-
-@dataclass
-class Context:
-    """What the cells of a run share."""
-
-    scratch: Scratch
-    folder: Path
-    domain: int
-    journal: Journal
-    stop: Stop
-    limits: Limits
-    surroundings: dict[str, dict[str, str]] = field(default_factory=dict)  # environment by stack
 
 
 def measure(
@@ -46,25 +37,44 @@ def measure(
 ) -> tuple[Cell, list[Path]]:
     """Measures one cell; returns it, and the recordings to delete once ``run.json`` has it.
 
-    Whatever the probes do ends up in the cell. Raises Failure or OSError where there is no space.
+    Whatever the probes do ends up in the cell, and a second host that cannot be made. Raises
+    Failure or OSError where there is no space.
     """
-    roles = _roles(cell, stack)
-    recorders = [role for role in roles if _records(role)]
-    place = context.scratch.place_for(samples.needed_bytes(cell.samples_asked) * len(recorders))
-    profile = context.scratch.folder / f"{cell.id}.xml"
-    participants = len(roles) + 2 * cell.talkers + 1
-    text = transport.profile(cell.transport, cell.payload_bytes, participants)
-    profile.write_text(text, encoding="utf-8")
+    with contextlib.ExitStack() as hosts:
+        link = None
+        if cell.host != namespace.HERE:
+            made = namespace.link(
+                context.scratch.folder,
+                context.scratch.run_id,
+                context.domain,
+                namespace.Wants(
+                    round(cell.link_mbps * 1e6), cell.queue, traffic=cell.traffic_mbps > 0
+                ),
+            )
+            try:
+                link = hosts.enter_context(made)
+            except Failure as failure:
+                fault = Note(what=failure.what, why="no second host", fix=failure.remedy)
+                return cell.model_copy(update={"status": Status.failed, "error": fault}), []
+        return _measure(cell, stack, context, progress, link)
+
+
+def _measure(
+    cell: Cell, stack: Stack, context: Context, progress: Callable[[int], None], link: Link | None
+) -> tuple[Cell, list[Path]]:
+    recorders = sum(map(programs.records, programs.roles(cell, stack)))
+    place = context.scratch.place_for(samples.needed_bytes(cell.samples_asked) * recorders)
     limit_s = _limit_s(cell, context.limits)
-    talkers = _talkers(cell, stack, context, limit_s)
-    around = talkers + load.processes(cell, context.scratch.folder)
-    probes = around + _commands(cell, stack, roles, place, context, limit_s)
+    talkers = programs.talkers(cell, stack, context, limit_s)
+    declared = Declared(cell, context.scratch.folder, context.folder, link)
+    profile, probes = programs.probes(cell, stack, place, context, limit_s, link)
     started, clock, stolen = datetime.now(timezone.utc), time.monotonic(), steal_seconds()
     before, disturbed = present(), Disturbances()
     notes_left = 2  # once it records, everything is mapped: no need to look into it any more
 
     def tick(pids: list[int]) -> None:
         nonlocal notes_left
+        declared.begin()
         recorded = max(recording.progress(one.samples) for one in probes if one.samples)
         if notes_left:  # each time: it may be killed as soon as it has shared memory
             context.journal.note(pids)
@@ -73,12 +83,13 @@ def measure(
         progress(recorded)
 
     end, who = supervision.supervise(
-        probes,
+        [*declared.programs, *talkers, *probes],
         transport.environment(profile, context.domain) | context.surroundings.get(cell.stack, {}),
         limit_s + context.limits.term_s,  # the probe's own limit comes first
         context.stop,
         context.limits,
         tick,
+        declared.end,
     )
     measured = cell.model_copy(
         update={
@@ -87,11 +98,15 @@ def measure(
             "steal_seconds": round(steal_seconds() - stolen, 3),
             "notes": [],
             "error": None,
+            "conditions": None,
         }
     )
+    shutil.rmtree(context.folder / LOADED, ignore_errors=True)
     context.journal.sweep()
     sweep_since(before)
-    _judge(measured, [one for one in probes if not one.background], end, who)
+    _judge(measured, probes, end, who)
+    if end in (End.unready, End.died) and who and (missing := declared.missing(who)):
+        measured.status, measured.error = Status.failed, missing
     disturbed.look()
     measured.notes += [Note(what=what, why=why) for what, why in disturbed.told]
     measured.notes += _fallen_silent(talkers, end)
@@ -105,17 +120,8 @@ def measure(
         capability = stack.capability(cell.kind, cell.transport)
         reports = capability is not None and capability.reports
         add_measured(measured, recorded, context.folder, reports=reports)
+        declared.judge(measured)
     return measured, recorded
-
-
-def _roles(cell: Cell, stack: Stack) -> list[str]:
-    capability = stack.capability(cell.kind, cell.transport)
-    roles = capability.roles if capability else ["both"]
-    return [role for role in roles for _ in range(cell.subscribers if role == "subscriber" else 1)]
-
-
-def _records(role: str) -> bool:
-    return role in {"both", "ping", "subscriber"}
 
 
 def _limit_s(cell: Cell, limits: Limits) -> float:
@@ -124,73 +130,6 @@ def _limit_s(cell: Cell, limits: Limits) -> float:
         measuring = 3 * (measuring + cell.samples_asked * ONESHOT_LATE_S)
         measuring += NEVER_FIRED_ROOM * cell.lost_after_us / 1e6
     return measuring + cell.lost_after_us / 1e6 + limits.start_s
-
-
-def _commands(
-    cell: Cell, stack: Stack, roles: list[str], place: Path, context: Context, limit_s: float
-) -> list[Program]:
-    options: dict[str, object] = {
-        "transport": cell.transport,
-        "payload-bytes": cell.payload_bytes,
-        "period-ns": round(cell.period_us * 1000),
-        "count": cell.samples_asked,
-        "policy": cell.scheduling,
-        "priority": cell.priority,
-        "lost-after-ns": round(cell.lost_after_us * 1000),
-        "time-limit-ns": round(limit_s * 1e9),
-        "subscribers": cell.subscribers,
-        "topic": _topic(cell, context.scratch.run_id),
-        "reliability": cell.reliability,
-        "depth": cell.depth,
-        "start-delay-ns": round(cell.start_delay_us * 1000),
-        "wait": cell.wait,
-    }
-    if cell.kind == "timer-oneshot":
-        options["timeout-ns"] = options.pop("period-ns")
-    if cell.cpu:
-        options["cpu"] = ",".join(map(str, cell.cpu))
-    probes = []
-    for number, role in enumerate(roles):
-        name = f"{cell.id}-s{number}" if cell.subscribers > 1 else cell.id
-        recorded = place / f"{name}{recording.SUFFIX}" if _records(role) else None
-        result = context.scratch.folder / f"{cell.id}.{number}.json"
-        for old in (result, recorded):  # of an attempt before
-            if old is not None:
-                old.unlink(missing_ok=True)
-        command = [str(stack.probe), cell.kind, "--role", role, "--result", str(result)]
-        for option, value in options.items():
-            command += [f"--{option}", str(value)]
-        if recorded is not None:
-            command += ["--samples", str(recorded)]
-        stderr = context.scratch.folder / f"{cell.id}.{number}.stderr"
-        probes.append(Program(role, command, result, stderr, recorded))
-    return probes
-
-
-def _talkers(cell: Cell, stack: Stack, context: Context, limit_s: float) -> list[Program]:
-    """Pairs of nodes that talk to each other meanwhile; normal processes, recording nothing."""
-    probes = []
-    for pair in range(cell.talkers):
-        for role in ("subscriber", "publisher"):
-            name = f"{cell.id}.talker{pair}.{role}"
-            result = context.scratch.folder / f"{name}.json"
-            result.unlink(missing_ok=True)
-            options: dict[str, object] = {
-                "role": role,
-                "result": result,
-                "transport": cell.transport,
-                "payload-bytes": cell.payload_bytes,
-                "period-ns": round(cell.talker_period_us * 1000),
-                "count": int(limit_s * 1e6 / cell.talker_period_us) + 1,
-                "time-limit-ns": round((limit_s + context.limits.term_s) * 1e9),
-                "topic": f"{_topic(cell, context.scratch.run_id)}_talker{pair}",
-            }
-            command = [str(stack.probe), "pubsub"]
-            for option, value in options.items():
-                command += [f"--{option}", str(value)]
-            stderr = context.scratch.folder / f"{name}.stderr"
-            probes.append(Program(f"talker's {role}", command, result, stderr, background=True))
-    return probes
 
 
 def _fallen_silent(talkers: list[Program], end: End) -> list[Note]:
@@ -205,15 +144,6 @@ def _fallen_silent(talkers: list[Program], end: End) -> list[Note]:
             why = publisher.last_words() or publisher.how_it_ended
             notes.append(Note(what="a pair of talkers did not talk to the end", why=why))
     return notes
-
-
-def _topic(cell: Cell, run_id: str) -> str:
-    """A name that no other run and no other cell has; for the raw UDP loopback, a free port."""
-    if cell.stack == "raw" and cell.transport == "udp":
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
-            free.bind(("127.0.0.1", 0))
-            return f"127.0.0.1:{free.getsockname()[1]}"
-    return f"takt/run_{run_id}/cell_{cell.order}"
 
 
 def _judge(cell: Cell, probes: list[Program], end: End, who: Program | None) -> None:

@@ -24,6 +24,7 @@ from takt.measure.results import store
 from takt.measure.results.model import Cell, Note, Run, Status, Verdict
 from takt.measure.run import cell as one_cell
 from takt.measure.run import samples
+from takt.measure.run.context import Context
 from takt.measure.run.measured import FOLDER, keep
 from takt.processes import recording, ros1, scratch, undertaker
 from takt.processes.domain import own_domain
@@ -102,7 +103,7 @@ def measure(
             stopping(stop, watcher.stopping),
         ):
             undertaker.watch_over(lock.folder, memory)
-            context = one_cell.Context(
+            context = Context(
                 lock,
                 folder,
                 domain,
@@ -144,7 +145,7 @@ def reopen(folder: Path, experiment: Experiment | None, seed: int | None) -> Run
     return run
 
 
-def _measure_all(run: Run, stacks: Stacks, context: one_cell.Context, watcher: Watcher) -> None:
+def _measure_all(run: Run, stacks: Stacks, context: Context, watcher: Watcher) -> None:
     for index, cell in enumerate(run.cells):
         if cell.status is Status.complete:
             continue

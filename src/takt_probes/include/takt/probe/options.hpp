@@ -19,12 +19,15 @@ namespace takt::probe {
 enum class Kind { wakeup, timer_oneshot, timer_cyclic, pingpong, pubsub };
 enum class Role { both, ping, pong, publisher, subscriber };
 enum class Wait { idle, busy };
+/// When the next ping goes where a reply came after its start time.
+enum class Late { at_once, next_cycle };
 enum class Reliability { reliable, best_effort };
 
 std::string_view name_of(Kind kind);
 std::string_view name_of(Role role);
 std::string_view name_of(Reliability reliability);
 std::string_view name_of(Wait wait);
+std::string_view name_of(Late late);
 
 constexpr bool is_timer(Kind kind) {
   return kind == Kind::timer_oneshot || kind == Kind::timer_cyclic;
@@ -57,6 +60,7 @@ struct Options {
   std::uint64_t count = 1000;
   std::chrono::nanoseconds timeout{std::chrono::milliseconds{1}};
   Wait wait = Wait::idle;
+  Late late = Late::at_once;
   std::chrono::nanoseconds start_delay{0};
   os::SchedulingPolicy policy = os::SchedulingPolicy::other;
   int priority = 0;

@@ -3,6 +3,7 @@
 // Absolute pacing without coordinated omission. Sample k is intended at start + k * period,
 // computed and never summed up, so nothing drifts. A loop that is late starts its sample at once
 // and keeps the intended time: the delay is in the sample, and the samples after it do not move.
+// A loop that is to wait for the next start time instead asks which one is upcoming.
 //
 // The one bound: a loop that stays behind never sleeps, and at a real-time priority it would take
 // its CPU from everything else for as long as it runs. After `patience` without having caught up it
@@ -65,6 +66,15 @@ class BasicPacer {
       caught_up_ = sleep_.now();
       ++rests_;
     }
+  }
+
+  /// The first sample from `k` on whose start time has not passed.
+  std::uint64_t upcoming(std::uint64_t k) const noexcept {
+    const auto behind = sleep_.now() - intended(k);
+    if (behind.count() <= 0) {
+      return k;
+    }
+    return k + static_cast<std::uint64_t>((behind.count() - 1) / period_.count() + 1);
   }
 
   /// Samples whose start time had passed already.

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The way of the messages: over the link between two hosts, or the cell's name is wrong."""
+
+from __future__ import annotations
+
+from takt.measure.results.model import Cell, Conditions, Note
+from takt.processes import shaping
+from takt.processes.namespace import Link
+from takt.processes.supervision import Program
+
+
+class Way:
+    """The way of one cell's messages, by the counters of the interfaces."""
+
+    def __init__(self, cell: Cell, link: Link) -> None:
+        self._own = cell.queue == shaping.OWN
+        self._first = (0, 0)  # bytes through a class of its own
+        self.programs: list[Program] = []
+        self._link = link
+        self._before = self._after = link.carried()
+
+    def begin(self) -> None:
+        """The first message has gone: what was before belongs to it, too."""
+
+    def end(self) -> None:
+        """Up to here it counts."""
+        self._after = self._link.carried()
+        if self._own:
+            self._first = self._link.sent_first()
+
+    def record(self, into: Conditions) -> None:
+        """What came over the interfaces."""
+        into.link_there_bytes = self._after.there - self._before.there
+        into.link_back_bytes = self._after.back - self._before.back
+        into.messages_there_bytes = self._after.messages_there - self._before.messages_there
+        into.messages_back_bytes = self._after.messages_back - self._before.messages_back
+        if self._own:
+            into.first_there_bytes, into.first_back_bytes = self._first
+
+    def fault(self, cell: Cell) -> Note | None:
+        """Where fewer bytes came over the link than the samples of the cell hold."""
+        there = self._after.messages_there - self._before.messages_there
+        back = self._after.messages_back - self._before.messages_back
+        held = cell.count * max(cell.payload_bytes, 1)
+        least = (held, held if cell.kind == "pingpong" else 1)
+        if cell.host.startswith("namespace"):
+            least = (least[1], least[0])
+        if there < least[0] or back < least[1]:
+            why = (
+                f"{there} bytes of messages came to the second host and {back} came back; the "
+                f"samples hold {least[0]} and {least[1]}"
+            )
+            fix = "look whether the stack has found another way, such as shared memory"
+            return Note(what="the messages were not carried by the link", why=why, fix=fix)
+        if self._own and (self._first[0] < least[0] or self._first[1] < least[1]):
+            why = f"{self._first[0]} bytes left through it, and {self._first[1]} on the way back"
+            fix = "look whether the kernel has htb and u32: tc -s class show"
+            return Note(what="the messages had no queue of their own", why=why, fix=fix)
+        return None
+
+    def missing(self) -> Note:
+        """It starts nothing that could be missing."""
+        return Note(what="the link did not start", why="nothing was started for it")

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What of a point cannot be measured: the key at fault, what is wrong, what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from takt.documents.units import format_bandwidth, format_duration, format_period, format_size
+from takt.measure.conditions.load import bytes_taken
+from takt.measure.experiment.model import MESSAGES, Measurement
+from takt.measure.results.model import Cell
+from takt.processes.namespace import HERE
+from takt.processes.shaping import SHARED
+from takt.processes.stacks import Stack
+
+SHORTEST_PERIOD_NS = 10_000
+LARGEST_PAYLOAD = 64 * 1024 * 1024
+RECORD_BYTES = 32
+OVER_A_LINK = (("rcl", "udp"), ("raw", "udp"))
+RAW = "raw"  # the machine's own limits: no middleware, no QoS
+ROS1 = "ros1"
+
+Fault = tuple[str, str, str | None]  # key of the measurement, what is wrong, remedy
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What the plan must fit into."""
+
+    cpus: frozenset[int]
+    memory_bytes: int
+    lacking: Callable[[Cell], Fault | None] = lambda _: None  # for the conditions of a cell
+
+
+def stack_fault(measurement: Measurement, stack: Stack, transports: list[str]) -> Fault | None:
+    """What the stack cannot do at all."""
+    if not transports:
+        can = ", ".join(sorted({one.kind for one in stack.capabilities})) or "nothing"
+        return "stack", f"the stack {stack.name} has no {measurement.kind}", f"it has {can}"
+    if stack.name == RAW:
+        for key in ("reliability", "depth"):
+            if getattr(measurement, key) is not None:
+                return key, f"the stack raw has no QoS, so it has no {key}", f"remove {key}"
+    if stack.name == ROS1 and measurement.reliability is not None:
+        what = "ROS 1 has no reliability: its transport decides"
+        return "reliability", what, "take the transport tcpros (reliable) or udpros (may lose)"
+    return None
+
+
+def transport_fault(kind: str, stack: Stack, point: dict[str, Any]) -> Fault | None:
+    """What the transport cannot carry."""
+    transport, payload = point["transport"], point["payload_bytes"]
+    capability = stack.capability(kind, transport)
+    if capability is None:
+        what = f"the stack {stack.name} has no transport {transport} for {kind}"
+        there = ", ".join(stack.transports(kind))
+        remedy = f"it has {there}; a stack with other transports needs a block of its own"
+        return "transport", what, remedy
+    if point["subscribers"] > 1 and "subscriber" not in capability.roles:
+        what = f"{transport} is one process, which has one subscriber"
+        return "subscribers", what, "take a transport between processes"
+    fixed = capability.payloads
+    if fixed is not None and payload not in fixed:
+        sizes = ", ".join(map(format_size, fixed))
+        return "payload", f"{transport} has no size {format_size(payload)}", f"sizes: {sizes}"
+    own = capability.max_payload_bytes
+    limit = LARGEST_PAYLOAD if own is None else min(LARGEST_PAYLOAD, own)
+    if payload > limit:
+        what = f"{format_size(payload)} is more than {transport} carries"
+        return "payload", what, f"the most is {limit} bytes"
+    return None
+
+
+def timer_fault(kind: str, stack: Stack, point: dict[str, Any], scheduling: str) -> Fault | None:
+    """What the timer cannot do."""
+    transport, wait = point["transport"], point["wait"]
+    capability = stack.capability(kind, transport)
+    if capability is not None and wait not in capability.waits:
+        others = [
+            one.transport for one in stack.capabilities if one.kind == kind and wait in one.waits
+        ]
+        remedy = f"{', '.join(others)} can" if others else f"it has {', '.join(capability.waits)}"
+        return "wait", f"{transport} of {stack.name} cannot wait {wait}", remedy
+    if transport == "executor" and scheduling == "rr":
+        what = "Takt's executor has no round robin: its threads are real-time FIFO"
+        return "scheduling", what, "take fifo N, or another transport"
+    return None
+
+
+def host_fault(measurement: Measurement, stack: Stack, point: dict[str, Any]) -> Fault | None:
+    """What cannot be on two hosts."""
+    if point["host"] == HERE:
+        return None
+    if measurement.kind not in MESSAGES:
+        return "host", f"a {measurement.kind} has one role, which is here", "remove host"
+    if (stack.name, point["transport"]) not in OVER_A_LINK:
+        can = " and ".join(f"{transport} of {name}" for name, transport in OVER_A_LINK)
+        what = f"{point['transport']} of {stack.name} does not go from host to host"
+        return "host", what, f"take {can}"
+    if point["talkers"]:
+        return "talkers", "talkers are on one host", "give host here, or traffic instead"
+    return None
+
+
+def traffic_fault(point: dict[str, Any], link: int, traffic: int) -> Fault | None:
+    """Traffic without a link, or more than it carries."""
+    apart = 'give a block of its own to each: host here, and host "here,namespace"'
+    if point["host"] == HERE and traffic:
+        return "traffic", "traffic goes over the link between two hosts, and there is one", apart
+    if point["host"] == HERE and point["queue"] != SHARED:
+        return "queue", "a queue is of the link between two hosts, and there is one", apart
+    if traffic > link:
+        what = f"{format_bandwidth(traffic)} do not fit on a link of {format_bandwidth(link)}"
+        return "traffic", what, "take a faster link or less traffic"
+    return None
+
+
+def load_fault(load: str, machine: Machine) -> Fault | None:
+    """A load that this machine cannot bear."""
+    if (need := bytes_taken(load)) > machine.memory_bytes // 2:
+        what = f"the load {load} takes {need >> 20} MiB of memory and as much of the disk"
+        return "load", what, f"{machine.memory_bytes >> 20} MiB are available: take fewer workers"
+    return None
+
+
+def talkers_fault(measurement: Measurement, stack: Stack, point: dict[str, Any]) -> Fault | None:
+    """Pairs of nodes that could not talk."""
+    if measurement.talker_rate and measurement.talker_rate < SHORTEST_PERIOD_NS:
+        what = f"{format_period(measurement.talker_rate)} is faster than 100kHz"
+        return "talker_rate", what, "a talker sleeps between two messages, as a publisher does"
+    capability = stack.capability("pubsub", point["transport"])
+    if point["talkers"] and capability is not None and "subscriber" not in capability.roles:
+        what = f"{point['transport']} is one process: nobody else could talk over it"
+        return "talkers", what, "take a transport between processes"
+    return None
+
+
+def cpu_fault(kind: str, cpus: list[int], machine: Machine) -> Fault | None:
+    """CPUs that are not there, or too many."""
+    for cpu in cpus:
+        if cpu not in machine.cpus:
+            there = ", ".join(map(str, sorted(machine.cpus)))
+            return "cpu", f"this process may not use CPU {cpu}", f"CPUs here: {there}"
+    if len(cpus) > 1 and kind not in MESSAGES:
+        return "cpu", f"a {kind} has one role, so it takes one CPU", "give one number"
+    return None
+
+
+def pace_fault(measurement: Measurement, period: int, count: int, duration: int) -> Fault | None:
+    """What is too fast or too short."""
+    if period < SHORTEST_PERIOD_NS:
+        remedy = "start times closer than 10us cannot be kept by a sleeping thread"
+        if measurement.timeout:
+            return "timeout", f"{format_duration(period)} is shorter than 10us", remedy
+        key = "period" if measurement.period else "rate"
+        return key, f"{format_period(period)} is faster than 100kHz", remedy
+    if count < 2:
+        what = f"{format_duration(duration)} is too short for {format_period(period)}"
+        return "duration", what, "two samples are the least: the first one is kept apart"
+    return None
+
+
+def memory_fault(count: int, subscribers: int, machine: Machine) -> Fault | None:
+    """What has no room."""
+    need = count * RECORD_BYTES * subscribers
+    if need <= machine.memory_bytes // 2:
+        return None
+    what = (
+        f"{count} samples for each of {subscribers} recorders take {need >> 20} MiB of memory; "
+        f"{machine.memory_bytes >> 20} MiB are available, and half of it may be used"
+    )
+    return "duration", what, "shorten the duration or lower the rate"

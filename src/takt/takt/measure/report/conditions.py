@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What was found of the conditions that the cells declare: load, traffic, the link's bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from takt.measure.results.model import Cell, Conditions
+from takt.pages import text
+
+
+@dataclass(frozen=True)
+class ConditionRow:
+    """One variant of a measurement, its repetitions together."""
+
+    measurement: str
+    scheduling: str
+    load: str
+    traffic: str
+    link: str
+
+
+def condition_row(measurement: str, scheduling: str, cells: Iterable[Cell]) -> ConditionRow | None:
+    """From the least to the most of the repetitions; None where nothing was declared."""
+    found = [cell.conditions for cell in cells if cell.conditions]
+    if not found:
+        return None
+    load = _joined(
+        _range(found, "load_cpu_share", 100, "% of the CPUs' time used by it"),
+        _range(found, "idle_cpu_share", 100, "% idle"),
+        _range(found, "load_written_bytes", 1e-6, "MB written"),
+    )
+    traffic = _joined(
+        _range(found, "traffic_there_mbps", 1, "Mbit/s there"),
+        _range(found, "traffic_back_mbps", 1, "Mbit/s back"),
+    )
+    link = _joined(
+        _range(found, "messages_there_bytes", 1e-3, "kB of messages there"),
+        _range(found, "messages_back_bytes", 1e-3, "kB back"),
+        _range(found, "first_there_bytes", 1e-3, "kB through their own queue there"),
+        _range(found, "first_back_bytes", 1e-3, "kB back"),
+        _range(found, "link_there_bytes", 1e-3, "kB of everything there"),
+        _range(found, "link_back_bytes", 1e-3, "kB back"),
+    )
+    return ConditionRow(measurement, scheduling, load, traffic, link)
+
+
+def _joined(*parts: str) -> str:
+    return ", ".join(filter(None, parts)) or text.ABSENT
+
+
+def _range(found: list[Conditions], name: str, factor: float, unit: str) -> str:
+    values = [value * factor for one in found if (value := getattr(one, name)) is not None]
+    if not values:
+        return ""
+    low, high = map(_number, (min(values), max(values)))
+    spaced = low if low == high else f"{low} to {high}"
+    return f"{spaced}{text.THIN_SPACE}{unit}"
+
+
+def _number(value: float) -> str:
+    return text.count(round(value)) if value >= 1000 else f"{value:.3g}"

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the cells of a run share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from takt.processes.leftovers import Journal
+from takt.processes.scratch import Scratch
+from takt.processes.supervision import Limits, Stop
+
+
+@dataclass
+class Context:
+    """What the cells of a run share."""
+
+    scratch: Scratch
+    folder: Path
+    domain: int
+    journal: Journal
+    stop: Stop
+    limits: Limits
+    surroundings: dict[str, dict[str, str]] = field(default_factory=dict)  # environment by stack

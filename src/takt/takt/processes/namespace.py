@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A second host on this machine: a network namespace behind a link of a limited rate.
+
+The namespace belongs to a process of ours, which cannot outlive us; with the last process in it the
+kernel removes it and both ends of the link. It has a machine-id of its own: Fast DDS takes
+participants with the same one for one host's, and ignores what they say of the link. Its addresses
+are from the network for benchmarks (RFC 2544), and from IPv6's local one for what must not be
+counted with the messages.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from takt.errors import Failure
+from takt.processes import shaping
+from takt.processes.process import Process, output
+
+HERE, THERE = "here", "namespace"  # the hosts that a role may be on
+JOURNAL = "links.txt"  # in the scratch folder: this end of the link
+LIMIT_S = 20.0
+_INTERFACES = Path("/sys/class/net")
+_MACHINE = Path("/etc/machine-id")
+_HOLD = 'mount --bind "$1" "$2" && exec sleep infinity'
+_NAME = re.compile("takt[0-9a-f]{8}")
+_THERE = "takt0"  # the other end, which is alone in its namespace
+_NEEDED = {12: "CAP_NET_ADMIN", 21: "CAP_SYS_ADMIN"}
+
+
+@dataclass(frozen=True)
+class Carried:
+    """Bytes that came over a link up to now: to the second host and back."""
+
+    at: float  # s, CLOCK_MONOTONIC
+    there: int
+    back: int
+    messages_there: int  # IPv4, with its headers
+    messages_back: int
+    traffic_there: int  # payload of UDP over IPv6, as it was received
+    traffic_back: int
+
+
+@dataclass(frozen=True)
+class Wants:
+    """What a link is to be like."""
+
+    bits_per_s: int
+    queue: str = shaping.SHARED
+    traffic: bool = False  # there will be some: then the ends have addresses for it, too
+
+
+class Link:
+    """Two hosts: this one and the namespace."""
+
+    def __init__(self, interface: str, domain: int, holder: Process) -> None:
+        self.interface = interface
+        self.addresses = (f"198.18.{domain}.1", f"198.18.{domain}.2")
+        self.traffic_addresses = (f"fd00:7a6b:{domain:x}::1", f"fd00:7a6b:{domain:x}::2")
+        self._holder = holder
+        self._last = Carried(0.0, 0, 0, 0, 0, 0, 0)
+
+    def inside(self, command: list[str]) -> list[str]:
+        """The command that runs this one on the second host."""
+        of = f"/proc/{self._holder.pid}/ns"
+        return ["nsenter", f"--net={of}/net", f"--mount={of}/mnt", "--", *command]
+
+    def carried(self) -> Carried:
+        """As the kernel counts it; once the second host is gone, nothing is added."""
+        began = time.monotonic()
+        with contextlib.suppress(OSError):
+            self._last = self._read()
+        return replace(self._last, at=(began + time.monotonic()) / 2)
+
+    def _read(self) -> Carried:
+        net = Path(f"/proc/{self._holder.pid}/net")
+        octets = _counters(net / "netstat", "IpExt:")
+        here = _INTERFACES / self.interface / "statistics"
+        return Carried(
+            at=0.0,
+            there=int((here / "tx_bytes").read_text(encoding="ascii")),
+            back=int((here / "rx_bytes").read_text(encoding="ascii")),
+            messages_there=octets["InOctets"],
+            messages_back=octets["OutOctets"],
+            traffic_there=_payload(net / "dev_snmp6" / _THERE),
+            traffic_back=_payload(Path("/proc/net/dev_snmp6") / self.interface),
+        )
+
+    def sent_first(self) -> tuple[int, int]:
+        """Bytes that left through the class of the messages: to the second host and back."""
+        ends = (shaping.show(self.interface), self.inside(shaping.show(_THERE)))
+        try:
+            there, back = (shaping.sent(output(one, LIMIT_S).stdout) for one in ends)
+        except (OSError, subprocess.TimeoutExpired):
+            return 0, 0
+        return there, back
+
+    def listens(self, port: int) -> bool:
+        """Whether somebody on the second host listens on this TCP port."""
+        try:
+            lines = Path(f"/proc/{self._holder.pid}/net/tcp6").read_text("ascii").splitlines()
+        except OSError:
+            return False
+        fields = [line.split() for line in lines[1:]]
+        return any(one[1].endswith(f":{port:04X}") and one[3] == "0A" for one in fields)
+
+
+def lacking() -> tuple[str, str] | None:
+    """What this process lacks to make one, and what to do; None: nothing."""
+    for program, package in (("ip", "iproute2"), ("tc", "iproute2"), ("nsenter", "util-linux")):
+        if shutil.which(program) is None:
+            return f"{program} is not installed", f"install it: apt-get install {package}"
+    status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+    line = next((one for one in status.splitlines() if one.startswith("CapEff:")), "CapEff: 0")
+    has = int(line.split()[1], 16)
+    absent = [name for bit, name in _NEEDED.items() if not has >> bit & 1]
+    if absent:
+        what = f"this process may make no network namespace: it lacks {' and '.join(absent)}"
+        return what, "run it as root; in a container: docker run --privileged"
+    return None
+
+
+@contextlib.contextmanager
+def link(scratch: Path, run_id: str, domain: int, wants: Wants) -> Iterator[Link]:
+    """Makes both; no other run of this machine has the same run id or domain.
+
+    Raises Failure where the machine refuses.
+    """
+    interface = f"takt{run_id[:8]}"
+    with (scratch / JOURNAL).open("a", encoding="utf-8") as journal:
+        journal.write(f"{interface}\n")
+    identity = scratch / "machine-id"
+    identity.write_text(f"{run_id:0>32}\n", encoding="ascii")
+    hold = ["sh", "-c", _HOLD, "sh", str(identity), str(_MACHINE)]
+    if not _MACHINE.exists():  # of some containers; then their addresses tell hosts apart
+        hold = ["sleep", "infinity"]
+    holder = Process(["unshare", "--net", "--mount", "--", *hold])
+    try:
+        _await(holder)
+        made = Link(interface, domain, holder)
+        _connect(made, holder.pid, wants)
+        yield made
+    finally:
+        remove(interface)
+        holder.end(0)
+
+
+def remove(interface: str) -> bool:
+    """Removes an interface of ours with its other end; whether it was there."""
+    if not (_INTERFACES / interface).exists():
+        return False
+    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+        output(["ip", "link", "del", interface], LIMIT_S)
+    return True
+
+
+def left_in(scratch: Path, *, remove_it: bool) -> list[str]:
+    """The interfaces of a dead run's journal that are still there."""
+    try:
+        noted = (scratch / JOURNAL).read_text(encoding="ascii", errors="replace").split()
+    except FileNotFoundError:
+        return []
+    ours = [name for name in dict.fromkeys(noted) if _NAME.fullmatch(name)]
+    there = [name for name in ours if (_INTERFACES / name).exists()]
+    for name in there if remove_it else []:
+        remove(name)
+    return there
+
+
+def _connect(made: Link, namespace: int, wants: Wants) -> None:
+    here, there = made.interface, _THERE
+    add = ["ip", "link", "add", here, "type", "veth", "peer", "name", there]
+    _do([*add, "netns", str(namespace)], "a pair of virtual interfaces")
+    ends = ((here, 0, list), (there, 1, made.inside))
+    for interface, end, at in ends:
+        address = ["ip", "address", "add", f"{made.addresses[end]}/30", "dev", interface]
+        _do(at(address), "an address")
+        if wants.traffic:
+            # Another IPv6 address would send before anybody has asked for anything.
+            _do(at(["ip", "link", "set", interface, "addrgenmode", "none"]), "IPv6 for traffic")
+            address = ["ip", "address", "add", f"{made.traffic_addresses[end]}/64"]
+            _do(at([*address, "dev", interface, "nodad"]), "IPv6 for traffic")
+        _do(at(["ip", "link", "set", interface, "up"]), "an interface that is up")
+        for shape in shaping.commands(interface, wants.bits_per_s, wants.queue):
+            _do(at(shape), "a limited rate")
+
+
+def _do(command: list[str], what: str) -> None:
+    try:
+        done = output(command, LIMIT_S)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise Failure(f"the link to the second host has no {what}: {error}") from error
+    if done.returncode:
+        words = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
+        raise Failure(
+            f"the link to the second host cannot have {what}: {words[-1]}",
+            remedy=f"see whether the kernel has veth, tbf and IPv6; by hand: {' '.join(command)}",
+        )
+
+
+def _await(holder: Process) -> None:
+    """Until it is in namespaces of its own, with all that belongs there."""
+    limit = time.monotonic() + LIMIT_S
+    while time.monotonic() < limit and holder.poll() is None:
+        with contextlib.suppress(OSError):
+            if Path(f"/proc/{holder.pid}/comm").read_text(encoding="utf-8") == "sleep\n":
+                return
+        time.sleep(0.01)
+    raise Failure(
+        "no network namespace can be made here",
+        remedy="see by hand: unshare --net --mount true; in a container it takes --privileged",
+    )
+
+
+def _counters(file: Path, group: str) -> dict[str, int]:
+    """A line of names and a line of values."""
+    lines = file.read_text(encoding="ascii").splitlines()
+    names, values = (line.split()[1:] for line in lines if line.startswith(group))
+    return dict(zip(names, map(int, values), strict=True))
+
+
+def _payload(file: Path) -> int:
+    """What came in UDP over IPv6, without 40 bytes and 8 bytes of headers each."""
+    try:
+        lines = [line.split() for line in file.read_text(encoding="ascii").splitlines()]
+    except FileNotFoundError:  # this kernel has no IPv6, and so no traffic
+        return 0
+    counted = {name: int(value) for name, value in lines}
+    return counted["Ip6InOctets"] - 48 * counted["Ip6InReceives"]

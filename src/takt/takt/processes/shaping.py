@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rate of a link's end, and whether messages wait behind other traffic there.
+
+One queue for all is a token bucket. With a class of their own (htb), messages leave first: half of
+the rate is theirs, and as much of the rest as they want. They are known by their IPv4; those of a
+robot would be by a DSCP.
+"""
+
+from __future__ import annotations
+
+import re
+
+SHARED, OWN = "shared", "own"
+_OF_MESSAGES, _OF_OTHERS = "1:10", "1:20"
+_BURST_S = 0.00032  # what may leave at once, as time at the rate: 32 kbit at 100 Mbit/s
+_LEAST_BURST = 4000  # bytes; a frame fits twice
+_WAIT_S = 0.05  # what waits longer is dropped
+_SENT = re.compile(r"Sent ([0-9]+) bytes")
+
+
+def commands(interface: str, bits_per_s: int, queue: str) -> list[list[str]]:
+    """The calls of tc, in their order."""
+    rate, half = f"{bits_per_s}bit", f"{bits_per_s // 2}bit"
+    burst = str(max(_LEAST_BURST, round(bits_per_s * _BURST_S / 8)))
+    device = ["dev", interface]
+    if queue == SHARED:
+        bucket = ["tbf", "rate", rate, "burst", burst, "latency", f"{_WAIT_S * 1e3:g}ms"]
+        return [["tc", "qdisc", "add", *device, "root", *bucket]]
+    all_of_it = ["htb", "rate", rate, "burst", burst, "cburst", burst, "quantum", "1514"]
+    made = [
+        ["tc", "qdisc", "add", *device, "root", "handle", "1:", "htb", "default", "20"],
+        ["tc", "class", "add", *device, "parent", "1:", "classid", "1:1", *all_of_it],
+    ]
+    for priority, name in enumerate((_OF_MESSAGES, _OF_OTHERS)):
+        part = ["htb", "rate", half, "ceil", rate, "burst", burst, "cburst", burst]
+        part += ["quantum", "1514", "prio", str(priority)]
+        limit = str(max(_LEAST_BURST, round(bits_per_s * _WAIT_S / 8)))
+        made += [
+            ["tc", "class", "add", *device, "parent", "1:1", "classid", name, *part],
+            ["tc", "qdisc", "add", *device, "parent", name, "bfifo", "limit", limit],
+        ]
+    match = ["protocol", "ip", "u32", "match", "u32", "0", "0", "flowid", _OF_MESSAGES]
+    return [*made, ["tc", "filter", "add", *device, "parent", "1:", *match]]
+
+
+def show(interface: str) -> list[str]:
+    """The call of tc that tells what the class of the messages has sent."""
+    return ["tc", "-s", "class", "show", "dev", interface, "classid", _OF_MESSAGES]
+
+
+def sent(shown: str) -> int:
+    """The bytes in its answer; 0 where there is no such class."""
+    found = _SENT.search(shown)
+    return int(found[1]) if found else 0
