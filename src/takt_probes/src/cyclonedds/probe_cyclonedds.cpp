@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Cyclone DDS itself, without ROS 2 above it. Interface and peers come from the environment
+// (CYCLONEDDS_URI), which the tool sets.
+#include <dds/version.h>
+
+#include <memory>
+#include <optional>
+
+#include "cyclone_link.hpp"
+#include "dds.hpp"
+#include "takt/probe/link.hpp"
+
+namespace {
+
+using namespace takt::probe;
+namespace os = takt::os;
+
+class Cyclone : public Stack {
+ public:
+  std::string_view name() const override { return "cyclonedds"; }
+
+  std::vector<Capability> capabilities() const override {
+    return {
+        {.kind = Kind::pingpong, .transport = "udp", .roles = {Role::pong, Role::ping}},
+        {.kind = Kind::pingpong, .transport = "process", .roles = {Role::both}},
+        {.kind = Kind::pubsub, .transport = "udp", .roles = {Role::subscriber, Role::publisher}},
+        {.kind = Kind::pubsub, .transport = "process", .roles = {Role::both}}};
+  }
+
+  std::unique_ptr<Link> open(const Options& options, Role role, os::StopFlag& stop) override {
+    if (!participant_) {
+      participant_.emplace(dds_create_participant(dds_domain(), nullptr, nullptr), "a participant");
+    }
+    return std::make_unique<CycloneLink>(**participant_, options, role, stop);
+  }
+
+  void close() override { participant_.reset(); }
+
+  std::map<std::string, std::string> versions() const override {
+    return {{"cyclonedds", DDS_VERSION}};
+  }
+
+ private:
+  std::optional<Entity> participant_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Cyclone cyclone;
+  return run(argc, argv, cyclone);
+}
