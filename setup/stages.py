@@ -36,10 +36,10 @@ class Stage:
 
 
 def stacks() -> Commands:
-    """ROS 1 and cyclictest, which not every machine has: no test is left out without them."""
+    """Stacks that not every machine has: without them tests would be left out."""
     return [
         [str(BIN / "python"), "-m", "takt", "setup", part, "--yes"]
-        for part in ("ros1", "cyclictest")
+        for part in ("ros1", "cyclictest", "cyclonedds")
     ]
 
 

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -202,12 +203,32 @@ def test_the_segment_holds_several_messages(payload: int) -> None:
     assert segment >= max(4 << 20, 16 * payload)
 
 
-def test_the_environment_is_the_cells_own(tmp_path: Path) -> None:
+def test_the_environment_is_the_cells_own() -> None:
     base = {"HOME": "/home/x", "ROS_DISCOVERY_SERVER": "10.0.0.1", "ROS_DOMAIN_ID": "0"}
-    made = transport.environment(tmp_path / "p.xml", 42, base)
+    made = transport.environment({transport.PROFILE: "/p.xml"}, 42, base)
     assert made["ROS_DOMAIN_ID"] == "42"
     assert made["ROS_AUTOMATIC_DISCOVERY_RANGE"] == "SYSTEM_DEFAULT"
     assert made["HOME"] == "/home/x"
     assert "ROS_DISCOVERY_SERVER" not in made
-    other = transport.environment(tmp_path / "p.xml", 42, {"RMW_IMPLEMENTATION": "rmw_cyclonedds"})
+    assert made[transport.PROFILE] == "/p.xml"
+    cyclone = {"RMW_IMPLEMENTATION": "rmw_cyclonedds_cpp", "CYCLONEDDS_URI": "file:///of/the/user"}
+    other = transport.environment({transport.PROFILE: "/p.xml"}, 42, cyclone)
     assert other["ROS_AUTOMATIC_DISCOVERY_RANGE"] == "LOCALHOST"
+    assert "CYCLONEDDS_URI" not in other
+    third = transport.environment({transport.CYCLONE: transport.cyclone(500)}, 42, cyclone)
+    assert third["ROS_AUTOMATIC_DISCOVERY_RANGE"] == "SYSTEM_DEFAULT"
+
+
+@pytest.mark.parametrize("payload", [0, 16_000_000])
+def test_cyclone_has_one_interface_and_finds_nobody_by_multicast(payload: int) -> None:
+    root = ElementTree.fromstring(  # noqa: S314 - of ours
+        transport.cyclone(payload, 7, own="198.18.3.1", peer="198.18.3.2")
+    )
+    interfaces = [one.get("address") for one in root.iter("NetworkInterface")]
+    assert interfaces == ["198.18.3.1"]
+    assert [one.get("address") for one in root.iter("Peer")] == ["198.18.3.2"]
+    assert root.findtext(".//AllowMulticast") == "false"
+    assert int(root.findtext(".//MaxAutoParticipantIndex") or 0) >= 7 - 1
+    buffer = root.find(".//SocketReceiveBufferSize")
+    assert buffer is not None
+    assert int((buffer.get("max") or "").removesuffix("B")) >= max(4 << 20, 2 * payload)

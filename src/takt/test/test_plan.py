@@ -34,7 +34,12 @@ class Installed(Stacks):
 
     def __init__(self) -> None:
         capabilities = [
-            Capability(kind=kind, transport=transport, roles=roles)
+            Capability(
+                kind=kind,
+                transport=transport,
+                roles=roles,
+                wire="rtps" if transport == "udp" else None,
+            )
             for kind, roles in (
                 ("pingpong", ["pong", "ping"]),
                 ("pubsub", ["subscriber", "publisher"]),
@@ -47,7 +52,11 @@ class Installed(Stacks):
         )
         raw = Capability(kind="wakeup", transport="nanosleep", roles=["both"])
         small = Capability(
-            kind="pingpong", transport="udp", roles=["pong", "ping"], max_payload_bytes=65_000
+            kind="pingpong",
+            transport="udp",
+            roles=["pong", "ping"],
+            max_payload_bytes=65_000,
+            wire="raw",
         )
         waits = {"timer-oneshot": ["idle", "busy"], "timer-cyclic": ["idle"]}
         timers = [
@@ -58,7 +67,8 @@ class Installed(Stacks):
                 ("timer-cyclic", "executor"),
             )
         ]
-        super().__init__({"rcl": Path("rcl"), "raw": Path("raw")})
+        super().__init__({name: Path(name) for name in ("rcl", "raw", "other")})
+        self._asked["other"] = Stack("other", Path("other"), capabilities)
         self._asked["rcl"] = Stack("rcl", Path("rcl"), [*capabilities, fixed, alone, *timers])
         self._asked["raw"] = Stack("raw", Path("raw"), [raw, small])
 
@@ -132,7 +142,7 @@ def test_a_key_reads_as_what_is_measured() -> None:
 @pytest.mark.parametrize(
     ("keys", "where", "what"),
     [
-        ({"stack": "ros9"}, "--stack", "ros9 is not installed (installed: raw, rcl)"),
+        ({"stack": "ros9"}, "--stack", "ros9 is not installed (installed: other, raw, rcl)"),
         ({"stack": "raw", "kind": "pubsub"}, "--stack", "raw has no pubsub"),
         ({"transport": "pigeon"}, "--transport", "no transport pigeon for pingpong"),
         ({"transport": ["shm", "pigeon"]}, "--transport", "it has shm, udp, process"),
@@ -171,6 +181,9 @@ def test_a_key_reads_as_what_is_measured() -> None:
         ({**UDP, "host": ["here", TWO], "traffic": "1Mbps"}, "--traffic", "there is one"),
         ({**UDP, "host": ["here", TWO], "queue": "own"}, "--queue", "there is one"),
         ({"load": "stress 99"}, "--load", "MiB of memory"),
+        ({"stack": "rcl,raw"}, "--stack", "rcl and raw do not understand each other"),
+        ({"stack": "rcl,absent"}, "--stack", "absent is not installed"),
+        ({"stack": "rcl,other", "transport": "shm"}, "--transport", "no transport shm"),
     ],
 )
 def test_what_cannot_be_measured_is_refused_with_its_place(
@@ -192,6 +205,19 @@ def test_a_late_reply_may_cost_its_cycles() -> None:
         "rcl-pingpong-shm-500B-other-1kHz",
         "rcl-pingpong-shm-500B-other-1kHz-next_cycle",
     ]
+
+
+def test_the_roles_may_have_a_stack_each() -> None:
+    both = ["rcl,other", "other,rcl", "other", "rcl,rcl"]
+    made = planned(stack=both, transport="udp", host=["here", TWO], repetitions=1)
+    keys = {cell.key for cell in made.cells}
+    assert len(keys) == 8
+    assert "rcl+other-pingpong-udp-500B-other-1kHz" in keys
+    assert "rcl-pingpong-udp-500B-other-1kHz" in keys
+    pair = Installed()["rcl,other"]
+    assert [pair.probe_of(role).name for role in ("pong", "ping")] == ["other", "rcl"]
+    assert [pair.probe_of(role).name for role in ("subscriber", "publisher")] == ["other", "rcl"]
+    assert pair.transports("pingpong") == ["udp"]
 
 
 def test_conditions_are_axes_and_part_of_the_name() -> None:

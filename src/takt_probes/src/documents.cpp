@@ -71,7 +71,8 @@ std::string describe(std::string_view stack, const std::vector<Capability>& capa
                     {"fixed_payload_bytes", bytes(one.fixed_payload_bytes)},
                     {"max_payload_bytes", bytes(one.max_payload_bytes)},
                     {"waits", names(one.waits)},
-                    {"reports", one.reports}});
+                    {"reports", one.reports},
+                    {"wire", one.wire.empty() ? Json{} : Json{one.wire}}});
   }
   return text_of({{"stack", stack}, {"capabilities", std::move(list)}});
 }

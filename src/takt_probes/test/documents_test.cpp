@@ -20,14 +20,16 @@ TEST(Documents, capabilities_are_one_json_object) {
   const Capability fixed{.kind = Kind::pingpong,
                          .transport = "fixed",
                          .roles = {Role::pong, Role::ping},
-                         .fixed_payload_bytes = 64};
+                         .fixed_payload_bytes = 64,
+                         .wire = "rtps"};
   EXPECT_EQ(Json::parse(describe("x", {timer, fixed})), Json::parse(R"({
     "stack": "x", "capabilities": [
       {"kind": "wakeup", "transport": "nanosleep", "roles": ["both"],
-       "fixed_payload_bytes": null, "max_payload_bytes": 0, "waits": ["idle"], "reports": false},
+       "fixed_payload_bytes": null, "max_payload_bytes": 0, "waits": ["idle"], "reports": false,
+       "wire": null},
       {"kind": "pingpong", "transport": "fixed", "roles": ["pong", "ping"],
        "fixed_payload_bytes": 64, "max_payload_bytes": null, "waits": ["idle"],
-       "reports": false}]})"));
+       "reports": false, "wire": "rtps"}]})"));
 }
 
 TEST(Documents, keep_64_bit_numbers_exact) {

@@ -18,6 +18,12 @@ from ros1_master import Ros1Master
 
 RECORD = np.dtype([("sequence", "<u8"), ("intended", "<i8"), ("sent", "<i8"), ("received", "<i8")])
 NOBODY = 65534
+LOOPBACK = (
+    '<General><Interfaces><NetworkInterface address="127.0.0.1"/></Interfaces>'
+    "<AllowMulticast>false</AllowMulticast></General>"
+    '<Discovery><ParticipantIndex>auto</ParticipantIndex><Peers><Peer address="127.0.0.1"/></Peers>'
+    "</Discovery>"
+)
 
 
 @dataclass
@@ -86,6 +92,7 @@ class Probes:
             **os.environ,
             "ROS_DOMAIN_ID": str(os.getpid() % 90 + 1),
             "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
+            "CYCLONEDDS_URI": LOOPBACK,
         }
 
     def __contains__(self, stack: str) -> bool:

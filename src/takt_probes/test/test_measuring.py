@@ -72,6 +72,8 @@ def check(running: Running, role: str) -> None:
         ("raw", "pingpong", "udp"),
         ("rcl", "pingpong", "process"),
         ("rcl", "pubsub", "process"),
+        ("cyclonedds", "pingpong", "process"),
+        ("cyclonedds", "pubsub", "process"),
     ],
 )
 def test_one_process_with_all_roles(probes: Probes, stack: str, kind: str, transport: str) -> None:
@@ -88,6 +90,7 @@ def test_one_process_with_all_roles(probes: Probes, stack: str, kind: str, trans
         ("rcl", "udp"),
         ("rcl_direct", "shm"),
         ("rcl_direct", "udp"),
+        ("cyclonedds", "udp"),
         ("ros1", "tcpros"),
         ("ros1", "tcpros_nodelay"),
         ("ros1", "udpros"),
@@ -111,7 +114,8 @@ def test_rcl_direct_measures_within_one_process_too(probes: Probes) -> None:
 
 
 @pytest.mark.parametrize(
-    ("stack", "transport"), [("rcl", "shm"), ("ros1", "tcpros"), ("ros1", "tcpros_nodelay")]
+    ("stack", "transport"),
+    [("rcl", "shm"), ("cyclonedds", "udp"), ("ros1", "tcpros"), ("ros1", "tcpros_nodelay")],
 )
 def test_a_publisher_waits_for_all_its_subscribers_and_each_gets_every_message(
     probes: Probes, stack: str, transport: str
@@ -143,14 +147,14 @@ def test_a_datagram_carries_any_payload_up_to_the_stated_limit(
     check(probes.start("raw", "pingpong", *arguments), "both")
 
 
-@pytest.mark.parametrize("stack", ["raw", "rcl", "rcl_direct", "ros1"])
+@pytest.mark.parametrize("stack", ["raw", "rcl", "rcl_direct", "ros1", "cyclonedds"])
 def test_capabilities_and_help_answer_without_measuring(probes: Probes, stack: str) -> None:
     answer = json.loads(probes.ask(stack, "--capabilities").stdout)
     assert answer["stack"] == stack
     for one in answer["capabilities"]:
         assert set(one) == {
             "kind", "transport", "roles", "fixed_payload_bytes", "max_payload_bytes", "waits",
-            "reports",
+            "reports", "wire",
         }  # fmt: skip
         assert one["roles"] in (["both"], ["pong", "ping"], ["subscriber", "publisher"])
     usage = probes.ask(stack, "--help")

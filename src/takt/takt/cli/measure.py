@@ -40,7 +40,11 @@ def measure(
         ),
     ],
     stack: Annotated[
-        Text, typer.Option(help="raw, rcl, ros1, … (default: raw for wakeup, else rcl)")
+        Text,
+        typer.Option(
+            help='raw, rcl, ros1, cyclonedds, …; of each role: "rcl,cyclonedds". '
+            "(default: raw for wakeup, else rcl)"
+        ),
     ] = None,
     transport: Annotated[
         Text, typer.Option(help="Way between the roles. (default: the stack's first)")

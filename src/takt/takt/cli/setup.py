@@ -22,6 +22,7 @@ PACKAGES = {
         "python3-rosmaster",
     ),
     "cyclictest": ("rt-tests",),
+    "cyclonedds": ("cyclonedds-dev", "cyclonedds-tools"),
 }
 
 
@@ -30,11 +31,15 @@ class Part(str, Enum):
 
     ros1 = "ros1"
     cyclictest = "cyclictest"
+    cyclonedds = "cyclonedds"
 
 
 def setup(
     part: Annotated[
-        Part, typer.Argument(help="ros1: roscpp and rosmaster, about 200 MB; cyclictest.")
+        Part,
+        typer.Argument(
+            help="ros1: roscpp and rosmaster, about 200 MB; cyclictest; cyclonedds: Cyclone DDS."
+        ),
     ],
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:

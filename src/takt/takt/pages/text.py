@@ -11,7 +11,13 @@ ABSENT = "–"
 THIN_SPACE = "\u2009"
 GROUP_SPACE = "\u202f"  # narrow, and never broken at the end of a line
 
-STACKS = {"raw": "Linux only", "cyclictest": "cyclictest", "rcl": "ROS 2", "ros1": "ROS 1"}
+STACKS = {
+    "raw": "Linux only",
+    "cyclictest": "cyclictest",
+    "rcl": "ROS 2",
+    "ros1": "ROS 1",
+    "cyclonedds": "Cyclone DDS",
+}
 TRANSPORTS = {
     "nanosleep": "clock_nanosleep",
     "futex": "futex hand-over",
@@ -29,6 +35,11 @@ TRANSPORTS = {
     "udpros": "UDPROS",
 }
 SCHEDULINGS = {"other": "normal", "fifo": "real-time FIFO", "rr": "real-time RR"}
+
+
+def stack(name: str) -> str:
+    """A stack as people call it; of "one,other", who pings and who answers."""
+    return " to ".join(STACKS.get(one, one) for one in name.split(","))
 
 
 def count(value: int) -> str:

@@ -6,9 +6,10 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -17,11 +18,24 @@ from takt.processes import process
 
 CAPABILITIES_LIMIT_S = 20.0
 PACKAGES = ("takt_probes", "takt_core", "takt_runner")  # that install programs
-ON_REQUEST = ("ros1", "cyclictest")  # what ``takt setup`` can add
+ON_REQUEST = ("ros1", "cyclictest", "cyclonedds")  # what ``takt setup`` can add
 HOW_TO_GET = (
     "stacks are built where their libraries are found: ./takt --setup-only builds what this "
     "machine allows and says what is missing"
 )
+
+
+Value = TypeVar("Value")
+
+
+def parts(name: str) -> list[str]:
+    """The stacks of "one,other"."""
+    return name.split(",")
+
+
+def of_role(each: Sequence[Value], role: str) -> Value:
+    """What belongs to a role: the first value to ping and publisher, the last to the other."""
+    return each[0] if role in {"both", "ping", "publisher"} else each[-1]
 
 
 class Capability(BaseModel):
@@ -36,6 +50,7 @@ class Capability(BaseModel):
     max_payload_bytes: int | None = None
     waits: list[str] = ["idle"]
     reports: bool = False  # the timer itself says how late it was
+    wire: str | None = None  # what goes from host to host; probes of the same understand each other
 
     @property
     def payloads(self) -> list[int] | None:
@@ -51,11 +66,16 @@ class _Answer(BaseModel):
 
 @dataclass(frozen=True)
 class Stack:
-    """One installed probe."""
+    """One installed probe; or two that talk to each other, for "one,other"."""
 
     name: str
-    probe: Path
+    probe: Path  # of the active role: ping, publisher
     capabilities: list[Capability]
+    passive: Path | None = None  # of the other role; None: the same
+
+    def probe_of(self, role: str) -> Path:
+        """The program of a role."""
+        return self.probe if self.passive is None else of_role((self.probe, self.passive), role)
 
     def transports(self, kind: str) -> list[str]:
         """The transports of a kind, the default first."""
@@ -77,16 +97,22 @@ class Stacks:
     _asked: dict[str, Stack] = field(default_factory=dict)
 
     def __contains__(self, name: str) -> bool:
-        return name in self.probes
+        return all(one in self.probes for one in parts(name))
 
     def __getitem__(self, name: str) -> Stack:
         if name not in self._asked:
-            self._asked[name] = _ask(name, self.probes[name])
+            each = parts(name)
+            self._asked[name] = (
+                _both(name, *map(self.__getitem__, each))
+                if len(each) == 2
+                else _ask(name, self.probes[name])
+            )
         return self._asked[name]
 
     def missing(self, name: str, where: str) -> TaktError:
         """The error for a stack that is not there."""
         there = ", ".join(sorted(self.probes)) or "none"
+        name = next(one for one in parts(name) if one not in self.probes)
         return TaktError(
             f"the stack {name} is not installed (installed: {there})",
             where=where,
@@ -119,6 +145,18 @@ def program(name: str) -> Path:
             if os.access(path, os.X_OK) and path.is_file():
                 return path
     raise Failure(f"{name} is not installed", remedy="build it: ./takt --setup-only")
+
+
+def _both(name: str, active: Stack, passive: Stack) -> Stack:
+    """Two stacks as one: what both put on the same wire."""
+    shared = []
+    for one in active.capabilities:
+        other = passive.capability(one.kind, one.transport)
+        if other is None or one.wire is None or one.wire != other.wire:
+            continue
+        limits = [most for most in (one.max_payload_bytes, other.max_payload_bytes) if most]
+        shared.append(one.model_copy(update={"max_payload_bytes": min(limits, default=None)}))
+    return Stack(name, active.probe, shared, passive.probe)
 
 
 def _ask(name: str, probe: Path) -> Stack:

@@ -8,15 +8,16 @@ discovery goes through shared memory then. What is in one ``process`` may have b
 
 ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST would do the opposite: rmw_fastrtps then sets up transports
 of its own, shared memory among them, and the profile loses. So the range is left to the profile,
-which knows only the loopback, or
-the link between two hosts.
+which knows only the loopback, or the link between two hosts.
+
+Cyclone DDS, by itself or below ROS 2, takes its interface and its peers from CYCLONEDDS_URI. It
+finds others by their addresses alone, as Fast DDS does with this profile: so they find each other.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 
 SMALLEST_SEGMENT = 4 * 1024 * 1024
 MESSAGES_IN_SEGMENT = 16
@@ -24,8 +25,10 @@ HEADER_ROOM = 64 * 1024  # for the headers of RTPS and of the message around the
 LONGEST_PART = 65500  # Fast DDS's default, as users have it: what is longer goes in several parts
 
 PROFILE = "FASTDDS_DEFAULT_PROFILES_FILE"
+CYCLONE = "CYCLONEDDS_URI"
 # Settings of the user's shell that would change what is measured.
 _CLEARED = (
+    CYCLONE,
     "FASTDDS_BUILTIN_TRANSPORTS",
     "FASTRTPS_DEFAULT_PROFILES_FILE",
     "RMW_FASTRTPS_USE_QOS_FROM_XML",
@@ -56,6 +59,16 @@ _UDP = """  <transport_descriptor><transport_id>udp</transport_id><type>UDPv4</t
    <maxInitialPeersRange>{participants}</maxInitialPeersRange>
    <interfaceWhiteList><address>{own}</address></interfaceWhiteList>
   </transport_descriptor>"""
+_CYCLONE = """<CycloneDDS><Domain>
+ <General>
+  <Interfaces><NetworkInterface address="{own}"/></Interfaces><AllowMulticast>false</AllowMulticast>
+ </General>
+ <Discovery>
+  <ParticipantIndex>auto</ParticipantIndex><MaxAutoParticipantIndex>{last}</MaxAutoParticipantIndex>
+  <Peers><Peer address="{peer}"/></Peers>
+ </Discovery>
+ <Internal><SocketReceiveBufferSize max="{buffer}B"/></Internal>
+</Domain></CycloneDDS>"""
 _SHM = """  <transport_descriptor><transport_id>shm</transport_id><type>SHM</type>
    <maxMessageSize>{message}</maxMessageSize><segment_size>{segment}</segment_size>
    <port_queue_capacity>512</port_queue_capacity>
@@ -90,14 +103,36 @@ def profile(
     )
 
 
+def cyclone(
+    payload_bytes: int, participants: int = 2, *, own: str = LOOPBACK, peer: str = LOOPBACK
+) -> str:
+    """The configuration of Cyclone DDS for one cell with so many processes, as for ``profile``.
+
+    Fragments are as long as they are for its users; the receive buffer holds what Fast DDS's does,
+    as far as the kernel grants it (net.core.rmem_max).
+    """
+    buffer = max(SMALLEST_SEGMENT, 2 * (payload_bytes + HEADER_ROOM))
+    return _CYCLONE.format(own=own, peer=peer, last=participants, buffer=buffer)
+
+
 def environment(
-    profile_file: Path, domain: int, base: Mapping[str, str] = os.environ
+    profiles: Mapping[str, str], domain: int, base: Mapping[str, str] = os.environ
 ) -> dict[str, str]:
-    """What the probes of a cell see: the user's environment, made the cell's own."""
-    by_fast_dds = base.get("RMW_IMPLEMENTATION", "rmw_fastrtps_cpp").startswith("rmw_fastrtps")
+    """What the probes of a cell see: the user's environment, made the cell's own.
+
+    ``profiles`` are the middleware's, each by the name of its variable.
+    """
+    implementation = base.get("RMW_IMPLEMENTATION", "rmw_fastrtps_cpp")
+    profiled = any(
+        implementation.startswith(name) and variable in profiles
+        for name, variable in (("rmw_fastrtps", PROFILE), ("rmw_cyclonedds", CYCLONE))
+    )
     own = {name: value for name, value in base.items() if name not in _CLEARED}
-    return own | {
-        PROFILE: str(profile_file),
-        "ROS_DOMAIN_ID": str(domain),
-        "ROS_AUTOMATIC_DISCOVERY_RANGE": "SYSTEM_DEFAULT" if by_fast_dds else "LOCALHOST",
-    }
+    return (
+        own
+        | dict(profiles)
+        | {
+            "ROS_DOMAIN_ID": str(domain),
+            "ROS_AUTOMATIC_DISCOVERY_RANGE": "SYSTEM_DEFAULT" if profiled else "LOCALHOST",
+        }
+    )

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <optional>
+#include <tuple>
 
 #include "cyclone_link.hpp"
 #include "dds.hpp"
@@ -21,11 +22,14 @@ class Cyclone : public Stack {
   std::string_view name() const override { return "cyclonedds"; }
 
   std::vector<Capability> capabilities() const override {
-    return {
-        {.kind = Kind::pingpong, .transport = "udp", .roles = {Role::pong, Role::ping}},
-        {.kind = Kind::pingpong, .transport = "process", .roles = {Role::both}},
-        {.kind = Kind::pubsub, .transport = "udp", .roles = {Role::subscriber, Role::publisher}},
-        {.kind = Kind::pubsub, .transport = "process", .roles = {Role::both}}};
+    std::vector<Capability> all;
+    for (const auto& [kind, passive, active] :
+         {std::tuple{Kind::pingpong, Role::pong, Role::ping},
+          std::tuple{Kind::pubsub, Role::subscriber, Role::publisher}}) {
+      all.push_back({.kind = kind, .transport = "udp", .roles = {passive, active}, .wire = rtps});
+      all.push_back({.kind = kind, .transport = "process", .roles = {Role::both}});
+    }
+    return all;
   }
 
   std::unique_ptr<Link> open(const Options& options, Role role, os::StopFlag& stop) override {

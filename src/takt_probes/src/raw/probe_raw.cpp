@@ -33,6 +33,7 @@ class Raw : public Stack {
              .transport = "udp",
              .roles = {Role::pong, Role::ping},
              .max_payload_bytes = max_udp_payload_bytes,
+             .wire = "raw",
              .both_too = true}};
   }
 

@@ -156,12 +156,13 @@ class Rcl : public Stack {
   std::string_view name() const override { return "rcl"; }
 
   std::vector<Capability> capabilities() const override {
+    const std::string wire = speaks_rtps() ? rtps : "";
     std::vector<Capability> all;
     for (const auto& [kind, passive, active] :
          {std::tuple{Kind::pingpong, Role::pong, Role::ping},
           std::tuple{Kind::pubsub, Role::subscriber, Role::publisher}}) {
       all.push_back({.kind = kind, .transport = "shm", .roles = {passive, active}});
-      all.push_back({.kind = kind, .transport = "udp", .roles = {passive, active}});
+      all.push_back({.kind = kind, .transport = "udp", .roles = {passive, active}, .wire = wire});
       all.push_back({.kind = kind, .transport = "process", .roles = {Role::both}});
     }
     all.push_back(timer(Kind::timer_oneshot, "rcl_timer", {Wait::idle, Wait::busy}, true));

@@ -13,12 +13,11 @@ from takt.measure.experiment.model import MESSAGES, Measurement
 from takt.measure.results.model import Cell
 from takt.processes.namespace import HERE
 from takt.processes.shaping import SHARED
-from takt.processes.stacks import Stack
+from takt.processes.stacks import Stack, parts
 
 SHORTEST_PERIOD_NS = 10_000
 LARGEST_PAYLOAD = 64 * 1024 * 1024
 RECORD_BYTES = 32
-OVER_A_LINK = (("rcl", "udp"), ("raw", "udp"))
 RAW = "raw"  # the machine's own limits: no middleware, no QoS
 ROS1 = "ros1"
 
@@ -36,6 +35,9 @@ class Machine:
 
 def stack_fault(measurement: Measurement, stack: Stack, transports: list[str]) -> Fault | None:
     """What the stack cannot do at all."""
+    if not transports and len(both := parts(stack.name)) > 1:
+        what = f"{' and '.join(both)} do not understand each other in a {measurement.kind}"
+        return "stack", what, "take two stacks of DDS, such as rcl,cyclonedds"
     if not transports:
         can = ", ".join(sorted({one.kind for one in stack.capabilities})) or "nothing"
         return "stack", f"the stack {stack.name} has no {measurement.kind}", f"it has {can}"
@@ -95,10 +97,14 @@ def host_fault(measurement: Measurement, stack: Stack, point: dict[str, Any]) ->
         return None
     if measurement.kind not in MESSAGES:
         return "host", f"a {measurement.kind} has one role, which is here", "remove host"
-    if (stack.name, point["transport"]) not in OVER_A_LINK:
-        can = " and ".join(f"{transport} of {name}" for name, transport in OVER_A_LINK)
+    capability = stack.capability(measurement.kind, point["transport"])
+    if capability is None or capability.wire is None:
+        can = [
+            one.transport for one in stack.capabilities if one.wire and one.kind == measurement.kind
+        ]
         what = f"{point['transport']} of {stack.name} does not go from host to host"
-        return "host", what, f"take {can}"
+        remedy = f"take {', '.join(can)}" if can else "take udp of rcl or of raw"
+        return "host", what, remedy
     if point["talkers"]:
         return "talkers", "talkers are on one host", "give host here, or traffic instead"
     return None

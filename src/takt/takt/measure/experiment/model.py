@@ -11,6 +11,7 @@ import re
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
+    AfterValidator,
     BeforeValidator,
     Field,
     GetJsonSchemaHandler,
@@ -63,6 +64,11 @@ def _traffic(value: object) -> int:
     return 0 if value == "none" else units.parse_bandwidth(value)
 
 
+def _stack(value: str) -> str:
+    first, _, second = value.partition(",")
+    return first if first == second else value
+
+
 def _as_list(value: object) -> object:
     return value if isinstance(value, list) else [value]
 
@@ -83,6 +89,11 @@ Scheduling = Annotated[
     str, BeforeValidator(_scheduling), text_schema("fifo 80", "other|(fifo|rr) [1-9][0-9]?")
 ]
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
+Stack = Annotated[
+    str,
+    Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}(,[A-Za-z0-9][A-Za-z0-9_.-]{0,63})?$"),
+    AfterValidator(_stack),
+]
 Reliability = Literal["reliable", "best_effort"]
 Kind = Literal["wakeup", "timer-oneshot", "timer-cyclic", "pingpong", "pubsub"]
 Wait = Literal["idle", "busy"]
@@ -140,7 +151,10 @@ class Measurement(Strict):
     """One block of ``measurements:``; None is the default of the kind or of the experiment."""
 
     kind: Kind = Field(description="what one sample is")
-    stack: Axis[Name] = Field(description="communication stacks: raw, rcl, …")
+    stack: Axis[Stack] = Field(
+        description='communication stacks: raw, rcl, …; "rcl,cyclonedds": ping or publisher on '
+        "rcl, pong or subscribers on cyclonedds; both are DDS"
+    )
     transport: Axis[Name] | None = Field(
         None, description="ways from one role to the other; default: the first one that it has"
     )

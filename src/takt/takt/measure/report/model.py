@@ -250,7 +250,7 @@ def _rank(identity: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def _title(cell: Cell) -> str:
     parts = [
-        text.STACKS.get(cell.stack, cell.stack),
+        text.stack(cell.stack),
         text.TRANSPORTS.get(cell.transport, cell.transport),
     ]
     if cell.payload_bytes:

@@ -182,7 +182,7 @@ class Cell(Model):
     order: int  # the place in the random order of the run
     status: Status
     error: Note | None = None  # why it failed
-    stack: str  # communication stack
+    stack: str  # communication stack, or of each role
     kind: str  # what one sample is
     transport: str  # the way between the roles
     payload_bytes: int  # of a message

@@ -67,7 +67,7 @@ def _measure(
     limit_s = _limit_s(cell, context.limits)
     talkers = programs.talkers(cell, stack, context, limit_s)
     declared = Declared(cell, context.scratch.folder, context.folder, link)
-    profile, probes = programs.probes(cell, stack, place, context, limit_s, link)
+    profiles, probes = programs.probes(cell, stack, place, context, limit_s, link)
     started, clock, stolen = datetime.now(timezone.utc), time.monotonic(), steal_seconds()
     before, disturbed = present(), Disturbances()
     notes_left = 2  # once it records, everything is mapped: no need to look into it any more
@@ -84,7 +84,7 @@ def _measure(
 
     end, who = supervision.supervise(
         [*declared.programs, *talkers, *probes],
-        transport.environment(profile, context.domain) | context.surroundings.get(cell.stack, {}),
+        transport.environment(profiles, context.domain) | context.surroundings.get(cell.stack, {}),
         limit_s + context.limits.term_s,  # the probe's own limit comes first
         context.stop,
         context.limits,

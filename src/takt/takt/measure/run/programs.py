@@ -10,7 +10,7 @@ from takt.measure.results.model import Cell
 from takt.measure.run.context import Context
 from takt.processes import namespace, recording, transport
 from takt.processes.namespace import Link
-from takt.processes.stacks import Stack
+from takt.processes.stacks import Stack, of_role
 from takt.processes.supervision import Program
 
 RAW_PORT = 7400
@@ -18,19 +18,19 @@ RAW_PORT = 7400
 
 def probes(
     cell: Cell, stack: Stack, place: Path, context: Context, limit_s: float, link: Link | None
-) -> tuple[Path, list[Program]]:
-    """Those that measure, and the middleware's profile of those that are here."""
+) -> tuple[dict[str, str], list[Program]]:
+    """Those that measure, and the middleware's profiles of those that are here."""
     here, there = link.addresses if link else (transport.LOOPBACK, transport.LOOPBACK)
-    profile = _profile(cell, stack, context, here, there)
+    profiles = _profiles(cell, stack, context, here, there)
     topic = _topic(cell, context.scratch.run_id, link)
     made = _commands(cell, stack, place, context, limit_s, topic)
     if link:
-        profile_there = str(_profile(cell, stack, context, there, here))
+        profiles_there = _profiles(cell, stack, context, there, here)
         for one in made:
             if _host(cell, one.role) == namespace.THERE:
                 one.command = link.inside(one.command)
-                one.environment = {transport.PROFILE: profile_there}
-    return profile, made
+                one.environment = profiles_there
+    return profiles, made
 
 
 def _commands(
@@ -66,7 +66,7 @@ def _commands(
         for old in (result, recorded):  # of an attempt before
             if old is not None:
                 old.unlink(missing_ok=True)
-        command = [str(stack.probe), cell.kind, "--role", role, "--result", str(result)]
+        command = [str(stack.probe_of(role)), cell.kind, "--role", role, "--result", str(result)]
         for option, value in options.items():
             command += [f"--{option}", str(value)]
         if recorded is not None:
@@ -94,7 +94,7 @@ def talkers(cell: Cell, stack: Stack, context: Context, limit_s: float) -> list[
                 "time-limit-ns": round((limit_s + context.limits.term_s) * 1e9),
                 "topic": f"{_topic(cell, context.scratch.run_id)}_talker{pair}",
             }
-            command = [str(stack.probe), "pubsub"]
+            command = [str(stack.probe_of(role)), "pubsub"]
             for option, value in options.items():
                 command += [f"--{option}", str(value)]
             stderr = context.scratch.folder / f"{name}.stderr"
@@ -114,18 +114,19 @@ def records(role: str) -> bool:
     return role in {"both", "ping", "subscriber"}
 
 
-def _profile(cell: Cell, stack: Stack, context: Context, own: str, peer: str) -> Path:
-    """Writes the profile of the processes that have this address."""
+def _profiles(cell: Cell, stack: Stack, context: Context, own: str, peer: str) -> dict[str, str]:
+    """Those of the processes that have this address, by the names of their variables."""
     file = context.scratch.folder / f"{cell.id}.{own}.xml"
     participants = len(roles(cell, stack)) + 2 * cell.talkers + 1
-    text = transport.profile(cell.transport, cell.payload_bytes, participants, own=own, peer=peer)
+    payload = cell.payload_bytes
+    text = transport.profile(cell.transport, payload, participants, own=own, peer=peer)
     file.write_text(text, encoding="utf-8")
-    return file
+    cyclone = transport.cyclone(payload, participants, own=own, peer=peer)
+    return {transport.PROFILE: str(file), transport.CYCLONE: cyclone}
 
 
 def _host(cell: Cell, role: str) -> str:
-    first, _, second = cell.host.partition(",")
-    return first if role in {"both", "ping", "publisher"} else second or first
+    return of_role(cell.host.split(","), role)
 
 
 def _topic(cell: Cell, run_id: str, link: Link | None = None) -> str:

@@ -38,6 +38,9 @@ constexpr bool records(Role role) {
   return role != Role::pong && role != Role::publisher;
 }
 
+/// The wire of DDS: messages of takt_interfaces/msg/Sample over RTPS, named as ROS 2 names them.
+inline constexpr const char* rtps = "rtps";
+
 /// One kind over one transport, as `--capabilities` prints it.
 struct Capability {
   Kind kind;
@@ -46,7 +49,9 @@ struct Capability {
   std::optional<std::size_t> fixed_payload_bytes{};  ///< the only payload that there is
   std::optional<std::size_t> max_payload_bytes{};
   std::vector<Wait> waits = {Wait::idle};
-  bool reports = false;   ///< the timer itself says how late it was
+  bool reports = false;  ///< the timer itself says how late it was
+  /// What goes from host to host: probes of the same wire understand each other. Empty: nothing.
+  std::string wire{};
   bool both_too = false;  ///< `--role both` is allowed although `roles` has one process per role
 };
 
