@@ -23,7 +23,7 @@ from takt.measure.experiment.plan import plan, this_machine
 from takt.measure.results import store
 from takt.measure.results.model import Cell, Run, Status
 from takt.measure.run import runner
-from takt.processes import leftovers, scratch, stacks
+from takt.processes import leftovers, namespace, scratch, stacks
 
 ROOT = Path(__file__).resolve().parents[3]
 INSTALLED = stacks.find({"TAKT_PREFIX": os.environ.get("TAKT_PREFIX", f"{ROOT}/.takt/install")})
@@ -68,6 +68,12 @@ def measured(folder: Path, spy: Quiet, **keys: Any) -> Run:
         ("rcl", "pingpong", "process"),
         ("rcl", "pubsub", "shm"),
         ("rcl", "pubsub", "process"),
+        ("cyclonedds", "pingpong", "udp"),
+        ("cyclonedds", "pingpong", "process"),
+        ("cyclonedds", "pubsub", "udp"),
+        ("cyclonedds", "pubsub", "process"),
+        ("rcl,cyclonedds", "pingpong", "udp"),
+        ("cyclonedds,rcl", "pubsub", "udp"),
     ],
 )
 def test_every_kind_and_transport_measures(
@@ -140,6 +146,20 @@ def test_udp_goes_over_no_shared_memory(tmp_path: Path) -> None:
     spy = Spy()
     measured(tmp_path, spy, stack="rcl", kind="pingpong", transport="udp", duration="1s")
     assert spy.shared == set()
+
+
+@pytest.mark.parametrize("stack", ["cyclonedds", "cyclonedds,rcl"])
+def test_between_two_hosts_the_messages_go_over_their_link(tmp_path: Path, stack: str) -> None:
+    if (lacking := namespace.lacking()) is not None:
+        pytest.skip(lacking[0])
+    keys = {"stack": stack, "kind": "pingpong", "transport": "udp", "host": "here,namespace"}
+    cell = measured(tmp_path, Quiet(), **keys).cells[0]
+    assert (cell.status, cell.error) == (Status.complete, None)
+    assert cell.conditions is not None
+    assert (cell.conditions.messages_there_bytes or 0) > cell.count * cell.payload_bytes
+    assert {name for probe in cell.probes for name in probe.versions} == (
+        {"cyclonedds", "rmw"} if "," in stack else {"cyclonedds"}
+    )
 
 
 def test_shm_goes_over_shared_memory(tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ std::string describe(std::string_view stack, const std::vector<Capability>& capa
                     {"max_payload_bytes", bytes(one.max_payload_bytes)},
                     {"waits", names(one.waits)},
                     {"reports", one.reports},
-                    {"wire", one.wire.empty() ? Json{} : Json{one.wire}}});
+                    {"wire", one.wire.empty() ? Json{} : Json(one.wire)}});
   }
   return text_of({{"stack", stack}, {"capabilities", std::move(list)}});
 }

@@ -33,6 +33,8 @@ HOUR_NS = 3_600_000_000_000
         ("raw", "pingpong", "udp"),
         ("rcl", "pingpong", "process"),
         ("rcl", "pubsub", "process"),
+        ("cyclonedds", "pingpong", "process"),
+        ("cyclonedds", "pubsub", "process"),
     ],
 )
 def test_a_signal_stops_a_measurement_and_keeps_what_it_has(
@@ -269,6 +271,7 @@ def test_without_privileges_everything_runs_and_the_notes_say_what_is_missing(
     [
         ("raw", "pingpong", "futex", 2),
         ("rcl", "pingpong", "process", 11),
+        ("cyclonedds", "pingpong", "process", 8),
         ("ros1", "timer-cyclic", "ros_timer", 6),
     ],
 )

@@ -24,6 +24,7 @@ ALONE = [
     ("rcl", "timer-cyclic", "rcl_timer", "idle"),
     ("rcl", "timer-cyclic", "executor", "idle"),
     ("rcl", "pubsub", "process", "idle"),
+    ("cyclonedds", "pubsub", "process", "idle"),
     ("ros1", "timer-oneshot", "ros_timer", "busy"),
     ("ros1", "timer-oneshot", "steady_timer", "idle"),
     ("ros1", "timer-cyclic", "ros_timer", "idle"),
@@ -31,6 +32,7 @@ ALONE = [
 PAIRS = [
     ("raw", "pingpong", "udp"),
     ("rcl", "pubsub", "shm"),
+    ("cyclonedds", "pingpong", "udp"),
     ("ros1", "pubsub", "tcpros"),
     ("ros1", "pubsub", "udpros"),
 ]
