@@ -17,6 +17,7 @@ STACKS = {
     "rcl": "ROS 2",
     "ros1": "ROS 1",
     "cyclonedds": "Cyclone DDS",
+    "rustdds": "RustDDS",
 }
 TRANSPORTS = {
     "nanosleep": "clock_nanosleep",

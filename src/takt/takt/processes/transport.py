@@ -12,6 +12,7 @@ which knows only the loopback, or the link between two hosts.
 
 Cyclone DDS, by itself or below ROS 2, takes its interface and its peers from CYCLONEDDS_URI. It
 finds others by their addresses alone, as Fast DDS does with this profile: so they find each other.
+RustDDS takes an address: on the loopback it looks for others there, elsewhere by multicast.
 """
 
 from __future__ import annotations
@@ -26,9 +27,11 @@ LONGEST_PART = 65500  # Fast DDS's default, as users have it: what is longer goe
 
 PROFILE = "FASTDDS_DEFAULT_PROFILES_FILE"
 CYCLONE = "CYCLONEDDS_URI"
+RUST = "TAKT_RUSTDDS_ADDRESS"  # of our probe: RustDDS has no configuration of its own
 # Settings of the user's shell that would change what is measured.
 _CLEARED = (
     CYCLONE,
+    RUST,
     "FASTDDS_BUILTIN_TRANSPORTS",
     "FASTRTPS_DEFAULT_PROFILES_FILE",
     "RMW_FASTRTPS_USE_QOS_FROM_XML",

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Topics of RustDDS behind the C interface of `include/takt_rustdds.h`, which says what each
+//! function means. Pointers are those that the functions here gave; what is null is no such thing
+//! and must not be passed.
+
+mod link;
+
+use std::ffi::{c_char, c_int, c_void, CStr};
+use std::net::IpAddr;
+use std::ptr;
+
+use link::{Callback, Link, Sample};
+use rustdds::{DomainParticipant, DomainParticipantBuilder};
+
+#[repr(C)]
+pub struct Head {
+    sequence: u64,
+    intended_ns: i64,
+    sent_ns: i64,
+    last: bool,
+}
+
+#[repr(C)]
+pub struct Settings {
+    topic: *const c_char,
+    reliable: bool,
+    depth: u32,
+    payload_bytes: usize,
+    announce: extern "C" fn(*mut c_void),
+    context: *mut c_void,
+}
+
+/// Where a function says why it failed.
+struct Why {
+    text: *mut c_char,
+    bytes: usize,
+}
+
+impl Why {
+    unsafe fn say(&self, reason: &str) {
+        if self.bytes == 0 {
+            return;
+        }
+        let length = reason.len().min(self.bytes - 1);
+        ptr::copy_nonoverlapping(reason.as_ptr().cast(), self.text, length);
+        *self.text.add(length) = 0;
+    }
+
+    /// The value, or null and the reason.
+    unsafe fn boxed<T>(&self, made: Result<T, String>) -> *mut T {
+        match made {
+            Ok(value) => Box::into_raw(Box::new(value)),
+            Err(reason) => {
+                self.say(&reason);
+                ptr::null_mut()
+            }
+        }
+    }
+}
+
+unsafe fn text<'a>(given: *const c_char) -> Result<&'a str, String> {
+    CStr::from_ptr(given)
+        .to_str()
+        .map_err(|error| error.to_string())
+}
+
+#[no_mangle]
+pub unsafe extern "C" fn takt_rustdds_join(
+    domain: u16,
+    address: *const c_char,
+    why: *mut c_char,
+    why_bytes: usize,
+) -> *mut DomainParticipant {
+    let join = || {
+        let address = text(address)?;
+        let only: IpAddr = address
+            .parse()
+            .map_err(|error| format!("{address}: {error}"))?;
+        DomainParticipantBuilder::new(domain)
+            .with_only_networks([only])
+            .same_host_loopback(only.is_loopback())
+            .build()
+            .map_err(|error| error.to_string())
+    };
+    Why {
+        text: why,
+        bytes: why_bytes,
+    }
+    .boxed(join())
+}
+
+#[no_mangle]
+pub unsafe extern "C" fn takt_rustdds_part(participant: *mut DomainParticipant) {
+    drop(Box::from_raw(participant));
+}
+
+#[no_mangle]
+pub unsafe extern "C" fn takt_rustdds_open(
+    participant: *const DomainParticipant,
+    settings: *const Settings,
+    why: *mut c_char,
+    why_bytes: usize,
+) -> *mut Link {
+    let given = &*settings;
+    let open = || {
+        let callback = Callback {
+            call: given.announce,
+            context: given.context,
+        };
+        let depth = i32::try_from(given.depth).unwrap_or(i32::MAX);
+        let topic = text(given.topic)?;
+        Link::open(
+            &*participant,
+            topic,
+            given.reliable,
+            depth,
+            given.payload_bytes,
+            callback,
+        )
+    };
+    Why {
+        text: why,
+        bytes: why_bytes,
+    }
+    .boxed(open())
+}
+
+#[no_mangle]
+pub unsafe extern "C" fn takt_rustdds_close(link: *mut Link) {
+    drop(Box::from_raw(link));
+}
+
+#[no_mangle]
+pub unsafe extern "C" fn takt_rustdds_open_writer(
+    link: *mut Link,
+    topic: *const c_char,
+    why: *mut c_char,
+    why_bytes: usize,
+) -> bool {
+    match text(topic).and_then(|topic| (*link).open_writer(topic)) {
+        Ok(()) => true,
+        Err(reason) => {
+            Why {
+                text: why,
+                bytes: why_bytes,
+            }
+            .say(&reason);
+            false
+        }
+    }
+}
+
+#[no_mangle]
+pub unsafe extern "C" fn takt_rustdds_close_writer(link: *mut Link) {
+    (*link).close_writer();
+}
+
+#[no_mangle]
+pub unsafe extern "C" fn takt_rustdds_writers(link: *mut Link) -> usize {
+    (*link).writers()
+}
+
+#[no_mangle]
+pub unsafe extern "C" fn takt_rustdds_readers(link: *mut Link) -> usize {
+    (*link).readers()
+}
+
+#[no_mangle]
+pub unsafe extern "C" fn takt_rustdds_send(link: *mut Link, head: *const Head) -> bool {
+    let Head {
+        sequence,
+        intended_ns,
+        sent_ns,
+        last,
+    } = *head;
+    (*link).send(Sample {
+        sequence,
+        intended_ns,
+        sent_ns,
+        last,
+        ..Sample::default()
+    })
+}
+
+#[no_mangle]
+pub unsafe extern "C" fn takt_rustdds_reply(link: *mut Link) -> bool {
+    (*link).reply()
+}
+
+#[no_mangle]
+pub unsafe extern "C" fn takt_rustdds_take(link: *mut Link, head: *mut Head) -> c_int {
+    match (*link).take() {
+        Ok(Some(&Sample {
+            sequence,
+            intended_ns,
+            sent_ns,
+            last,
+            ..
+        })) => {
+            *head = Head {
+                sequence,
+                intended_ns,
+                sent_ns,
+                last,
+            };
+            1
+        }
+        Ok(None) => 0,
+        Err(()) => -1,
+    }
+}
+
+#[no_mangle]
+pub unsafe extern "C" fn takt_rustdds_problem(
+    link: *const Link,
+    why: *mut c_char,
+    why_bytes: usize,
+) -> bool {
+    let problem = &(*link).problem;
+    if let Some(reason) = problem {
+        Why {
+            text: why,
+            bytes: why_bytes,
+        }
+        .say(reason);
+    }
+    problem.is_some()
+}
