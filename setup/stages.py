@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -37,10 +38,9 @@ class Stage:
 
 def stacks() -> Commands:
     """Stacks that not every machine has: without them tests would be left out."""
-    return [
-        [str(BIN / "python"), "-m", "takt", "setup", part, "--yes"]
-        for part in ("ros1", "cyclictest", "cyclonedds")
-    ]
+    parts = ["ros1", "cyclictest", "cyclonedds"]
+    parts += ["rustdds"] if shutil.which("cargo") else []  # Debian's own is too old
+    return [[str(BIN / "python"), "-m", "takt", "setup", part, "--yes"] for part in parts]
 
 
 def style() -> Commands:

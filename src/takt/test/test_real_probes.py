@@ -72,7 +72,10 @@ def measured(folder: Path, spy: Quiet, **keys: Any) -> Run:
         ("cyclonedds", "pingpong", "process"),
         ("cyclonedds", "pubsub", "udp"),
         ("cyclonedds", "pubsub", "process"),
+        ("rustdds", "pingpong", "udp"),
+        ("rustdds", "pubsub", "udp"),
         ("rcl,cyclonedds", "pingpong", "udp"),
+        ("rustdds,rcl", "pingpong", "udp"),
         ("cyclonedds,rcl", "pubsub", "udp"),
     ],
 )
@@ -148,7 +151,7 @@ def test_udp_goes_over_no_shared_memory(tmp_path: Path) -> None:
     assert spy.shared == set()
 
 
-@pytest.mark.parametrize("stack", ["cyclonedds", "cyclonedds,rcl"])
+@pytest.mark.parametrize("stack", ["cyclonedds", "rustdds", "cyclonedds,rustdds"])
 def test_between_two_hosts_the_messages_go_over_their_link(tmp_path: Path, stack: str) -> None:
     if (lacking := namespace.lacking()) is not None:
         pytest.skip(lacking[0])
@@ -157,9 +160,7 @@ def test_between_two_hosts_the_messages_go_over_their_link(tmp_path: Path, stack
     assert (cell.status, cell.error) == (Status.complete, None)
     assert cell.conditions is not None
     assert (cell.conditions.messages_there_bytes or 0) > cell.count * cell.payload_bytes
-    assert {name for probe in cell.probes for name in probe.versions} == (
-        {"cyclonedds", "rmw"} if "," in stack else {"cyclonedds"}
-    )
+    assert {name for probe in cell.probes for name in probe.versions} == set(stack.split(","))
 
 
 def test_shm_goes_over_shared_memory(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from takt.cli.main import main
-from takt.cli.setup import PACKAGES, build, missing_packages
+from takt.cli.setup import PACKAGES, build, build_crate, library, missing_packages
 from takt.errors import Failure
 from takt.processes.stacks import ON_REQUEST, find
 
@@ -94,6 +94,42 @@ def test_the_probe_is_built_anew_and_looked_for(tmp_path: Path) -> None:
     assert not cache.exists()
     with pytest.raises(Failure, match="not started from its source tree"):
         build("ros1", tmp_path / "elsewhere")
+
+
+@pytest.fixture
+def crate(tmp_path: Path) -> Path:
+    """The library that cargo is to make, in a source tree without it."""
+    (tmp_path / "src" / "takt_rustdds").mkdir(parents=True)
+    return library("takt_rustdds", tmp_path)
+
+
+def test_without_cargo_it_says_what_to_install(
+    crate: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with pytest.raises(Failure, match="cargo is not installed") as caught:
+        build_crate("rustdds", "takt_rustdds", tmp_path, yes=True)
+    assert "rustup" in (caught.value.remedy or "")
+    assert "./takt setup rustdds" in (caught.value.remedy or "")
+
+
+def test_cargo_builds_what_is_locked_where_the_probes_look_for_it(
+    crate: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    program(tmp_path, "cargo", f'pwd > {tmp_path}/called; echo "$@" >> {tmp_path}/called')
+    with pytest.raises(Failure, match="nobody to ask") as caught:
+        build_crate("rustdds", "takt_rustdds", tmp_path, yes=False)
+    assert "cargo build --release --locked" in (caught.value.remedy or "")
+    assert not (tmp_path / "called").exists()
+    build_crate("rustdds", "takt_rustdds", tmp_path, yes=True)
+    where, how = (tmp_path / "called").read_text().splitlines()
+    assert Path(where) == tmp_path / "src" / "takt_rustdds"
+    assert how == f"build --release --locked --target-dir {crate.parents[1]}"
+    program(tmp_path, "cargo", "exit 101")
+    with pytest.raises(Failure, match="cargo build failed"):
+        build_crate("rustdds", "takt_rustdds", tmp_path, yes=True)
 
 
 def test_a_missing_stack_that_can_be_added_names_the_command() -> None:

@@ -73,6 +73,10 @@ def test_a_signal_stops_a_measurement_and_keeps_what_it_has(
         ("rcl", "pingpong", ("--role", "pong")),
         ("rcl", "pubsub", ("--role", "subscriber")),
         ("rcl", "pubsub", ("--role", "publisher")),
+        ("cyclonedds", "pubsub", ("--role", "subscriber")),
+        ("cyclonedds", "pingpong", ("--role", "ping")),
+        ("rustdds", "pingpong", ("--role", "pong")),
+        ("rustdds", "pubsub", ("--role", "publisher")),
     ],
 )
 def test_a_signal_reaches_a_probe_that_waits(

@@ -91,6 +91,7 @@ def test_one_process_with_all_roles(probes: Probes, stack: str, kind: str, trans
         ("rcl_direct", "shm"),
         ("rcl_direct", "udp"),
         ("cyclonedds", "udp"),
+        ("rustdds", "udp"),
         ("ros1", "tcpros"),
         ("ros1", "tcpros_nodelay"),
         ("ros1", "udpros"),
@@ -115,7 +116,13 @@ def test_rcl_direct_measures_within_one_process_too(probes: Probes) -> None:
 
 @pytest.mark.parametrize(
     ("stack", "transport"),
-    [("rcl", "shm"), ("cyclonedds", "udp"), ("ros1", "tcpros"), ("ros1", "tcpros_nodelay")],
+    [
+        ("rcl", "shm"),
+        ("cyclonedds", "udp"),
+        ("rustdds", "udp"),
+        ("ros1", "tcpros"),
+        ("ros1", "tcpros_nodelay"),
+    ],
 )
 def test_a_publisher_waits_for_all_its_subscribers_and_each_gets_every_message(
     probes: Probes, stack: str, transport: str
@@ -147,7 +154,7 @@ def test_a_datagram_carries_any_payload_up_to_the_stated_limit(
     check(probes.start("raw", "pingpong", *arguments), "both")
 
 
-@pytest.mark.parametrize("stack", ["raw", "rcl", "rcl_direct", "ros1", "cyclonedds"])
+@pytest.mark.parametrize("stack", ["raw", "rcl", "rcl_direct", "ros1", "cyclonedds", "rustdds"])
 def test_capabilities_and_help_answer_without_measuring(probes: Probes, stack: str) -> None:
     answer = json.loads(probes.ask(stack, "--capabilities").stdout)
     assert answer["stack"] == stack

@@ -33,6 +33,7 @@ PAIRS = [
     ("raw", "pingpong", "udp"),
     ("rcl", "pubsub", "shm"),
     ("cyclonedds", "pingpong", "udp"),
+    ("rustdds", "pingpong", "udp"),
     ("ros1", "pubsub", "tcpros"),
     ("ros1", "pubsub", "udpros"),
 ]

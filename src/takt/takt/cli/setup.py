@@ -23,7 +23,10 @@ PACKAGES = {
     ),
     "cyclictest": ("rt-tests",),
     "cyclonedds": ("cyclonedds-dev", "cyclonedds-tools"),
+    "rustdds": (),
 }
+CRATES = {"rustdds": "takt_rustdds"}  # of the source tree; the probe is built where they are
+RUST = "install Rust 1.88 or later (https://rustup.rs)"
 
 
 class Part(str, Enum):
@@ -32,18 +35,20 @@ class Part(str, Enum):
     ros1 = "ros1"
     cyclictest = "cyclictest"
     cyclonedds = "cyclonedds"
+    rustdds = "rustdds"
 
 
 def setup(
     part: Annotated[
         Part,
         typer.Argument(
-            help="ros1: roscpp and rosmaster, about 200 MB; cyclictest; cyclonedds: Cyclone DDS."
+            help="ros1: roscpp and rosmaster, about 200 MB; cyclictest; cyclonedds: Cyclone DDS; "
+            "rustdds: RustDDS, by cargo."
         ),
     ],
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
-    """Install what a further stack needs through apt, and build its probe.
+    """Install what a further stack needs through apt or cargo, and build its probe.
 
     Asks first. Where it may not install, it says the line to run.
 
@@ -57,6 +62,9 @@ def setup(
     missing = missing_packages(part.value)
     if missing:
         _install(part.value, missing, yes)
+    crate = CRATES.get(part.value)
+    if crate and not library(crate, root).exists():
+        build_crate(part.value, crate, root, yes=yes)
     if missing or not probe(part.value, root).exists():
         build(part.value, root)
     stdout().print(f"{part.value} is there: takt measure --help says what it can measure")
@@ -82,6 +90,11 @@ def build(part: str, root: Path) -> None:
         )
 
 
+def library(crate: str, root: Path) -> Path:
+    """Where cargo puts a crate of ours, and the build of the probes finds it."""
+    return root / ".takt" / "build" / crate / "release" / f"lib{crate}.a"
+
+
 def probe(part: str, root: Path) -> Path:
     """Where the probe of a part is installed in a source tree."""
     return root / ".takt" / "install" / "lib" / "takt_probes" / f"probe_{part}"
@@ -92,6 +105,8 @@ def missing_packages(part: str) -> list[str]:
     from takt.errors import Failure
 
     names = PACKAGES[part]
+    if not names:
+        return []
     if shutil.which("dpkg-query") is None or shutil.which("apt-get") is None:
         raise Failure(
             "this system has no apt",
@@ -104,7 +119,6 @@ def missing_packages(part: str) -> list[str]:
 
 
 def _install(part: str, names: list[str], yes: bool) -> None:
-    from takt.cli.output import stderr
     from takt.errors import Failure
 
     sudo = [] if os.geteuid() == 0 else ["sudo"]
@@ -115,15 +129,40 @@ def _install(part: str, names: list[str], yes: bool) -> None:
     if sudo and shutil.which("sudo") is None:
         raise Failure("packages are missing, and only root may install them", remedy=by_hand)
     if not yes:
-        if not sys.stdin.isatty():
-            remedy = f"say yes: ./takt setup {part} --yes; or {by_hand}"
-            raise Failure("packages are missing, and there is nobody to ask", remedy=remedy)
-        stderr().print(line, markup=False, soft_wrap=True)
-        if not typer.confirm("Run this?", err=True):
-            raise Failure("nothing was installed", remedy=by_hand)
+        _ask(part, "packages are missing", line, by_hand)
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     for command in commands:
         if subprocess.run(command, env=environment, stdout=2).returncode:
             raise Failure(
                 f"{' '.join(command[len(sudo) :][:2])} failed", remedy="apt says why above"
             )
+
+
+def build_crate(part: str, crate: str, root: Path, *, yes: bool) -> None:
+    """Builds a crate of the source tree; raises Failure where there is no cargo or it fails."""
+    from takt.errors import Failure
+
+    cargo = shutil.which("cargo") or shutil.which("cargo", path=Path.home() / ".cargo" / "bin")
+    if cargo is None:
+        raise Failure("cargo is not installed", remedy=f"{RUST}, then: ./takt setup {part}")
+    target = library(crate, root).parents[1]
+    command = [cargo, "build", "--release", "--locked", "--target-dir", str(target)]
+    source = root / "src" / crate
+    line = f"cd {source} && {' '.join(command)}"
+    if not yes:
+        _ask(part, "it takes some hundred crates and minutes", line, f"run: {line}")
+    if subprocess.run(command, cwd=source, stdout=2).returncode:
+        raise Failure("cargo build failed", remedy=f"cargo says why above; if it is old: {RUST}")
+
+
+def _ask(part: str, why: str, line: str, by_hand: str) -> None:
+    """Returns where the user agrees; raises Failure where not."""
+    from takt.cli.output import stderr
+    from takt.errors import Failure
+
+    if not sys.stdin.isatty():
+        remedy = f"say yes: ./takt setup {part} --yes; or {by_hand}"
+        raise Failure(f"{why}, and there is nobody to ask", remedy=remedy)
+    stderr().print(line, markup=False, soft_wrap=True)
+    if not typer.confirm("Run this?", err=True):
+        raise Failure("nothing was installed", remedy=by_hand)
