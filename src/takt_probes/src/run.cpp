@@ -28,8 +28,9 @@ constexpr int exit_done = 0;
 constexpr int exit_failed = 1;
 constexpr int exit_wrong_use = 2;
 
-/// How long the active side (ping, publisher) waits for the others, which were started before it.
-constexpr std::chrono::seconds connect_patience{10};
+/// How long the active side (ping, publisher) waits for the others, which were started before it:
+/// more than 10 s, after which RustDDS announces itself again.
+constexpr std::chrono::seconds connect_patience{15};
 
 bool active(Role role) {
   return role == Role::ping || role == Role::publisher;

@@ -13,6 +13,7 @@ from takt.bench.operations import switch, trace
 from takt.bench.preempt import preempt
 from takt.bench.record import record
 from takt.bench.roundtrip import roundtrip
+from takt.bench.vendors import vendors
 from takt.bench.wakeup import wakeup
 
 # A bench gets the rounds, the core that it may use, and where to say how far it is.
@@ -26,4 +27,6 @@ BENCHES: dict[str, Callable[[int, int, Callable[[str], None]], Bench]] = {
     "intra": intra,
     "dispatch": dispatch,
     "history": history,
+    "vendors": vendors,
 }
+OF_STACK = {"vendors": "cyclonedds"}  # what not every machine has: not among all without it

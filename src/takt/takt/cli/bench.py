@@ -21,7 +21,8 @@ def _tell(status: Status, bench: str, text: str) -> None:
 def bench(
     name: str = typer.Argument(
         ...,
-        help="record, roundtrip, wakeup, preempt, switch, trace, intra, dispatch, history, or all; "
+        help="record, roundtrip, wakeup, preempt, switch, trace, intra, dispatch, history, "
+        "vendors, or all (vendors only where Cyclone DDS is set up); "
         "or overheads, which measures for analyse and simulate and judges nothing.",
     ),
     rounds: int = typer.Option(DEFAULT_ROUNDS, min=1, help="Rounds; medians over them count."),
@@ -34,15 +35,21 @@ def bench(
     Example: takt bench wakeup --rounds 7
     Example: takt bench overheads --json > overheads.json
     """
-    from takt.bench import BENCHES
+    from takt.bench import BENCHES, OF_STACK
     from takt.bench.overheads import overheads
     from takt.bench.show import show, show_overheads
     from takt.cli.output import print_json, stderr, stdout
     from takt.doctor import System
     from takt.errors import TaktError
     from takt.measure.check.plan import choose_core
+    from takt.processes.stacks import find
 
-    names = list(BENCHES) if name == "all" else [name]
+    here = find()
+    names = [
+        one
+        for one in BENCHES
+        if name == one or (name == "all" and OF_STACK.get(one, "raw") in here)
+    ] or [name]
     if names[0] not in BENCHES and name != "overheads":
         raise TaktError(
             f"there is no bench {name!r}", remedy=f"one of {', '.join(BENCHES)}, overheads, or all"

@@ -92,13 +92,18 @@ class Process:
 
 
 def output(
-    command: Sequence[str | Path], limit_s: float, look: Callable[[int], bool] | None = None
+    command: Sequence[str | Path],
+    limit_s: float,
+    look: Callable[[int], bool] | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> subprocess.CompletedProcess[str]:
     """Runs a program to its end; raises OSError, or subprocess.TimeoutExpired after so long.
 
     ``look`` gets its number now and then, until it says False.
     """
-    process = Process(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = Process(
+        command, environment=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
     limit = time.monotonic() + limit_s
     try:
         while True:
