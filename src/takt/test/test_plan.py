@@ -67,7 +67,8 @@ class Installed(Stacks):
                 ("timer-cyclic", "executor"),
             )
         ]
-        super().__init__({name: Path(name) for name in ("rcl", "raw", "other")})
+        super().__init__({name: Path(name) for name in ("rcl", "raw", "other", "iceoryx2")})
+        self._asked["iceoryx2"] = Stack("iceoryx2", Path("iceoryx2"), capabilities)
         self._asked["other"] = Stack("other", Path("other"), capabilities)
         self._asked["rcl"] = Stack("rcl", Path("rcl"), [*capabilities, fixed, alone, *timers])
         self._asked["raw"] = Stack("raw", Path("raw"), [raw, small])
@@ -142,7 +143,11 @@ def test_a_key_reads_as_what_is_measured() -> None:
 @pytest.mark.parametrize(
     ("keys", "where", "what"),
     [
-        ({"stack": "ros9"}, "--stack", "ros9 is not installed (installed: other, raw, rcl)"),
+        (
+            {"stack": "ros9"},
+            "--stack",
+            "ros9 is not installed (installed: iceoryx2, other, raw, rcl)",
+        ),
         ({"stack": "raw", "kind": "pubsub"}, "--stack", "raw has no pubsub"),
         ({"transport": "pigeon"}, "--transport", "no transport pigeon for pingpong"),
         ({"transport": ["shm", "pigeon"]}, "--transport", "it has shm, udp, process"),
@@ -181,6 +186,7 @@ def test_a_key_reads_as_what_is_measured() -> None:
         ({**UDP, "host": ["here", TWO], "traffic": "1Mbps"}, "--traffic", "there is one"),
         ({**UDP, "host": ["here", TWO], "queue": "own"}, "--queue", "there is one"),
         ({"load": "stress 99"}, "--load", "MiB of memory"),
+        ({"stack": "iceoryx2", "reliability": "reliable"}, "--reliability", "no reliability"),
         ({"stack": "rcl,raw"}, "--stack", "rcl and raw do not understand each other"),
         ({"stack": "rcl,absent"}, "--stack", "absent is not installed"),
         ({"stack": "rcl,other", "transport": "shm"}, "--transport", "no transport shm"),

@@ -74,6 +74,8 @@ def measured(folder: Path, spy: Quiet, **keys: Any) -> Run:
         ("cyclonedds", "pubsub", "process"),
         ("rustdds", "pingpong", "udp"),
         ("rustdds", "pubsub", "udp"),
+        ("iceoryx2", "pingpong", "shm"),
+        ("iceoryx2", "pubsub", "shm"),
         ("rcl,cyclonedds", "pingpong", "udp"),
         ("rustdds,rcl", "pingpong", "udp"),
         ("cyclonedds,rcl", "pubsub", "udp"),
@@ -196,9 +198,10 @@ def test_several_subscribers_record_each(tmp_path: Path) -> None:
     assert cell.count + cell.lost == 3 * 300
 
 
-def test_a_killed_probe_leaves_its_samples_and_no_shared_memory(tmp_path: Path) -> None:
+@pytest.mark.parametrize("stack", ["rcl", "iceoryx2"])
+def test_a_killed_probe_leaves_its_samples_and_no_shared_memory(tmp_path: Path, stack: str) -> None:
     spy = Spy(kill_after=100)
-    keys = {"stack": "rcl", "kind": "pingpong", "transport": "shm", "duration": "5s"}
+    keys = {"stack": stack, "kind": "pingpong", "transport": "shm", "duration": "5s"}
     cell = measured(tmp_path, spy, **keys).cells[0]
     assert cell.status is Status.failed
     assert cell.error is not None

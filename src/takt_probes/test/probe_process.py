@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import struct
 import subprocess
+import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,11 +90,13 @@ class Probes:
         self.place = place
         self.started: list[Running] = []
         self.master: Ros1Master | None = None
+        self.services = tempfile.mkdtemp(prefix="takt")  # short: it is in names of sockets
         self.environment = {
             **os.environ,
             "ROS_DOMAIN_ID": str(os.getpid() % 90 + 1),
             "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
             "CYCLONEDDS_URI": LOOPBACK,
+            "TAKT_ICEORYX2_ROOT": self.services,
         }
 
     def __contains__(self, stack: str) -> bool:
@@ -138,6 +142,7 @@ class Probes:
             one.process.communicate()
         if self.master is not None:
             self.master.end()
+        shutil.rmtree(self.services, ignore_errors=True)
 
 
 def folder_of_probes() -> Path:

@@ -77,6 +77,8 @@ def test_a_signal_stops_a_measurement_and_keeps_what_it_has(
         ("cyclonedds", "pingpong", ("--role", "ping")),
         ("rustdds", "pingpong", ("--role", "pong")),
         ("rustdds", "pubsub", ("--role", "publisher")),
+        ("iceoryx2", "pingpong", ("--role", "pong")),
+        ("iceoryx2", "pubsub", ("--role", "publisher")),
     ],
 )
 def test_a_signal_reaches_a_probe_that_waits(

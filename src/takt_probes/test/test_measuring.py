@@ -92,6 +92,7 @@ def test_one_process_with_all_roles(probes: Probes, stack: str, kind: str, trans
         ("rcl_direct", "udp"),
         ("cyclonedds", "udp"),
         ("rustdds", "udp"),
+        ("iceoryx2", "shm"),
         ("ros1", "tcpros"),
         ("ros1", "tcpros_nodelay"),
         ("ros1", "udpros"),
@@ -120,6 +121,7 @@ def test_rcl_direct_measures_within_one_process_too(probes: Probes) -> None:
         ("rcl", "shm"),
         ("cyclonedds", "udp"),
         ("rustdds", "udp"),
+        ("iceoryx2", "shm"),
         ("ros1", "tcpros"),
         ("ros1", "tcpros_nodelay"),
     ],
@@ -154,7 +156,9 @@ def test_a_datagram_carries_any_payload_up_to_the_stated_limit(
     check(probes.start("raw", "pingpong", *arguments), "both")
 
 
-@pytest.mark.parametrize("stack", ["raw", "rcl", "rcl_direct", "ros1", "cyclonedds", "rustdds"])
+@pytest.mark.parametrize(
+    "stack", ["raw", "rcl", "rcl_direct", "ros1", "cyclonedds", "rustdds", "iceoryx2"]
+)
 def test_capabilities_and_help_answer_without_measuring(probes: Probes, stack: str) -> None:
     answer = json.loads(probes.ask(stack, "--capabilities").stdout)
     assert answer["stack"] == stack

@@ -34,6 +34,8 @@ PAIRS = [
     ("rcl", "pubsub", "shm"),
     ("cyclonedds", "pingpong", "udp"),
     ("rustdds", "pingpong", "udp"),
+    ("iceoryx2", "pingpong", "shm"),
+    ("iceoryx2", "pubsub", "shm"),
     ("ros1", "pubsub", "tcpros"),
     ("ros1", "pubsub", "udpros"),
 ]

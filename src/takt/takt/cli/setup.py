@@ -24,9 +24,13 @@ PACKAGES = {
     "cyclictest": ("rt-tests",),
     "cyclonedds": ("cyclonedds-dev", "cyclonedds-tools"),
     "rustdds": (),
+    "iceoryx2": (),
 }
-CRATES = {"rustdds": "takt_rustdds"}  # of the source tree; the probe is built where they are
-RUST = "install Rust 1.88 or later (https://rustup.rs)"
+CRATES = {
+    "rustdds": "takt_rustdds",
+    "iceoryx2": "takt_iceoryx2",
+}  # of the source tree; the probe is built where they are
+RUST = "install Rust 1.89 or later (https://rustup.rs)"
 
 
 class Part(str, Enum):
@@ -36,6 +40,7 @@ class Part(str, Enum):
     cyclictest = "cyclictest"
     cyclonedds = "cyclonedds"
     rustdds = "rustdds"
+    iceoryx2 = "iceoryx2"
 
 
 def setup(
@@ -43,7 +48,7 @@ def setup(
         Part,
         typer.Argument(
             help="ros1: roscpp and rosmaster, about 200 MB; cyclictest; cyclonedds: Cyclone DDS; "
-            "rustdds: RustDDS, by cargo."
+            "rustdds and iceoryx2, by cargo."
         ),
     ],
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,

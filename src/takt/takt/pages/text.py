@@ -18,6 +18,7 @@ STACKS = {
     "ros1": "ROS 1",
     "cyclonedds": "Cyclone DDS",
     "rustdds": "RustDDS",
+    "iceoryx2": "iceoryx2",
 }
 TRANSPORTS = {
     "nanosleep": "clock_nanosleep",

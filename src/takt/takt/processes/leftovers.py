@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shared memory that killed probes leave behind.
 
-Fast DDS and cyclictest remove their files in /dev/shm when they end well, not when they are killed.
+Fast DDS, iceoryx2 and cyclictest remove their files in /dev/shm when they end well, not when they
+are killed; one of iceoryx2's stays even then.
 While a cell runs we note which of these files our probes use (a journal in the scratch folder, so
 that it outlives the tool); afterwards those that no living process uses are removed. Of files that
 never were in a journal of ours only those go that came while a process of ours ran, and that nobody
@@ -19,7 +20,10 @@ from pathlib import Path
 from takt.processes import namespace, scratch, usage
 
 JOURNAL = "shared_memory.txt"
-_OURS = re.compile(r"(sem\.)?(fastrtps|fastdds|fast_datasharing)_?[A-Za-z0-9_.-]*|cyclictest[0-9]+")
+_OURS = re.compile(
+    r"(sem\.)?(fastrtps|fastdds|fast_datasharing)_?[A-Za-z0-9_.-]*|cyclictest[0-9]+"
+    r"|iox2_[a-f0-9]{40}_[A-Za-z0-9_.-]+"
+)
 # glibc makes a named semaphore under a temporary name, which is what the map of its maker shows; so
 # the semaphore of a port counts as used where the port is.
 _PORT = re.compile(r"((?:fastrtps|fastdds)_port[0-9]+)(?:_el)?")

@@ -18,7 +18,13 @@ from takt.processes import process
 
 CAPABILITIES_LIMIT_S = 20.0
 PACKAGES = ("takt_probes", "takt_core", "takt_runner")  # that install programs
-ON_REQUEST = ("ros1", "cyclictest", "cyclonedds", "rustdds")  # what ``takt setup`` can add
+ON_REQUEST = (
+    "ros1",
+    "cyclictest",
+    "cyclonedds",
+    "rustdds",
+    "iceoryx2",
+)  # what ``takt setup`` can add
 HOW_TO_GET = (
     "stacks are built where their libraries are found: ./takt --setup-only builds what this "
     "machine allows and says what is missing"

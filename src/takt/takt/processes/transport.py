@@ -29,8 +29,10 @@ PROFILE = "FASTDDS_DEFAULT_PROFILES_FILE"
 CYCLONE = "CYCLONEDDS_URI"
 RUST = "TAKT_RUSTDDS_ADDRESS"  # of our probe: RustDDS has no configuration of its own
 # Settings of the user's shell that would change what is measured.
+ICEORYX = "TAKT_ICEORYX2_ROOT"  # of our probe: the folder that names its services
 _CLEARED = (
     CYCLONE,
+    ICEORYX,
     RUST,
     "FASTDDS_BUILTIN_TRANSPORTS",
     "FASTRTPS_DEFAULT_PROFILES_FILE",

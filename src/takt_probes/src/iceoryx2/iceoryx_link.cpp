@@ -23,7 +23,7 @@ Failure refused(const Why& why) {
                   .why = why.data(),
                   .fix = "free space in /dev/shm (df /dev/shm; ./takt clean), give all ends the "
                          "same --depth and --subscribers, and check --topic and " +
-                         std::string{root_variable}}};
+                         std::string{root_variable} + " (short: it is in names of sockets)"}};
 }
 
 }  // namespace

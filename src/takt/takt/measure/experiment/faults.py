@@ -20,6 +20,7 @@ LARGEST_PAYLOAD = 64 * 1024 * 1024
 RECORD_BYTES = 32
 RAW = "raw"  # the machine's own limits: no middleware, no QoS
 ROS1 = "ros1"
+ICEORYX2 = "iceoryx2"
 
 Fault = tuple[str, str, str | None]  # key of the measurement, what is wrong, remedy
 
@@ -48,6 +49,9 @@ def stack_fault(measurement: Measurement, stack: Stack, transports: list[str]) -
     if stack.name == ROS1 and measurement.reliability is not None:
         what = "ROS 1 has no reliability: its transport decides"
         return "reliability", what, "take the transport tcpros (reliable) or udpros (may lose)"
+    if stack.name == ICEORYX2 and measurement.reliability is not None:
+        what = "iceoryx2 has no reliability: only what its history has no room for gives way"
+        return "reliability", what, "remove reliability; depth is the history"
     return None
 
 

@@ -122,7 +122,13 @@ def _profiles(cell: Cell, stack: Stack, context: Context, own: str, peer: str) -
     text = transport.profile(cell.transport, payload, participants, own=own, peer=peer)
     file.write_text(text, encoding="utf-8")
     cyclone = transport.cyclone(payload, participants, own=own, peer=peer)
-    return {transport.PROFILE: str(file), transport.CYCLONE: cyclone, transport.RUST: own}
+    services = context.scratch.folder / f"iceoryx{cell.order}"  # short: it is in names of sockets
+    return {
+        transport.PROFILE: str(file),
+        transport.CYCLONE: cyclone,
+        transport.RUST: own,
+        transport.ICEORYX: str(services),
+    }
 
 
 def _host(cell: Cell, role: str) -> str:
