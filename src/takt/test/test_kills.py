@@ -42,7 +42,8 @@ COMMANDS = {
     "--approaches takt,baseline1 --out out",
     "pingpong": "measure pingpong --transport shm --load cpu --duration 20s --out out",
     "cyclictest": "measure wakeup --stack cyclictest --duration 20s --out out",
-    "second_host": "measure pingpong --host here,namespace --duration 20s --out out",
+    "second_host": "measure pingpong --transport udp --host here,namespace --duration 20s "
+    "--out out",
     "bench": "bench roundtrip --rounds 1",
 }
 
@@ -142,6 +143,7 @@ def test_a_killed_command_leaves_nothing(command: str, tmp_path: Path, shared: P
                 time.sleep(0.02)
             after = time.monotonic() - since
             where = f"{command}, killed after {moment:.2f} s"
+            assert code != 2, "it was understood"
             assert killed.programs == [], where
             assert left_in(shared) == [], where
             found = read_all(folder, shared)
