@@ -8,6 +8,7 @@ it takes (``always [madvise] never`` for ``madvise``).
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import re
@@ -19,7 +20,9 @@ from takt.machine.system import System
 from takt.machine.writable import CAP_SYS_ADMIN, CAP_SYS_NICE, WritableSystem
 
 ABSENT = ""
+BYTES = "latin-1"  # a character for each byte, and JSON takes them all
 _POLICIES = {0: "other", 1: "fifo", 2: "rr", 3: "batch", 5: "idle", 6: "deadline", 7: "ext"}
+_USED = "used: "
 _RESET_ON_FORK = 0x40000000
 _KERNEL_THREAD = 0x00200000  # PF_KTHREAD of linux/sched.h
 
@@ -83,12 +86,12 @@ class KernelFile(Place):
 
     def read(self, machine: System) -> str:
         """All bytes."""
-        return machine.read(self.path).decode(errors="surrogateescape")
+        return machine.read(self.path).decode(BYTES)
 
     def write(self, machine: WritableSystem, value: str) -> None:
         """Of a choice, its word."""
         text = self.plain(value) if self.form == "choice" else value
-        machine.write(self.path, text.encode(errors="surrogateescape") or b"\n")
+        machine.write(self.path, text.encode(BYTES) or b"\n")
 
     def may_write(self, machine: System) -> bool:
         """By the file's permissions."""
@@ -118,6 +121,28 @@ class InterruptAffinity(KernelFile):
     def gone(self, machine: System) -> bool:
         """Also where the number belongs to another device now."""
         return super().gone(machine) or handlers(machine, self.path) != self.device
+
+    def read(self, machine: System) -> str:
+        """The allowed CPUs, and those of them that the kernel uses."""
+        allowed = machine.read(self.path).decode(BYTES)
+        used = machine.text(self._effective)
+        return f"{allowed}{_USED}{used}" if used else allowed
+
+    def write(self, machine: WritableSystem, value: str) -> None:
+        """First to where it was: an interrupt that may stay where it is, stays."""
+        allowed, _, used = value.partition(_USED)
+        if used:
+            with contextlib.suppress(OSError):
+                machine.write(self.path, used.encode(BYTES))
+        machine.write(self.path, allowed.encode(BYTES))
+
+    def plain(self, value: str) -> str:
+        """The allowed CPUs."""
+        return value.partition(_USED)[0].strip()
+
+    @property
+    def _effective(self) -> str:
+        return f"{self.path.rpartition('/')[0]}/effective_affinity_list"
 
 
 class Controller(Place):
@@ -215,7 +240,7 @@ class SwapArea(Place):
 
     def read(self, machine: System) -> str:
         """``on`` with its priority, or ``off``."""
-        priority = swap_areas(machine.read("/proc/swaps").decode()).get(self.path)
+        priority = swap_areas(machine.read("/proc/swaps").decode(errors="replace")).get(self.path)
         return "off" if priority is None else f"on {priority}"
 
     def write(self, machine: WritableSystem, value: str) -> None:
@@ -253,7 +278,7 @@ class OwnFile(Place):
             status = machine.path(self.path).stat()
         except FileNotFoundError:
             return ABSENT
-        text = content.decode(errors="surrogateescape")
+        text = content.decode(BYTES)
         return file_value(text, status.st_mode & 0o7777, (status.st_uid, status.st_gid))
 
     def write(self, machine: WritableSystem, value: str) -> None:
@@ -263,7 +288,7 @@ class OwnFile(Place):
             return
         head, _, text = value.partition("\n")
         mode, user, group = head.split()
-        content = text.encode(errors="surrogateescape")
+        content = text.encode(BYTES)
         machine.replace(self.path, content, int(mode, 8), (int(user), int(group)))
 
     def may_write(self, machine: System) -> bool:
@@ -307,7 +332,8 @@ def handlers(system: System, path: str) -> str:
     """Who handles the interrupt that a file below /proc/irq/N belongs to."""
     folder = path.rpartition("/")[0]
     names = system.names(folder)
-    return ", ".join(name for name in names if system.path(f"{folder}/{name}").is_dir())
+    text = ", ".join(name for name in names if system.path(f"{folder}/{name}").is_dir())
+    return text.encode(errors="replace").decode()
 
 
 def swap_areas(text: str) -> dict[str, int]:
