@@ -92,13 +92,18 @@ def _review(machine: WritableSystem, file: Path) -> None:
 
 
 def _apply(machine: WritableSystem, without: list[str], *, dry_run: bool) -> Outcome:
+    from takt.errors import Failure
     from takt.tune.apply import apply as change
     from takt.tune.apply import outcome, outcome_unread
     from takt.tune.journal import may_record
     from takt.tune.plan import make_plan
 
     if not dry_run and may_record(machine):
-        return _outcome(machine, "apply", change(machine, without))
+        try:
+            return _outcome(machine, "apply", change(machine, without))
+        except KeyboardInterrupt:
+            remedy = "take back what is changed: sudo ./takt tune --revert"
+            raise Failure("stopped half-way", remedy=remedy) from None
     plan = make_plan(machine, without)
     places = [outcome(one, "planned") for one in plan.changes]
     return _outcome(machine, "dry-run", [*places, *map(outcome_unread, plan.unread)])

@@ -59,6 +59,9 @@ class Place(BaseModel):
         """Whether this user has what it takes; the kernel may still refuse."""
         raise NotImplementedError
 
+    def tidy(self, machine: WritableSystem) -> None:
+        """Removes what a write that was killed left beside the place; raises OSError."""
+
     def plain(self, value: str) -> str:
         """The value as people write it."""
         return value.strip()
@@ -290,6 +293,10 @@ class OwnFile(Place):
         mode, user, group = head.split()
         content = text.encode(BYTES)
         machine.replace(self.path, content, int(mode, 8), (int(user), int(group)))
+
+    def tidy(self, machine: WritableSystem) -> None:
+        """The new file that did not get its name any more."""
+        machine.sweep(self.path)
 
     def may_write(self, machine: System) -> bool:
         """By the folder's permissions."""

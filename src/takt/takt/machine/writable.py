@@ -32,7 +32,7 @@ class WritableSystem(System):
 
     def replace(self, path: str, content: bytes, mode: int, owner: tuple[int, int]) -> None:
         """Puts a file on the disk in one step, with its permissions; raises OSError."""
-        self._sweep(path)
+        self.sweep(path)
         with writing.replacing(self.path(path)) as temporary:
             temporary.write_bytes(content)
             os.chown(temporary, *owner)
@@ -40,13 +40,13 @@ class WritableSystem(System):
 
     def remove(self, path: str) -> None:
         """Takes a file away; raises OSError."""
-        self._sweep(path)
+        self.sweep(path)
         file = self.path(path)
         file.unlink(missing_ok=True)
         writing.flush(file.parent)
 
-    def _sweep(self, path: str) -> None:
-        """What a killed :meth:`replace` left beside the file."""
+    def sweep(self, path: str) -> None:
+        """Removes what a killed :meth:`replace` left beside the file; raises OSError."""
         file = self.path(path)
         for stale in file.parent.glob(f".{file.name}.*{writing.SUFFIX}"):
             stale.unlink(missing_ok=True)

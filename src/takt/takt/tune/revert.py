@@ -60,6 +60,7 @@ def _judge(machine: WritableSystem, entry: Entry, *, rebooted: bool) -> PlaceOut
         if place.gone(machine):
             return _outcome(entry, "ended", "it is not there any more")
         now = place.read(machine)
+        place.tidy(machine)
     except OSError as error:
         return _outcome(entry, "refused", refusal(error))
     if entry.state == "noted" or place.same(now, entry.before):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Places on a terminal: a line for all of a setting that are alike, with what each costs."""
+"""Places on a terminal, by setting: what each holds, should hold, and what came of it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from rich.console import Console
-from rich.table import Table
+from rich.padding import Padding
 from rich.text import Text
 
 from takt.machine.settings import BY_ID
@@ -20,31 +20,20 @@ _STYLES: dict[Result, str] = {
     "left": "bold red",
     "unread": "magenta",
 }
+_WIDTH = 100  # longer lines of prose are hard to read
 
 
 def show(console: Console, places: Sequence[PlaceOutcome], *, why: bool) -> None:
     """Print what is planned or became of each setting; with ``why``, also its reason and price."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for name in ("setting", "where", "before", "wanted", ""):
-        table.add_column(name, overflow="fold")
-    groups: dict[tuple[str, str, str, str, str], list[PlaceOutcome]] = {}
-    for one in places:
-        key = (one.setting, one.before or "", one.wanted or "", one.result, one.told or "")
-        groups.setdefault(key, []).append(one)
-    for (setting, before, wanted, result, _), alike in groups.items():
-        first = alike[0].where
-        where = first if len(alike) == 1 else f"{first} and {len(alike) - 1} more"
-        style = _STYLES.get(alike[0].result, "")
-        table.add_row(*map(Text, (setting, where, before, wanted)), Text(result, style=style))
-    console.print(table)
-    for key, alike in groups.items():
-        if told := key[-1]:
-            _tell(console, f"{key[0]}, {alike[0].where}: {told}")
-    if why:
-        for name in dict.fromkeys(one.setting for one in places):
-            known = BY_ID[name]
-            cost = f" Costs: {known.caution}." if known.caution else ""
-            _tell(console, f"{name}: {known.why}{cost}")
+    for name in dict.fromkeys(one.setting for one in places):
+        setting = BY_ID.get(name)  # a journal may be of another version
+        console.print(Text(f"{setting.title if setting else name} ({name})", style="bold"))
+        for alike in _alike([one for one in places if one.setting == name]):
+            _line(console, alike)
+        if why and setting:
+            _prose(console, setting.why)
+            if setting.caution:
+                _prose(console, f"Its price: {setting.caution}.")
 
 
 def count(places: Sequence[PlaceOutcome]) -> str:
@@ -52,5 +41,24 @@ def count(places: Sequence[PlaceOutcome]) -> str:
     return ", ".join(f"{n} {result}" for result, n in Counter(p.result for p in places).items())
 
 
-def _tell(console: Console, line: str) -> None:
-    console.print(Text(f"  {line}"), soft_wrap=True)
+def _alike(places: Sequence[PlaceOutcome]) -> list[list[PlaceOutcome]]:
+    """Those of which there is the same to be said, in one."""
+    groups: dict[str, list[PlaceOutcome]] = {}
+    for one in places:
+        groups.setdefault(one.model_dump_json(exclude={"where"}), []).append(one)
+    return list(groups.values())
+
+
+def _line(console: Console, alike: list[PlaceOutcome]) -> None:
+    one = alike[0]
+    more = f" and {len(alike) - 1} more" if len(alike) > 1 else ""
+    values = f": {one.before}" if one.before is not None else ""
+    values += f" -> {one.wanted}" if one.wanted is not None else ""
+    result = Text(one.result.ljust(9), style=_STYLES.get(one.result, ""))
+    console.print(Text.assemble("  ", result, f" {one.where}{more}{values}"), soft_wrap=True)
+    if one.told:
+        _prose(console, one.told)
+
+
+def _prose(console: Console, line: str) -> None:
+    console.print(Padding(Text(line), (0, 0, 0, 4)), width=min(console.width, _WIDTH))
