@@ -12,6 +12,7 @@ import contextlib
 import errno
 import os
 import re
+import time
 from typing import Annotated, ClassVar, Literal, Union
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -23,6 +24,7 @@ ABSENT = ""
 BYTES = "latin-1"  # a character for each byte, and JSON takes them all
 _POLICIES = {0: "other", 1: "fifo", 2: "rr", 3: "batch", 5: "idle", 6: "deadline", 7: "ext"}
 _USED = "used: "
+_MOVES_S = 0.2
 _RESET_ON_FORK = 0x40000000
 _KERNEL_THREAD = 0x00200000  # PF_KTHREAD of linux/sched.h
 
@@ -58,6 +60,14 @@ class Place(BaseModel):
     def may_write(self, machine: System) -> bool:
         """Whether this user has what it takes; the kernel may still refuse."""
         raise NotImplementedError
+
+    def keeps(self, error: OSError) -> str:
+        """Why nobody may change it, where the kernel's refusal means that; else empty."""
+        return ""
+
+    def rest(self, before: str, now: str) -> str:
+        """What of a value that is the same again is not, in words; else empty."""
+        return ""
 
     def tidy(self, machine: WritableSystem) -> None:
         """Removes what a write that was killed left beside the place; raises OSError."""
@@ -132,12 +142,31 @@ class InterruptAffinity(KernelFile):
         return f"{allowed}{_USED}{used}" if used else allowed
 
     def write(self, machine: WritableSystem, value: str) -> None:
-        """First to where it was: an interrupt that may stay where it is, stays."""
+        """First to where it was: an interrupt that may stay where it is, stays.
+
+        It moves when it fires the next time, so this waits for that, but not for long.
+        """
         allowed, _, used = value.partition(_USED)
-        if used:
+        if used and machine.text(self._effective) != used:
             with contextlib.suppress(OSError):
                 machine.write(self.path, used.encode(BYTES))
+                limit = time.monotonic() + _MOVES_S
+                while machine.text(self._effective) != used and time.monotonic() < limit:
+                    time.sleep(_MOVES_S / 100)
         machine.write(self.path, allowed.encode(BYTES))
+
+    def keeps(self, error: OSError) -> str:
+        """Managed interrupts, of disks above all, have a core each."""
+        if error.errno not in (errno.EPERM, errno.EIO):
+            return ""
+        return "the kernel manages this interrupt itself; isolcpus=managed_irq moves it at boot"
+
+    def rest(self, before: str, now: str) -> str:
+        """Which of the allowed CPUs is used, the kernel decides."""
+        was, is_now = (one.partition(_USED)[2] for one in (before, now))
+        if was == is_now:
+            return ""
+        return f"allowed as before; it fires on CPU {is_now} of these until the kernel moves it"
 
     def plain(self, value: str) -> str:
         """The allowed CPUs."""

@@ -100,7 +100,7 @@ def _change(
 
 def _write(machine: WritableSystem, change: Change, entry: Entry) -> PlaceOutcome:
     """Writes, reads back, and says in the entry what is there now."""
-    place, refused = change.place, ""
+    place, refused, kept = change.place, "", ""
     try:
         now = place.read(machine)
         # One write may change several places: CPUs share a governor.
@@ -114,7 +114,7 @@ def _write(machine: WritableSystem, change: Change, entry: Entry) -> PlaceOutcom
         if not place.same(now, change.wanted):
             place.write(machine, change.wanted)
     except OSError as error:
-        refused = refusal(error)
+        refused, kept = refusal(error), place.keeps(error)
     try:
         entry.wrote = place.read(machine)
     except OSError as error:
@@ -124,5 +124,7 @@ def _write(machine: WritableSystem, change: Change, entry: Entry) -> PlaceOutcom
         return outcome(change, "changed")
     if place.same(entry.wrote, change.now):
         entry.state = "noted"
+        if kept:
+            return outcome(change, "kept", kept)
     refused = refused or f"the kernel made {place.plain(entry.wrote)!r} of it"
     return outcome(change, "refused", refused)

@@ -10,7 +10,16 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 Result = Literal[
-    "planned", "changed", "refused", "unread", "restored", "unchanged", "left", "ended", "rebooted"
+    "planned",
+    "changed",
+    "refused",
+    "kept",  # by the kernel, which lets nobody change it
+    "unread",
+    "restored",
+    "unchanged",
+    "left",
+    "ended",
+    "rebooted",
 ]
 # What a person has to know of, and a script, too: exit code 1.
 AGAINST: tuple[Result, ...] = ("refused", "left")
@@ -19,7 +28,6 @@ _REMEDIES = {
     errno.EACCES: "use sudo; in a container, tune its host",
     errno.EPERM: "use sudo; in a container, tune its host",
     errno.EROFS: "it is mounted read-only, as in a container: tune its host",
-    errno.EIO: "the kernel keeps this one where it is; boot options may move it: --review FILE",
     errno.ENOMEM: "end programs that need memory first",
     errno.ESRCH: "it has ended meanwhile; nothing is left to do",
     errno.EBUSY: "something below it needs what it has; --without leaves the setting out",

@@ -82,4 +82,4 @@ def _restore(machine: WritableSystem, entry: Entry) -> PlaceOutcome:
         return _outcome(entry, "refused", refusal(error))
     if not place.same(now, entry.before):
         return _outcome(entry, "refused", f"the kernel made {place.plain(now)!r} of it")
-    return _outcome(entry, "restored")
+    return _outcome(entry, "restored", place.rest(entry.before, now) or None)

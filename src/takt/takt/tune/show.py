@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from textwrap import fill
 
 from rich.console import Console
-from rich.padding import Padding
 from rich.text import Text
 
 from takt.machine.settings import BY_ID
@@ -19,6 +19,7 @@ _STYLES: dict[Result, str] = {
     "refused": "bold red",
     "left": "bold red",
     "unread": "magenta",
+    "kept": "magenta",
 }
 _WIDTH = 100  # longer lines of prose are hard to read
 
@@ -61,4 +62,7 @@ def _line(console: Console, alike: list[PlaceOutcome]) -> None:
 
 
 def _prose(console: Console, line: str) -> None:
-    console.print(Padding(Text(line), (0, 0, 0, 4)), width=min(console.width, _WIDTH))
+    indent = " " * 4
+    width = min(console.width, _WIDTH)
+    text = fill(line, width, initial_indent=indent, subsequent_indent=indent)
+    console.print(Text(text), soft_wrap=True)
