@@ -39,6 +39,7 @@ FILES: dict[str, str | bytes] = {
     "/proc/sys/kernel/osrelease": "6.8.0-45-generic\n",
     "/proc/sys/kernel/version": "#45-Ubuntu SMP PREEMPT_DYNAMIC\n",
     "/proc/sys/kernel/sched_rt_runtime_us": "950000\n",
+    "/proc/sys/kernel/sched_rt_period_us": "1000000\n",
     "/proc/sys/kernel/timer_migration": "1\n",
     "/proc/sys/kernel/nmi_watchdog": "1\n",
     "/proc/sys/kernel/soft_watchdog": "1\n",

@@ -78,6 +78,7 @@ def robot(tmp_path: Path) -> Fake:
             "/proc/sys/net/core/rmem_max": "8388608\n",
             "/proc/irq/24/smp_affinity_list": "0-2\n",
             "/proc/irq/24/effective_affinity_list": "1\n",
+            "/proc/irq/24/eth0/.keep": "",
             "/proc/40/comm": "ksoftirqd/0\n",
             "/proc/40/stat": stat("40 (ksoftirqd/0)", "50 1"),
             "/proc/sys/kernel/timer_migration": "0\n",
@@ -190,6 +191,8 @@ LAPTOP: dict[str, str | bytes] = {
     "/proc/sys/vm/swappiness": "60\n",
     "/proc/sys/net/core/rmem_max": "212992\n",
     "/proc/irq/9/smp_affinity_list": "0-7\n",
+    "/proc/irq/9/acpi/.keep": "",
+    "/proc/irq/10/smp_affinity_list": "0-7\n",  # nobody handles it
     "/proc/812/comm": "irqbalance\n",
     f"{CLOCK}/current_clocksource": "hpet\n",
     f"{CLOCK}/available_clocksource": "hpet acpi_pm\n",
@@ -298,6 +301,24 @@ def test_throttling(nothing: Fake, runtime: str, release: str, severity: Severit
     assert ("fair server" in found.value) == (release == "6.12.1")
 
 
+@pytest.mark.parametrize(
+    ("nanoseconds", "severity", "value"),
+    [("30000000", Severity.note, "about 30 ms"), ("0", Severity.good, "off")],
+)
+def test_where_there_is_a_fair_server_it_is_the_one_that_counts(
+    nothing: Fake, nanoseconds: str, severity: Severity, value: str
+) -> None:
+    nothing.put(
+        {
+            "/proc/sys/kernel/sched_rt_runtime_us": "-1",
+            "/proc/sys/kernel/sched_rt_period_us": "1000000",
+            "/sys/kernel/debug/sched/fair_server/cpu0/runtime": nanoseconds,
+        }
+    )
+    found = nothing.finding("rt-throttling")
+    assert (found.severity, value in found.value) == (severity, True)
+
+
 def test_ksoftirqd_is_judged_where_threads_of_the_kernel_can_be_seen(robot: Fake) -> None:
     assert robot.finding("ksoftirqd").value == "SCHED_FIFO 50"
     robot.put({"/proc/40/stat": stat("40 (ksoftirqd/0)", "0 0")})
@@ -403,7 +424,11 @@ def test_full_shared_memory_is_a_problem(robot: Fake) -> None:
 
 def test_an_interrupt_on_an_isolated_core_is_a_warning(robot: Fake) -> None:
     robot.put(
-        {"/proc/irq/25/smp_affinity_list": "0-3", "/proc/irq/25/effective_affinity_list": "3"}
+        {
+            "/proc/irq/25/smp_affinity_list": "0-3",
+            "/proc/irq/25/effective_affinity_list": "3",
+            "/proc/irq/25/nvme0/.keep": "",
+        }
     )
     found = robot.finding("interrupts")
     assert (found.severity, "1 of 2" in found.value) == (Severity.warning, True)

@@ -51,7 +51,7 @@ def tune(
 
     Exit code: 0 done, 1 the machine or this user's rights refuse a change, 2 wrong use.
 
-    Example: sudo takt tune --apply --without swap
+    Example: takt tune --apply --without swap
     """
     from takt.errors import TaktError
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from takt.doctor.finding import Finding, Severity
 from takt.machine.boot import boot_option_fix
 from takt.machine.cores import loop_cores, service_cpus
+from takt.machine.place import handlers
 from takt.machine.settings import by_hand
 from takt.machine.system import System, format_cpu_list, parse_cpu_list
 
@@ -74,9 +75,10 @@ def interrupts(system: System) -> Finding:
     isolated, online = set(system.isolated), set(system.online)
     read, touching = 0, []
     for number in system.names("/proc/irq"):
-        allowed = system.text(f"/proc/irq/{number}/smp_affinity_list")
-        if not number.isdecimal() or allowed is None:
-            continue
+        path = f"/proc/irq/{number}/smp_affinity_list"
+        allowed = system.text(path)
+        if not number.isdecimal() or allowed is None or not handlers(system, path):
+            continue  # nobody's interrupt does not fire
         read += 1
         effective = system.text(f"/proc/irq/{number}/effective_affinity_list")
         cpus = set(parse_cpu_list(effective if isolated and effective else allowed))

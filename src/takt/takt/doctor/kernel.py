@@ -4,9 +4,12 @@
 from __future__ import annotations
 
 from takt.doctor.finding import Finding, Severity
+from takt.machine.kernel import fair_server_ns, has_fair_server
 from takt.machine.preemption import preemption_model
 from takt.machine.settings import by_hand
 from takt.machine.system import System
+
+_FAIR_SERVER_NS = 50_000_000  # the default of Linux
 
 
 def _realtime_kernel_fix(system: System) -> str:
@@ -65,23 +68,19 @@ def throttling(system: System) -> Finding:
     """The net below runaway real-time threads: RT throttling, since Linux 6.12 the fair server."""
     runtime = system.number("/proc/sys/kernel/sched_rt_runtime_us")
     period = system.number("/proc/sys/kernel/sched_rt_period_us")
-    servers = system.exists("/sys/kernel/debug/sched/fair_server")
-    modern = servers or system.release_number >= (6, 12)
+    server = fair_server_ns(system)
     fix: str | None = by_hand("rt-throttling", system)
     if runtime is None or period is None:
         severity, value, fix = Severity.unknown, "could not be read", None
     elif runtime == 0:
         severity, value = Severity.problem, "real-time threads get no time at all"
         fix = "sudo sysctl -w kernel.sched_rt_runtime_us=950000"
-    elif runtime < 0:
+    elif server == 0 or (runtime < 0 and not has_fair_server(system)):
         severity, value, fix = Severity.good, "off", None
-    elif modern:
+    elif has_fair_server(system):
         severity = Severity.note
-        value = f"fair server, about {max(0, period - runtime) / 1000:g} ms per second"
-        fix = (
-            "sudo sh -c 'for f in /sys/kernel/debug/sched/fair_server/cpu*/runtime; do echo 0 > "
-            "$f; done'   # only for a loop that keeps a core busy"
-        )
+        taken = _FAIR_SERVER_NS if server is None else server
+        value = f"fair server, about {taken / 1e6:g} ms per second"
     else:
         severity = Severity.note if runtime >= 0.9 * period else Severity.warning
         value = f"{runtime / 1000:g} ms of every {period / 1000:g} ms"

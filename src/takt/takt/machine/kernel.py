@@ -26,9 +26,20 @@ def file(path: str, value: str) -> Callable[[System], Iterator[Wish]]:
     return wishes
 
 
+def has_fair_server(system: System) -> bool:
+    """Since Linux 6.12 it, and not throttling, keeps time for all but real-time threads."""
+    return system.exists(_FAIR) or system.release_number >= (6, 12)
+
+
+def fair_server_ns(system: System) -> int | None:
+    """The most that it takes of a core in each second, in ns; None where debugfs is not there."""
+    times = (system.number(f"{_FAIR}/{cpu}/runtime") for cpu in system.names(_FAIR))
+    return max((one for one in times if one is not None), default=None)
+
+
 def _throttling(system: System) -> Iterator[Wish]:
     yield from file(f"{_KERNEL}/sched_rt_runtime_us", "-1")(system)
-    for cpu in system.names(_FAIR):  # since Linux 6.12 the net is this one
+    for cpu in system.names(_FAIR):
         yield from file(f"{_FAIR}/{cpu}/runtime", "0")(system)
 
 
@@ -50,6 +61,15 @@ def _clock(system: System) -> Iterator[Wish]:
         yield Wish(KernelFile(path=f"{_CLOCKS}/current_clocksource"), "tsc")
 
 
+def _by_hand_throttling(system: System) -> str:
+    if has_fair_server(system):
+        return (
+            f"sudo sh -c 'for f in {_FAIR}/cpu*/runtime; do echo 0 > $f; done'"
+            "   # only for a loop that keeps a core busy"
+        )
+    return "sudo sysctl -w kernel.sched_rt_runtime_us=-1   # a runaway loop then hangs"
+
+
 SETTINGS = (
     Setting(
         id="preemption-mode",
@@ -65,9 +85,7 @@ SETTINGS = (
         why="The kernel stops real-time threads that fill a core, for tens of ms each second.",
         findings=("rt-throttling",),
         wishes=_throttling,
-        by_hand=lambda _: (
-            "sudo sysctl -w kernel.sched_rt_runtime_us=-1   # a runaway loop then hangs"
-        ),
+        by_hand=_by_hand_throttling,
         caution="a loop that never sleeps then hangs its core",
     ),
     Setting(
