@@ -6,7 +6,7 @@ from __future__ import annotations
 from takt.doctor.finding import Finding, Severity
 from takt.machine.boot import boot_option_fix
 from takt.machine.cores import loop_cores, service_cpus
-from takt.machine.place import handlers
+from takt.machine.interrupt import handlers
 from takt.machine.settings import by_hand
 from takt.machine.system import System, format_cpu_list, parse_cpu_list
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from takt.doctor.finding import Finding, Severity
 from takt.machine import threads
-from takt.machine.place import ThreadScheduling
+from takt.machine.kernel_thread import ThreadScheduling
 from takt.machine.preemption import preemption_model
 from takt.machine.settings import by_hand
 from takt.machine.system import System

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from takt.machine.place import Controller, InterruptAffinity, KernelFile, handlers
+from takt.machine.interrupt import InterruptAffinity, handlers
+from takt.machine.place import Controller, KernelFile
 from takt.machine.setting import Setting, Wish
 from takt.machine.system import System, format_cpu_list
 

@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from takt.machine.kernel import file
-from takt.machine.place import KernelFile, OwnFile, SwapArea, file_value, swap_areas
+from takt.machine.place import KernelFile, OwnFile, file_value
 from takt.machine.setting import Setting, Wish
+from takt.machine.swap_area import SwapArea, swap_areas
 from takt.machine.system import System, parse_cpu_list
 
 # A megabyte message is some 16 datagrams of 64 KiB that arrive as one burst.
@@ -60,12 +61,15 @@ def _buffers(system: System) -> Iterator[Wish]:
 
 def _limits(system: System) -> Iterator[Wish]:
     """Where logins have limits, and nobody is granted a priority by another file."""
-    if not system.exists("/etc/security/limits.d"):
+    folder = "/etc/security/limits.d"
+    if not system.exists(folder):
         return
-    files = ["/etc/security/limits.conf", *system.glob("/etc/security/limits.d/*.conf")]
+    files = ["/etc/security/limits.conf", *system.glob(f"{folder}/*.conf")]
     others = (system.text(path) or "" for path in files if path != LIMITS_FILE)
     if not any(_grants(line) for text in others for line in text.splitlines()):
-        yield Wish(OwnFile(path=LIMITS_FILE), file_value(LIMITS))
+        owner = system.path(folder).stat()  # root's, on any machine that is no test
+        value = file_value(LIMITS, 0o644, (owner.st_uid, owner.st_gid))
+        yield Wish(OwnFile(path=LIMITS_FILE), value)
 
 
 def _grants(line: str) -> bool:

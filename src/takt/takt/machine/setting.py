@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from takt.machine.place import AnyPlace
+from takt.machine.places import AnyPlace
 from takt.machine.system import System
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from takt.machine.place import ThreadScheduling, kernel_thread
+from takt.machine.kernel_thread import ThreadScheduling, kernel_thread
 from takt.machine.setting import Setting, Wish
 from takt.machine.system import System
 

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from takt.documents import reading, writing
 from takt.errors import Failure, TaktError
-from takt.machine.place import AnyPlace
+from takt.machine.places import AnyPlace
 from takt.machine.writable import WritableSystem
 
 FOLDER = "/var/lib/takt"

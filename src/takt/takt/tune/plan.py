@@ -8,7 +8,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from takt.errors import TaktError
-from takt.machine.place import AnyPlace
+from takt.machine.places import AnyPlace
 from takt.machine.setting import Setting
 from takt.machine.settings import BY_ID, SETTINGS
 from takt.machine.writable import WritableSystem
