@@ -54,6 +54,7 @@ class Clone:
         (("check",), "check"),
         (("doctor", "--json"), "check"),
         (("tune", "--dry-run"), "check"),
+        (("check", "--out", "x", "--tuned"), "measure"),
         (("run", "x.yaml"), "measure"),
         (("compare", "a", "b"), "measure"),
         (("execute", "x.app.yaml"), "tool"),
