@@ -18,6 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from takt.doctor.show import print_prose
+from takt.machine.settings import BY_ID
 from takt.measure.check.evidence import way
 from takt.measure.check.plan import DEADLINE, DURATION, PAYLOAD, RATE, REALTIME, RealtimeCore
 from takt.measure.conditions.tuned import ALL, NONE
@@ -25,6 +26,7 @@ from takt.measure.experiment.model import Experiment
 from takt.measure.results.model import Cell, Run, Status
 from takt.measure.statistics.compare import Change, compare_cells
 
+_ORDER = (*BY_ID, ALL)
 NAME = "check-tuned"
 REPETITIONS = 5
 LAYERS: tuple[dict[str, Any], ...] = (
@@ -92,22 +94,24 @@ def worth(run: Run, folder: Path) -> list[Worth]:
         Worth(setting, layer, one.changes.get("p50"), one.changes.get("p99"))
         for (layer, setting), one in zip(names, compare_cells(pairs, (folder, folder)), strict=True)
     ]
-    order = [layer["stack"] for layer in LAYERS]
-    stacks = {way(cell): order.index(cell.stack) for cell in run.cells}
-    return sorted(found, key=lambda one: (stacks[one.layer], one.setting == ALL))
+    stacks = [layer["stack"] for layer in LAYERS]
+    layers = {way(cell): stacks.index(cell.stack) for cell in run.cells}
+    return sorted(found, key=lambda one: (layers[one.layer], _ORDER.index(one.setting)))
 
 
 def show(console: Console, run: Run, found: Sequence[Worth]) -> None:
-    """Print a table, and what failed."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for name in ("layer", "setting", "p50 with/without", "p99 with/without", ""):
-        table.add_column(name, overflow="fold")
-    previous = ""
-    for one in found:
-        layer = "" if one.layer == previous else one.layer
-        table.add_row(layer, one.setting, _ratio(one.p50), _ratio(one.p99), one.answer)
-        previous = one.layer
-    console.print(table)
+    """Print a table for each layer, and what failed."""
+    for layer in dict.fromkeys(one.layer for one in found):
+        console.print(Text(f"\n{layer}: latency with the setting / without", style="bold"))
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+        for name in ("  setting", "p50", "p99", ""):
+            table.add_column(name, no_wrap=True)
+        for one in found:
+            if one.layer == layer:
+                values = (_ratio(one.p50), _ratio(one.p99), one.answer)
+                table.add_row(f"  {one.setting}", *values)
+        console.print(table)
+    console.print()
     for cell in run.cells:
         if cell.status is Status.failed and cell.error:
             print_prose(console, Text(f"{cell.id}: {cell.error.what}: {cell.error.why}"), indent=2)
@@ -133,4 +137,4 @@ def documents(found: Sequence[Worth]) -> list[dict[str, Any]]:
 
 
 def _ratio(change: Change | None) -> str:
-    return f"{change.ratio:.3f} ({change.low:.3f} … {change.high:.3f})" if change else "–"
+    return f"{change.ratio:.2f} ({change.low:.2f} … {change.high:.2f})" if change else "–"
