@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 from fake_machine import Fake
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from made_machine import JOURNAL, MadeMachine, made, state, thread
 
 from takt.cli.main import main
@@ -59,6 +61,14 @@ def test_no_finding_names_a_setting_that_is_as_it_should_be(machine: MadeMachine
     after = MadeMachine(machine.root)
     assert [one.id for one in findings(after) if one.setting] == []
     assert tuned_by(findings(after)) is None
+
+
+def test_the_doctor_says_which_of_its_findings_tune_mends(machine: MadeMachine) -> None:
+    machine.put({"/proc/sys/kernel/sched_autogroup_enabled": "0\n"})
+    words = tuned_by(findings(machine)) or ""
+    assert words.startswith("takt tune changes ")
+    assert {"rt-throttling", "swap", "governor"} <= set(re.findall(r"[a-z-]+", words))
+    assert "autogroup" not in words
 
 
 def test_the_doctor_asks_no_more_for_what_tune_made(machine: MadeMachine) -> None:
@@ -143,6 +153,23 @@ def test_a_program_that_calls_itself_ksoftirqd_is_none(machine: MadeMachine) -> 
     user = thread(77, "ksoftirqd/7")["/proc/77/stat"].replace("69238848", "4194304")
     machine.put({"/proc/77/comm": "ksoftirqd/7\n", "/proc/77/stat": user})
     assert not any("thread 77" in one.place.where for one in make_plan(machine).changes)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.data())
+def test_no_content_of_any_file_makes_the_plan_fail(
+    machine: MadeMachine, data: st.DataObject
+) -> None:
+    files = sorted(path for path in machine.root.rglob("*") if path.is_file())
+    path = data.draw(st.sampled_from(files))
+    before = path.read_bytes()
+    try:
+        path.write_bytes(data.draw(st.one_of(st.binary(max_size=40), st.just(before * 2))))
+        fresh = MadeMachine(machine.root)
+        assert make_plan(fresh).changes
+        review.text(fresh)
+    finally:
+        path.write_bytes(before)
 
 
 # what is to be reviewed

@@ -134,7 +134,7 @@ class Controller(Place):
 
     def read(self, machine: System) -> str:
         """``on`` or ``off``."""
-        return "on" if self.name in machine.read(self._file).decode().split() else "off"
+        return "on" if self.name in machine.read(self._file).decode(BYTES).split() else "off"
 
     def write(self, machine: WritableSystem, value: str) -> None:
         """With the sign that the kernel wants."""

@@ -48,7 +48,8 @@ def swap_areas(text: str) -> dict[str, int]:
     found = {}
     for line in text.splitlines()[1:]:
         words = line.split()
-        if len(words) == 5 and not words[0].endswith("(deleted)"):
+        number = words[4].removeprefix("-") if len(words) == 5 else ""
+        if number.isdecimal() and not words[0].endswith("(deleted)"):
             path = re.sub(r"\\([0-7]{3})", lambda code: chr(int(code.group(1), 8)), words[0])
             found[path] = int(words[4])
     return found
