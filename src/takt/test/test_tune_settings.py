@@ -316,6 +316,8 @@ def test_the_file_to_review_is_written_and_nothing_else(
     done = tune("--review", str(tmp_path / "review.config"))
     assert done.code == 0
     assert "CONFIG_PREEMPT_RT=y" in (tmp_path / "review.config").read_text()
+    both = tune("--review", str(tmp_path / "review.config"), "--json")
+    assert json.loads(both.out)["mode"] == "dry-run"
     assert state(machine) == before
 
 

@@ -65,7 +65,7 @@ def tune(
     machine = WritableSystem()
     if review is not None:
         _review(machine, review)
-        if not (dry_run or apply or revert):
+        if not (dry_run or apply or revert or as_json):
             return
     outcome = _revert(machine) if revert else _apply(machine, without or [], dry_run=not apply)
     if as_json:
