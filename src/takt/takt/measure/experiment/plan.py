@@ -195,6 +195,7 @@ def _combinations(measurement: Measurement, transports: list[str]) -> Iterator[d
         "late": measurement.late or ["at_once"],
         "talkers": measurement.talkers or [0],
         "load": measurement.load,
+        "tuned": measurement.tuned,
         "host": measurement.host,
         "link": measurement.link or [DEFAULT_LINK],
         "queue": measurement.queue or [SHARED],
@@ -240,3 +241,5 @@ def _conditions(asked: dict[str, Any]) -> Iterator[str]:
             yield "traffic_" + format_bandwidth(round(asked["traffic_mbps"] * 1e6))
     if asked["load"] != "none":
         yield "load_" + asked["load"].replace(" ", "")
+    if asked["tuned"] != "none":
+        yield f"tuned_{asked['tuned']}"

@@ -225,6 +225,7 @@ def _identity(cell: Cell) -> tuple[Any, ...]:
         cell.wait,
         cell.late,
         cell.load,
+        cell.tuned,
         cell.host,
         cell.link_mbps,
         cell.queue,
@@ -274,6 +275,8 @@ def _title(cell: Cell) -> str:
         parts.append(f"with {cell.traffic_mbps:g} Mbit/s of traffic each way")
     if cell.load != "none":
         parts.append(f"with load {cell.load}")
+    if cell.tuned != "none":
+        parts.append(f"tuned: {cell.tuned}")
     return " · ".join(parts)
 
 
