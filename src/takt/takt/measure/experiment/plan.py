@@ -168,6 +168,7 @@ def _points(
             "deadline_us": deadline / 1000,
             "lost_after_us": lost_after / 1000,
             "start_delay_us": (measurement.start_delay or 0) / 1000,
+            "label": measurement.label or "",
         }
         if point["talkers"]:
             asked["talker_period_us"] = (measurement.talker_rate or TALKER_PERIOD_NS) / 1000
@@ -226,7 +227,7 @@ def _key(asked: dict[str, Any], period: int) -> str:
     if asked["talkers"]:
         rate = format_period(round(asked["talker_period_us"] * 1000))
         parts.append(f"{asked['talkers']}talkers{rate}")
-    return "-".join([*parts, *_conditions(asked)])
+    return "-".join([*parts, *_conditions(asked), *filter(None, [asked["label"]])])
 
 
 def _conditions(asked: dict[str, Any]) -> Iterator[str]:
