@@ -98,6 +98,7 @@ class Row(_Model):
     vendor: str  # what was measured here: the stack, or the vendor of the middleware
     published: Figures
     measured: Figures
+    why: str = ""  # nothing was measured
 
 
 class Figure(_Model):
