@@ -76,6 +76,9 @@ def grid(file: Path, title: str, courses: Sequence[Course], deadline_ms: float) 
     for place, course in enumerate(courses, 1):
         _draw(figure.add_subplot(down, across, place), course, deadline_ms)
     figure.suptitle(title, fontsize="medium")
+    # Outside: inside of a panel it would hide peaks.
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, fontsize="small", loc="outside lower center", ncols=len(labels))
     return save(figure, file)
 
 
@@ -91,16 +94,16 @@ def _draw(axes: Axes, course: Course, deadline_ms: float) -> None:
         axes.axvline(begin / unit, color=_BETWEEN, linewidth=0.6, linestyle=":")
     label = f"deadline {deadline_ms:g} ms"
     axes.axhline(deadline_ms, color=MARKED, linewidth=1, linestyle="--", label=label)
-    if lost := int(course.lost.sum()):
-        at = times[course.lost > 0]
-        top = axes.get_xaxis_transform()
-        axes.plot(at, np.full(len(at), 0.97), "v", color=_MISSED, markersize=4, transform=top,
-                  label=f"{lost} lost")  # fmt: skip
+    axes.plot(times[late], course.high[late], ".", color=_MISSED, markersize=4, label="missed")
+    gone = times[course.lost > 0]
+    top = np.full(len(gone), 0.97)
+    where = axes.get_xaxis_transform()  # the height is a share of the panel's
+    axes.plot(gone, top, "v", color=MARKED, markersize=4, label="lost", transform=where)
     highest = max(deadline_ms, float(course.high[there].max()) if there.any() else 0.0)
     axes.set(xlim=(0, course.seconds / unit), ylim=(0, 1.12 * highest))
-    axes.set_title(course.title, fontsize="small")
+    count = int(course.lost.sum())
+    axes.set_title(course.title + f", {count} lost" * (count > 0), fontsize="small")
     axes.set_xlabel(f"time ({name})", fontsize="small")
     axes.set_ylabel("round trip (ms)", fontsize="small")
     axes.tick_params(labelsize="small")
     axes.grid(alpha=0.25)
-    axes.legend(fontsize="x-small", loc="upper right")

@@ -141,8 +141,8 @@ def cell(value: float | str | None) -> str:
     """A number as a person reads it."""
     if value is None:
         return text.ABSENT
-    if isinstance(value, int) and value >= 10_000:
-        return text.count(value)
+    if not isinstance(value, str) and value >= 10_000:
+        return text.count(round(value))
     return value if isinstance(value, str) else f"{value:.4g}"
 
 

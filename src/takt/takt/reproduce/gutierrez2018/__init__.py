@@ -33,9 +33,7 @@ def answers(run: Run, folder: Path, request: Request) -> Outcome:
     published = read_published(PAPER)
     measured = Measured(run, folder)
     request.say("judging the findings")
-    findings = [
-        *_judged(published, measured, request),
-    ]
+    findings = _judged(published, measured, request)
     request.say("drawing the figures")
     there = set(_stacks(run))
     return Outcome(
@@ -46,7 +44,7 @@ def answers(run: Run, folder: Path, request: Request) -> Outcome:
         findings=findings,
         tables=rows(published, measured),
         figures=figures(published, measured),
-        skipped=[f"{one.name}: {why_not(one)}" for one in VENDORS if one.stack not in there],
+        skipped=[f"{one.name}, {why_not(one)}" for one in VENDORS if one.stack not in there],
         undecidable=cannot_tell(run),
         deviations=published.deviations,
         statements=published.all_statements(),
