@@ -95,8 +95,8 @@ def plan(
                     raise TaktError(
                         f"{cell.key} is asked for twice (also at {source.where(seen[cell.key])})",
                         where=source.where(here),
-                        remedy="name it once: each point is measured `repetitions` times; or give each "
-                        "block a label",
+                        remedy="name it once: each point is measured `repetitions` times; or give "
+                        "each block a label",
                     )
                 seen[cell.key] = here
                 points[cell.key] = (cell, measurement.repetitions or experiment.repetitions)

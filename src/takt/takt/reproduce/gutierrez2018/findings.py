@@ -126,7 +126,7 @@ HOURS: dict[str, Checked] = {
     "hours-show-more": Check(
         grown("max_hours_us", "max_minutes_us", "max_hours_us", "max_minutes_us"),
         {"max_hours_us": highest_of_all("5.B"), "max_minutes_us": highest("2.D")},
-        differs="both are as much shorter as the scale says",
+        differs="at a smaller scale both are shorter, the hours by more than the minutes",
     ),
     "hours-lose-some": Check(
         f"lost_hours > 0 and lost_minutes {NEVER}",
