@@ -141,6 +141,11 @@ class Measurement(Strict):
     """One block of ``measurements:``; None is the default of the kind or of the experiment."""
 
     kind: Kind = Field(description="what one sample is")
+    label: Name | None = Field(
+        None,
+        description="in the names of its points; with a label each, blocks may ask for the same "
+        "point, such as for a short time and for hours",
+    )
     stack: Axis[Name] = Field(description="communication stacks: raw, rcl, …")
     transport: Axis[Name] | None = Field(
         None, description="ways from one role to the other; default: the first one that it has"

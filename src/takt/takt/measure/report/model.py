@@ -233,6 +233,7 @@ def _identity(cell: Cell) -> tuple[Any, ...]:
         cell.talkers,
         cell.talker_period_us,
         cell.start_delay_us,
+        cell.label,
     )
 
 
@@ -251,6 +252,7 @@ def _rank(identity: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def _title(cell: Cell) -> str:
     parts = [
+        *filter(None, [cell.label]),
         text.STACKS.get(cell.stack, cell.stack),
         text.TRANSPORTS.get(cell.transport, cell.transport),
     ]

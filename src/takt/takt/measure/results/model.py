@@ -185,6 +185,7 @@ class Cell(Model):
     error: Note | None = None  # why it failed
     stack: str  # communication stack
     kind: str  # what one sample is
+    label: str = ""  # of its block: points of the same measurement are told apart by it
     transport: str  # the way between the roles
     payload_bytes: int  # of a message
     scheduling: str  # other, fifo, rr
