@@ -43,7 +43,7 @@ COMMANDS = {
     "pingpong": "measure pingpong --transport shm --load cpu --duration 20s --out out",
     "cyclictest": "measure wakeup --stack cyclictest --duration 20s --out out",
     "second_host": "measure pingpong --transport udp --host here,namespace --duration 20s "
-    "--out out",
+    "--load fft --traffic 10Mbps --out out",
     "bench": "bench roundtrip --rounds 1",
 }
 
