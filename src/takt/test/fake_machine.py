@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from takt.doctor import System, findings
 from takt.doctor.finding import Finding
-from takt.doctor.system import Space, Window
+from takt.machine.system import Space, Window
 
 QUIET = Window(seconds=0.3, busy=0.02, steal=0.0)
 
@@ -23,6 +23,13 @@ class Fake(System):
 
     def try_cpu(self, cpu: int) -> bool:
         return cpu in self.usable_cpus
+
+    def scheduling(self, pid: int) -> tuple[int, int]:
+        """From the fields of proc(5) that no test leaves to the real kernel: 41 and 40."""
+        fields = (self.text(f"/proc/{pid}/stat") or "").rpartition(") ")[2].split()
+        if len(fields) < 39:
+            raise ProcessLookupError(pid)
+        return int(fields[38]), int(fields[37])
 
     def space(self, path: str) -> Space | None:
         return self.shared_memory

@@ -16,9 +16,10 @@ from takt.measure.experiment.file import read_experiment
 from takt.measure.experiment.plan import plan
 from takt.measure.results.model import Cell, Run, Status
 from takt.processes.stacks import Capability, Stack, Stacks
+from takt.reproduce.evidence import Evidence
 from takt.reproduce.experiment import scaled
 from takt.reproduce.published import experiments
-from takt.reproduce.sticha2014.evidence import Evidence, Measured
+from takt.reproduce.sticha2014.evidence import Measured
 
 # What a run amounts to: a number, or cases of how many, for a name of runs.py and what it is asked.
 World = Callable[[Cell, str, tuple[Any, ...]], Any]

@@ -263,6 +263,7 @@ def test_applications_are_executed_and_measured(
     options: list[str | Path] = ["--duration", "500ms", "--executions", "1", "--out", "c"]
     options += ["--overheads", costs]
     monkeypatch.setenv("TAKT_PREFIX", str(tmp_path))  # where nothing is installed
+    monkeypatch.setenv("AMENT_PREFIX_PATH", "")
     failed = Takt(tmp_path).json(*command, *options)
     assert (failed["exit_code"], failed["executions"]["takt"]["failed"]) == (1, 2)
     monkeypatch.setenv("TAKT_PREFIX", str(prefix))

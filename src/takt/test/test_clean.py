@@ -79,16 +79,47 @@ def test_a_killed_execution_leaves_nothing_and_advises_nothing(
     assert list((tmp_path / "out").iterdir()) == []
 
 
-def test_a_recording_that_can_be_resumed_stays(
+def test_a_recording_that_can_be_resumed_stays_on_the_disk(
+    memory: Path, tmp_path: Path, temporary: Path
+) -> None:
+    run = tmp_path / "run"
+    left = killed(memory, run, resumable=True, samples=3)
+    recorded = (left / f"cell{SUFFIX}").read_bytes()
+    for dry_run in (True, False):
+        assert (left / f"cell{SUFFIX}").read_bytes() == recorded
+        found = remains.clean(dry_run=dry_run, memory=memory, temporary=temporary)
+        assert found.lines == [f"scratch folder: {left}"]
+        assert found.kept == [f"recordings of a killed run; go on with: takt run --resume {run}"]
+    assert list(memory.iterdir()) == []
+    (kept,) = scratch.recordings(run / scratch.ON_DISK)
+    assert (kept.name, kept.read_bytes()) == (f"cell{SUFFIX}", recorded)
+    assert not (run / scratch.LOCK).exists()
+
+
+def test_what_no_resume_would_take_over_stays_where_it_is(
     memory: Path, tmp_path: Path, temporary: Path
 ) -> None:
     left = killed(memory, tmp_path / "run", resumable=True, samples=3)
+    (tmp_path / "run" / scratch.LOCK).write_text("/dev/shm/takt-of-another-run\n")
     found = remains.clean(dry_run=False, memory=memory, temporary=temporary)
     assert found.lines == []
-    assert found.kept == [
-        f"recordings of a killed run; go on with: takt run --resume {tmp_path / 'run'}"
-    ]
-    assert left.exists()
+    assert found.kept == [f"recordings of a killed run whose results folder is gone: {left}"]
+    assert scratch.recordings(left)
+
+
+def test_a_recording_for_which_the_disk_has_no_room_stays_in_memory(
+    memory: Path, tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = killed(memory, tmp_path / "run", resumable=True, samples=3)
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(scratch.shutil, "copyfile", full)
+    found = remains.clean(dry_run=False, memory=memory, temporary=temporary)
+    assert found.lines == []
+    assert scratch.recordings(left)
+    assert scratch.recordings(tmp_path / "run" / scratch.ON_DISK) == []
 
 
 def test_shared_memory_of_a_killed_run_goes_and_of_others_stays(

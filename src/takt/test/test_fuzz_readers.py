@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whatever stands in a file, its reader gives its content or a short error with a place.
 
-The examples are the same in every run.
+The examples are the same in every run. By hand: TAKT_TEST_ROUNDS breaks so many times as many
+files, TAKT_TEST_SEED others.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,8 +17,9 @@ from hypothesis import strategies as st
 from mutations import PIECES, Mutation, break_reader, mutated
 from read_files import READERS, Reader, valid_files
 
-SEED = 1
-MANY = 1500
+SEED = int(os.environ.get("TAKT_TEST_SEED", "1"))
+ROUNDS = int(os.environ.get("TAKT_TEST_ROUNDS", "1"))
+MANY = 1500 * ROUNDS
 MUTATIONS = st.lists(
     st.tuples(
         st.floats(0, 1),
@@ -71,7 +74,7 @@ def test_a_whole_file_is_read(tmp_path: Path, valid: dict[str, bytes], reader: R
 
 
 @pytest.mark.thorough
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(600 * ROUNDS)
 @of_each_reader()
 def test_many_broken_files_cost_neither_time_nor_memory(
     tmp_path: Path, valid: dict[str, bytes], reader: Reader

@@ -129,6 +129,28 @@ def test_other_seeds_give_other_orders() -> None:
     assert len({tuple(c.key for c in planned(seed, **axes).cells) for seed in range(20)}) > 15
 
 
+def two_blocks(*labels: str | None) -> Plan:
+    blocks = [
+        {"kind": "pingpong", "stack": "rcl", "samples": count} | ({"label": label} if label else {})
+        for label, count in zip(labels, (100, 5000), strict=True)
+    ]
+    asked = check({"name": "x", "repetitions": 1, "measurements": blocks}, Source())
+    return plan(asked, Source(), Installed(), MACHINE, 0)
+
+
+def test_blocks_with_labels_may_ask_for_the_same_point() -> None:
+    found = {cell.label: cell for cell in two_blocks("2.B", "5.A").cells}
+    assert found["2.B"].key == "rcl-pingpong-shm-500B-other-1kHz-2.B"
+    assert (found["2.B"].samples_asked, found["5.A"].samples_asked) == (100, 5000)
+    assert {cell.label for cell in two_blocks(None, "5.A").cells} == {"", "5.A"}
+
+
+@pytest.mark.parametrize("labels", [(None, None), ("2.B", "2.B")])
+def test_without_labels_of_their_own_they_may_not(labels: tuple[str | None, str | None]) -> None:
+    with pytest.raises(TaktError, match="asked for twice"):
+        two_blocks(*labels)
+
+
 def test_a_key_reads_as_what_is_measured() -> None:
     made = planned(scheduling="fifo 80", cpu=1, repetitions=1)
     assert made.cells[0].key == "rcl-pingpong-shm-500B-fifo80-cpu1-1kHz"

@@ -20,12 +20,13 @@ from takt.cli.main import main
 from takt.measure.experiment.file import read_experiment
 from takt.measure.results.model import Cell, Run, Status
 from takt.reproduce import PAPERS
+from takt.reproduce.evidence import Evidence
 from takt.reproduce.experiment import scaled
 from takt.reproduce.judgement import judge
 from takt.reproduce.model import Answer, Request
 from takt.reproduce.published import experiments, read_published
 from takt.reproduce.sticha2014 import BARE_CHECKS, CHECKS, answers, cannot_tell, runs
-from takt.reproduce.sticha2014.evidence import Evidence, Measured
+from takt.reproduce.sticha2014.evidence import Measured
 
 pytestmark = pytest.mark.timeout(240)  # recordings of all suites are made for several tests
 COUNT = 2000

@@ -16,7 +16,8 @@ FLOWS = ("measure", "schedule")
 FLOORS = (
     {"errors"},
     {"documents"},
-    {"processes", "pages", "doctor"},
+    {"machine"},
+    {"processes", "pages", "doctor", "tune"},
     {"measure", "schedule"},
     {"bench"},
     {"reproduce"},

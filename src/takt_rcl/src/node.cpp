@@ -3,6 +3,7 @@
 #include <rcl/node_options.h>
 
 #include <stdexcept>
+#include <takt/os/thread.hpp>
 #include <takt/rcl/local_channel.hpp>
 #include <takt/rcl/node.hpp>
 #include <utility>
@@ -30,7 +31,10 @@ NodeHandle::NodeHandle(std::shared_ptr<ContextHandle> shared_context, const std:
 }
 
 NodeHandle::~NodeHandle() {
-  log_failure(rcl_node_fini(&node), "cannot close a node");
+  // With the last node of a context goes its DDS participant. Fast DDS polls until no other
+  // participant's coming or going is being told (Fast-DDS issue 6513); at a real-time priority it
+  // keeps the thread that tells it from ever coming to its end.
+  os::run_without_priority([this] { log_failure(rcl_node_fini(&node), "cannot close a node"); });
 }
 
 std::string NodeHandle::describe_topic(const std::string& topic) const {

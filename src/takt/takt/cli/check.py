@@ -17,6 +17,14 @@ def check(
         Optional[Path],  # noqa: UP045 - typer reads it on Python 3.10
         typer.Option(help="Results folder. (default: results/check-TIME)", show_default=False),
     ] = None,
+    tuned: Annotated[
+        bool,
+        typer.Option(
+            "--tuned",
+            help="Instead, tell what each setting of tune is worth here: measured with and "
+            "without it, interleaved, and put back after each cell. Takes root and some minutes.",
+        ),
+    ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON document on standard output.")
     ] = False,
@@ -43,6 +51,9 @@ def check(
     from takt.measure.run import session as sessions
     from takt.processes.stacks import HOW_TO_GET
 
+    if tuned:
+        _tuned(out, as_json=as_json)
+        return
     core = choose_core(System())
     asked = experiment(core)
     plan = sessions.make_plan(asked, Source())
@@ -64,6 +75,46 @@ def check(
     stopped = run.status in (Status.partial, Status.pending)
     if stopped or (run.verdict and run.verdict.level == "bad"):
         raise typer.Exit(1)
+
+
+def _tuned(out: Path | None, *, as_json: bool) -> None:
+    """What each setting is worth."""
+    from takt.cli import session as shared
+    from takt.cli.output import print_json, stderr, stdout
+    from takt.doctor import System
+    from takt.errors import Failure
+    from takt.measure.check import tuned
+    from takt.measure.check.plan import choose_core
+    from takt.measure.conditions import tuned as settings
+    from takt.measure.experiment.file import Source
+    from takt.measure.results.model import Status
+    from takt.measure.run import session as sessions
+
+    settings.refuse_if_lacking(settings.ALL)
+    names = settings.worth_measuring(settings.machine())
+    if not names:
+        stderr().print("Nothing is to be tuned: all settings are as they should be.")
+        return
+    asked = tuned.experiment(choose_core(System()), names)
+    plan = sessions.make_plan(asked, Source())
+    session = sessions.start(asked, plan, out)
+    shared.tell_dead_runs(session.folder)
+    stderr().print(
+        f"Measuring {len(plan.cells)} cells, about {plan.seconds:.0f} s: without, with each of "
+        f"{', '.join(names)}, and with all. Ctrl-C stops; a kill needs: takt tune --revert",
+    )
+    with shared.Progress(session.run) as progress:
+        run = sessions.measure(session, progress)
+    found = tuned.worth(run, session.folder)
+    files = [session.folder, *_report(session.folder, run)]
+    if as_json:
+        print_json(shared.document(run, session.folder) | {"worth": tuned.documents(found)})
+    else:
+        tuned.show(stdout(), run, found)
+        for file in files:
+            stdout().print(str(file), markup=False, soft_wrap=True)
+    if run.status is not Status.complete:
+        raise Failure("not all cells were measured", remedy="see above, and takt report FOLDER")
 
 
 def _report(folder: Path, run: Run) -> list[Path]:

@@ -11,7 +11,8 @@ def clean(
 ) -> None:
     """Remove what killed runs left behind: processes, shared memory, scratch folders, locks.
 
-    Runs that are alive are left alone, and so are recordings that a resume can still take over.
+    Runs that are alive are left alone. Recordings that a resume can still take over are kept, in
+    the results folder.
 
     Exit code: 0.
 

@@ -16,10 +16,12 @@ def doctor(
 
     Example: takt doctor
     """
+    from rich.text import Text
+
     from takt import doctor as machine
     from takt.cli.output import print_json, stdout
     from takt.doctor.finding import Severity
-    from takt.doctor.show import count, show
+    from takt.doctor.show import count, print_prose, show, tuned_by
     from takt.measure.results.model import SCHEMA_VERSION
 
     system = machine.System()
@@ -36,5 +38,7 @@ def doctor(
         console = stdout()
         show(console, findings)
         console.print(f"\n{count(findings)}.")
+        if hint := tuned_by(findings):
+            print_prose(console, Text(hint), indent=0)
     if any(finding.severity is Severity.problem for finding in findings):
         raise typer.Exit(1)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 COMMANDS = (
     "check",
     "doctor",
+    "tune",
     "measure",
     "run",
     "report",

@@ -19,11 +19,13 @@ from takt.doctor import (
     network,
     power,
     privileges,
+    threads,
     virtual,
 )
 from takt.doctor.finding import Finding, Severity
 from takt.doctor.fingerprint import fingerprint
-from takt.doctor.system import System
+from takt.machine.settings import BY_FINDING, is_wanted
+from takt.machine.system import System
 
 __all__ = ["CHECKS", "SEVERITIES", "Check", "System", "findings", "fingerprint"]
 
@@ -31,6 +33,7 @@ Check = Callable[[System], Finding | None]
 
 CHECKS: tuple[Check, ...] = (
     *kernel.CHECKS,
+    *threads.CHECKS,
     *privileges.CHECKS,
     *virtual.CHECKS,
     *isolation.CHECKS,
@@ -62,7 +65,11 @@ def findings(system: System | None = None) -> list[Finding]:
 def _ask(check: Check, system: System) -> Finding | None:
     """A file in a form that nobody has seen yet must not cost the other answers."""
     try:
-        return check(system)
+        found = check(system)
+        setting = BY_FINDING.get(found.id) if found and found.fix else None
+        if found and setting and is_wanted(setting, system):
+            found.setting = setting.id
+        return found  # noqa: TRY300 - there is no exception to keep apart
     except (ValueError, LookupError, OSError) as error:
         return Finding(
             id=check.__name__.replace("_", "-"),

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from takt.doctor.boot import boot_option_fix
 from takt.doctor.finding import Finding, Severity
-from takt.doctor.system import System
+from takt.machine.boot import boot_option_fix
+from takt.machine.settings import by_hand
+from takt.machine.system import System
 
 _CLOCKSOURCE = "/sys/devices/system/clocksource/clocksource0"
 _FAST = ("tsc", "arch_sys_counter", "riscv_clocksource")
@@ -27,7 +28,7 @@ def clocksource(system: System) -> Finding:
         severity = Severity.problem
         fix = boot_option_fix(system, "tsc=reliable")
     if fix and "tsc" in others:
-        fix = f"echo tsc | sudo tee {_CLOCKSOURCE}/current_clocksource"
+        fix = by_hand("clocksource", system)
     return Finding(
         id="clocksource",
         title="Clock source",
@@ -85,4 +86,18 @@ def high_resolution(system: System) -> Finding:
     )
 
 
-CHECKS = (clocksource, high_resolution, timer_slack)
+def timer_migration(system: System) -> Finding:
+    """Looks whether timers of idle cores go to busy ones."""
+    value = system.number("/proc/sys/kernel/timer_migration")
+    return Finding(
+        id="timer-migration",
+        title="Timer migration",
+        severity=Severity.unknown if value is None else Severity.note if value else Severity.good,
+        value={None: "could not be read", 0: "off"}.get(value, "on"),
+        why="An idle core hands its timers to a busy one to sleep longer: the core of the loop is "
+        "interrupted for others. Isolated cores with nohz_full are exempt.",
+        fix=by_hand("timer-migration", system) if value else None,
+    )
+
+
+CHECKS = (clocksource, high_resolution, timer_slack, timer_migration)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from takt.doctor.finding import Finding, Severity
-from takt.doctor.system import System, format_cpu_list, parse_cpu_list
+from takt.machine.system import System, format_cpu_list, parse_cpu_list
 
 
 def cpu_controller_path(system: System) -> str | None:

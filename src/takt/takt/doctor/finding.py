@@ -29,3 +29,4 @@ class Finding(BaseModel):
     value: str
     why: str
     fix: str | None = None
+    setting: str | None = None  # of takt tune, which mends it while the system runs

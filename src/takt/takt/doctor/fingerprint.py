@@ -18,11 +18,11 @@ from xml.etree import ElementTree
 from takt import __version__
 from takt.doctor.finding import Severity
 from takt.doctor.isolation import siblings
-from takt.doctor.kernel import preemption_model
-from takt.doctor.memory import memory_bytes
 from takt.doctor.power import governor_name
-from takt.doctor.system import System, format_cpu_list
 from takt.doctor.virtual import hypervisor_name
+from takt.machine.memory import memory_bytes
+from takt.machine.preemption import preemption_model
+from takt.machine.system import System, format_cpu_list
 
 # Boot options that change timing. Everything else on the command line stays private.
 _BOOT_OPTIONS = frozenset(

@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
-from takt.doctor.boot import boot_option_fix
 from takt.doctor.finding import Finding, Severity
-from takt.doctor.system import System, format_cpu_list, parse_cpu_list
+from takt.machine.boot import boot_option_fix
+from takt.machine.cores import loop_cores, service_cpus
+from takt.machine.interrupt import handlers
+from takt.machine.settings import by_hand
+from takt.machine.system import System, format_cpu_list, parse_cpu_list
 
 
 def example_core(system: System) -> int:
     """The core that fixes name when there is none isolated yet: the last one."""
-    return (system.isolated or system.online or [1])[-1]
+    return (loop_cores(system) or [1])[-1]
 
 
 def isolation(system: System) -> Finding:
@@ -72,17 +75,16 @@ def interrupts(system: System) -> Finding:
     isolated, online = set(system.isolated), set(system.online)
     read, touching = 0, []
     for number in system.names("/proc/irq"):
-        allowed = system.text(f"/proc/irq/{number}/smp_affinity_list")
-        if not number.isdecimal() or allowed is None:
-            continue
+        path = f"/proc/irq/{number}/smp_affinity_list"
+        allowed = system.text(path)
+        if not number.isdecimal() or allowed is None or not handlers(system, path):
+            continue  # nobody's interrupt does not fire
         read += 1
         effective = system.text(f"/proc/irq/{number}/effective_affinity_list")
         cpus = set(parse_cpu_list(effective if isolated and effective else allowed))
         if (cpus & isolated) if isolated else cpus >= online:
             touching.append(number)
-    core = example_core(system)
-    others = format_cpu_list(online - isolated - {core}) or "0"
-    fix = f"for i in /proc/irq/*/smp_affinity_list; do echo {others} | sudo tee $i; done"
+    fix = by_hand("interrupts", system)
     if not read:
         severity, value, fix = Severity.unknown, "could not be read", ""
     elif len(online) < 2:
@@ -168,7 +170,7 @@ def numa(system: System) -> Finding:
     elif len(nodes) > 1:
         severity = Severity.warning if balancing else Severity.note
         value += ", automatic balancing on" if balancing else ""
-        fix = "sudo sysctl -w kernel.numa_balancing=0" if balancing else None
+        fix = by_hand("numa", system) if balancing else None
     return Finding(
         id="numa",
         title="Memory nodes (NUMA)",
@@ -180,4 +182,24 @@ def numa(system: System) -> Finding:
     )
 
 
-CHECKS = (isolation, interrupts, irqbalance, siblings, tick, numa)
+def cpusets(system: System) -> Finding | None:
+    """Looks whether services of the system may run on the loop's core."""
+    groups = service_cpus(system)
+    loop = set(loop_cores(system))
+    if not groups or not loop:
+        return None
+    allowed = [name for name, cpus in groups.items() if cpus & loop]
+    return Finding(
+        id="cpusets",
+        title="Cores of system services",
+        severity=Severity.note if allowed else Severity.good,
+        value=f"{', '.join(allowed)} may run on CPU {format_cpu_list(loop)}"
+        if allowed
+        else "kept away from the loop's core",
+        why="A service that runs between two cycles leaves cold caches to the loop, and work of "
+        "the kernel on its core. Where the core is isolated, it does so only when it asks to.",
+        fix=by_hand("cpusets", system) if allowed else None,
+    )
+
+
+CHECKS = (isolation, interrupts, irqbalance, cpusets, siblings, tick, numa)

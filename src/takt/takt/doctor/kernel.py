@@ -3,41 +3,13 @@
 
 from __future__ import annotations
 
-import re
-
 from takt.doctor.finding import Finding, Severity
-from takt.doctor.system import System
+from takt.machine.kernel import fair_server_ns, has_fair_server
+from takt.machine.preemption import preemption_model
+from takt.machine.settings import by_hand
+from takt.machine.system import System
 
-_FULL = "echo full | sudo tee /sys/kernel/debug/sched/preempt   # helps until the next boot"
-
-
-def preemption_model(system: System) -> tuple[str, str | None]:
-    """Model (``PREEMPT_RT``, ``PREEMPT_DYNAMIC``, ``PREEMPT``, ``NONE``, ``""``) and its mode.
-
-    The mode is known for PREEMPT_DYNAMIC only: what debugfs tells, else the boot option, else the
-    default that was built in; None where none of them can be read.
-    """
-    version = system.text("/proc/sys/kernel/version") or system.text("/proc/version") or ""
-    config = system.kernel_config
-    if system.text("/sys/kernel/realtime") == "1" or re.search(r"PREEMPT[_ ]RT", version):
-        return "PREEMPT_RT", None
-    if "PREEMPT_DYNAMIC" in version or config.get("CONFIG_PREEMPT_DYNAMIC") == "y":
-        return "PREEMPT_DYNAMIC", _dynamic_mode(system)
-    if re.search(r"\bPREEMPT\b", version) or config.get("CONFIG_PREEMPT") == "y":
-        return "PREEMPT", None
-    return ("NONE", None) if version else ("", None)
-
-
-def _dynamic_mode(system: System) -> str | None:
-    chosen = re.search(r"\((\w+)\)", system.text("/sys/kernel/debug/sched/preempt") or "")
-    if chosen:
-        return chosen.group(1)
-    if option := system.boot_option("preempt"):
-        return option
-    for mode in ("none", "voluntary", "lazy"):
-        if system.kernel_config.get(f"CONFIG_PREEMPT_{mode.upper()}") == "y":
-            return mode
-    return "full" if system.kernel_config.get("CONFIG_PREEMPT") == "y" else None
+_FAIR_SERVER_NS = 50_000_000  # the default of Linux
 
 
 def _realtime_kernel_fix(system: System) -> str:
@@ -70,7 +42,7 @@ def preemption(system: System) -> Finding:
         )
     elif model == "NONE" or mode in ("none", "voluntary"):
         severity = Severity.problem
-        fix = f"{fix}\n{_FULL}" if mode else fix
+        fix = f"{fix}\n{by_hand('preemption-mode', system)}" if mode else fix
         why = (
             "A system call of any other program runs to its end before the control loop gets the "
             "core: one long call, and the arm moves several cycles on its old set point."
@@ -96,23 +68,19 @@ def throttling(system: System) -> Finding:
     """The net below runaway real-time threads: RT throttling, since Linux 6.12 the fair server."""
     runtime = system.number("/proc/sys/kernel/sched_rt_runtime_us")
     period = system.number("/proc/sys/kernel/sched_rt_period_us")
-    servers = system.exists("/sys/kernel/debug/sched/fair_server")
-    modern = servers or system.release_number >= (6, 12)
-    fix: str | None = "sudo sysctl -w kernel.sched_rt_runtime_us=-1   # a runaway loop then hangs"
+    server = fair_server_ns(system)
+    fix: str | None = by_hand("rt-throttling", system)
     if runtime is None or period is None:
         severity, value, fix = Severity.unknown, "could not be read", None
     elif runtime == 0:
         severity, value = Severity.problem, "real-time threads get no time at all"
         fix = "sudo sysctl -w kernel.sched_rt_runtime_us=950000"
-    elif runtime < 0:
+    elif server == 0 or (runtime < 0 and not has_fair_server(system)):
         severity, value, fix = Severity.good, "off", None
-    elif modern:
+    elif has_fair_server(system):
         severity = Severity.note
-        value = f"fair server, about {max(0, period - runtime) / 1000:g} ms per second"
-        fix = (
-            "sudo sh -c 'for f in /sys/kernel/debug/sched/fair_server/cpu*/runtime; do echo 0 > "
-            "$f; done'   # only for a loop that keeps a core busy"
-        )
+        taken = _FAIR_SERVER_NS if server is None else server
+        value = f"fair server, about {taken / 1e6:g} ms per second"
     else:
         severity = Severity.note if runtime >= 0.9 * period else Severity.warning
         value = f"{runtime / 1000:g} ms of every {period / 1000:g} ms"
@@ -139,7 +107,7 @@ def autogroup(system: System) -> Finding:
         why="Autogrouping divides the time by terminal session, so nice values of ordinary ROS "
         "nodes started in different terminals do not work against each other. Threads with "
         "SCHED_FIFO are not touched.",
-        fix="sudo sysctl -w kernel.sched_autogroup_enabled=0" if value else None,
+        fix=by_hand("autogroup", system) if value else None,
     )
 
 
@@ -156,39 +124,8 @@ def watchdog(system: System) -> Finding:
         value="could not be read" if unknown else " and ".join(names) or "off",
         why="The lockup watchdogs wake every core every few seconds at the highest priority: a few "
         "µs of jitter, seen only by loops that count single microseconds.",
-        fix="sudo sysctl -w kernel.watchdog=0 kernel.nmi_watchdog=0" if names else None,
+        fix=by_hand("watchdog", system) if names else None,
     )
 
 
-def softirq_threads(system: System) -> Finding | None:
-    """On PREEMPT_RT, network packets are handled by ksoftirqd: its priority is the network's."""
-    if preemption_model(system)[0] != "PREEMPT_RT":
-        return None
-    for path in system.glob("/proc/[0-9]*/comm"):
-        if (system.text(path) or "").startswith("ksoftirqd/"):
-            # fields after the name: state is the 3rd of proc(5), rt_priority the 40th, policy 41st
-            fields = (system.text(path[: -len("comm")] + "stat") or "").rpartition(") ")[2].split()
-            if len(fields) > 38 and fields[37].isdecimal():
-                priority = int(fields[37])
-                return Finding(
-                    id="ksoftirqd",
-                    title="Priority of ksoftirqd",
-                    severity=Severity.good if priority else Severity.note,
-                    value=f"SCHED_FIFO {priority}" if priority else "SCHED_OTHER",
-                    why="On this kernel, ksoftirqd delivers network packets. At normal priority "
-                    "any real-time thread can starve it: the loop is on time, but its messages "
-                    "from another host wait.",
-                    fix=None
-                    if priority
-                    else "for p in $(pgrep ksoftirqd); do sudo chrt -f -p 50 $p; done",
-                )
-    return Finding(
-        id="ksoftirqd",
-        title="Priority of ksoftirqd",
-        severity=Severity.unknown,
-        value="could not be read",
-        why="On this kernel, ksoftirqd delivers network packets; its priority is the network's.",
-    )
-
-
-CHECKS = (preemption, throttling, softirq_threads, watchdog, autogroup)
+CHECKS = (preemption, throttling, watchdog, autogroup)

@@ -4,18 +4,14 @@
 from __future__ import annotations
 
 from takt.doctor.finding import Finding, Severity
-from takt.doctor.system import System
+from takt.machine.memory import memory_bytes
+from takt.machine.settings import by_hand
+from takt.machine.system import System
 
 GIB = 2**30
 LITTLE_MEMORY = GIB // 2
 LITTLE_SHARED_MEMORY = 256 * 2**20
 _SHARED_MEMORY = "/dev/shm"  # noqa: S108 - looked at, not written to
-
-
-def memory_bytes(system: System, name: str) -> int | None:
-    """A line of ``/proc/meminfo`` in bytes."""
-    words = system.pairs("/proc/meminfo").get(name, "").split()
-    return int(words[0]) * 1024 if words and words[0].isdecimal() else None
 
 
 def swap(system: System) -> Finding:
@@ -31,7 +27,7 @@ def swap(system: System) -> Finding:
         used = total - free
         severity = Severity.warning if used else Severity.note
         value = f"{used / GIB:.1f} of {total / GIB:.1f} GiB used, swappiness {swappiness}"
-        fix = "sudo swapoff -a   # and remove the swap line from /etc/fstab"
+        fix = by_hand("swap", system)
     return Finding(
         id="swap",
         title="Swap",
@@ -55,9 +51,7 @@ def huge_pages(system: System) -> Finding:
         value=mode or "could not be read",
         why="The kernel collects small pages into large ones behind the loop's back: it stops at "
         "a page that is being moved, for up to a millisecond.",
-        fix="echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled"
-        if mode == "always"
-        else None,
+        fix=by_hand("huge-pages", system) if mode == "always" else None,
     )
 
 

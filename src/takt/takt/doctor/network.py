@@ -4,10 +4,9 @@
 from __future__ import annotations
 
 from takt.doctor.finding import Finding, Severity
-from takt.doctor.system import System
-
-# A megabyte message is some 16 datagrams of 64 KiB that arrive as one burst.
-ENOUGH_RECEIVE_BUFFER = 2 * 2**20
+from takt.machine.memory import ENOUGH_RECEIVE_BUFFER
+from takt.machine.settings import by_hand
+from takt.machine.system import System
 
 
 def receive_buffer(system: System) -> Finding:
@@ -25,10 +24,7 @@ def receive_buffer(system: System) -> Finding:
         value="could not be read" if size is None else f"at most {size / 1024:.0f} KiB",
         why="A camera image arrives as a burst of datagrams. What does not fit into this buffer is "
         "dropped and sent again: images come late or, with best effort, never.",
-        fix=None
-        if size is None or enough
-        else "echo net.core.rmem_max=8388608 | sudo tee /etc/sysctl.d/60-ros.conf && "
-        "sudo sysctl --system",
+        fix=None if size is None or enough else by_hand("udp-buffers", system),
     )
 
 

@@ -6,11 +6,10 @@ from __future__ import annotations
 from collections import Counter
 
 from takt.doctor.finding import Finding, Severity
-from takt.doctor.system import System
 from takt.doctor.virtual import is_virtual
-
-# Waking from a state deeper than this is visible in a loop's jitter.
-DEEP_SLEEP_US = 10
+from takt.machine.cores import DEEP_SLEEP_US
+from takt.machine.settings import by_hand
+from takt.machine.system import System
 
 
 def _governors(system: System) -> dict[int, str]:
@@ -39,7 +38,7 @@ def governor(system: System) -> Finding:
     elif slow:
         severity = Severity.problem if "powersave" in slow else Severity.warning
         value = ", ".join(f"{n} on {c} CPUs" for n, c in Counter(governors.values()).most_common())
-        fix = "echo performance | sudo tee /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor"
+        fix = by_hand("governor", system)
     else:
         severity, value, fix = Severity.good, f"performance on {len(governors)} CPUs", None
     return Finding(
@@ -100,7 +99,7 @@ def idle_states(system: System) -> Finding:
     elif deepest > DEEP_SLEEP_US:
         severity = Severity.warning
         value = f"deepest is {name}, {deepest} µs to wake ({driver or 'unknown driver'})"
-        fix = f"sudo cpupower idle-set -D {DEEP_SLEEP_US}   # package linux-cpupower, until reboot"
+        fix = by_hand("idle-states", system)
     else:
         severity = Severity.good
         value = f"deepest is {name}, {deepest} µs to wake ({driver or 'unknown driver'})"

@@ -7,22 +7,16 @@ import os
 
 from takt.doctor.container import cpu_controller_path
 from takt.doctor.finding import Finding, Severity
-from takt.doctor.system import System
+from takt.machine.memory import USUAL_PRIORITY
+from takt.machine.settings import by_hand
+from takt.machine.system import System
+from takt.machine.writable import CAP_SYS_NICE
 
 CAP_IPC_LOCK = 14
-CAP_SYS_NICE = 23
 
 # What a ROS 2 process with its middleware keeps resident once mlockall() has touched it all.
 LOCKED_BY_A_ROS_PROCESS = 256 * 1024 * 1024
 
-# Above the interrupt threads of a PREEMPT_RT kernel, which run at 50.
-USUAL_PRIORITY = 80
-
-LIMITS_FIX = (
-    "sudo groupadd -f realtime && sudo usermod -aG realtime $USER\n"
-    "printf '@realtime - rtprio 98\\n@realtime - memlock unlimited\\n' | "
-    "sudo tee /etc/security/limits.d/90-realtime.conf   # then log in again"
-)
 CONTAINER_FIX = "docker run --cap-add=SYS_NICE --ulimit rtprio=98 --ulimit memlock=-1 …"
 
 
@@ -41,11 +35,11 @@ def fifo(system: System) -> Finding:
             value += ", by the control group"
             fix = f"echo 200000 | sudo tee {group}/cpu.rt_runtime_us"
         else:
-            fix = CONTAINER_FIX if system.exists("/.dockerenv") else LIMITS_FIX
+            fix = CONTAINER_FIX if system.exists("/.dockerenv") else by_hand("limits", system)
     elif highest is not None:
         value = f"granted, up to priority {highest}"
         if highest < USUAL_PRIORITY:
-            severity, fix = Severity.warning, LIMITS_FIX
+            severity, fix = Severity.warning, by_hand("limits", system)
     return Finding(
         id="sched-fifo",
         title="Permission for SCHED_FIFO",
@@ -70,7 +64,7 @@ def locked_memory(system: System) -> Finding:
         severity, value = Severity.problem, f"at most {limit[0] / 2**20:.3g} MiB"
         if limit[0] >= LOCKED_BY_A_ROS_PROCESS:
             severity = Severity.note
-        fix = CONTAINER_FIX if system.exists("/.dockerenv") else LIMITS_FIX
+        fix = CONTAINER_FIX if system.exists("/.dockerenv") else by_hand("limits", system)
     return Finding(
         id="locked-memory",
         title="Permission to lock memory",

@@ -58,6 +58,15 @@ def show(console: Console, findings: Sequence[Finding]) -> None:
                 show_finding(console, finding)
 
 
+def tuned_by(findings: Iterable[Finding]) -> str | None:
+    """Which of these takt tune mends, in a sentence; None where there is none."""
+    names = list(dict.fromkeys(finding.setting for finding in findings if finding.setting))
+    if not names:
+        return None
+    of_these = f"{len(names)} setting{'s' if len(names) > 1 else ''} of these"
+    return f"takt tune changes {of_these}, and takes them back: {', '.join(names)}."
+
+
 def show_finding(console: Console, finding: Finding) -> None:
     """Print one finding: what was found, why it matters, how to mend it."""
     heading = Text.assemble((finding.title, f"bold {STYLES[finding.severity]}"), ": ")

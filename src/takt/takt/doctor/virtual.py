@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from takt.doctor.finding import Finding, Severity
-from takt.doctor.system import System
+from takt.machine.system import System
 
 _DMI = {
     "QEMU": "KVM/QEMU",

@@ -65,7 +65,7 @@ def histogram(
     if marks:
         axes.legend(fontsize="small", loc="upper right")
     axes.set(title=title, xlabel=axis, ylabel="how often")
-    return _save(figure, file)
+    return save(figure, file)
 
 
 def panels(file: Path, named: Sequence[tuple[str, Sequence[Counts], str]]) -> list[Path]:
@@ -77,7 +77,7 @@ def panels(file: Path, named: Sequence[tuple[str, Sequence[Counts], str]]) -> li
         axes = figure.add_subplot(len(named), 1, place)
         _draw(axes, series)
         axes.set(title=title, xlabel=axis, ylabel="how often")
-    return _save(figure, file)
+    return save(figure, file)
 
 
 def long_term(
@@ -138,7 +138,7 @@ def long_term(
     axes.set_zticks(powers, [f"$10^{{{int(power)}}}$" for power in powers])
     axes.view_init(elev=28, azim=-62)
     axes.set_box_aspect((2.2, 1.4, 1), zoom=1.12)
-    return _save(figure, file)
+    return save(figure, file)
 
 
 def wants_logarithm(low: int, high: int) -> bool:
@@ -183,7 +183,8 @@ def _draw(axes: Axes, series: Sequence[Counts]) -> None:
         axes.legend(fontsize="small", loc="upper right")
 
 
-def _save(figure: Figure, file: Path) -> list[Path]:
+def save(figure: Figure, file: Path) -> list[Path]:
+    """Writes a figure as PNG and SVG; returns the paths."""
     file.parent.mkdir(parents=True, exist_ok=True)
     written = []
     for suffix in SUFFIXES:

@@ -2,7 +2,7 @@
 """What Takt left behind: processes, shared memory, scratch folders, locks of who was killed.
 
 Only what bears Takt's mark or stands in a journal of its own is touched, and only where nobody
-uses it any more. Recordings that a resume can still take over stay.
+uses it any more. Recordings that a resume can still take over stay, on the disk.
 """
 
 from __future__ import annotations
@@ -59,6 +59,8 @@ def clean(
                 one.remove_load()
         if one.waits:
             removed.kept.append(_how_to_go_on(one))
+            if one.named if dry_run else one.to_disk():
+                removed.folders.append(f"scratch folder: {one.folder}")
         else:
             removed.folders.append(f"scratch folder: {one.folder}")
             if not dry_run:
@@ -119,6 +121,6 @@ def _title(pid: int) -> str:
 
 
 def _how_to_go_on(dead: scratch.Dead) -> str:
-    if dead.run_folder.is_dir():
+    if dead.named:
         return f"recordings of a killed run; go on with: takt run --resume {dead.run_folder}"
     return f"recordings of a killed run whose results folder is gone: {dead.folder}"

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from takt.documents.writing import replacing
 from takt.errors import Failure, TaktError
 from takt.processes.recording import SUFFIX, progress
 
@@ -85,6 +86,33 @@ class Dead:
         """Whether a resume, or at least a person, may still want it."""
         begun = bool(self.recordings) or (self.run_folder / DOCUMENT).is_file()
         return self.resumable and begun
+
+    @property
+    def named(self) -> bool:
+        """Whether a resume of the run folder would be of this run."""
+        with contextlib.suppress(OSError):
+            return (self.run_folder / LOCK).read_text(encoding="utf-8").strip() == str(self.folder)
+        return False
+
+    def to_disk(self) -> bool:
+        """Moves its recordings into the run folder, where a resume finds them, too, and removes it.
+
+        False where they had to stay: no resume would take them over, or one is at it right now, or
+        there is no room.
+        """
+        with contextlib.suppress(OSError):
+            lock = _locked(self.run_folder / LOCK) if self.named else None
+            if lock is None:
+                return False
+            with lock:
+                spare = self.run_folder / ON_DISK
+                for path in self.recordings:
+                    spare.mkdir(exist_ok=True)
+                    with replacing(spare / path.name) as temporary:
+                        shutil.copyfile(path, temporary)
+                self.remove()
+                return True
+        return False
 
     def remove(self) -> None:
         """Removes it, and the lock that names it."""

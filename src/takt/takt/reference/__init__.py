@@ -27,6 +27,7 @@ from takt.schedule.metrics.model import MetricsDocument
 from takt.schedule.simulation.model import SimulationResult
 from takt.schedule.top.model import Executor
 from takt.schedule.trace.summary import TraceSummary
+from takt.tune.outcome import Outcome as TuneOutcome
 
 ROOT = Path(__file__).resolve().parents[4]
 REFERENCE = "docs/reference"
@@ -39,6 +40,7 @@ WRITTEN: dict[str, tuple[str, type[BaseModel]]] = {
 DOCUMENTS: dict[str, tuple[str, type[BaseModel]]] = {
     "run": ("run.json", Run),
     "doctor": ("findings of takt doctor --json", Finding),
+    "tune": ("takt tune --json", TuneOutcome),
     "analyse": ("takt analyse --json", Analysis),
     "simulate": ("takt simulate --json", SimulationResult),
     "execute": ("takt execute --json", ExecutionDocument),

@@ -15,6 +15,7 @@ from takt.reproduce import page
 from takt.reproduce.model import Outcome, Request
 
 PAPERS = {
+    "gutierrez2018": "takt.reproduce.gutierrez2018",
     "krukiewicz2021": "takt.reproduce.krukiewicz2021",
     "sticha2014": "takt.reproduce.sticha2014",
 }

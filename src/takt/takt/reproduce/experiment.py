@@ -50,10 +50,18 @@ class Measured:
     skipped: list[Note]
 
 
-def measure(paper: str, request: Request, cannot_tell: Callable[[Run], list[str]]) -> Measured:
-    """Runs the experiment of a paper at a scale; a folder with a run is gone on with."""
+def measure(
+    paper: str,
+    request: Request,
+    cannot_tell: Callable[[Run], list[str]],
+    fitted: Callable[[Experiment, float], Experiment] | None = None,
+) -> Measured:
+    """Runs the experiment of a paper at a scale; a folder with a run is gone on with.
+
+    ``fitted``: what is run of it at a scale, where that is not :func:`scaled`.
+    """
     experiment, source = read_experiment(experiments() / f"{paper}.yaml")
-    experiment = scaled(experiment, request.scale)
+    experiment = (fitted or scaled)(experiment, request.scale)
     planned = sessions.make_plan(experiment, source)
     if request.out is not None and (request.out / scratch.DOCUMENT).exists():
         session = sessions.resume(request.out, experiment)

@@ -286,6 +286,8 @@ def _needs(decided: Callable[[float], bool | None], runs: int, samples: int, sec
     times = 2
     while times <= most and decided(times) is None:
         times *= 2
+    if times > most and samples:
+        return "the value lies at the threshold: no number of samples like these would tell"
     if times > most:
         return f"the value lies at the threshold: {MOST_TIMES} times as many runs would not tell"
     if samples:

@@ -37,8 +37,10 @@ def announced(runs: int, seconds: float, folder: Path, cannot_tell: list[str]) -
 
 
 def duration_in_words(seconds: float) -> str:
-    """``40 min``, ``5 h``, ``21 days``."""
+    """``20 s``, ``40 min``, ``5 h``, ``21 days``."""
     minutes = seconds / 60
+    if seconds < 90:
+        return f"{seconds:.0f} s"
     if minutes < 120:
         return f"{minutes:.0f} min"
     return f"{minutes / 60:.0f} h" if minutes < 72 * 60 else f"{minutes / 1440:.0f} days"
@@ -98,6 +100,7 @@ class Row(_Model):
     vendor: str  # what was measured here: the stack, or the vendor of the middleware
     published: Figures
     measured: Figures
+    why: str = ""  # nothing was measured
 
 
 class Figure(_Model):

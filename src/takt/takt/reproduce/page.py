@@ -22,7 +22,12 @@ from takt.reproduce.model import Figure, Figures, Finding, Outcome, Row
 from takt.reproduce.published import natural
 
 DOCUMENT, PAGE = "outcome.json", "reproduction.html"
-_MENTIONED = re.compile(r"(figure|table|output)s? ([\d., and to]+\d)")
+_ROMAN = (
+    "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX", "X",
+    "XI", "XII", "XIII", "XIV", "XV", "XVI", "XVII", "XVIII", "XIX", "XX",
+)  # fmt: skip
+_NUMBER = r"(?:[IVX]+|\d+(?:\.\d+)*)"
+_MENTIONED = re.compile(rf"(figure|table|output)s? ({_NUMBER}(?:(?:, | and | to ){_NUMBER})*)")
 WORDS: dict[bool | None, tuple[str, str]] = {
     True: ("good", "holds here"),
     False: ("bad", "does not hold here"),
@@ -117,6 +122,10 @@ def mentioned(at: str) -> Iterator[tuple[str, str]]:
     for kind, numbers in _MENTIONED.findall(at):
         for part in re.split(r", | and ", numbers):
             first, _, last = part.strip().partition(" to ")
+            if first in _ROMAN:
+                for name in _ROMAN[_ROMAN.index(first) : _ROMAN.index(last or first) + 1]:
+                    yield kind, name
+                continue
             chapter, _, low = first.rpartition(".")
             high = last.rpartition(".")[2] or low
             for number in range(int(low), int(high) + 1):
@@ -132,8 +141,8 @@ def cell(value: float | str | None) -> str:
     """A number as a person reads it."""
     if value is None:
         return text.ABSENT
-    if isinstance(value, int) and value >= 10_000:
-        return text.count(value)
+    if not isinstance(value, str) and value >= 10_000:
+        return text.count(round(value))
     return value if isinstance(value, str) else f"{value:.4g}"
 
 

@@ -75,7 +75,8 @@ def _show_tables(console: Console, outcome: Outcome) -> None:
                 there = "paper" if row.paper == "paper" else f"paper, {row.paper}"
                 table.add_row(f"{row.row}, {there}", *_cells(row.published, columns))
             before = (row.row, row.published)
-            table.add_row(f"{row.row}, {row.vendor}", *_cells(row.measured, columns))
+            words = f"{row.row}, {row.vendor}" + f": {row.why}" * bool(row.why)
+            table.add_row(words, *_cells(row.measured, columns))
         console.print(table)
 
 

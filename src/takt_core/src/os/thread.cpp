@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "takt/os/thread.hpp"
 
+#include <sched.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -9,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <exception>
 #include <future>
 #include <memory>
 #include <system_error>
@@ -251,6 +253,18 @@ Thread::~Thread() {
 void Thread::join() noexcept {
   pthread_join(thread_, nullptr);
   joinable_ = false;
+}
+
+void run_without_priority(const std::function<void()>& work) noexcept {
+  const int policy = sched_getscheduler(0);
+  if (policy == SCHED_FIFO || policy == SCHED_RR || policy == SCHED_DEADLINE) {
+    try {
+      Thread{{}, work}.join();
+      return;
+    } catch (const std::exception&) {  // no thread, no memory for one
+    }
+  }
+  work();
 }
 
 }  // namespace takt::os

@@ -136,6 +136,27 @@ TEST(ProcessThreads, thread_of_another_process_is_not_found) {
   EXPECT_FALSE(thread_status(getppid()).has_value());
 }
 
+TEST(RunWithoutPriority, leaves_the_caller_its_own) {
+  ThreadStatus within;
+  ThreadStatus after;
+  Thread thread{{.policy = SchedulingPolicy::fifo, .priority = 10}, [&] {
+                  run_without_priority([&] { within = current_thread(); });
+                  after = current_thread();
+                }};
+  thread.join();
+  EXPECT_EQ(within.policy, SchedulingPolicy::other);
+  if (!thread.shortfalls().empty()) return;  // not allowed here: it had none to keep
+  EXPECT_NE(within.tid, after.tid);
+  EXPECT_EQ(after.policy, SchedulingPolicy::fifo);
+  EXPECT_EQ(after.priority, 10);
+}
+
+TEST(RunWithoutPriority, needs_no_thread_where_the_caller_has_none) {
+  pid_t within = 0;
+  run_without_priority([&within] { within = gettid(); });
+  EXPECT_EQ(within, gettid());
+}
+
 TEST(TimerSlack, is_read_back) {
   ASSERT_EQ(set_timer_slack(1234ns), std::nullopt);
   EXPECT_EQ(timer_slack(), 1234ns);

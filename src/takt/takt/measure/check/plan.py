@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from takt.doctor import System
-from takt.doctor.system import format_cpu_list
+from takt.machine.system import format_cpu_list
 from takt.measure.experiment.model import Experiment
 
 NAME = "check"

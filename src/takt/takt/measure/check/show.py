@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from takt.doctor.finding import Finding, Severity
-from takt.doctor.show import print_prose, show_finding
+from takt.doctor.show import print_prose, show_finding, tuned_by
 from takt.measure.check.evidence import Layer, is_realtime, layers, way
 from takt.measure.check.verdict import Judgement, assess, rate_text
 from takt.measure.results.model import Run, Verdict
@@ -164,3 +164,6 @@ def _findings(console: Console, findings: Sequence[Finding]) -> None:
     if len(serious) > SHOWN_FINDINGS:
         more = f"{len(serious) - SHOWN_FINDINGS} more: takt doctor"
         console.print(Text(f"  … and {more}", style="dim"))
+    if hint := tuned_by(findings):
+        console.print()
+        print_prose(console, Text(hint), indent=2)

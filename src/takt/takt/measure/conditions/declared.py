@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from takt.measure.conditions import load, traffic
+from takt.measure.conditions import load, traffic, tuned
 from takt.measure.conditions.condition import Condition
 from takt.measure.conditions.load import Load
 from takt.measure.conditions.traffic import Traffic
@@ -75,6 +75,8 @@ class Declared:
 
 def lacking(cell: Cell) -> tuple[str, str, str] | None:
     """What this machine lacks for the conditions of a cell: key, what, remedy; None: nothing."""
+    if lack := tuned.lacking(cell.tuned):
+        return "tuned", *lack
     if load.by_stress_ng(cell.load) and shutil.which(load.STRESS_NG) is None:
         return "load", _absent(load.STRESS_NG), _get(load.STRESS_NG)
     if cell.host != namespace.HERE and (lack := namespace.lacking()):

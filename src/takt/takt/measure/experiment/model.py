@@ -23,7 +23,7 @@ from pydantic_core import CoreSchema
 
 from takt.documents import units
 from takt.documents.quantities import Bandwidth, Duration, Period, Rate, Size, Strict, text_schema
-from takt.measure.conditions import load
+from takt.measure.conditions import load, tuned
 
 UNPINNED = "any"
 _CPU = re.compile(r"any|[0-9]{1,4}(,[0-9]{1,4})?")
@@ -99,6 +99,7 @@ Kind = Literal["wakeup", "timer-oneshot", "timer-cyclic", "pingpong", "pubsub"]
 Wait = Literal["idle", "busy"]
 Late = Literal["at_once", "next_cycle"]
 Load = Annotated[str, BeforeValidator(_load), text_schema("stress", load.PATTERN.pattern)]
+Tuned = Annotated[str, BeforeValidator(tuned.parse), WithJsonSchema({"enum": list(tuned.CHOICES)})]
 Hosts = Literal["here", "here,namespace", "namespace,here"]
 Queue = Literal["shared", "own"]
 Traffic = Annotated[
@@ -151,6 +152,11 @@ class Measurement(Strict):
     """One block of ``measurements:``; None is the default of the kind or of the experiment."""
 
     kind: Kind = Field(description="what one sample is")
+    label: Name | None = Field(
+        None,
+        description="in the names of its points; with a label each, blocks may ask for the same "
+        "point, such as for a short time and for hours",
+    )
     stack: Axis[Stack] = Field(
         description='communication stacks: raw, rcl, …; "rcl,cyclonedds": ping or publisher on '
         "rcl, pong or subscribers on cyclonedds; both are DDS"
@@ -193,6 +199,11 @@ class Measurement(Strict):
         description="meanwhile, of normal processes; cpu: one on each CPU that computes all along; "
         "fft: the same with Fourier transforms, by stress-ng; stress: its workers for CPU, memory, "
         "sync and files, eight each (stress N: N each)",
+    )
+    tuned: Axis[Tuned] = Field(
+        ["none"],
+        description="settings of the machine that `takt tune` changes for the cell and puts back "
+        "after it: all, or one of them; takes root",
     )
     host: Axis[Hosts] = Field(
         ["here"],

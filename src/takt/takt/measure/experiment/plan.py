@@ -95,7 +95,8 @@ def plan(
                     raise TaktError(
                         f"{cell.key} is asked for twice (also at {source.where(seen[cell.key])})",
                         where=source.where(here),
-                        remedy="name it once: each point is measured `repetitions` times",
+                        remedy="name it once: each point is measured `repetitions` times; or give "
+                        "each block a label",
                     )
                 seen[cell.key] = here
                 points[cell.key] = (cell, measurement.repetitions or experiment.repetitions)
@@ -168,6 +169,7 @@ def _points(
             "deadline_us": deadline / 1000,
             "lost_after_us": lost_after / 1000,
             "start_delay_us": (measurement.start_delay or 0) / 1000,
+            "label": measurement.label or "",
         }
         if point["talkers"]:
             asked["talker_period_us"] = (measurement.talker_rate or TALKER_PERIOD_NS) / 1000
@@ -195,6 +197,7 @@ def _combinations(measurement: Measurement, transports: list[str]) -> Iterator[d
         "late": measurement.late or ["at_once"],
         "talkers": measurement.talkers or [0],
         "load": measurement.load,
+        "tuned": measurement.tuned,
         "host": measurement.host,
         "link": measurement.link or [DEFAULT_LINK],
         "queue": measurement.queue or [SHARED],
@@ -226,7 +229,7 @@ def _key(asked: dict[str, Any], period: int) -> str:
     if asked["talkers"]:
         rate = format_period(round(asked["talker_period_us"] * 1000))
         parts.append(f"{asked['talkers']}talkers{rate}")
-    return "-".join([*parts, *_conditions(asked)])
+    return "-".join([*parts, *_conditions(asked), *filter(None, [asked["label"]])])
 
 
 def _conditions(asked: dict[str, Any]) -> Iterator[str]:
@@ -240,3 +243,5 @@ def _conditions(asked: dict[str, Any]) -> Iterator[str]:
             yield "traffic_" + format_bandwidth(round(asked["traffic_mbps"] * 1e6))
     if asked["load"] != "none":
         yield "load_" + asked["load"].replace(" ", "")
+    if asked["tuned"] != "none":
+        yield f"tuned_{asked['tuned']}"

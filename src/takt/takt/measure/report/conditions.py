@@ -43,6 +43,8 @@ def condition_row(measurement: str, scheduling: str, cells: Iterable[Cell]) -> C
         _range(found, "link_there_bytes", 1e-3, "kB of everything there"),
         _range(found, "link_back_bytes", 1e-3, "kB back"),
     )
+    if {load, traffic, link} == {text.ABSENT}:  # what is tuned is in the measurement's title
+        return None
     return ConditionRow(measurement, scheduling, load, traffic, link)
 
 

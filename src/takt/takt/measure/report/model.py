@@ -225,6 +225,7 @@ def _identity(cell: Cell) -> tuple[Any, ...]:
         cell.wait,
         cell.late,
         cell.load,
+        cell.tuned,
         cell.host,
         cell.link_mbps,
         cell.queue,
@@ -232,6 +233,7 @@ def _identity(cell: Cell) -> tuple[Any, ...]:
         cell.talkers,
         cell.talker_period_us,
         cell.start_delay_us,
+        cell.label,
     )
 
 
@@ -250,6 +252,7 @@ def _rank(identity: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def _title(cell: Cell) -> str:
     parts = [
+        *filter(None, [cell.label]),
         text.stack(cell.stack),
         text.TRANSPORTS.get(cell.transport, cell.transport),
     ]
@@ -274,6 +277,8 @@ def _title(cell: Cell) -> str:
         parts.append(f"with {cell.traffic_mbps:g} Mbit/s of traffic each way")
     if cell.load != "none":
         parts.append(f"with load {cell.load}")
+    if cell.tuned != "none":
+        parts.append(f"tuned: {cell.tuned}")
     return " · ".join(parts)
 
 

@@ -149,6 +149,7 @@ class Conditions(Model):
     messages_back_bytes: int | None = None
     first_there_bytes: int | None = None  # of these, what left through a class of its own
     first_back_bytes: int | None = None
+    tuned_places: int | None = None  # that were changed for it, and put back
 
 
 class ProbeResult(BaseModel):
@@ -184,6 +185,7 @@ class Cell(Model):
     error: Note | None = None  # why it failed
     stack: str  # communication stack, or of each role
     kind: str  # what one sample is
+    label: str = ""  # of its block: points of the same measurement are told apart by it
     transport: str  # the way between the roles
     payload_bytes: int  # of a message
     scheduling: str  # other, fifo, rr
@@ -200,6 +202,7 @@ class Cell(Model):
     late: str = "at_once"  # the message after a late reply: at_once, next_cycle
     start_delay_us: float = 0.0  # before the first sample
     load: str = "none"  # none, cpu, fft, stress, stress N
+    tuned: str = "none"  # by takt tune, for this cell: none, all, a setting
     host: str = "here"  # here, or of each role
     link_mbps: float = 0.0  # of the link between two hosts
     queue: str = "shared"  # of the messages on this link: shared with the traffic, own

@@ -15,7 +15,8 @@ from pydantic import ValidationError
 
 from takt.errors import Failure
 from takt.measure.conditions.declared import Declared
-from takt.measure.results.model import Cell, Note, ProbeResult, Status
+from takt.measure.conditions.tuned import NONE, tuned
+from takt.measure.results.model import Cell, Conditions, Note, ProbeResult, Status
 from takt.measure.run import programs, samples
 from takt.measure.run.context import Context
 from takt.measure.run.measured import add_measured
@@ -40,7 +41,7 @@ def measure(
     Whatever the probes do ends up in the cell, and a second host that cannot be made. Raises
     Failure or OSError where there is no space.
     """
-    with contextlib.ExitStack() as hosts:
+    with contextlib.ExitStack() as around:
         link = None
         if cell.host != namespace.HERE:
             made = namespace.link(
@@ -52,11 +53,20 @@ def measure(
                 ),
             )
             try:
-                link = hosts.enter_context(made)
+                link = around.enter_context(made)
             except Failure as failure:
                 fault = Note(what=failure.what, why="no second host", fix=failure.remedy)
                 return cell.model_copy(update={"status": Status.failed, "error": fault}), []
-        return _measure(cell, stack, context, progress, link)
+        settings = around.enter_context(tuned(cell.tuned))
+        if settings.fault:
+            failed = {"status": Status.failed, "error": settings.fault}
+            return cell.model_copy(update=failed), []
+        measured, recorded = _measure(cell, stack, context, progress, link)
+        if cell.tuned != NONE:
+            measured.conditions = measured.conditions or Conditions()
+            measured.conditions.tuned_places = settings.changed
+    measured.notes += settings.notes  # of the end, too
+    return measured, recorded
 
 
 def _measure(

@@ -18,6 +18,7 @@ called regressed is at most 1 - confidence, and less with a threshold above 0.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -94,20 +95,30 @@ def compare_runs(
 ) -> Comparison:
     """Compare run B (second) with run A (first); both are read from their folders' samples."""
     by_key = tuple(_cells_by_key(run) for run in runs)
-    shared = [key for key in by_key[0] if key in by_key[1]]
-    comparison = Comparison(
-        cells=[KeyComparison(key) for key in shared],
+    pairs = {key: (a, by_key[1][key]) for key, a in by_key[0].items() if key in by_key[1]}
+    return Comparison(
+        cells=compare_cells(pairs, folders, threshold, confidence, seed),
         only_a=[key for key in by_key[0] if key not in by_key[1]],
         only_b=[key for key in by_key[1] if key not in by_key[0]],
         notes=_differences(runs),
     )
+
+
+def compare_cells(
+    pairs: Mapping[str, tuple[list[Cell], list[Cell]]],
+    folders: tuple[Path, Path],
+    threshold: float = 0.10,
+    confidence: float = 0.95,
+    seed: int = SEED,
+) -> list[KeyComparison]:
+    """Compare the repetitions of the second of each pair with those of the first, all together."""
+    compared = [KeyComparison(key) for key in pairs]
     estimates: list[_Estimate] = []
-    for number, cell in enumerate(comparison.cells):
-        sides = (by_key[0][cell.key], by_key[1][cell.key])
+    for number, (cell, sides) in enumerate(zip(compared, pairs.values(), strict=True)):
         rng = np.random.default_rng([seed, number])
         estimates += _estimate(cell, sides, folders, rng)
     _judge(estimates, threshold, confidence)
-    return comparison
+    return compared
 
 
 def _cells_by_key(run: Run) -> dict[str, list[Cell]]:

@@ -6,12 +6,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from takt.measure.results.model import Run, Status
+from takt.reproduce.evidence import Evidence, Planned
 from takt.reproduce.experiment import measure
 from takt.reproduce.judgement import judge, undecidable
 from takt.reproduce.model import Outcome, Request
 from takt.reproduce.published import read_published
 from takt.reproduce.sticha2014 import cyclic, general, oneshot, pubsub
-from takt.reproduce.sticha2014.evidence import Evidence, Measured, Planned
+from takt.reproduce.sticha2014.evidence import Measured
 from takt.reproduce.sticha2014.figures import figures
 from takt.reproduce.sticha2014.quantities import Checked
 from takt.reproduce.sticha2014.tables import rows
@@ -68,7 +69,8 @@ def cannot_tell(run: Run) -> list[str]:
     stacks = _stacks(run)
     asked = [*(one for one in stacks if one in STACKS), *[o for o in stacks if o in BARE][:1]]
     found = [
-        undecidable(_checks(stack), values, Planned.of_run(run, Path(), stack)) for stack in asked
+        undecidable(_checks(stack), values, Planned(Measured(run, Path(), planned=True), stack))
+        for stack in asked
     ]
     return list(dict.fromkeys(name for names in found for name in names))
 

@@ -11,10 +11,11 @@ from takt.measure.results import histogram
 from takt.measure.results.model import Cell
 from takt.pages import pictures
 from takt.pages.pictures import Counts, Mark
+from takt.reproduce.evidence import Evidence
 from takt.reproduce.judgement import Missing
 from takt.reproduce.model import Figure
 from takt.reproduce.published import Published
-from takt.reproduce.sticha2014.evidence import MS_1, MS_10, REALTIME, TRANSPORTS, Evidence
+from takt.reproduce.sticha2014.evidence import MS_1, MS_10, REALTIME, TRANSPORTS
 
 FOLDER = "figures"
 BARE_FIGURE = "2.2"

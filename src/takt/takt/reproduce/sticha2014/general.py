@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from statistics import fmean, median
 
+from takt.reproduce.evidence import Evidence
 from takt.reproduce.judgement import Check, Missing, Quantity
 from takt.reproduce.sticha2014 import runs
-from takt.reproduce.sticha2014.evidence import MS_1, Evidence
+from takt.reproduce.sticha2014.evidence import MS_1
 from takt.reproduce.sticha2014.quantities import BETWEEN, Checked, mean
 
 KINDS = {"oneshot": "timer-oneshot", "cyclic": "timer-cyclic", "pubsub": "pubsub"}

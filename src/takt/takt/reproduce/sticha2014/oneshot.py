@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+from takt.reproduce.evidence import Evidence
 from takt.reproduce.judgement import Check, Missing, Quantity
 from takt.reproduce.sticha2014 import runs
-from takt.reproduce.sticha2014.evidence import MS_1, MS_10, REALTIME, US_800, Evidence
+from takt.reproduce.sticha2014.evidence import MS_1, MS_10, REALTIME, US_800
 from takt.reproduce.sticha2014.quantities import (
     MEDIANS,
     NEVER,

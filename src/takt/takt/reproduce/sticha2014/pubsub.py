@@ -5,9 +5,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from takt.reproduce.evidence import Evidence
 from takt.reproduce.judgement import Check, Counts, Quantity
+from takt.reproduce.runs import OfRun
 from takt.reproduce.sticha2014 import runs
-from takt.reproduce.sticha2014.evidence import MS_1, MS_10, REALTIME, Evidence
+from takt.reproduce.sticha2014.evidence import MS_1, MS_10, REALTIME
 from takt.reproduce.sticha2014.quantities import (
     BETWEEN,
     MEDIANS,
@@ -18,7 +20,6 @@ from takt.reproduce.sticha2014.quantities import (
     how_often,
     mean,
 )
-from takt.reproduce.sticha2014.runs import OfRun
 
 KIND = "pubsub"
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from takt.reproduce.evidence import Evidence
 from takt.reproduce.judgement import Check, Counts, Quantity, Share, share
-from takt.reproduce.sticha2014.evidence import MS_1, MS_10, REALTIME, Evidence
-from takt.reproduce.sticha2014.runs import OfRun, peaks_distance, peaks_place
+from takt.reproduce.runs import OfRun
+from takt.reproduce.sticha2014.evidence import MS_1, MS_10, REALTIME
+from takt.reproduce.sticha2014.runs import peaks_distance, peaks_place
 
 Checked = Check[Evidence]
 

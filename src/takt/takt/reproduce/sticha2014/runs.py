@@ -1,71 +1,53 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What one run of a suite amounts to: a number, or how often something happened of how many times.
-
-Long runs are never held as a whole: the numbers come from the run's statistics, from its histogram
-of whole microseconds, or from its samples batch by batch.
-"""
+"""What one run of a suite amounts to, besides what one of any paper does."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from statistics import fmean, median
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from takt.measure.results import histogram
-from takt.measure.results.model import Cell, Cyclic, OneShot, Statistics, Subscriber
-from takt.measure.statistics.series import Batch, read_batches
+from takt.measure.results.model import Cell, Cyclic, OneShot, Subscriber
 from takt.reproduce.judgement import Counts, Missing
+from takt.reproduce.runs import (
+    OfRun,
+    batches,
+    beyond,
+    histogram,
+    p50,
+    p99,
+    statistics,
+    within,
+)
 
-Value = TypeVar("Value")
-OfRun = Callable[..., Value]  # (cell, folder of the run, …)
+# What every paper has, beside what only the suites have.
+__all__ = ["OfRun", "beyond", "p50", "p99", "within"]
+
 MIDDLE = (0.005, 0.995)  # the middle 99 % of the values
-
-
-def p50(cell: Cell, _: Path) -> float:
-    """Median latency in µs."""
-    return _statistics(cell).latency.p50_us
-
-
-def p99(cell: Cell, _: Path) -> float:
-    """The latency in µs that 99 % keep."""
-    return _statistics(cell).latency.p99_us
 
 
 def width(cell: Cell, folder: Path) -> float:
     """How far the middle 99 % of the latencies, or of the jitter, lie apart, in µs."""
-    values, counts = _histogram(cell, folder)
+    values, counts = histogram(cell, folder)
     low, high = _quantiles(values, counts, MIDDLE)
     return max(1.0, high - low)
 
 
 def positive_p50(cell: Cell, folder: Path) -> float:
     """The median of the positive jitter, in µs."""
-    values, counts = _histogram(cell, folder)
+    values, counts = histogram(cell, folder)
     late = values >= 0
     if not late.any():
         raise Missing(f"no positive jitter in {cell.id}")
     return _quantiles(values[late], counts[late], (0.5,))[0]
 
 
-def within(cell: Cell, folder: Path, low: float, high: float) -> Counts:
-    """Latencies or jitter from ``low`` to below ``high``, in µs."""
-    values, counts = _histogram(cell, folder)
-    return int(counts[(values >= low) & (values < high)].sum()), int(counts.sum())
-
-
 def outside(cell: Cell, folder: Path, *ranges: tuple[float, float]) -> Counts:
     """Latencies or jitter in none of the ranges, in µs."""
     inside = [within(cell, folder, low, high) for low, high in ranges]
     return inside[0][1] - sum(cases for cases, _ in inside), inside[0][1]
-
-
-def beyond(cell: Cell, folder: Path, limit: float) -> Counts:
-    """Latencies or jitter from a limit on, in µs; first messages and intervals left out."""
-    return within(cell, folder, limit, float("inf"))
 
 
 def beyond_with_first(cell: Cell, folder: Path, limit: float) -> Counts:
@@ -93,7 +75,7 @@ def differences_from(cell: Cell, folder: Path, limit: float) -> Counts:
     if _one_shot(cell).difference is None:
         raise Missing("no samples of what the timer reports")
     cases = of = 0
-    for batch in _batches(cell, folder):
+    for batch in batches(cell, folder):
         fired = batch.received_ns != 0
         fired[: batch.start == 0] = False
         apart = np.abs(batch.sent_ns - batch.received_ns)[fired]
@@ -130,7 +112,7 @@ def rate_error(cell: Cell, folder: Path) -> float:
     drift = np.concatenate(
         [
             (batch.received_ns - batch.sequence * period)[batch.received_ns != 0]
-            for batch in _batches(cell, folder)
+            for batch in batches(cell, folder)
         ]
     )
     tenth = max(1, len(drift) // 10)
@@ -188,27 +170,21 @@ def subscribers(cell: Cell) -> list[Subscriber]:
     return cell.statistics.subscribers if cell.statistics else []
 
 
-def _statistics(cell: Cell) -> Statistics:
-    if cell.statistics is None:
-        raise Missing(f"{cell.id} has no samples")
-    return cell.statistics
-
-
 def _one_shot(cell: Cell) -> OneShot:
-    if (found := _statistics(cell).one_shot) is None:
+    if (found := statistics(cell).one_shot) is None:
         raise Missing(f"{cell.id} has no numbers of a one-shot timer")
     return found
 
 
 def _cyclic(cell: Cell) -> Cyclic:
-    if (found := _statistics(cell).cyclic) is None:
+    if (found := statistics(cell).cyclic) is None:
         raise Missing(f"{cell.id} has no numbers of a cyclic timer")
     return found
 
 
 def _peaks(cell: Cell) -> list[float]:
     """Places of the highest and lowest values; neighbours are one disturbance and count once."""
-    found = _statistics(cell)
+    found = statistics(cell)
     if cell.kind == "timer-cyclic":
         extremes = _cyclic(cell).highest + _cyclic(cell).lowest
     elif cell.kind == "pubsub":
@@ -225,12 +201,6 @@ def _peaks(cell: Cell) -> list[float]:
     return places
 
 
-def _histogram(cell: Cell, folder: Path) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    if cell.histogram is None:
-        raise Missing(f"{cell.id} has no histogram")
-    return histogram.read(folder / cell.histogram)
-
-
 def _quantiles(
     values: NDArray[np.int64], counts: NDArray[np.int64], shares: tuple[float, ...]
 ) -> list[float]:
@@ -242,7 +212,3 @@ def _quantiles(
         place = min(int(np.searchsorted(upto, wanted, side="right")) - 1, len(values) - 1)
         found.append(float(values[place] + (wanted - upto[place]) / counts[place]))
     return found
-
-
-def _batches(cell: Cell, folder: Path) -> Iterator[Batch]:
-    return read_batches(folder / cell.samples[0])

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from statistics import median
 
 from takt.measure.results.model import Cell, Percentiles
+from takt.reproduce.evidence import Evidence
 from takt.reproduce.judgement import Missing
 from takt.reproduce.model import Figures, Row
 from takt.reproduce.published import Published, PublishedRow
-from takt.reproduce.sticha2014.evidence import Evidence
 
 TALKERS = "other talkers"  # not in the thesis, which leaves the question open
 NAMES = {

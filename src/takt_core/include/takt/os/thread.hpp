@@ -96,4 +96,10 @@ class Thread {
   bool joinable_ = false;
 };
 
+// Runs `work` at policy other and waits for it: in a thread of its own where the caller has a
+// real-time policy, which it keeps. For code of others that may poll, which at a real-time priority
+// would wait for ever for a thread that it does not let run. An exception that leaves `work` ends
+// the process. Where there can be no further thread, the caller runs it as it is.
+void run_without_priority(const std::function<void()>& work) noexcept;
+
 }  // namespace takt::os

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the doctor can see of a machine.
+"""What can be seen of a machine.
 
 Nearly everything is a text file below one root, so a test presents another machine as a folder.
 The few things that are no file (may this user get SCHED_FIFO, how much time is stolen right now)
-are methods that a test overrides. Nothing here raises for a file that is absent or forbidden.
+are methods that a test overrides. Only `read` and `scheduling` raise for what is absent or
+forbidden.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from pathlib import Path
 import psutil
 
 WINDOW_SECONDS = 0.3
+_MOST = 1 << 20  # bytes of a file that holds one value
 
 
 def parse_cpu_list(text: str | None) -> list[int]:
@@ -91,12 +93,23 @@ class System:
         except OSError:
             return None
 
+    def read(self, path: str) -> bytes:
+        """The bytes of a file as they are now; raises OSError."""
+        descriptor = os.open(self.path(path), os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        with os.fdopen(descriptor, "rb") as stream:
+            return stream.read(_MOST)
+
     def number(self, path: str) -> int | None:
         """The content as an integer, or None."""
         try:
             return int(self.text(path) or "")
         except ValueError:
             return None
+
+    def cpus(self, path: str) -> set[int] | None:
+        """The CPUs of a list in a file, or None."""
+        text = self.text(path)
+        return None if text is None else set(parse_cpu_list(text))
 
     def names(self, path: str) -> list[str]:
         """Names in a directory, sorted; empty where it cannot be listed."""
@@ -214,6 +227,10 @@ class System:
     def try_cpu(self, cpu: int) -> bool:
         """Tell whether a thread of this process may be pinned to the CPU, by doing it."""
         return _try(lambda: os.sched_setaffinity(0, {cpu})) == 0
+
+    def scheduling(self, pid: int) -> tuple[int, int]:
+        """Policy, with its flags, and real-time priority of a thread; raises OSError."""
+        return os.sched_getscheduler(pid), os.sched_getparam(pid).sched_priority
 
     def space(self, path: str) -> Space | None:
         """Return the size of the file system at the path, or None."""

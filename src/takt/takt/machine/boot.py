@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from takt.doctor.system import System
+from takt.machine.system import System
 
 _GRUB = "/etc/default/grub"
 _RASPBERRY = ("/boot/firmware/cmdline.txt", "/boot/cmdline.txt")

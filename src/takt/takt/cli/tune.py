@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``takt tune``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Optional
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from takt.machine.writable import WritableSystem
+    from takt.tune.outcome import Outcome, PlaceOutcome
+
+
+def tune(
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only show what would be changed. (default)")
+    ] = False,
+    apply: Annotated[
+        bool, typer.Option("--apply", help="Change it; what was before is recorded first.")
+    ] = False,
+    revert: Annotated[
+        bool, typer.Option("--revert", help="Put everything back as it was before.")
+    ] = False,
+    without: Annotated[
+        Optional[list[str]],  # noqa: UP045 - typer reads it on Python 3.10
+        typer.Option(metavar="SETTING", help="Leave a setting as it is; may be repeated."),
+    ] = None,
+    review: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            metavar="FILE",
+            help="Write the boot parameters and the kernel configuration that real time wants, "
+            "to be reviewed. Changes nothing.",
+        ),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document on standard output.")
+    ] = False,
+) -> None:
+    """Change the settings of this machine that stand between it and real time, and take them back.
+
+    The settings are those that doctor finds and a running system can change: scheduling of the
+    kernel's threads, interrupts, real-time throttling, power saving, memory, buffers, limits.
+    Before a place is changed, what it holds is recorded in /var/lib/takt/tune.json, so that
+    --revert puts it back to the byte, also after a crash. What cannot be read is left alone. A
+    reboot forgets all but the file of limits.
+
+    Exit code: 0 done, 1 the machine or this user's rights refuse a change, 2 wrong use.
+
+    Example: takt tune --apply --without swap
+    """
+    from takt.errors import TaktError
+
+    if dry_run + apply + revert > 1:
+        raise TaktError("--dry-run, --apply and --revert exclude each other", remedy="give one")
+    if without and revert:
+        raise TaktError("--revert takes back all settings", remedy="leave --without out")
+
+    from takt.machine.writable import WritableSystem
+
+    machine = WritableSystem()
+    if review is not None:
+        _review(machine, review)
+        if not (dry_run or apply or revert or as_json):
+            return
+    outcome = _revert(machine) if revert else _apply(machine, without or [], dry_run=not apply)
+    if as_json:
+        from takt.cli.output import print_json
+
+        print_json(outcome.model_dump(mode="json"))
+    else:
+        _show(outcome)
+    refused = not outcome.privileged and (outcome.mode != "revert" or outcome.recorded)
+    if refused and (outcome.places or outcome.recorded):
+        _tell_unprivileged(outcome.mode)
+        raise typer.Exit(1)
+    if not outcome.holds():
+        raise typer.Exit(1)
+
+
+def _review(machine: WritableSystem, file: Path) -> None:
+    from takt.cli.output import stderr
+    from takt.documents.writing import write_text
+    from takt.tune import review
+
+    write_text(file, review.text(machine))
+    stderr().print(f"to review: {file}", markup=False, soft_wrap=True)
+
+
+def _apply(machine: WritableSystem, without: list[str], *, dry_run: bool) -> Outcome:
+    from takt.errors import Failure
+    from takt.tune.apply import apply as change
+    from takt.tune.apply import outcome, outcome_unread
+    from takt.tune.journal import may_record
+    from takt.tune.plan import make_plan
+
+    if not dry_run and may_record(machine):
+        try:
+            return _outcome(machine, "apply", change(machine, without))
+        except KeyboardInterrupt:
+            remedy = "take back what is changed: sudo ./takt tune --revert"
+            raise Failure("stopped half-way", remedy=remedy) from None
+    plan = make_plan(machine, without)
+    places = [outcome(one, "planned") for one in plan.changes]
+    return _outcome(machine, "dry-run", [*places, *map(outcome_unread, plan.unread)])
+
+
+def _revert(machine: WritableSystem) -> Outcome:
+    from takt.tune.journal import may_record
+    from takt.tune.revert import revert
+
+    return _outcome(machine, "revert", revert(machine) if may_record(machine) else [])
+
+
+def _outcome(machine: WritableSystem, mode: str, places: Sequence[PlaceOutcome]) -> Outcome:
+    from takt.measure.results.model import SCHEMA_VERSION
+    from takt.tune import journal
+    from takt.tune.outcome import Outcome
+
+    recorded = journal.load(machine)
+    return Outcome.model_validate(
+        {
+            "schema_version": SCHEMA_VERSION,
+            "mode": mode,
+            "privileged": journal.may_record(machine),
+            "places": places,
+            "recorded": len(recorded.entries) if recorded else 0,
+        }
+    )
+
+
+def _show(outcome: Outcome) -> None:
+    from takt.cli.output import stdout
+    from takt.tune.show import count, show
+
+    console = stdout()
+    if outcome.places:
+        show(console, outcome.places, why=outcome.mode != "revert")
+        console.print(f"\n{count(outcome.places)}.")
+    elif outcome.mode != "revert":
+        console.print("Nothing is to be changed: all settings are as they should be.")
+    elif not outcome.recorded:
+        console.print("Nothing is recorded, so there is nothing to take back.")
+    if outcome.recorded and outcome.mode != "revert":
+        line = f"{outcome.recorded} places are changed and recorded: takt tune --revert"
+        console.print(line, soft_wrap=True)
+
+
+def _tell_unprivileged(mode: str) -> None:
+    from takt.cli.output import stderr
+
+    asked = "--revert" if mode == "revert" else "--apply"
+    line = f"Nothing was changed: this user may not. With the rights: sudo ./takt tune {asked}"
+    stderr().print(line, soft_wrap=True)

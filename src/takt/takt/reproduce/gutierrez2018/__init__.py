@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gutiérrez et al. 2018: round trips of ROS 2 between two hosts, under load and beside traffic."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from takt.measure.results.model import Run, Status
+from takt.reproduce.evidence import Evidence, Measured, Planned
+from takt.reproduce.experiment import measure
+from takt.reproduce.gutierrez2018 import between
+from takt.reproduce.gutierrez2018.extent import fitted
+from takt.reproduce.gutierrez2018.figures import figures
+from takt.reproduce.gutierrez2018.findings import CHECKS
+from takt.reproduce.gutierrez2018.tables import rows
+from takt.reproduce.gutierrez2018.vendors import VENDORS, why_not
+from takt.reproduce.judgement import judge, undecidable
+from takt.reproduce.model import Finding, Outcome, Request
+from takt.reproduce.published import Published, read_published
+
+PAPER = "gutierrez2018"
+ALL = "all"  # of the findings on several vendors
+
+
+def reproduce(request: Request) -> Outcome:
+    """Runs the tests, judges every finding, and draws the paper's figures."""
+    measured = measure(PAPER, request, cannot_tell, fitted)
+    return answers(measured.run, measured.folder, request)
+
+
+def answers(run: Run, folder: Path, request: Request) -> Outcome:
+    """What a run of the tests answers."""
+    published = read_published(PAPER)
+    measured = Measured(run, folder)
+    request.say("judging the findings")
+    findings = _judged(published, measured, request)
+    request.say("drawing the figures")
+    there = set(_stacks(run))
+    return Outcome(
+        paper=PAPER,
+        title=published.title,
+        scale=request.scale,
+        complete=run.status is Status.complete,
+        findings=findings,
+        tables=rows(published, measured),
+        figures=figures(published, measured),
+        skipped=[f"{one.name}, {why_not(one)}" for one in VENDORS if one.stack not in there],
+        undecidable=cannot_tell(run),
+        deviations=published.deviations,
+        statements=published.all_statements(),
+        results=str(folder),
+    )
+
+
+def cannot_tell(run: Run) -> list[str]:
+    """The findings that a run as it is planned is too short for."""
+    published = read_published(PAPER)
+    values = {name: claim.values for name, claim in published.findings.items()}
+    planned = Measured(run, Path(), planned=True)
+    found = [undecidable(CHECKS, values, Planned(planned, stack)) for stack in _stacks(run)]
+    found.append(undecidable(between.CHECKS, values, Planned(planned, ALL)))
+    return list(dict.fromkeys(name for names in found for name in names))
+
+
+def criteria() -> dict[str, str]:
+    """The expression that decides each finding."""
+    return {name: check.criterion for name, check in {**CHECKS, **between.CHECKS}.items()}
+
+
+def _judged(published: Published, measured: Measured, request: Request) -> list[Finding]:
+    asked = [(stack, CHECKS) for stack in _stacks(measured.run)]
+    return [
+        published.finding(
+            name,
+            stack,
+            judge(check, published.findings[name].values, Evidence(measured, stack), request.draws),
+        )
+        for stack, checks in [*asked, (ALL, between.CHECKS)]
+        for name, check in checks.items()
+    ]
+
+
+def _stacks(run: Run) -> list[str]:
+    """The vendors' stacks that are planned or measured, in their order."""
+    return [one.stack for one in VENDORS if any(cell.stack == one.stack for cell in run.cells)]

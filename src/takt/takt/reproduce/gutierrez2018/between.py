@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Statements on several middlewares side by side (Gutiérrez et al. 2018, section IV), as checks."""
+
+from __future__ import annotations
+
+from statistics import fmean
+
+from takt.reproduce.evidence import Evidence
+from takt.reproduce.gutierrez2018 import runs
+from takt.reproduce.gutierrez2018.quantities import TESTS, Checked, grown
+from takt.reproduce.gutierrez2018.vendors import VENDORS
+from takt.reproduce.judgement import Check, Counts, Missing, Quantity
+from takt.reproduce.runs import OfRun
+
+WITHOUT_TABLE = ("5.A", "own-class")
+
+
+def _measured(seen: Evidence) -> list[str]:
+    """The stacks of the vendors that were measured; Missing where there are not two."""
+    there = {cells[0].stack for cells in seen.measured.points.values()}
+    found = [one.stack for one in VENDORS if one.stack in there]
+    if len(found) < 2:
+        names = ", ".join(one.name for one in VENDORS if one.stack in found) or "none"
+        raise Missing(f"at least two of the middlewares; measured: {names}")
+    return found
+
+
+def _averages(seen: Evidence) -> list[float]:
+    """Mean latency of an idle system, of each vendor."""
+    return [
+        fmean(seen.value(cell, runs.average) for cell in seen.cells(stack=one, label="1.A"))
+        for one in _measured(seen)
+    ]
+
+
+def _alike(seen: Evidence, of: OfRun[Counts]) -> float:
+    """In how many tests all vendors have cases, or none has."""
+    stacks = _measured(seen)
+    tests = [one for one in TESTS if one not in WITHOUT_TABLE]
+    agreed = 0
+    for test in tests:
+        had = {any(cases for cases, _ in seen.counts(of, stack=one, label=test)) for one in stacks}
+        agreed += len(had) == 1
+    return agreed / len(tests)
+
+
+def _share_alike(name: str) -> str:
+    """Half-way from chance to the paper, at least."""
+    return f"{name} >= 0.5 + (published_{name} / published_tables - 0.5) / 2"
+
+
+CHECKS: dict[str, Checked] = {
+    "vendors-differ": Check(
+        grown("highest_avg_us", "lowest_avg_us", "highest_avg_us", "lowest_avg_us"),
+        {
+            "lowest_avg_us": Quantity(
+                "mean latency in µs of the fastest middleware; test 1.A",
+                lambda seen: min(_averages(seen)),
+            ),
+            "highest_avg_us": Quantity(
+                "mean latency in µs of the slowest middleware; test 1.A",
+                lambda seen: max(_averages(seen)),
+            ),
+        },
+    ),
+    "vendors-alike": Check(
+        f"{_share_alike('missed_alike')} and {_share_alike('lost_alike')}",
+        {
+            "missed_alike": Quantity(
+                "share of the tests in which all middlewares missed deadlines, or none did",
+                lambda seen: _alike(seen, runs.missed),
+            ),
+            "lost_alike": Quantity(
+                "share of the tests in which all middlewares lost messages, or none did",
+                lambda seen: _alike(seen, runs.lost),
+            ),
+        },
+    ),
+}

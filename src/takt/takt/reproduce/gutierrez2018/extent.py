@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tests at a scale, and on the CPUs and with the middlewares of this machine."""
+
+from __future__ import annotations
+
+from takt.measure.experiment.model import Experiment, Measurement
+from takt.measure.experiment.plan import this_machine
+from takt.processes import stacks
+from takt.processes.stacks import Stacks
+from takt.reproduce.experiment import FULL_RUN, LEAST_RUNS, LEAST_SAMPLES
+from takt.reproduce.gutierrez2018.vendors import goes_over_a_link
+
+MANY = 1_000_000  # samples of all runs of a point: beyond that, fewer runs first
+
+
+def fitted(experiment: Experiment, scale: float) -> Experiment:
+    """What is run here of the experiment as the paper has it."""
+    cpus = sorted(this_machine().cpus)[:2]
+    return placed(scaled(experiment, scale), cpus, stacks.find())
+
+
+def scaled(experiment: Experiment, scale: float) -> Experiment:
+    """Shorter runs, 200 samples at least; of the hours fewer runs, too, two at least.
+
+    The rounds of a point stay: how far they differ is what decides.
+    """
+    return experiment.model_copy(
+        update={
+            "measurements": [
+                block.model_copy(update=_extent(block, experiment, scale))
+                for block in experiment.measurements
+            ]
+        }
+    )
+
+
+def placed(experiment: Experiment, cpus: list[int], installed: Stacks) -> Experiment:
+    """Ping and pong on these CPUs, of the stacks that can be on two hosts."""
+    one_each = ",".join(map(str, cpus))
+    return experiment.model_copy(
+        update={
+            "measurements": [
+                block.model_copy(
+                    update={
+                        "cpu": [one_each],
+                        "stack": [one for one in block.stack if goes_over_a_link(one, installed)],
+                    }
+                )
+                for block in experiment.measurements
+            ]
+        }
+    )
+
+
+def _extent(block: Measurement, experiment: Experiment, scale: float) -> dict[str, int]:
+    if block.samples is None:
+        raise ValueError(f"{experiment.name}: a paper's measurements have samples, not durations")
+    runs = block.repetitions or experiment.repetitions
+    total = runs * block.samples
+    if total > MANY:
+        runs = max(LEAST_RUNS, min(runs, int(total * scale / FULL_RUN)))
+    return {"samples": max(LEAST_SAMPLES, round(block.samples * scale)), "repetitions": runs}

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The middlewares: which of this machine's stands beside which of the paper's.
+
+Another one is another entry here and in the stacks of ``experiments/gutierrez2018.yaml``; its probe
+has to say that it goes from host to host (the ``wire`` of its capabilities).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from takt.processes import stacks
+from takt.processes.stacks import Stacks
+
+TRANSPORT = "udp"
+
+
+@dataclass(frozen=True)
+class Vendor:
+    """A middleware of this machine, and the paper's that has no name there."""
+
+    name: str
+    stack: str
+    paper: str
+
+
+VENDORS = (
+    Vendor("Fast DDS", "rcl", "DDS 1"),
+    Vendor("Cyclone DDS", "cyclonedds", "DDS 2"),
+    Vendor("RustDDS", "rustdds", "DDS 3"),
+)
+
+
+def goes_over_a_link(stack: str, installed: Stacks) -> bool:
+    """Whether its probe may be on two hosts; of one that is not there nothing speaks against it."""
+    if stack not in installed:
+        return True
+    capability = installed[stack].capability("pingpong", TRANSPORT)
+    return capability is not None and capability.wire is not None
+
+
+def why_not(vendor: Vendor) -> str:
+    """Why there is nothing of a vendor in a run."""
+    installed = stacks.find()
+    if vendor.stack not in installed:
+        return "not measured: not installed"
+    if not goes_over_a_link(vendor.stack, installed):
+        return "not measured: its probe does not go from host to host"
+    return "not measured: no samples came"

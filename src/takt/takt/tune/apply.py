@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Changes what the plan says, each place recorded before it is written to."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from itertools import groupby
+
+from takt.machine.writable import WritableSystem
+from takt.tune import journal as journals
+from takt.tune.journal import Entry, Journal
+from takt.tune.outcome import PlaceOutcome, Result, refusal
+from takt.tune.plan import Change, Plan, Unread, make_plan
+
+_ROUNDS = 3  # a controller that is switched on makes new files, which the next round finds
+
+
+def apply(machine: WritableSystem, without: Collection[str] = ()) -> list[PlaceOutcome]:
+    """What came of each place; raises TaktError, Failure, and OSError of the journal."""
+    make_plan(machine, without)  # refuses wrong names before anything is done
+    with journals.held(machine):
+        journal = _journal(machine)
+        told: dict[str, PlaceOutcome] = {}
+        plan = Plan()
+        for _ in range(_ROUNDS):
+            plan = make_plan(machine, without)
+            fresh = [one for one in plan.changes if one.place.key not in told]
+            if not fresh:
+                break
+            _note(journal, fresh)
+            journals.save(machine, journal)
+            for _, group in groupby(fresh, key=lambda one: one.setting.id):
+                told.update(_change(machine, journal, list(group)))
+        return [*told.values(), *map(outcome_unread, plan.unread)]
+
+
+def outcome_unread(one: Unread) -> PlaceOutcome:
+    """A place that is left alone because it could not be read."""
+    why = f"cannot be read, so it is left alone: {one.reason}"
+    return PlaceOutcome(setting=one.setting.id, where=one.where, result="unread", told=why)
+
+
+def outcome(change: Change, result: Result, told: str | None = None) -> PlaceOutcome:
+    """What came of a change, in plain words."""
+    return PlaceOutcome(
+        setting=change.setting.id,
+        where=change.place.where,
+        before=change.place.plain(change.now),
+        wanted=change.place.plain(change.wanted),
+        result=result,
+        told=told,
+    )
+
+
+def _journal(machine: WritableSystem) -> Journal:
+    """The journal of before, without what the kernel forgot when it was started again."""
+    boot = journals.boot(machine)
+    journal = journals.load(machine)
+    if journal is None:
+        return Journal(boot=boot)
+    if journal.boot != boot:
+        kept = [one for one in journal.entries if one.place.survives_reboot]
+        return Journal(boot=boot, entries=kept)
+    return journal
+
+
+def _note(journal: Journal, changes: Iterable[Change]) -> None:
+    """What was before the first apply stays what was before."""
+    for one in changes:
+        entry = journal.entry(one.place)
+        if entry is None:
+            entry = Entry(setting=one.setting.id, place=one.place, before=one.now)
+            journal.entries.append(entry)
+        elif entry.state == "noted":  # by an apply that was killed before it came to it
+            entry.before = one.now
+
+
+def _change(
+    machine: WritableSystem, journal: Journal, changes: list[Change]
+) -> dict[str, PlaceOutcome]:
+    """The places of one setting: begun on the disk, written, done on the disk."""
+    entries = {one.place.key: one for one in journal.entries}
+    older = {key: entry.model_copy() for key, entry in entries.items()}
+    for change in changes:
+        entries[change.place.key].state = "begun"
+    journals.save(machine, journal)
+    told = {}
+    for change in changes:
+        entry = entries[change.place.key]
+        told[change.place.key] = _write(machine, change, entry)
+        if entry.state == "noted":  # nothing was written after all
+            before = older[change.place.key]
+            if before.state == "noted":
+                journal.entries.remove(entry)
+            else:
+                entry.state, entry.wrote = before.state, before.wrote
+    journals.save(machine, journal)
+    return told
+
+
+def _write(machine: WritableSystem, change: Change, entry: Entry) -> PlaceOutcome:
+    """Writes, reads back, and says in the entry what is there now."""
+    place, refused, kept = change.place, "", ""
+    try:
+        now = place.read(machine)
+        # One write may change several places: CPUs share a governor.
+        if not place.same(now, change.now) and not place.same(now, change.wanted):
+            entry.state = "noted"
+            return outcome(change, "refused", "somebody else changed it at this moment; try again")
+    except OSError as error:
+        entry.state = "noted"
+        return outcome(change, "refused", refusal(error))
+    try:
+        if not place.same(now, change.wanted):
+            place.write(machine, change.wanted)
+    except OSError as error:
+        refused, kept = refusal(error), place.keeps(error)
+    try:
+        entry.wrote = place.read(machine)
+    except OSError as error:
+        return outcome(change, "refused", refused or refusal(error))  # begun: is taken back
+    entry.state = "done"
+    if place.same(entry.wrote, change.wanted):
+        return outcome(change, "changed")
+    if place.same(entry.wrote, change.now):
+        entry.state = "noted"
+        if kept:
+            return outcome(change, "kept", kept)
+    refused = refused or f"the kernel made {place.plain(entry.wrote)!r} of it"
+    return outcome(change, "refused", refused)

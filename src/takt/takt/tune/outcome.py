@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What became of each place, for a terminal and for ``--json``."""
+
+from __future__ import annotations
+
+import errno
+import os
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Result = Literal[
+    "planned",
+    "changed",
+    "refused",
+    "kept",  # by the kernel, which lets nobody change it
+    "unread",
+    "restored",
+    "unchanged",
+    "left",
+    "ended",
+    "rebooted",
+]
+# What a person has to know of, and a script, too: exit code 1.
+AGAINST: tuple[Result, ...] = ("refused", "left")
+
+_REMEDIES = {
+    errno.EACCES: "use sudo; in a container, tune its host",
+    errno.EPERM: "use sudo; in a container, tune its host",
+    errno.EROFS: "it is mounted read-only, as in a container: tune its host",
+    errno.ENOMEM: "end programs that need memory first",
+    errno.ESRCH: "it has ended meanwhile; nothing is left to do",
+    errno.EBUSY: "something below it needs what it has; --without leaves the setting out",
+}
+_OTHERWISE = "--without leaves the setting out"
+
+
+class PlaceOutcome(BaseModel):
+    """One place: what it held, what it should hold, and what came of it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    setting: str = Field(description="Its name in the list; `--without` takes it.")
+    where: str = Field(description="File, thread, device or interrupt.")
+    before: str | None = Field(default=None, description="What it held, in plain words.")
+    wanted: str | None = Field(default=None, description="What it should hold.")
+    result: Result = Field(description="What came of it.")
+    told: str | None = Field(default=None, description="Why, and what to do.")
+
+
+class Outcome(BaseModel):
+    """The document of ``takt tune --json``."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    schema_version: int
+    mode: Literal["dry-run", "apply", "revert"]
+    privileged: bool = Field(description="Whether this user may change and record anything.")
+    places: list[PlaceOutcome]
+    recorded: int = Field(description="Places that the journal would take back now.")
+
+    def holds(self) -> bool:
+        """Whether nothing speaks against it."""
+        return not any(one.result in AGAINST for one in self.places)
+
+
+def refusal(error: OSError) -> str:
+    """The machine's own word, its number, and a remedy."""
+    number = error.errno or 0
+    name = errno.errorcode.get(number, str(number))
+    remedy = _REMEDIES.get(number, _OTHERWISE)
+    return f"{os.strerror(number)} ({name}); {remedy}"

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tests of Gutiérrez 2018 at their own length, with made-up numbers for each of their runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timezone
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from made_suites import Made, World
+
+from takt.measure.experiment.faults import Machine
+from takt.measure.experiment.file import read_experiment
+from takt.measure.experiment.plan import plan
+from takt.measure.results.model import Cell, Run, Status
+from takt.processes.stacks import Capability, Stack, Stacks
+from takt.reproduce.evidence import Evidence, Measured
+from takt.reproduce.gutierrez2018.extent import placed, scaled
+from takt.reproduce.published import experiments, read_published
+
+OTHER = "cyclonedds"
+# Which of the paper's middlewares stands for a stack: the second one has misses where any has.
+PAPERS = {"rcl": "DDS 2", OTHER: "DDS 1"}
+ROWS = {
+    (one.paper, one.point["label"]): one.published for one in read_published("gutierrez2018").tables
+}
+UNPUBLISHED = {"5.A": "2.B", "own-class": "2.E"}  # and which row is like it
+WEIGHT = 0.3  # how far from the average to the highest what 99 % keep is
+
+
+class Installed(Stacks):
+    """One middleware without an executable."""
+
+    def __init__(self) -> None:
+        super().__init__({"rcl": Path("rcl")})
+        capability = Capability(
+            kind="pingpong", transport="udp", roles=["pong", "ping"], wire="rtps"
+        )
+        self._asked["rcl"] = Stack("rcl", Path("rcl"), [capability])
+
+
+@cache
+def trips(scale: float = 1.0) -> Run:
+    """All runs of the experiment as they are planned at a scale, of two middlewares."""
+    experiment, source = read_experiment(experiments() / "gutierrez2018.yaml")
+    machine = Machine(frozenset({0, 1}), 64 << 30)
+    fitted = placed(scaled(experiment, scale), [0, 1], Installed())
+    cells = plan(fitted, source, Installed(), machine, 1).cells
+    twins = [
+        one.model_copy(
+            update={"stack": OTHER, "key": f"{OTHER}-{one.key}", "id": f"{OTHER}-{one.id}"}
+        )
+        for one in cells
+    ]
+    return Run(
+        name="gutierrez2018",
+        status=Status.complete,
+        started=datetime.now(timezone.utc),
+        seed=1,
+        experiment={},
+        machine={},
+        versions={},
+        cells=cells + twins,
+    )
+
+
+class MadeTrips(Made):
+    """Evidence whose runs amount to what a world says, with a little scatter between them."""
+
+    @classmethod
+    def of_world(cls, world: World, scale: float = 1.0, stack: str = "rcl") -> Evidence:
+        own = type("MadeOf", (cls,), {"world": staticmethod(world)})
+        return own(Measured(trips(scale), Path(), planned=True), stack)  # type: ignore[no-any-return]
+
+    def counts(self, of: Any, *more: object, **asked: Any) -> list[tuple[int, int]]:
+        return [self.value(cell, of, *more) for cell in self.cells(**asked)]
+
+
+def as_published(  # noqa: PLR0911 - a case each
+    cell: Cell, of: str, _: tuple[Any, ...]
+) -> Any:
+    """What the tables say of a run, and what lies between their average and highest."""
+    row = ROWS[PAPERS[cell.stack], UNPUBLISHED.get(cell.label, cell.label)]
+    values = {name: float(value) for name, value in row.items() if isinstance(value, int)}
+    above = WEIGHT * (values["max_us"] - values["avg_us"])
+    hours = cell.label.startswith("5")
+    match of:
+        case "p50" | "average":
+            return values["avg_us"]
+        case "p99":
+            return values["avg_us"] + above
+        case "spread":
+            return above
+        case "highest":
+            return values["max_us"]
+        case "left_out":
+            return round((60001 - values["sent"]) * cell.samples_asked / 60001), cell.samples_asked
+        case "lost" | "missed" if hours:
+            some = of == "lost" and cell.label == "5.B" and cell.repetition < 3
+            return int(some), cell.samples_asked
+        case "lost" | "missed":
+            few = values[of] < 10  # in one run of those that stand for the paper's
+            return int(values[of] * (not few or cell.repetition == 0)), int(values["sent"])
+    raise AssertionError(of)
+
+
+def the_other_way_round(cell: Cell, of: str, _: tuple[Any, ...]) -> Any:
+    """What is late there is early here, what is never missed there is missed here."""
+    high = {"1.A", "1.D", "2.D", "3.A", "4.A", "5.A", "own-class"}
+    rarely = cell.label in {"1.B", "2.F", "3.C"} or cell.stack == OTHER
+    match of:
+        case "lost" | "missed" | "left_out":
+            return (0 if rarely else cell.samples_asked // 100), cell.samples_asked
+        case "average":
+            return 1000.0
+        case "p50":
+            return 100.0 if cell.label in {"1.A", "3.C"} else 1000.0
+        case "p99" if cell.label in {"2.A", "2.C", "2.E", "1.B"}:
+            return 5000.0
+    return 9000.0 if cell.label in high else 1000.0
+
+
+def but(**changed: Callable[[Cell], Any]) -> World:
+    """As published, but for what some names of runs.py say; each is given the cell."""
+
+    def world(cell: Cell, of: str, more: tuple[Any, ...]) -> Any:
+        return changed[of](cell) if of in changed else as_published(cell, of, more)
+
+    return world
+
+
+def levels(**of_test: float) -> Callable[[Cell], float]:
+    """A number of each test, whose names are written ``t1A`` here; of others 1000."""
+    return lambda cell: of_test.get("t" + cell.label.replace(".", "").replace("-", "_"), 1000.0)
+
+
+def cases(test: str, number: float, repetitions: int = 99) -> Callable[[Cell], tuple[int, int]]:
+    """So many cases in each of the first runs of a test; below 1 it is a share; else none."""
+
+    def of(cell: Cell) -> tuple[int, int]:
+        wanted = cell.label == test and cell.repetition < repetitions
+        here = number if number >= 1 else round(number * cell.samples_asked)
+        return (int(here) if wanted else 0), cell.samples_asked
+
+    return of

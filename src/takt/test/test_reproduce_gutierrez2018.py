@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gutiérrez 2018: every finding holds on what the paper describes, and not on its reversal."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from made_round_trips import (
+    OTHER,
+    MadeTrips,
+    as_published,
+    but,
+    cases,
+    levels,
+    the_other_way_round,
+    trips,
+)
+from made_suites import World
+
+from takt.measure.results.model import Cell
+from takt.reproduce.evidence import Evidence, Measured
+from takt.reproduce.gutierrez2018 import ALL, CHECKS, between, cannot_tell
+from takt.reproduce.gutierrez2018.quantities import TESTS
+from takt.reproduce.judgement import judge
+from takt.reproduce.model import Answer
+from takt.reproduce.published import read_published
+
+EVERY = {**CHECKS, **between.CHECKS}
+PUBLISHED = read_published("gutierrez2018")
+
+
+def judged(name: str, world: World, scale: float = 1.0) -> Answer:
+    stack = ALL if name in between.CHECKS else "rcl"
+    evidence = MadeTrips.of_world(world, scale, stack)
+    return judge(EVERY[name], PUBLISHED.findings[name].values, evidence, most_draws=200)
+
+
+@pytest.mark.parametrize("name", sorted(EVERY))
+def test_what_the_paper_found_holds_at_its_own_length_and_its_reversal_does_not(name: str) -> None:
+    published, other = judged(name, as_published), judged(name, the_other_way_round)
+    assert published.holds is True, published
+    assert other.holds is False, other
+
+
+def of_vendors(rcl: float, other: float) -> World:
+    """Averages of two middlewares."""
+    return but(average=lambda cell: other if cell.stack == OTHER else rcl)
+
+
+def unlike_in(of: str, tests: int) -> World:
+    """One middleware has cases in so many tests with a table, the other one in none."""
+    some = [one for one in TESTS if one not in between.WITHOUT_TABLE][:tests]
+
+    def world(cell: Cell) -> tuple[int, int]:
+        return int(cell.stack != OTHER and cell.label in some), cell.samples_asked
+
+    never = cases("none", 1)
+    return but(**{"missed": never, "lost": never, of: world})
+
+
+NEVER = cases("none", 1)
+# On either side of each threshold: (finding, above, below).
+SIDES: list[tuple[str, World, World]] = [
+    # 4216 of 1237 µs is 3.41.
+    ("idle-low-jitter", but(p50=levels(), p99=levels(t1A=3300)),
+     but(p50=levels(), p99=levels(t1A=3520))),
+    ("load-without-realtime", but(p99=levels(t1B=3100)), but(p99=levels(t1B=2900))),
+    ("load-misses", but(missed=cases("1.B", 0.0021)), but(missed=cases("1.B", 0.0014))),
+    ("load-fewer-sent", but(left_out=cases("1.B", 0.018)), but(left_out=cases("1.B", 0.015))),
+    # 2774 of 26764 µs; half of what that is less is 0.552.
+    ("realtime-improves", but(p99=levels(t1D=530)), but(p99=levels(t1D=575))),
+    ("realtime-load-harmless", but(p99=levels(t1D=1450)), but(p99=levels(t1D=1550))),
+    ("realtime-never-misses", but(missed=cases("1.D", 1, 1)), but(missed=cases("1.D", 5))),
+    ("realtime-never-misses", but(lost=cases("1.C", 1, 1)), but(lost=cases("1.C", 5))),
+    ("traffic-alone-harmless", but(p99=levels(t2A=1450, t2C=1450, t2E=1450)),
+     but(p99=levels(t2A=1550))),
+    ("traffic-alone-harmless", but(p99=levels(t2C=1450)), but(p99=levels(t2C=1550))),
+    ("traffic-alone-harmless", but(p99=levels(t2E=1450)), but(p99=levels(t2E=1550))),
+    ("load-and-little-traffic", but(missed=cases("2.D", 1, 1)), but(missed=cases("2.D", 20))),
+    ("load-and-little-traffic", but(missed=cases("2.B", 1, 1)), but(missed=cases("2.B", 20))),
+    ("load-and-much-traffic", but(missed=cases("2.F", 0.003)), but(missed=cases("2.F", 0.002))),
+    ("load-and-much-traffic", but(lost=cases("2.F", 0.016)), but(lost=cases("2.F", 0.012))),
+    # 57138 of 2774 and of 2122 µs; half of that growth is 10.8 and 13.96.
+    ("load-and-traffic-combine", but(highest=levels(t2F=14_600)),
+     but(highest=levels(t2F=13_300))),
+    ("load-and-traffic-combine", but(highest=levels(t2F=11_300, t2E=100)),
+     but(highest=levels(t2F=10_300, t2E=100))),
+    # 7175 of 6012 µs; half of that growth is 1.097.
+    ("payload-32k-peaks", but(highest=levels(t3B=1140)), but(highest=levels(t3B=1060))),
+    ("payload-32k-never-misses", but(missed=cases("3.B", 1, 1)), but(missed=cases("3.B", 10))),
+    ("payload-32k-never-misses", but(lost=cases("3.B", 1, 1)), but(lost=cases("3.B", 10))),
+    ("payload-128k-misses", but(missed=cases("3.C", 0.018)), but(missed=cases("3.C", 0.014))),
+    ("payload-128k-misses", but(lost=cases("3.C", 0.012)), but(lost=cases("3.C", 0.008))),
+    # 9369 of 3292 µs; half of that growth is 1.92.
+    ("payload-slower", but(p50=levels(t3C=2000)), but(p50=levels(t3C=1850))),
+    ("payload-rate", but(left_out=cases("3.C", 0.27)), but(left_out=cases("3.C", 0.23))),
+    # 6274 of 47058 µs; half of what that is less is 0.567.
+    ("tuned-improves", but(highest=levels(t4A=545)), but(highest=levels(t4A=590))),
+    ("tuned-hardly-misses", but(lost=cases("4.A", 1, 1)), but(lost=cases("4.A", 20))),
+    ("tuned-hardly-misses", but(missed=cases("4.A", 1, 1)), but(missed=cases("4.A", 20))),
+    # 4942 of 3947 µs; half of that growth is 1.126.
+    ("hours-show-more", but(highest=levels(t5B=1150)), but(highest=levels(t5B=1090))),
+    ("hours-lose-some", but(lost=cases("5.B", 1, 1)), but(lost=cases("2.D", 0.001))),
+    ("hours-lose-few", but(lost=cases("5.B", 1, 3)), but(lost=cases("5.B", 5))),
+    ("hours-quiet", but(lost=NEVER), but(lost=cases("5.A", 2))),
+    ("hours-quiet", but(missed=NEVER), but(missed=cases("5.A", 2))),
+    # 815 of 3001 µs; half of what that is less is 0.636.
+    ("hours-jitter", but(spread=levels(t5A=615)), but(spread=levels(t5A=660))),
+    ("realtime-jitter", but(highest=levels(t1D=530)), but(highest=levels(t1D=575))),
+    ("realtime-jitter", but(spread=levels(t1D=510)), but(spread=levels(t1D=550))),
+    ("traffic-limits", but(p99=levels(t2F=1550)), but(p99=levels(t2F=1450))),
+    ("own-class-mends", but(p99=levels(town_class=1450)), but(p99=levels(town_class=1550))),
+    # 1335 of 981 µs; half of that growth is 1.18.
+    ("vendors-differ", of_vendors(1000, 1215), of_vendors(1000, 1145)),
+    ("vendors-differ", of_vendors(1215, 1000), of_vendors(1145, 1000)),
+    ("vendors-alike", unlike_in("missed", 4), unlike_in("missed", 5)),
+    ("vendors-alike", unlike_in("lost", 5), unlike_in("lost", 6)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "above", "below"), SIDES, ids=[f"{i}-{one[0]}" for i, one in enumerate(SIDES)]
+)
+def test_each_side_of_the_threshold_is_told_apart(name: str, above: World, below: World) -> None:
+    over, under = judged(name, above), judged(name, below)
+    assert over.holds is True, over
+    assert under.holds is False, under
+
+
+def test_every_finding_has_both_sides_and_every_published_one_is_checked() -> None:
+    assert {name for name, _, _ in SIDES} == set(EVERY) == set(PUBLISHED.findings)
+
+
+RARE = {
+    "load-misses", "realtime-never-misses", "load-and-little-traffic", "payload-32k-never-misses",
+    "tuned-hardly-misses", "hours-lose-few", "hours-quiet",
+}  # fmt: skip
+
+
+def test_the_papers_own_length_decides_all_but_what_only_a_case_proves() -> None:
+    assert cannot_tell(trips(1.0)) == ["hours-lose-some"]
+    assert set(cannot_tell(trips(0.005))) == RARE | {"hours-lose-some"}
+
+
+@pytest.mark.parametrize("name", sorted(RARE - {"load-misses"}))
+def test_what_is_rare_is_undecided_in_few_samples_and_says_how_many_it_takes(name: str) -> None:
+    found = judged(name, but(missed=NEVER, lost=NEVER), 0.005)
+    assert found.holds is None
+    assert "samples: " in found.needs, found.needs
+    assert 3e4 < float(found.needs.split()[1]) < 1e7
+
+
+@pytest.mark.parametrize("name", sorted(between.CHECKS))
+def test_one_middleware_alone_is_compared_with_nothing(name: str) -> None:
+    run = trips(0.005)
+    alone = run.model_copy(update={"cells": [one for one in run.cells if one.stack == "rcl"]})
+    evidence = Evidence(Measured(alone, Path(), planned=True), ALL)
+    found = judge(EVERY[name], PUBLISHED.findings[name].values, evidence)
+    assert found.holds is None
+    assert found.needs == "at least two of the middlewares; measured: Fast DDS"
+
+
+def of_rcl(scale: float) -> dict[str, list[Cell]]:
+    tests: dict[str, list[Cell]] = {}
+    for cell in trips(scale).cells:
+        if cell.stack == "rcl":
+            tests.setdefault(cell.label, []).append(cell)
+    return tests
+
+
+def test_at_scale_1_a_run_is_as_long_as_the_papers_and_the_hours_are_twelve() -> None:
+    tests = of_rcl(1.0)
+    assert set(tests) == set(TESTS)
+    for name, cells in tests.items():
+        if name.startswith("5"):
+            assert sum(cell.samples_asked for cell in cells) == 12 * 3600 * 100
+            assert {cell.samples_asked for cell in cells} == {360_000}
+        else:
+            assert {cell.samples_asked for cell in cells} == {60_001}
+            assert len(cells) in (3, 5)
+
+
+def test_a_smaller_scale_keeps_the_rounds_and_leaves_out_hours() -> None:
+    whole, small, tiny = of_rcl(1.0), of_rcl(0.005), of_rcl(0.0002)
+    for name, cells in small.items():
+        if name.startswith("5"):
+            assert len(cells) == len(tiny[name]) == 2
+        else:
+            assert len(cells) == len(whole[name]) == len(tiny[name])
+        assert {cell.samples_asked for cell in tiny[name]} == {200}
+
+
+def test_a_cell_is_what_its_test_is_called() -> None:
+    points = {name: cells[0] for name, cells in of_rcl(1.0).items()}
+    for name, cell in points.items():
+        loaded = name in {"1.B", "1.D", "2.B", "2.D", "2.F", "3.B", "3.C", "4.A", "5.A", "5.B"}
+        assert (cell.load != "none") == loaded == ("load" in TESTS[name])
+        rates = {"2.A": 1, "2.B": 1, "2.C": 40, "2.D": 40, "2.E": 80, "2.F": 80, "4.A": 80}
+        rates |= {"own-class": 80, "5.A": 1, "5.B": 40}
+        assert cell.traffic_mbps == rates.get(name, 0)
+        assert cell.payload_bytes == {"3": 1000 * (128 if name == "3.C" else 32)}.get(name[0], 500)
+        assert (cell.scheduling == "other") == (name in {"1.A", "1.B"})
+        assert (cell.queue == "own") == (name in {"4.A", "own-class"})
+        assert (cell.late, cell.reliability, cell.depth) == ("next_cycle", "best_effort", 1)
+        assert (cell.period_us, cell.deadline_us, cell.lost_after_us) == (1e4, 1e4, 5e5)

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gutiérrez 2018: recordings become the rows of its tables, its figures and its page."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from pathlib import Path
+
+import numpy as np
+import pytest
+from made_round_trips import Installed
+from synthetic_cells import cell_of, records_of
+
+from takt.measure.experiment.file import read_experiment
+from takt.measure.results.model import Cell, Run, Status
+from takt.processes.stacks import Capability, Stack
+from takt.reproduce import gutierrez2018, page
+from takt.reproduce.evidence import Measured
+from takt.reproduce.gutierrez2018 import extent, runs, vendors
+from takt.reproduce.gutierrez2018.figures import FIGURES
+from takt.reproduce.gutierrez2018.quantities import TESTS
+from takt.reproduce.gutierrez2018.tables import rows
+from takt.reproduce.model import Outcome, Request, Row
+from takt.reproduce.published import experiments, read_published
+
+pytestmark = pytest.mark.timeout(240)  # every figure is drawn
+COUNT = 300
+COLUMNS = {"min_us", "avg_us", "max_us", "missed", "lost", "sent"}
+ROMAN = tuple("I,II,III,IV,V,VI,VII,VIII,IX,X,XI,XII,XIII,XIV,XV".split(","))  # noqa: SIM905 - a line
+
+
+def latencies(test: str, turn: int) -> np.ndarray:
+    """About 1 ms; test 1.B misses two deadlines of each run and loses one message."""
+    late = 1000.0 + np.arange(COUNT) % 7 + turn
+    if test == "1.B":
+        late[10], late[20], late[30] = 10_500.0, 25_000.0, np.nan
+    return late
+
+
+def trip(folder: Path, test: str, turn: int) -> Cell:
+    return cell_of(
+        folder, [records_of(latencies(test, turn), 10_000.0)], turn, label=test, kind="pingpong",
+        transport="udp", period_us=10_000.0, deadline_us=10_000.0,
+    )  # fmt: skip
+
+
+def run_of(folder: Path) -> Run:
+    (folder / "samples").mkdir(exist_ok=True)
+    return Run(
+        name="gutierrez2018", status=Status.complete, started=datetime.now(timezone.utc), seed=1,
+        experiment={}, machine={}, versions={},
+        cells=[trip(folder, test, turn) for test in TESTS for turn in range(2)],
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("trips")
+
+
+@pytest.fixture(scope="module")
+def run(folder: Path) -> Run:
+    return run_of(folder)
+
+
+@pytest.fixture(scope="module")
+def outcome(run: Run, folder: Path) -> Outcome:
+    return gutierrez2018.answers(run, folder, Request(scale=0.005, draws=50))
+
+
+def of(table: list[Row], name: str, vendor: str = "Fast DDS") -> Row:
+    (found,) = [one for one in table if (one.table, one.vendor) == (f"table {name}", vendor)]
+    return found
+
+
+def test_fifteen_tables_have_a_row_of_each_of_three_middlewares(outcome: Outcome) -> None:
+    for name in ROMAN:
+        found = [one for one in outcome.tables if one.table == f"table {name}"]
+        assert [one.vendor for one in found] == [one.name for one in vendors.VENDORS]
+        assert all(set(one.published) == COLUMNS for one in found)
+    assert len(outcome.tables) == 45
+
+
+def test_a_row_counts_all_messages_of_all_runs(outcome: Outcome) -> None:
+    quiet, busy = of(outcome.tables, "I").measured, of(outcome.tables, "III").measured
+    assert set(quiet) >= COLUMNS
+    assert (quiet["min_us"], quiet["max_us"]) == (1000.0, 1007.0)
+    assert 1002 < float(str(quiet["avg_us"])) < 1005
+    assert (quiet["missed"], quiet["lost"], quiet["sent"]) == (0, 0, 2 * COUNT)
+    assert (busy["missed"], busy["lost"], busy["sent"]) == (4, 2, 2 * COUNT)
+    assert busy["max_us"] == 25_000.0
+
+
+def test_a_published_row_stands_beside_it(outcome: Outcome) -> None:
+    assert of(outcome.tables, "VIII").published == {
+        "min_us": 1011, "avg_us": 1383, "max_us": 59762, "missed": 240, "lost": 1230, "sent": 36315,
+    }  # fmt: skip
+
+
+def test_what_is_not_installed_is_published_only_and_says_so(
+    monkeypatch: pytest.MonkeyPatch, run: Run, folder: Path
+) -> None:
+    monkeypatch.setattr(vendors.stacks, "find", Installed)
+    made = rows(read_published("gutierrez2018"), Measured(run, folder))
+    for one in made:
+        assert bool(one.measured) == (one.vendor == "Fast DDS")
+        assert one.why == ("" if one.measured else "not measured: not installed")
+        assert one.published
+
+
+class Mute(Installed):
+    """Beside it one whose probe does not go from host to host."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.probes = {**self.probes, "rustdds": Path("rustdds")}
+        udp = Capability(kind="pingpong", transport="udp", roles=["pong", "ping"])
+        self._asked["rustdds"] = Stack("rustdds", Path("rustdds"), [udp])
+
+
+def test_what_is_installed_is_measured_once_it_goes_over_a_link() -> None:
+    experiment, _ = read_experiment(experiments() / "gutierrez2018.yaml")
+    asked = {stack for block in experiment.measurements for stack in block.stack}
+    assert asked == {one.stack for one in vendors.VENDORS}
+    fitted = extent.placed(experiment, [2, 5], Mute())
+    assert {tuple(block.stack) for block in fitted.measurements} == {("rcl", "cyclonedds")}
+    assert {tuple(block.cpu) for block in fitted.measurements} == {("2,5",)}
+
+
+def test_a_second_middleware_has_rows_findings_and_figures_of_its_own(
+    run: Run, folder: Path
+) -> None:
+    twins = [one.model_copy(update={"stack": "cyclonedds", "key": f"c-{one.key}",
+                                    "id": f"c-{one.id}"}) for one in run.cells]  # fmt: skip
+    both = run.model_copy(update={"cells": [*run.cells, *twins]})
+    found = gutierrez2018.answers(both, folder, Request(scale=0.005, draws=20))
+    assert of(found.tables, "IV", "Cyclone DDS").measured == of(found.tables, "IV").measured
+    stacks = [one.stack for one in found.findings]
+    assert stacks.count("rcl") == stacks.count("cyclonedds") > 20
+    assert {one.file for one in found.figures} >= {
+        f"figures/{figure}-{stack}.png" for figure in FIGURES for stack in ("rcl", "cyclonedds")
+    }
+    (differ,) = [one for one in found.findings if one.id == "vendors-differ"]
+    assert differ.holds is False  # they are the same
+
+
+def test_a_deadline_is_missed_by_the_latency_and_the_first_message_stands_apart(
+    folder: Path,
+) -> None:
+    late = np.full(COUNT, 1000.0)
+    late[0] = late[5] = 10_001.0
+    cell = cell_of(
+        folder, [records_of(late, 10_000.0)], label="apart", kind="pingpong", transport="udp",
+        period_us=10_000.0, deadline_us=10_000.0,
+    )  # fmt: skip
+    assert runs.missed(cell, folder) == (1, COUNT)
+
+
+def test_cycles_that_a_late_reply_costs_are_left_out(folder: Path) -> None:
+    cell = trip(folder, "1.A", 7)
+    fewer = cell.model_copy(update={"samples_asked": COUNT + 25})
+    assert runs.left_out(fewer, folder) == (25, COUNT + 25)
+
+
+def test_every_figure_is_drawn_with_all_its_panels(outcome: Outcome, folder: Path) -> None:
+    expected = {
+        (figure, f"figures/{figure}-rcl{suffix}")
+        for figure in FIGURES
+        for suffix in (".png", ".svg")
+    }
+    assert {(one.figure, one.file) for one in outcome.figures} == expected
+    for one in outcome.figures:
+        assert (folder / one.file).stat().st_size < 1_000_000
+
+
+def test_a_figure_without_its_samples_is_still_drawn(tmp_path: Path) -> None:
+    run = run_of(tmp_path)
+    for cell in run.cells:
+        if cell.label == "1.B":
+            (tmp_path / cell.samples[0]).unlink()
+    found = gutierrez2018.answers(run, tmp_path, Request(scale=0.005, draws=5))
+    assert "figures/5-rcl.png" in {one.file for one in found.figures}
+
+
+def test_the_page_has_every_table_figure_and_statement(outcome: Outcome, folder: Path) -> None:
+    text = page.keep(outcome).read_text(encoding="utf-8")
+    for name in ROMAN:
+        assert f">Table {name}</span>" in text
+    assert text.count("data:image/png;base64,") == len(FIGURES)
+    for said in ("Section III.B.1", "Section IV", "not measured:", "59\u202f762", "Fast DDS"):
+        assert said in text
+    for one in outcome.statements:
+        assert (one.finding or one.why)[1:20] in text.replace("&#39;", "'")
+    assert "Further tables and figures" not in text
+
+
+def test_a_run_without_a_sample_answers_with_what_is_missing(tmp_path: Path) -> None:
+    empty = Run(
+        name="x", status=Status.failed, started=datetime.now(timezone.utc), seed=1,
+        experiment={}, machine={}, versions={},
+        cells=[trip(tmp_path, "1.A", 0).model_copy(update={"statistics": None, "samples": []})],
+    )  # fmt: skip
+    found = gutierrez2018.answers(empty, tmp_path, Request(scale=0.005, draws=5))
+    assert {one.holds for one in found.findings} == {None}
+    assert all(one.needs for one in found.findings)
+    assert found.figures == []
+    assert not found.complete
