@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Topics of RustDDS, which is behind a C interface (src/takt_rustdds). A thread of RustDDS reads the
-// socket, stores the message and announces it; the probe's thread takes it from there.
+// Topics of RustDDS, which is behind a C interface (src/takt_rustdds). A thread of RustDDS reads
+// the socket, stores the message and announces it; the probe's thread takes it from there.
 #pragma once
 
 #include <takt_rustdds.h>
