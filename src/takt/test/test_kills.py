@@ -32,7 +32,7 @@ PARAMETERS = REPOSITORY / "examples" / "parameters.json"
 ROUNDS = 2 * int(os.environ.get("TAKT_TEST_ROUNDS", "1"))
 MARKED = "TAKT_TEST_KILLED"  # in the environment of all that a killed command has started
 OF_THE_SYSTEM = "lttng-ust-wait-"  # made once, by any program that LTTng can trace
-# glibc makes a named semaphore under such a name first; one that is left there tells nobody whose it is.
+# glibc makes a named semaphore under such a name first; one that is left there may be anybody's.
 IN_BETWEEN = re.compile(r"sem\.[A-Za-z0-9]{6}")
 LATEST_S = 8.0  # most are in the middle of what they do by then
 LIMIT_S = 60.0

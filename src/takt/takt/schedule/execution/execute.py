@@ -27,7 +27,8 @@ SUFFIX = ".takttrace"
 RECORDING = ".recording"  # after the name of a trace until it is whole
 RUNNER = "app_runner"
 # Discovery and first touch of the messages, by far the most of it with a process for each node.
-_START_S, _START_S_PER_NODE = 30.0, 1.0
+# A node's process starts and closes without priority: slowly on a loaded machine.
+_START_S, _START_S_PER_NODE = 30.0, 3.0
 _NOTE_EVERY_S = 1.0
 _NO_NODE = "cannot create a node"
 _TERM_S = 20.0  # the traces of many processes are merged after the stop
