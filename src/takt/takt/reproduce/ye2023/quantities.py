@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from statistics import fmean, geometric_mean
 from typing import Any
 
@@ -62,14 +61,12 @@ def over_periods(
     words: str, of: OfRun[float], how: str, label: str, **asked: Any
 ) -> Quantity[Evidence]:
     """Of the frequencies of a label the ``lowest``, the ``highest`` or the ``mean``."""
-    chosen: Callable[[list[float]], float] = {"lowest": min, "highest": max, "mean": fmean}[how]
-
     def found(seen: Evidence) -> float:
         each = [
             fmean(seen.value(cell, of) for cell in seen.point(key))
             for key in seen.keys(label=label, **asked)
         ]
-        return chosen(each)
+        return {"lowest": min(each), "highest": max(each), "mean": fmean(each)}[how]
 
     which = "mean over frequencies" if how == "mean" else f"{how} of all frequencies"
     return Quantity(f"{words}; {which}, mean over runs", found)
