@@ -190,7 +190,7 @@ def test_one_stack_alone_is_compared_with_nothing(name: str) -> None:
     world.measured = type(world.measured)(alone, world.measured.folder, planned=True)
     found = judge(ASKED[name, ALL], PUBLISHED.findings[name].values, world)
     assert found.holds is None
-    assert "ros1" in found.needs or "measured: Fast DDS" in found.needs
+    assert "setup ros1" in found.needs or "measured: Fast DDS" in found.needs
 
 
 def points(run_scale: float, names: tuple[str, ...] = EVERY_STACK) -> dict[str, list[Cell]]:

@@ -205,7 +205,9 @@ def test_what_is_not_installed_has_no_findings_of_its_own_and_is_told(
     )
     found = ye2023.answers(alone, folder, Request(scale=0.01, draws=5), Kernel(folder, {}))
     assert found.skipped == [
-        f"{name}, not measured: not installed" for name in ("ROS 1", "Cyclone DDS", "RustDDS")
+        "ROS 1, not measured: not installed; ./takt setup ros1 installs it",
+        "Cyclone DDS, not measured: not installed",
+        "RustDDS, not measured: not installed",
     ]
     assert {one.stack for one in found.findings} == {"rcl", "raw", "cyclictest", "all"}
     assert {one.holds for one in found.findings if one.stack == "all"} == {None}
@@ -225,6 +227,19 @@ def test_a_subscriber_that_heard_nothing_makes_a_run_tell_nothing(folder: Path) 
     )  # fmt: skip
     with pytest.raises(Missing, match="1 of 2 subscribers"):
         runs.fairness(cell, folder)
+
+
+def test_fluctuation_is_the_middle_half_which_one_late_message_does_not_move(
+    folder: Path,
+) -> None:
+    late = 100.0 + np.arange(101.0)
+    late[0] = late[-1] = 1e5
+    asked = {"kind": "pubsub", "transport": "shm", "period_us": 1e5}
+    cell = cell_of(folder, [records_of(late, 1e5)], label="fluctuation", **asked)
+    assert runs.spread(cell, folder) == pytest.approx(49.5, abs=1)
+    short = cell_of(folder, [records_of(late[:4], 1e5)], label="short", **asked)
+    with pytest.raises(Missing, match="too few"):
+        runs.spread(short, folder)
 
 
 def timer(folder: Path, label: str, late: np.ndarray) -> Cell:

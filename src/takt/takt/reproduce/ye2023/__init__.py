@@ -97,5 +97,6 @@ def _asked(run: Run) -> Iterator[tuple[str, dict[str, Checked]]]:
 
 def _why_not(stack: str) -> str:
     if stack not in stacks.find():
-        return "not measured: not installed"
+        how = f"; ./takt setup {stack} installs it" if stack in stacks.ON_REQUEST else ""
+        return f"not measured: not installed{how}"
     return "not measured: its probe has no publisher and subscriber of such sizes"

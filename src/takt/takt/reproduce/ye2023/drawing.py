@@ -59,7 +59,8 @@ def curves(
     axes.set(xscale="log", yscale="log", title=title, xlabel=axis, ylabel=LATENCY)
     points = sorted({at for one in found for at in one.at})
     words = size_words if axis.startswith("size") else _plain
-    axes.set_xticks(points, [words(int(at)) for at in points], fontsize="small")
+    apart = [at for at in points if not any(at / 3 < one < at for one in points)]
+    axes.set_xticks(apart, [words(int(at)) for at in apart], fontsize="small")
     axes.minorticks_off()
     axes.grid(alpha=0.3)
     axes.legend(fontsize="small")

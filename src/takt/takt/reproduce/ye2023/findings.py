@@ -151,10 +151,10 @@ ROS2: dict[str, Checked] = {
         f"spread_large_us >= {ALIKE} * spread_small_us",
         {
             "spread_small_us": level(
-                "µs from the median latency to what 90 % keep", runs.spread, SMALL, label=SIZES
+                "width in µs of the middle half of the latencies", runs.spread, SMALL, label=SIZES
             ),
             "spread_large_us": level(
-                "µs from the median latency to what 90 % keep", runs.spread, LARGE, label=SIZES
+                "width in µs of the middle half of the latencies", runs.spread, LARGE, label=SIZES
             ),
         },
         differs=THIS_KERNEL,

@@ -61,6 +61,7 @@ def over_periods(
     words: str, of: OfRun[float], how: str, label: str, **asked: Any
 ) -> Quantity[Evidence]:
     """Of the frequencies of a label the ``lowest``, the ``highest`` or the ``mean``."""
+
     def found(seen: Evidence) -> float:
         each = [
             fmean(seen.value(cell, of) for cell in seen.point(key))

@@ -25,10 +25,14 @@ def highest(cell: Cell, _: Path) -> float:
     return statistics(cell).latency.max_us
 
 
-def spread(cell: Cell, _: Path) -> float:
-    """How far above the median the latency lies that 90 % keep, in µs."""
-    found = statistics(cell).latency
-    return found.p90_us - found.p50_us
+def spread(cell: Cell, folder: Path) -> float:
+    """How wide the middle half of the executions is, in µs: a single late one moves it little."""
+    found = executions_us(cell, folder)
+    found = found[~np.isnan(found)]
+    if len(found) < 4:
+        raise Missing(f"{cell.id} has too few executions")
+    low, high = np.quantile(found, [0.25, 0.75])
+    return float(high - low)
 
 
 def medians(cell: Cell) -> list[float]:
