@@ -22,6 +22,7 @@ Floats = NDArray[np.float64]
 COLOURS = ("#0a7d8c", "#c96a12", "#6b4fc8", "#2f8f3a")
 COLUMNS = 400  # of one panel: more samples than that are drawn from lowest to highest
 BINS = 60
+CLOSE = 0.07  # of an axis: words nearer than that overlap
 LATENCY = "latency (µs)"
 
 
@@ -59,7 +60,7 @@ def curves(
     axes.set(xscale="log", yscale="log", title=title, xlabel=axis, ylabel=LATENCY)
     points = sorted({at for one in found for at in one.at})
     words = size_words if axis.startswith("size") else _plain
-    apart = [at for at in points if not any(at / 3 < one < at for one in points)]
+    apart = _apart(points)
     axes.set_xticks(apart, [words(int(at)) for at in apart], fontsize="small")
     axes.minorticks_off()
     axes.grid(alpha=0.3)
@@ -199,7 +200,7 @@ def surface(
     axes.set_zlabel(LATENCY, labelpad=8)
     axes.set_yticks(np.log10(rates_hz), [_plain(one) for one in rates_hz], fontsize="small")
     axes.view_init(elev=26, azim=-58)
-    axes.set_box_aspect((1.8, 1.5, 1), zoom=0.95)
+    axes.set_box_aspect((1.8, 1.5, 1), zoom=1.08)
     return save(figure, file)
 
 
@@ -217,6 +218,16 @@ def _mark(axes: Axes, marks: Sequence[Mark]) -> None:
     for one in marks:
         label = f"{one.name}, {one.value:g} µs"
         axes.axhline(one.value, color=MARKED, linewidth=1, linestyle="--", label=label)
+
+
+def _apart(points: Sequence[float]) -> list[float]:
+    """Those of ascending points that have room for their words on a logarithmic axis."""
+    room = CLOSE * float(np.log(points[-1] / points[0]))
+    found = [points[0]]
+    for one in points[1:]:
+        if float(np.log(one / found[-1])) >= room:
+            found.append(one)
+    return found
 
 
 def _plain(value: float) -> str:

@@ -141,7 +141,7 @@ def _fairness(measured: Measured) -> Iterator[Row]:
         with contextlib.suppress(Missing):
             medians = [runs.medians(cell) for cell in cells]
             yield Row(
-                table="figures 28 to 30",
+                table="figure 28",
                 row=size_words(size),
                 vendor=NAMES[stack],
                 published={},
