@@ -132,8 +132,8 @@ CHECKS: dict[str, Checked] = {
                 ("ros1_fairness", "ROS 1", ROS1_STACK),
                 ("ros2_fairness", "ROS 2", ROS2_STACK),
             )
-        },
-        shown={
+        }
+        | {
             name: level(
                 f"slowest subscriber's median as a multiple of the fastest one's, {words}",
                 runs.unfairness,
