@@ -94,8 +94,20 @@ def test_every_published_table_and_figure_has_a_section(paper: str) -> None:
         findings=[finding(name, claim.at, True) for name, claim in published.findings.items()],
         tables=[row(one.table, {}) for one in published.tables],
         figures=[Figure(figure=number, file="") for number in published.figures],
+        statements=published.all_statements(),
     )  # fmt: skip
     assert "Further tables and figures" not in [one.name for one in page.sections(made)]
+
+
+def test_a_table_that_only_a_statement_speaks_of_stands_in_its_section(tmp_path: Path) -> None:
+    made = outcome(tmp_path)
+    made.tables = [row("table 7", {})]
+    made.statements = [
+        Statement(claim="it is so", at="2.1, table 7", why="a setting"),
+        Statement(claim="it is drawn", at="2.2, figure 99", why="a drawing"),
+    ]
+    assert page.sections(made)[0].name == "2.1"
+    assert "2.2" not in [one.name for one in page.sections(made)]
 
 
 def test_deviations_statements_and_what_is_too_rare_are_on_the_page(tmp_path: Path) -> None:

@@ -10,7 +10,9 @@ import typer
 
 
 def reproduce(
-    paper: Annotated[str, typer.Argument(help="gutierrez2018, krukiewicz2021, sticha2014.")],
+    paper: Annotated[
+        str, typer.Argument(help="gutierrez2018, krukiewicz2021, sticha2014, ye2023.")
+    ],
     scale: Annotated[
         float, typer.Option(min=1e-6, max=1.0, help="Of the paper's own length, which is 1.")
     ] = 0.0002,

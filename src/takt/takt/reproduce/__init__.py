@@ -18,6 +18,7 @@ PAPERS = {
     "gutierrez2018": "takt.reproduce.gutierrez2018",
     "krukiewicz2021": "takt.reproduce.krukiewicz2021",
     "sticha2014": "takt.reproduce.sticha2014",
+    "ye2023": "takt.reproduce.ye2023",
 }
 
 

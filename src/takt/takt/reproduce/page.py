@@ -93,18 +93,24 @@ def render(outcome: Outcome, folder: Path) -> str:
 
 
 def sections(outcome: Outcome) -> list[Section]:
-    """The paper's sections in their order; each table and figure where a finding speaks of it."""
+    """The paper's sections in their order; each table and figure where a finding speaks of it.
+
+    One that no finding speaks of stands where a statement does.
+    """
     found: dict[str, Section] = {}
     for one in outcome.findings:
-        name = one.at.split(",", maxsplit=1)[0]
-        found.setdefault(name, Section(name)).findings.append(one)
-    ordered = sorted(found.values(), key=lambda one: natural(one.name))
+        found.setdefault(_section(one.at), Section(_section(one.at))).findings.append(one)
     places = {
         key: section
-        for section in reversed(ordered)
+        for section in sorted(found.values(), key=lambda one: natural(one.name), reverse=True)
         for one in section.findings
         for key in mentioned(one.at)
     }
+    for said in outcome.statements:
+        for key in mentioned(said.at):
+            if key not in places:
+                name = _section(said.at)
+                places[key] = found.setdefault(name, Section(name))
     rest = Section("Further tables and figures")
     for row in outcome.tables:
         kind, _, number = row.table.rpartition(" ")
@@ -114,7 +120,12 @@ def sections(outcome: Outcome) -> list[Section]:
     for figure in outcome.figures:
         number = re.sub(r"^\D*", "", figure.figure)
         places.get(("figure", number), rest).figures.append(figure)
-    return ordered + ([rest] if rest.tables or rest.figures else [])
+    ordered = sorted(found.values(), key=lambda one: natural(one.name))
+    return [one for one in (*ordered, rest) if one.findings or one.tables or one.figures]
+
+
+def _section(at: str) -> str:
+    return at.split(",", maxsplit=1)[0]
 
 
 def mentioned(at: str) -> Iterator[tuple[str, str]]:

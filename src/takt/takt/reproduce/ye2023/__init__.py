@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ye et al. 2023: ROS 1 and ROS 2 by size, QoS, transport, frequency and subscribers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from takt.machine.system import System
+from takt.measure.results.model import Run, Status
+from takt.processes import stacks
+from takt.reproduce.evidence import Evidence, Measured, Planned
+from takt.reproduce.experiment import measure
+from takt.reproduce.judgement import judge, undecidable
+from takt.reproduce.model import Outcome, Request
+from takt.reproduce.published import read_published
+from takt.reproduce.ye2023 import between
+from takt.reproduce.ye2023.extent import fitted
+from takt.reproduce.ye2023.figures import figures
+from takt.reproduce.ye2023.findings import CHECKS, WAKEUPS
+from takt.reproduce.ye2023.quantities import WAKEUP, Checked
+from takt.reproduce.ye2023.tables import rows
+
+PAPER = "ye2023"
+ALL = "all"  # of the findings on several stacks
+OTHERS = {"ros1": "ROS 1", "cyclonedds": "Cyclone DDS", "rustdds": "RustDDS"}
+
+
+def reproduce(request: Request) -> Outcome:
+    """Runs the measurements, judges every finding, and draws the paper's figures."""
+    measured = measure(PAPER, request, cannot_tell, fitted)
+    return answers(measured.run, measured.folder, request, System())
+
+
+def answers(run: Run, folder: Path, request: Request, system: System) -> Outcome:
+    """What a run of the measurements on this machine answers."""
+    published = read_published(PAPER)
+    measured = Measured(run, folder)
+    request.say("judging the findings")
+    findings = [
+        published.finding(
+            name,
+            stack,
+            judge(check, published.findings[name].values, Evidence(measured, stack), request.draws),
+        )
+        for stack, checks in _asked(run)
+        for name, check in checks.items()
+    ]
+    request.say("drawing the figures")
+    there = {cell.stack for cell in run.cells}
+    return Outcome(
+        paper=PAPER,
+        title=published.title,
+        scale=request.scale,
+        complete=run.status is Status.complete,
+        findings=findings,
+        tables=rows(published, measured, system),
+        figures=figures(published, measured),
+        skipped=[
+            f"{name}, {_why_not(stack)}" for stack, name in OTHERS.items() if stack not in there
+        ],
+        undecidable=cannot_tell(run),
+        deviations=published.deviations,
+        statements=published.all_statements(),
+        results=str(folder),
+    )
+
+
+def cannot_tell(run: Run) -> list[str]:
+    """The findings that a run as it is planned is too short for."""
+    published = read_published(PAPER)
+    values = {name: claim.values for name, claim in published.findings.items()}
+    planned = Measured(run, Path(), planned=True)
+    found = [undecidable(checks, values, Planned(planned, stack)) for stack, checks in _asked(run)]
+    return list(dict.fromkeys(name for names in found for name in names))
+
+
+def criteria() -> dict[str, str]:
+    """The expression that decides each finding."""
+    every = {**WAKEUPS, **between.CHECKS}
+    for checks in CHECKS.values():
+        every |= checks
+    return {name: check.criterion for name, check in every.items()}
+
+
+def _asked(run: Run) -> Iterator[tuple[str, dict[str, Checked]]]:
+    """The checks of each stack that is planned or measured, then those on several."""
+    for cell in run.cells:
+        if cell.label == WAKEUP:
+            yield cell.stack, WAKEUPS
+            break
+    for stack, checks in CHECKS.items():
+        if any(cell.stack == stack and cell.label != WAKEUP for cell in run.cells):
+            yield stack, checks
+    yield ALL, between.CHECKS
+
+
+def _why_not(stack: str) -> str:
+    if stack not in stacks.find():
+        how = f"; ./takt setup {stack} installs it" if stack in stacks.ON_REQUEST else ""
+        return f"not measured: not installed{how}"
+    return "not measured: its probe has no publisher and subscriber of such sizes"

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The measurements at a scale, of the stacks of this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from takt.measure.experiment.model import Experiment, Measurement
+from takt.processes import stacks
+from takt.processes.stacks import Stacks
+
+# Samples of a run, however small the scale; of messages one more, which is the first.
+LEAST = {"pubsub": 11, "timer-cyclic": 100, "wakeup": 500}
+WAKEUP, JITTER = "wakeup", "jitter"
+
+
+def fitted(experiment: Experiment, scale: float) -> Experiment:
+    """What is run here of the experiment as the paper has it."""
+    return placed(scaled(experiment, scale), stacks.find())
+
+
+def scaled(experiment: Experiment, scale: float) -> Experiment:
+    """Shorter runs; how far several of them differ is what decides, so their number stays."""
+    return experiment.model_copy(
+        update={
+            "measurements": [
+                one.model_copy(update={"samples": _samples(one, scale)})
+                for one in experiment.measurements
+            ]
+        }
+    )
+
+
+def placed(experiment: Experiment, there: Stacks) -> Experiment:
+    """Without what a stack that is installed cannot do; wake-ups of one program only."""
+    return experiment.model_copy(
+        update={
+            "measurements": [fit for one in experiment.measurements for fit in _fit(one, there)]
+        }
+    )
+
+
+def _fit(block: Measurement, there: Stacks) -> Iterator[Measurement]:
+    """A block of each of its stacks, of the sizes that it carries."""
+    names = block.stack
+    if block.label == WAKEUP:
+        names = [one for one in names if one in there][:1] or names[:1]
+    for name in names:
+        sizes = block.payload
+        if name in there:
+            if not (ways := there[name].transports(block.kind)):
+                continue
+            way = there[name].capability(block.kind, (block.transport or ways)[0])
+            if sizes and way and (most := way.max_payload_bytes) is not None:
+                sizes = [one for one in sizes if one <= most]
+                if not sizes:
+                    continue
+        yield block.model_copy(update={"stack": [name], "payload": sizes})
+
+
+def _samples(block: Measurement, scale: float) -> int:
+    if block.samples is None:
+        raise ValueError("a paper's measurements have samples, not durations")
+    return max(min(LEAST[block.kind], block.samples), round(block.samples * scale))

@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The statements of Ye et al. 2023 on one stack each, as checks."""
+
+from __future__ import annotations
+
+from takt.reproduce.judgement import Check
+from takt.reproduce.ye2023 import runs
+from takt.reproduce.ye2023.quantities import (
+    ALIKE,
+    BEST_EFFORT,
+    FREQUENCIES,
+    JITTER,
+    KIB,
+    LARGE,
+    MIB,
+    NEVER,
+    ONE_PROCESS,
+    SIX,
+    SIZES,
+    SMALL,
+    THIS_KERNEL,
+    WAKEUP,
+    Checked,
+    alike,
+    how_often,
+    level,
+    over_periods,
+    p50,
+)
+
+MEDIANS = "medians of the runs, where the paper shows means"
+OF_ONE_LENGTH = "the mean of the runs' highest, of runs of one length, which a scale shortens"
+
+# The two kernels of table 4 and figures 25 and 26; each statement is asked of the kernel that runs.
+WAKEUPS: dict[str, Checked] = {
+    "wakeup-native-too-late": Check(
+        "highest_us >= (published_limit_us + published_max_us) / 2",
+        {
+            "highest_us": over_periods(
+                "highest latency in µs of a run", runs.highest, "mean", WAKEUP
+            )
+        },
+        differs=f"{THIS_KERNEL}; {OF_ONE_LENGTH}",
+    ),
+    "wakeup-rt-highest": Check(
+        f"later {NEVER}",
+        {"later": how_often("wake-ups later than 82 µs", runs.beyond, 83.0, label=WAKEUP)},
+        differs=THIS_KERNEL,
+    ),
+    "wakeup-rt-average": Check(
+        "p50_us <= 2 * published_avg_us",
+        {"p50_us": over_periods("median latency in µs", runs.p50, "mean", WAKEUP)},
+        differs=f"{THIS_KERNEL}; medians here, as one stolen time slice moves an average",
+    ),
+}
+
+JITTERS: dict[str, Checked] = {
+    "jitter-native": Check(
+        "highest_us >= published_limit_us + (published_highest_us - published_limit_us) / 2",
+        {
+            "highest_us": over_periods(
+                "largest jitter in µs of a run, early or late",
+                runs.jitter_highest,
+                "highest",
+                JITTER,
+            )
+        },
+        differs=f"{THIS_KERNEL}; {OF_ONE_LENGTH}",
+    ),
+    "jitter-rt": Check(
+        f"beyond_60us {NEVER}",
+        {
+            "beyond_60us": how_often(
+                "cycles too short or too long by 60 µs or more",
+                runs.jitter_beyond,
+                60.0,
+                label=JITTER,
+            )
+        },
+        differs=THIS_KERNEL,
+    ),
+    # Nothing is published but that it is stable.
+    "jitter-rates-alike": Check(
+        "widest_us <= 2 * narrowest_us",
+        {
+            "narrowest_us": over_periods(
+                "standard deviation of the jitter in µs", runs.jitter_size, "lowest", JITTER
+            ),
+            "widest_us": over_periods(
+                "standard deviation of the jitter in µs", runs.jitter_size, "highest", JITTER
+            ),
+        },
+        differs=THIS_KERNEL,
+    ),
+    "jitter-within-10us": Check(
+        "within_10us > 0.5",
+        {
+            "within_10us": how_often(
+                "cycles too short or too long by less than 10 µs",
+                runs.jitter_within,
+                10.0,
+                label=JITTER,
+            )
+        },
+        differs=THIS_KERNEL,
+    ),
+    # An exponential distribution is 0.16 from its normal fit; half of that is rather normal.
+    "jitter-normal": Check(
+        "distance <= 0.08",
+        {
+            "distance": over_periods(
+                "largest distance of the jitter's distribution from that of its normal fit, "
+                "from 0 to 1 (Kolmogorov, Smirnov)",
+                runs.jitter_distance,
+                "mean",
+                JITTER,
+            )
+        },
+        differs=THIS_KERNEL,
+        shown={
+            "rejected": over_periods(
+                "runs in which D'Agostino and Pearson's test rejects the normal distribution at "
+                "1 %, as a share",
+                runs.jitter_rejected,
+                "mean",
+                JITTER,
+            )
+        },
+    ),
+}
+
+# Of ROS 1 and of ROS 2.
+EITHER: dict[str, Checked] = {
+    "sizes-small-constant": Check(
+        f"p50_64kb_us <= {ALIKE} * p50_64b_us",
+        {
+            "p50_64b_us": p50("between processes", (64,), label=SIZES),
+            "p50_64kb_us": p50("between processes", (64 * KIB,), label=SIZES),
+        },
+    ),
+    "sizes-grow": Check(
+        f"p50_16mb_us >= {ALIKE} * p50_512kb_us",
+        {
+            "p50_512kb_us": p50("between processes", (512 * KIB,), label=SIZES),
+            "p50_16mb_us": p50("between processes", (16 * MIB,), label=SIZES),
+        },
+    ),
+}
+ROS2: dict[str, Checked] = {
+    "sizes-fluctuate": Check(
+        f"spread_large_us >= {ALIKE} * spread_small_us",
+        {
+            "spread_small_us": level(
+                "width in µs of the middle half of the latencies", runs.spread, SMALL, label=SIZES
+            ),
+            "spread_large_us": level(
+                "width in µs of the middle half of the latencies", runs.spread, LARGE, label=SIZES
+            ),
+        },
+        differs=THIS_KERNEL,
+    ),
+    "sizes-64b-late": Check(
+        "highest_64b_us > p50_64kb_us and highest_64b_us >= published_highest_us / 2",
+        {
+            "highest_64b_us": level(
+                "highest latency in µs of a run", runs.highest, (64,), label=SIZES
+            ),
+            "p50_64kb_us": p50("between processes", (64 * KIB,), label=SIZES),
+        },
+        differs=f"{THIS_KERNEL}; {OF_ONE_LENGTH}",
+    ),
+    "qos-small-alike": Check(
+        alike("best_effort_us", "reliable_us"),
+        {
+            "best_effort_us": p50("best effort", SMALL, label=BEST_EFFORT),
+            "reliable_us": p50("reliable", SMALL, label=SIZES),
+        },
+    ),
+    "qos-large-best-effort": Check(
+        "best_effort_us < reliable_us",
+        {
+            "best_effort_us": p50("best effort", LARGE, label=BEST_EFFORT),
+            "reliable_us": p50("reliable", LARGE, label=SIZES),
+        },
+    ),
+    "process-small-alike": Check(
+        alike("within_us", "between_us"),
+        {
+            "within_us": p50("within one process", SMALL, label=ONE_PROCESS),
+            "between_us": p50("between processes", SMALL, label=SIZES),
+        },
+        differs=MEDIANS,
+    ),
+    "process-large-faster": Check(
+        f"between_us >= {ALIKE} * within_us",
+        {
+            "within_us": p50("within one process", LARGE, label=ONE_PROCESS),
+            "between_us": p50("between processes", LARGE, label=SIZES),
+        },
+        differs=MEDIANS,
+    ),
+    "six-ros2-alike": Check(
+        "slowest <= (1 + published_ros1_slowest) / 2",
+        {
+            "slowest": level(
+                "slowest subscriber's median as a multiple of the fastest one's",
+                runs.unfairness,
+                (4 * MIB,),
+                label=SIX,
+            ),
+            "fairness": level(
+                "Jain's index of the subscribers' medians", runs.fairness, (4 * MIB,), label=SIX
+            ),
+        },
+    ),
+    "six-ros2-by-size": Check(
+        f"p50_4mb_us >= {ALIKE} * p50_64kb_us",
+        {
+            "p50_64kb_us": p50("six subscribers", (64 * KIB,), label=SIX),
+            "p50_4mb_us": p50("six subscribers", (4 * MIB,), label=SIX),
+        },
+    ),
+    "frequencies-alike": Check(
+        f"slowest_us <= {ALIKE} * fastest_us",
+        {
+            "fastest_us": over_periods(
+                "median latency in µs at 1 KB", runs.p50, "lowest", FREQUENCIES
+            ),
+            "slowest_us": over_periods(
+                "median latency in µs at 1 KB", runs.p50, "highest", FREQUENCIES
+            ),
+        },
+        differs=THIS_KERNEL,
+    ),
+    "frequencies-150us": Check(
+        f"later {NEVER}",
+        {
+            "later": how_often(
+                "latencies of 150 µs and more at 1 KB", runs.beyond, 150.0, label=FREQUENCIES
+            )
+        },
+        differs=f"{THIS_KERNEL}; the count is that of one frequency, as the paper does not say how "
+        "many it has",
+    ),
+}
+ROS1: dict[str, Checked] = {
+    "six-ros1-unlike": Check(
+        "slowest >= (1 + published_slowest) / 2",
+        {
+            "slowest": level(
+                "slowest subscriber's median as a multiple of the fastest one's",
+                runs.unfairness,
+                (4 * MIB,),
+                label=SIX,
+            ),
+            "fairness": level(
+                "Jain's index of the subscribers' medians", runs.fairness, (4 * MIB,), label=SIX
+            ),
+        },
+        differs="medians here; the paper does not say of what its latencies are",
+    ),
+}
+CHECKS: dict[str, dict[str, Checked]] = {
+    "rcl": {**EITHER, **ROS2},
+    "ros1": {**EITHER, **ROS1},
+    "raw": JITTERS,
+}

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a quantity of the paper is made from its runs."""
+
+from __future__ import annotations
+
+from statistics import fmean, geometric_mean
+from typing import Any
+
+from takt.reproduce.evidence import Evidence
+from takt.reproduce.judgement import Check, Counts, Quantity, Share, share
+from takt.reproduce.runs import OfRun
+from takt.reproduce.ye2023 import runs
+
+Checked = Check[Evidence]
+
+KIB, MIB = 1024, 1024 * 1024
+SMALL = (64, KIB, 64 * KIB)
+LARGE = (MIB, 4 * MIB, 16 * MIB)
+# Of a point only the way that stands for the paper's, whatever else is measured.
+SIZES, BEST_EFFORT, ONE_PROCESS = "sizes", "best-effort", "one-process"
+SIX, FREQUENCIES, JITTER, WAKEUP = "six", "frequencies", "jitter", "wakeup"
+# The paper calls curves alike without a number; half as much again is told apart from that.
+ALIKE = "1.5"
+# What n measurements without a case leave possible at 95 % is 3 / n (rule of three). Twice of that
+# is still half of what the paper shows.
+NEVER = "<= 2 * 3 / published_count"
+THIS_KERNEL = "the kernel that runs here, which table 3 tells; the paper compares two"
+
+
+def size_words(size: int) -> str:
+    """``64 B``, ``4 KB``, ``16 MB``, as the paper writes powers of 1024."""
+    for unit, name in ((MIB, "MB"), (KIB, "KB")):
+        if size >= unit:
+            return f"{size / unit:g} {name}"
+    return f"{size} B"
+
+
+def level(
+    words: str,
+    of: OfRun[float],
+    sizes: tuple[int, ...],
+    **asked: Any,
+) -> Quantity[Evidence]:
+    """Of several sizes, each of which counts alike; none of them may be missing."""
+    names = ", ".join(map(size_words, sizes))
+    mean = "geometric mean over sizes of the " if len(sizes) > 1 else ""
+
+    def found(seen: Evidence) -> float:
+        each = [seen.mean(of, payload_bytes=size, **asked) for size in sizes]
+        return geometric_mean(each)
+
+    return Quantity(f"{words}; {names}; {mean}mean over runs", found)
+
+
+def p50(words: str, sizes: tuple[int, ...], **asked: Any) -> Quantity[Evidence]:
+    """The median latency of one or several sizes."""
+    return level(f"median latency in µs, {words}", runs.p50, sizes, **asked)
+
+
+def over_periods(
+    words: str, of: OfRun[float], how: str, label: str, **asked: Any
+) -> Quantity[Evidence]:
+    """Of the frequencies of a label the ``lowest``, the ``highest`` or the ``mean``."""
+
+    def found(seen: Evidence) -> float:
+        each = [
+            fmean(seen.value(cell, of) for cell in seen.point(key))
+            for key in seen.keys(label=label, **asked)
+        ]
+        return {"lowest": min(each), "highest": max(each), "mean": fmean(each)}[how]
+
+    which = "mean over frequencies" if how == "mean" else f"{how} of all frequencies"
+    return Quantity(f"{words}; {which}, mean over runs", found)
+
+
+def how_often(words: str, of: OfRun[Counts], *more: object, **asked: Any) -> Share[Evidence]:
+    """How often something happens of how many times it could, in all runs."""
+    return share(f"{words}, as a share", lambda seen: seen.counts(of, *more, **asked))
+
+
+def alike(one: str, other: str) -> str:
+    """Neither is more than half as much again as the other."""
+    return f"{one} <= {ALIKE} * {other} and {other} <= {ALIKE} * {one}"

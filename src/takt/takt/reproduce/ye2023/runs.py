@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What one run of Ye et al. 2023 amounts to, besides what one of any paper does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from takt.measure.results.model import Cell, Percentiles
+from takt.measure.statistics.timers import FIRST_INTERVALS, jitter_ns
+from takt.reproduce.judgement import Counts, Missing
+from takt.reproduce.runs import batches, beyond, histogram, p50, statistics
+
+__all__ = ["beyond", "fairness", "highest", "p50", "spread", "statistics", "unfairness"]
+
+Floats = NDArray[np.float64]
+REJECTED = 0.01  # the level at which a test says that a jitter is not normal
+
+
+def highest(cell: Cell, _: Path) -> float:
+    """The highest latency in µs."""
+    return statistics(cell).latency.max_us
+
+
+def spread(cell: Cell, folder: Path) -> float:
+    """How wide the middle half of the executions is, in µs: a single late one moves it little."""
+    found = executions_us(cell, folder)
+    found = found[~np.isnan(found)]
+    if len(found) < 4:
+        raise Missing(f"{cell.id} has too few executions")
+    low, high = np.quantile(found, [0.25, 0.75])
+    return float(high - low)
+
+
+def medians(cell: Cell) -> list[float]:
+    """The median latency of each subscriber in µs; Missing where one heard nothing."""
+    found = statistics(cell)
+    each = [one.latency.p50_us for one in found.subscribers if one.latency]
+    if len(each) < max(2, cell.subscribers):
+        raise Missing(f"{cell.id}: {len(each)} of {cell.subscribers} subscribers have samples")
+    return each
+
+
+def fairness(cell: Cell, _: Path) -> float:
+    """Jain's index of the subscribers' medians: 1 is fair, 1 / n the least (Jain et al. 1984)."""
+    return jain(medians(cell))
+
+
+def unfairness(cell: Cell, _: Path) -> float:
+    """The slowest subscriber's median as a multiple of the fastest one's."""
+    each = medians(cell)
+    return max(each) / min(each)
+
+
+def jain(values: list[float]) -> float:
+    """(sum of x)² / (n · sum of x²)."""
+    found = np.asarray(values, dtype=np.float64)
+    return float(found.sum() ** 2 / (len(found) * (found**2).sum()))
+
+
+def jitter_beyond(cell: Cell, folder: Path, limit: float) -> Counts:
+    """Cycles that are shorter or longer than they should be by a limit in µs or more."""
+    values, counts = histogram(cell, folder)
+    # A bin holds what was rounded down: from -60 µs on, and up to just below it.
+    far = (values >= limit) | (values < -limit)
+    return int(counts[far].sum()), int(counts.sum())
+
+
+def jitter_within(cell: Cell, folder: Path, limit: float) -> Counts:
+    """Cycles whose jitter is below a limit in µs, early or late."""
+    far, of = jitter_beyond(cell, folder, limit)
+    return of - far, of
+
+
+def jitter_size(cell: Cell, _: Path) -> float:
+    """The standard deviation of the jitter in µs."""
+    return _jitter(cell).stddev_us
+
+
+def jitter_highest(cell: Cell, _: Path) -> float:
+    """The largest jitter in µs, early or late."""
+    found = _jitter(cell)
+    return max(found.max_us, -found.min_us)
+
+
+def jitter_distance(cell: Cell, folder: Path) -> float:
+    """How far the jitter's distribution is from its normal fit at most (Kolmogorov, Smirnov)."""
+    return distance(jitter_us(cell, folder))
+
+
+def jitter_rejected(cell: Cell, folder: Path) -> float:
+    """1 where the test says at the level REJECTED that the jitter is not normal, else 0."""
+    return float(normal_p(jitter_us(cell, folder)) < REJECTED)
+
+
+def jitter_us(cell: Cell, folder: Path) -> Floats:
+    """P_k of all cycles but the first two, in µs; Missing where there are no eight."""
+    received = np.concatenate([one.received_ns for one in batches(cell, folder)])
+    found = jitter_ns(received, round(cell.period_us * 1000))[FIRST_INTERVALS:] / 1000
+    if len(found) < 8:
+        raise Missing(f"{cell.id} has too few cycles for a normal fit")
+    return found
+
+
+def drift_us(cell: Cell, folder: Path) -> Floats:
+    """d_k = t_k - kT of all cycles in µs, from its value at the first expiry."""
+    parts = list(batches(cell, folder))
+    received = np.concatenate([one.received_ns for one in parts])
+    number = np.concatenate([one.sequence for one in parts])
+    came = received != 0
+    if not came.any():
+        raise Missing(f"{cell.id} has no samples")
+    drift = received[came] - number[came] * round(cell.period_us * 1000)
+    return np.asarray((drift - drift[0]) / 1000)
+
+
+def distance(values: Floats) -> float:
+    """Between the empirical distribution and the normal one with its mean and deviation."""
+    ordered = np.sort(values)
+    deviation = float(ordered.std(ddof=1))
+    if deviation == 0.0:
+        raise Missing("all values are the same: there is no normal fit")
+    fit = stats.norm.cdf(ordered, float(ordered.mean()), deviation)
+    count = len(ordered)
+    above = np.arange(1, count + 1) / count - fit
+    below = fit - np.arange(count) / count
+    return float(max(above.max(), below.max()))
+
+
+def normal_p(values: Floats) -> float:
+    """D'Agostino and Pearson's test (1973): how likely normal values are as skewed and peaked."""
+    return float(stats.normaltest(values).pvalue)
+
+
+def executions_us(cell: Cell, folder: Path) -> Floats:
+    """The latency of each execution in µs as it came, the first one left out; NaN: lost."""
+    found = np.concatenate(
+        [
+            np.where(one.received_ns != 0, (one.received_ns - one.sent_ns) / 1000, np.nan)
+            for one in batches(cell, folder)
+        ]
+    )
+    return np.asarray(found[1:])
+
+
+def _jitter(cell: Cell) -> Percentiles:
+    if (found := statistics(cell).cyclic) is None:
+        raise Missing(f"{cell.id} has no numbers of a cyclic timer")
+    return found.jitter

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tables 3 to 5 beside this machine, and the numbers behind figures that have none in the paper."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from statistics import fmean, median
+
+from takt.machine.preemption import preemption_model
+from takt.machine.system import System
+from takt.measure.results.model import Cell
+from takt.reproduce.evidence import Evidence, Measured
+from takt.reproduce.judgement import Missing
+from takt.reproduce.model import Figures, Row
+from takt.reproduce.published import Published, PublishedRow
+from takt.reproduce.ye2023 import runs
+from takt.reproduce.ye2023.quantities import SIX, SIZES, WAKEUP, size_words
+
+REALTIME = "PREEMPT_RT"
+NAMES = {
+    "rcl": "ROS 2",
+    "ros1": "ROS 1",
+    "cyclonedds": "Cyclone DDS",
+    "rustdds": "RustDDS",
+    "cyclictest": "cyclictest",
+    "raw": "Takt's own loop",
+}
+# What every probe of messages has, whatever is asked (docs/reference/probes.md).
+OF_ALL_PROBES: Figures = {"history": "KEEP_LAST", "durability": "volatile", "deadline": "default"}
+
+
+def rows(published: Published, measured: Measured, system: System) -> list[Row]:
+    """Every published row, then what was measured and is only drawn in the paper."""
+    made = []
+    for one in published.tables:
+        match one.table:
+            case "table 3":
+                made.append(_kernel(one, system))
+            case "table 4":
+                made.append(_wakeups(one, measured))
+            case _:
+                made.append(_quality(one, measured))
+    return [*made, *_sizes(measured), *_fairness(measured)]
+
+
+def realtime(measured: Measured) -> bool:
+    """Whether the kernel of a run has PREEMPT_RT."""
+    return measured.run.machine.get("preemption") == REALTIME
+
+
+def _row(one: PublishedRow, vendor: str, measured: Figures, why: str = "") -> Row:
+    return Row(
+        table=one.table,
+        row=one.row,
+        vendor=vendor,
+        published=one.published,
+        measured=measured,
+        why="" if measured else why,
+    )
+
+
+def _kernel(one: PublishedRow, system: System) -> Row:
+    option = str(one.point["option"])
+    if not system.kernel_config:
+        return _row(one, "this kernel", {}, "its configuration cannot be read")
+    have = system.kernel_config.get(option, "n")
+    words = f"{option} is not set" if have == "n" else f"{option}={have}"
+    if option == "CONFIG_PREEMPT_RT":
+        model, mode = preemption_model(system)
+        words = " ".join(filter(None, (model, mode))) or words
+    return _row(one, "this kernel", {"setting": words})
+
+
+def _wakeups(one: PublishedRow, measured: Measured) -> Row:
+    here = REALTIME if realtime(measured) else "native"
+    stack = next((cell.stack for cell in measured.run.cells if cell.label == WAKEUP), "cyclictest")
+    name = NAMES[stack]
+    if one.point["kernel"] != here:
+        found = measured.run.machine.get("preemption") or "unknown"
+        return _row(one, name, {}, f"not measured: this kernel is {found}")
+    try:
+        period = float(one.point["period_us"])
+        cells = Evidence(measured, stack).cells(label=WAKEUP, period_us=period)
+    except Missing:
+        return _row(one, name, {}, "not measured: no samples came")
+    return _row(one, name, _latencies(cells))
+
+
+def _quality(one: PublishedRow, measured: Measured) -> Row:
+    try:
+        cell = Evidence(measured, "rcl").cells(**one.point)[0]
+    except Missing:
+        return _row(one, "ROS 2", {}, "not measured: no samples came")
+    asked: Figures = {"depth": cell.depth, "reliability": cell.reliability.replace("_", " ")}
+    return _row(one, "ROS 2", OF_ALL_PROBES | asked)
+
+
+def _latencies(cells: list[Cell]) -> Figures:
+    """Lowest and highest of all runs, the mean of all samples, medians of the runs' medians."""
+    found = [cell.statistics.latency for cell in cells if cell.statistics]
+    if not found:
+        return {}
+    count = sum(one.count for one in found)
+    return {
+        "min_us": round(min(one.min_us for one in found), 1),
+        "avg_us": round(sum(one.mean_us * one.count for one in found) / count, 1),
+        "max_us": round(max(one.max_us for one in found), 1),
+        "p50_us": round(median(one.p50_us for one in found), 1),
+        "p90_us": round(median(one.p90_us for one in found), 1),
+        "lost": sum(cell.lost for cell in cells),
+        "executions": count,
+    }
+
+
+def _points(measured: Measured, label: str) -> Iterator[tuple[str, int, list[Cell]]]:
+    """The stack, the size and the runs of each point of a label, small ones first."""
+    found: dict[tuple[int, int, str], list[Cell]] = {}
+    order = list(NAMES)
+    for cell in measured.run.cells:
+        if cell.label == label and cell.statistics:
+            key = (cell.payload_bytes, order.index(cell.stack), cell.stack)
+            found.setdefault(key, []).append(cell)
+    for (size, _, stack), cells in sorted(found.items(), key=lambda one: one[0]):
+        yield stack, size, cells
+
+
+def _sizes(measured: Measured) -> Iterator[Row]:
+    for stack, size, cells in _points(measured, SIZES):
+        yield Row(
+            table="figure 12",
+            row=size_words(size),
+            vendor=NAMES[stack],
+            published={},
+            measured=_latencies(cells),
+        )
+
+
+def _fairness(measured: Measured) -> Iterator[Row]:
+    for stack, size, cells in _points(measured, SIX):
+        with contextlib.suppress(Missing):
+            medians = [runs.medians(cell) for cell in cells]
+            yield Row(
+                table="figure 28",
+                row=size_words(size),
+                vendor=NAMES[stack],
+                published={},
+                measured={
+                    "fastest_us": round(fmean(min(one) for one in medians), 1),
+                    "slowest_us": round(fmean(max(one) for one in medians), 1),
+                    "slowest_of_fastest": round(fmean(max(one) / min(one) for one in medians), 3),
+                    "fairness": round(fmean(map(runs.jain, medians)), 4),
+                    "lost": sum(cell.lost for cell in cells),
+                    "runs": len(cells),
+                },
+            )

@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ye 2023: every finding holds on what the paper describes, and not on its reversal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from made_sizes import (
+    EVERY_STACK,
+    Installed,
+    MadeSizes,
+    as_published,
+    but,
+    of_label,
+    of_stack,
+    planned,
+    share_of,
+    the_other_way_round,
+)
+from made_suites import World
+
+from takt.measure.experiment.file import read_experiment
+from takt.measure.results.model import Cell
+from takt.reproduce.judgement import judge
+from takt.reproduce.model import Answer
+from takt.reproduce.published import experiments, read_published
+from takt.reproduce.ye2023 import ALL, between, cannot_tell, criteria
+from takt.reproduce.ye2023.extent import LEAST, placed, scaled
+from takt.reproduce.ye2023.findings import CHECKS, WAKEUPS
+from takt.reproduce.ye2023.quantities import KIB, LARGE, MIB, SMALL, Checked
+
+PUBLISHED = read_published("ye2023")
+ASKED: dict[tuple[str, str], Checked] = {
+    (name, stack): check
+    for stack, checks in (*CHECKS.items(), ("cyclictest", WAKEUPS), (ALL, between.CHECKS))
+    for name, check in checks.items()
+}
+
+
+def judged(name: str, stack: str, world: World, scale: float = 1.0) -> Answer:
+    evidence = MadeSizes.of_world(world, scale, stack)
+    values = PUBLISHED.findings[name].values
+    return judge(ASKED[name, stack], values, evidence, most_draws=200)
+
+
+@pytest.mark.parametrize(("name", "stack"), sorted(ASKED))
+def test_what_the_paper_found_holds_at_its_own_length_and_its_reversal_does_not(
+    name: str, stack: str
+) -> None:
+    published = judged(name, stack, as_published)
+    other = judged(name, stack, the_other_way_round)
+    assert published.holds is True, published
+    assert other.holds is False, other
+
+
+def by_size(**of: float) -> Any:
+    """Of sizes, whose names are written ``s64`` in KB here (``s0`` is 64 B); of others 100."""
+    levels = {64 if name == "s0" else int(name[1:]) * KIB: value for name, value in of.items()}
+    return lambda cell: levels.get(cell.payload_bytes, 100.0)
+
+
+def rates(slow: float) -> Any:
+    """A number of the slowest frequency; of others 100."""
+    return lambda cell: slow if cell.period_us >= 40_000 else 100.0
+
+
+def sizes_of(stack: str, number: float, at: tuple[int, ...]) -> Any:
+    """A number of some sizes of a stack; of others 100."""
+    return lambda cell: number if cell.stack == stack and cell.payload_bytes in at else 100.0
+
+
+def frequent(share: float) -> Any:
+    """A share of a thousand million wake-ups."""
+    return lambda cell: (round(share * 10**9), 10**9)
+
+
+# On either side of each threshold: (finding, stack, holds, does not hold).
+SIDES: list[tuple[str, str, World, World]] = [
+    # (200 + 3542) / 2 = 1871.
+    ("wakeup-native-too-late", "cyclictest",
+     but(highest=of_label("wakeup", 1950)), but(highest=of_label("wakeup", 1800))),
+    # 6 of 268 million are 2.2e-8.
+    ("wakeup-rt-highest", "cyclictest", but(beyond=frequent(1.5e-8)), but(beyond=frequent(3.5e-8))),
+    ("wakeup-rt-average", "cyclictest",
+     but(p50=of_label("wakeup", 3.8)), but(p50=of_label("wakeup", 4.2))),
+    ("sizes-large-ros2", ALL,
+     but(p50=sizes_of("rcl", 95, LARGE)), but(p50=sizes_of("rcl", 105, LARGE))),
+    ("sizes-lead-grows", ALL,
+     but(p50=sizes_of("ros1", 110, (16 * MIB,))), but(p50=sizes_of("ros1", 110, (MIB,)))),
+    ("sizes-lead-grows", ALL,
+     but(p50=sizes_of("ros1", 110, (16 * MIB,))), but(p50=sizes_of("ros1", 90, (16 * MIB,)))),
+    ("sizes-small-alike", ALL,
+     but(p50=sizes_of("rcl", 145, SMALL)), but(p50=sizes_of("rcl", 156, SMALL))),
+    ("sizes-small-alike", ALL,
+     but(p50=sizes_of("ros1", 145, SMALL)), but(p50=sizes_of("ros1", 156, SMALL))),
+    ("vendors-alike", ALL, but(p50=of_stack("rustdds", 145)), but(p50=of_stack("rustdds", 156))),
+    ("vendors-alike", ALL, but(p50=of_stack("rcl", 145)), but(p50=of_stack("rcl", 156))),
+    # Half of the way from alike to twice.
+    ("six-ros2-alike", "rcl", but(unfairness=lambda _: 1.45), but(unfairness=lambda _: 1.55)),
+    ("six-ros1-unlike", "ros1", but(unfairness=lambda _: 1.55), but(unfairness=lambda _: 1.45)),
+    ("six-ros2-fairer", ALL,
+     but(fairness=of_stack("ros1", 0.93, 0.98)), but(fairness=of_stack("ros1", 0.98, 0.93))),
+    ("six-ros2-by-size", "rcl",
+     but(p50=by_size(s4096=156)), but(p50=by_size(s4096=145))),
+    ("sizes-fluctuate", "rcl",
+     but(spread=lambda cell: 15.8 if cell.payload_bytes >= MIB else 10),
+     but(spread=lambda cell: 14.2 if cell.payload_bytes >= MIB else 10)),
+    ("sizes-64b-late", "rcl", but(highest=of_label("sizes", 420)),
+     but(highest=of_label("sizes", 380))),
+    ("sizes-64b-late", "rcl", but(highest=of_label("sizes", 500), p50=by_size(s64=450)),
+     but(highest=of_label("sizes", 500), p50=by_size(s64=550))),
+    ("qos-small-alike", "rcl", but(p50=of_label("best-effort", 145)),
+     but(p50=of_label("best-effort", 156))),
+    ("qos-small-alike", "rcl", but(p50=of_label("best-effort", 70)),
+     but(p50=of_label("best-effort", 63))),
+    ("qos-large-best-effort", "rcl", but(p50=of_label("best-effort", 95)),
+     but(p50=of_label("best-effort", 105))),
+    ("process-small-alike", "rcl", but(p50=of_label("one-process", 145)),
+     but(p50=of_label("one-process", 156))),
+    ("process-small-alike", "rcl", but(p50=of_label("one-process", 70)),
+     but(p50=of_label("one-process", 63))),
+    ("process-large-faster", "rcl", but(p50=of_label("one-process", 63)),
+     but(p50=of_label("one-process", 70))),
+    ("frequencies-alike", "rcl", but(p50=rates(145)), but(p50=rates(156))),
+    # 6 of 120 are 5 %.
+    ("frequencies-150us", "rcl", but(beyond=share_of("frequencies", 0.03)),
+     but(beyond=share_of("frequencies", 0.07))),
+    ("jitter-native", "raw", but(jitter_highest=lambda _: 315), but(jitter_highest=lambda _: 285)),
+    # 6 of 10,000.
+    ("jitter-rt", "raw", but(jitter_beyond=share_of("jitter", 0.0004)),
+     but(jitter_beyond=share_of("jitter", 0.0008))),
+    ("jitter-rates-alike", "raw", but(jitter_size=rates(190)), but(jitter_size=rates(210))),
+    ("jitter-within-10us", "raw", but(jitter_within=share_of("jitter", 0.52)),
+     but(jitter_within=share_of("jitter", 0.48))),
+    ("jitter-normal", "raw", but(jitter_distance=lambda _: 0.075),
+     but(jitter_distance=lambda _: 0.085)),
+    *((
+        (name, stack, but(p50=by_size(**here)), but(p50=by_size(**there)))
+        for stack in ("rcl", "ros1")
+        for name, here, there in (
+            ("sizes-small-constant", {"s64": 145}, {"s64": 156}),
+            ("sizes-grow", {"s16384": 156}, {"s16384": 145}),
+        )
+    )),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "stack", "here", "there"), SIDES, ids=[f"{i}-{one[0]}" for i, one in enumerate(SIDES)]
+)
+def test_each_side_of_the_threshold_is_told_apart(
+    name: str, stack: str, here: World, there: World
+) -> None:
+    one, other = judged(name, stack, here), judged(name, stack, there)
+    assert one.holds is True, one
+    assert other.holds is False, other
+
+
+def test_every_finding_has_both_sides_and_every_published_one_is_checked() -> None:
+    assert {(name, stack) for name, stack, _, _ in SIDES} == set(ASKED)
+    assert {name for name, _ in ASKED} == set(PUBLISHED.findings) == set(criteria())
+
+
+def test_every_statement_leads_to_a_finding_or_says_why_not() -> None:
+    found = PUBLISHED.all_statements()
+    assert len(found) > 60
+    for one in found:
+        assert bool(one.finding) != bool(one.why)
+    for number in (1, 2, 3, 4):
+        assert any(one.claim.startswith(f"Conclusion {number}:") for one in found)
+
+
+def test_the_papers_own_length_decides_all_but_what_took_a_day() -> None:
+    assert cannot_tell(planned(1.0)) == ["wakeup-rt-highest"]
+    assert set(cannot_tell(planned(0.01))) == {"wakeup-rt-highest", "jitter-rt"}
+
+
+def test_what_never_happened_in_few_samples_is_undecided_and_says_how_many_it_takes() -> None:
+    never = judged("jitter-rt", "raw", as_published, 0.01)
+    assert never.holds is None
+    assert "samples: " in never.needs, never.needs
+
+
+@pytest.mark.parametrize("name", sorted(between.CHECKS))
+def test_one_stack_alone_is_compared_with_nothing(name: str) -> None:
+    run = planned(0.01)
+    alone = run.model_copy(update={"cells": [one for one in run.cells if one.stack == "rcl"]})
+    world = MadeSizes.of_world(as_published, 0.01, ALL)
+    world.measured = type(world.measured)(alone, world.measured.folder, planned=True)
+    found = judge(ASKED[name, ALL], PUBLISHED.findings[name].values, world)
+    assert found.holds is None
+    assert "setup ros1" in found.needs or "measured: Fast DDS" in found.needs
+
+
+def points(run_scale: float, names: tuple[str, ...] = EVERY_STACK) -> dict[str, list[Cell]]:
+    labels: dict[str, list[Cell]] = {}
+    for cell in planned(run_scale, names).cells:
+        labels.setdefault(cell.label, []).append(cell)
+    return labels
+
+
+def test_at_scale_1_runs_are_as_long_as_the_papers() -> None:
+    whole = points(1.0)
+    for name in ("sizes", "best-effort", "one-process", "six", "frequencies"):
+        assert {one.samples_asked for one in whole[name]} == {121}
+    assert {one.samples_asked for one in whole["jitter"]} == {10_000}
+    assert {round(one.samples_asked * one.period_us / 1e6) for one in whole["wakeup"]} <= {242, 243}
+    assert {one.stack for one in whole["wakeup"]} == {"cyclictest"}
+    assert {one.subscribers for one in whole["six"]} == {6}
+    assert {one.load for name in ("jitter", "wakeup") for one in whole[name]} == {"fft"}
+    assert {(one.reliability, one.depth) for one in whole["best-effort"]} == {("best_effort", 1)}
+    assert {(one.reliability, one.depth) for one in whole["sizes"]} == {("reliable", 100)}
+    assert {one.transport for one in whole["one-process"]} == {"process"}
+
+
+def test_a_smaller_scale_keeps_the_points_and_the_rounds() -> None:
+    whole, small = points(1.0), points(0.0002)
+    for name, cells in small.items():
+        assert [one.key for one in cells] == [one.key for one in whole[name]]
+        assert {one.samples_asked for one in cells} == {LEAST[cells[0].kind]}
+
+
+def test_without_cyclictest_the_wake_ups_are_takts_own() -> None:
+    there = tuple(one for one in EVERY_STACK if one != "cyclictest")
+    assert {one.stack for one in points(0.01, there)["wakeup"]} == {"raw"}
+
+
+def test_a_stack_is_asked_only_for_what_it_can() -> None:
+    experiment, _ = read_experiment(experiments() / "ye2023.yaml")
+    fitted = placed(scaled(experiment, 0.01), Installed(most=64 * KIB))
+    sizes = {one.stack[0]: one.payload for one in fitted.measurements if one.label == "sizes"}
+    assert sizes["rustdds"] == list(SMALL)
+    assert sizes["cyclonedds"] == [*SMALL, *LARGE]
+    there = Installed(most=None)
+    there._asked["rustdds"] = type(there["rustdds"])("rustdds", there["rustdds"].probe, [])
+    names = {one.stack[0] for one in placed(scaled(experiment, 0.01), there).measurements}
+    assert "rustdds" not in names
+    assert "cyclonedds" in names

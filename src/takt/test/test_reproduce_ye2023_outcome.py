@@ -1,0 +1,311 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ye 2023: recordings become the rows of its tables, its figures and its page."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from made_sizes import planned
+from synthetic_cells import cell_of, records_of
+
+from takt.machine.system import System
+from takt.measure.results.model import Cell, Run, Status
+from takt.pages import pictures
+from takt.reproduce import page, ye2023
+from takt.reproduce.judgement import Missing
+from takt.reproduce.model import Outcome, Request, Row
+from takt.reproduce.ye2023 import drawing, runs
+from takt.reproduce.ye2023.quantities import KIB, MIB, size_words
+
+pytestmark = pytest.mark.timeout(240)  # every figure is drawn
+COUNT = 60
+NATIVE = {"9", "12", "13", "14", "15", "16", "17", "20", "21", "23", "25", "27", "28", "29", "31",
+          "32"}  # fmt: skip
+REALTIME = NATIVE - {"9", "16", "17", "25", "29"} | {"10", "18", "19", "26", "30"}
+
+
+class Kernel(System):
+    """A machine of which only the kernel's configuration is known."""
+
+    def __init__(self, folder: Path, config: dict[str, str]) -> None:
+        super().__init__(folder)
+        self.__dict__["kernel_config"] = config
+
+
+def recorded(folder: Path, one: Cell) -> Cell:
+    """A planned run with samples: the sizes count in µs, ROS 1's subscribers are served in turn."""
+    generator = np.random.default_rng(one.repetition * 1000 + one.order)
+    asked: dict[str, Any] = {
+        name: getattr(one, name)
+        for name in ("label", "stack", "kind", "transport", "payload_bytes", "period_us", "load",
+                     "reliability", "depth", "scheduling", "priority")
+    }  # fmt: skip
+    base = 100.0 + one.payload_bytes / 1024
+    if one.kind == "pubsub":
+        turn = 50.0 if one.stack == "ros1" else 0.0
+        late = [
+            base + turn * place + generator.uniform(0, 5, COUNT) for place in range(one.subscribers)
+        ]
+    else:
+        late = [20.0 + generator.normal(0, 3, COUNT)]
+    records = [records_of(each, one.period_us) for each in late]
+    return cell_of(folder, records, one.repetition, **asked)
+
+
+def run_of(folder: Path) -> Run:
+    (folder / "samples").mkdir(exist_ok=True)
+    cells = [recorded(folder, one) for one in planned(0.01).cells if one.repetition < 2]
+    return Run(
+        name="ye2023", status=Status.complete, started=datetime.now(timezone.utc), seed=1,
+        experiment={}, machine={"preemption": "PREEMPT_DYNAMIC"}, versions={}, cells=cells,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("sizes")
+
+
+@pytest.fixture(scope="module")
+def run(folder: Path) -> Run:
+    return run_of(folder)
+
+
+@pytest.fixture(scope="module")
+def outcome(run: Run, folder: Path) -> Outcome:
+    config = {"CONFIG_HZ_1000": "y", "CONFIG_CPU_IDLE": "y"}
+    return ye2023.answers(run, folder, Request(scale=0.01, draws=20), Kernel(folder, config))
+
+
+def of(outcome: Outcome, table: str, row: str, vendor: str | None = None) -> Row:
+    (found,) = [
+        one
+        for one in outcome.tables
+        if (one.table, one.row) == (table, row) and vendor in (None, one.vendor)
+    ]
+    return found
+
+
+def test_table_3_has_the_options_of_this_kernel_beside_the_papers(outcome: Outcome) -> None:
+    rows = [one for one in outcome.tables if one.table == "table 3"]
+    assert len(rows) == 6
+    assert of(outcome, "table 3", "Timer frequency").measured == {"setting": "CONFIG_HZ_1000=y"}
+    assert of(outcome, "table 3", "C-state").measured == {"setting": "CONFIG_CPU_IDLE=y"}
+    missing = of(outcome, "table 3", "Timer tick handling").measured
+    assert missing == {"setting": "CONFIG_NO_HZ_FULL is not set"}
+
+
+def test_an_unreadable_configuration_is_said(run: Run, folder: Path) -> None:
+    made = ye2023.rows(ye2023.read_published("ye2023"), ye2023.Measured(run, folder),
+                       Kernel(folder, {}))  # fmt: skip
+    whys = {one.why for one in made if one.table == "table 3"}
+    assert whys == {"its configuration cannot be read"}
+
+
+def test_table_4_has_this_machine_beside_the_kernel_that_is_like_its_own(
+    outcome: Outcome,
+) -> None:
+    for period in (1000, 1500, 2000, 2500, 3000):
+        here = of(outcome, "table 4", f"{period} us, native")
+        assert 10 < float(str(here.measured["avg_us"])) < 30
+        other = of(outcome, "table 4", f"{period} us, PREEMPT_RT")
+        assert not other.measured
+        assert other.why == "not measured: this kernel is PREEMPT_DYNAMIC"
+    assert of(outcome, "table 4", "2500 us, PREEMPT_RT").published["max_us"] == 82
+
+
+def test_table_5_counts_the_text_where_the_row_is_swapped(outcome: Outcome) -> None:
+    reliable = of(outcome, "table 5", "Reliable strategy")
+    best_effort = of(outcome, "table 5", "Best-effort strategy")
+    assert reliable.published["reliability"] == reliable.measured["reliability"] == "reliable"
+    assert best_effort.published["reliability"] == "best effort"
+    assert best_effort.measured["reliability"] == "best effort"
+    assert (reliable.measured["depth"], best_effort.measured["depth"]) == (100, 1)
+    assert reliable.measured["history"] == "KEEP_LAST"
+
+
+def test_sizes_and_fairness_have_their_numbers(outcome: Outcome) -> None:
+    row = of(outcome, "figure 12", "4 MB", "ROS 2").measured
+    assert 100 + 4 * 1024 <= float(str(row["p50_us"])) <= 105 + 4 * 1024
+    fair = of(outcome, "figure 28", "1 KB", "ROS 2").measured
+    unfair = of(outcome, "figure 28", "1 KB", "ROS 1").measured
+    assert float(str(fair["fairness"])) > 0.999
+    assert float(str(unfair["slowest_of_fastest"])) > 3
+
+
+def finding(outcome: Outcome, name: str, stack: str) -> Any:
+    (found,) = [one for one in outcome.findings if (one.id, one.stack) == (name, stack)]
+    return found
+
+
+def test_six_subscribers_have_a_fairness_with_its_interval(outcome: Outcome) -> None:
+    found = finding(outcome, "six-ros2-fairer", "all")
+    assert set(found.intervals) == {
+        "ros1_fairness", "ros2_fairness", "ros1_slowest", "ros2_slowest",
+    }  # fmt: skip
+    for name, stack in (("six-ros2-alike", "rcl"), ("six-ros1-unlike", "ros1")):
+        low, high = finding(outcome, name, stack).intervals["fairness"]
+        here = finding(outcome, name, stack).measured["fairness"]  # rounded
+        assert 1 / 6 <= low <= here + 1e-5
+        assert here - 1e-5 <= high <= 1 + 1e-9
+    assert found.measured["ros2_fairness"] > found.measured["ros1_fairness"]
+    assert found.measured["ros1_slowest"] > found.measured["ros2_slowest"]
+
+
+def test_every_figure_of_the_kernel_that_runs_is_drawn(outcome: Outcome, folder: Path) -> None:
+    assert {one.figure for one in outcome.figures} == NATIVE
+    for one in outcome.figures:
+        assert 0 < (folder / one.file).stat().st_size < 3_000_000
+
+
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which figures there are, without the time that drawing them takes."""
+    kinds = ("curves", "bars", "executions", "courses", "normal_fits", "subscribers", "surface")
+    for name in kinds:
+        monkeypatch.setattr(drawing, name, lambda file, *_: [file.with_suffix(".png")])
+    monkeypatch.setattr(pictures, "histogram", lambda file, *_: [file.with_suffix(".png")])
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_the_figures_of_the_other_kernel_are_drawn_where_it_runs(run: Run, folder: Path) -> None:
+    patched = run.model_copy(update={"machine": {"preemption": "PREEMPT_RT"}})
+    found = ye2023.answers(patched, folder, Request(scale=0.01, draws=5), Kernel(folder, {}))
+    assert {one.figure for one in found.figures} == REALTIME
+    row = of(found, "table 4", "1000 us, PREEMPT_RT")
+    assert row.measured
+    assert not of(found, "table 4", "1000 us, native").measured
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_figure_whose_samples_are_gone_is_left_out_and_the_others_stay(
+    run: Run, folder: Path
+) -> None:
+    lacking = [
+        one.model_copy(update={"samples": ["samples/gone.parquet"]})
+        if one.label == "jitter"
+        else one
+        for one in run.cells
+    ]
+    measured = ye2023.Measured(run.model_copy(update={"cells": lacking}), folder)
+    found = {one.figure for one in ye2023.figures(ye2023.read_published("ye2023"), measured)}
+    assert found == NATIVE - {"25", "27"}
+
+
+def test_the_page_has_every_table_figure_and_statement(outcome: Outcome, folder: Path) -> None:
+    text = page.keep(outcome).read_text(encoding="utf-8")
+    assert text.count("data:image/png;base64,") == len(NATIVE)
+    for said in ("Section 4.7", "Table 4</span>", "Table 5</span>", "fully preemptible kernel"):
+        assert said in text
+    assert "Further tables and figures" not in text
+    for one in outcome.statements:
+        assert (one.finding or one.why)[1:20] in text.replace("&#39;", "'")
+
+
+def test_a_run_without_a_sample_answers_with_what_is_missing(tmp_path: Path) -> None:
+    cells = [one for one in planned(0.01).cells if one.repetition < 2]
+    failed = [one.model_copy(update={"status": Status.failed}) for one in cells]
+    empty = Run(
+        name="x", status=Status.failed, started=datetime.now(timezone.utc), seed=1,
+        experiment={}, machine={}, versions={}, cells=failed,
+    )  # fmt: skip
+    found = ye2023.answers(empty, tmp_path, Request(scale=0.01, draws=5), Kernel(tmp_path, {}))
+    assert {one.holds for one in found.findings} == {None}
+    assert all(one.needs for one in found.findings)
+    assert found.figures == []
+    assert not found.complete
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_what_is_not_installed_has_no_findings_of_its_own_and_is_told(
+    monkeypatch: pytest.MonkeyPatch, run: Run, folder: Path
+) -> None:
+    monkeypatch.setattr(ye2023.stacks, "find", lambda: {"rcl": Path()})
+    alone = run.model_copy(
+        update={"cells": [one for one in run.cells if one.stack in ("rcl", "raw", "cyclictest")]}
+    )
+    found = ye2023.answers(alone, folder, Request(scale=0.01, draws=5), Kernel(folder, {}))
+    assert found.skipped == [
+        "ROS 1, not measured: not installed; ./takt setup ros1 installs it",
+        "Cyclone DDS, not measured: not installed",
+        "RustDDS, not measured: not installed",
+    ]
+    assert {one.stack for one in found.findings} == {"rcl", "raw", "cyclictest", "all"}
+    assert {one.holds for one in found.findings if one.stack == "all"} == {None}
+
+
+def test_jains_index_is_one_where_all_are_served_alike_and_one_of_n_at_least() -> None:
+    assert runs.jain([3.0] * 6) == pytest.approx(1.0)
+    assert runs.jain([6.0, 0.0, 0.0, 0.0, 0.0, 0.0]) == pytest.approx(1 / 6)
+    assert runs.jain([1.0, 2.0]) == pytest.approx(0.9)
+
+
+def test_a_subscriber_that_heard_nothing_makes_a_run_tell_nothing(folder: Path) -> None:
+    mute = np.full(COUNT, np.nan)
+    cell = cell_of(
+        folder, [records_of(np.full(COUNT, 100.0), 1e5), records_of(mute, 1e5)],
+        label="mute", kind="pubsub", transport="shm", period_us=1e5,
+    )  # fmt: skip
+    with pytest.raises(Missing, match="1 of 2 subscribers"):
+        runs.fairness(cell, folder)
+
+
+def test_fluctuation_is_the_middle_half_which_one_late_message_does_not_move(
+    folder: Path,
+) -> None:
+    late = 100.0 + np.arange(101.0)
+    late[0] = late[-1] = 1e5
+    asked = {"kind": "pubsub", "transport": "shm", "period_us": 1e5}
+    cell = cell_of(folder, [records_of(late, 1e5)], label="fluctuation", **asked)
+    assert runs.spread(cell, folder) == pytest.approx(49.5, abs=1)
+    short = cell_of(folder, [records_of(late[:4], 1e5)], label="short", **asked)
+    with pytest.raises(Missing, match="too few"):
+        runs.spread(short, folder)
+
+
+def timer(folder: Path, label: str, late: np.ndarray) -> Cell:
+    return cell_of(
+        folder, [records_of(late, 1000.0)], label=label, stack="raw", kind="timer-cyclic",
+        transport="nanosleep",
+    )  # fmt: skip
+
+
+def test_jitter_counts_early_and_late_cycles_from_the_limit_on(folder: Path) -> None:
+    late = np.zeros(COUNT)
+    late[20] = 60.0  # a cycle of 60 µs more, and then one of 60 µs less
+    late[40] = 59.0
+    cell = timer(folder, "limit", late)
+    assert runs.jitter_beyond(cell, folder, 60.0)[0] in (1, 2)  # -60.0 is its own bin
+    assert runs.jitter_beyond(cell, folder, 59.0)[0] in (3, 4)
+    cases, count = runs.jitter_within(cell, folder, 10.0)
+    assert count - cases == 4
+    assert runs.jitter_highest(cell, folder) == pytest.approx(60.0)
+    assert runs.drift_us(cell, folder).max() == pytest.approx(60.0)
+
+
+def test_a_normal_jitter_is_nearer_to_its_fit_than_an_exponential_one() -> None:
+    generator = np.random.default_rng(7)
+    normal = runs.distance(generator.normal(3, 5, 5000))
+    one_sided = runs.distance(generator.exponential(5, 5000))
+    assert normal < 0.02
+    assert one_sided == pytest.approx(0.16, abs=0.02)
+    assert runs.normal_p(generator.exponential(5, 5000)) < runs.REJECTED
+    with pytest.raises(Missing, match="the same"):
+        runs.distance(np.full(9, 4.0))
+
+
+def test_words_of_an_axis_do_not_overlap() -> None:
+    sizes = [64.0 * 4**place for place in range(10)]  # to 16 MB
+    assert drawing._apart(sorted([*sizes, 512.0 * KIB])) == sizes
+    assert drawing._apart([10.0, 25.0, 50.0, 100.0]) == [10.0, 25.0, 50.0, 100.0]
+    assert drawing._apart([5.0]) == [5.0]
+
+
+def test_sizes_are_written_as_the_paper_does() -> None:
+    assert [size_words(one) for one in (64, KIB, 512 * KIB, 16 * MIB)] == [
+        "64 B", "1 KB", "512 KB", "16 MB",
+    ]  # fmt: skip
