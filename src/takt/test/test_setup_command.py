@@ -98,6 +98,6 @@ def test_the_probe_is_built_anew_and_looked_for(tmp_path: Path) -> None:
 
 def test_a_missing_stack_that_can_be_added_names_the_command() -> None:
     none = find({})
-    assert set(ON_REQUEST) == set(PACKAGES)
+    assert {*ON_REQUEST, "lab"} == set(PACKAGES)
     for name in ON_REQUEST:
         assert f"./takt setup {name}" in (none.missing(name, "--stack").remedy or "")

@@ -22,6 +22,7 @@ PACKAGES = {
         "python3-rosmaster",
     ),
     "cyclictest": ("rt-tests",),
+    "lab": ("qemu-system-x86", "busybox-static", "rt-tests", "stress-ng"),
 }
 
 
@@ -30,28 +31,36 @@ class Part(str, Enum):
 
     ros1 = "ros1"
     cyclictest = "cyclictest"
+    lab = "lab"
 
 
 def setup(
     part: Annotated[
-        Part, typer.Argument(help="ros1: roscpp and rosmaster, about 200 MB; cyclictest.")
+        Part,
+        typer.Argument(
+            help="ros1: roscpp and rosmaster, about 200 MB; cyclictest; lab: QEMU, about 90 MB."
+        ),
     ],
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
-    """Install what a further stack needs through apt, and build its probe.
+    """Install what a further stack, or the lab, needs through apt, and build its probe.
 
     Asks first. Where it may not install, it says the line to run.
 
-    Exit code: 0 the stack is there, 1 it is not, 2 wrong use.
+    Exit code: 0 it is there, 1 it is not, 2 wrong use.
 
     Example: takt setup ros1
     """
     from takt.cli.output import stdout
+    from takt.processes.stacks import ON_REQUEST
 
     root = Path(__file__).resolve().parents[4]
     missing = missing_packages(part.value)
     if missing:
         _install(part.value, missing, yes)
+    if part.value not in ON_REQUEST:
+        stdout().print(f"{part.value} is there: takt {part.value} --help says what it does")
+        return
     if missing or not probe(part.value, root).exists():
         build(part.value, root)
     stdout().print(f"{part.value} is there: takt measure --help says what it can measure")

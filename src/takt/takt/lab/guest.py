@@ -12,7 +12,7 @@ from pathlib import Path
 
 from takt.errors import Failure
 from takt.lab.kernels import Kernel
-from takt.lab.modes import WAYS, Mode
+from takt.lab.modes import Mode, machine
 from takt.processes.process import Process, how_ended
 from takt.processes.supervision import POLL_S, Stop
 
@@ -43,6 +43,13 @@ class Boot:
     console: Path  # the log
     shares: Sequence[Share] = ()
     options: Sequence[str] = ()  # on the kernel's command line, besides its own
+    seed: int = 1
+
+
+def check_installed() -> None:
+    """Raises Failure where there is no QEMU."""
+    if shutil.which(QEMU) is None:
+        raise Failure(f"{QEMU} is not installed", remedy="./takt setup lab")
 
 
 def command(boot: Boot) -> list[str]:
@@ -50,16 +57,13 @@ def command(boot: Boot) -> list[str]:
     words = ["console=ttyS0", "loglevel=4", "panic=-1", "nokaslr", "tsc=reliable"]
     line = " ".join([*words, *boot.kernel.options, *boot.options])
     made = [QEMU, "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"]
-    made += ["-m", str(MEMORY_MB), *WAYS[boot.mode].machine]
+    made += ["-m", str(MEMORY_MB), *machine(boot.mode, boot.seed)]
     made += ["-kernel", str(boot.kernel.image), "-initrd", str(boot.initramfs), "-append", line]
     made += ["-serial", f"file:{_quoted(boot.console)}"]
     for share in boot.shares:
         rights = "" if share.writable else ",readonly=on"
-        made += [
-            "-virtfs",
-            f"local,path={_quoted(share.folder)},mount_tag={share.tag},security_model=none,"
-            f"multidevs=remap{rights}",
-        ]
+        what = f"local,path={_quoted(share.folder)},mount_tag={share.tag}"
+        made += ["-virtfs", f"{what},security_model=none,multidevs=remap{rights}"]
     return made
 
 
@@ -72,21 +76,22 @@ def run(
     panics, hangs or ends early, with the last lines of its console; KeyboardInterrupt where
     ``stop`` was asked for.
     """
-    if shutil.which(QEMU) is None:
-        raise Failure(f"{QEMU} is not installed", remedy="./takt setup lab")
+    check_installed()
     if not boot.initramfs.is_file() or not boot.kernel.image.is_file():
         raise Failure("there is nothing to boot", where=str(boot.initramfs))
     boot.console.unlink(missing_ok=True)
     said = boot.console.with_suffix(".qemu")
     limit = time.monotonic() + limit_s
     with said.open("wb") as stderr:
-        guest = Process(["nice", "-n", "10", *command(boot)], stderr=stderr)
+        # Where the host's time is not the guest's, the lab is in nobody's way.
+        polite = [] if boot.mode is Mode.kvm else ["nice", "-n", "10"]
+        guest = Process([*polite, *command(boot)], stderr=stderr)
         try:
             told = 0
             while guest.poll() is None and time.monotonic() < limit:
                 if stop and stop.requested:
                     raise KeyboardInterrupt
-                text = _text(boot.console)
+                text = console_text(boot.console)
                 steps = re.findall(rf"^{STEP}(.*?)\r?$", text, re.MULTILINE) if step else []
                 for one in steps[told:]:
                     if step:
@@ -96,7 +101,7 @@ def run(
             code = guest.poll()
         finally:
             guest.end()
-    judge(boot, _text(boot.console), code, _text(said), limit_s)
+    judge(boot, console_text(boot.console), code, console_text(said), limit_s)
 
 
 def judge(boot: Boot, console: str, code: int | None, said: str, limit_s: float) -> None:
@@ -112,7 +117,8 @@ def judge(boot: Boot, console: str, code: int | None, said: str, limit_s: float)
         raise Failure(
             f"{name} panicked{last}",
             where=where,
-            remedy=remedy or "see the console; the kernel is in the cache, and is fetched anew "
+            remedy=remedy
+            or "see the console; the kernel is in the cache, and is fetched anew "
             f"once it is gone: {boot.kernel.image.parent}",
         )
     if code is None:
@@ -128,7 +134,8 @@ def _quoted(path: Path) -> str:
     return str(path).replace(",", ",,")
 
 
-def _text(file: Path) -> str:
+def console_text(file: Path) -> str:
+    """What a guest, or QEMU, has said; nothing where there is no log."""
     try:
         return file.read_bytes().decode(errors="replace")
     except OSError:

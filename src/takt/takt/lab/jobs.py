@@ -12,6 +12,7 @@ from takt.lab.guest import DONE, STEP, UP, Share
 
 IDLE, LOADED = "idle", "loaded"
 THREADS = 5
+NO_LOAD = "takt-lab: the load did not last"
 LOAD = "hackbench and stress-ng (fork, vm, dentry, udp, pipe, switch)"
 MEMORY = "/dev/shm/takt-lab"  # noqa: S108 - of the guest, where nothing waits for the host
 SETTLE_S = 2  # from the start of the load to the measurement
@@ -31,7 +32,7 @@ class Job:
 
 
 def cyclictest(load: str, seconds: int) -> Job:
-    """Five threads of cyclictest, at 90 downwards, every 1, 1.5, 2, 2.5 and 3 ms."""
+    """Five threads of cyclictest, from priority 90 downwards, each every ms."""
     command = ["cyclictest", "--mlockall", "--quiet", f"--threads={THREADS}", "--priority=90"]
     command += ["--interval=1000", f"--histogram={_HISTOGRAM_US}", "--affinity"]
     command += [f"--duration={seconds}", f"--json={MEMORY}/cyclictest-{load}.json"]
@@ -57,10 +58,11 @@ def _turns(jobs: Iterable[Job]) -> list[str]:
 def _job(job: Job) -> str:
     lines = [f"echo '{STEP}{job.name}'", f"log={MEMORY}/{job.name}.log"]
     set_before = "".join(f"{name}={shlex.quote(value)} " for name, value in job.environment)
-    *background, last = job.commands
-    for command in background:
-        lines.append(f"{set_before}timeout {job.limit_s} {shlex.join(command)} >>$log 2>&1 & b=$!")
-    lines.append(f"{set_before}timeout {job.limit_s} {shlex.join(last)} >>$log 2>&1")
+    *background, last = (
+        f"{set_before}timeout {job.limit_s} {shlex.join(one)} >>$log 2>&1" for one in job.commands
+    )
+    lines += [f"{one} & b=$!" for one in background]
+    lines.append(last)
     lines.append(f"echo $? >{MEMORY}/{job.name}.code")
     if background:
         lines.append("kill $b; wait $b")
@@ -106,7 +108,7 @@ load_on() {{
     sleep {SETTLE_S}
 }}
 load_off() {{
-    kill -0 $hackbench && kill -0 $stress || echo 'takt-lab: the load did not last'
+    kill -0 $hackbench && kill -0 $stress || echo '{NO_LOAD}'
     kill $stress
     killall hackbench
     wait $stress $hackbench

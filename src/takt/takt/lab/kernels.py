@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import tarfile
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,7 +58,7 @@ def pair(names: Iterable[str]) -> tuple[str, str] | None:
     return found[newest][False], found[newest][True]
 
 
-def find(place: Path | None = None) -> list[Kernel]:
+def find(place: Path | None = None, tell: Callable[[str], None] = lambda _: None) -> list[Kernel]:
     """The stock kernel, the same with ``preempt=full``, and the RT kernel of one version.
 
     What is missing is downloaded by apt. Raises Failure where there is no apt, no such package, no
@@ -72,7 +72,7 @@ def find(place: Path | None = None) -> list[Kernel]:
             where="apt-cache search linux-image",
             remedy=_REMEDY,
         )
-    stock, rt = (_fetched(package, place) for package in packages)
+    stock, rt = (_fetched(package, place, tell) for package in packages)
     return [
         _kernel("stock", stock),
         _kernel("stock-full", stock, ("preempt=full",)),
@@ -87,7 +87,9 @@ def _known_to_apt() -> list[str]:
     try:
         done = process.output(query, _SEARCH_S)
     except subprocess.TimeoutExpired:
-        raise Failure("apt-cache does not answer", remedy="see by hand: " + " ".join(query)) from None
+        raise Failure(
+            "apt-cache does not answer", remedy="see by hand: " + " ".join(query)
+        ) from None
     return [line.split()[0] for line in done.stdout.splitlines() if line.strip()]
 
 
@@ -103,10 +105,11 @@ def _kernel(
     return Kernel(name, release, folder / "vmlinuz", folder / "modules", options, real_time)
 
 
-def _fetched(package: str, place: Path) -> Path:
+def _fetched(package: str, place: Path, tell: Callable[[str], None]) -> Path:
     folder = place / package
     if (folder / "vmlinuz").is_file():
         return folder
+    tell(f"fetching {package}, about 110 MB")
     place.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=place, prefix=".new-") as made:
         _download(package, Path(made))
@@ -137,10 +140,7 @@ def _unpack(archive: Path, folder: Path) -> None:
     (folder / "modules").mkdir(parents=True)
     unpacking = Process(["dpkg-deb", "--fsys-tarfile", archive], stdout=subprocess.PIPE)
     try:
-        with (
-            unpacking.popen.stdout as stream,  # type: ignore[union-attr] - it is a pipe
-            tarfile.open(fileobj=stream, mode="r|") as content,
-        ):
+        with tarfile.open(fileobj=unpacking.popen.stdout, mode="r|") as content:
             for one in content:
                 target = _kept(one.name)
                 source = content.extractfile(one) if target and one.isfile() else None
@@ -150,6 +150,8 @@ def _unpack(archive: Path, folder: Path) -> None:
         raise Failure(f"the package cannot be read: {error}", where=str(archive)) from None
     finally:
         unpacking.end()
+        if unpacking.popen.stdout:
+            unpacking.popen.stdout.close()
     if not (folder / "vmlinuz").is_file():
         raise Failure("there is no kernel in the package", where=str(archive), remedy=_REMEDY)
 
