@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import stat
 import subprocess
@@ -11,13 +12,14 @@ from pathlib import Path
 import pytest
 
 from takt.errors import Failure
-from takt.lab import cells, cyclictest, guest, initramfs, jobs, kernels, trial, verdict
+from takt.lab import application, cells, cyclictest, guest, initramfs, jobs, kernels, trial, verdict
 from takt.lab.compare import PROGRAMS, measured_programs
 from takt.lab.guest import Boot, Share
 from takt.lab.kernels import Kernel
 from takt.lab.model import KernelResult
 from takt.lab.modes import WAYS, Mode
 from takt.measure.results.model import Status
+from takt.processes import transport
 
 RT = Kernel("rt", "6.12.1-rt-amd64", Path("/k/vmlinuz"), Path("/k/modules"), real_time=True)
 FULL = Kernel("stock-full", "6.12.1-amd64", Path("/k/v"), Path("/k/m"), ("preempt=full",))
@@ -358,6 +360,31 @@ def test_a_probe_that_left_nothing_is_a_failed_cell_with_its_words(tmp_path: Pat
     assert cell.status is Status.failed
     assert cell.error
     assert "no such memory" in cell.error.why
+
+
+# what it executes
+
+
+def test_the_application_is_described_for_one_core_and_its_files_are_in_the_guest() -> None:
+    texts = application.texts()
+    described = json.loads(texts["lab/application.json"])
+    assert set(described.get("cpus", [0])) == {0}
+    assert {one["name"] for one in described["callbacks"]} == {
+        "control.step",
+        "sensor.read",
+        "parser.parse",
+    }
+    job = application.job(jobs.LOADED, 3)
+    assert job.from_host
+    assert "/lab/application.json" in job.commands[0]
+    profile = Path(dict(job.environment)[transport.PROFILE])
+    assert str(profile).lstrip("/") in texts
+
+
+def test_an_execution_that_left_no_trace_is_told_in_its_own_words(tmp_path: Path) -> None:
+    (tmp_path / "application-idle.log").write_text("app_runner: no memory\n")
+    with pytest.raises(Failure, match="app_runner: no memory"):
+        list(application.measured(tmp_path, jobs.IDLE))
 
 
 @pytest.mark.thorough

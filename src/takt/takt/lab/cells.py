@@ -89,23 +89,24 @@ def planned(
             tuple(tuple(one.command) for one in each),
             round(limit_s) + _ROOM_S,
             from_host=cell.stack != "raw",
-            environment=_environment(Path("/lab") / profile.name) if cell.stack != "raw" else (),
+            environment=environment(Path("/lab") / profile.name) if cell.stack != "raw" else (),
         )
         made.append(Planned(cell, job, each))
     return made, texts
 
 
-def shares(environment: Mapping[str, str] = os.environ) -> list[Share]:
+def shares(variables: Mapping[str, str] = os.environ) -> list[Share]:
     """What ROS 2 and Takt's programs lie in, read-only; a folder inside another one comes along."""
-    named = [str(_SYSTEM), environment.get("TAKT_PREFIX", "")]
+    named = [str(_SYSTEM), variables.get("TAKT_PREFIX", "")]
     for variable in ("AMENT_PREFIX_PATH", "LD_LIBRARY_PATH"):
-        named += environment.get(variable, "").split(os.pathsep)
+        named += variables.get(variable, "").split(os.pathsep)
     folders = sorted({Path(one).resolve() for one in named if one and Path(one).is_dir()})
     top = [one for one in folders if not any(other in one.parents for other in folders)]
     return [Share(f"host{number}", folder) for number, folder in enumerate(top)]
 
 
-def _environment(profile: Path) -> tuple[tuple[str, str], ...]:
+def environment(profile: Path) -> tuple[tuple[str, str], ...]:
+    """What a program on ROS 2 sees in the guest."""
     base = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
     return tuple(sorted(transport.environment(profile, 0, base).items()))
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from takt import __version__
 from takt.doctor.fingerprint import fingerprint
 from takt.documents.writing import write_bytes, write_text
-from takt.errors import Failure
-from takt.lab import cells, cyclictest, guest, initramfs, jobs, verdict
+from takt.errors import Failure, TaktError
+from takt.lab import application, cells, cyclictest, guest, initramfs, jobs, verdict
 from takt.lab.guest import Boot, Share
 from takt.lab.kernels import Kernel
 from takt.lab.model import DOCUMENT, KernelResult, Lab, Latency
@@ -27,6 +27,7 @@ from takt.measure.results.model import Cell, Run, Status
 from takt.processes import scratch, undertaker
 from takt.processes.signals import stopping
 from takt.processes.supervision import Stop
+from takt.schedule.execution.execute import SUFFIX
 
 PROGRAMS = {"cyclictest": "rt-tests", "hackbench": "rt-tests", "stress-ng": "stress-ng"}
 
@@ -106,6 +107,9 @@ def _one(
     planned, texts = cells.planned(plan.cells, stacks, exchange)
     todo = [jobs.cyclictest(load, asked.seconds) for load in (jobs.IDLE, jobs.LOADED)]
     todo += [one.job for one in planned]
+    if asked.ros:
+        todo += [application.job(load, asked.seconds) for load in (jobs.IDLE, jobs.LOADED)]
+        texts |= application.texts()
     shares = [Share("out", out, writable=True), *(cells.shares() if asked.ros else [])]
     image = exchange / "initramfs"
     init = jobs.init(todo, shares, out)
@@ -153,10 +157,18 @@ def _result(
         load: cyclictest.read(out / f"cyclictest-{load}.json", load)
         for load in (jobs.IDLE, jobs.LOADED)
     }
+    executed: list[Latency] = []
+    faults = [f"{one.id}: {one.error.what}: {one.error.why}" for one in done if one.error]
+    for load in by_load if asked.ros else ():
+        try:
+            executed += application.measured(out, load)
+        except TaktError as fault:
+            faults.append(fault.what)
+    for trace in out.glob(f"*{SUFFIX}"):
+        shutil.copyfile(trace, folder / trace.name)
     model, detail = preemption_model(machine)
     if kernel.real_time and model != "PREEMPT_RT":
         raise Failure(f"{kernel.release} says that it is {model or 'unknown'}, not PREEMPT_RT")
-    faults = [f"{one.id}: {one.error.what}: {one.error.why}" for one in done if one.error]
     if jobs.NO_LOAD in guest.console_text(folder / "console.log"):
         faults.append("the load did not last as long as the measurement")
     return KernelResult(
@@ -166,7 +178,7 @@ def _result(
         preemption=f"{model} ({detail})" if detail else model,
         idle_max_us=by_load[jobs.IDLE].max_us,
         loaded_max_us=by_load[jobs.LOADED].max_us,
-        latencies=[*by_load.values(), *filter(None, map(_latency, done))],
+        latencies=[*by_load.values(), *filter(None, map(_latency, done)), *executed],
         results=str(folder),
         faults=faults,
     )

@@ -65,7 +65,7 @@ def _job(job: Job) -> str:
     lines.append(last)
     lines.append(f"echo $? >{MEMORY}/{job.name}.code")
     if background:
-        lines.append("kill $b; wait $b")
+        lines.append("kill $b 2>/dev/null; wait $b")
     return "\n".join(lines)
 
 

@@ -20,7 +20,7 @@ class Model(BaseModel):
 class Latency(Model):
     """One measurement of one kernel under one load, in µs of the mode's time."""
 
-    what: str  # cyclictest (all its threads), or the key of a cell
+    what: str  # cyclictest (all its threads), the key of a cell, or a callback that was executed
     load: str  # idle, loaded
     count: int  # samples
     min_us: float

@@ -30,7 +30,7 @@ def _table(lab: Lab, what: str) -> Table:
     for name in ("count", "min", "avg", "p99", "max"):
         table.add_column(name, justify="right", no_wrap=True)
     for kernel in lab.kernels:
-        for one in kernel.latencies:
+        for one in sorted(kernel.latencies, key=lambda found: found.load):  # idle before loaded
             if one.what == what:
                 values = (one.min_us, one.avg_us, one.p99_us, one.max_us)
                 name = f"{kernel.release} {kernel.preemption}"
