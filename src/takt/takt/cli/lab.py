@@ -81,5 +81,6 @@ def lab(
         print_json(found.model_dump(mode="json"))
     else:
         show(stdout(), found)
-    if found.verdict.holds is False or any(one.faults for one in found.kernels):
+    wrong = any(one.faults or not all(t.holds for t in one.trials) for one in found.kernels)
+    if found.verdict.holds is False or wrong:
         raise typer.Exit(1)

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from takt.lab.guest import Share
@@ -42,8 +43,13 @@ class Planned:
     programs: list[Program]
 
 
-def experiment(seconds: int, *, ros: bool) -> tuple[Experiment, Plan, Stacks]:
-    """The wake-up probe, and with ``ros`` a timer and a round trip of ROS 2; idle and loaded."""
+def experiment(
+    seconds: int, *, ros: bool, disturbances: Iterable[str] = ()
+) -> tuple[Experiment, Plan, Stacks]:
+    """The wake-up probe, and with ``ros`` a timer and a round trip of ROS 2; idle and loaded.
+
+    Under the label of each disturbance the wake-up probe once more.
+    """
     found = stacks.find()
     common = {"scheduling": "fifo 80", "duration": f"{seconds}s"}
     kinds: list[dict[str, Any]] = [{"kind": "wakeup", "stack": "raw", "rate": "1kHz"}]
@@ -52,7 +58,7 @@ def experiment(seconds: int, *, ros: bool) -> tuple[Experiment, Plan, Stacks]:
             {"kind": "timer-cyclic", "stack": "rcl", "transport": "executor", "rate": "200Hz"},
             {"kind": "pingpong", "stack": "rcl", "transport": "shm", "rate": "100Hz"},
         ]
-    document = {
+    document: dict[str, Any] = {
         "name": NAME,
         "repetitions": 1,
         "skip_missing": True,
@@ -60,17 +66,23 @@ def experiment(seconds: int, *, ros: bool) -> tuple[Experiment, Plan, Stacks]:
             one | common | {"label": load} for one in kinds for load in (IDLE, LOADED)
         ],
     }
+    disturbed = [kinds[0] | common | {"label": one} for one in disturbances]
+    document["measurements"] += disturbed
     source = file.Source()
     made = file.check(document, source)
     return made, plan(made, source, found, Machine(frozenset({0}), 1 << 30), seed=1), found
 
 
 def planned(
-    cells: Iterable[Cell], found: Stacks, folder: Path
+    cells: Iterable[Cell],
+    found: Stacks,
+    folder: Path,
+    disturbances: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[list[Planned], dict[str, str]]:
     """The cells as jobs, and the profiles that the guest needs below /lab.
 
-    ``folder`` is the host's, for the profiles while they are written.
+    ``folder`` is the host's, for the profiles while they are written; ``disturbances`` are scripts
+    by the labels of the cells beside which they run.
     """
     limits = Limits()
     context = Context(Scratch(folder, folder, NAME, []), folder, 0, Journal(folder), Stop(), limits)
@@ -85,19 +97,20 @@ def planned(
             one.command = [word.replace(str(folder), MEMORY) for word in one.command]
         job = Job(
             cell.id,
-            cell.label,
+            LOADED if cell.label == LOADED else IDLE,
             tuple(tuple(one.command) for one in each),
             round(limit_s) + _ROOM_S,
             from_host=cell.stack != "raw",
             environment=environment(Path("/lab") / profile.name) if cell.stack != "raw" else (),
+            beside=disturbances.get(cell.label, ""),
         )
         made.append(Planned(cell, job, each))
     return made, texts
 
 
-def shares(variables: Mapping[str, str] = os.environ) -> list[Share]:
+def shares(variables: Mapping[str, str] = os.environ, others: Iterable[Path] = ()) -> list[Share]:
     """What ROS 2 and Takt's programs lie in, read-only; a folder inside another one comes along."""
-    named = [str(_SYSTEM), variables.get("TAKT_PREFIX", "")]
+    named = [str(_SYSTEM), *map(str, others), variables.get("TAKT_PREFIX", "")]
     for variable in ("AMENT_PREFIX_PATH", "LD_LIBRARY_PATH"):
         named += variables.get(variable, "").split(os.pathsep)
     folders = sorted({Path(one).resolve() for one in named if one and Path(one).is_dir()})

@@ -14,7 +14,7 @@ from takt import __version__
 from takt.doctor.fingerprint import fingerprint
 from takt.documents.writing import write_bytes, write_text
 from takt.errors import Failure, TaktError
-from takt.lab import application, cells, cyclictest, guest, initramfs, jobs, verdict
+from takt.lab import application, cells, cyclictest, guest, initramfs, jobs, trials, verdict
 from takt.lab.guest import Boot, Share
 from takt.lab.kernels import Kernel
 from takt.lab.model import DOCUMENT, KernelResult, Lab, Latency
@@ -103,14 +103,22 @@ def _one(
     out = exchange / "out"
     out.mkdir(parents=True)
     store.create(folder)
-    experiment, plan, stacks = cells.experiment(asked.seconds, ros=asked.ros)
-    planned, texts = cells.planned(plan.cells, stacks, exchange)
+    tried = asked.mode is Mode.functional and kernel.real_time
+    disturbances = trials.DISTURBANCES if tried else {}
+    experiment, plan, stacks = cells.experiment(
+        asked.seconds, ros=asked.ros, disturbances=disturbances
+    )
+    planned, texts = cells.planned(plan.cells, stacks, exchange, disturbances)
     todo = [jobs.cyclictest(load, asked.seconds) for load in (jobs.IDLE, jobs.LOADED)]
     todo += [one.job for one in planned]
     if asked.ros:
         todo += [application.job(load, asked.seconds) for load in (jobs.IDLE, jobs.LOADED)]
         texts |= application.texts()
-    shares = [Share("out", out, writable=True), *(cells.shares() if asked.ros else [])]
+    shares = [Share("out", out, writable=True)]
+    if tried:
+        todo.append(trials.asked())
+    if asked.ros or tried:
+        shares += cells.shares(others=trials.folders() if tried else ())
     image = exchange / "initramfs"
     init = jobs.init(todo, shares, out)
     programs = [*measured_programs(), *cells.early(planned)]
@@ -136,6 +144,8 @@ def _one(
     )
     store.write(run, folder)
     result = _result(kernel, asked, folder, out, done, machine)
+    if tried:
+        result.trials = trials.judged(out, done)
     shutil.rmtree(exchange)
     return result
 

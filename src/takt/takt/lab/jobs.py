@@ -29,6 +29,7 @@ class Job:
     limit_s: int  # of the guest's time
     from_host: bool = False  # needs the shared folders; the others run before they are mounted
     environment: tuple[tuple[str, str], ...] = ()
+    beside: str = ""  # a script that runs meanwhile, to its own end
 
 
 def cyclictest(load: str, seconds: int) -> Job:
@@ -61,11 +62,15 @@ def _job(job: Job) -> str:
     *background, last = (
         f"{set_before}timeout {job.limit_s} {shlex.join(one)} >>$log 2>&1" for one in job.commands
     )
+    if job.beside:
+        lines.append(f"( {job.beside} ) >>$log 2>&1 & beside=$!")
     lines += [f"{one} & b=$!" for one in background]
     lines.append(last)
     lines.append(f"echo $? >{MEMORY}/{job.name}.code")
     if background:
         lines.append("kill $b 2>/dev/null; wait $b")
+    if job.beside:
+        lines.append("wait $beside")
     return "\n".join(lines)
 
 

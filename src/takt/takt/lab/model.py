@@ -30,6 +30,14 @@ class Latency(Model):
     max_us: float
 
 
+class Trial(Model):
+    """Something that was tried in the guest, for its own sake."""
+
+    trial: str  # doctor, tune, clock-step, cpu-offline
+    holds: bool
+    why: str  # what was found
+
+
 class KernelResult(Model):
     """One kernel."""
 
@@ -41,6 +49,7 @@ class KernelResult(Model):
     loaded_max_us: float
     latencies: list[Latency]
     results: str  # its run folder, for takt report and takt compare
+    trials: list[Trial] = []  # of the RT kernel, in the mode functional
     faults: list[str] = []  # what did not work out inside
 
 

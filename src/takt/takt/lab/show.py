@@ -15,6 +15,9 @@ def show(console: Console, lab: Lab) -> None:
     for what in dict.fromkeys(one.what for kernel in lab.kernels for one in kernel.latencies):
         console.print(_table(lab, what))
     for kernel in lab.kernels:
+        for one in kernel.trials:
+            colour = "green" if one.holds else "red"
+            console.print(f"{one.trial}: {one.why}", style=colour, markup=False, soft_wrap=True)
         for fault in kernel.faults:
             console.print(f"{kernel.kernel}: {fault}", style="red", markup=False, soft_wrap=True)
     colour = {True: "green", False: "red", None: "yellow"}[lab.verdict.holds]
