@@ -41,9 +41,10 @@ def lab(
 
     Debian's kernels come through apt, once, and are not installed. Each is booted in QEMU and
     measured idle and loaded: cyclictest with five threads, Takt's wake-up probe, and, unless it is
-    to be quick, a timer and a round trip of ROS 2 and an executed application. In the functional mode
-    doctor, tune, a stepped clock and a CPU taken offline are tried inside, too. Times of the default mode are instructions at
-    2 ns each, the same on every machine, and never to be compared with times of real ones.
+    to be quick, a timer and a round trip of ROS 2 and an executed application. In the functional
+    mode doctor, tune, a stepped clock and a CPU taken offline are tried inside, too. Times of the
+    default mode are instructions at 2 ns each, the same on every machine, and never to be compared
+    with times of real ones.
 
     Exit code: 0 the stock kernel's maximum under load is at least ten times that of PREEMPT_RT (or
     the mode allows no verdict), 1 it is not, or a guest or a trial failed, 2 wrong use.
