@@ -19,7 +19,7 @@ FLOORS = (
     {"machine"},
     {"processes", "pages", "doctor", "tune"},
     {"measure", "schedule"},
-    {"bench"},
+    {"bench", "lab"},
     {"reproduce"},
     {"cli"},
     {"reference"},

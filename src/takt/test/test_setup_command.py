@@ -134,6 +134,6 @@ def test_cargo_builds_what_is_locked_where_the_probes_look_for_it(
 
 def test_a_missing_stack_that_can_be_added_names_the_command() -> None:
     none = find({})
-    assert set(ON_REQUEST) == set(PACKAGES)
+    assert {*ON_REQUEST, "lab"} == set(PACKAGES)
     for name in ON_REQUEST:
         assert f"./takt setup {name}" in (none.missing(name, "--stack").remedy or "")

@@ -22,6 +22,7 @@ COMMANDS = (
     "check",
     "doctor",
     "tune",
+    "lab",
     "measure",
     "run",
     "report",

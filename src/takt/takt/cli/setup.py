@@ -25,6 +25,7 @@ PACKAGES = {
     "cyclonedds": ("cyclonedds-dev", "cyclonedds-tools"),
     "rustdds": (),
     "iceoryx2": (),
+    "lab": ("qemu-system-x86", "busybox-static", "rt-tests", "stress-ng"),
 }
 CRATES = {
     "rustdds": "takt_rustdds",
@@ -41,6 +42,7 @@ class Part(str, Enum):
     cyclonedds = "cyclonedds"
     rustdds = "rustdds"
     iceoryx2 = "iceoryx2"
+    lab = "lab"
 
 
 def setup(
@@ -48,25 +50,29 @@ def setup(
         Part,
         typer.Argument(
             help="ros1: roscpp and rosmaster, about 200 MB; cyclictest; cyclonedds: Cyclone DDS; "
-            "rustdds and iceoryx2, by cargo."
+            "rustdds and iceoryx2, by cargo; lab: QEMU, about 90 MB."
         ),
     ],
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
-    """Install what a further stack needs through apt or cargo, and build its probe.
+    """Install what a further stack, or the lab, needs through apt or cargo, and build its probe.
 
     Asks first. Where it may not install, it says the line to run.
 
-    Exit code: 0 the stack is there, 1 it is not, 2 wrong use.
+    Exit code: 0 it is there, 1 it is not, 2 wrong use.
 
     Example: takt setup ros1
     """
     from takt.cli.output import stdout
+    from takt.processes.stacks import ON_REQUEST
 
     root = Path(__file__).resolve().parents[4]
     missing = missing_packages(part.value)
     if missing:
         _install(part.value, missing, yes)
+    if part.value not in ON_REQUEST:
+        stdout().print(f"{part.value} is there: takt {part.value} --help says what it does")
+        return
     crate = CRATES.get(part.value)
     if crate and not library(crate, root).exists():
         build_crate(part.value, crate, root, yes=yes)

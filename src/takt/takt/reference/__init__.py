@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from takt.bench.model import Bench
 from takt.bench.overheads import Document as Overheads
 from takt.doctor.finding import Finding
+from takt.lab.model import Lab
 from takt.measure.experiment.model import Experiment
 from takt.measure.results.model import Run
 from takt.reference import command_line, cpp, reproductions
@@ -41,6 +42,7 @@ DOCUMENTS: dict[str, tuple[str, type[BaseModel]]] = {
     "run": ("run.json", Run),
     "doctor": ("findings of takt doctor --json", Finding),
     "tune": ("takt tune --json", TuneOutcome),
+    "lab": ("takt lab --json", Lab),
     "analyse": ("takt analyse --json", Analysis),
     "simulate": ("takt simulate --json", SimulationResult),
     "execute": ("takt execute --json", ExecutionDocument),

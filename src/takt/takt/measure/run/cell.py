@@ -114,7 +114,7 @@ def _measure(
     shutil.rmtree(context.folder / LOADED, ignore_errors=True)
     context.journal.sweep()
     sweep_since(before)
-    _judge(measured, probes, end, who)
+    judge(measured, probes, end, who)
     if end in (End.unready, End.died) and who and (missing := declared.missing(who)):
         measured.status, measured.error = Status.failed, missing
     disturbed.look()
@@ -156,8 +156,11 @@ def _fallen_silent(talkers: list[Program], end: End) -> list[Note]:
     return notes
 
 
-def _judge(cell: Cell, probes: list[Program], end: End, who: Program | None) -> None:
-    """Sets the status of a cell and its error from how the processes ended and what they say."""
+def judge(cell: Cell, probes: list[Program], end: End, who: Program | None) -> None:
+    """Sets the status of a cell and its error from how the processes ended and what they say.
+
+    ``end`` is why the watching ended, ``who`` is to blame for it.
+    """
     cell.probes = []
     fault: Note | None = None  # of the last role with one: the others only follow it
     for one in probes:

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A small application, executed by Takt's executor inside a guest; its trace is read outside."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from takt.errors import Failure
+from takt.lab.cells import environment
+from takt.lab.jobs import MEMORY, Job
+from takt.lab.model import Latency
+from takt.processes import stacks, transport
+from takt.schedule.application.file import read_application
+from takt.schedule.application.flat import flat
+from takt.schedule.execution.execute import RUNNER, SUFFIX
+from takt.schedule.metrics import measure
+
+FILE = Path(__file__).with_name("lab.app.yaml")
+_DESCRIPTION, _PROFILE = "lab/application.json", "lab/application.xml"
+_ROOM_S = 90  # of the guest's time: nodes start slowly under load
+
+
+def job(load: str, seconds: int) -> Job:
+    """Executes it for so many seconds from its first release; raises Failure without app_runner."""
+    command = [str(stacks.program(RUNNER)), f"/{_DESCRIPTION}", "--approach", "takt"]
+    command += ["--duration-ns", str(seconds * 10**9), "--seed", "1"]
+    command += ["--trace", f"{MEMORY}/{_trace(load)}"]
+    around = environment(Path("/") / _PROFILE)
+    return Job(_name(load), load, (tuple(command),), seconds + _ROOM_S, True, around)
+
+
+def texts() -> dict[str, str]:
+    """The files that it needs in the guest."""
+    described = flat(read_application(FILE))
+    nodes = len({one.get("node") or one["name"] for one in described["callbacks"]})
+    payload = max((one.get("bytes", 0) for one in described.get("topics", [])), default=0)
+    return {
+        _DESCRIPTION: json.dumps(described, separators=(",", ":")),
+        _PROFILE: transport.profile("shm", payload, nodes + 1),
+    }
+
+
+def measured(out: Path, load: str) -> Iterator[Latency]:
+    """The response times of each callback; raises Failure where there is no trace."""
+    trace = out / _trace(load)
+    if not trace.is_file():
+        log = out / f"{_name(load)}.log"
+        words = log.read_text(encoding="utf-8", errors="replace") if log.is_file() else ""
+        raise Failure(f"the {load} execution left no trace: {words.strip()[-300:] or 'no message'}")
+    for one in measure(trace).callbacks:
+        if found := one.response_us:
+            yield Latency(
+                what=f"{_name('')}{one.callback}",
+                load=load,
+                count=found.count,
+                min_us=found.min,
+                avg_us=found.mean,
+                p50_us=found.median,
+                p99_us=found.p99,
+                max_us=found.max,
+            )
+
+
+def _name(load: str) -> str:
+    return f"application-{load}"
+
+
+def _trace(load: str) -> str:
+    return f"{_name(load)}{SUFFIX}"

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ordinary cells of a run, measured inside a guest: their jobs, and what came of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from takt.lab.guest import Share
+from takt.lab.jobs import IDLE, LOADED, MEMORY, Job
+from takt.measure.experiment import file
+from takt.measure.experiment.faults import Machine
+from takt.measure.experiment.model import Experiment
+from takt.measure.experiment.plan import Plan, plan
+from takt.measure.results.model import Cell, Note
+from takt.measure.run import cell as one_cell
+from takt.measure.run import programs
+from takt.measure.run.context import Context
+from takt.measure.run.measured import add_measured
+from takt.processes import stacks, transport
+from takt.processes.leftovers import Journal
+from takt.processes.scratch import Scratch
+from takt.processes.stacks import Stacks
+from takt.processes.supervision import End, Limits, Program, Stop
+
+NAME = "lab"
+TIMED_OUT = 143  # busybox's timeout ends with SIGTERM
+_ROOM_S = 60  # of the guest's time: under load everything there is slow to start
+_SYSTEM = Path("/usr")
+_ENVIRONMENT = ("LD_LIBRARY_PATH", "AMENT_PREFIX_PATH", "RMW_IMPLEMENTATION", "ROS_DISTRO")
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A cell, and the job that measures it."""
+
+    cell: Cell
+    job: Job
+    programs: list[Program]
+
+
+def experiment(
+    seconds: int, *, ros: bool, disturbances: Iterable[str] = ()
+) -> tuple[Experiment, Plan, Stacks]:
+    """The wake-up probe, and with ``ros`` a timer and a round trip of ROS 2; idle and loaded.
+
+    Under the label of each disturbance the wake-up probe once more.
+    """
+    found = stacks.find()
+    common = {"scheduling": "fifo 80", "duration": f"{seconds}s"}
+    kinds: list[dict[str, Any]] = [{"kind": "wakeup", "stack": "raw", "rate": "1kHz"}]
+    if ros:
+        kinds += [
+            {"kind": "timer-cyclic", "stack": "rcl", "transport": "executor", "rate": "200Hz"},
+            {"kind": "pingpong", "stack": "rcl", "transport": "shm", "rate": "100Hz"},
+        ]
+    document: dict[str, Any] = {
+        "name": NAME,
+        "repetitions": 1,
+        "skip_missing": True,
+        "measurements": [
+            one | common | {"label": load} for one in kinds for load in (IDLE, LOADED)
+        ],
+    }
+    disturbed = [kinds[0] | common | {"label": one} for one in disturbances]
+    document["measurements"] += disturbed
+    source = file.Source()
+    made = file.check(document, source)
+    return made, plan(made, source, found, Machine(frozenset({0}), 1 << 30), seed=1), found
+
+
+def planned(
+    cells: Iterable[Cell],
+    found: Stacks,
+    folder: Path,
+    disturbances: Mapping[str, str] = MappingProxyType({}),
+) -> tuple[list[Planned], dict[str, str]]:
+    """The cells as jobs, and the profiles that the guest needs below /lab.
+
+    ``folder`` is the host's, for the profiles while they are written; ``disturbances`` are scripts
+    by the labels of the cells beside which they run.
+    """
+    limits = Limits()
+    context = Context(Scratch(folder, folder, NAME, []), folder, 0, Journal(folder), Stop(), limits)
+    made, texts = [], {}
+    for cell in cells:
+        seconds = cell.samples_asked * cell.period_us / 1e6
+        limit_s = seconds + cell.lost_after_us / 1e6 + _ROOM_S
+        stack = found[cell.stack]
+        variables, each = programs.probes(cell, stack, Path(MEMORY), context, limit_s, None)
+        profile = Path(variables[transport.PROFILE])
+        texts[f"lab/{profile.name}"] = profile.read_text(encoding="utf-8")
+        for one in each:
+            one.command = [word.replace(str(folder), MEMORY) for word in one.command]
+        job = Job(
+            cell.id,
+            LOADED if cell.label == LOADED else IDLE,
+            tuple(tuple(one.command) for one in each),
+            round(limit_s) + _ROOM_S,
+            from_host=cell.stack != "raw",
+            environment=environment(Path("/lab") / profile.name) if cell.stack != "raw" else (),
+            beside=disturbances.get(cell.label, ""),
+        )
+        made.append(Planned(cell, job, each))
+    return made, texts
+
+
+def shares(variables: Mapping[str, str] = os.environ, others: Iterable[Path] = ()) -> list[Share]:
+    """What ROS 2 and Takt's programs lie in, read-only; a folder inside another one comes along."""
+    named = [str(_SYSTEM), *map(str, others), variables.get("TAKT_PREFIX", "")]
+    for variable in ("AMENT_PREFIX_PATH", "LD_LIBRARY_PATH"):
+        named += variables.get(variable, "").split(os.pathsep)
+    folders = sorted({Path(one).resolve() for one in named if one and Path(one).is_dir()})
+    top = [one for one in folders if not any(other in one.parents for other in folders)]
+    return [Share(f"host{number}", folder) for number, folder in enumerate(top)]
+
+
+def environment(profile: Path) -> tuple[tuple[str, str], ...]:
+    """What a program on ROS 2 sees in the guest."""
+    base = {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ}
+    variables = {transport.PROFILE: str(profile)}
+    return tuple(sorted(transport.environment(variables, 0, base).items()))
+
+
+def measured(one: Planned, out: Path, folder: Path, numbers: str, found: Stacks) -> Cell:
+    """The cell, with its samples stored in the run folder; ``out`` has what the guest left."""
+    cell = one.cell.model_copy(update={"notes": [], "error": None, "probes": []})
+    log = out / f"{one.job.name}.log"
+    here = [
+        replace(
+            program,
+            result=out / program.result.name,
+            stderr=log,
+            samples=out / program.samples.name if program.samples else None,
+        )
+        for program in one.programs
+    ]
+    code = _code(out / f"{one.job.name}.code")
+    end = End.done if code == 0 else End.timeout if code == TIMED_OUT else End.died
+    one_cell.judge(cell, here, end, here[-1])
+    recorded = [each.samples for each in here if each.samples and each.samples.exists()]
+    capability = found[cell.stack].capability(cell.kind, cell.transport)
+    add_measured(cell, recorded, folder, reports=capability is not None and capability.reports)
+    cell.notes.append(Note(what=numbers, why="measured in a virtual machine by takt lab"))
+    return cell
+
+
+def _code(file: Path) -> int | None:
+    try:
+        return int(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
+def early(jobs: Sequence[Planned]) -> list[Path]:
+    """The programs that are measured before anything of the host is mounted."""
+    return sorted({Path(one.job.commands[0][0]) for one in jobs if not one.job.from_host})

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The comparison: each kernel is booted once, does all jobs, and leaves an ordinary run folder."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+
+from takt import __version__
+from takt.doctor.fingerprint import fingerprint
+from takt.documents.writing import write_bytes, write_text
+from takt.errors import Failure, TaktError
+from takt.lab import application, cells, cyclictest, guest, initramfs, jobs, trials, verdict
+from takt.lab.guest import Boot, Share
+from takt.lab.kernels import Kernel
+from takt.lab.model import DOCUMENT, KernelResult, Lab, Latency
+from takt.lab.modes import WAYS, Mode
+from takt.machine.preemption import preemption_model
+from takt.machine.system import System
+from takt.measure.experiment.model import normalised
+from takt.measure.results import store
+from takt.measure.results.model import Cell, Run, Status
+from takt.processes import scratch, undertaker
+from takt.processes.signals import stopping
+from takt.processes.supervision import Stop
+from takt.schedule.execution.execute import SUFFIX
+
+PROGRAMS = {"cyclictest": "rt-tests", "hackbench": "rt-tests", "stress-ng": "stress-ng"}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is to be compared."""
+
+    mode: Mode
+    seconds: int  # of each measurement, in the guest's time
+    ros: bool  # with ROS 2 over the host's file system
+    limit_s: float  # of each guest, in the host's time
+    seed: int = 1
+
+
+def compare(
+    kernels: Sequence[Kernel], asked: Asked, folder: Path, tell: Callable[[str], None]
+) -> Lab:
+    """Boots each kernel and measures; ``tell`` hears what is being done.
+
+    Raises Failure where a guest cannot be booted, panics or hangs; Ctrl-C ends it as a Failure.
+    No process and nothing in memory is left then.
+    """
+    began, stop = time.monotonic(), Stop()
+    folder.mkdir(parents=True, exist_ok=True)
+    results = []
+    with scratch.temporary() as place, stopping(stop):
+        undertaker.watch_over(place, scratch.MEMORY)
+        try:
+            for kernel in kernels:
+                made = _one(kernel, asked, folder / kernel.name, place, stop, tell)
+                results.append(made)
+        except KeyboardInterrupt:
+            remedy = f"the kernels that were done are in {folder}" if results else None
+            raise Failure("the comparison was stopped", remedy=remedy) from None
+    lab = Lab(
+        mode=asked.mode,
+        numbers=WAYS[asked.mode].numbers,
+        load=jobs.LOAD,
+        seed=asked.seed,
+        seconds=round(time.monotonic() - began, 1),
+        kernels=results,
+        stock_over_rt_loaded_max=verdict.ratio(results),
+        verdict=verdict.judge(results, asked.mode),
+        results=str(folder),
+    )
+    write_text(folder / DOCUMENT, lab.model_dump_json(indent=1) + "\n")
+    return lab
+
+
+def measured_programs() -> list[Path]:
+    """What measures and loads the guest; raises Failure where some of it is not installed."""
+    missing = [name for name in PROGRAMS if shutil.which(name) is None]
+    if missing:
+        raise Failure(
+            f"{', '.join(missing)} is not installed",
+            remedy="./takt setup lab",
+        )
+    return [Path(found) for name in PROGRAMS if (found := shutil.which(name))]
+
+
+def _one(
+    kernel: Kernel,
+    asked: Asked,
+    folder: Path,
+    place: Path,
+    stop: Stop,
+    tell: Callable[[str], None],
+) -> KernelResult:
+    """One kernel: a fresh exchange folder, one boot, and its run folder."""
+    started = datetime.now(timezone.utc)
+    exchange = place / kernel.name
+    out = exchange / "out"
+    out.mkdir(parents=True)
+    store.create(folder)
+    tried = asked.mode is Mode.functional and kernel.real_time
+    disturbances = trials.DISTURBANCES if tried else {}
+    experiment, plan, stacks = cells.experiment(
+        asked.seconds, ros=asked.ros, disturbances=disturbances
+    )
+    planned, texts = cells.planned(plan.cells, stacks, exchange, disturbances)
+    todo = [jobs.cyclictest(load, asked.seconds) for load in (jobs.IDLE, jobs.LOADED)]
+    todo += [one.job for one in planned]
+    if asked.ros:
+        todo += [application.job(load, asked.seconds) for load in (jobs.IDLE, jobs.LOADED)]
+        texts |= application.texts()
+    shares = [Share("out", out, writable=True)]
+    if tried:
+        todo.append(trials.asked())
+    if asked.ros or tried:
+        shares += cells.shares(others=trials.folders() if tried else ())
+    image = exchange / "initramfs"
+    init = jobs.init(todo, shares, out)
+    programs = [*measured_programs(), *cells.early(planned)]
+    write_bytes(image, initramfs.build(kernel.modules, init, programs, texts))
+    boot = Boot(kernel, asked.mode, image, folder / "console.log", shares, seed=asked.seed)
+    tell(f"{kernel.name}: {kernel.release} starts")
+    guest.run(boot, asked.limit_s, stop, lambda step: tell(f"{kernel.name}: {step}"))
+    image.unlink()
+    machine = _machine(kernel, out)
+    numbers = WAYS[asked.mode].numbers
+    done = [cells.measured(one, out, folder, numbers, stacks) for one in planned]
+    states = {one.status for one in done}
+    run = Run(
+        name=f"{cells.NAME}-{kernel.name}",
+        status=Status.failed if states - {Status.complete} else Status.complete,
+        started=started,
+        ended=datetime.now(timezone.utc),
+        seed=asked.seed,
+        experiment=normalised(experiment),
+        machine={**fingerprint(machine), "mode": asked.mode.value, "time": numbers},
+        versions={"takt": __version__},
+        cells=done,
+    )
+    store.write(run, folder)
+    result = _result(kernel, asked, folder, out, done, machine)
+    if tried:
+        result.trials = trials.judged(out, done)
+    shutil.rmtree(exchange)
+    return result
+
+
+def _machine(kernel: Kernel, out: Path) -> System:
+    """What the guest has told of itself, read as a machine."""
+    root = out / "machine"
+    config = kernel.image.with_name("config")
+    if config.is_file():
+        (root / "boot").mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(config, root / "boot" / f"config-{kernel.release}")
+    return System(root)
+
+
+def _result(
+    kernel: Kernel, asked: Asked, folder: Path, out: Path, done: Sequence[Cell], machine: System
+) -> KernelResult:
+    by_load = {
+        load: cyclictest.read(out / f"cyclictest-{load}.json", load)
+        for load in (jobs.IDLE, jobs.LOADED)
+    }
+    executed: list[Latency] = []
+    faults = [f"{one.id}: {one.error.what}: {one.error.why}" for one in done if one.error]
+    for load in by_load if asked.ros else ():
+        try:
+            executed += application.measured(out, load)
+        except TaktError as fault:
+            faults.append(fault.what)
+    for trace in out.glob(f"*{SUFFIX}"):
+        shutil.copyfile(trace, folder / trace.name)
+    model, detail = preemption_model(machine)
+    if kernel.real_time and model != "PREEMPT_RT":
+        raise Failure(f"{kernel.release} says that it is {model or 'unknown'}, not PREEMPT_RT")
+    if jobs.NO_LOAD in guest.console_text(folder / "console.log"):
+        faults.append("the load did not last as long as the measurement")
+    return KernelResult(
+        kernel=kernel.name,
+        release=kernel.release,
+        mode=asked.mode,
+        preemption=f"{model} ({detail})" if detail else model,
+        idle_max_us=by_load[jobs.IDLE].max_us,
+        loaded_max_us=by_load[jobs.LOADED].max_us,
+        latencies=[*by_load.values(), *filter(None, map(_latency, done)), *executed],
+        results=str(folder),
+        faults=faults,
+    )
+
+
+def _latency(cell: Cell) -> Latency | None:
+    if cell.statistics is None:
+        return None
+    found = cell.statistics.latency
+    return Latency(
+        what=cell.key.removesuffix(f"-{cell.label}"),
+        load=cell.label,
+        count=cell.count,
+        min_us=found.min_us,
+        avg_us=found.mean_us,
+        p50_us=found.p50_us,
+        p99_us=found.p99_us,
+        max_us=found.max_us,
+    )

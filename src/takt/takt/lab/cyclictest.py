@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What cyclictest says of its threads, all of them together."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+from takt.errors import Failure
+from takt.lab.model import Latency
+
+
+def read(file: Path, load: str) -> Latency:
+    """Sums up its JSON (``--json`` with ``--histogram``); raises Failure where there is none."""
+    try:
+        return summed(json.loads(file.read_bytes()), load)
+    except OSError:
+        raise Failure("cyclictest left no result", where=file.name) from None
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise Failure(f"cyclictest's result cannot be read: {error!r}", where=file.name) from None
+
+
+def summed(document: dict[str, Any], load: str) -> Latency:
+    """The same of the parsed document. A percentile beyond the histogram is the maximum."""
+    threads = list(document["thread"].values())
+    cycles = sum(int(one["cycles"]) for one in threads)
+    if not cycles:
+        raise ValueError("no thread has woken up")
+    counts: dict[int, int] = {}
+    for one in threads:
+        for value, count in one["histogram"].items():
+            counts[int(value)] = counts.get(int(value), 0) + int(count)
+    highest = max(float(one["max"]) for one in threads)
+
+    def percentile(share: float) -> float:
+        rank, seen = math.ceil(share * cycles), 0
+        for value in sorted(counts):
+            seen += counts[value]
+            if seen >= rank:
+                return float(value)
+        return highest
+
+    return Latency(
+        what="cyclictest",
+        load=load,
+        count=cycles,
+        min_us=min(float(one["min"]) for one in threads),
+        avg_us=round(sum(float(one["avg"]) * int(one["cycles"]) for one in threads) / cycles, 3),
+        p50_us=percentile(0.5),
+        p99_us=percentile(0.99),
+        max_us=highest,
+    )

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The file system that a guest boots from: a cpio archive, the same bytes for the same content.
+
+What is measured and what loads the machine lies in it, with its libraries, so that nothing waits
+for the host while it is measured.
+"""
+
+from __future__ import annotations
+
+import lzma
+import re
+import shutil
+import stat
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from takt.errors import Failure
+from takt.processes import process
+
+BUSYBOX = "lab/busybox"
+MODULES = "lab/modules"
+WANTED = ("virtio_pci", "9pnet_virtio", "9p")
+_MERGED = ("bin", "sbin", "lib", "lib64")  # each a link to its name below usr
+_FOLDERS = ("proc", "sys", "dev", "tmp", "run", "root", "etc", "lab/bin")
+_LDD_S = 20.0
+_LIBRARY = re.compile(r"(?:=> )?(/\S+) \(0x[0-9a-f]+\)$")
+
+
+@dataclass
+class Archive:
+    """Files by their names, without a leading slash; folders above them are made."""
+
+    files: dict[str, tuple[int, bytes]] = field(default_factory=dict)  # mode with type, content
+
+    def folder(self, name: str) -> None:
+        """Adds a folder and those above it."""
+        for one in (*PurePosixPath(name).parents, PurePosixPath(name)):
+            if str(one) != ".":
+                self.files.setdefault(str(one), (stat.S_IFDIR | 0o755, b""))
+
+    def file(self, name: str, content: bytes, *, executable: bool = False) -> None:
+        """Adds a file."""
+        self.folder(str(PurePosixPath(name).parent))
+        self.files[name] = (stat.S_IFREG | (0o755 if executable else 0o644), content)
+
+    def link(self, name: str, target: str) -> None:
+        """Adds a symbolic link."""
+        self.folder(str(PurePosixPath(name).parent))
+        self.files[name] = (stat.S_IFLNK | 0o777, target.encode())
+
+    def program(self, file: Path) -> None:
+        """Adds a program under its own path, with all its libraries. Raises Failure."""
+        for one in (file, *libraries(file)):
+            self.file(_merged(one), one.read_bytes(), executable=True)
+
+    def packed(self) -> bytes:
+        """The archive in the format that the kernel reads (newc); no time, no owner but root."""
+        parts = []
+        for number, name in enumerate(sorted(self.files), start=1):
+            parts.append(_entry(name, number, *self.files[name]))
+        parts.append(_entry("TRAILER!!!", 0, 0, b""))
+        return b"".join(parts)
+
+
+def build(modules: Path, init: str, programs: Iterable[Path], texts: Mapping[str, str]) -> bytes:
+    """The archive of one kernel. Raises Failure where a program, a library or a module lacks."""
+    archive = Archive()
+    for name in _FOLDERS:
+        archive.folder(name)
+    for name in _MERGED:
+        archive.folder(f"usr/{name}")
+        archive.link(name, f"usr/{name}")
+    archive.file("init", init.encode(), executable=True)
+    archive.file(BUSYBOX, _static_busybox().read_bytes(), executable=True)
+    for number, (name, content) in enumerate(in_order(modules, WANTED)):
+        archive.file(f"{MODULES}/{number:02}-{name}.ko", content)
+    for program in programs:
+        archive.program(program)
+    for name, text in texts.items():
+        archive.file(name, text.encode())
+    return archive.packed()
+
+
+def libraries(program: Path) -> list[Path]:
+    """The libraries of a program, and its loader; none of one that is static."""
+    done = process.output(["ldd", program], _LDD_S)
+    if "not found" in done.stdout:
+        lacks = ", ".join(line.split()[0] for line in done.stdout.splitlines() if "not fo" in line)
+        raise Failure(f"libraries are missing: {lacks}", where=str(program))
+    matches = (_LIBRARY.search(line.strip()) for line in done.stdout.splitlines())
+    return [Path(match[1]) for match in matches if match]
+
+
+def in_order(folder: Path, wanted: Sequence[str]) -> list[tuple[str, bytes]]:
+    """The modules and what they depend on, each after what it needs; a built-in one is no file."""
+    files = {file.name.partition(".")[0].replace("-", "_"): file for file in folder.glob("*.ko*")}
+    taken: dict[str, bytes] = {}
+
+    def take(name: str, within: tuple[str, ...]) -> None:
+        if name in taken or name in within:
+            return
+        if name not in files:
+            if within:  # it would not load
+                raise Failure(f"{within[-1]} needs the module {name}", where=str(folder))
+            return
+        content = files[name].read_bytes()
+        if files[name].suffix == ".xz":
+            content = lzma.decompress(content)
+        for needed in _depends(content):
+            take(needed, (*within, name))
+        taken[name] = content
+
+    for one in wanted:
+        take(one, ())
+    return list(taken.items())
+
+
+def _depends(module: bytes) -> list[str]:
+    found = re.search(rb"\0depends=([^\0]*)\0", module)
+    names = found[1].decode() if found else ""
+    return [name.replace("-", "_") for name in names.split(",") if name]
+
+
+def _static_busybox() -> Path:
+    found = shutil.which("busybox")
+    remedy = "./takt setup lab installs busybox-static"
+    if found is None:
+        raise Failure("busybox is not installed", remedy=remedy)
+    try:
+        linked = libraries(Path(found))
+    except subprocess.TimeoutExpired:
+        linked = []
+    if linked:
+        raise Failure("this busybox needs libraries", where=found, remedy=remedy)
+    return Path(found)
+
+
+def _merged(file: Path) -> str:
+    """Where a file lies with one tree for programs and libraries, as Debian and Ubuntu have it."""
+    name = str(file).lstrip("/")
+    return f"usr/{name}" if name.split("/")[0] in _MERGED else name
+
+
+def _entry(name: str, number: int, mode: int, content: bytes) -> bytes:
+    data = name.encode() + b"\0"
+    links = 2 if stat.S_ISDIR(mode) else 1
+    numbers = (number, mode, 0, 0, links, 0, len(content), 0, 0, 0, 0, len(data), 0)
+    head = b"070701" + b"".join(b"%08X" % one for one in numbers) + data
+    return _padded(head) + _padded(content)
+
+
+def _padded(data: bytes) -> bytes:
+    return data + bytes(-len(data) % 4)

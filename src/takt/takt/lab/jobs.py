@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a guest does: the jobs, and the shell script that does them, idle and loaded."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from takt.lab.guest import DONE, STEP, UP, Share
+
+IDLE, LOADED = "idle", "loaded"
+THREADS = 5
+NO_LOAD = "takt-lab: the load did not last"
+LOAD = "hackbench and stress-ng (fork, vm, dentry, udp, pipe, switch)"
+MEMORY = "/dev/shm/takt-lab"  # noqa: S108 - of the guest, where nothing waits for the host
+SETTLE_S = 2  # from the start of the load to the measurement
+_HISTOGRAM_US = 20_000
+
+
+@dataclass(frozen=True)
+class Job:
+    """One thing that a guest does; its words are kept as ``<name>.log``."""
+
+    name: str
+    load: str  # idle, loaded
+    commands: tuple[tuple[str, ...], ...]  # all but the last one in the background
+    limit_s: int  # of the guest's time
+    from_host: bool = False  # needs the shared folders; the others run before they are mounted
+    environment: tuple[tuple[str, str], ...] = ()
+    beside: str = ""  # a script that runs meanwhile, to its own end
+
+
+def cyclictest(load: str, seconds: int) -> Job:
+    """Five threads of cyclictest, from priority 90 downwards, each every ms."""
+    command = ["cyclictest", "--mlockall", "--quiet", f"--threads={THREADS}", "--priority=90"]
+    command += ["--interval=1000", f"--histogram={_HISTOGRAM_US}", "--affinity"]
+    command += [f"--duration={seconds}", f"--json={MEMORY}/cyclictest-{load}.json"]
+    return Job(f"cyclictest-{load}", load, (tuple(command),), seconds + 30)
+
+
+def init(jobs: Sequence[Job], shares: Sequence[Share], out: Path) -> str:
+    """The guest's first and only program: it does the jobs, copies what they left, and ends."""
+    early, late = ([one for one in jobs if one.from_host is host] for host in (False, True))
+    parts = [_HEAD, *_turns(early), _mount(shares), _copied(out)]
+    if late:
+        parts += [*_turns(late), _copied(out)]
+    return "\n".join([*parts, f"echo '{DONE}'", "poweroff -f", ""])
+
+
+def _turns(jobs: Iterable[Job]) -> list[str]:
+    """The idle jobs first; the loaded ones between the start and the end of the load."""
+    each = {load: [_job(one) for one in jobs if one.load == load] for load in (IDLE, LOADED)}
+    loaded = ["load_on", *each[LOADED], "load_off"] if each[LOADED] else []
+    return [*each[IDLE], *loaded]
+
+
+def _job(job: Job) -> str:
+    lines = [f"echo '{STEP}{job.name}'", f"log={MEMORY}/{job.name}.log"]
+    set_before = "".join(f"{name}={shlex.quote(value)} " for name, value in job.environment)
+    *background, last = (
+        f"{set_before}timeout {job.limit_s} {shlex.join(one)} >>$log 2>&1" for one in job.commands
+    )
+    if job.beside:
+        lines.append(f"( {job.beside} ) >>$log 2>&1 & beside=$!")
+    lines += [f"{one} & b=$!" for one in background]
+    lines.append(last)
+    lines.append(f"echo $? >{MEMORY}/{job.name}.code")
+    if background:
+        lines.append("kill $b 2>/dev/null; wait $b")
+    if job.beside:
+        lines.append("wait $beside")
+    return "\n".join(lines)
+
+
+def _mount(shares: Sequence[Share]) -> str:
+    lines = ["for module in /lab/modules/*.ko; do insmod $module || echo $module; done"]
+    for share in shares:
+        rights = "rw" if share.writable else "ro,cache=loose"
+        options = f"trans=virtio,version=9p2000.L,msize=262144,{rights}"
+        place = shlex.quote(str(share.folder))
+        lines.append(f"mkdir -p {place}; mount -t 9p -o {options} {share.tag} {place}")
+    return "\n".join(lines)
+
+
+def _copied(out: Path) -> str:
+    """What is to be known of the machine goes along, below its own paths."""
+    place = shlex.quote(str(out))
+    return f"facts\ncp -r {MEMORY}/. {place} || echo 'the results cannot be copied'"
+
+
+_HEAD = f"""#!/lab/busybox sh
+/lab/busybox --install -s /lab/bin
+export PATH=/lab/bin:/usr/bin:/usr/sbin HOME=/tmp LC_ALL=C.UTF-8
+mount -t proc proc /proc
+mount -t sysfs sysfs /sys
+mount -t debugfs debugfs /sys/kernel/debug
+mount -t devtmpfs devtmpfs /dev
+mkdir -p /dev/shm /dev/pts /var/tmp
+for place in /dev/shm /tmp /run; do mount -t tmpfs tmpfs $place; done
+mkdir -p {MEMORY}
+ifconfig lo 127.0.0.1 up
+ulimit -l unlimited
+ulimit -r 99
+echo '{UP}'
+load_on() {{
+    hackbench --groups 1 --loops 100000000 >/dev/null 2>&1 &
+    hackbench=$!
+    stress-ng --quiet --temp-path /tmp --timeout 0 --fork 1 --vm 1 --vm-bytes 64m --dentry 1 \\
+        --udp 1 --pipe 1 --switch 1 >/dev/null 2>&1 &
+    stress=$!
+    sleep {SETTLE_S}
+}}
+load_off() {{
+    kill -0 $hackbench && kill -0 $stress || echo '{NO_LOAD}'
+    kill $stress
+    killall hackbench
+    wait $stress $hackbench
+}}
+facts() {{
+    for file in /proc/version /proc/cmdline /proc/cpuinfo /proc/meminfo /proc/loadavg \\
+        /proc/sys/kernel/osrelease /proc/sys/kernel/version /proc/sys/kernel/sched_rt_runtime_us \\
+        /sys/kernel/realtime /sys/kernel/debug/sched/preempt /sys/devices/system/cpu/online \\
+        /sys/devices/system/cpu/isolated \\
+        /sys/devices/system/clocksource/clocksource0/current_clocksource; do
+        [ -e $file ] || continue
+        mkdir -p {MEMORY}/machine$(dirname $file)
+        cat $file >{MEMORY}/machine$file
+    done
+}}
+"""

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether KVM works here: only a boot tells, for /dev/kvm opens on machines on which none does."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from takt.documents.writing import write_bytes
+from takt.errors import Failure
+from takt.lab import guest, initramfs, jobs
+from takt.lab.guest import Boot
+from takt.lab.kernels import Kernel
+from takt.lab.modes import Mode
+from takt.processes import scratch
+
+_REMEDY = "takt lab without --mode kvm: instruction time needs nothing of the host"
+
+
+def trial(kernel: Kernel, device: Path = Path("/dev/kvm")) -> None:
+    """Boots a kernel that does nothing, for a limited time; raises Failure where that fails."""
+    if not os.access(device, os.R_OK | os.W_OK):
+        why = "this user may not use it" if device.exists() else "it is not there"
+        raise Failure(f"no KVM: {why}", where=str(device), remedy=_REMEDY)
+    with scratch.temporary() as place:
+        image = place / "initramfs"
+        write_bytes(image, initramfs.build(kernel.modules, jobs.init([], [], place), [], {}))
+        boot = Boot(kernel, Mode.kvm, image, place / "console.log")
+        try:
+            guest.run(boot, guest.TRIAL_S)
+        except Failure as failure:
+            what = f"KVM does not work here: {failure.what}"
+            raise Failure(what, where=str(device), remedy=_REMEDY) from None

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether PREEMPT_RT brings, on this machine, what it is for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from takt.lab.model import KernelResult, Verdict
+from takt.lab.modes import WAYS, Mode
+
+STOCK, RT = "stock", "rt"
+FACTOR = 10.0  # of the loaded maxima, at least
+
+
+def ratio(kernels: Sequence[KernelResult]) -> float | None:
+    """The loaded maximum of the stock kernel as a multiple of the RT kernel's; None: not both."""
+    maxima = {one.kernel: one.loaded_max_us for one in kernels}
+    if STOCK not in maxima or not maxima.get(RT):
+        return None
+    return maxima[STOCK] / maxima[RT]
+
+
+def judge(kernels: Sequence[KernelResult], mode: Mode) -> Verdict:
+    """The verdict over cyclictest's loaded maxima."""
+    times, numbers = ratio(kernels), WAYS[mode].numbers
+    if times is None:
+        return Verdict(holds=None, headline="Not both of the kernels were measured.")
+    if not WAYS[mode].publishable:
+        return Verdict(holds=None, headline=f"The kernels work; no verdict over {numbers}.")
+    holds = times >= FACTOR
+    much = f"{times:.1f} times" if times < FACTOR else f"{times:.0f} times"
+    asked = "as it should" if holds else f"less than {FACTOR:.0f} times"
+    return Verdict(
+        holds=holds,
+        headline=f"Under load the stock kernel's maximum is {much} that of PREEMPT_RT, {asked} "
+        f"({numbers}).",
+    )
