@@ -115,6 +115,16 @@ def test_what_may_not_be_asked_for_is_refused_with_its_line(
     assert expected in fault(tmp_path, **keys)
 
 
+@pytest.mark.parametrize("key", ["utilization_max", "groups", "best_case"])
+def test_a_number_without_end_is_refused_with_its_line(tmp_path: Path, key: str) -> None:
+    path = tmp_path / "x.json"
+    path.write_text('{"parameters": {"nodes": 4, "utilization": 0.5, "periods": [10, 20],\n')
+    with path.open("a") as file:
+        file.write(f'"{key}": 1e999}}}}')
+    with pytest.raises(TaktError, match=r"x\.json:2: .*finite number"):
+        read_space(path)
+
+
 def test_a_restriction_is_kept_by_every_value_of_a_range(tmp_path: Path) -> None:
     ranges: dict[str, Any] = {"force_all_combinations": ["nodes"], "nodes": [5, 1]}
     ranges |= {"utilization": [0.5], "periods": [[10]]}

@@ -58,6 +58,6 @@ Bandwidth = Annotated[
 
 
 class Strict(BaseModel):
-    """Base of the file's models: an unknown key is an error."""
+    """Base of the file's models: an unknown key is an error, and so is a number without end."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
