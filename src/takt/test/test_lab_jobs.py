@@ -41,6 +41,9 @@ def test_what_needs_the_host_runs_after_its_folders_are_there() -> None:
     script = jobs.init([ros, jobs.cyclictest(jobs.IDLE, 5)], shares, Path("/out"))
     assert script.index("step cyclictest") < script.index("mount -t 9p") < script.index("step ping")
     assert "ro,cache=loose host0 /usr" in script
+    awake = [script.rindex(one) for one in ("\nawake_on\n", "step ping", "\nawake_off\n")]
+    assert awake == sorted(awake)
+    assert script.index("step cyclictest") < awake[0]
     assert "timeout 9 pong 'a b' >>$log 2>&1 & b=$!" in script
 
 

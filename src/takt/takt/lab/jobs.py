@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,11 +49,14 @@ def init(jobs: Sequence[Job], shares: Sequence[Share], out: Path) -> str:
     return "\n".join([*parts, f"echo '{DONE}'", "poweroff -f", ""])
 
 
-def _turns(jobs: Iterable[Job]) -> list[str]:
+def _turns(jobs: Sequence[Job]) -> list[str]:
     """The idle jobs first; the loaded ones between the start and the end of the load."""
     each = {load: [_job(one) for one in jobs if one.load == load] for load in (IDLE, LOADED)}
     loaded = ["load_on", *each[LOADED], "load_off"] if each[LOADED] else []
-    return [*each[IDLE], *loaded]
+    idle = each[IDLE]
+    if any(one.from_host for one in jobs if one.load == IDLE):
+        idle = ["awake_on", *idle, "awake_off"]
+    return [*idle, *loaded]
 
 
 def _job(job: Job) -> str:
@@ -117,6 +120,15 @@ load_off() {{
     kill $stress
     killall hackbench
     wait $stress $hackbench
+}}
+# In instruction time an idle guest jumps ahead, past all limits, while it waits for a file.
+awake_on() {{
+    nice -n 19 sh -c 'while :; do :; done' &
+    awake=$!
+}}
+awake_off() {{
+    kill $awake
+    wait $awake
 }}
 facts() {{
     for file in /proc/version /proc/cmdline /proc/cpuinfo /proc/meminfo /proc/loadavg \\
