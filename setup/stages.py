@@ -37,8 +37,8 @@ class Stage:
 
 
 def stacks() -> Commands:
-    """Stacks that not every machine has: without them tests would be left out."""
-    parts = ["ros1", "cyclictest", "cyclonedds"]
+    """Stacks, and a lab, that not every machine has: without them tests would be left out."""
+    parts = ["ros1", "cyclictest", "cyclonedds", "lab"]
     parts += ["rustdds", "iceoryx2"] if shutil.which("cargo") else []  # Debian's own is too old
     return [[str(BIN / "python"), "-m", "takt", "setup", part, "--yes"] for part in parts]
 

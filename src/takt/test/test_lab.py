@@ -242,6 +242,7 @@ def test_kvm_that_is_not_there_is_told_before_anything_boots(tmp_path: Path) -> 
 
 
 @pytest.mark.thorough
+@pytest.mark.timeout(1200)
 def test_a_real_kernel_boots_and_measures(tmp_path: Path) -> None:
     lacking = [one for one in (guest.QEMU, "busybox", *PROGRAMS) if not shutil.which(one)]
     if lacking:
