@@ -160,6 +160,9 @@ Outcome publish(const Bench& bench, Link& link) {
   }
   outcome.finished = outcome.sent == bench.options.count;
   loop.end(pacer, link.problem());
+  // The last message has as much time as all others before one comes beside it.
+  const auto next = std::min<os::TimePoint>(pacer.intended(outcome.sent), os::now() + 1s);
+  static_cast<void>(bench.stop.wait_until(next));
   // Subscribers leave when they have the closing message: said again until they are gone, because
   // it may get lost, and because leaving first would take unsent messages along.
   const auto deadline =

@@ -259,6 +259,16 @@ TEST_F(RolesTest, publisher_sends_every_start_time_and_says_how_many_there_were)
   EXPECT_EQ(link.sent.back().sequence, 10U);
 }
 
+TEST_F(RolesTest, publisher_leaves_the_last_message_its_period_before_the_closing_one) {
+  options_.period = 5ms;
+  options_.count = 2;
+  ScriptedLink link{[](const Message&, auto&) {}};
+  EXPECT_TRUE(publish(Bench{options_, stop_, nullptr}, link).finished);
+  ASSERT_GE(link.sent.size(), 3U);
+  EXPECT_TRUE(link.sent[2].last);
+  EXPECT_GE(link.sent[2].sent, link.sent[1].intended + options_.period);
+}
+
 TEST_F(RolesTest, subscriber_records_arrivals_once_and_in_their_order) {
   ScriptedLink link{echo};
   for (const std::uint64_t sequence : {0U, 2U, 1U, 1U, 5U}) {
