@@ -219,6 +219,10 @@ void check_chains(const Application& application) {
 }  // namespace
 
 Application parse(std::string_view json) {
+  // The parser takes a zero for the end, and would not look at what follows.
+  if (const std::size_t zero = json.find('\0'); zero != std::string_view::npos) {
+    throw ParseError("", "it is not JSON: byte " + std::to_string(zero + 1) + " is zero");
+  }
   const Json document = [&] {
     try {
       return Json::parse(json);

@@ -134,6 +134,8 @@ INSTANTIATE_TEST_SUITE_P(
     , ParseRefuses,
     testing::Values(
         Refused{"text", "{", "not JSON"}, Refused{"list", "[]", "is not an object"},
+        Refused{"zero", std::string{R"({"version": 1, "name": "x", "callbacks": []})"} + '\0' + "]",
+                "byte 45 is zero"},
         Refused{"version", R"({"version": 2})", "/version: is 2"},
         Refused{"no_callbacks", R"({"version": 1, "name": "x"})", "/callbacks: is missing"},
         Refused{"policy", R"({"version": 1, "name": "x", "policy": "efd", "callbacks": []})",
