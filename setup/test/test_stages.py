@@ -91,7 +91,7 @@ def test_every_stage_says_what_it_is(suite: ModuleType) -> None:
 def test_the_last_lines_of_what_failed_come_again_at_the_end(
     suite: ModuleType, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    lines = f"for i in range({2 * suite.LAST}): print('line', i)"
+    lines = f"for i in range({2 * suite.LAST}): print('line', i, flush=True)"
     command = [sys.executable, "-c", f"{lines}\nraise SystemExit('the reason')"]
     broken = sys.modules["setup.stages"].Stage(lambda: [command], always=True)
     monkeypatch.setattr(suite, "STAGES", suite.STAGES | {"broken": broken})

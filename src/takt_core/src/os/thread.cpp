@@ -257,14 +257,15 @@ void Thread::join() noexcept {
 
 void run_without_priority(const std::function<void()>& work) noexcept {
   const int policy = sched_getscheduler(0);
-  if (policy == SCHED_FIFO || policy == SCHED_RR || policy == SCHED_DEADLINE) {
-    try {
-      Thread{{}, work}.join();
-      return;
-    } catch (const std::exception&) {  // no thread, no memory for one
-    }
+  if (policy != SCHED_FIFO && policy != SCHED_RR && policy != SCHED_DEADLINE) {
+    work();
+    return;
   }
-  work();
+  try {
+    Thread{{}, work}.join();
+  } catch (const std::exception&) {  // no thread, no memory for one
+    work();
+  }
 }
 
 }  // namespace takt::os
