@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from takt.errors import Failure
-from takt.processes import guard, process, stacks
+from takt.processes import guard, process, stacks, usage
 from takt.schedule.trace import file as traces
 
 LIMIT_S = 30.0  # for what has to come about at all; nothing here is judged by how long it took
@@ -231,3 +231,10 @@ def test_a_killed_runner_is_told_by_the_signal_and_its_trace(description: Path) 
     assert "SIGKILL" in words
     assert str(recording) in words
     assert traces.read(recording).events
+
+
+def test_a_family_whose_members_end_meanwhile_is_told() -> None:
+    for _ in range(100):  # of which a fifth met the moment at which pathlib raises
+        some = subprocess.Popen(["sh", "-c", "for one in 1 2 3 4 5 6; do true & done; wait"])
+        while some.poll() is None:
+            assert usage.family([some.pid])[0] == some.pid

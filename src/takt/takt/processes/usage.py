@@ -35,9 +35,12 @@ def family(pids: Iterable[int]) -> list[int]:
     """These processes and all that they have started and that is still there."""
     found = list(pids)
     for pid in found:
-        for task in _PROC.glob(f"{pid}/task/*/children"):
-            with contextlib.suppress(OSError):  # it has ended meanwhile
-                found += map(int, task.read_text(encoding="ascii").split())
+        tasks: list[Path] = []
+        with contextlib.suppress(OSError):  # it has ended meanwhile
+            tasks = list((_PROC / str(pid) / "task").iterdir())
+        for task in tasks:
+            with contextlib.suppress(OSError):
+                found += map(int, (task / "children").read_text(encoding="ascii").split())
     return found
 
 
