@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+from abc import ABC, abstractmethod
 from typing import ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -21,7 +22,7 @@ ABSENT = ""
 BYTES = "latin-1"  # a character for each byte, and JSON takes them all
 
 
-class Place(BaseModel):
+class Place(BaseModel, ABC):
     """What all kinds have in common."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -33,25 +34,25 @@ class Place(BaseModel):
         return self.model_dump_json()
 
     @property
+    @abstractmethod
     def where(self) -> str:
         """For people."""
-        raise NotImplementedError
 
+    @abstractmethod
     def gone(self, machine: System) -> bool:
         """Whether what this place belonged to is not there any more; raises OSError."""
-        raise NotImplementedError
 
+    @abstractmethod
     def read(self, machine: System) -> str:
         """The value now; raises OSError."""
-        raise NotImplementedError
 
+    @abstractmethod
     def write(self, machine: WritableSystem, value: str) -> None:
         """Sets a wanted value, or one that was read before; raises OSError."""
-        raise NotImplementedError
 
+    @abstractmethod
     def may_write(self, machine: System) -> bool:
         """Whether this user has what it takes; the kernel may still refuse."""
-        raise NotImplementedError
 
     def keeps(self, error: OSError) -> str:
         """Why nobody may change it, where the kernel's refusal means that; else empty."""
