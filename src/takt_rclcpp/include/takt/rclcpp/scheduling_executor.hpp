@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An rclcpp::Executor that schedules each callback of unmodified nodes: by priority or deadline,
+// preempted by the kernel, with Takt's executor below (takt/executor/executor.hpp).
+//
+//   rclcpp::init(argc, argv);
+//   takt::rclcpp::SchedulingExecutor executor;
+//   executor.set_timing(takt::rclcpp::load_timing("timing.yaml").rule);
+//   executor.add_node(node);
+//   executor.spin();
+//
+// spin() schedules; callbacks run on threads of the executor's. The other ways to spin (spin_some,
+// spin_until_future_complete, ...) are the base class's, one callback after the other on the
+// calling thread, without priorities.
+//
+// Mutually exclusive groups are resources under the stack resource policy. A callback never runs
+// twice at once, also in a Reentrant group. Clients, services that a node's author made, and
+// waitables have threads of their own where the policy is one of fixed priorities: a callback that
+// waits for an answer gets it, whatever the priorities.
+#pragma once
+
+#include <rclcpp/version.h>
+
+#include <memory>
+#include <rclcpp/executor.hpp>
+#include <string>
+#include <string_view>
+
+#include "takt/executor/executor.hpp"
+#include "takt/rclcpp/timing.hpp"
+
+namespace takt::rclcpp {
+
+using sched::SchedulingScenario;
+using sched::SchedulingStrategy;
+
+struct Options {
+  // Signals are rclcpp's; exceptions leave spin(). What they say of the two is overruled.
+  executor::Options scheduling = {};
+  TimingRule timing = {};  // none: every callback has the defaults below
+  // Of callbacks that nothing else is said of. Housekeeping, services and QoS events: the lowest
+  // priority, `long_deadline`, so that they raise no group's ceiling.
+  int default_priority = 20;
+  nanoseconds default_deadline = std::chrono::milliseconds{100};  // timers: their period
+  nanoseconds long_deadline = std::chrono::seconds{1};
+  // A callback that sleeps while others wait behind it is told of after this time.
+  nanoseconds tell_waiting_after = std::chrono::seconds{1};
+
+  // What the program's command line says: --takt-timing FILE, --takt-record FILE. Throws
+  // sched::ScheduleError.
+  [[nodiscard]] static Options of_command_line();
+};
+
+class SchedulingExecutor : public ::rclcpp::Executor {
+ public:
+  RCLCPP_SMART_PTR_DEFINITIONS(SchedulingExecutor)
+
+  explicit SchedulingExecutor(
+      const ::rclcpp::ExecutorOptions& options = ::rclcpp::ExecutorOptions{});
+  SchedulingExecutor(Options scheduling,
+                     const ::rclcpp::ExecutorOptions& options = ::rclcpp::ExecutorOptions{});
+  // Not while it spins.
+  ~SchedulingExecutor() override;
+
+  // Schedules until cancel(), or the context's end. Throws what leaves a callback, and
+  // sched::ScheduleError for a timing that cannot be; std::runtime_error while it spins already.
+  void spin() override;
+
+  // In place of Options::timing. Throws std::logic_error while it spins.
+  void set_timing(TimingRule rule);
+  // Before spin(); names of tasks are those of CallbackId::text().
+  void set_scheduling_strategy(SchedulingStrategy strategy);
+  void set_handlers(executor::Handlers handlers);
+
+  // From any thread and callback.
+  bool switch_to(std::string_view scenario) noexcept;
+  [[nodiscard]] std::string_view scenario() const noexcept;
+  // Throws std::out_of_range.
+  [[nodiscard]] executor::TaskStatistics statistics(std::string_view callback) const;
+  // Of the callbacks that are scheduled now.
+  [[nodiscard]] std::vector<std::string> callbacks() const;
+  [[nodiscard]] const executor::Executor& core() const noexcept;
+
+#if RCLCPP_VERSION_GTE(32, 0, 0)
+  using NodePointer = const ::rclcpp::node_interfaces::NodeBaseInterface::SharedPtr&;
+  using GroupPointer = const ::rclcpp::CallbackGroup::SharedPtr&;
+#else
+  using NodePointer = ::rclcpp::node_interfaces::NodeBaseInterface::SharedPtr;
+  using GroupPointer = ::rclcpp::CallbackGroup::SharedPtr;
+#endif
+  using ::rclcpp::Executor::add_node;
+  void add_node(NodePointer node, bool notify = true) override;
+  void add_callback_group(GroupPointer group, NodePointer node, bool notify = true) override;
+
+ protected:
+  void handle_updated_entities(bool notify) override;
+
+ private:
+  class Life;
+  std::unique_ptr<Life> life_;
+};
+
+}  // namespace takt::rclcpp

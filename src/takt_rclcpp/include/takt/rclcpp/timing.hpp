@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a callback of an rclcpp node needs in time, said outside of the node: whoever wrote the node
+// knows nothing of it. The executor asks once for each callback, when it meets it.
+//
+//   executor.set_timing([](const CallbackId& id) -> Timing {
+//     return id.topic_or_service == "/scan" ? Timing{.priority = 60, .deadline = 5ms} : Timing{};
+//   });
+//
+// or a file (load_timing), which `takt analyse --assign` writes.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "takt/sched/policy.hpp"
+#include "takt/sched/task.hpp"
+
+namespace takt::rclcpp {
+
+using std::chrono::nanoseconds;
+
+enum class CallbackKind : std::uint8_t {
+  timer,
+  subscription,   // messages of other processes, and of this one where nodes do not pass pointers
+  intra_process,  // of the same subscription: messages that come as pointers
+  service,
+  client,     // answers
+  qos_event,  // of publishers and subscriptions: deadlines, matches, incompatible settings, ...
+  waitable,   // anything else: actions, whatever a node brings along
+};
+
+[[nodiscard]] std::string_view to_text(CallbackKind kind) noexcept;
+
+// A callback as a node has it. Callbacks have no names in rclcpp.
+struct CallbackId {
+  std::string node = {};  // "/arm/planner"; empty: a group that was added without its node
+  CallbackKind kind = CallbackKind::timer;
+  std::string topic_or_service = {};  // with namespace; empty for timers, events and waitables
+  std::size_t ordinal = 0;            // among those of its node that are alike otherwise, from 0
+  nanoseconds period{0};              // of timers
+  std::size_t group = 0;              // callback group of the node, in the order of their making
+  // Of the node itself, not of its author: parameter services, type descriptions and their like.
+  bool housekeeping = false;
+
+  // "planner.timer0", "planner.subscription:/scan": unique in its executor if nodes' names are.
+  [[nodiscard]] std::string text() const;
+};
+
+// What is left out: the executor's default. See sched/task.hpp for what each means.
+struct Timing {
+  int priority = 0;         // 1..98
+  nanoseconds deadline{0};  // relative to the release
+  nanoseconds period{0};    // of messages: the shortest distance. Timers have their own.
+  std::vector<sched::Read> reads = {};  // topics of the same node, delivered before the callback
+  int cpu = -1;
+  nanoseconds expected_execution{0};
+  nanoseconds budget{0};
+  std::optional<sched::Overrun> overrun = {};
+  // The callback waits for something inside: an answer, a device. It gets a thread of its own, and
+  // others run meanwhile. Fixed priorities only.
+  std::optional<bool> waits = {};
+};
+
+using TimingRule = std::function<Timing(const CallbackId&)>;
+
+// A file of rules, and what it says of the executor.
+struct TimingFile {
+  sched::PolicyPtr policy = {};  // null: not said
+  std::vector<int> cpus = {};
+  TimingRule rule = {};
+};
+
+// Throws sched::ScheduleError with file, line and remedy.
+[[nodiscard]] TimingFile load_timing(const std::filesystem::path& file);
+
+}  // namespace takt::rclcpp

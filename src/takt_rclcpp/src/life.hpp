@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a SchedulingExecutor has beyond its base class: the executor below, and what it knows of the
+// nodes.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+#include "entities.hpp"
+#include "takt/rclcpp/scheduling_executor.hpp"
+#include "tasks.hpp"
+
+namespace takt::rclcpp {
+
+class SchedulingExecutor::Life {
+ public:
+  explicit Life(Options options);
+
+  // All of them from the thread that spins.
+  void begin();
+  void follow(const std::vector<::rclcpp::CallbackGroup::WeakPtr>& groups);
+  // Waits for the jobs that run.
+  void end() noexcept;
+  // Callbacks that sleep while others wait behind them, once for each.
+  void tell_of_waiting();
+
+  Options options;
+  executor::Executor core;
+  Nodes nodes;
+  const std::shared_ptr<Bell> bell = std::make_shared<Bell>();
+  TimingRule rule;
+  SchedulingStrategy strategy;
+  std::atomic<bool> spins{false};
+  mutable std::mutex mutex;  // of tasks
+  std::unique_ptr<Tasks> tasks;
+  std::set<std::string> told;
+
+ private:
+  [[nodiscard]] bool may_wait() const;
+};
+
+}  // namespace takt::rclcpp

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "takt/rclcpp/scheduling_executor.hpp"
+
+#include <rclcpp/executors/executor_notify_waitable.hpp>
+#include <rclcpp/utilities.hpp>
+#include <stdexcept>
+#include <utility>
+
+#include "life.hpp"
+
+namespace takt::rclcpp {
+namespace {
+
+template <class Act>
+class AtEnd {
+ public:
+  explicit AtEnd(Act act) : act_{std::move(act)} {}
+  ~AtEnd() { act_(); }
+  AtEnd(const AtEnd&) = delete;
+  AtEnd& operator=(const AtEnd&) = delete;
+  AtEnd(AtEnd&&) = delete;
+  AtEnd& operator=(AtEnd&&) = delete;
+
+ private:
+  Act act_;
+};
+
+}  // namespace
+
+SchedulingExecutor::SchedulingExecutor(const ::rclcpp::ExecutorOptions& options)
+    : SchedulingExecutor{Options::of_command_line(), options} {}
+
+SchedulingExecutor::SchedulingExecutor(Options scheduling, const ::rclcpp::ExecutorOptions& options)
+    : ::rclcpp::Executor{options}, life_{std::make_unique<Life>(std::move(scheduling))} {}
+
+SchedulingExecutor::~SchedulingExecutor() = default;
+
+void SchedulingExecutor::spin() {
+  if (spinning.exchange(true)) {
+    throw std::runtime_error{"spin() called while already spinning"};
+  }
+  Life& life = *life_;
+  const AtEnd no_longer{[&] {
+    spinning.store(false);
+    life.spins.store(false);
+    // What the base class has collected is of before.
+    entities_need_rebuild_.store(true);
+  }};
+  life.spins.store(true);
+  {
+    // Nodes and groups that change, cancel() and the end of the context: all of them ring it.
+    notify_waitable_->set_on_ready_callback(
+        [bell = life.bell](std::size_t /*count*/, int /*part*/) { bell->ring(); });
+    const AtEnd unheard{[&] { notify_waitable_->clear_on_ready_callback(); }};
+    const AtEnd ended{[&] { life.end(); }};
+    life.begin();
+    const auto follow = [&] {
+      collector_.update_collections();
+      life.follow(collector_.get_all_callback_groups());
+    };
+    follow();
+    if (::rclcpp::ok(context_) && spinning.load()) {
+      life.core.start();
+    }
+    while (::rclcpp::ok(context_) && spinning.load() && !life.bell->failed()) {
+      life.bell->wait_until(os::now() + life.options.tell_waiting_after);
+      follow();
+      life.tell_of_waiting();
+    }
+  }
+  if (const std::exception_ptr error = life.bell->take_error()) {
+    std::rethrow_exception(error);
+  }
+}
+
+void SchedulingExecutor::handle_updated_entities(bool notify) {
+  ::rclcpp::Executor::handle_updated_entities(notify);
+  if (life_->spins.load()) {
+    life_->bell->ring();
+  }
+}
+
+void SchedulingExecutor::add_node(NodePointer node, bool notify) {
+  ::rclcpp::Executor::add_node(node, notify);
+  life_->nodes.add(node);
+}
+
+void SchedulingExecutor::add_callback_group(GroupPointer group, NodePointer node, bool notify) {
+  life_->nodes.add(node);
+  ::rclcpp::Executor::add_callback_group(group, node, notify);
+}
+
+void SchedulingExecutor::set_timing(TimingRule rule) {
+  if (life_->spins.load()) {
+    throw std::logic_error{"set_timing: the executor spins; set the timing before"};
+  }
+  life_->rule = std::move(rule);
+  life_->tasks.reset();
+}
+
+void SchedulingExecutor::set_scheduling_strategy(SchedulingStrategy strategy) {
+  life_->core.set_scheduling_strategy(strategy);
+  life_->strategy = std::move(strategy);
+}
+
+void SchedulingExecutor::set_handlers(executor::Handlers handlers) {
+  life_->core.set_handlers(std::move(handlers));
+}
+
+bool SchedulingExecutor::switch_to(std::string_view scenario) noexcept {
+  return life_->core.switch_to(scenario);
+}
+
+std::string_view SchedulingExecutor::scenario() const noexcept {
+  return life_->core.scenario();
+}
+
+executor::TaskStatistics SchedulingExecutor::statistics(std::string_view callback) const {
+  const auto index = life_->core.find(callback);
+  if (!index) {
+    throw std::out_of_range{"the executor has no callback '" + std::string{callback} + "'"};
+  }
+  return life_->core.statistics(*index);
+}
+
+std::vector<std::string> SchedulingExecutor::callbacks() const {
+  const std::lock_guard lock{life_->mutex};
+  std::vector<std::string> names;
+  if (life_->tasks) {
+    for (const auto& [key, task] : life_->tasks->present()) {
+      names.push_back(task.name);
+    }
+  }
+  return names;
+}
+
+const executor::Executor& SchedulingExecutor::core() const noexcept {
+  return life_->core;
+}
+
+}  // namespace takt::rclcpp

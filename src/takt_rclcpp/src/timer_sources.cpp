@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "timer_sources.hpp"
+
+#include <rcl/timer.h>
+
+#include <rclcpp/exceptions.hpp>
+#include <utility>
+
+#include "open_executor.hpp"
+#include "takt/os/clock.hpp"
+
+namespace takt::rclcpp {
+
+bool is_simulated(::rclcpp::Clock& clock) {
+  return clock.get_clock_type() == RCL_ROS_TIME && clock.ros_time_is_active();
+}
+
+nanoseconds period_of(::rclcpp::TimerBase& timer) {
+  std::int64_t period = 0;
+  if (rcl_timer_get_period(timer.get_timer_handle().get(), &period) != RCL_RET_OK) {
+    ::rclcpp::exceptions::throw_from_rcl_error(RCL_RET_ERROR, "cannot ask a timer for its period");
+  }
+  return nanoseconds{period};
+}
+
+bool is_polled(::rclcpp::TimerBase& timer) {
+  return period_of(timer) < std::chrono::microseconds{1} || is_simulated(*timer.get_clock());
+}
+
+SteadyTimerSource::SteadyTimerSource(CallbackId id, sched::Task task, std::shared_ptr<Group> group,
+                                     std::shared_ptr<Bell> bell,
+                                     const ::rclcpp::TimerBase::SharedPtr& timer)
+    : Source{std::move(id), std::move(task), std::move(group), std::move(bell)},
+      timer_{timer},
+      steady_{timer->is_steady()} {}
+
+void SteadyTimerSource::arm(const executor::ReleaseHandle& release) {
+  const auto timer = timer_.lock();
+  if (timer == nullptr) {
+    return;
+  }
+  {
+    const std::lock_guard lock{mutex_};
+    release_ = release;
+  }
+  timer->set_on_reset_callback([this](std::size_t /*resets*/) {
+    if (const auto reset = timer_.lock()) {
+      {
+        const std::lock_guard lock{mutex_};
+        reset_at_ = os::now();
+      }
+      follow(*reset);
+    }
+  });
+  follow(*timer);
+}
+
+void SteadyTimerSource::disarm() noexcept {
+  if (const auto timer = timer_.lock()) {
+    try {
+      timer->clear_on_reset_callback();
+    } catch (...) {  // NOLINT(bugprone-empty-catch): rcl has no timer any more
+    }
+  }
+  const std::lock_guard lock{mutex_};
+  release_ = {};
+}
+
+bool SteadyTimerSource::is_outdated() const {
+  const auto timer = timer_.lock();
+  return timer != nullptr && is_polled(*timer);
+}
+
+void SteadyTimerSource::catch_up() {
+  const auto timer = timer_.lock();
+  if (timer != nullptr && refused_.exchange(false)) {
+    follow(*timer);
+  }
+}
+
+// The next release is when rcl says so, those after it a period behind each other.
+void SteadyTimerSource::follow(::rclcpp::TimerBase& timer) noexcept {
+  const std::lock_guard lock{mutex_};
+  bool followed = true;
+  try {
+    if (timer.is_canceled()) {
+      followed = release_.disarm();
+    } else {
+      // In this order: a release a moment late, never early.
+      const nanoseconds left = timer.time_until_trigger();
+      followed = release_.release_at(os::now() + left);
+    }
+  } catch (...) {
+    bell().fail(std::current_exception());
+  }
+  if (!followed) {
+    refused_.store(true);
+    bell().ring();
+  }
+}
+
+void SteadyTimerSource::work(const sched::Job& job) {
+  const auto timer = timer_.lock();
+  if (timer == nullptr) {
+    return;
+  }
+  {
+    const std::lock_guard lock{mutex_};
+    if (job.release < reset_at_ && timer->time_until_trigger().count() > 0) {
+      return;
+    }
+  }
+  const std::shared_ptr<void> call = timer->call();
+  if (call == nullptr) {
+    follow(*timer);  // cancelled; or reset since, which is told by its own hook, too
+    return;
+  }
+  if (!steady_) {
+    follow(*timer);  // its clock may have been set
+  }
+  OpenExecutor::execute_timer(timer, call);
+}
+
+PolledTimerSource::PolledTimerSource(CallbackId id, sched::Task task, std::shared_ptr<Group> group,
+                                     std::shared_ptr<Bell> bell,
+                                     const ::rclcpp::TimerBase::SharedPtr& timer)
+    : Source{std::move(id), std::move(task), std::move(group), std::move(bell)},
+      due_{std::make_shared<Due>()} {
+  due_->timer = timer;
+}
+
+void PolledTimerSource::Due::look() noexcept {
+  const auto looked_at = timer.lock();
+  if (looked_at == nullptr) {
+    return;
+  }
+  const std::lock_guard lock{mutex};
+  if (!pending && !looked_at->is_canceled() && looked_at->time_until_trigger().count() <= 0) {
+    pending = release.notify();
+  }
+}
+
+void PolledTimerSource::arm(const executor::ReleaseHandle& release) {
+  const auto timer = due_->timer.lock();
+  if (timer == nullptr) {
+    return;
+  }
+  {
+    const std::lock_guard lock{due_->mutex};
+    due_->release = release;
+    due_->pending = false;
+  }
+  rcl_jump_threshold_t every_change{};
+  every_change.on_clock_change = true;
+  every_change.min_forward.nanoseconds = 1;
+  every_change.min_backward.nanoseconds = -1;
+  jumps_ = timer->get_clock()->create_jump_callback(
+      nullptr, [due = due_](const rcl_time_jump_t& /*jump*/) { due->look(); }, every_change);
+  timer->set_on_reset_callback([due = due_](std::size_t /*resets*/) { due->look(); });
+  due_->look();
+}
+
+void PolledTimerSource::disarm() noexcept {
+  if (const auto timer = due_->timer.lock()) {
+    try {
+      timer->clear_on_reset_callback();
+    } catch (...) {  // NOLINT(bugprone-empty-catch): rcl has no timer any more
+    }
+  }
+  jumps_.reset();
+  const std::lock_guard lock{due_->mutex};
+  due_->release = {};
+}
+
+bool PolledTimerSource::is_outdated() const {
+  const auto timer = due_->timer.lock();
+  return timer != nullptr && !is_polled(*timer);
+}
+
+void PolledTimerSource::work(const sched::Job& /*job*/) {
+  const auto timer = due_->timer.lock();
+  if (timer == nullptr) {
+    return;
+  }
+  std::shared_ptr<void> call;
+  {
+    const std::lock_guard lock{due_->mutex};
+    due_->pending = false;
+    // Time may have gone back since.
+    if (!timer->is_canceled() && timer->time_until_trigger().count() <= 0) {
+      call = timer->call();
+    }
+  }
+  if (call != nullptr) {
+    OpenExecutor::execute_timer(timer, call);
+  }
+  due_->look();
+}
+
+}  // namespace takt::rclcpp

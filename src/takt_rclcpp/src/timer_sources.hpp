@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Timers of rclcpp: their phase, resets and cancellations are the node's, from any thread.
+//
+// SteadyTimerSource: on the steady clock, and on the system's clock as long as it follows that. Its
+// releases are the executor's own timer, which follows what rcl says of the next call.
+//
+// PolledTimerSource: on ROS time that somebody publishes. Whenever that time changes, the timer is
+// looked at, and released when it is due: at any speed, not at all while it pauses. And timers that
+// have no period, which are always due.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <rclcpp/clock.hpp>
+#include <rclcpp/timer.hpp>
+
+#include "source.hpp"
+#include "takt/executor/release_handle.hpp"
+
+namespace takt::rclcpp {
+
+// Whether the clock's time is what others publish.
+[[nodiscard]] bool is_simulated(::rclcpp::Clock& clock);
+
+// Which of the two follows it now.
+[[nodiscard]] bool is_polled(::rclcpp::TimerBase& timer);
+[[nodiscard]] nanoseconds period_of(::rclcpp::TimerBase& timer);
+
+class SteadyTimerSource final : public Source {
+ public:
+  SteadyTimerSource(CallbackId id, sched::Task task, std::shared_ptr<Group> group,
+                    std::shared_ptr<Bell> bell, const ::rclcpp::TimerBase::SharedPtr& timer);
+
+  void arm(const executor::ReleaseHandle& release) override;
+  void disarm() noexcept override;
+  [[nodiscard]] bool is_outdated() const override;
+  void catch_up() override;
+
+ private:
+  void work(const sched::Job& job) override;
+  void follow(::rclcpp::TimerBase& timer) noexcept;
+
+  const std::weak_ptr<::rclcpp::TimerBase> timer_;
+  const bool steady_;
+  executor::PriorityMutex mutex_;  // between a reset and a job that finds the timer cancelled
+  os::TimePoint reset_at_{};       // jobs released before are not its any more
+  executor::ReleaseHandle release_;
+  std::atomic<bool> refused_{false};  // the executor below could not take up a change
+};
+
+class PolledTimerSource final : public Source {
+ public:
+  PolledTimerSource(CallbackId id, sched::Task task, std::shared_ptr<Group> group,
+                    std::shared_ptr<Bell> bell, const ::rclcpp::TimerBase::SharedPtr& timer);
+
+  void arm(const executor::ReleaseHandle& release) override;
+  void disarm() noexcept override;
+  [[nodiscard]] bool is_outdated() const override;
+
+ private:
+  // Shared with the hooks of timer and clock, which may outlive the task for a moment.
+  struct Due {
+    std::weak_ptr<::rclcpp::TimerBase> timer;
+    executor::PriorityMutex mutex;
+    executor::ReleaseHandle release;
+    bool pending = false;
+
+    void look() noexcept;
+  };
+
+  void work(const sched::Job& job) override;
+
+  const std::shared_ptr<Due> due_;
+  ::rclcpp::JumpHandler::SharedPtr jumps_;
+};
+
+}  // namespace takt::rclcpp
