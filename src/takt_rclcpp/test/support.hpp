@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the tests share: a context for each test, an executor that spins on a thread of its own, and
+// patience. No property depends on how long anything takes.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <future>
+#include <memory>
+#include <rclcpp/rclcpp.hpp>
+#include <string>
+#include <thread>
+
+#include "takt/os/clock.hpp"
+#include "takt/os/thread.hpp"
+#include "takt/rclcpp/scheduling_executor.hpp"
+
+namespace takt::test {
+
+using namespace std::chrono_literals;
+using rclcpp::CallbackId;
+using rclcpp::CallbackKind;
+using rclcpp::SchedulingExecutor;
+using rclcpp::Timing;
+
+template <class Predicate>
+bool eventually(Predicate holds) {
+  const auto deadline = os::now() + 20s;
+  while (!holds()) {
+    if (os::now() > deadline) {
+      return false;
+    }
+    os::sleep_until(os::now() + 1ms);
+  }
+  return true;
+}
+
+inline void burn(std::chrono::nanoseconds time) {
+  const auto end = os::now() + time;
+  while (os::now() < end) {
+  }
+}
+
+// Why real-time priorities cannot be had here; empty when they can.
+inline std::string no_real_time() {
+  std::string reason;
+  std::thread{[&] {
+    const auto shortfalls = os::apply({.policy = os::SchedulingPolicy::fifo, .priority = 1});
+    if (!shortfalls.empty()) {
+      reason = shortfalls.front().why;
+    }
+  }}.join();
+  return reason;
+}
+
+inline std::string unique(const std::string& name) {
+  return name + "_" + std::to_string(getpid());
+}
+
+inline rclcpp::Options quiet() {
+  rclcpp::Options options;
+  options.scheduling.on_shortfalls = [](const auto&) {};
+  return options;
+}
+
+// spin() on a thread of its own, until it goes.
+class Spinning {
+ public:
+  explicit Spinning(SchedulingExecutor& executor)
+      : executor_{executor},
+        done_{std::async(std::launch::async, [&executor] { executor.spin(); })} {
+    EXPECT_TRUE(eventually([&] { return executor_.is_spinning() || has_ended(); }));
+  }
+  ~Spinning() {
+    if (done_.valid()) {
+      executor_.cancel();
+      done_.wait();
+    }
+  }
+  Spinning(const Spinning&) = delete;
+  Spinning& operator=(const Spinning&) = delete;
+  Spinning(Spinning&&) = delete;
+  Spinning& operator=(Spinning&&) = delete;
+
+  [[nodiscard]] bool has_ended() const { return done_.wait_for(0s) == std::future_status::ready; }
+  // Throws what left spin().
+  void end() {
+    executor_.cancel();
+    done_.get();
+  }
+  // Waits for its own end.
+  void get() { done_.get(); }
+
+ private:
+  SchedulingExecutor& executor_;
+  std::future<void> done_;
+};
+
+class WithContext : public testing::Test {
+ protected:
+  void SetUp() override { ::rclcpp::init(0, nullptr); }
+  void TearDown() override { ::rclcpp::shutdown(); }
+};
+
+}  // namespace takt::test

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Nodes, groups and entities that come and go, and an executor that starts and stops.
+#include <std_msgs/msg/int32.hpp>
+#include <vector>
+
+#include "support.hpp"
+
+namespace takt::test {
+namespace {
+
+using std_msgs::msg::Int32;
+
+class Life : public WithContext {};
+
+TEST_F(Life, aSecondSpinIsRefusedAndCancelEndsTheFirst) {
+  SchedulingExecutor executor{quiet()};
+  Spinning spinning{executor};
+  EXPECT_THROW(executor.spin(), std::runtime_error);
+  EXPECT_TRUE(executor.is_spinning());
+  spinning.end();
+  EXPECT_FALSE(executor.is_spinning());
+}
+
+TEST_F(Life, theEndOfTheContextEndsSpin) {
+  const auto node = std::make_shared<::rclcpp::Node>("ends");
+  const auto timer = node->create_wall_timer(5ms, [] { ::rclcpp::shutdown(); });
+  SchedulingExecutor executor{quiet()};
+  executor.add_node(node);
+  executor.spin();
+  EXPECT_FALSE(::rclcpp::ok());
+}
+
+TEST_F(Life, whatACallbackThrowsLeavesSpinAndItCanSpinAgain) {
+  const auto node = std::make_shared<::rclcpp::Node>("throws");
+  std::atomic<int> calls{0};
+  const auto timer = node->create_wall_timer(2ms, [&] {
+    ++calls;
+    throw std::domain_error{"no"};
+  });
+  SchedulingExecutor executor{quiet()};
+  executor.add_node(node);
+  for (int i = 1; i <= 3; ++i) {
+    EXPECT_THROW(executor.spin(), std::domain_error);
+    EXPECT_EQ(calls, i);
+    EXPECT_FALSE(executor.is_spinning());
+  }
+}
+
+TEST_F(Life, spinAndSpinSomeTakeTurnsAndNoMessageIsLost) {
+  const auto node = std::make_shared<::rclcpp::Node>("turns");
+  std::atomic<int> heard{0};
+  const auto out = node->create_publisher<Int32>(unique("turns"), 100);
+  const auto in =
+      node->create_subscription<Int32>(unique("turns"), 100, [&](const Int32&) { ++heard; });
+  ASSERT_TRUE(eventually([&] { return out->get_subscription_count() == 1; }));
+  SchedulingExecutor executor{quiet()};
+  executor.add_node(node);
+  int sent = 0;
+  for (int round = 0; round < 5; ++round) {
+    for (int i = 0; i < 3; ++i, ++sent) {  // before anybody spins
+      out->publish(Int32{});
+    }
+    {
+      Spinning spinning{executor};
+      for (int i = 0; i < 3; ++i, ++sent) {
+        out->publish(Int32{});
+      }
+      if (round % 2 == 0) {  // else it stops with messages that nobody has looked at
+        EXPECT_TRUE(eventually([&] { return heard == sent; })) << heard << " of " << sent;
+      }
+      spinning.end();
+    }
+    EXPECT_TRUE(eventually([&] {
+      executor.spin_some();
+      return heard == sent;
+    })) << heard
+        << " of " << sent;
+  }
+}
+
+TEST_F(Life, nodesThatComeWhileItSpinsAreHeard) {
+  SchedulingExecutor executor{quiet()};
+  Spinning spinning{executor};
+  std::vector<::rclcpp::Node::SharedPtr> nodes;
+  std::vector<::rclcpp::TimerBase::SharedPtr> timers;
+  std::atomic<int> calls{0};
+  for (int i = 0; i < 20; ++i) {
+    nodes.push_back(std::make_shared<::rclcpp::Node>("node" + std::to_string(i)));
+    timers.push_back(nodes.back()->create_wall_timer(1h, [&] { ++calls; }));
+    executor.add_node(nodes.back());
+    const auto seen = std::make_shared<std::atomic<bool>>(false);
+    timers.push_back(nodes.back()->create_wall_timer(
+        1ms, [&calls, seen] { calls += seen->exchange(true) ? 0 : 1; }));
+    ASSERT_TRUE(eventually([&] { return calls == i + 1; })) << calls;
+  }
+  for (const auto& node : nodes) {
+    executor.remove_node(node);
+  }
+  ASSERT_TRUE(eventually([&] { return executor.callbacks().empty(); }));
+}
+
+TEST_F(Life, callbacksMakeAndDestroyNodesAndEntities) {
+  const auto node = std::make_shared<::rclcpp::Node>("maker");
+  SchedulingExecutor executor{quiet()};
+  std::atomic<int> inner{0};
+  std::atomic<int> made{0};
+  ::rclcpp::Node::SharedPtr child;
+  ::rclcpp::TimerBase::SharedPtr child_timer;
+  ::rclcpp::SubscriptionBase::SharedPtr subscription;
+  const auto timer = node->create_wall_timer(3ms, [&] {
+    if (child != nullptr) {
+      executor.remove_node(child);
+    }
+    child_timer.reset();
+    child = std::make_shared<::rclcpp::Node>("child" + std::to_string(++made));
+    child_timer = child->create_wall_timer(1ms, [&] { ++inner; });
+    subscription = node->create_subscription<Int32>(unique("unheard"), 1, [](const Int32&) {});
+    executor.add_node(child);
+  });
+  executor.add_node(node);
+  Spinning spinning{executor};
+  EXPECT_TRUE(eventually([&] { return made > 50 && inner > 20; })) << made << " " << inner;
+}
+
+TEST_F(Life, subscriptionsThatComeAndGoHearTheirMessage) {
+  const auto node = std::make_shared<::rclcpp::Node>("churn");
+  const auto out = node->create_publisher<Int32>(unique("churn"), 1);
+  SchedulingExecutor executor{quiet()};
+  executor.add_node(node);
+  Spinning spinning{executor};
+  for (int i = 0; i < 300; ++i) {
+    // Its callback may still run when it has gone.
+    const auto heard = std::make_shared<std::atomic<int>>(0);
+    const auto in = node->create_subscription<Int32>(
+        unique("churn"), 1,
+        [heard, i](const Int32& message) { *heard += message.data == i ? 1 : 0; });
+    ASSERT_TRUE(eventually([&] {
+      out->publish(Int32{}.set__data(i));
+      return *heard > 0;
+    }));
+  }
+  EXPECT_LT(executor.callbacks().size(), 30U);
+}
+
+TEST_F(Life, groupsThatAreAddedAloneRun) {
+  const auto node = std::make_shared<::rclcpp::Node>("grouped");
+  const auto group =
+      node->create_callback_group(::rclcpp::CallbackGroupType::MutuallyExclusive, false);
+  std::atomic<int> calls{0};
+  std::atomic<int> others{0};
+  const auto timer = node->create_wall_timer(1ms, [&] { ++calls; }, group);
+  const auto other = node->create_wall_timer(1ms, [&] { ++others; });
+  SchedulingExecutor executor{quiet()};
+  executor.add_callback_group(group, node->get_node_base_interface());
+  Spinning spinning{executor};
+  EXPECT_TRUE(eventually([&] { return calls > 10; }));
+  executor.remove_callback_group(group);
+  EXPECT_TRUE(eventually([&] { return executor.callbacks().empty(); }));
+  EXPECT_EQ(others, 0);
+}
+
+TEST_F(Life, intraProcessMessagesAreHeard) {
+  const auto node = std::make_shared<::rclcpp::Node>(
+      "pointers", ::rclcpp::NodeOptions{}.use_intra_process_comms(true));
+  std::atomic<int> heard{0};
+  std::atomic<const Int32*> address{nullptr};
+  std::atomic<int> same{0};
+  const auto in =
+      node->create_subscription<Int32>(unique("pointers"), 10, [&](Int32::UniquePtr message) {
+        same += message.get() == address ? 1 : 0;
+        ++heard;
+      });
+  const auto out = node->create_publisher<Int32>(unique("pointers"), 10);
+  SchedulingExecutor executor{quiet()};
+  executor.add_node(node);
+  Spinning spinning{executor};
+  for (int i = 1; i <= 100; ++i) {
+    auto message = std::make_unique<Int32>();
+    address = message.get();
+    out->publish(std::move(message));
+    ASSERT_TRUE(eventually([&] { return heard == i; }));
+  }
+  EXPECT_EQ(same, 100);
+}
+
+}  // namespace
+}  // namespace takt::test
