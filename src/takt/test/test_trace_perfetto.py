@@ -80,6 +80,36 @@ def test_arrows_lead_from_the_making_of_a_message_to_each_use_of_it(tmp_path: Pa
     ]
 
 
+def test_what_is_used_at_the_time_of_its_publication_is_led_to_as_all_others(
+    tmp_path: Path,
+) -> None:
+    records = [
+        record
+        for at in (10, 20)
+        for record in (
+            event(at, Type.publish, task=0, topic=3, value=at),
+            event(at, Type.use, task=1, topic=3, value=at),
+            event(at + 1, Type.use, task=1, topic=3, value=at),
+        )
+    ]
+    arrows = """SELECT a.name, a.ts, b.name, b.ts FROM flow
+        JOIN slice a ON a.id = slice_out JOIN slice b ON b.id = slice_in ORDER BY a.ts, b.ts"""
+    assert query(written(tmp_path, records), arrows) == [
+        ("publish topic 3", at, "use topic 3", then)
+        for at, then in [(10, 10), (10, 11), (20, 20), (20, 21)]
+    ]
+
+
+def test_numbers_of_all_lengths_stand_side_by_side(tmp_path: Path) -> None:
+    ages = [0, 1, 127, 128, 16_383, 16_384, 2**62, 2**63 - 1, -1, -(2**62), 5]
+    records = [
+        event(10**at, Type.deliver, task=0, topic=3, value=age) for at, age in enumerate(ages)
+    ]
+    found = "SELECT ts, value FROM slice JOIN args ON slice_id = slice.id WHERE key = 'age_ns'"
+    rows = query(written(tmp_path, records), f"{found} ORDER BY ts")
+    assert rows == [(10**at, str(age)) for at, age in enumerate(ages)]
+
+
 def test_jobs_that_follow_each_other_at_once_stay_apart(tmp_path: Path) -> None:
     """An end and a begin at one time: the end must come first, or the slices would nest."""
     records = [

@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Packets of a Perfetto trace: tracks, spans and marks on them, with exact nanoseconds.
 
-Most packets differ only in times and numbers, so one is made for each track, name and set of
-details, and written again and again. Texts are written once and referred to by number.
-Format: https://perfetto.dev/docs/reference/synthetic-track-event
+Rows come as columns. The library makes one packet for many rows, whose numbers are then filled in,
+for all rows at once: where they stand in it does not change, as a varint may be longer than it need
+be (https://protobuf.dev/programming-guides/encoding/#varints). Texts are written once and referred
+to by number. Format: https://perfetto.dev/docs/reference/synthetic-track-event
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import IO, Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
 from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import (
     Trace,
     TracePacket,
@@ -19,14 +22,28 @@ from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import (
 )
 
 _SEQUENCE = 1  # all packets are of one writer
+_ROWS = 4096  # at a time, so that they stay in the processor's cache
+_NEGATIVE = 10  # bytes of a varint below zero
+_FLOW = 8  # bytes of a flow's number, no varint
+
+Column = NDArray[Any]  # of integers
 
 
-class Form(NamedTuple):
-    """What is filled in before it is written; messages of the library."""
+class _Shape(NamedTuple):
+    """What the packets of many rows have in common."""
 
-    packets: list[Any]  # one, or the begin and the end of a span
-    details: list[Any]  # numbers of 64 bits
-    serialized: Callable[[], bytes]  # a trace: many of them in a row are a trace, too
+    types: tuple[int, ...]  # of the events: one, or the begin and the end of a span
+    keys: tuple[int, ...]  # of the details, as interned
+    widths: tuple[int, ...]  # of the varints: track, name, times, details
+    flows: int
+
+
+class _Layout(NamedTuple):
+    """The packets of one row, and where in it the bytes of each number begin."""
+
+    template: NDArray[np.uint8]
+    varints: list[NDArray[np.int64]]
+    flows: NDArray[np.int64]
 
 
 class Packets:
@@ -37,6 +54,7 @@ class Packets:
         self._tracks = 0
         self._names: dict[str, int] = {}
         self._keys: dict[str, int] = {}
+        self._layouts: dict[_Shape, _Layout] = {}
         self._append(
             TracePacket(
                 trusted_packet_sequence_id=_SEQUENCE,
@@ -57,66 +75,68 @@ class Packets:
         self._append(packet)
         return self._tracks
 
-    def span_form(self, track: int, name: str, keys: Sequence[str]) -> Form:
-        """For stretches of time on a track, with details."""
-        return self._form(track, name, keys, TrackEvent.TYPE_SLICE_BEGIN, TrackEvent.TYPE_SLICE_END)
+    def name(self, text: str) -> int:
+        """The number by which events have this name."""
+        return self._number(text, self._names, "event_names")
 
-    def mark_form(self, track: int, name: str, keys: Sequence[str]) -> Form:
-        """For moments on a track, with details."""
-        return self._form(track, name, keys, TrackEvent.TYPE_INSTANT)
+    def spans(
+        self, track: Column, name: Column, begin: Column, end: Column, details: Mapping[str, Column]
+    ) -> None:
+        """Stretches of time; the tracks and names by their numbers, the times in ns from 0 on."""
+        types = (TrackEvent.TYPE_SLICE_BEGIN, TrackEvent.TYPE_SLICE_END)
+        self._rows(types, (track, name, begin, end), details)
 
-    def spans(self, rows: Iterable[tuple[Form, int, int, Sequence[int]]]) -> None:
-        """Each with its begin, its end, and the values of as many details as its form has."""
-        for (packets, details, serialized), begin, end, values in rows:
-            packets[0].timestamp = begin
-            packets[1].timestamp = end
-            for detail, value in zip(details, values, strict=False):
-                detail.int_value = value
-            self._write(serialized())
+    def marks(
+        self,
+        track: Column,
+        name: Column,
+        time: Column,
+        details: Mapping[str, Column],
+        flows: NDArray[np.int64] | None = None,
+    ) -> None:
+        """Moments; with a row of flows for each, which arrows follow from mark to mark."""
+        self._rows((TrackEvent.TYPE_INSTANT,), (track, name, time), details, flows)
 
-    def marks(self, form: Form, times: Iterable[int], values: Iterable[Sequence[int]]) -> None:
-        """All of one form."""
-        (packet,), details, serialized = form
-        for time, row in zip(times, values, strict=False):
-            packet.timestamp = time
-            for detail, value in zip(details, row, strict=True):
-                detail.int_value = value
-            self._write(serialized())
-
-    def linked(self, form: Form, time: int, values: Sequence[int], flows: Sequence[int]) -> None:
-        """A mark from which, or to which, arrows lead: to the next mark of the same flow."""
-        (packet,), details, serialized = form
-        packet.timestamp = time
-        for detail, value in zip(details, values, strict=True):
-            detail.int_value = value
-        if flows:
-            packet.track_event.flow_ids.extend(flows)
-            self._write(serialized())
-            packet.track_event.ClearField("flow_ids")
-        else:
-            self._write(serialized())
-
-    def note(self, track: int, name: str, time: int, texts: dict[str, str]) -> None:
+    def note(self, track: int, name: str, time: int, texts: Mapping[str, str]) -> None:
         """One mark with texts."""
-        form = self.mark_form(track, name, list(texts))
-        form.packets[0].timestamp = time
-        for detail, text in zip(form.details, texts.values(), strict=True):
-            detail.string_value = text
-        self._write(form.serialized())
+        packet = _event(TrackEvent.TYPE_INSTANT, track, time)
+        _tell(packet, self.name(name))
+        for key, text in texts.items():
+            packet.track_event.debug_annotations.add(name_iid=self._key(key), string_value=text)
+        self._append(packet)
 
-    def _form(self, track: int, name: str, keys: Sequence[str], *types: Any) -> Form:
-        whole = Trace()
-        for type_ in types:
-            packet = whole.packet.add(trusted_packet_sequence_id=_SEQUENCE)
-            packet.track_event.type, packet.track_event.track_uuid = type_, track
-        first = whole.packet[0]
-        first.sequence_flags = TracePacket.SEQ_NEEDS_INCREMENTAL_STATE  # for the names' numbers
-        first.track_event.name_iid = self._number(name, self._names, "event_names")
-        for key in keys:
-            number = self._number(key, self._keys, "debug_annotation_names")
-            first.track_event.debug_annotations.add(name_iid=number)
-        details = list(first.track_event.debug_annotations)
-        return Form(list(whole.packet), details, whole.SerializeToString)
+    def _rows(
+        self,
+        types: tuple[int, ...],
+        columns: Sequence[Column],
+        details: Mapping[str, Column],
+        flows: NDArray[np.int64] | None = None,
+    ) -> None:
+        numbers = [one.astype(np.int64) for one in (*columns, *details.values())]
+        count = len(numbers[0])
+        if not count:
+            return
+        if flows is None:
+            flows = np.empty((count, 0), np.int64)
+        keys = tuple(self._key(key) for key in details)
+        shape = _Shape(types, keys, tuple(_width(one) for one in numbers), flows.shape[1])
+        layout = self._layouts.get(shape)
+        if layout is None:
+            layout = self._layouts[shape] = _layout(shape)
+        for begin in range(0, count, _ROWS):
+            some = slice(begin, begin + _ROWS)
+            rows = np.empty((len(flows[some]), len(layout.template)), np.uint8)
+            rows[:] = layout.template
+            for places, width, number in zip(layout.varints, shape.widths, numbers, strict=True):
+                shown = _varint(number[some], width)
+                for place in places:
+                    rows[:, place : place + width] = shown
+            for place, flow in zip(layout.flows, flows[some].T, strict=True):
+                rows[:, place : place + _FLOW] = _fixed(flow)
+            self._write(rows.data)
+
+    def _key(self, text: str) -> int:
+        return self._number(text, self._keys, "debug_annotation_names")
 
     def _number(self, text: str, known: dict[str, int], table: str) -> int:
         if text not in known:
@@ -131,3 +151,61 @@ class Packets:
 
     def _append(self, packet: Any) -> None:
         self._write(Trace(packet=[packet]).SerializeToString())
+
+
+def _event(type_: Any, track: int, time: int) -> Any:
+    packet = TracePacket(trusted_packet_sequence_id=_SEQUENCE, timestamp=time)
+    packet.track_event.type, packet.track_event.track_uuid = type_, track
+    return packet
+
+
+def _tell(packet: Any, name: int) -> None:
+    packet.sequence_flags = TracePacket.SEQ_NEEDS_INCREMENTAL_STATE  # for the names' numbers
+    packet.track_event.name_iid = name
+
+
+def _layout(shape: _Shape) -> _Layout:
+    """Found by looking where the bytes differ when one number does, in all of its bytes."""
+    least = [-(2**63) if w == _NEGATIVE else 1 << 7 * (w - 1) for w in shape.widths]
+    most = [-1 if w == _NEGATIVE else (1 << 7 * w) - 1 for w in shape.widths]
+    template = _serialized(shape, least, 0)
+
+    def places(other: NDArray[np.uint8], width: int) -> NDArray[np.int64]:
+        return np.flatnonzero(template != other).reshape(-1, width)[:, 0]
+
+    varints = [
+        # The tenth byte of a negative number is always the same.
+        places(_serialized(shape, [*least[:at], high, *least[at + 1 :]], 0), min(width, 9))
+        for at, (high, width) in enumerate(zip(most, shape.widths, strict=True))
+    ]
+    return _Layout(template, varints, places(_serialized(shape, least, 2**64 - 1), _FLOW))
+
+
+def _serialized(shape: _Shape, numbers: Sequence[int], flow: int) -> NDArray[np.uint8]:
+    track, name, *rest = numbers
+    packets = [_event(type_, track, rest.pop(0)) for type_ in shape.types]
+    _tell(packets[0], name)
+    event = packets[0].track_event
+    event.flow_ids.extend([flow] * shape.flows)
+    for key, value in zip(shape.keys, rest, strict=True):
+        event.debug_annotations.add(name_iid=key, int_value=value)
+    return np.frombuffer(Trace(packet=packets).SerializeToString(), np.uint8)
+
+
+def _width(numbers: NDArray[np.int64]) -> int:
+    """How many bytes the varints of all these take."""
+    if numbers.min() < 0:
+        return _NEGATIVE
+    return max(1, -(-int(numbers.max()).bit_length() // 7))
+
+
+def _varint(numbers: NDArray[np.int64], width: int) -> NDArray[np.uint8]:
+    """Seven bits a byte, the lowest first; all bytes but the last one say that more follow."""
+    shifts = np.arange(0, 7 * width, 7, dtype=np.uint64)
+    shown: NDArray[np.uint8] = (numbers.view(np.uint64)[:, None] >> shifts).astype(np.uint8)
+    shown[:, :-1] |= 0x80
+    return shown
+
+
+def _fixed(numbers: NDArray[np.int64]) -> NDArray[np.uint8]:
+    return np.ascontiguousarray(numbers, "<i8").view(np.uint8).reshape(-1, _FLOW)
