@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fake_machine import Fake
+from known_machines import ROBOT
 
 from takt.processes import scratch
 
@@ -30,6 +32,18 @@ def prefix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("TAKT_PREFIX", str(tmp_path / "prefix"))
     monkeypatch.setenv("AMENT_PREFIX_PATH", "")
     return tmp_path / "prefix"
+
+
+@pytest.fixture
+def nothing(tmp_path: Path) -> Fake:
+    """A machine of which nothing can be read."""
+    return Fake(tmp_path)
+
+
+@pytest.fixture
+def robot(tmp_path: Path) -> Fake:
+    """A well prepared robot: PREEMPT_RT, an isolated core, no power saving."""
+    return Fake(tmp_path).put(ROBOT)
 
 
 @pytest.fixture

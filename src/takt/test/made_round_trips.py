@@ -4,17 +4,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime, timezone
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from made_suites import Made, World
+from synthetic_cells import made_run
 
 from takt.measure.experiment.faults import Machine
 from takt.measure.experiment.file import read_experiment
 from takt.measure.experiment.plan import plan
-from takt.measure.results.model import Cell, Run, Status
+from takt.measure.results.model import Cell, Run
 from takt.processes.stacks import Capability, Stack, Stacks
 from takt.reproduce.evidence import Evidence, Measured
 from takt.reproduce.gutierrez2018.extent import placed, scaled
@@ -54,16 +54,7 @@ def trips(scale: float = 1.0) -> Run:
         )
         for one in cells
     ]
-    return Run(
-        name="gutierrez2018",
-        status=Status.complete,
-        started=datetime.now(timezone.utc),
-        seed=1,
-        experiment={},
-        machine={},
-        versions={},
-        cells=cells + twins,
-    )
+    return made_run("gutierrez2018", cells + twins)
 
 
 class MadeTrips(Made):

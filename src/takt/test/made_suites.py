@@ -4,26 +4,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime, timezone
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from synthetic_cells import made_run
 
 from takt.measure.experiment.faults import Machine
 from takt.measure.experiment.file import read_experiment
 from takt.measure.experiment.plan import plan
-from takt.measure.results.model import Cell, Run, Status
+from takt.measure.results.model import Cell, Run
 from takt.processes.stacks import Capability, Stack, Stacks
 from takt.reproduce.evidence import Evidence
 from takt.reproduce.experiment import scaled
-from takt.reproduce.published import experiments
+from takt.reproduce.published import experiments, read_published
+from takt.reproduce.sticha2014 import BARE_CHECKS, CHECKS
 from takt.reproduce.sticha2014.evidence import Measured
 
 # What a run amounts to: a number, or cases of how many, for a name of runs.py and what it is asked.
 World = Callable[[Cell, str, tuple[Any, ...]], Any]
 SCATTER = (-0.01, 0.01, 0.005, -0.005, 0.002, 0.0)
+EVERY = {**CHECKS, **BARE_CHECKS}
+PUBLISHED = read_published("sticha2014")
+# What the samples of a small scale cannot decide.
+RARE = {
+    "oneshot-ignored-without-rt", "oneshot-reported-peak", "oneshot-reported-drifts-without-rt",
+    "oneshot-400us", "nanosleep-50us", "cyclic-two-clusters", "cyclic-400us", "pubsub-1600us",
+    "pubsub-1400us", "pubsub-500us-one-subscriber",
+}  # fmt: skip
 
 
 class Installed(Stacks):
@@ -59,16 +68,7 @@ def suites(scale: float = 1.0) -> Run:
     experiment, source = read_experiment(experiments() / "sticha2014.yaml")
     machine = Machine(frozenset({0, 1}), 64 << 30)
     cells = plan(scaled(experiment, scale), source, Installed(), machine, 1).cells
-    return Run(
-        name="sticha2014",
-        status=Status.complete,
-        started=datetime.now(timezone.utc),
-        seed=1,
-        experiment={},
-        machine={},
-        versions={},
-        cells=cells,
-    )
+    return made_run("sticha2014", cells)
 
 
 class Made(Evidence):

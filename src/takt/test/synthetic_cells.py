@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from takt.measure.results.model import Cell, ProbeResult, Status
+from takt.measure.results.model import Cell, ProbeResult, Run, Status
 from takt.measure.run.measured import add_measured
 from takt.measure.run.samples import RECORD, header
 
@@ -76,3 +78,18 @@ def cell_of(
     ]
     add_measured(cell, files, folder, reports=cell.kind.startswith("timer"))
     return cell
+
+
+def made_run(name: str, cells: Sequence[Cell] = (), **changes: Any) -> Run:
+    """A run of these cells on a machine of which nothing is known."""
+    run = Run(
+        name=name,
+        status=Status.complete,
+        started=datetime.now(timezone.utc),
+        seed=1,
+        experiment={},
+        machine={},
+        versions={},
+        cells=list(cells),
+    )
+    return run.model_copy(update=changes)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import takt_core
-from synthetic_cells import cell_of, records_of
+from synthetic_cells import cell_of, made_run, records_of
 
 from takt.cli.main import main
 from takt.errors import TaktError
@@ -20,7 +20,6 @@ from takt.measure.history.accumulate import accumulate
 from takt.measure.history.page import runs_chart, write_history
 from takt.measure.history.store import History, find
 from takt.measure.results import store
-from takt.measure.results.model import Run, Status
 from takt.pages.pictures import long_term
 
 COUNT = 4000
@@ -37,10 +36,7 @@ def run_in(folder: Path, number: int, machine: str = "6.1-rt", **asked: Any) -> 
     late = late_us(number)
     cell = cell_of(folder, [records_of(late, 1000.0, late)], **asked)
     cell.started = STARTED + timedelta(hours=number)
-    run = Run(
-        name="x", status=Status.complete, started=cell.started, seed=1, experiment={},
-        machine={"kernel": machine}, versions={}, cells=[cell],
-    )  # fmt: skip
+    run = made_run("x", [cell], started=cell.started, machine={"kernel": machine})
     store.write(run, folder)
     return folder
 

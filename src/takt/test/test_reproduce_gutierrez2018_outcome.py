@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
 from pathlib import Path
 
 import numpy as np
 import pytest
 from made_round_trips import Installed
-from synthetic_cells import cell_of, records_of
+from synthetic_cells import cell_of, made_run, records_of
 
 from takt.measure.experiment.file import read_experiment
 from takt.measure.results.model import Cell, Run, Status
@@ -46,11 +45,8 @@ def trip(folder: Path, test: str, turn: int) -> Cell:
 
 def run_of(folder: Path) -> Run:
     (folder / "samples").mkdir(exist_ok=True)
-    return Run(
-        name="gutierrez2018", status=Status.complete, started=datetime.now(timezone.utc), seed=1,
-        experiment={}, machine={}, versions={},
-        cells=[trip(folder, test, turn) for test in TESTS for turn in range(2)],
-    )  # fmt: skip
+    cells = [trip(folder, test, turn) for test in TESTS for turn in range(2)]
+    return made_run("gutierrez2018", cells)
 
 
 @pytest.fixture(scope="module")
@@ -195,11 +191,8 @@ def test_the_page_has_every_table_figure_and_statement(outcome: Outcome, folder:
 
 
 def test_a_run_without_a_sample_answers_with_what_is_missing(tmp_path: Path) -> None:
-    empty = Run(
-        name="x", status=Status.failed, started=datetime.now(timezone.utc), seed=1,
-        experiment={}, machine={}, versions={},
-        cells=[trip(tmp_path, "1.A", 0).model_copy(update={"statistics": None, "samples": []})],
-    )  # fmt: skip
+    nothing = trip(tmp_path, "1.A", 0).model_copy(update={"statistics": None, "samples": []})
+    empty = made_run("x", [nothing], status=Status.failed)
     found = gutierrez2018.answers(empty, tmp_path, Request(scale=0.005, draws=5))
     assert {one.holds for one in found.findings} == {None}
     assert all(one.needs for one in found.findings)

@@ -1,41 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sticha 2014: every finding holds on what the thesis describes, and not on its reversal.
 
-The thresholds are tested with made-up numbers of each run; what a run amounts to, with recordings.
+The thresholds are tested with made-up numbers of each run.
 """
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from made_suites import Made, World, as_published, but, cases, suites, the_other_way_round
-from numpy.typing import NDArray
-from synthetic_cells import cell_of, records_of
+from made_suites import (
+    EVERY,
+    PUBLISHED,
+    RARE,
+    Made,
+    World,
+    as_published,
+    but,
+    cases,
+    suites,
+    the_other_way_round,
+)
 
 from takt.cli.main import main
 from takt.measure.experiment.file import read_experiment
-from takt.measure.results.model import Cell, Run, Status
+from takt.measure.results.model import Cell
 from takt.reproduce import PAPERS
-from takt.reproduce.evidence import Evidence
 from takt.reproduce.experiment import scaled
 from takt.reproduce.judgement import judge
-from takt.reproduce.model import Answer, Request
+from takt.reproduce.model import Answer
 from takt.reproduce.published import experiments, read_published
-from takt.reproduce.sticha2014 import BARE_CHECKS, CHECKS, answers, cannot_tell, runs
-from takt.reproduce.sticha2014.evidence import Measured
-
-pytestmark = pytest.mark.timeout(240)  # recordings of all suites are made for several tests
-COUNT = 2000
-Floats = NDArray[np.float64]
-RR = {"scheduling": "rr", "obtained": {"policy": "rr", "rr_interval_ns": 100_000_000}}
-OTHER = {"scheduling": "other", "priority": 0}
-POLICIES: tuple[dict[str, Any], ...] = (RR, {"scheduling": "fifo"}, OTHER)
-EVERY = {**CHECKS, **BARE_CHECKS}
-PUBLISHED = read_published("sticha2014")
+from takt.reproduce.sticha2014 import BARE_CHECKS, cannot_tell, runs
 
 
 def judged(name: str, world: World, scale: float = 1.0) -> Answer:
@@ -185,13 +181,6 @@ def test_every_finding_has_both_sides() -> None:
     assert {name for name, _, _ in SIDES} == set(EVERY)
 
 
-RARE = {
-    "oneshot-ignored-without-rt", "oneshot-reported-peak", "oneshot-reported-drifts-without-rt",
-    "oneshot-400us", "nanosleep-50us", "cyclic-two-clusters", "cyclic-400us", "pubsub-1600us",
-    "pubsub-1400us", "pubsub-500us-one-subscriber",
-}  # fmt: skip
-
-
 def test_the_thesis_own_length_decides_every_finding_and_a_small_scale_says_which_it_cannot() -> (
     None
 ):
@@ -242,162 +231,6 @@ def test_the_suites_are_those_of_the_thesis_at_its_own_length() -> None:
     assert measured("pubsub") == (32, 192_000_000)  # 184 million, of each subscriber apart
 
 
-class Thesis:
-    """Latencies as sections 4.1 to 4.4 tell them, in µs."""
-
-    def __init__(self) -> None:
-        self.rng = np.random.default_rng(2014)
-
-    def body(self, low: float, mean: float) -> Floats:
-        """A skewed cluster from ``low`` on with this mean."""
-        return low + self.rng.gamma(4.0, (mean - low) / 4.0, COUNT)
-
-    def one_shot(self, timeout: float, policy: str) -> tuple[Floats, Floats]:
-        mean = {800: 300, 1000: 100, 10_000: 150}[int(timeout)]
-        late = self.body(mean - 40, mean)
-        if policy == "other":
-            late *= self.rng.uniform(1, 30, COUNT)
-            late[100::1000] = np.nan
-        drift = self.rng.normal(9, 2, COUNT) if policy != "other" else 2000.0
-        return late, late + drift
-
-    def cyclic(self, period: float, policy: str) -> Floats:
-        # Each call is later by as much, until one comes nearly a millisecond early.
-        late = (
-            np.arange(COUNT) % (8 if period <= 1000 else 7) * (115.0 if period <= 1000 else 150.0)
-        )
-        late += self.rng.gamma(4.0, 5.0, COUNT)
-        late[:2] += (13_900, 4000)  # so that the first intervals are too short
-        return late * ((30 if policy == "other" else 1) if period >= 1000 else 4)
-
-    def messages(self, period: float, subscribers: int, policy: str) -> list[Floats]:
-        made = []
-        for number in range(subscribers):
-            late = self.body(193, 203 if period == 1000 else 224) + 60.0 * number
-            late *= self.rng.uniform(1, 30, COUNT) if policy == "other" else 1
-            late[0] = 1200
-            made.append(late)
-        return made
-
-
-class Ideal(Thesis):
-    """A stack on which none of the thesis's findings on weaknesses would hold."""
-
-    def one_shot(self, timeout: float, policy: str) -> tuple[Floats, Floats]:
-        late = self.lumped(1000.0)
-        return late, late + (300 if policy != "other" else 0)
-
-    def cyclic(self, period: float, policy: str) -> Floats:
-        late = self.lumped(10.0)
-        if period == 1000:
-            late += np.arange(COUNT) * 500.0  # a clock of its own
-        return late
-
-    def messages(self, period: float, subscribers: int, policy: str) -> list[Floats]:
-        late = self.lumped(2000.0 if period == 10_000 else 2500.0)
-        late[0] = 1
-        return [late] * subscribers
-
-    @staticmethod
-    def lumped(level: float) -> Floats:
-        """One level, with all peaks in one place."""
-        late = np.full(COUNT, level)
-        late[100:130:3] += 50 + np.arange(10)
-        late[200:230:3] -= 5
-        return late
-
-
-def cells(folder: Path, stack: Thesis) -> list[Cell]:
-    return [cell for turn in (0, 1) for cell in points(folder, stack, turn)]
-
-
-def points(folder: Path, stack: Thesis, turn: int) -> list[Cell]:
-    made = []
-
-    def add(recordings: list[NDArray[np.void]], **asked: Any) -> None:
-        made.append(cell_of(folder, recordings, turn, **asked))
-
-    for policy in POLICIES:
-        for busy in ("none", "cpu"):
-            asked: dict[str, Any] = {"load": busy} | policy
-            name = policy["scheduling"]
-            for timeout in (800.0, 1000.0, 10_000.0)[busy == "cpu" :]:
-                late, reported = stack.one_shot(timeout, name)
-                add([records_of(late, timeout, reported)], period_us=timeout, **asked)
-            for period in (1000.0, 10_000.0, 200.0, 500.0)[: 4 if asked["load"] == "none" else 2]:
-                rows = records_of(stack.cyclic(period, name), period)
-                add([rows], **asked, kind="timer-cyclic", period_us=period)
-            for period in (1000.0, 10_000.0):
-                for subscribers in (1, 5):
-                    heard = stack.messages(period, subscribers, name)
-                    talk = asked | {"kind": "pubsub", "transport": "shm", "period_us": period}
-                    talk["subscribers"] = subscribers
-                    add([records_of(one, period) for one in heard], **talk)
-    one_core = {"kind": "pubsub", "transport": "shm", "period_us": 1000.0, "cpu": [0], **RR}
-    add([records_of(one, 1000.0) for one in stack.messages(1000.0, 1, "rr")], **one_core)
-    wakeup = {"kind": "wakeup", "transport": "nanosleep", "stack": "raw", "cpu": [0]}
-    fast = isinstance(stack, Ideal)
-    rows = records_of(np.full(COUNT, 5000.0 if fast else 20.0), 1000.0)
-    add([rows], scheduling="fifo", **wakeup)
-    for way in ("nanosleep", "futex"):
-        add([records_of(np.full(COUNT, 20.0), 1000.0)], stack="raw", transport=way)
-    return made
-
-
-def run_of(folder: Path, stack: Thesis) -> Run:
-    run = Run(
-        name="sticha2014",
-        status=Status.complete,
-        started=datetime.now(timezone.utc),
-        seed=1,
-        experiment={},
-        machine={},
-        versions={},
-        cells=cells(folder, stack),
-    )
-    FOLDERS[id(run)] = folder
-    return run
-
-
-@pytest.fixture(scope="module")
-def thesis(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    return run_of(tmp_path_factory.mktemp("thesis"), Thesis())
-
-
-@pytest.fixture(scope="module")
-def ideal(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    return run_of(tmp_path_factory.mktemp("ideal"), Ideal())
-
-
-FOLDERS: dict[int, Path] = {}
-ALIKE = {"fifo-equals-rr", "rr-interval", "oneshot-deterministic", "pubsub-deterministic"}
-ALIKE |= {"cyclic-deterministic", "shutdown-hangs-on-one-core"}  # the same in both
-# A refuted rarity takes as many samples as its proof.
-UNSEEN = {"oneshot-ignored-without-rt", "oneshot-reported-drifts-without-rt"}
-
-
-def of_recordings(name: str, run: Run) -> Answer:
-    stack = "raw" if name in BARE_CHECKS else "rcl"
-    evidence = Evidence(Measured(run, FOLDERS[id(run)]), stack)
-    return judge(EVERY[name], PUBLISHED.findings[name].values, evidence, most_draws=100)
-
-
-@pytest.mark.parametrize("name", sorted(EVERY))
-def test_recordings_as_published_hold_and_those_of_an_ideal_timer_do_not(
-    thesis: Run, ideal: Run, name: str
-) -> None:
-    found = of_recordings(name, thesis)
-    # No recording hangs; what is rare is not seen in so few samples.
-    expected = {
-        **dict.fromkeys(RARE - {"oneshot-reported-drifts-without-rt"}),
-        "shutdown-hangs-on-one-core": False,
-    }
-    assert found.holds is expected.get(name, True), found
-    if name not in ALIKE:
-        found = of_recordings(name, ideal)
-        assert found.holds is (None if name in UNSEEN else False), found
-
-
 def test_every_published_finding_is_checked_and_has_its_place() -> None:
     assert set(PUBLISHED.findings) == set(EVERY)
     assert all(claim.at for claim in PUBLISHED.findings.values())
@@ -411,56 +244,6 @@ def test_every_statement_leads_to_a_finding_or_says_why_there_is_none(paper: str
     assert {one.finding for one in statements} - {""} == set(published.findings)
     assert all(bool(one.finding) != bool(one.why) for one in statements)
     assert published.deviations
-
-
-def test_a_point_without_samples_is_said(tmp_path: Path) -> None:
-    run = Run(
-        name="x", status=Status.failed, started=datetime.now(timezone.utc), seed=1,
-        experiment={}, machine={}, versions={},
-    )  # fmt: skip
-    for name, check in EVERY.items():
-        found = judge(
-            check, PUBLISHED.findings[name].values, Evidence(Measured(run, tmp_path), "x")
-        )
-        assert found.holds is None
-        assert "no samples" in found.needs
-
-
-def test_tables_and_figures_are_made_of_the_measured_points(thesis: Run) -> None:
-    folder = FOLDERS[id(thesis)]
-    outcome = answers(thesis, folder, Request(scale=0.5, draws=20))
-    assert {one.stack for one in outcome.findings} == {"rcl", "raw"}
-    row = next(one for one in outcome.tables if one.table == "figure 4.1")
-    assert row.published == {"min_us": 55, "mean_us": 98, "max_us": 177}
-    assert row.measured["mean_us"] == pytest.approx(100, rel=0.05)
-    assert {one.figure for one in outcome.figures} == {
-        "2.2", "4.1", "4.2", "4.3", "4.4", "4.5", "5.2", "5.3", "5.4",
-    }  # fmt: skip
-    for one in outcome.figures:
-        assert (folder / one.file).stat().st_size > 1000
-        assert one.caption
-    assert outcome.statements
-    assert outcome.deviations
-    assert set(outcome.undecidable) >= {"oneshot-400us", "cyclic-400us"}
-
-
-def test_the_rows_have_extremes_of_all_runs_and_the_first_message_apart(thesis: Run) -> None:
-    outcome = answers(thesis, FOLDERS[id(thesis)], Request(draws=20))
-    one_shot = [
-        cell.statistics.latency.max_us
-        for cell in thesis.cells
-        if (cell.stack, cell.kind, cell.scheduling, cell.load, cell.period_us)
-        == ("rcl", "timer-oneshot", "rr", "none", 1000.0) and cell.statistics
-    ]  # fmt: skip
-    row = next(r for r in outcome.tables if (r.table, r.vendor) == ("figure 4.1", "ROS 2"))
-    assert row.measured["max_us"] == pytest.approx(max(one_shot))
-    message = next(one for one in outcome.tables if one.table == "output 4.3")
-    assert float(message.measured["max_us"] or 0) < 1000
-    assert message.measured["first_us"] == 1200
-    mechanisms = {one.vendor for one in outcome.tables if one.table == "figure 4.1"} - {"ROS 2"}
-    assert mechanisms == {"Takt's own loop, nanosleep", "Takt's own loop, futex"}
-    total = next(one for one in outcome.tables if one.table == "figure 5.4")
-    assert total.measured["runs"] == 2 * 2 * 2 * 2 * 6
 
 
 def test_a_probe_that_did_not_end_is_a_hang() -> None:

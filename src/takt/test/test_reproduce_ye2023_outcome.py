@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from made_sizes import planned
-from synthetic_cells import cell_of, records_of
+from synthetic_cells import cell_of, made_run, records_of
 
 from takt.machine.system import System
 from takt.measure.results.model import Cell, Run, Status
@@ -59,10 +58,7 @@ def recorded(folder: Path, one: Cell) -> Cell:
 def run_of(folder: Path) -> Run:
     (folder / "samples").mkdir(exist_ok=True)
     cells = [recorded(folder, one) for one in planned(0.01).cells if one.repetition < 2]
-    return Run(
-        name="ye2023", status=Status.complete, started=datetime.now(timezone.utc), seed=1,
-        experiment={}, machine={"preemption": "PREEMPT_DYNAMIC"}, versions={}, cells=cells,
-    )  # fmt: skip
+    return made_run("ye2023", cells, machine={"preemption": "PREEMPT_DYNAMIC"})
 
 
 @pytest.fixture(scope="module")
@@ -209,10 +205,7 @@ def test_the_page_has_every_table_figure_and_statement(outcome: Outcome, folder:
 def test_a_run_without_a_sample_answers_with_what_is_missing(tmp_path: Path) -> None:
     cells = [one for one in planned(0.01).cells if one.repetition < 2]
     failed = [one.model_copy(update={"status": Status.failed}) for one in cells]
-    empty = Run(
-        name="x", status=Status.failed, started=datetime.now(timezone.utc), seed=1,
-        experiment={}, machine={}, versions={}, cells=failed,
-    )  # fmt: skip
+    empty = made_run("x", failed, status=Status.failed)
     found = ye2023.answers(empty, tmp_path, Request(scale=0.01, draws=5), Kernel(tmp_path, {}))
     assert {one.holds for one in found.findings} == {None}
     assert all(one.needs for one in found.findings)

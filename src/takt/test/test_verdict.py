@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, timezone
 from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from synthetic_cells import made_run
 
 from takt.doctor.finding import Finding, Severity
 from takt.measure.check.verdict import RANKS, assess, judge
@@ -112,18 +112,7 @@ def preemption(severity: Severity = Severity.good, value: str = "PREEMPT_RT") ->
 
 
 def run(*cells: Cell, doctor: Sequence[Finding] = (preemption(),), **changes: Any) -> Run:
-    made = Run(
-        name="check",
-        status=Status.complete,
-        started=datetime(2026, 1, 1, tzinfo=timezone.utc),
-        seed=1,
-        experiment={},
-        machine={},
-        versions={},
-        doctor=list(doctor),
-        cells=list(cells),
-    )
-    return made.model_copy(update=changes)
+    return made_run("check", cells, doctor=list(doctor), **changes)
 
 
 def rank(level: str) -> int:

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Metrics of executions as Krukiewicz-Gacek 2021 describes them, and as its reversal would be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from takt.bench.model import Table
+from takt.reproduce.krukiewicz2021.points import (
+    HARMONIC,
+    MB,
+    MISSES_SIZES,
+    NODES,
+    OTHER,
+    WITH_CONSTRAINT,
+    Point,
+    points,
+)
+from takt.schedule.metrics import Metrics
+from takt.schedule.metrics.model import (
+    CallbackMetrics,
+    DataAge,
+    Freshness,
+    NodeFreshness,
+    Overhead,
+    spread,
+)
+
+EVERY = points()
+US, MS = 1000, 1_000_000
+SCATTER = (0.98, 0.99, 1.0, 1.01, 1.02)  # of the five runs of a point
+
+# What happens at a point: a share of misses or of old data, or an age in µs (transport) or ms.
+World = Callable[[Point], float]
+
+
+def metrics(point: Point, value: float) -> Metrics:
+    """Of an execution with one timer that reads one topic."""
+    missed = value if point.experiment == "misses" else 0.0
+    stale = value if point.experiment == "freshness" else 0.0
+    unit = {"transport": US, "age": MS}.get(point.experiment)
+    old = round(stale * 1000)
+    listener = CallbackMetrics(
+        callback="listener.listen",
+        node="listener",
+        executions=1000,
+        expected=1000,
+        skipped=0,
+        unfinished=0,
+        misses=round(missed * 1000),
+        miss_ratio=missed,
+        on_old_data=old,
+        response_us=None,
+        cpu_us=None,
+    )
+    age = DataAge(
+        callback="listener.listen",
+        topic="critical",
+        age_us=spread((round(value * unit),)) if unit else None,
+        without_data=0,
+        unknown=0,
+        max_age_us=None,
+        violations=0,
+    )
+    node = NodeFreshness(node="listener", executions=1000, on_old_data=old, ratio=stale)
+    return Metrics(
+        trace="made",
+        source="executor",
+        approach=None,
+        policy=[],
+        duration_ms=1000,
+        closed_in_order=True,
+        lost=0,
+        shortfalls=[],
+        declared=True,
+        callbacks=[listener],
+        helpers=[],
+        executions=1000,
+        misses=listener.misses,
+        mean_miss_ratio=missed,
+        freshness=Freshness(nodes=[node], mean_ratio=stale, on_old_data=old),
+        data_age=[age],
+        chains=[],
+        overhead=Overhead(cpu_us=None, handover_us=None),
+        stolen_ms={0: 0.0},
+    )
+
+
+def as_published(point: Point) -> float:
+    """What the thesis says of a point, or what fits between two that it speaks of."""
+    takt, nodes, load, size = (
+        point.approach != "baseline1",
+        point.nodes,
+        point.utilization,
+        point.size,
+    )
+    match point.experiment:
+        case "transport":
+            return 10.0 if takt else 70.0 if size < MB else 120.0
+        case "freshness":
+            starved = 0.42 if nodes == 50 and load == 1 else 0.05
+            other = starved if nodes > 4 or load == 1 else 0.0
+            return 0.0 if takt else 0.5 if point.periods == HARMONIC else other
+        case "age":
+            mean = {"baseline1": (50, 62, 74), "takt": (41, 48, 73), WITH_CONSTRAINT: (23, 19, 19)}
+            return float(mean[point.approach][NODES.index(nodes)])
+    if takt:
+        full = {4: 0.04, 20: 0.07, 50: 0.2}[nodes]
+        return {0.5: 0.0, 0.75: 0.09 if nodes == 50 else 0.0, 1.0: full}[load]
+    rank = MISSES_SIZES.index(size)
+    half = {4: (0.0,) * 5, 20: (0.0,) * 5, 50: (0.0, 0.1, 0.26, 0.4, 0.6)}
+    most = {4: (0, 0, 0, 0.2, 0.2), 20: (0, 0, 0.2, 0.2, 0.3), 50: (0, 0.3, 0.4, 0.5, 0.6)}
+    full_load = (0.01, 0.15, 0.2, 0.3, 0.4)
+    return {0.5: half[nodes], 0.75: most[nodes], 1.0: full_load}[load][rank]
+
+
+def the_other_way_round(point: Point) -> float:
+    """Who misses does not, who is fast is slow, what is old is fresh."""
+    takt = point.approach != "baseline1"
+    match point.experiment:
+        case "transport":
+            return 120.0 if takt else 10.0
+        case "freshness":
+            low = point.nodes == 4 and point.utilization < 1
+            return 0.3 if takt else 0.1 if low and point.periods == OTHER else 0.0
+        case "age":
+            falling = 39 - point.nodes / 10  # of baseline1
+            constrained = 60.0 if point.approach == WITH_CONSTRAINT else 38.0
+            return constrained if takt else falling
+    if point.utilization == 0.5 and point.nodes < 50:
+        return 0.3 if takt else 0.2
+    if point.nodes == 50 and point.utilization > 0.5:
+        return 0.0
+    return (0.3 if takt else 0.0) if point.size else (0.0 if takt else 0.1)
+
+
+def executed(world: World, scatter: Sequence[float] = SCATTER) -> dict[Point, list[Metrics]]:
+    return {point: [metrics(point, world(point) * one) for one in scatter] for point in EVERY}
+
+
+def overheads(growth: Mapping[str, float], scatter: Sequence[float] = SCATTER) -> list[Table]:
+    """Tables 5.6 to 5.8 with so much growth over a baseline of 10 µs."""
+
+    def rounds(mean: float) -> list[dict[str, float]]:
+        return [{"mean": mean * one} for one in scatter]
+
+    return [
+        Table(
+            table=name,
+            title="",
+            unit="µs",
+            published={"baseline0": {}, "thesis": {}},
+            measured={"baseline0": {"mean": 10.0}, "takt": {"mean": 10.0 * (1 + growth[name])}},
+            rounds={"baseline0": rounds(10.0), "takt": rounds(10.0 * (1 + growth[name]))},
+        )
+        for name in ("5.6", "5.7", "5.8")
+    ]
+
+
+PUBLISHED_GROWTH = {"5.6": 0.154, "5.7": 0.54, "5.8": 1.14}
+FALLING = dict.fromkeys(PUBLISHED_GROWTH, -0.08)

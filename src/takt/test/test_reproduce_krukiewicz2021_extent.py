@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Krukiewicz-Gacek 2021: what is executed at a scale, its applications, what is drawn of them."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+from made_executions import (
+    EVERY,
+    as_published,
+    executed,
+)
+
+from takt.errors import TaktError
+from takt.reproduce.krukiewicz2021 import cannot_tell, keep_scale
+from takt.reproduce.krukiewicz2021.evidence import Evidence
+from takt.reproduce.krukiewicz2021.executions import Extent, name_of
+from takt.reproduce.krukiewicz2021.figures import (
+    Bars,
+    places_of,
+    shares_of_misses,
+    shares_of_old_data,
+)
+from takt.reproduce.krukiewicz2021.points import (
+    APPROACHES,
+    KB,
+    NODES,
+    flat,
+)
+from takt.reproduce.published import read_published
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.2, 0.05, 0.02, 0.001, 1e-6])
+def test_a_smaller_scale_has_shorter_runs_then_fewer_then_fewer_points(scale: float) -> None:
+    extent = Extent.at(scale)
+    assert 2 <= extent.runs <= 5
+    assert 2.0 <= extent.length_s <= 30.0
+    assert len(extent.points) + extent.left_out == len(EVERY)
+    assert extent.points
+    if scale == 1.0:
+        assert (extent.runs, extent.length_s, extent.left_out) == (5, 30.0, 0)
+    if extent.runs < 5:
+        assert extent.length_s < 4.0
+    if extent.runs > 2:
+        assert extent.left_out == 0
+
+
+def test_the_two_minutes_of_a_smoke_test_cover_every_experiment() -> None:
+    extent = Extent.at(0.002)
+    assert {point.experiment for point in extent.points} == {
+        "transport",
+        "misses",
+        "freshness",
+        "age",
+    }
+    assert len(extent.points) * extent.runs * extent.length_s < 200
+
+
+def test_every_approach_executes_the_same_application() -> None:
+    for one in EVERY[:20]:
+        other = dataclasses.replace(one, approach="baseline1")
+        mine, theirs = flat(one, 1), flat(other, 1)
+        for callback in mine["callbacks"]:
+            for read in callback.get("reads", []):
+                read.pop("max_age", None)
+        assert mine == theirs
+        assert mine["cpus"] == [1]
+
+
+def test_applications_have_the_nodes_utilization_and_messages_of_their_point() -> None:
+    for point in EVERY:
+        if point.experiment not in {"misses", "freshness"}:
+            continue
+        application = flat(point, 0)
+        callbacks = application["callbacks"]
+        assert len({one["node"] for one in callbacks}) == point.nodes
+        used = sum(one["execution"]["worst"] / one["period"] for one in callbacks)
+        assert used == pytest.approx(point.utilization, rel=1e-3)
+        assert {one["bytes"] for one in application["topics"]} == (
+            {point.size} if point.size else set()
+        )
+
+
+def test_the_critical_pair_has_the_lowest_and_the_highest_priority() -> None:
+    for point in EVERY:
+        if point.experiment != "age":
+            continue
+        priorities = {one["name"]: one["priority"] for one in flat(point, 0)["callbacks"]}
+        assert len(priorities) == point.nodes + 2
+        assert min(priorities, key=priorities.__getitem__) == "producer.produce"
+        assert max(priorities, key=priorities.__getitem__) == "listener.listen"
+        assert min(priorities.values()) >= 1
+        assert max(priorities.values()) <= 98
+
+
+def test_a_small_scale_says_which_findings_it_leaves_out() -> None:
+    assert cannot_tell(Extent.at(1.0)) == []
+    left_out = cannot_tell(Extent.at(0.002))
+    assert "misses-none-at-half" in left_out
+    assert "overhead-small" not in left_out
+    assert "misses-baseline1-full" not in left_out
+
+
+def test_a_folder_is_gone_on_with_at_its_own_scale_only(tmp_path: Path) -> None:
+    keep_scale(tmp_path, 0.002)
+    keep_scale(tmp_path, 0.002)
+    with pytest.raises(TaktError, match=r"scale 0\.002, not 1"):
+        keep_scale(tmp_path, 1.0)
+
+
+def test_what_is_left_is_what_is_not_in_the_folder(tmp_path: Path) -> None:
+    extent = Extent.at(1.0)
+    assert len(extent.asked) == len(EVERY) * 5
+    (tmp_path / f"{name_of(*extent.asked[0])}.json").write_text("{}")
+    left = extent.left(tmp_path)
+    assert left == extent.asked[1:]
+    assert extent.seconds(left) >= len(left) * 30.0
+
+
+def test_bars_come_in_the_order_of_their_utilization() -> None:
+    some = {
+        point: runs
+        for point, runs in executed(as_published, (1.0, 1.0)).items()
+        if point.utilization != 0.75 or point.size == 256 * KB
+    }
+    bars = shares_of_misses(Evidence(some, []), 4, "baseline1")
+    assert places_of(bars) == ["utilization 0.5", "utilization 0.75", "utilization 1"]
+
+
+def test_every_published_share_is_of_a_bar_that_is_drawn() -> None:
+    evidence = Evidence(executed(as_published, (1.0, 1.0)), [])
+    drawn: dict[str, Bars] = {}
+    for number, (nodes, approach) in enumerate((n, a) for n in NODES for a in APPROACHES):
+        drawn[f"5.{number + 2}"] = shares_of_misses(evidence, nodes, approach)
+    for number, nodes in enumerate(NODES):
+        drawn[f"5.{number + 8}"] = shares_of_old_data(evidence, nodes)
+    for number, bars in drawn.items():
+        there = {f"{place}, {series}" for series, values in bars.items() for place in values}
+        assert set(read_published("krukiewicz2021").figures[number].values) <= there, number
