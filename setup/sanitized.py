@@ -19,13 +19,14 @@ QUICKLY_BUILT = "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O0 -g1 -DNDEBUG"
 QUICKLY_RUN = "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1 -DNDEBUG"
 # Tests without threads or time: one a core. The others are disturbed by each other's threads.
 COMPUTING = "^(analysis|application|sched|sim|stats)[.]"
-RCL_THREADED = ("delivery", "executor", "executor_life", "waiting")
+RCL_THREADED = ("delivery", "executor", "executor_changes", "executor_life", "waiting")
 # Not those that count allocations, which a sanitizer makes itself, nor zero_copy: Fast DDS lends
 # memory that begins four bytes behind what a double needs.
 RCL_TESTS = (
     *RCL_THREADED,
-    *("callback", "context", "diagnostics", "executor_errors", "intra_process", "loan"),
-    *("message_callback", "node", "publication", "pubsub", "qos", "sample_time"),
+    *("callback", "context", "diagnostics", "executor_errors", "intra_process"),
+    *("intra_process_readers", "loan", "message_callback", "node", "publication", "pubsub", "qos"),
+    "sample_time",
 )
 
 

@@ -18,7 +18,11 @@ STATE = ROOT / ".takt"
 BIN = STATE / "venv" / "bin"
 # More than cores: many tests wait for processes. A file stays together, for its fixtures.
 PARALLEL = ["--numprocesses=3", "--dist=loadfile", "--durations=10"]
-TIDIED = ("takt_core", "takt_rcl")
+TIDIED = {
+    "takt_core": ["src"],
+    "takt_rcl": ["src"],
+    "takt_runner": ["baseline", "bench", "examples", "src", "tools"],
+}
 
 Commands = list[list[str]]
 
@@ -77,11 +81,12 @@ def thorough() -> Commands:
 
 
 def tidy() -> Commands:
-    """clang-tidy over the sources of takt_core and takt_rcl, one process a core."""
+    """clang-tidy over the sources of takt_core, takt_rcl and takt_runner, one process a core."""
     commands = []
-    for package in TIDIED:
+    for package, folders in TIDIED.items():
         sources = STATE / f"tidy-{package}"
-        sources.write_text("\n".join(tracked(f"src/{package}/src/*.cpp")), encoding="utf-8")
+        files = tracked(*(f"src/{package}/{folder}/*.cpp" for folder in folders))
+        sources.write_text("\n".join(files), encoding="utf-8")
         spread = ["xargs", f"--arg-file={sources}", f"--max-procs={os.cpu_count()}", "--max-args=2"]
         database = STATE / "build" / package
         commands.append([*spread, str(BIN / "clang-tidy"), "--quiet", "-p", str(database)])

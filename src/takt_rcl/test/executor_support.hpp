@@ -31,6 +31,14 @@ inline void burn(std::chrono::nanoseconds time) {
   }
 }
 
+// A node with a topic that no other test has.
+struct Robot {
+  explicit Robot(const std::string& name) : topic{unique_topic(name)} {}
+  Context context;
+  Node node{context, "robot"};
+  std::string topic;
+};
+
 // Spins on this thread until `done` holds, which is asked by another one.
 template <class Predicate>
 bool spin_until(SchedulingExecutor& executor, Predicate done) {

@@ -41,16 +41,17 @@ int exit_code_of(int status) {
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-}  // namespace
-
-std::vector<EndedProcess> run_node_processes(const std::vector<NodeProcess>& processes,
-                                             const os::StopFlag& stop) {
-  std::vector<pid_t> children;
-  const auto signal_all = [&children](int signal) {
-    for (const pid_t child : children) {
-      if (child > 0) kill(child, signal);
+void signal_all(const std::vector<pid_t>& children, int signal) {
+  for (const pid_t child : children) {
+    if (child > 0) {
+      kill(child, signal);
     }
-  };
+  }
+}
+
+// All of them, or none: throws std::system_error when one cannot be started.
+std::vector<pid_t> start_all(const std::vector<NodeProcess>& processes) {
+  std::vector<pid_t> children;
   const pid_t parent = getpid();
   std::fflush(nullptr);  // what is buffered must not be written by each child again
   for (const NodeProcess& process : processes) {
@@ -62,15 +63,28 @@ std::vector<EndedProcess> run_node_processes(const std::vector<NodeProcess>& pro
     }
     if (child < 0) {
       const int error = errno;
-      signal_all(SIGKILL);
-      for (const pid_t started : children) waitpid(started, nullptr, 0);
+      signal_all(children, SIGKILL);
+      for (const pid_t started : children) {
+        waitpid(started, nullptr, 0);
+      }
       throw std::system_error{error, std::generic_category(),
                               "cannot start the process of node '" + process.name + "'"};
     }
     children.push_back(child);
   }
+  return children;
+}
+
+}  // namespace
+
+std::vector<EndedProcess> run_node_processes(const std::vector<NodeProcess>& processes,
+                                             const os::StopFlag& stop) {
+  std::vector<pid_t> children = start_all(processes);
   std::vector<EndedProcess> ended;
-  for (const NodeProcess& process : processes) ended.push_back({.name = process.name});
+  ended.reserve(processes.size());
+  for (const NodeProcess& process : processes) {
+    ended.push_back({.name = process.name});
+  }
   bool asked = false;
   for (std::size_t left = children.size(); left > 0;) {
     for (std::size_t i = 0; i < children.size(); ++i) {
@@ -82,7 +96,7 @@ std::vector<EndedProcess> run_node_processes(const std::vector<NodeProcess>& pro
       }
     }
     if (!asked && stop.requested()) {
-      signal_all(SIGTERM);
+      signal_all(children, SIGTERM);
       asked = true;
     }
     if (left > 0) {

@@ -10,7 +10,9 @@ bool set_all(int policy, int priority, const cpu_set_t& cores) {
   const sched_param parameters{.sched_priority = priority};
   bool obtained = true;
   for (const os::ThreadStatus& thread : os::process_threads()) {
-    if (thread.name == "takt.trace" || thread.name.starts_with("dds.asyn")) continue;
+    if (thread.name == "takt.trace" || thread.name.starts_with("dds.asyn")) {
+      continue;
+    }
     obtained = sched_setaffinity(thread.tid, sizeof cores, &cores) == 0 && obtained;
     obtained = sched_setscheduler(thread.tid, policy, &parameters) == 0 && obtained;
   }
@@ -24,7 +26,9 @@ RealTimeProcess::RealTimeProcess(int priority, const std::vector<int>& cpus) noe
   cpu_set_t cores = before_;
   if (!cpus.empty()) {
     CPU_ZERO(&cores);
-    for (const int cpu : cpus) CPU_SET(static_cast<std::size_t>(cpu), &cores);
+    for (const int cpu : cpus) {
+      CPU_SET(static_cast<std::size_t>(cpu), &cores);
+    }
   }
   obtained_ = set_all(SCHED_FIFO, priority, cores);
 }

@@ -26,7 +26,9 @@ namespace {
 using trace::EventType;
 
 void check(rcl_ret_t code, const char* operation, const std::string& where) {
-  if (code == RCL_RET_OK) return;
+  if (code == RCL_RET_OK) {
+    return;
+  }
   std::string reason = rcl_get_error_string().str;
   rcl_reset_error();
   throw RclError{code, operation, where, std::move(reason)};
@@ -34,7 +36,9 @@ void check(rcl_ret_t code, const char* operation, const std::string& where) {
 
 // For what happens while something ends: nobody could do anything about it.
 void forget(rcl_ret_t code) noexcept {
-  if (code != RCL_RET_OK) rcl_reset_error();
+  if (code != RCL_RET_OK) {
+    rcl_reset_error();
+  }
 }
 
 std::int64_t thread_cpu_ns() noexcept {
@@ -89,6 +93,8 @@ class SingleThreadedExecutor::Implementation {
   ~Implementation() { close(); }
   Implementation(const Implementation&) = delete;
   Implementation& operator=(const Implementation&) = delete;
+  Implementation(Implementation&&) = delete;
+  Implementation& operator=(Implementation&&) = delete;
 
   void add(const std::shared_ptr<Timer>& timer, const CallbackOptions& options) {
     TimerTask& task = timers_.emplace_back();
@@ -96,7 +102,9 @@ class SingleThreadedExecutor::Implementation {
     task.options = options;
     const rcl_ret_t code = rcl_timer_init2(&task.handle, &clock_, context.get_rcl_context(),
                                            timer->get_period().count(), nullptr, allocator_, true);
-    if (code != RCL_RET_OK) timers_.pop_back();
+    if (code != RCL_RET_OK) {
+      timers_.pop_back();
+    }
     check(code, "cannot create a timer", timer->get_name());
     name(task, timer->get_name());
   }
@@ -142,7 +150,9 @@ class SingleThreadedExecutor::Implementation {
   }
 
   void spin(os::TimePoint end, const os::StopFlag* stop) {
-    if (tracer_) recorder_ = tracer_->add_thread();
+    if (tracer_) {
+      recorder_ = tracer_->add_thread();
+    }
     rcl_wait_set_t waiting = rcl_get_zero_initialized_wait_set();
     check(rcl_wait_set_init(&waiting, subscriptions_.size(), 1, timers_.size(), 0, 0, 0,
                             context.get_rcl_context(), allocator_),
@@ -165,13 +175,19 @@ class SingleThreadedExecutor::Implementation {
       check(waited, "cannot wait", "baseline0");
       const os::TimePoint woken = os::now();
       for (std::size_t i = 0; i < timers_.size() && !over(); ++i) {
-        if (waiting.timers[i] != nullptr) run(timers_[i]);
+        if (waiting.timers[i] != nullptr) {
+          run(timers_[i]);
+        }
       }
       for (std::size_t i = 0; i < subscriptions_.size() && !over(); ++i) {
-        if (waiting.subscriptions[i] != nullptr) run(subscriptions_[i], woken);
+        if (waiting.subscriptions[i] != nullptr) {
+          run(subscriptions_[i], woken);
+        }
       }
     }
-    if (tracer_) tracer_->stop();
+    if (tracer_) {
+      tracer_->stop();
+    }
   }
 
   void request_stop() noexcept {
@@ -184,8 +200,12 @@ class SingleThreadedExecutor::Implementation {
  private:
   void name(Task& task, const std::string& default_name) {
     task.index = tasks_++;
-    if (task.options.name.empty()) task.options.name = default_name;
-    if (tracer_) tracer_->writer().name(trace::NameKind::task, task.index, task.options.name);
+    if (task.options.name.empty()) {
+      task.options.name = default_name;
+    }
+    if (tracer_) {
+      tracer_->writer().name(trace::NameKind::task, task.index, task.options.name);
+    }
   }
 
   void fill(rcl_wait_set_t& waiting) {
@@ -226,9 +246,13 @@ class SingleThreadedExecutor::Implementation {
   // rcl passes over the calls that are more than a period late.
   void note_skipped(TimerTask& task, os::TimePoint intended, std::chrono::nanoseconds period) {
     const auto since = intended - std::exchange(task.intended, intended);
-    if (task.jobs == 0) return;
+    if (task.jobs == 0) {
+      return;
+    }
     const std::int64_t skipped = (since + period / 2) / period - 1;
-    if (skipped < 1) return;
+    if (skipped < 1) {
+      return;
+    }
     recorder_.record(EventType::skip, intended - skipped * period, task.index, task.jobs, skipped);
     task.jobs += static_cast<std::uint64_t>(skipped);
   }
@@ -243,7 +267,9 @@ class SingleThreadedExecutor::Implementation {
         .deadline = has_deadline ? woken + task.options.deadline : os::TimePoint::max()};
     const auto take = [&] {
       const executor::Delivered delivered = task.subscription->deliver_oldest();
-      if (delivered.count == 0) return;
+      if (delivered.count == 0) {
+        return;
+      }
       const os::TimePoint now = os::now();
       recorder_.record(EventType::deliver, now, task.index, job.index,
                        delivered.sampled ? (now - *delivered.sampled).count() : -1, task.topic, 1);
@@ -263,7 +289,9 @@ class SingleThreadedExecutor::Implementation {
                        cpu_before - *cpu_at_last_end_);
     }
     function();
-    if (recorder_.on()) cpu_at_last_end_ = thread_cpu_ns();
+    if (recorder_.on()) {
+      cpu_at_last_end_ = thread_cpu_ns();
+    }
     const std::int64_t used = cpu_at_last_end_ ? *cpu_at_last_end_ - cpu_before : -1;
     const os::TimePoint ended = os::now();
     recorder_.record(EventType::end, ended, job.task, job.index, used);
@@ -273,7 +301,9 @@ class SingleThreadedExecutor::Implementation {
   }
 
   void close() noexcept {
-    for (TimerTask& task : timers_) forget(rcl_timer_fini(&task.handle));
+    for (TimerTask& task : timers_) {
+      forget(rcl_timer_fini(&task.handle));
+    }
     forget(rcl_guard_condition_fini(&wake_));
     forget(rcl_clock_fini(&clock_));
   }
@@ -297,8 +327,12 @@ SingleThreadedExecutor::SingleThreadedExecutor(const Context& context, const Opt
 SingleThreadedExecutor::~SingleThreadedExecutor() = default;
 
 void SingleThreadedExecutor::add_node(const Node& node) {
-  for (const auto& timer : node.get_timers()) implementation_->add(timer, {});
-  for (const auto& subscription : node.get_subscriptions()) implementation_->add(subscription, {});
+  for (const auto& timer : node.get_timers()) {
+    implementation_->add(timer, {});
+  }
+  for (const auto& subscription : node.get_subscriptions()) {
+    implementation_->add(subscription, {});
+  }
 }
 
 void SingleThreadedExecutor::add(const std::shared_ptr<Timer>& timer,

@@ -20,7 +20,9 @@ class WithTakt final : public Application {
                    .on_shortfalls = note_shortfalls}} {
     for (const Member& member : members_) {
       TaskOptions options{.priority = member.priority, .offset = member.offset};
-      if (member.reads && member.subscription) options.reads = {member.subscription};
+      if (member.reads && member.subscription) {
+        options.reads = {member.subscription};
+      }
       executor_.add(member.timer, options);
       if (!member.reads && member.subscription) {
         executor_.add(member.subscription, {.priority = member.priority});
@@ -47,7 +49,9 @@ class WithBaseline0 final : public Application {
                       [this] {
                         const os::TimePoint begin = os::now() + 1ms;
                         for (const Member& member : members_) {
-                          if (member.offset.count() > 0) os::sleep_until(begin + member.offset);
+                          if (member.offset.count() > 0) {
+                            os::sleep_until(begin + member.offset);
+                          }
                           executor_.add_node(member.node);
                         }
                       }};

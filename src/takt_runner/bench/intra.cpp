@@ -27,7 +27,9 @@ class Latencies {
     values_.reserve((static_cast<std::size_t>(duration / period) + 1000) * each_period);
   }
   void add(nanoseconds value) {
-    if (values_.size() < values_.capacity()) values_.push_back(value.count());
+    if (values_.size() < values_.capacity()) {
+      values_.push_back(value.count());
+    }
   }
   // "p50_us": …; the very first ones, while everything is new, are left out.
   [[nodiscard]] Json figures(const std::string& prefix = "") {
@@ -56,6 +58,7 @@ void intra(const Settings& settings) {
   const Context context;
   const Node node{context, "intra"};
   std::vector<std::shared_ptr<Publisher<Message>>> publishers;
+  publishers.reserve(hops);
   for (std::size_t i = 0; i < hops; ++i) {
     publishers.push_back(node.create_publisher<Message>("sample" + std::to_string(i), QoS{1}));
   }
@@ -80,9 +83,13 @@ void intra(const Settings& settings) {
                      [&, i](std::unique_ptr<Message> message) {
                        const nanoseconds latency =
                            os::now() - os::TimePoint{nanoseconds{message->sent_ns}};
-                       if (i == 0) first.add(latency);
+                       if (i == 0) {
+                         first.add(latency);
+                       }
                        all.add(latency);
-                       if (i + 1 < hops) send(i + 1, std::move(message));
+                       if (i + 1 < hops) {
+                         send(i + 1, std::move(message));
+                       }
                      }),
                  {.priority = settings.same_thread ? low : high});
   }
@@ -108,7 +115,9 @@ void handover(const Settings& settings) {
   os::Thread receiver{thread(high, "receiver"), [&] {
                         for (std::uint32_t seen = 0;;) {
                           const std::uint32_t now_set = word.load();
-                          if (now_set == finished) return;
+                          if (now_set == finished) {
+                            return;
+                          }
                           if (now_set == seen) {
                             static_cast<void>(os::futex_wait(word, seen));
                             continue;

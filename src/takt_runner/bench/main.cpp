@@ -14,23 +14,29 @@
 namespace takt::bench {
 namespace {
 
-const std::map<std::string, void (*)(const Settings&)> modes{{"dispatch", dispatch},
-                                                             {"overhead", overhead},
-                                                             {"intra", intra},
-                                                             {"handover", handover},
-                                                             {"messages", messages}};
+using Modes = std::map<std::string, void (*)(const Settings&)>;
 
-const CLI::Range positive{std::int64_t{1}, std::numeric_limits<std::int64_t>::max()};
+Modes modes() {
+  return {{"dispatch", dispatch},
+          {"overhead", overhead},
+          {"intra", intra},
+          {"handover", handover},
+          {"messages", messages}};
+}
 
-std::set<std::string> shortfalls_seen;
+std::set<std::string>& shortfalls_seen() {
+  static std::set<std::string> seen;
+  return seen;
+}
 
 // Throws CLI::ParseError.
 Settings parse(CLI::App& app, int argc, char** argv) {
   Settings settings;
+  const CLI::Range positive{std::int64_t{1}, std::numeric_limits<std::int64_t>::max()};
   std::int64_t duration_ms = settings.duration / 1ms;
   app.add_option("MODE", settings.mode, "What is measured")
       ->required()
-      ->check(CLI::IsMember(modes));
+      ->check(CLI::IsMember(modes()));
   app.add_option("--executor", settings.executor)->check(CLI::IsMember({"takt", "baseline0"}));
   app.add_option("--cpu", settings.cpu, "Where everything runs")->check(CLI::Range(0, 1023));
   app.add_option("--duration-ms", duration_ms)->check(positive);
@@ -49,7 +55,9 @@ Settings parse(CLI::App& app, int argc, char** argv) {
       ->check(positive);
   app.add_option("--payload", settings.payload, "intra, messages: bytes")->check(positive);
   app.add_option("--same-thread", settings.same_thread, "intra");
-  for (CLI::Option* option : app.get_options()) option->capture_default_str();
+  for (CLI::Option* option : app.get_options()) {
+    option->capture_default_str();
+  }
   app.footer("Example:\n  bench_rcl_executor dispatch --executor baseline0 --callbacks 50 --cpu 1");
   app.parse(argc, argv);
   settings.duration = duration_ms * 1ms;
@@ -62,14 +70,13 @@ int run(int argc, char** argv) {
     const Settings settings = parse(app, argc, argv);
     // For baselines and executors alike, as the executor in real time has it.
     const os::NoDeepIdle no_deep_idle;
-    if (no_deep_idle.shortfall()) note_shortfalls({*no_deep_idle.shortfall()});
-    modes.at(settings.mode)(settings);
+    if (no_deep_idle.shortfall()) {
+      note_shortfalls({*no_deep_idle.shortfall()});
+    }
+    modes().at(settings.mode)(settings);
     return 0;
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "bench_rcl_executor: %s\n", error.what());
-    return 1;
   }
 }
 
@@ -77,7 +84,7 @@ int run(int argc, char** argv) {
 
 void note_shortfalls(const os::Shortfalls& shortfalls) {
   for (const os::Shortfall& shortfall : shortfalls) {
-    shortfalls_seen.insert(shortfall.what + ": " + shortfall.why);
+    shortfalls_seen().insert(shortfall.what + ": " + shortfall.why);
   }
 }
 
@@ -86,7 +93,7 @@ void print_document(const Settings& settings, const Json& figures) {
                 {"bench", settings.mode},
                 {"executor", settings.executor},
                 {"cpu", settings.cpu},
-                {"shortfalls", shortfalls_seen}};
+                {"shortfalls", shortfalls_seen()}};
   document.update(figures);
   std::puts(document.dump().c_str());
 }
@@ -97,6 +104,9 @@ void stay_on(int cpu) {
 
 }  // namespace takt::bench
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   return takt::bench::run(argc, argv);
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "bench_rcl_executor: %s\n", error.what());
+  return 1;
 }

@@ -21,7 +21,9 @@ class Costs {
     values_.reserve(static_cast<std::size_t>(duration / period) + 1000);
   }
   void add(nanoseconds value) {
-    if (values_.size() < values_.capacity()) values_.push_back(value.count());
+    if (values_.size() < values_.capacity()) {
+      values_.push_back(value.count());
+    }
   }
   [[nodiscard]] Json figures(const std::string& name) {
     std::ranges::sort(values_);
@@ -59,7 +61,9 @@ void messages(const Settings& settings) {
     const os::TimePoint waits = os::now();
     static_cast<void>(read->deliver_pending());
     const os::TimePoint end = os::now();
-    if (job.index < cold) return;
+    if (job.index < cold) {
+      return;
+    }
     publishing.add(published - begin);
     delivering.add(end - waits);
   });

@@ -14,6 +14,7 @@
 #include <std_msgs/msg/color_rgba.hpp>
 #include <takt/os/clock.hpp>
 #include <takt/rcl/node.hpp>
+#include <utility>
 
 #include "application.hpp"
 
@@ -35,7 +36,9 @@ class Samples {
 
   void add(std::int64_t value) noexcept {
     const std::size_t place = next_.fetch_add(1, std::memory_order_relaxed);
-    if (place < values_.size()) values_[place] = value;
+    if (place < values_.size()) {
+      values_[place] = value;
+    }
   }
   void restart() noexcept { next_.store(0); }
 
@@ -52,20 +55,23 @@ class Samples {
   std::atomic<std::size_t> next_{0};
 };
 
-thread_local std::int64_t last_end = -1;
-
 // The frame of every callback.
 class Measured {
  public:
   explicit Measured(Samples& samples) noexcept {
     const std::int64_t begin = thread_cpu_ns();
-    if (last_end >= 0) samples.add(begin - last_end);
+    if (last_end >= 0) {
+      samples.add(begin - last_end);
+    }
   }
   ~Measured() { last_end = thread_cpu_ns(); }
   Measured(const Measured&) = delete;
   Measured& operator=(const Measured&) = delete;
   Measured(Measured&&) = delete;
   Measured& operator=(Measured&&) = delete;
+
+ private:
+  inline static thread_local std::int64_t last_end = -1;
 };
 
 // CPU time, so that what preempts does not count.
@@ -118,7 +124,9 @@ void overhead(const Settings& settings) {
     std::shared_ptr<Publisher<Message16>> publisher;
     if (i < publishing) {
       publisher = node.create_publisher<Message16>("topic" + std::to_string(i), QoS{1});
-      if (subscribing > 0) heard.push_back(publisher);
+      if (subscribing > 0) {
+        heard.push_back(publisher);
+      }
     }
     Member member{.node = node,
                   .timer = node.create_timer(period,
@@ -141,7 +149,9 @@ void overhead(const Settings& settings) {
     members.push_back(std::move(member));
   }
   // With fewer subscribers than topics some are heard by nobody.
-  if (static_cast<int>(heard.size()) <= subscribing) wait_for_readers(heard);
+  if (std::cmp_less_equal(heard.size(), subscribing)) {
+    wait_for_readers(heard);
+  }
 
   const auto application = make_application(settings, context, std::move(members));
   application->start();

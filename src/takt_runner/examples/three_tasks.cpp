@@ -49,8 +49,12 @@ struct Application {
       "data", takt::QoS{1}, [this](const Data& data) { received = data.sequence; });
   std::shared_ptr<takt::Timer> compute = node3.create_timer(100ms, [this] {
     compute_for(5ms);
-    if (received < produced) ++on_old_data;
-    if (++computed == cycles) end();
+    if (received < produced) {
+      ++on_old_data;
+    }
+    if (++computed == cycles) {
+      end();
+    }
   });
 };
 
@@ -61,22 +65,31 @@ std::string order_of_second_cycle(const std::filesystem::path& file) {
   int cycle = 0;
   for (const takt::trace::Event& event : trace.events) {
     using takt::trace::EventType;
-    if (event.type != EventType::start && event.type != EventType::deliver) continue;
+    if (event.type != EventType::start && event.type != EventType::deliver) {
+      continue;
+    }
     const std::string node = trace.tasks.at(event.task).substr(0, 5);
     const bool starts = event.type == EventType::start;
-    if (starts && event.task == takt::trace::no_task) continue;
-    if (starts && node == "task1") ++cycle;
+    if (starts && event.task == takt::trace::no_task) {
+      continue;
+    }
+    if (starts && node == "task1") {
+      ++cycle;
+    }
     const bool is_delivery_task = !trace.tasks.at(event.task).ends_with("timer1");
-    if (cycle == 2 && (!starts || !is_delivery_task)) order += starts ? " " + node : " (data)";
+    if (cycle == 2 && (!starts || !is_delivery_task)) {
+      order += starts ? " " + node : " (data)";
+    }
   }
   return order;
 }
 
 void report(const char* name, const Application& application, const std::filesystem::path& file) {
-  std::printf("%-9s:%s; task3 computed %s\n", name, order_of_second_cycle(file).c_str(),
-              application.on_old_data == 0        ? "on the data of its cycle"
-              : application.on_old_data == cycles ? "on old data, each time"
-                                                  : "on old data, sometimes");
+  const char* data = "on the data of its cycle";
+  if (application.on_old_data > 0) {
+    data = application.on_old_data == cycles ? "on old data, each time" : "on old data, sometimes";
+  }
+  std::printf("%-9s:%s; task3 computed %s\n", name, order_of_second_cycle(file).c_str(), data);
 }
 
 }  // namespace
@@ -110,7 +123,9 @@ int main(int argc, char** argv) try {
     executor.spin();
     report("Takt", application, file);
   }
-  if (!keep) std::filesystem::remove_all(folder);
+  if (!keep) {
+    std::filesystem::remove_all(folder);
+  }
   return 0;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "three_tasks: %s\n", error.what());

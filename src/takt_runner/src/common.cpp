@@ -20,9 +20,11 @@ Common::Common(std::size_t topics, std::size_t processes)
   if (memory == MAP_FAILED) {
     throw std::system_error{errno, std::generic_category(), "no shared memory"};
   }
-  meeting_ = new (memory) Meeting;
-  sequences_ = static_cast<Counter*>(static_cast<void*>(meeting_ + 1));
-  for (std::size_t i = 0; i < topics; ++i) new (sequences_ + i) Counter{0};
+  meeting_ = std::construct_at(static_cast<Meeting*>(memory));
+  sequences_ = reinterpret_cast<Counter*>(meeting_ + 1);
+  for (std::size_t i = 0; i < topics; ++i) {
+    std::construct_at(sequences_ + i, 0);
+  }
 }
 
 Common::~Common() {
@@ -32,13 +34,17 @@ Common::~Common() {
 std::optional<os::TimePoint> Common::meet(const os::StopFlag& stop) {
   // For what each does between knowing the start and the start; and for the middleware's endpoints
   // to find each other, which goes on at low priority when all topics have their readers already.
-  const auto margin = 500ms + 60ms * (processes_ - 1);
+  const auto margin = 500ms + 60ms * static_cast<std::int64_t>(processes_ - 1);
   if (meeting_->ready.fetch_add(1) + 1 == processes_) {
     meeting_->start.store((os::now() + margin).time_since_epoch().count());
   }
   while (meeting_->start.load() == 0) {
-    if (failed()) throw std::runtime_error{"another node did not come up"};
-    if (stop.wait_until(os::now() + 2ms)) return {};
+    if (failed()) {
+      throw std::runtime_error{"another node did not come up"};
+    }
+    if (stop.wait_until(os::now() + 2ms)) {
+      return {};
+    }
   }
   return os::TimePoint{std::chrono::nanoseconds{meeting_->start.load()}};
 }

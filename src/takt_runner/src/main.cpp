@@ -18,8 +18,10 @@ namespace takt::runner {
 namespace {
 
 using Approach = void (*)(const Execution&, os::StopFlag&);
-const std::map<std::string, Approach> approaches{
-    {"takt", run_takt}, {"baseline0", run_baseline0}, {"baseline1", run_baseline1}};
+
+std::map<std::string, Approach> approaches() {
+  return {{"takt", run_takt}, {"baseline0", run_baseline0}, {"baseline1", run_baseline1}};
+}
 
 // An application that cannot be read: wrong use, too.
 class WrongUse : public std::runtime_error {
@@ -36,7 +38,7 @@ Settings parse_arguments(CLI::App& app, int argc, char** argv) {
       ->required();
   app.add_option("--approach", settings.approach, "What executes it")
       ->required()
-      ->check(CLI::IsMember(approaches));
+      ->check(CLI::IsMember(approaches()));
   app.add_option("--duration-ns", duration_ns,
                  "Releases after this time are no part of the execution")
       ->required()
@@ -60,7 +62,9 @@ std::string real_time_share() {
   };
   const std::int64_t runtime = value("runtime_us");
   const std::int64_t period = value("period_us");
-  if (runtime < 0 || period <= 0) return "all";
+  if (runtime < 0 || period <= 0) {
+    return "all";
+  }
   return std::to_string(runtime / 1000) + " of " + std::to_string(period / 1000) + " ms";
 }
 
@@ -68,7 +72,9 @@ Execution make_execution(const Settings& settings) {
   Execution execution{.settings = settings};
   std::ifstream file{execution.settings.application_file};
   const std::string text{std::istreambuf_iterator<char>{file}, {}};
-  if (!file) throw WrongUse{execution.settings.application_file.string() + " cannot be read"};
+  if (!file) {
+    throw WrongUse{execution.settings.application_file.string() + " cannot be read"};
+  }
   execution.application = application::parse(text);
   execution.attributes = {{"application", text},
                           {"rt_share", real_time_share()},
@@ -86,7 +92,7 @@ int run_all(int argc, char** argv) {
     const os::StopOnSignal on_signal{stop};
     // Whoever started it asked for SIGKILL meanwhile; this is kinder to the trace and to /dev/shm.
     os::end_with_parent(SIGTERM);
-    approaches.at(execution.settings.approach)(execution, stop);
+    approaches().at(execution.settings.approach)(execution, stop);
     return 0;
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : 2;
@@ -99,15 +105,15 @@ int run_all(int argc, char** argv) {
   } catch (const sched::ScheduleError& error) {
     std::fprintf(stderr, "app_runner: %s\n", error.what());
     return 2;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "app_runner: %s\n", error.what());
-    return 1;
   }
 }
 
 }  // namespace
 }  // namespace takt::runner
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   return takt::runner::run_all(argc, argv);
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "app_runner: %s\n", error.what());
+  return 1;
 }

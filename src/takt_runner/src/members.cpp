@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <utility>
 
 namespace takt::runner {
 namespace {
@@ -16,15 +17,21 @@ QoS qos_of(const application::Topic& topic) {
 
 std::size_t place_of(const application::Application& application, const std::string& topic) {
   const application::Topic* const found = application.find_topic(topic);
-  if (found == nullptr) throw std::runtime_error{"topic '" + topic + "' is not described"};
+  if (found == nullptr) {
+    throw std::runtime_error{"topic '" + topic + "' is not described"};
+  }
   return static_cast<std::size_t>(found - application.topics.data());
 }
 
 std::map<std::string, std::size_t> readers_of(const application::Application& application) {
   std::map<std::string, std::size_t> readers;
   for (const application::Callback& callback : application.callbacks) {
-    for (const sched::Read& read : callback.task.reads) ++readers[read.topic];
-    if (!callback.task.trigger.empty()) ++readers[callback.task.trigger];
+    for (const sched::Read& read : callback.task.reads) {
+      ++readers[read.topic];
+    }
+    if (!callback.task.trigger.empty()) {
+      ++readers[callback.task.trigger];
+    }
   }
   return readers;
 }
@@ -32,7 +39,9 @@ std::map<std::string, std::size_t> readers_of(const application::Application& ap
 void wait_for(const PublisherBase& publisher, std::size_t readers, const os::StopFlag& stop) {
   const os::TimePoint latest = os::now() + 60s;
   while (publisher.get_subscription_count() < readers) {
-    if (stop.wait_until(os::now() + 2ms)) return;
+    if (stop.wait_until(os::now() + 2ms)) {
+      return;
+    }
     if (os::now() > latest) {
       throw std::runtime_error{publisher.get_topic_name() + " has " +
                                std::to_string(publisher.get_subscription_count()) + " of " +
@@ -71,23 +80,31 @@ void Member::on_message(const Message& message) noexcept {
 
 void Member::compute_and_write(std::uint64_t job, os::TimePoint sampled) noexcept {
   const nanoseconds begin = thread_cpu_time();
-  for (const Inlet& inlet : reads) inlet.use();
+  for (const Inlet& inlet : reads) {
+    inlet.use();
+  }
   compute_until(begin, times.of(job));
-  for (Outlet& outlet : writes) outlet.publish(sampled);
+  for (Outlet& outlet : writes) {
+    outlet.publish(sampled);
+  }
 }
 
 std::vector<std::string> nodes_of(const application::Application& application) {
   std::vector<std::string> nodes;
   for (const application::Callback& callback : application.callbacks) {
     const std::string name = callback.node_name();
-    if (std::ranges::find(nodes, name) == nodes.end()) nodes.push_back(name);
+    if (std::ranges::find(nodes, name) == nodes.end()) {
+      nodes.push_back(name);
+    }
   }
   return nodes;
 }
 
-Members::Members(const Execution& execution, Common& common, const Context& context,
+Members::Members(const Execution& execution, Common& common, Context context,
                  const std::vector<std::string>& nodes, Delivery delivery)
-    : context_{context}, delivery_{delivery}, readers_{readers_of(execution.application)} {
+    : context_{std::move(context)},
+      delivery_{delivery},
+      readers_{readers_of(execution.application)} {
   const auto& callbacks = execution.application.callbacks;
   for (std::size_t place = 0; place < callbacks.size(); ++place) {
     if (std::ranges::find(nodes, callbacks[place].node_name()) != nodes.end()) {
@@ -139,7 +156,9 @@ void Members::number_topics(const std::function<std::uint16_t(const std::string&
     for (Outlet& outlet : member.writes) {
       outlet.number = number_of(outlet.publisher()->get_topic_name());
     }
-    if (member.trigger) member.trigger_number = number_of(member.trigger->get_topic_name());
+    if (member.trigger) {
+      member.trigger_number = number_of(member.trigger->get_topic_name());
+    }
   }
 }
 
@@ -158,11 +177,16 @@ Feeder::Feeder(const Execution& execution, Common& common, const Context& contex
                Delivery delivery) {
   auto readers = readers_of(execution.application);
   for (const application::Topic& topic : execution.application.topics) {
-    if (!topic.external || topic.external_period.count() == 0) continue;
-    if (node_.empty()) node_.emplace_back(context, "takt_outside");
-    outside_.push_back(
-        {make_outlet(execution, common, node_.front(), topic.name, delivery, readers[topic.name]),
-         topic.external_period, readers[topic.name]});
+    if (!topic.external || topic.external_period.count() == 0) {
+      continue;
+    }
+    if (node_.empty()) {
+      node_.emplace_back(context, "takt_outside");
+    }
+    outside_.push_back({.outlet = make_outlet(execution, common, node_.front(), topic.name,
+                                              delivery, readers[topic.name]),
+                        .period = topic.external_period,
+                        .readers = readers[topic.name]});
     warm_up(execution, outside_.back().outlet, readers[topic.name]);
   }
 }
@@ -184,7 +208,9 @@ void Feeder::feed(os::TimePoint start, os::TimePoint end, const os::StopFlag& st
   std::vector<os::TimePoint> next(outside_.size(), start);
   for (std::uint64_t sent = 0; !outside_.empty(); ++sent) {
     const auto first = std::ranges::min_element(next);
-    if (*first >= end || stop.wait_until(*first)) return;
+    if (*first >= end || stop.wait_until(*first)) {
+      return;
+    }
     const trace::CurrentJob current{recorder, trace::no_task, sent};
     OutsideTopic& topic = outside_[static_cast<std::size_t>(first - next.begin())];
     topic.outlet.publish(*first);

@@ -51,7 +51,7 @@ struct Member {
 class Members {
  public:
   // The callbacks of these nodes. Throws RclError.
-  Members(const Execution& execution, Common& common, const Context& context,
+  Members(const Execution& execution, Common& common, Context context,
           const std::vector<std::string>& nodes, Delivery delivery);
 
   [[nodiscard]] std::deque<Member>& all() noexcept { return members_; }

@@ -21,7 +21,9 @@ class Numbers {
   std::uint16_t of(const std::string& name) {
     const auto [entry, is_new] =
         numbers_.try_emplace(name, static_cast<std::uint16_t>(numbers_.size()));
-    if (is_new) writer_->name(kind_, entry->second, name);
+    if (is_new) {
+      writer_->name(kind_, entry->second, name);
+    }
     return entry->second;
   }
 
@@ -36,7 +38,9 @@ void write_merged(const std::vector<std::filesystem::path>& parts,
                   const std::vector<std::pair<std::string, std::string>>& attributes) {
   trace::TraceWriter writer{merged, trace::Source::executor};
   std::set<std::string> known;
-  for (const auto& [key, value] : attributes) writer.attribute(key, value);
+  for (const auto& [key, value] : attributes) {
+    writer.attribute(key, value);
+  }
   const auto replaced = [&](const std::string& text) {
     return std::ranges::any_of(attributes,
                                [&](const auto& one) { return text.starts_with(one.first + "="); });
@@ -45,19 +49,29 @@ void write_merged(const std::vector<std::filesystem::path>& parts,
   Numbers topics{writer, NameKind::topic};
   bool first = true;
   for (const std::filesystem::path& part : parts) {
-    if (!std::filesystem::exists(part)) continue;
+    if (!std::filesystem::exists(part)) {
+      continue;
+    }
     trace::Trace trace = trace::read_trace(part);
     for (const std::string& text : trace.attributes) {
-      if (replaced(text) || !known.insert(text).second) continue;
+      if (replaced(text) || !known.insert(text).second) {
+        continue;
+      }
       const std::size_t equals = text.find('=');
       writer.attribute(text.substr(0, equals), text.substr(equals + 1));
     }
     std::map<std::uint16_t, std::uint16_t> task_numbers{{trace::no_task, trace::no_task}};
     std::map<std::uint16_t, std::uint16_t> topic_numbers{{trace::no_topic, trace::no_topic}};
-    for (const auto& [number, name] : trace.tasks) task_numbers[number] = tasks.of(name);
-    for (const auto& [number, name] : trace.topics) topic_numbers[number] = topics.of(name);
+    for (const auto& [number, name] : trace.tasks) {
+      task_numbers[number] = tasks.of(name);
+    }
+    for (const auto& [number, name] : trace.topics) {
+      topic_numbers[number] = topics.of(name);
+    }
     for (trace::Event& event : trace.events) {
-      if (event.type == trace::EventType::stolen && !first) continue;
+      if (event.type == trace::EventType::stolen && !first) {
+        continue;
+      }
       event.task = task_numbers[event.task];
       event.topic = topic_numbers[event.topic];
       writer.write(event);
@@ -82,7 +96,9 @@ void merge_traces(const std::vector<std::filesystem::path>& parts,
     throw;
   }
   // Not one of them before all of them are on the disk in their new place.
-  for (const std::filesystem::path& part : parts) std::filesystem::remove(part);
+  for (const std::filesystem::path& part : parts) {
+    std::filesystem::remove(part);
+  }
 }
 
 }  // namespace takt::runner

@@ -37,7 +37,7 @@ class Affinity {
 };
 
 void add_all(baseline::SingleThreadedExecutor& executor, Members& members, int priority) {
-  for (Member& member : members.all()) {
+  for (const Member& member : members.all()) {
     const sched::Task& task = member.description->task;
     const baseline::CallbackOptions options{.name = task.name,
                                             .priority = priority,
@@ -70,9 +70,13 @@ void spin(baseline::SingleThreadedExecutor& executor, Members& members, Common& 
   members.number_topics([&](const std::string& topic) { return executor.trace_topic(topic); });
   members.wait_for_readers(stop);
   const auto start = common.meet(stop);
-  if (!start) return;
+  if (!start) {
+    return;
+  }
   std::optional<baseline::RealTimeProcess> real_time;
-  if (process_priority) real_time.emplace(*process_priority, execution.application.cpus);
+  if (process_priority) {
+    real_time.emplace(*process_priority, execution.application.cpus);
+  }
   executor.begin_at(*start);
   executor.spin(stop, end_of(execution, *start));
 }
@@ -108,7 +112,7 @@ int run_node(const Execution& execution, Common& common, const std::string& node
 }
 
 int run_outside(const Execution& execution, Common& common, const std::filesystem::path& trace,
-                os::StopFlag& stop) {
+                const os::StopFlag& stop) {
   try {
     const Context& context = until_the_process_ends<Context>(through_middleware);
     auto& feeder =
@@ -188,10 +192,15 @@ void run_baseline0(const Execution& execution, os::StopFlag& stop) {
                         }
                       }};
   spinning.join();
-  if (feeding) feeding->join();
-  if (failure) std::rethrow_exception(failure);
+  if (feeding) {
+    feeding->join();
+  }
+  if (failure) {
+    std::rethrow_exception(failure);
+  }
 }
 
+// NOLINTNEXTLINE(misc-const-correctness): the approaches are of one type.
 void run_baseline1(const Execution& execution, os::StopFlag& stop) {
   const auto nodes = nodes_of(execution.application);
   const auto priorities = execution.application.node_priorities();
@@ -199,6 +208,7 @@ void run_baseline1(const Execution& execution, os::StopFlag& stop) {
   Common common{execution.application.topics.size(), nodes.size() + (outside ? 1 : 0)};
   std::vector<std::filesystem::path> parts;
   std::vector<baseline::NodeProcess> processes;
+  processes.reserve(nodes.size() + (outside ? 1 : 0));
   const auto next_part = [&] {
     auto part = execution.settings.trace;
     part += ".part" + std::to_string(parts.size());

@@ -25,7 +25,9 @@ TaskOptions options_of(const Member& member) {
   for (std::size_t i = 0; i < member.reads.size(); ++i) {
     options.reads.emplace_back(member.reads[i].subscription(), task.reads[i].max_age);
   }
-  for (const Outlet& outlet : member.writes) options.writes.push_back(outlet.publisher());
+  for (const Outlet& outlet : member.writes) {
+    options.writes.push_back(outlet.publisher());
+  }
   if (member.trigger) {
     options.period = parameters.period;
   } else {
@@ -40,7 +42,9 @@ void follow(SchedulingExecutor& executor, const application::Application& applic
             os::TimePoint start, os::TimePoint end, const os::StopFlag& stop) {
   os::apply({.policy = os::SchedulingPolicy::fifo, .priority = os::max_priority});
   for (const application::Switch& change : application.switches) {
-    if (start + change.at >= end || stop.wait_until(start + change.at)) break;
+    if (start + change.at >= end || stop.wait_until(start + change.at)) {
+      break;
+    }
     static_cast<void>(executor.switch_to(change.scenario));  // the description was checked
   }
   static_cast<void>(stop.wait_until(end));
@@ -59,14 +63,16 @@ void run_takt(const Execution& execution, os::StopFlag& stop) {
                                .trace = execution.settings.trace,
                                .trace_cpu_time = true,
                                .trace_attributes = execution.attributes}};
-  for (Member& member : members.all()) {
+  for (const Member& member : members.all()) {
     if (member.timer) {
       executor.add(member.timer, options_of(member));
     } else {
       executor.add(member.trigger, options_of(member));
     }
   }
-  if (application.strategy) executor.set_scheduling_strategy(*application.strategy);
+  if (application.strategy) {
+    executor.set_scheduling_strategy(*application.strategy);
+  }
   const auto number_of = [&](const std::string& topic) {
     return executor.core().trace_topic(topic);
   };
@@ -74,7 +80,9 @@ void run_takt(const Execution& execution, os::StopFlag& stop) {
   feeder.number_topics(number_of);
   members.wait_for_readers(stop);
   feeder.wait_for_readers(stop);
-  if (stop.requested()) return;
+  if (stop.requested()) {
+    return;
+  }
 
   executor.start();
   const os::TimePoint start = executor.core().start_time();
@@ -89,7 +97,9 @@ void run_takt(const Execution& execution, os::StopFlag& stop) {
         });
   }
   follow(executor, application, start, end, stop);
-  if (outside) outside->join();
+  if (outside) {
+    outside->join();
+  }
   executor.stop();
 }
 

@@ -28,7 +28,9 @@ void compute_until(std::chrono::nanoseconds begin, std::chrono::nanoseconds time
   volatile std::uint64_t sink = 0;
   while (thread_cpu_time() - begin < time) {
     std::uint64_t value = sink;
-    for (int step = 0; step < steps; ++step) value = value * 6364136223846793005U + 1;
+    for (int step = 0; step < steps; ++step) {
+      value = value * 6364136223846793005U + 1;
+    }
     sink = value;
   }
 }

@@ -32,7 +32,9 @@ Json document(const DiagnosticArray& array) {
   Json all = Json::array();
   for (const auto& status : array.status) {
     Json values = Json::array();
-    for (const auto& pair : status.values) values.push_back(Json::array({pair.key, pair.value}));
+    for (const auto& pair : status.values) {
+      values.push_back(Json::array({pair.key, pair.value}));
+    }
     all.push_back({{"level", static_cast<int>(status.level)},
                    {"name", status.name},
                    {"message", status.message},
@@ -73,7 +75,9 @@ int main(int argc, char** argv) try {
     while (read && in->take(message, info)) {
       read = print(document(message));
     }
-    if (read) static_cast<void>(wake.wait_until(takt::os::now() + 200ms));
+    if (read) {
+      static_cast<void>(wake.wait_until(takt::os::now() + 200ms));
+    }
   }
   return 0;
 } catch (const std::exception& error) {

@@ -6,7 +6,7 @@ Points are chosen by what was asked of them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +17,8 @@ import numpy as np
 
 from takt.measure.experiment.plan import estimate
 from takt.measure.results.model import Cell, Run, Status
-from takt.reproduce.judgement import Counts, Missing
+from takt.reproduce.judgement import Check, Counts, Missing, undecidable
+from takt.reproduce.published import read_published
 from takt.reproduce.runs import OfRun, Value
 
 
@@ -178,3 +179,13 @@ def _fits(cell: Cell, wanted: dict[str, Any]) -> bool:
         if own != value and (name == "cpu" or not isinstance(value, tuple) or own not in value):
             return False
     return True
+
+
+def too_short_for(
+    paper: str, measured: Measured, asked: Iterable[tuple[str, Mapping[str, Check[Evidence]]]]
+) -> list[str]:
+    """The findings that a plan is too short for; ``asked``: stacks, and what is judged of them."""
+    published = read_published(paper)
+    values = {name: claim.values for name, claim in published.findings.items()}
+    found = [undecidable(checks, values, Planned(measured, stack)) for stack, checks in asked]
+    return list(dict.fromkeys(name for names in found for name in names))

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from takt.errors import Failure
-from takt.reproduce.model import Answer, Deviation, Figures, Finding, Statement
+from takt.reproduce.model import Answer, Deviation, Figures, Finding, Outcome, Request, Statement
 
 PUBLISHED = "published"
 
@@ -93,6 +93,19 @@ class Published(_Model):
             definitions=answer.definitions,
             differs=answer.differs,
             needs=answer.needs,
+        )
+
+    def outcome(self, request: Request, folder: Path, *, complete: bool, **made: Any) -> Outcome:
+        """What a reproduction ``made`` (fields of Outcome), with what the paper says of itself."""
+        return Outcome(
+            paper=self.paper,
+            title=self.title,
+            scale=request.scale,
+            complete=complete,
+            deviations=self.deviations,
+            statements=self.all_statements(),
+            results=str(folder),
+            **made,
         )
 
 

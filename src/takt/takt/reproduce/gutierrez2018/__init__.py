@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from takt.measure.results.model import Run, Status
-from takt.reproduce.evidence import Evidence, Measured, Planned
+from takt.reproduce.evidence import Evidence, Measured, too_short_for
 from takt.reproduce.experiment import measure
 from takt.reproduce.gutierrez2018 import between
 from takt.reproduce.gutierrez2018.extent import fitted
@@ -14,7 +14,7 @@ from takt.reproduce.gutierrez2018.figures import figures
 from takt.reproduce.gutierrez2018.findings import CHECKS
 from takt.reproduce.gutierrez2018.tables import rows
 from takt.reproduce.gutierrez2018.vendors import VENDORS, why_not
-from takt.reproduce.judgement import judge, undecidable
+from takt.reproduce.judgement import judge
 from takt.reproduce.model import Finding, Outcome, Request
 from takt.reproduce.published import Published, read_published
 
@@ -36,30 +36,22 @@ def answers(run: Run, folder: Path, request: Request) -> Outcome:
     findings = _judged(published, measured, request)
     request.say("drawing the figures")
     there = set(_stacks(run))
-    return Outcome(
-        paper=PAPER,
-        title=published.title,
-        scale=request.scale,
+    return published.outcome(
+        request,
+        folder,
         complete=run.status is Status.complete,
         findings=findings,
         tables=rows(published, measured),
         figures=figures(published, measured),
         skipped=[f"{one.name}, {why_not(one)}" for one in VENDORS if one.stack not in there],
         undecidable=cannot_tell(run),
-        deviations=published.deviations,
-        statements=published.all_statements(),
-        results=str(folder),
     )
 
 
 def cannot_tell(run: Run) -> list[str]:
     """The findings that a run as it is planned is too short for."""
-    published = read_published(PAPER)
-    values = {name: claim.values for name, claim in published.findings.items()}
-    planned = Measured(run, Path(), planned=True)
-    found = [undecidable(CHECKS, values, Planned(planned, stack)) for stack in _stacks(run)]
-    found.append(undecidable(between.CHECKS, values, Planned(planned, ALL)))
-    return list(dict.fromkeys(name for names in found for name in names))
+    asked = [*((stack, CHECKS) for stack in _stacks(run)), (ALL, between.CHECKS)]
+    return too_short_for(PAPER, Measured(run, Path(), planned=True), asked)
 
 
 def criteria() -> dict[str, str]:

@@ -68,10 +68,9 @@ def answers(
         for name, check in CHECKS.items()
     ]
     request.say("drawing the figures")
-    return Outcome(
-        paper=PAPER,
-        title=published.title,
-        scale=request.scale,
+    return published.outcome(
+        request,
+        folder,
         complete=not done.stopped and not done.failed,
         findings=findings,
         tables=[
@@ -82,9 +81,6 @@ def answers(
         figures=figures(published, evidence, folder),
         skipped=skipped,
         undecidable=cannot_tell(extent),
-        deviations=published.deviations,
-        statements=published.all_statements(),
-        results=str(folder),
     )
 
 

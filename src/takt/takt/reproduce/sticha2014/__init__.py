@@ -6,9 +6,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from takt.measure.results.model import Run, Status
-from takt.reproduce.evidence import Evidence, Planned
+from takt.reproduce.evidence import Evidence, too_short_for
 from takt.reproduce.experiment import measure
-from takt.reproduce.judgement import judge, undecidable
+from takt.reproduce.judgement import judge
 from takt.reproduce.model import Outcome, Request
 from takt.reproduce.published import read_published
 from takt.reproduce.sticha2014 import cyclic, general, oneshot, pubsub
@@ -47,32 +47,23 @@ def answers(run: Run, folder: Path, request: Request) -> Outcome:
         for name, check in _checks(one.stack).items()
     ]
     request.say("drawing the figures")
-    return Outcome(
-        paper=PAPER,
-        title=published.title,
-        scale=request.scale,
+    return published.outcome(
+        request,
+        folder,
         complete=run.status is Status.complete,
         findings=findings,
         tables=rows(published, [*there, *bare]),
         figures=figures(published, [*there, *bare]),
         undecidable=cannot_tell(run),
-        deviations=published.deviations,
-        statements=published.all_statements(),
-        results=str(folder),
     )
 
 
 def cannot_tell(run: Run) -> list[str]:
     """The findings that a run as it is planned is too short for."""
-    published = read_published(PAPER)
-    values = {name: claim.values for name, claim in published.findings.items()}
     stacks = _stacks(run)
     asked = [*(one for one in stacks if one in STACKS), *[o for o in stacks if o in BARE][:1]]
-    found = [
-        undecidable(_checks(stack), values, Planned(Measured(run, Path(), planned=True), stack))
-        for stack in asked
-    ]
-    return list(dict.fromkeys(name for names in found for name in names))
+    planned = Measured(run, Path(), planned=True)
+    return too_short_for(PAPER, planned, [(one, _checks(one)) for one in asked])
 
 
 def criteria() -> dict[str, str]:

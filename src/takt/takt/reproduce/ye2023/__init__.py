@@ -9,9 +9,9 @@ from pathlib import Path
 from takt.machine.system import System
 from takt.measure.results.model import Run, Status
 from takt.processes import stacks
-from takt.reproduce.evidence import Evidence, Measured, Planned
+from takt.reproduce.evidence import Evidence, Measured, too_short_for
 from takt.reproduce.experiment import measure
-from takt.reproduce.judgement import judge, undecidable
+from takt.reproduce.judgement import judge
 from takt.reproduce.model import Outcome, Request
 from takt.reproduce.published import read_published
 from takt.reproduce.ye2023 import between
@@ -48,10 +48,9 @@ def answers(run: Run, folder: Path, request: Request, system: System) -> Outcome
     ]
     request.say("drawing the figures")
     there = {cell.stack for cell in run.cells}
-    return Outcome(
-        paper=PAPER,
-        title=published.title,
-        scale=request.scale,
+    return published.outcome(
+        request,
+        folder,
         complete=run.status is Status.complete,
         findings=findings,
         tables=rows(published, measured, system),
@@ -60,19 +59,12 @@ def answers(run: Run, folder: Path, request: Request, system: System) -> Outcome
             f"{name}, {_why_not(stack)}" for stack, name in OTHERS.items() if stack not in there
         ],
         undecidable=cannot_tell(run),
-        deviations=published.deviations,
-        statements=published.all_statements(),
-        results=str(folder),
     )
 
 
 def cannot_tell(run: Run) -> list[str]:
     """The findings that a run as it is planned is too short for."""
-    published = read_published(PAPER)
-    values = {name: claim.values for name, claim in published.findings.items()}
-    planned = Measured(run, Path(), planned=True)
-    found = [undecidable(checks, values, Planned(planned, stack)) for stack, checks in _asked(run)]
-    return list(dict.fromkeys(name for names in found for name in names))
+    return too_short_for(PAPER, Measured(run, Path(), planned=True), _asked(run))
 
 
 def criteria() -> dict[str, str]:
