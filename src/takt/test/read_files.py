@@ -27,7 +27,7 @@ from takt.schedule.campaign.model import Campaign
 from takt.schedule.explain import explain
 from takt.schedule.generate.space import Space, read_space
 from takt.schedule.metrics import measure
-from takt.schedule.simulation.run import simulate
+from takt.schedule.simulation.simulate import simulate
 from takt.schedule.trace import file as traces
 from takt.schedule.trace.summary import Summing
 

@@ -13,8 +13,8 @@ from takt.errors import Failure, TaktError
 from takt.machine.settings import SETTINGS
 from takt.tune import journal as journals
 from takt.tune.apply import apply
+from takt.tune.changes import find_changes
 from takt.tune.outcome import PlaceOutcome
-from takt.tune.plan import make_plan
 from takt.tune.revert import revert
 
 RUNTIME = "/proc/sys/kernel/sched_rt_runtime_us"
@@ -44,12 +44,12 @@ def afresh(machine: MadeMachine) -> MadeMachine:
     return MadeMachine(machine.root)
 
 
-# plan and apply
+# find and apply
 
 
 def test_the_made_up_machine_has_work_for_every_setting(machine: MadeMachine) -> None:
     before = state(machine)
-    planned = {change.setting.id for change in make_plan(machine).changes}
+    planned = {change.setting.id for change in find_changes(machine).changes}
     assert planned == {setting.id for setting in SETTINGS}
     assert state(machine) == before
     assert not machine.exists("/var/lib/takt")
@@ -58,7 +58,7 @@ def test_the_made_up_machine_has_work_for_every_setting(machine: MadeMachine) ->
 def test_apply_makes_everything_as_it_should_be(machine: MadeMachine) -> None:
     places = apply(machine)
     assert {place.result for place in places} == {"changed"}
-    assert make_plan(machine).changes == []
+    assert find_changes(machine).changes == []
     assert machine.text(RUNTIME) == "-1"
     assert machine.scheduling(14) == (1, 60)
     assert machine.scheduling(50) == (1, 90)
@@ -136,16 +136,16 @@ def test_limits_are_left_alone_where_somebody_is_granted_enough(
 ) -> None:
     machine.put({"/etc/security/limits.d/95-other.conf": line})
     assert machine.exists(LIMITS) is False
-    changes = {change.setting.id for change in make_plan(machine).changes}
+    changes = {change.setting.id for change in find_changes(machine).changes}
     assert ("limits" in changes) is planned
 
 
 def test_swap_stays_where_its_pages_do_not_fit_into_memory(machine: MadeMachine) -> None:
     memory = "MemTotal: 16 kB\nMemAvailable: {} kB\nSwapTotal: 2000 kB\nSwapFree: 1500 kB\n"
     machine.put({"/proc/meminfo": memory.format(999)})
-    assert "swap" not in {change.setting.id for change in make_plan(machine).changes}
+    assert "swap" not in {change.setting.id for change in find_changes(machine).changes}
     machine.put({"/proc/meminfo": memory.format(1000)})
-    assert "swap" in {change.setting.id for change in make_plan(machine).changes}
+    assert "swap" in {change.setting.id for change in find_changes(machine).changes}
 
 
 # what the machine refuses, and what others do

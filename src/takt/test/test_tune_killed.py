@@ -13,7 +13,7 @@ from made_machine import JOURNAL, MadeMachine, killed_at, made, state
 
 from takt.machine.settings import SETTINGS
 from takt.tune.apply import apply
-from takt.tune.plan import make_plan
+from takt.tune.changes import find_changes
 from takt.tune.revert import revert
 
 # of a fork, in later versions of Python; the child only works on files
@@ -74,7 +74,7 @@ def test_an_apply_after_a_killed_one_still_knows_what_was_before(memory: Path) -
         before = state(machine)
         killed = killed_at(number, machine, lambda: apply(machine))  # noqa: B023
         apply(afresh(machine))
-        assert make_plan(machine).changes == []
+        assert find_changes(machine).changes == []
         revert(afresh(machine))
         assert state(machine) == before, number
         if not killed:

@@ -25,7 +25,7 @@ from takt.machine.settings import SETTINGS
 from takt.machine.writable import CAP_SYS_ADMIN, CAP_SYS_NICE
 from takt.tune import review
 from takt.tune.apply import apply
-from takt.tune.plan import make_plan
+from takt.tune.changes import find_changes
 
 CPU = "/sys/devices/system/cpu"
 NOBODY = 65534
@@ -87,8 +87,8 @@ def test_identifiers_and_findings_belong_to_one_setting_each() -> None:
 
 
 def test_a_machine_of_which_nothing_can_be_read_has_nothing_to_tune(tmp_path: Path) -> None:
-    plan = make_plan(MadeMachine(tmp_path))
-    assert (plan.changes, plan.unread) == ([], [])
+    found = find_changes(MadeMachine(tmp_path))
+    assert (found.changes, found.unread) == ([], [])
 
 
 @pytest.mark.parametrize(
@@ -98,39 +98,39 @@ def test_interrupts_leave_the_cores_of_the_loop(
     machine: MadeMachine, isolated: str, interrupt: str, mask: str
 ) -> None:
     machine.put({f"{CPU}/isolated": isolated, "/proc/irq/31/smp_affinity_list": "1-3\n"})
-    wanted = {one.place.where: one.wanted for one in make_plan(machine).changes}
+    wanted = {one.place.where: one.wanted for one in find_changes(machine).changes}
     assert wanted["/proc/irq/31/smp_affinity_list (eth0)"] == interrupt
     assert wanted["/proc/irq/default_smp_affinity"] == mask
 
 
 def test_a_mask_of_many_cpus_is_written_in_words_of_32(machine: MadeMachine) -> None:
     machine.put({f"{CPU}/online": "0-67\n"})
-    wanted = {one.place.where: one.wanted for one in make_plan(machine).changes}
+    wanted = {one.place.where: one.wanted for one in find_changes(machine).changes}
     assert wanted["/proc/irq/default_smp_affinity"] == "7,ffffffff,ffffffff"
 
 
 def test_on_a_single_core_nobody_is_sent_away(machine: MadeMachine) -> None:
     machine.put({f"{CPU}/online": "0\n"})
-    planned = {one.setting.id for one in make_plan(machine).changes}
+    planned = {one.setting.id for one in find_changes(machine).changes}
     assert not planned & {"interrupts", "cpusets"}
     assert "governor" in planned
 
 
 def test_an_interrupt_that_is_kept_away_already_stays_where_it_is(machine: MadeMachine) -> None:
     machine.put({"/proc/irq/9/smp_affinity_list": "1\n"})
-    planned = {one.place.where for one in make_plan(machine).changes}
+    planned = {one.place.where for one in find_changes(machine).changes}
     assert not any("/proc/irq/9/" in where for where in planned)
 
 
 def test_the_group_of_this_very_process_is_not_restricted(machine: MadeMachine) -> None:
     machine.put({"/proc/self/cgroup": "0::/system.slice/robot.service\n"})
-    assert "cpusets" not in {one.setting.id for one in make_plan(machine).changes}
+    assert "cpusets" not in {one.setting.id for one in find_changes(machine).changes}
 
 
 def test_cpusets_of_the_first_version_need_no_controller(machine: MadeMachine) -> None:
     machine.path("/sys/fs/cgroup/cgroup.controllers").unlink()
     machine.put({"/sys/fs/cgroup/cpuset/system.slice/cpuset.cpus": "0-3\n"})
-    wanted = {one.place.where: one.wanted for one in make_plan(machine).changes}
+    wanted = {one.place.where: one.wanted for one in find_changes(machine).changes}
     assert wanted["/sys/fs/cgroup/cpuset/system.slice/cpuset.cpus"] == "0-2"
     assert not any("subtree_control" in where for where in wanted)
 
@@ -140,19 +140,19 @@ def test_sleep_states_deeper_than_ten_microseconds_are_switched_off(
     machine: MadeMachine, latency: int, planned: bool
 ) -> None:
     machine.put({f"{CPU}/cpu0/cpuidle/state3/latency": f"{latency}\n"})
-    assert ("idle-states" in {one.setting.id for one in make_plan(machine).changes}) is planned
+    assert ("idle-states" in {one.setting.id for one in find_changes(machine).changes}) is planned
 
 
 @pytest.mark.parametrize(("size", "planned"), [(2**21 - 1, True), (2**21, False)])
 def test_buffers_that_are_large_enough_stay(machine: MadeMachine, size: int, planned: bool) -> None:
     machine.put({f"/proc/sys/net/core/{name}": f"{size}\n" for name in ("rmem_max", "wmem_max")})
-    assert ("udp-buffers" in {one.setting.id for one in make_plan(machine).changes}) is planned
+    assert ("udp-buffers" in {one.setting.id for one in find_changes(machine).changes}) is planned
 
 
 def test_a_program_that_calls_itself_ksoftirqd_is_none(machine: MadeMachine) -> None:
     user = thread(77, "ksoftirqd/7")["/proc/77/stat"].replace("69238848", "4194304")
     machine.put({"/proc/77/comm": "ksoftirqd/7\n", "/proc/77/stat": user})
-    assert not any("thread 77" in one.place.where for one in make_plan(machine).changes)
+    assert not any("thread 77" in one.place.where for one in find_changes(machine).changes)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
@@ -166,7 +166,7 @@ def test_no_content_of_any_file_makes_the_plan_fail(
     try:
         path.write_bytes(data.draw(st.one_of(st.binary(max_size=40), st.just(before * 2))))
         fresh = MadeMachine(machine.root)
-        assert make_plan(fresh).changes
+        assert find_changes(fresh).changes
         review.text(fresh)
     finally:
         path.write_bytes(before)

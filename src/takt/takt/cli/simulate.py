@@ -90,7 +90,7 @@ def _simulate(
     from takt.schedule.analysis.ask import read_overheads
     from takt.schedule.application.file import located, read_application
     from takt.schedule.application.flat import flat
-    from takt.schedule.simulation.run import simulate as run
+    from takt.schedule.simulation.simulate import simulate as run
 
     application = read_application(app)
     document = flat(application)

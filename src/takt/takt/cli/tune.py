@@ -95,8 +95,8 @@ def _apply(machine: WritableSystem, without: list[str], *, dry_run: bool) -> Out
     from takt.errors import Failure
     from takt.tune.apply import apply as change
     from takt.tune.apply import outcome, outcome_unread
+    from takt.tune.changes import find_changes
     from takt.tune.journal import may_record
-    from takt.tune.plan import make_plan
 
     if not dry_run and may_record(machine):
         try:
@@ -104,9 +104,9 @@ def _apply(machine: WritableSystem, without: list[str], *, dry_run: bool) -> Out
         except KeyboardInterrupt:
             remedy = "take back what is changed: sudo ./takt tune --revert"
             raise Failure("stopped half-way", remedy=remedy) from None
-    plan = make_plan(machine, without)
-    places = [outcome(one, "planned") for one in plan.changes]
-    return _outcome(machine, "dry-run", [*places, *map(outcome_unread, plan.unread)])
+    found = find_changes(machine, without)
+    places = [outcome(one, "planned") for one in found.changes]
+    return _outcome(machine, "dry-run", [*places, *map(outcome_unread, found.unread)])
 
 
 def _revert(machine: WritableSystem) -> Outcome:

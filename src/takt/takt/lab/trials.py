@@ -26,7 +26,7 @@ DISTURBANCES = {
     CPU: f"sleep 1; echo 0 >{_ONLINE}/cpu1/online; cat {_ONLINE}/online >{MEMORY}/{CPU}.told; "
     f"sleep 1; echo 1 >{_ONLINE}/cpu1/online; cat {_ONLINE}/online >>{MEMORY}/{CPU}.told",
 }
-# Each asks the tool that runs here; the plan of before and of after the way back are to be equal.
+# Each asks the tool that runs here; what it would change is the same before and after.
 _ASKED = {
     "doctor": ["doctor"],
     "planned": ["tune", "--dry-run"],
@@ -71,13 +71,13 @@ def _doctor(document: dict[str, Any]) -> Trial:
 
 
 def _tune(documents: dict[str, dict[str, Any]]) -> Trial:
-    """It changes what it may, and the plan after the way back is that of before."""
+    """It changes what it may, and what it would change after the way back is what it was before."""
     places = {name: one.get("places") or [] for name, one in documents.items()}
     changed = [one for one in places["applied"] if one.get("result") == "changed"]
     left = documents["reverted"].get("recorded")
     before, after = (_plan(places[name]) for name in ("planned", "planned-again"))
     why = f"{len(changed)} places changed, {left} left on record, "
-    why += "the same plan after it" if before == after else "another plan after it"
+    why += "the same to change after it" if before == after else "other changes after it"
     return Trial(trial="tune", holds=bool(changed) and left == 0 and before == after, why=why)
 
 

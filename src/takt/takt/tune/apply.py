@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Changes what the plan says, each place recorded before it is written to."""
+"""Makes the changes, each place recorded before it is written to."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ from itertools import groupby
 
 from takt.machine.writable import WritableSystem
 from takt.tune import journal as journals
+from takt.tune.changes import Change, Changes, Unread, find_changes
 from takt.tune.journal import Entry, Journal
 from takt.tune.outcome import PlaceOutcome, Result, refusal
-from takt.tune.plan import Change, Plan, Unread, make_plan
 
 _ROUNDS = 3  # a controller that is switched on makes new files, which the next round finds
 
 
 def apply(machine: WritableSystem, without: Collection[str] = ()) -> list[PlaceOutcome]:
     """What came of each place; raises TaktError, Failure, and OSError of the journal."""
-    make_plan(machine, without)  # refuses wrong names before anything is done
+    find_changes(machine, without)  # refuses wrong names before anything is done
     with journals.held(machine):
         journal = _journal(machine)
         told: dict[str, PlaceOutcome] = {}
-        plan = Plan()
+        found = Changes()
         for _ in range(_ROUNDS):
-            plan = make_plan(machine, without)
-            fresh = [one for one in plan.changes if one.place.key not in told]
+            found = find_changes(machine, without)
+            fresh = [one for one in found.changes if one.place.key not in told]
             if not fresh:
                 break
             _note(journal, fresh)
             journals.save(machine, journal)
             for _, group in groupby(fresh, key=lambda one: one.setting.id):
                 told.update(_change(machine, journal, list(group)))
-        return [*told.values(), *map(outcome_unread, plan.unread)]
+        return [*told.values(), *map(outcome_unread, found.unread)]
 
 
 def outcome_unread(one: Unread) -> PlaceOutcome:

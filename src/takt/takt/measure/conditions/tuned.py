@@ -12,8 +12,8 @@ from takt.machine.writable import WritableSystem
 from takt.measure.results.model import Note
 from takt.tune import journal
 from takt.tune.apply import apply
+from takt.tune.changes import find_changes
 from takt.tune.outcome import PlaceOutcome
-from takt.tune.plan import make_plan
 from takt.tune.revert import revert
 
 NONE = "none"
@@ -81,7 +81,7 @@ def lacking(choice: str) -> tuple[str, str] | None:
 
 def worth_measuring(target: WritableSystem) -> list[str]:
     """The settings that would change something at once, in the order of the list."""
-    planned = {change.setting.id for change in make_plan(target).changes if change.allowed}
+    planned = {change.setting.id for change in find_changes(target).changes if change.allowed}
     return [name for name in BY_ID if name in planned - _LATER]
 
 

@@ -35,7 +35,7 @@ class Unread:
 
 
 @dataclass
-class Plan:
+class Changes:
     """All places of the list that this machine has."""
 
     changes: list[Change] = field(default_factory=list)
@@ -43,28 +43,28 @@ class Plan:
     settled: dict[str, int] = field(default_factory=dict)  # places that are as wanted, by setting
 
 
-def make_plan(machine: WritableSystem, without: Collection[str] = ()) -> Plan:
+def find_changes(machine: WritableSystem, without: Collection[str] = ()) -> Changes:
     """Looks at the whole list but for some settings; raises TaktError for an unknown name."""
     if unknown := sorted(set(without) - set(BY_ID)):
         raise TaktError(f"no setting is called {unknown[0]}", remedy=f"one of {', '.join(BY_ID)}")
-    plan = Plan()
+    found = Changes()
     for setting in SETTINGS:
         if setting.id not in without:
-            _look(machine, setting, plan)
-    return plan
+            _look(machine, setting, found)
+    return found
 
 
-def _look(machine: WritableSystem, setting: Setting, plan: Plan) -> None:
+def _look(machine: WritableSystem, setting: Setting, found: Changes) -> None:
     for wish in setting.wishes(machine):
         place = wish.place
         try:
             now = place.read(machine)
         except OSError as error:
             reason = os.strerror(error.errno) if error.errno else str(error)
-            plan.unread.append(Unread(setting, place.where, reason))
+            found.unread.append(Unread(setting, place.where, reason))
             continue
         if place.same(now, wish.value):
-            plan.settled[setting.id] = plan.settled.get(setting.id, 0) + 1
+            found.settled[setting.id] = found.settled.get(setting.id, 0) + 1
         else:
             allowed = place.may_write(machine)
-            plan.changes.append(Change(setting, place, now, wish.value, allowed))
+            found.changes.append(Change(setting, place, now, wish.value, allowed))
