@@ -45,11 +45,10 @@ def main(arguments: list[str]) -> int:
         ends += [f"=== {name}: {end}" for end in told if end]
         seconds = time.monotonic() - started
         print(f"=== {name}: {'passed' if passed else 'FAILED'} in {seconds:.0f} s", flush=True)
-        if passed:
-            known[name] = round(seconds, 1)
-        else:
+        if not passed:
             failed.append(name)
-    SECONDS.write_text(json.dumps(known), encoding="utf-8")
+        known[name] = round(seconds, 1)  # every command ran to its end, whether it failed or not
+        SECONDS.write_text(json.dumps(known), encoding="utf-8")  # a later one may be interrupted
     if ends:
         print("\nThe last lines of what failed:", *ends, sep="\n")
     print(f"\nFailed stages: {', '.join(failed)}" if failed else "\nAll stages passed.")
@@ -59,12 +58,16 @@ def main(arguments: list[str]) -> int:
 
 def intention(chosen: list[str], known: dict[str, float]) -> str:
     """What will be done, how long it took here last time, and what is left for ``--all``."""
-    told = [f"{name} ({known[name]:.0f} s)" if name in known else name for name in chosen]
     total = sum(known[name] for name in chosen if name in known)
-    last = f"; last time {total / 60:.1f} min" if total else ""
+    new = [name for name in chosen if name not in known]
+    last = f", last time {total / 60:.1f} min" if total else ""
+    without = f" without {', '.join(new)}" if total and new else ""
+    lines = [f"takt test: {len(chosen)} stages{last}{without}"]
+    for name in chosen:
+        seconds = f"{known[name]:.0f} s" if name in known else "?"
+        lines.append(f"  {name:<10} {seconds:>6}  {STAGES[name].what}")
     later = [name for name in STAGES if name not in chosen]
-    rest = f"\nnot now: {', '.join(later)}" if later else ""
-    return f"takt test: {', '.join(told)}{last}{rest}"
+    return "\n".join([*lines, *([f"not now: {', '.join(later)}"] if later else [])])
 
 
 def last_seconds() -> dict[str, float]:

@@ -71,7 +71,25 @@ def test_how_long_it_took_last_time_is_told_before(
     assert "last time" not in capfd.readouterr().out  # a damaged file is as none
     suite.SECONDS.write_text('{"quick": 90, "gone": 5}')
     suite.main(["quick", "long"])
-    assert "takt test: quick (90 s), long; last time 1.5 min" in capfd.readouterr().out
+    head, quick, long = capfd.readouterr().out.splitlines()[:3]
+    assert head == "takt test: 2 stages, last time 1.5 min without long"
+    assert (quick.split(), long.split()) == (
+        ["quick", "90", "s", "What", "quick", "is."],
+        ["long", "?", "What", "long", "is."],
+    )
+
+
+def test_a_stage_that_failed_has_a_last_time_though_a_later_one_is_interrupted(
+    suite: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted() -> list[list[str]]:
+        raise KeyboardInterrupt
+
+    later = sys.modules["setup.stages"].Stage(interrupted, always=False)
+    monkeypatch.setattr(suite, "STAGES", suite.STAGES | {"later": later})
+    with pytest.raises(KeyboardInterrupt):
+        suite.main(["broken", "later"])
+    assert set(suite.last_seconds()) == {"broken"}
 
 
 def test_an_unknown_stage_is_wrong_use(
