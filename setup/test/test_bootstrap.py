@@ -127,17 +127,10 @@ def test_a_set_up_ends_with_its_launcher(tmp_path: Path) -> None:
     script.write_text(content)
     launch = f'"{sys.executable}" "{script}" x $$; true'
     launcher = subprocess.Popen(["bash", "-c", launch], stderr=subprocess.DEVNULL)
-    while not pid_file.exists() or not pid_file.read_text():
-        assert launcher.poll() is None
-        time.sleep(0.01)
+    wait_for(pid_file, launcher)
     launcher.kill()
     launcher.wait()
-    child = int(pid_file.read_text())
-    for _ in range(3000):
-        if not alive(child):
-            break
-        time.sleep(0.01)
-    assert not alive(child)
+    assert ends(int(pid_file.read_text()))
 
 
 def test_an_interrupt_ends_the_step_in_work_and_all_its_children(tmp_path: Path) -> None:
@@ -161,12 +154,7 @@ def test_an_interrupt_ends_the_step_in_work_and_all_its_children(tmp_path: Path)
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
     assert process.wait(timeout=20) != 0
-    child = int(pid_file.read_text())
-    for _ in range(1000):
-        if not alive(child):
-            break
-        time.sleep(0.01)
-    assert not alive(child)
+    assert ends(int(pid_file.read_text()))
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGHUP, signal.SIGTERM])
@@ -184,17 +172,10 @@ def test_a_set_up_that_ends_ends_as_a_whole(tmp_path: Path, number: signal.Signa
         sys.exit(bootstrap.main("x"))
     """)
     process = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.DEVNULL)
-    while not pid_file.exists() or not pid_file.read_text():
-        assert process.poll() is None
-        time.sleep(0.01)
+    wait_for(pid_file, process)
     process.send_signal(number)
     assert process.wait(timeout=30) == (-number if number == signal.SIGKILL else 130)
-    child = int(pid_file.read_text())
-    for _ in range(3000):
-        if not alive(child):
-            break
-        time.sleep(0.01)
-    assert not alive(child)
+    assert ends(int(pid_file.read_text()))
 
 
 def test_the_lock_is_held_by_who_is_still_at_work(tmp_path: Path) -> None:
@@ -262,6 +243,22 @@ def test_what_has_no_wheel_is_built_by_what_is_locked(
     for command in (builder, all_of_it):
         assert {"--require-hashes", "--only-binary=:all:"} <= set(command)
     assert {"--no-binary=empy", "--no-build-isolation"} <= set(all_of_it)
+
+
+def wait_for(pid_file: Path, process: subprocess.Popen[bytes]) -> None:
+    """Until its child has told its number."""
+    while not pid_file.exists() or not pid_file.read_text():
+        assert process.poll() is None
+        time.sleep(0.01)
+
+
+def ends(pid: int) -> bool:
+    """Within half a minute."""
+    for _ in range(3000):
+        if not alive(pid):
+            return True
+        time.sleep(0.01)
+    return False
 
 
 def alive(pid: int) -> bool:
