@@ -15,6 +15,7 @@ import numpy as np
 
 from takt.schedule.model import chains as paths
 from takt.schedule.model.document import ModelledCallback, ModelledChain, Notes
+from takt.schedule.model.names import topic_name
 from takt.schedule.model.seen import Seen, SeenCallback, Times
 from takt.schedule.model.tail import TailEstimate, estimate
 
@@ -137,9 +138,7 @@ class Builder:
     def _period(self, one: SeenCallback, notes: list[str]) -> int | None:
         """What the executor was told, or the shortest that was seen where that is less."""
         declared = one.told.get("period") or None
-        apart = np.diff(one.releases)
-        steps = np.diff(one.indices.astype(np.int64))
-        apart, steps = apart[steps > 0], steps[steps > 0]
+        apart, steps = _distances(one)
         if not len(apart):
             notes.append(f"period: {'as declared; ' if declared else ''}fewer than two releases")
             return declared
@@ -169,9 +168,10 @@ class Builder:
             part["priority"] = priority
 
     def _waiting(self, part: Part, one: SeenCallback, notes: list[str]) -> None:
-        if one.told.get("waits"):
-            longest = int(one.waiting.max(initial=1))
-            part["suspension"] = max(1, longest)
+        if one.told.get("waits") and not len(one.waiting):
+            notes.append("suspension: declared to wait, and no job of it was seen")
+        elif one.told.get("waits"):
+            part["suspension"] = max(1, int(one.waiting.max()))
             notes.append(
                 f"suspension: the longest of {len(one.waiting)} jobs, from start to end without its"
                 " execution: what others preempted is in it"
@@ -265,8 +265,7 @@ class Builder:
                 for change in seen.changes
                 if change.get("scenario") == name and change["task"] in names
             ]
-            for change in changes:
-                change.pop("expected_execution", None)  # what was seen is of all scenarios
+            self._longest(name, changes)
             scenarios.append({"name": name, "policy": policy, "tasks": changes})
         found: Part = {"scenarios": scenarios}
         if seen.default_scenario in seen.scenarios:
@@ -274,17 +273,37 @@ class Builder:
         found["switches"] = [{"at": at, "scenario": name} for at, name in seen.switches]
         return found
 
+    def _longest(self, scenario: str, changes: list[Part]) -> None:
+        """What was seen of execution times in a scenario, where they are not those of the first."""
+        changed = {change["task"]: change for change in changes}
+        first = {one.callback: (one.longest_us or 0) * 1000 for one in self.callbacks}
+        for one in self._seen.callbacks:
+            longest = one.longest.get(scenario, 0)
+            if one.name not in first or scenario == self._seen.default_scenario or not longest:
+                continue
+            change = changed.get(one.name)
+            if change is None:
+                if longest <= first[one.name]:
+                    continue
+                change = {"task": one.name}
+                changes.append(change)
+            change["expected_execution"] = math.ceil(longest * (1 + self._margin))
+
+
+def _distances(one: SeenCallback) -> tuple[Times, Times]:
+    """From a release to a later one, and by how many indices; early ones only begin a distance."""
+    order = np.argsort(one.indices, kind="stable")
+    apart, steps = np.diff(one.releases[order]), np.diff(one.indices[order].astype(np.int64))
+    regular = (steps > 0) & ~np.isin(one.indices[order][1:], one.early)
+    return apart[regular], steps[regular]
+
 
 def _told_reads(one: SeenCallback) -> list[Part]:
-    from takt.schedule.model.names import topic_name
-
     reads = one.told.get("reads", [])
     return [read | {"topic": topic_name(read["topic"])} for read in reads]
 
 
 def _writes(one: SeenCallback) -> list[str]:
-    from takt.schedule.model.names import topic_name
-
     return list(dict.fromkeys([*map(topic_name, one.told.get("writes", [])), *one.writes]))
 
 

@@ -142,11 +142,10 @@ class _Gathering:
         scenario = next(iter(names.values("scenario")), None)
         policy = policies.get(scenario or "", next(iter(names.values("policy")), None))
         span = self._span or (0, 0)
-        until = self._first_switch(scenario)
         busy = {core: _in_order(*both) for core, both in self._slices.items()}
         unsure = policy not in POLICIES or policy in _LEAVES_IDLE
         callbacks = [
-            self._callback(number, of, descriptions, until, {} if unsure else busy)
+            self._callback(number, of, descriptions, scenario, {} if unsure else busy)
             for number, of in self._tasks.items()
             if len(of.job.all()) or self._names.task(number) in descriptions
         ]
@@ -179,17 +178,22 @@ class _Gathering:
         number: int,
         of: _Of,
         descriptions: dict[str, dict[str, Any]],
-        until: int,
+        scenario: str | None,
         busy: dict[int, tuple[Times, Times]],
     ) -> SeenCallback:
         recorded = self._names.task(number)
         description = descriptions.get(recorded, {})
         release, start, end = of.release.all(), of.start.all(), of.end.all()
         ended = told(end)
-        regular = told(release) & (release < until) & ~np.isin(of.job.all(), of.early.all())
+        regular = told(release) & (release < self._first_switch(scenario))
         deadline = of.deadline.all()
         relative = (deadline - release)[regular & told(deadline) & (deadline != NO_DEADLINE)]
         execution, how = _execution(of, ended)
+        scenarios = self._scenario_at(release[ended], scenario)
+        longest = {
+            name: int(execution[scenarios == name].max()) for name in np.unique(scenarios).tolist()
+        }
+        in_first = execution[scenarios == (scenario or "")]
         whole = ended & told(start)
         waits = np.maximum(
             0, (end - start)[whole] - _execution(of, whole)[0] - of.waited.all()[whole]
@@ -203,7 +207,9 @@ class _Gathering:
             told=description,
             releases=release[regular],
             indices=of.job.all()[regular],
-            execution=execution,
+            early=of.early.all(),
+            execution=in_first if len(in_first) else execution,
+            longest=longest,
             execution_is=how,
             waiting=waits if description.get("waits") else np.empty(0, np.int64),
             noticing=_on_idle_core(of, regular & told(start), busy),
@@ -237,6 +243,13 @@ class _Gathering:
         """Until when the scenario held that the trace begins with."""
         changes = (t for t, number in self._scenarios if self._names.scenario(number) != scenario)
         return min(changes, default=np.iinfo(np.int64).max)
+
+    def _scenario_at(self, times: Times, first: str | None) -> NDArray[np.str_]:
+        """The scenario that held at each of these times."""
+        switches = sorted(self._scenarios)
+        names = [first or "", *(self._names.scenario(number) for _, number in switches)]
+        places = np.searchsorted([time for time, _ in switches], times, side="right")
+        return np.asarray(names, dtype=np.str_)[places]
 
     def _switches(self, scenario: str | None, start: int) -> list[tuple[int, str]]:
         found: list[tuple[int, str]] = []
@@ -288,9 +301,15 @@ def _on_idle_core(
     if core not in busy:
         return np.empty(0, np.int64)
     begins, ends = busy[core]
-    release, start = of.release.all()[rows], of.start.all()[rows]
+    order = np.argsort(of.job.all()[rows], kind="stable")
+    job, release, start, end = (
+        series.all()[rows][order] for series in (of.job, of.release, of.start, of.end)
+    )
+    ends_before = np.maximum.accumulate(np.where(told(end), end, np.iinfo(np.int64).max))
+    waits = np.concatenate([[False], ends_before[:-1] > release[1:]])  # for the job before it
     before = np.searchsorted(begins, start, side="left") - 1  # the last slice that began earlier
     free = np.where(before >= 0, ends[np.maximum(before, 0)], np.iinfo(np.int64).min) <= release
+    free &= ~waits & ~np.isin(job, of.early.all())
     found: Times = np.maximum(0, (start - release)[free])
     return found
 

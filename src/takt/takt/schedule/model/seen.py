@@ -24,9 +24,12 @@ class SeenCallback:
     trigger: str | None = None  # the topic that releases it
     # What the executor was told, in the keys of the flat form; empty: the trace does not say.
     told: dict[str, Any] = field(default_factory=dict)
-    releases: Times = field(default_factory=lambda: NO_TIMES)  # those that came as they should
+    releases: Times = field(default_factory=lambda: NO_TIMES)
     indices: Times = field(default_factory=lambda: NO_TIMES)  # of these releases
-    execution: Times = field(default_factory=lambda: NO_TIMES)  # of each job that ended
+    early: Times = field(default_factory=lambda: NO_TIMES)  # those that came before their time
+    # Of each job that ended, while the scenario held that the trace begins with; else of the others.
+    execution: Times = field(default_factory=lambda: NO_TIMES)
+    longest: dict[str, int] = field(default_factory=dict)  # execution, by scenario
     execution_is: str = ""  # how it was measured
     waiting: Times = field(default_factory=lambda: NO_TIMES)  # in each job, others may have run
     noticing: Times = field(default_factory=lambda: NO_TIMES)  # release to start on an idle core
