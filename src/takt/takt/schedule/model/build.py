@@ -248,7 +248,7 @@ class Builder:
         found, more = paths.chains(kept)
         if more:
             self.notes.setdefault("", []).append(
-                f"chains: there are more than the {len(found)} that are written"
+                f"chains: there are more paths than the {len(found)} that were looked at"
             )
         named = paths.names(found)
         self.chains = [ModelledChain(chain=name, callbacks=path) for name, path in named.items()]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from takt.schedule.model.seen import SeenCallback
 
-MOST = 32  # chains of a file; an application may have more paths than anybody looks at
+MOST = 256  # paths that are followed; an application may have more than anybody looks at
 _MOST_STEPS = 100_000
 
 

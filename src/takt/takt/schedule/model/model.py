@@ -18,6 +18,7 @@ from takt.schedule.trace import file as files
 from takt.schedule.trace.file import Step, by_number
 
 SUFFIX = ".app.yaml"
+MOST_CHAINS = 32  # of a file
 
 
 def model(
@@ -36,6 +37,7 @@ def model(
     builder = Builder(seen, margin)
     document = builder.flat(_name(out), progress)
     _latencies(trace, seen, builder)
+    _keep_seen(document, builder)
     general = [*seen.notes, *builder.notes.pop("", []), *_untold(document)]
     modelled = Modelled(
         application=str(out),
@@ -94,6 +96,18 @@ def _latencies(trace: Path, seen: Seen, builder: Builder) -> None:
             f"latency: the longest of {len(ages)} seen was {chain.longest_us / 1000:.6g} ms; what"
             " it may be at most (max_latency) only you can say"
         ]
+
+
+def _keep_seen(document: dict[str, Any], builder: Builder) -> None:
+    """Of all paths those that data went through; all of them where that is not known."""
+    followed = [one for one in builder.chains if one.arrivals]
+    kept = (followed or builder.chains)[:MOST_CHAINS]
+    if len(kept) < len(builder.chains):
+        text = f"chains: {len(builder.chains) - len(kept)} more paths, most without data seen on them"
+        builder.notes.setdefault("", []).append(text)
+    names = {one.chain for one in kept}
+    document["chains"] = [one for one in document["chains"] if one["name"] in names]
+    builder.chains = kept
 
 
 def _untold(document: dict[str, Any]) -> list[str]:
