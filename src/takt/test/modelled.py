@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import takt_core
 
 from takt.schedule.application.file import read_application
 from takt.schedule.application.flat import flat
+from takt.schedule.model.document import Modelled
 from takt.schedule.model.model import model
 from takt.schedule.simulation.run import simulate
 
@@ -18,52 +20,59 @@ Part = dict[str, Any]
 
 
 def round_trip(
-    document: Part, folder: Path, *, execution: str = "worst", duration: int = 2_000_000_000
-) -> Part:
-    """The flat form of the file that a simulation's trace gives."""
+    document: Part,
+    folder: Path,
+    *,
+    execution: Literal["worst", "drawn"] = "worst",
+    duration: int = 1_000_000_000,
+) -> tuple[Part, Modelled]:
+    """The flat form of the file that a simulation's trace gives, and what was told about it."""
     trace, out = folder / "trace.takttrace", folder / "back.app.yaml"
-    simulate(document, where="made", duration=duration, execution=execution, seed=1, trace=trace)  # type: ignore[arg-type]
-    model(trace, out)
-    return flat(read_application(out))
+    simulate(document, where="made", duration=duration, execution=execution, seed=1, trace=trace)
+    told = model(trace, out)
+    return flat(read_application(out)), told
 
 
-def differences(original: Part, back: Part, *, exact: bool) -> list[str]:
-    """What is in one and not in the other; ``exact``: every job took its worst case."""
-    found = []
+def differences(original: Part, back: Part, told: Modelled, *, exact: bool) -> Iterator[str]:
+    """What is in one and not in the other; ``exact``: every job took its worst case.
+
+    A scenario changes what the default one shows: its callbacks are compared by their topics only.
+    """
     others = {one["name"]: one for one in back["callbacks"]}
+    jobs = {one.callback: one.jobs for one in told.callbacks}
     changed = {change["task"] for s in original.get("scenarios", []) for change in s["tasks"]}
     for one in original["callbacks"]:
         name = one["name"]
         other = others.get(name)
         if other is None:
-            found.append(f"{name} is missing")
+            yield f"{name} is missing"
             continue
-        for key, default in (
-            ("kind", "timer"),
-            ("trigger", ""),
-            ("group", ""),
-            ("offset", 0),
-            ("budget", 0),
-            ("overrun", "skip"),
-        ):
-            if one.get(key, default) != other.get(key, default) and name not in changed:
-                found.append(f"{name}.{key}: {one.get(key)} became {other.get(key)}")
-        if one.get("kind", "timer") == "timer" and one["period"] != other["period"] and name not in changed:
-            found.append(f"{name}.period: {one['period']} became {other['period']}")
-        reads = {(r["topic"], r.get("max_age", 0)) for r in one.get("reads", [])}
-        back_reads = {(r["topic"], r.get("max_age", 0)) for r in other.get("reads", [])}
-        if reads - back_reads:
-            found.append(f"{name}.reads: {reads} became {back_reads}")
-        if set(one.get("writes", [])) - set(other.get("writes", [])):
-            found.append(f"{name}.writes: {one['writes']} became {other['writes']}")
+        keys = [("trigger", ""), ("group", ""), ("reads", []), ("writes", [])]
+        if name not in changed:
+            keys += [("offset", 0), ("budget", 0), ("overrun", "skip"), ("active", True)]
+            keys += [("period", 0)] if not one.get("trigger") else []
+        for key, default in keys:
+            before, after = (_plain(part.get(key, default)) for part in (one, other))
+            if not (before <= after if isinstance(before, set) else before == after):
+                yield f"{name}.{key}: {before} became {after}"
+        deadlines = [part.get("deadline") or part.get("period") for part in (one, other)]
+        if deadlines[0] != deadlines[1] and name not in changed and not one.get("trigger"):
+            yield f"{name}.deadline: {deadlines[0]} became {deadlines[1]}"
         worst, seen = one["execution"]["worst"], other["execution"]["worst"]
-        if seen > worst or (exact and seen != worst):
-            found.append(f"{name}.wcet: {worst} became {seen}")
+        if name not in changed and (seen > worst or (exact and seen != worst)):
+            yield f"{name}.wcet: {worst} became {seen}"
         if other.get("jitter", 0) > one.get("jitter", 0):
-            found.append(f"{name}.jitter: {one.get('jitter')} became {other.get('jitter')}")
-        if bool(one.get("suspension")) != bool(other.get("suspension")):
-            found.append(f"{name}.suspension: {one.get('suspension')} became {other.get('suspension')}")
-    return found
+            yield f"{name}.jitter: {one.get('jitter')} became {other.get('jitter')}"
+        waits = [bool(part.get("suspension")) for part in (one, other)]
+        if waits[0] != waits[1] and jobs[name]:
+            yield f"{name}.suspension: {one.get('suspension')} became {other.get('suspension')}"
+
+
+def _plain(value: Any) -> Any:
+    """Topics as a set."""
+    if not isinstance(value, list):
+        return value
+    return {(v["topic"], v.get("max_age", 0)) if isinstance(v, dict) else v for v in value}
 
 
 def bounds(document: Part) -> dict[str, Part]:

@@ -137,7 +137,6 @@ def _limits_kept(analysis: Analysis) -> tuple[int, int]:
     """How many limits are guaranteed: deadlines first, then chains and ages."""
     scenarios = analysis.scenarios
     deadlines = sum(one.meets for scenario in scenarios for one in scenario.callbacks)
-    others = sum(
-        one.meets for scenario in scenarios for one in [*scenario.chains, *scenario.ages]
-    )
-    return deadlines, others
+    chains = sum(one.meets for scenario in scenarios for one in scenario.chains)
+    ages = sum(one.meets for scenario in scenarios for one in scenario.ages)
+    return deadlines, chains + ages

@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
-
-import textwrap
 
 from takt.documents.units import format_duration, format_size
 
@@ -50,9 +49,7 @@ def app_yaml(document: Part, remark: str, notes: Notes = _NONE) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _nodes(
-    callbacks: list[Part], sizes: dict[str, int | None], notes: Notes
-) -> Iterator[str]:
+def _nodes(callbacks: list[Part], sizes: dict[str, int | None], notes: Notes) -> Iterator[str]:
     nodes: dict[str, dict[str, str]] = {}
     for callback in callbacks:
         node, name = callback["name"].split(".")

@@ -131,7 +131,7 @@ class Builder:
             notes.append(f"tail: no estimate; {tail}")
         quantiles = [worst] if best == worst else [best, worst]
         part: Part = {"best": best, "worst": worst, "quantiles": quantiles, "wcet": wcet}
-        if best < worst and 1 <= round(deviation):
+        if best < worst and round(deviation) >= 1:
             part |= {"mean": min(worst, max(best, round(mean))), "deviation": round(deviation)}
         return part, described
 
@@ -143,7 +143,9 @@ class Builder:
             notes.append(f"period: {'as declared; ' if declared else ''}fewer than two releases")
             return declared
         least, mean = float((apart / steps).min()), apart.sum() / steps.sum()
-        distance = f"{len(apart) + 1} releases, {_time(least)} apart at least, {_time(mean)} in mean"
+        distance = (
+            f"{len(apart) + 1} releases, {_time(least)} apart at least, {_time(mean)} in mean"
+        )
         if one.kind == "message":
             fed = one.trigger in self._written
             notes.append(f"released by messages: {distance}")
@@ -235,10 +237,11 @@ class Builder:
         if not len(apart) or apart.min() <= 0:
             self.notes[topic] = ["external_period: nobody knows how often others write it"]
             return 0
-        self.notes[topic] = [
+        note = (
             f"external_period: the least of {len(apart)} distances, {_time(apart.mean())} in mean;"
             " no bound: who writes it would have to promise one"
-        ]
+        )
+        self.notes[topic] = [note]
         return int(apart.min())
 
     def _chains(self, kept: list[SeenCallback]) -> list[Part]:
@@ -293,8 +296,9 @@ class Builder:
 def _distances(one: SeenCallback) -> tuple[Times, Times]:
     """From a release to a later one, and by how many indices; early ones only begin a distance."""
     order = np.argsort(one.indices, kind="stable")
-    apart, steps = np.diff(one.releases[order]), np.diff(one.indices[order].astype(np.int64))
-    regular = (steps > 0) & ~np.isin(one.indices[order][1:], one.early)
+    releases, indices = one.releases[order], one.indices[order].astype(np.int64)
+    apart, steps = releases[1:] - releases[:-1], indices[1:] - indices[:-1]
+    regular = (steps > 0) & ~np.isin(indices[1:], one.early)
     return apart[regular], steps[regular]
 
 
@@ -329,5 +333,3 @@ def _time(ns: float) -> str:
 
 def _time_us(us: float) -> str:
     return f"{us / 1000:.6g} ms" if us >= 1000 else f"{us:.6g} us"
-
-

@@ -11,7 +11,6 @@ import contextlib
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 
 from takt.errors import TaktError
 from takt.schedule.metrics.series import Series
+from takt.schedule.model.jobs import Jobs, execution_of, in_order, on_idle_core
 from takt.schedule.model.names import topic_name, whole_name
 from takt.schedule.model.seen import Seen, SeenCallback, Times
 from takt.schedule.trace import file as files
@@ -37,35 +37,13 @@ def seen(path: Path, progress: Callable[[int], None] = lambda _: None) -> Seen:
     return gathering.result()
 
 
-@dataclass
-class _Of:
-    """What is gathered of one task: some tens of bytes a job."""
-
-    job: Series = field(default_factory=Series)
-    release: Series = field(default_factory=Series)
-    start: Series = field(default_factory=Series)
-    end: Series = field(default_factory=Series)
-    deadline: Series = field(default_factory=Series)
-    cpu_time: Series = field(default_factory=Series)
-    running: Series = field(default_factory=Series)
-    waited: Series = field(default_factory=Series)
-    early: Series = field(default_factory=Series)  # jobs that were released early
-    noticing: list[Times] = field(default_factory=list)
-    priorities: set[int] = field(default_factory=set)
-    cores: Counter[int] = field(default_factory=Counter)
-    writes: Counter[int] = field(default_factory=Counter)
-    reads: Counter[int] = field(default_factory=Counter)
-    most_written: int = 0
-    skipped: int = 0
-
-
 class _Gathering:
     """The sink."""
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
         self._names = trace.names
-        self._tasks: dict[int, _Of] = {number: _Of() for number in sorted(trace.names.tasks)}
+        self._tasks: dict[int, Jobs] = {number: Jobs() for number in sorted(trace.names.tasks)}
         self._outside: dict[int, Series] = defaultdict(Series)
         self._slices: dict[int, tuple[Series, Series]] = defaultdict(lambda: (Series(), Series()))
         self._scenarios: list[tuple[int, int]] = []
@@ -127,8 +105,8 @@ class _Gathering:
             for name, column in zip(names, values, strict=True):
                 getattr(of, name).extend(column)
 
-    def _of(self, task: int) -> _Of:
-        return self._tasks.setdefault(task, _Of())
+    def _of(self, task: int) -> Jobs:
+        return self._tasks.setdefault(task, Jobs())
 
     def result(self) -> Seen:
         """To be called when the trace is replayed."""
@@ -142,7 +120,7 @@ class _Gathering:
         scenario = next(iter(names.values("scenario")), None)
         policy = policies.get(scenario or "", next(iter(names.values("policy")), None))
         span = self._span or (0, 0)
-        busy = {core: _in_order(*both) for core, both in self._slices.items()}
+        busy = {core: in_order(*both) for core, both in self._slices.items()}
         unsure = policy not in POLICIES or policy in _LEAVES_IDLE
         callbacks = [
             self._callback(number, of, descriptions, scenario, {} if unsure else busy)
@@ -176,7 +154,7 @@ class _Gathering:
     def _callback(
         self,
         number: int,
-        of: _Of,
+        of: Jobs,
         descriptions: dict[str, dict[str, Any]],
         scenario: str | None,
         busy: dict[int, tuple[Times, Times]],
@@ -188,7 +166,7 @@ class _Gathering:
         regular = told(release) & (release < self._first_switch(scenario))
         deadline = of.deadline.all()
         relative = (deadline - release)[regular & told(deadline) & (deadline != NO_DEADLINE)]
-        execution, how = _execution(of, ended)
+        execution, how = execution_of(of, ended)
         scenarios = self._scenario_at(release[ended], scenario)
         longest = {
             name: int(execution[scenarios == name].max()) for name in np.unique(scenarios).tolist()
@@ -196,7 +174,7 @@ class _Gathering:
         in_first = execution[scenarios == (scenario or "")]
         whole = ended & told(start)
         waits = np.maximum(
-            0, (end - start)[whole] - _execution(of, whole)[0] - of.waited.all()[whole]
+            0, (end - start)[whole] - execution_of(of, whole)[0] - of.waited.all()[whole]
         )
         kind, trigger = self._trigger(description, of)
         found = SeenCallback(
@@ -212,7 +190,7 @@ class _Gathering:
             longest=longest,
             execution_is=how,
             waiting=waits if description.get("waits") else np.empty(0, np.int64),
-            noticing=_on_idle_core(of, regular & told(start), busy),
+            noticing=on_idle_core(of, regular & told(start), busy),
             deadline=int(relative.min()) if len(relative) else None,
             priorities=of.priorities,
             cores=of.cores,
@@ -229,7 +207,7 @@ class _Gathering:
         return found
 
     def _trigger(
-        self, description: dict[str, Any], of: _Of
+        self, description: dict[str, Any], of: Jobs
     ) -> tuple[Literal["timer", "message"], str | None]:
         if description:
             trigger = description.get("trigger")
@@ -281,43 +259,6 @@ class _Gathering:
                 + "; ".join(shortfalls)
             )
         return notes
-
-
-def _execution(of: _Of, rows: NDArray[np.bool_]) -> tuple[Times, str]:
-    """CPU time where it was measured for all jobs, else the time on the core."""
-    cpu = of.cpu_time.all()[rows]
-    if len(cpu) and bool((told(cpu) & (cpu >= 0)).all()):
-        return cpu, "CPU time"
-    return of.running.all()[rows], "time on the core"
-
-
-def _on_idle_core(
-    of: _Of, rows: NDArray[np.bool_], busy: dict[int, tuple[Times, Times]]
-) -> Times:
-    """From release to start, of jobs whose core had nothing else to do meanwhile."""
-    if len(of.cores) != 1 or not rows.any():
-        return np.empty(0, np.int64)
-    (core,) = of.cores
-    if core not in busy:
-        return np.empty(0, np.int64)
-    begins, ends = busy[core]
-    order = np.argsort(of.job.all()[rows], kind="stable")
-    job, release, start, end = (
-        series.all()[rows][order] for series in (of.job, of.release, of.start, of.end)
-    )
-    ends_before = np.maximum.accumulate(np.where(told(end), end, np.iinfo(np.int64).max))
-    waits = np.concatenate([[False], ends_before[:-1] > release[1:]])  # for the job before it
-    before = np.searchsorted(begins, start, side="left") - 1  # the last slice that began earlier
-    free = np.where(before >= 0, ends[np.maximum(before, 0)], np.iinfo(np.int64).min) <= release
-    free &= ~waits & ~np.isin(job, of.early.all())
-    found: Times = np.maximum(0, (start - release)[free])
-    return found
-
-
-def _in_order(begin: Series, end: Series) -> tuple[Times, Times]:
-    begins, ends = begin.all(), end.all()
-    order = np.argsort(begins, kind="stable")
-    return begins[order], np.maximum.accumulate(ends[order]) if len(ends) else ends
 
 
 def _count_by_job(counted: Counter[int], topics: NDArray[Any], jobs: NDArray[Any]) -> int:

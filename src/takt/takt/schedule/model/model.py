@@ -92,10 +92,11 @@ def _latencies(trace: Path, seen: Seen, builder: Builder) -> None:
             builder.notes[chain.chain] = ["no datum was seen to reach its end"]
             continue
         chain.longest_us = int(ages.max()) / 1000
-        builder.notes[chain.chain] = [
+        note = (
             f"latency: the longest of {len(ages)} seen was {chain.longest_us / 1000:.6g} ms; what"
             " it may be at most (max_latency) only you can say"
-        ]
+        )
+        builder.notes[chain.chain] = [note]
 
 
 def _keep_seen(document: dict[str, Any], builder: Builder) -> None:
@@ -103,7 +104,9 @@ def _keep_seen(document: dict[str, Any], builder: Builder) -> None:
     followed = [one for one in builder.chains if one.arrivals]
     kept = (followed or builder.chains)[:MOST_CHAINS]
     if len(kept) < len(builder.chains):
-        text = f"chains: {len(builder.chains) - len(kept)} more paths, most without data seen on them"
+        text = (
+            f"chains: {len(builder.chains) - len(kept)} more paths, most without data seen on them"
+        )
         builder.notes.setdefault("", []).append(text)
     names = {one.chain for one in kept}
     document["chains"] = [one for one in document["chains"] if one["name"] in names]

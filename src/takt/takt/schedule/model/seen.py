@@ -27,7 +27,7 @@ class SeenCallback:
     releases: Times = field(default_factory=lambda: NO_TIMES)
     indices: Times = field(default_factory=lambda: NO_TIMES)  # of these releases
     early: Times = field(default_factory=lambda: NO_TIMES)  # those that came before their time
-    # Of each job that ended, while the scenario held that the trace begins with; else of the others.
+    # Of each job that ended while the scenario held that the trace begins with; else of the others.
     execution: Times = field(default_factory=lambda: NO_TIMES)
     longest: dict[str, int] = field(default_factory=dict)  # execution, by scenario
     execution_is: str = ""  # how it was measured

@@ -24,7 +24,9 @@ def show(console: Console, modelled: Modelled) -> None:
     console.print("execution times are observed: no worst case", soft_wrap=True)
     for one in modelled.callbacks:
         if one.tail:
-            console.print(f"tail of {one.callback}: {_tail(one.tail)}", markup=False, soft_wrap=True)
+            console.print(
+                f"tail of {one.callback}: {_tail(one.tail)}", markup=False, soft_wrap=True
+            )
     for chain in modelled.chains:
         path = " > ".join(chain.callbacks)
         console.print(

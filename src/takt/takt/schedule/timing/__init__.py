@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The timing file: what the callbacks of a running system are told without a change of their code."""
+"""The timing file: timing for callbacks whose code stays as it is."""

@@ -73,7 +73,7 @@ def _found_by(one: Part, name: str) -> dict[str, str]:
     """Kind and name, as the running system has them."""
     for kind in _KINDS:
         if name.startswith(f"{kind}_"):
-            return {"kind": kind, "name": name.removeprefix(f"{kind}_")}
+            return {"kind": kind, "name": f'"{name.removeprefix(f"{kind}_")}"'}
     if one.get("trigger"):
         return {"kind": "subscription", "name": _whole(one["trigger"])}
     return {"kind": "timer", "name": name}

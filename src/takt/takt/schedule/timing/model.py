@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The timing file (NAME.timing.yaml): how Takt's executor shall run callbacks that know nothing of it.
+"""The timing file (NAME.timing.yaml): timing for callbacks whose code stays as it is.
 
 Durations are ns here; in the file they carry their units.
 """
