@@ -73,7 +73,7 @@ def test_comments_say_what_is_observed_and_what_is_not_told(tmp_path: Path) -> N
     round_trip(application, tmp_path)
     text = (tmp_path / "back.app.yaml").read_text()
     assert "longest of 100 jobs, observed (CPU time), no worst case" in text
-    assert "# not told: size and depth of messages" in text
+    assert "# not told: depth of queues" in text
     for line in text.splitlines():
         assert "worst case" not in line or "no worst case" in line
 
@@ -156,7 +156,7 @@ def test_who_releases_a_callback_from_outside_is_told_by_its_distances(tmp_path:
     assert one["trigger"] == "scan"
     application = read_application(tmp_path / "made.app.yaml")
     assert application.topics["scan"].external_period == 9 * MS
-    assert "ns_radar.unused never ran" in text
+    assert "1 callbacks never ran and are left out: ns_radar.unused" in text
 
 
 def test_times_on_a_busy_core_are_no_jitter(tmp_path: Path) -> None:

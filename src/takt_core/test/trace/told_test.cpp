@@ -59,7 +59,7 @@ TEST(ToldTask, SaysWhatTheExecutorKnowsAndLeavesOutDefaults) {
 TEST(ToldTask, SaysWhatOtherScenariosChange) {
   auto cruise = std::make_shared<sched::SchedulingScenario>("cruise");
   auto docking = std::make_shared<sched::SchedulingScenario>("docking");
-  docking->change({.task = "radar.scan", .priority = 90, .period = 5ms});
+  docking->add_task({.task = "radar.scan", .priority = 90, .period = 5ms});
   sched::SchedulingStrategy strategy;
   strategy.add_scenario(cruise);
   strategy.add_scenario(docking);
@@ -67,14 +67,12 @@ TEST(ToldTask, SaysWhatOtherScenariosChange) {
       two_tasks(), strategy, sched::fixed_priority(), {.external_topics = {"odometry"}}};
   const std::vector<std::string> from_cruise = told(compiled, 0);
   ASSERT_EQ(from_cruise.size(), 3U);
-  EXPECT_EQ(
-      from_cruise[1],
-      R"(change={"period":5000000,"priority":90,"scenario":"docking","task":"radar.scan"})");
+  EXPECT_EQ(from_cruise[1],
+            R"(change={"period":5000000,"priority":90,"scenario":"docking","task":"radar.scan"})");
   const std::vector<std::string> from_docking = told(compiled, 1);
   ASSERT_EQ(from_docking.size(), 3U);
-  EXPECT_EQ(
-      from_docking[1],
-      R"(change={"period":10000000,"priority":40,"scenario":"cruise","task":"radar.scan"})");
+  EXPECT_EQ(from_docking[1],
+            R"(change={"period":10000000,"priority":40,"scenario":"cruise","task":"radar.scan"})");
 }
 
 }  // namespace

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from takt.errors import TaktError
 from takt.schedule.model import chains as paths
 from takt.schedule.model.document import ModelledCallback, ModelledChain, Notes
 from takt.schedule.model.names import topic_name
@@ -32,6 +33,7 @@ class Builder:
         self._seen = seen
         self._margin = margin
         self.notes: Notes = {}
+        self._idle: list[str] = []  # never ran, and nobody says how long they would
         self.callbacks: list[ModelledCallback] = []
         self.chains: list[ModelledChain] = []
         self._written = {topic for one in seen.callbacks for topic in _writes(one)}
@@ -47,6 +49,16 @@ class Builder:
             progress(one.name)
             if part := self._callback(one, document["policy"]):
                 kept.append((one, part))
+        if self._idle:
+            first = ", ".join(self._idle[:4]) + (", …" if len(self._idle) > 4 else "")
+            text = f"{len(self._idle)} callbacks never ran and are left out: {first}"
+            self.notes.setdefault("", []).append(text)
+        if not kept:
+            raise TaktError(
+                "no callback ran in it",
+                where=seen.source,
+                remedy="let the application run for some periods while it is traced",
+            )
         document["callbacks"] = [part for _, part in kept]
         document["topics"] = self._topics([one for one, _ in kept])
         document["chains"] = self._chains([one for one, _ in kept])
@@ -60,7 +72,7 @@ class Builder:
             notes.insert(0, f"recorded as {one.recorded}")
         execution, described = self._execution(one, notes)
         if execution is None:
-            self.notes.setdefault("", []).append(f"{one.name} never ran: it is left out")
+            self._idle.append(one.name)
             return None
         part: Part = {"name": one.name, "node": one.name.split(".")[0], "kind": one.kind}
         if one.kind == "message":

@@ -9,8 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from takt.documents.writing import write_text
+from takt.errors import TaktError
 from takt.schedule.application.dump import app_yaml
 from takt.schedule.metrics.series import Series
+from takt.schedule.model import from_ros2, from_trace
+from takt.schedule.model.babeltrace import is_ctf
 from takt.schedule.model.build import Builder
 from takt.schedule.model.document import Modelled
 from takt.schedule.model.seen import Seen
@@ -31,12 +34,12 @@ def model(
 
     ``margin``: what is added to the longest execution, as a share of it.
     """
-    from takt.schedule.model.from_trace import seen as seen_in_trace
-
-    seen = seen_in_trace(trace)
+    ctf = trace.is_dir()
+    seen = _seen_by_ros2(trace) if ctf else from_trace.seen(trace)
     builder = Builder(seen, margin)
     document = builder.flat(_name(out), progress)
-    _latencies(trace, seen, builder)
+    if not ctf:  # which message a callback used, a trace of ROS 2 tells of none
+        _latencies(trace, seen, builder)
     _keep_seen(document, builder)
     general = [*seen.notes, *builder.notes.pop("", []), *_untold(document)]
     modelled = Modelled(
@@ -51,6 +54,16 @@ def model(
     )
     write_text(out, app_yaml(document, _remark(modelled), builder.notes))
     return modelled
+
+
+def _seen_by_ros2(folder: Path) -> Seen:
+    if not is_ctf(folder):
+        raise TaktError(
+            "this is a folder without a trace: no file called metadata is in it",
+            where=str(folder),
+            remedy="name a trace of Takt (a file), or the folder of ros2 trace",
+        )
+    return from_ros2.seen(folder)
 
 
 def default_out(trace: Path) -> Path:
@@ -118,8 +131,12 @@ def _untold(document: dict[str, Any]) -> list[str]:
     notes = []
     if document["topics"]:
         notes.append(
-            "size and depth of messages: not in a trace; the size counts where overheads are given"
-            " (writes: {scan: 512kB}), the depth is taken for 1 (topics: {scan: {depth: 5}})"
+            "size of messages: not in a trace; it counts where overheads are given"
+            " (writes: {scan: 512kB})"
+        )
+    if any("depth" not in one for one in document["topics"]):
+        notes.append(
+            "depth of queues: not in a trace of Takt, and taken for 1 (topics: {scan: {depth: 5}})"
         )
     if not any("suspension" in one for one in document["callbacks"]):
         notes.append(
