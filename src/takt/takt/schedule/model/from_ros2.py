@@ -39,8 +39,8 @@ _HANDLED = {
 }
 _NEVER_TOLD = (
     (
-        "policy, priorities, deadlines, cores: the executors of rclcpp have none that count; written"
-        " is what Takt's executor needs least of: edf on core 0, the periods as deadlines"
+        "policy, priorities, deadlines, cores: the executors of rclcpp have none that count;"
+        " written is what Takt's executor needs least of: edf on core 0, the periods as deadlines"
         " (deadline: 5ms)"
     ),
     (

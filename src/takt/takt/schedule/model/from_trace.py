@@ -248,6 +248,12 @@ class _Gathering:
                 "which topic releases a callback, groups and declared reads: this trace was"
                 " written before executors told of them; every callback is taken for a timer"
             )
+        followed = any(of.writes or of.reads for of in self._tasks.values())
+        if trace.names.topics and not followed:
+            notes.append(
+                "which messages were made and used: no callback recorded that"
+                " (takt/trace/current.hpp); writes and reads are those that were declared"
+            )
         if trace.lost:
             notes.append(f"{trace.lost} events were lost: counts are too low, periods may be")
         if not trace.closed_in_order:
