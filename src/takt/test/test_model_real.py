@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From an execution to its app.yaml, and a second one held to it. Nothing is judged by the clock."""
+"""From an execution to its app.yaml, and a second one held to it. Nothing goes by the clock."""
 
 from __future__ import annotations
 

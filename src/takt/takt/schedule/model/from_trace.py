@@ -7,8 +7,6 @@ here holds for any application that runs under Takt's executor.
 
 from __future__ import annotations
 
-import contextlib
-import json
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from pathlib import Path
@@ -22,6 +20,7 @@ from takt.schedule.metrics.series import Series
 from takt.schedule.model.jobs import Jobs, execution_of, in_order, on_idle_core
 from takt.schedule.model.names import topic_name, whole_name
 from takt.schedule.model.seen import Seen, SeenCallback, Times
+from takt.schedule.model.told import Told, ToldChange, told_documents
 from takt.schedule.trace import file as files
 from takt.schedule.trace.file import NO_DEADLINE, NONE, Step, Table, Trace, Type, by_number, told
 
@@ -111,7 +110,7 @@ class _Gathering:
     def result(self) -> Seen:
         """To be called when the trace is replayed."""
         trace, names = self._trace, self._names
-        descriptions = {one["name"]: one for one in _documents(names.values("task"), "name")}
+        descriptions = {one["name"]: one for one in told_documents(names.values("task"), Told)}
         policies = {
             key.removeprefix("policy."): policy
             for key, _, policy in (one.partition("=") for one in names.attributes)
@@ -140,7 +139,7 @@ class _Gathering:
             callbacks=callbacks,
             policy=policy if policy in POLICIES else None,
             cpus=_cpus(names.values("cpus"), self._tasks.values()),
-            changes=_documents(names.values("change"), "task"),
+            changes=told_documents(names.values("change"), ToldChange),
             scenarios=policies if len(policies) > 1 else {},
             default_scenario=scenario,
             switches=self._switches(scenario, start),
@@ -273,17 +272,6 @@ def _count_by_job(counted: Counter[int], topics: NDArray[Any], jobs: NDArray[Any
     pairs, counts = np.unique(both, axis=1, return_counts=True)
     counted.update(pairs[0].tolist())
     return int(counts.max(initial=0))
-
-
-def _documents(texts: list[str], key: str) -> list[dict[str, Any]]:
-    """Those that can be read; of a damaged trace some may not."""
-    found = []
-    for text in texts:
-        with contextlib.suppress(ValueError, RecursionError):
-            document = json.loads(text)
-            if isinstance(document, dict) and isinstance(document.get(key), str):
-                found.append(document)
-    return found
 
 
 def _cpus(told_cpus: list[str], tasks: Any) -> list[int]:

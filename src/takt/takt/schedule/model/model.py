@@ -8,9 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from takt.documents.writing import write_text
+from takt.documents.writing import failure, replacing
 from takt.errors import TaktError
 from takt.schedule.application.dump import app_yaml
+from takt.schedule.application.file import read_application
 from takt.schedule.metrics.series import Series
 from takt.schedule.model import from_ros2, from_trace
 from takt.schedule.model.babeltrace import is_ctf
@@ -52,8 +53,24 @@ def model(
         chains=builder.chains,
         notes=general,
     )
-    write_text(out, app_yaml(document, _remark(modelled), builder.notes))
+    _write(trace, out, app_yaml(document, _remark(modelled), builder.notes))
     return modelled
+
+
+def _write(trace: Path, out: Path, text: str) -> None:
+    """What cannot be read again is not written: a damaged trace tells of impossible times."""
+    try:
+        with replacing(out) as temporary:
+            temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
+            read_application(temporary)
+    except OSError as error:
+        raise failure(error) from None
+    except TaktError as error:
+        raise TaktError(
+            f"what it tells makes no application: {error.what}",
+            where=str(trace),
+            remedy="the trace is damaged; takt trace says how much of it can be read",
+        ) from None
 
 
 def _seen_by_ros2(folder: Path) -> Seen:
