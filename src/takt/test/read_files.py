@@ -103,7 +103,7 @@ def _model(file: Path) -> None:
 
 def _timing(_: Path) -> bytes:
     application = flat(read_application(ROOT / "examples/docking.app.yaml"))
-    return timing_yaml(application, "made").encode()
+    return timing_yaml(application, "made", {}).encode()
 
 
 def _campaign(file: Path) -> None:

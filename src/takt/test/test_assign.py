@@ -79,34 +79,36 @@ def test_the_timing_file_says_the_same_to_an_executor(hard: Path, tmp_path: Path
     told = read_timing(timing)
     assert (told.policy, told.cpus) == (document["policy"], document["cpus"])
     for one, application in zip(told.callbacks, document["callbacks"], strict=True):
-        for key in ("priority", "deadline", "cpu", "group", "overrun"):
+        for key in ("priority", "deadline", "cpu", "budget"):
             assert getattr(one, key) == application.get(key)
-        assert one.wcet == application["execution"]["worst"]
-        assert one.period == application.get("period")
-    names = [(one.node, one.kind, one.name) for one in told.callbacks]
-    assert names[0] == ("a", "timer", "t")
-    assert names[-1] == ("d", "subscription", "/x")
-    reads = {topic: read.max_age for topic, read in told.callbacks[3].reads.items()}
+        assert one.expected_execution == application["execution"]["worst"]
+    names = [(one.node, one.kind, one.name, one.ordinal) for one in told.callbacks]
+    assert names[0] == ("/a", "timer", None, 0)
+    assert names[-1] == ("/d", "subscription", "/x", None)
+    reads = {topic: read.max_age for topic, read in told.callbacks[3].reads.items() if read}
     assert reads == {"/x": 200 * MS, "/y": None}
 
 
 @pytest.mark.parametrize(
-    ("name", "kind", "found"),
+    ("recorded", "found"),
     [
-        ("timer0", "timer", "timer0"),
-        ("service_reset", "service", "reset"),
-        ("client_map", "client", "map"),
-        ("waitable_1", "waitable", "1"),
+        ("planner.timer1", ("/planner", "timer", None, 1)),
+        ("arm/planner.subscription:/scan", ("/arm/planner", "subscription", "/scan", 0)),
+        ("planner.service:/ns/reset#2", ("/planner", "service", "/ns/reset", 2)),
+        ("planner.waitable0", ("/planner", "waitable", None, 0)),
+        ("something else", ("/planner", "timer", None, 0)),
     ],
 )
-def test_a_callback_is_found_by_its_name(tmp_path: Path, name: str, kind: str, found: str) -> None:
-    text = timing_yaml(
-        {"callbacks": [{"name": f"n.{name}", "execution": {"worst": MS}, "suspension": 5}]}, "made"
-    )
+def test_a_callback_is_found_by_the_name_that_the_executor_has(
+    tmp_path: Path, recorded: str, found: tuple[object, ...]
+) -> None:
+    callback = {"name": "planner.one", "execution": {"worst": 60_000 * MS}, "suspension": 5}
     path = tmp_path / "made.timing.yaml"
-    path.write_text(text)
+    path.write_text(timing_yaml({"callbacks": [callback]}, "made", {"planner.one": recorded}))
     (one,) = read_timing(path).callbacks
-    assert (one.node, one.kind, one.name, one.waits) == ("n", kind, found, True)
+    assert (one.node, one.kind, one.name, one.ordinal) == found
+    assert one.waits
+    assert "expected_execution: 60s" in path.read_text()  # the executor reads no minutes
 
 
 @pytest.mark.parametrize(
@@ -115,7 +117,7 @@ def test_a_callback_is_found_by_its_name(tmp_path: Path, name: str, kind: str, f
         ("{node: a, kind: timer, name: timer0, priorty: 3}", "did you mean priority"),
         ("{node: a, kind: clock, name: timer0}", "kind"),
         ("{node: a, kind: timer, name: timer0, deadline: 5}", "5"),
-        ("{node: a/b, kind: timer, name: t}\n- {node: /a_b, kind: timer, name: t}", "twice"),
+        ("{node: a, kind: timer, ordinal: -1}", "greater than or equal to 0"),
     ],
 )
 def test_faults_of_a_timing_file_are_told(tmp_path: Path, callback: str, said: str) -> None:

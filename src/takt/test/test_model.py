@@ -120,7 +120,7 @@ def test_a_trace_without_descriptions_is_read_by_its_events(tmp_path: Path) -> N
     assert (one["period"], one["deadline"], one["jitter"]) == (10 * MS, 5 * MS, 10)
     assert one["execution"]["worst"] == 900
     assert "every callback is taken for a timer" in text
-    assert "recorded as /ns/radar.timer0" in text
+    assert 'recorded: "/ns/radar.timer0"' in text
 
 
 @pytest.mark.parametrize(

@@ -58,22 +58,24 @@ def test_a_trace_of_stock_executors_becomes_an_application(
     modelled = model(folder.parents[1], out)
     application = read_application(out)
     assert set(application.callbacks) == {
-        "camera.timer0", "ns_planner.image", "ns_planner.service_ns_reset",
+        "camera.timer0", "ns_planner.subscription_image", "ns_planner.service_ns_reset",
     }  # fmt: skip
-    look, heard = application.callbacks["camera.timer0"], application.callbacks["ns_planner.image"]
+    look, heard = (
+        application.callbacks[name] for name in ("camera.timer0", "ns_planner.subscription_image")
+    )
     assert (look.timer, look.wcet, list(look.writes)) == (20 * MS, MS + 9, ["image"])
     assert (heard.on, heard.wcet, list(heard.writes)) == ("image", 2 * MS, ["plan"])
     assert (look.group, heard.group) == ("camera", "ns_planner")
     assert application.topics["image"].depth == 3
     assert application.callbacks["ns_planner.service_ns_reset"].on == "ns/reset/_service/request"
     assert [one.callbacks for one in application.chains.values()] == [
-        ["camera.timer0", "ns_planner.image"]
+        ["camera.timer0", "ns_planner.subscription_image"]
     ]
     text = out.read_text()
-    assert "recorded as /ns/planner.image" in text
+    assert heard.recorded == "ns/planner.subscription:/image"
     assert "up to 0.2 ms late" in text
     assert "writes up to 2 messages of a topic in one job" in text
-    assert "2 callbacks never ran and are left out: camera.timer1, ns_planner.parameter_events" in (
+    assert "2 callbacks never ran and are left out: camera.timer1, ns_planner.subscription_" in (
         text.replace("\n# ", " ")
     )
     assert any("exclusive callback groups" in note for note in modelled.notes)

@@ -91,7 +91,7 @@ def _assign(
     with stderr().status(file.name):
         assigned = assign(document, str(file))
     for out in targets:
-        write(assigned, file, out)
+        write(assigned, application, file, out)
         stderr().print(f"{out}: {assigned.how}", markup=False, soft_wrap=True)
     return assigned.analysis
 

@@ -13,16 +13,19 @@ from takt.documents import reading
 from takt.documents.units import format_duration
 from takt.documents.writing import write_text
 from takt.schedule.analysis.assign import Assigned
+from takt.schedule.application.model import Application
 from takt.schedule.timing.file import is_timing_file, timing_yaml
 
 _WIDEST = 10_000  # of a line: callbacks stay on the lines that they have
 
 
-def write(assigned: Assigned, source: Path, out: Path) -> None:
-    """``out``: NAME.timing.yaml, or else an app.yaml, which ``source`` was."""
+def write(assigned: Assigned, application: Application, source: Path, out: Path) -> None:
+    """``out``: NAME.timing.yaml, or else an app.yaml, which ``source`` was, of that application."""
     remark = f"takt analyse {source.name} --assign: {assigned.how}: {_verdict(assigned)}"
     if is_timing_file(out):
-        write_text(out, timing_yaml(assigned.flat, remark))
+        callbacks = application.callbacks.items()
+        recorded = {name: one.recorded for name, one in callbacks if one.recorded}
+        write_text(out, timing_yaml(assigned.flat, remark, recorded))
     else:
         write_text(out, f"# {remark}\n{_app_yaml(assigned.flat, reading.read_text(source))}")
 

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
@@ -83,9 +85,11 @@ def _callback(callback: Part, sizes: dict[str, int | None]) -> dict[str, str]:
     keys |= _times(callback, "suspension", "jitter")
     keys |= _rest(callback, sizes, callback.get("period") if "on" not in keys else None)
     if callback.get("group"):
-        keys["group"] = callback["group"]
+        keys["group"] = _text(callback["group"])
     if callback.get("cpu", -1) >= 0:
         keys["cpu"] = str(callback["cpu"])
+    if callback.get("recorded"):
+        keys["recorded"] = _text(callback["recorded"])
     return keys
 
 
@@ -182,6 +186,11 @@ def _block(key: str, parts: list[tuple[str, dict[str, str]]], notes: Notes = _NO
 
 def _times(part: Part, *keys: str) -> dict[str, str]:
     return {key: format_duration(part[key]) for key in keys if part.get(key)}
+
+
+def _text(text: str) -> str:
+    """As it is where YAML cannot take it for anything else, else quoted."""
+    return text if re.fullmatch(r"[A-Za-z_]\w*", text) else json.dumps(text, ensure_ascii=False)
 
 
 def _mapping(texts: dict[str, str]) -> str:

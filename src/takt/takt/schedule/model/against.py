@@ -29,6 +29,7 @@ def against(trace: Trace, application: Path | None) -> Trace:
         return trace
     described = read_application(application)
     known = set(described.callbacks)
+    recorded = {one.recorded: name for name, one in described.callbacks.items() if one.recorded}
     with located(described):
         text = json.dumps(flat(described))
         try:
@@ -37,7 +38,7 @@ def against(trace: Trace, application: Path | None) -> Trace:
             where = str(application)
             raise TaktError(f"{error.where}: {error.problem}", where=where) from None
     tasks = {
-        number: name if name in known else whole_name(name)
+        number: recorded.get(name) or (name if name in known else whole_name(name))
         for number, name in trace.names.tasks.items()
     }
     if not known & set(tasks.values()):

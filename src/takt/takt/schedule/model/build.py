@@ -68,8 +68,6 @@ class Builder:
 
     def _callback(self, one: SeenCallback, policy: str) -> Part | None:
         told, notes = one.told, list(one.notes)
-        if one.recorded != one.name:
-            notes.insert(0, f"recorded as {one.recorded}")
         execution, described = self._execution(one, notes)
         if execution is None:
             self._idle.append(one.name)
@@ -77,6 +75,8 @@ class Builder:
         part: Part = {"name": one.name, "node": one.name.split(".")[0], "kind": one.kind}
         if one.kind == "message":
             part["trigger"] = one.trigger
+        if one.recorded != one.name:
+            part["recorded"] = one.recorded
         period = self._period(one, notes)
         if period is None and one.kind == "timer":
             text = f"{one.name} was released less than twice: without a period it is left out"

@@ -237,7 +237,7 @@ class _Reading:
                 " ros2 trace, and the application while it waits",
             )
         span = self._span or (0, 0)
-        ordinals: Counter[Handle | None] = Counter()
+        ordinals: Counter[str] = Counter()
         callbacks = []
         for entity in self._entities.values():
             callback = self._callback(entity, ordinals)
@@ -261,15 +261,16 @@ class _Reading:
             notes=self._notes(),
         )
 
-    def _callback(self, entity: _Entity, ordinals: Counter[Handle | None]) -> SeenCallback | None:
+    def _callback(self, entity: _Entity, ordinals: Counter[str]) -> SeenCallback | None:
         node = self._nodes.get(entity.node) if entity.node else None
-        recorded = {
-            "timer": f"timer{ordinals[entity.node]}",
-            "subscription": entity.name,
-            "service": f"service_{entity.name}",
-        }[entity.kind]
-        ordinals[entity.node] += entity.kind == "timer"
-        recorded = f"{node or '/unknown'}.{recorded}"
+        # As Takt's executor of rclcpp nodes calls them.
+        alike = f"{(node or 'unknown').lstrip('/')}.{entity.kind}"
+        if entity.kind != "timer":
+            alike += f":/{entity.name.lstrip('/')}"
+        ordinal = ordinals[alike]
+        ordinals[alike] += 1
+        number = "" if entity.kind != "timer" and not ordinal else f"#{ordinal}"
+        recorded = alike + (str(ordinal) if entity.kind == "timer" else number)
         jobs = sorted(entity.jobs, key=lambda job: job.begin)
         begins = np.array([job.begin for job in jobs], np.int64)
         writes: Counter[str] = Counter()

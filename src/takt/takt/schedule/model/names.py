@@ -2,7 +2,7 @@
 """The names that an app.yaml allows, for those that a trace has.
 
 A rule without memory, so that whoever holds another trace of the same application against the file
-finds its callbacks in it: slashes at the begin are left out, what is no letter or digit becomes _.
+finds its callbacks in it: slashes around are left out, what is no letter, digit or _ becomes one _.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ LONGEST = 100  # of an identifier of the file
 
 def identifier(name: str) -> str:
     """A node or a callback."""
-    text = re.sub(r"[^A-Za-z0-9_]", "_", name.strip("/"))
+    text = re.sub(r"[^A-Za-z0-9_]+", "_", name.strip("/"))
     if not text or text[0].isdigit():
         text = f"_{text}"
     return text[:LONGEST]

@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from takt.documents import yaml_file
-from takt.documents.units import format_duration
+from takt.documents.units import DURATIONS
 from takt.documents.yaml_file import Form
 from takt.schedule.timing.model import TimingFile
 
@@ -19,8 +22,12 @@ FORM = Form(
     example="docs/how-to/prove-a-running-application.md",
     reference="docs/reference/timing.schema.json",
 )
-#: Begins of a callback's name that say what releases it, where no timer or topic does.
-_KINDS = ("service", "client", "waitable")
+#: What Takt's executor of rclcpp nodes calls a callback: planner.timer0, arm/map.service:/reset#1.
+_RECORDED = re.compile(
+    r"(?P<node>[^.]*)\.(?P<kind>timer|subscription|intra_process|service|client|qos_event|waitable)"
+    r"(?:(?P<place>\d+)|:(?P<name>[^#]+)(?:#(?P<ordinal>\d+))?)"
+)
+_UNITS = ("s", "ms", "us", "ns")  # that the executor reads
 Part = dict[str, Any]
 
 
@@ -35,56 +42,67 @@ def is_timing_file(path: Path) -> bool:
     return path.name.endswith(SUFFIXES)
 
 
-def timing_yaml(flat: Part, remark: str) -> str:
-    """The timing file of an application in its flat form."""
+def timing_yaml(flat: Part, remark: str, recorded: Mapping[str, str]) -> str:
+    """The timing file of an application in its flat form.
+
+    ``recorded``: the names that an executor has for callbacks, where the application says them.
+    """
     lines = [f"# {line}" for line in remark.splitlines()]
     lines.append(f"policy: {flat.get('policy', 'fp')}")
     if flat.get("cpus"):
         lines.append(f"cpus: [{', '.join(map(str, flat['cpus']))}]")
     lines.append("callbacks:")
+    timers: Counter[str] = Counter()
     for one in flat["callbacks"]:
-        keys = ", ".join(f"{key}: {text}" for key, text in _callback(one).items())
-        lines.append(f"  - {{{keys}}}")
+        keys = _found_by(one, recorded.get(one["name"], ""), timers) | _timing(one)
+        lines.append(f"  - {{{', '.join(f'{key}: {text}' for key, text in keys.items())}}}")
     return "\n".join(lines) + "\n"
 
 
-def _callback(one: Part) -> dict[str, str]:
-    node, _, name = one["name"].partition(".")
-    keys = {"node": one.get("node") or node, **_found_by(one, name)}
-    if one.get("priority"):
-        keys["priority"] = str(one["priority"])
-    times = {"deadline": one.get("deadline"), "period": one.get("period")}
-    times["wcet"] = one["execution"]["worst"]
-    keys |= {key: format_duration(time) for key, time in times.items() if time}
+def _found_by(one: Part, recorded: str, timers: Counter[str]) -> dict[str, str]:
+    """Node, kind and name, as the running system has them.
+
+    Where the application says nothing, its timers are those of the node in the order of the file.
+    """
+    if match := _RECORDED.fullmatch(recorded):
+        found = {"node": f"/{match['node'].lstrip('/')}", "kind": match["kind"]}
+        if match["name"]:
+            found["name"] = match["name"]
+        return found | {"ordinal": match["place"] or match["ordinal"] or "0"}
+    node = f"/{one['name'].partition('.')[0]}"
+    if one.get("trigger"):
+        return {"node": node, "kind": "subscription", "name": _whole(one["trigger"])}
+    timers[node] += 1
+    return {"node": node, "kind": "timer", "ordinal": str(timers[node] - 1)}
+
+
+def _timing(one: Part) -> dict[str, str]:
+    keys = {"priority": str(one["priority"])} if one.get("priority") else {}
+    times = {
+        "deadline": one.get("deadline"),
+        "period": one.get("period") if one.get("trigger") else None,
+        "expected_execution": one["execution"]["worst"],
+        "budget": one.get("budget"),
+    }
+    keys |= {key: _duration(time) for key, time in times.items() if time}
     if reads := one.get("reads"):
         keys["reads"] = _reads(reads)
-    if one.get("group"):
-        keys["group"] = one["group"]
     if one.get("cpu", -1) >= 0:
         keys["cpu"] = str(one["cpu"])
     if one.get("suspension"):
         keys["waits"] = "true"
-    if one.get("overrun"):
-        keys["overrun"] = one["overrun"]
     return keys
 
 
-def _found_by(one: Part, name: str) -> dict[str, str]:
-    """Kind and name, as the running system has them."""
-    for kind in _KINDS:
-        if name.startswith(f"{kind}_"):
-            return {"kind": kind, "name": f'"{name.removeprefix(f"{kind}_")}"'}
-    if one.get("trigger"):
-        return {"kind": "subscription", "name": _whole(one["trigger"])}
-    return {"kind": "timer", "name": name}
+def _duration(time: int) -> str:
+    unit = next(unit for unit in _UNITS if time % DURATIONS[unit] == 0)
+    return f"{time // DURATIONS[unit]}{unit}"
 
 
 def _reads(reads: list[Part]) -> str:
-    if not any(read.get("max_age") for read in reads):
-        return f"[{', '.join(_whole(read['topic']) for read in reads)}]"
     ages = [
         f"{_whole(read['topic'])}: "
-        + (f"{{max_age: {format_duration(read['max_age'])}}}" if read.get("max_age") else "{}")
+        + (f"{{max_age: {_duration(read['max_age'])}}}" if read.get("max_age") else "{}")
         for read in reads
     ]
     return f"{{{', '.join(ages)}}}"
