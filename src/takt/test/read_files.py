@@ -27,7 +27,9 @@ from takt.schedule.campaign.model import Campaign
 from takt.schedule.explain import explain
 from takt.schedule.generate.space import Space, read_space
 from takt.schedule.metrics import measure
+from takt.schedule.model.model import model
 from takt.schedule.simulation.simulate import simulate
+from takt.schedule.timing.file import read_timing, timing_yaml
 from takt.schedule.trace import file as traces
 from takt.schedule.trace.summary import Summing
 
@@ -89,6 +91,21 @@ def _summary(file: Path) -> None:
     summing.result(traces.replay(trace, [summing]).not_nested)
 
 
+def _model(file: Path) -> None:
+    """Whatever is modelled, the file that is written can be read."""
+    out = file.with_suffix(".app.yaml")
+    model(file, out)
+    try:
+        read_application(out)
+    except TaktError as error:
+        raise AssertionError(f"takt model wrote what takt analyse refuses: {error}") from error
+
+
+def _timing(_: Path) -> bytes:
+    application = flat(read_application(ROOT / "examples/docking.app.yaml"))
+    return timing_yaml(application, "made", {}).encode()
+
+
 def _campaign(file: Path) -> None:
     Folder(file.parent, ASKED)
 
@@ -148,6 +165,8 @@ READERS = [
     Reader("summary.takttrace", _a_trace, _summary),
     Reader("metrics.takttrace", _a_trace, measure),
     Reader("explain.takttrace", _a_trace, explain),
+    Reader("model.takttrace", _a_trace, _model),
+    Reader("robot.timing.yaml", _timing, read_timing),
     Reader(CAMPAIGN, _a_campaign, _campaign),
 ]
 

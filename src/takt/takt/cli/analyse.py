@@ -4,9 +4,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
+
+if TYPE_CHECKING:
+    from takt.schedule.analysis.model import Analysis
+    from takt.schedule.application.model import Application
 
 
 def analyse(
@@ -17,6 +21,14 @@ def analyse(
             metavar="FILE", help="What takt bench overheads --json printed; counted in every job."
         ),
     ] = None,
+    assign: Annotated[
+        Optional[list[Path]],  # noqa: UP045 - typer reads it on Python 3.10
+        typer.Option(
+            metavar="OUT",
+            help="Choose priorities, deadlines and cores that are guaranteed, and write them: to an"
+            " app.yaml, or, where the name ends in .timing.yaml, for an executor. May be repeated.",
+        ),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON document instead.")
     ] = False,
@@ -25,6 +37,7 @@ def analyse(
 
     Bounds the response time of each callback in each scenario, the latency of chains and the age of
     data, and says how much longer the callbacks may compute. Each bound names its paper.
+    With --assign, of what is described first, then of dm, rm and edf, the first that is guaranteed.
     Exit code: 0 where everything is guaranteed, 1 where something is not.
 
     Example: takt analyse examples/docking.app.yaml
@@ -41,10 +54,50 @@ def analyse(
     if overheads:
         document["overheads"] = read_overheads(overheads)
     with located(application):
-        analysis = ask(document, str(file))
+        if assign:
+            analysis = _assign(application, document, file, assign)
+        else:
+            analysis = ask(document, str(file))
     if as_json:
         print_json(analysis.model_dump(mode="json"))
     else:
         show(stdout(), analysis)
     if analysis.verdict != "meets":
         raise typer.Exit(1)
+
+
+def _assign(
+    application: Application, document: dict[str, Any], file: Path, targets: list[Path]
+) -> Analysis:
+    from takt.cli.output import stderr
+    from takt.errors import TaktError
+    from takt.schedule.analysis.assign import assign
+    from takt.schedule.analysis.write import write
+    from takt.schedule.timing.file import is_timing_file
+
+    for out in targets:
+        if application.scenarios and is_timing_file(out):
+            raise TaktError(
+                "a timing file has no scenarios, and this application has some",
+                where=str(file),
+                remedy="write an app.yaml, or leave out scenarios, default_scenario and switches",
+            )
+        if out.exists() and not _is_written_here(out):
+            raise TaktError(
+                "this file is there already, and was not written by --assign",
+                where=str(out),
+                remedy="name another one, or remove it",
+            )
+    with stderr().status(file.name):
+        assigned = assign(document, str(file))
+    for out in targets:
+        write(assigned, application, file, out)
+        stderr().print(f"{out}: {assigned.how}", markup=False, soft_wrap=True)
+    return assigned.analysis
+
+
+def _is_written_here(path: Path) -> bool:
+    from takt.documents.reading import read_text
+
+    first = read_text(path).partition("\n")[0]
+    return first.startswith("# takt analyse ") and " --assign: " in first

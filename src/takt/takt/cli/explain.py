@@ -22,6 +22,14 @@ def explain(
             help="What takt bench overheads --json printed, instead of what the trace says.",
         ),
     ] = None,
+    application: Annotated[
+        Optional[Path],  # noqa: UP045 - typer reads it on Python 3.10
+        typer.Option(
+            "--against",
+            metavar="APP.yaml",
+            help="Hold it to this file, such as one of takt model, not to what the trace carries.",
+        ),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON document instead.")
     ] = False,
@@ -44,7 +52,7 @@ def explain(
 
     costs = read_overheads(overheads) if overheads else None
     with stderr().status(trace.name):
-        found = explained(trace, costs)
+        found = explained(trace, costs, application=application)
     if html:
         write_html(found, html)
     if as_json:

@@ -32,6 +32,7 @@ COMMANDS = (
     "analyse",
     "simulate",
     "execute",
+    "model",
     "metrics",
     "explain",
     "generate",

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Optional
 
 import typer
 
@@ -14,6 +14,14 @@ def metrics(
         list[Path],
         typer.Argument(metavar="TRACE…", help="Traces of executions or simulations."),
     ],
+    application: Annotated[
+        Optional[Path],  # noqa: UP045 - typer reads it on Python 3.10
+        typer.Option(
+            "--against",
+            metavar="APP.yaml",
+            help="Hold it to this file, such as one of takt model, not to what the trace carries.",
+        ),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON document instead.")
     ] = False,
@@ -35,7 +43,7 @@ def metrics(
     found = []
     for path in traces:
         with stderr().status(f"{path.name}"):
-            found.append(measure(path))
+            found.append(measure(path, application=application))
         if not as_json:
             show(stdout(), found[-1])
             for line in remarks(found[-1]):

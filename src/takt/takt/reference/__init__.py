@@ -25,7 +25,9 @@ from takt.schedule.application.model import Application
 from takt.schedule.execution.model import ExecutionDocument
 from takt.schedule.explain.model import Explanation
 from takt.schedule.metrics.model import MetricsDocument
+from takt.schedule.model.document import Modelled
 from takt.schedule.simulation.model import SimulationResult
+from takt.schedule.timing.model import TimingFile
 from takt.schedule.top.model import Executor
 from takt.schedule.trace.summary import TraceSummary
 from takt.tune.outcome import Outcome as TuneOutcome
@@ -36,6 +38,7 @@ REFERENCE = "docs/reference"
 WRITTEN: dict[str, tuple[str, type[BaseModel]]] = {
     "application": ("Takt application", Application),
     "experiment": ("Takt experiment", Experiment),
+    "timing": ("Takt timing", TimingFile),
 }
 # What programs read: the document or its repeated part, by page.
 DOCUMENTS: dict[str, tuple[str, type[BaseModel]]] = {
@@ -46,6 +49,7 @@ DOCUMENTS: dict[str, tuple[str, type[BaseModel]]] = {
     "analyse": ("takt analyse --json", Analysis),
     "simulate": ("takt simulate --json", SimulationResult),
     "execute": ("takt execute --json", ExecutionDocument),
+    "model": ("takt model --json", Modelled),
     "metrics": ("takt metrics --json", MetricsDocument),
     "explain": ("takt explain --json", Explanation),
     "trace": ("takt trace --json", TraceSummary),

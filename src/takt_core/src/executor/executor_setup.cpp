@@ -14,6 +14,7 @@
 #include "takt/executor/shared.hpp"
 #include "takt/os/memory.hpp"
 #include "takt/os/usage.hpp"
+#include "takt/trace/told.hpp"
 
 namespace takt::executor {
 namespace {
@@ -96,7 +97,7 @@ void Executor::prepare_task(TaskIndex index, const sched::CompiledApplication& c
   if (state.trace_id == trace::no_task) {
     state.trace_id = static_cast<std::uint16_t>(registry_->trace_ids++ % trace::no_task);
   }
-  name_in_trace(index);
+  name_in_trace(index, compiled);
   state.crew.store(shared_->crews[number].load());
 }
 
@@ -224,7 +225,7 @@ void Executor::open_trace(const sched::CompiledApplication& compiled) {
   }
 }
 
-void Executor::name_in_trace(TaskIndex index) {
+void Executor::name_in_trace(TaskIndex index, const sched::CompiledApplication& compiled) {
   if (!shared_->tracer) {
     return;
   }
@@ -234,6 +235,7 @@ void Executor::name_in_trace(TaskIndex index) {
   for (const Topic* const topic : registry_->topics()) {
     writer.name(trace::NameKind::topic, topic->id, topic->name);
   }
+  trace::tell_task(writer, compiled.strategy, index, shared_->scenario);
 }
 
 void Executor::report_shortfalls() {

@@ -10,7 +10,7 @@ from it would be a guess. It takes exceedances as independent; bursts make the t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,8 @@ class Tail:
     shape: float  # xi: below 0 the tail has an end, above 0 it is heavier than exponential
     scale_us: float
     p_value: float  # of the goodness of fit: the larger, the better
+    # Shape and scale of fits to samples that were drawn from this one: how certain it is.
+    refits: tuple[tuple[float, float], ...] = field(default=(), repr=False, compare=False)
 
     def exceedance(self, value_us: float) -> float:
         """The estimated probability of a value above this one; it must lie above the threshold."""
@@ -54,9 +56,17 @@ class Tail:
 
     def level(self, probability: float) -> float:
         """The value in µs that is exceeded with this probability; below the threshold's own."""
+        return self._level(probability, self.shape, self.scale_us)
+
+    def interval(self, probability: float) -> tuple[float, float]:
+        """The interval of 95 % of that level, by parametric bootstrap, as far as the form holds."""
+        levels = [self._level(probability, shape, scale) for shape, scale in self.refits]
+        low, high = np.quantile(levels, [0.025, 0.975]).tolist()
+        return low, high
+
+    def _level(self, probability: float, shape: float, scale: float) -> float:
         share = probability * self.count / self.peaks
-        beyond = genpareto.isf(min(share, 1.0), self.shape, scale=self.scale_us)
-        return self.threshold_us + float(beyond)
+        return self.threshold_us + float(genpareto.isf(min(share, 1.0), shape, scale=scale))
 
 
 @dataclass(frozen=True)
@@ -66,8 +76,8 @@ class Refusal:
     reason: str
 
 
-def fit(value_us: Int64, count: Int64) -> Tail | Refusal:
-    """Fits the tail of a histogram of whole µs (ascending), or says why it does not."""
+def fit(value: Int64, count: Int64, *, width_us: float = 1.0) -> Tail | Refusal:
+    """Fits the tail of a histogram (ascending, in bins of so many µs), or says why it does not."""
     total = int(count.sum())
     peaks = min(MOST_PEAKS, int(total * TAIL_SHARE))
     if peaks < LEAST_PEAKS:
@@ -78,15 +88,16 @@ def fit(value_us: Int64, count: Int64) -> Tail | Refusal:
     if len(high) < LEAST_DISTINCT or int(above[high[0]]) < LEAST_PEAKS:
         return Refusal("the highest samples take too few distinct values to show a shape")
     first = int(high[0])
-    threshold = float(value_us[first])
-    beyond = _spread_out(value_us[first:], count[first:]) - threshold
+    threshold = float(value[first]) * width_us
+    beyond = _spread_out(value[first:], count[first:]) * width_us - threshold
     shape, scale = _fitted(beyond)
     observed = _anderson_darling(beyond, shape, scale)
     rng = np.random.default_rng(_SEED)
-    worse = 0
+    worse, refits = 0, []
     for _ in range(BOOTSTRAPS):
         drawn = np.sort(genpareto.rvs(shape, scale=scale, size=len(beyond), random_state=rng))
-        worse += _anderson_darling(drawn, *_fitted(drawn)) >= observed
+        refits.append(_fitted(drawn))
+        worse += _anderson_darling(drawn, *refits[-1]) >= observed
     p_value = (worse + 1) / (BOOTSTRAPS + 1)
     if p_value < REFUSED_BELOW:
         return Refusal(
@@ -95,12 +106,12 @@ def fit(value_us: Int64, count: Int64) -> Tail | Refusal:
         )
     if shape >= HEAVIEST:
         return Refusal(f"the tail is too heavy for an extrapolation (shape {shape:.2f})")
-    return Tail(threshold, len(beyond), total, shape, scale, p_value)
+    return Tail(threshold, len(beyond), total, shape, scale, p_value, tuple(refits))
 
 
-def _spread_out(value_us: Int64, count: Int64) -> Floats:
-    """The samples of each bin, evenly over its microsecond: where in it they were is not known."""
-    values = np.repeat(value_us.astype(np.float64), count)
+def _spread_out(value: Int64, count: Int64) -> Floats:
+    """The samples of each bin, evenly over its width: where in it they were is not known."""
+    values = np.repeat(value.astype(np.float64), count)
     starts = np.repeat(np.cumsum(count) - count, count)
     within = np.arange(len(values)) - starts
     return values + (within + 0.5) / np.repeat(count, count)

@@ -3,27 +3,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+import re
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from takt.documents.units import format_duration, format_size
 
 Part = dict[str, Any]
+Notes = Mapping[str, Sequence[str]]
+WIDTH = 110  # of a comment
+_NONE: Notes = MappingProxyType({})
 
 
-def app_yaml(document: Part, remark: str) -> str:
-    """The app.yaml of a flat form; what the form leaves out is left out, too."""
+def app_yaml(document: Part, remark: str, notes: Notes = _NONE) -> str:
+    """The app.yaml of a flat form; what the form leaves out is left out, too.
+
+    ``notes`` are comments above a callback, a topic or a chain, by its name.
+    """
     sizes = {one["name"]: one.get("bytes") for one in document.get("topics", [])}
     lines = [*(f"# {line}" for line in remark.splitlines()), f"name: {document['name']}"]
     if "cpus" in document:
         lines.append(f"cpus: {_list(document['cpus'])}")
     if "policy" in document:
         lines.append(f"policy: {document['policy']}")
-    lines += ["nodes:", *_nodes(document["callbacks"], sizes)]
+    lines += ["nodes:", *_nodes(document["callbacks"], sizes, notes)]
     written = {topic for one in document["callbacks"] for topic in one.get("writes", [])}
     topics = [(one["name"], _topic(one, written)) for one in document.get("topics", [])]
-    lines += _block("topics", [(name, keys) for name, keys in topics if keys])
-    lines += _block("chains", [(one["name"], _chain(one)) for one in document.get("chains", [])])
+    lines += _block("topics", [(name, keys) for name, keys in topics if keys], notes)
+    chains = [(one["name"], _chain(one)) for one in document.get("chains", [])]
+    lines += _block("chains", chains, notes)
     timers = {one["name"] for one in document["callbacks"] if not one.get("trigger")}
     scenarios = document.get("scenarios", [])
     lines += _block("scenarios", [(one["name"], _scenario(one, timers)) for one in scenarios])
@@ -40,17 +51,26 @@ def app_yaml(document: Part, remark: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _nodes(callbacks: list[Part], sizes: dict[str, int | None]) -> Iterator[str]:
+def _nodes(callbacks: list[Part], sizes: dict[str, int | None], notes: Notes) -> Iterator[str]:
     nodes: dict[str, dict[str, str]] = {}
     for callback in callbacks:
         node, name = callback["name"].split(".")
         nodes.setdefault(node, {})[name] = _mapping(_callback(callback, sizes))
     for node, texts in nodes.items():
-        if len(texts) == 1:
+        if len(texts) == 1 and not any(notes.get(f"{node}.{name}") for name in texts):
             yield f"  {node}: {_mapping(texts)}"
-        else:
-            yield f"  {node}:"
-            yield from (f"    {name}: {text}" for name, text in texts.items())
+            continue
+        yield f"  {node}:"
+        for name, text in texts.items():
+            yield from _comments(notes.get(f"{node}.{name}", ()), "    ")
+            yield f"    {name}: {text}"
+
+
+def _comments(notes: Sequence[str], indent: str) -> Iterator[str]:
+    for note in notes:
+        yield from textwrap.wrap(
+            note, WIDTH, initial_indent=f"{indent}# ", subsequent_indent=f"{indent}#   "
+        )
 
 
 def _callback(callback: Part, sizes: dict[str, int | None]) -> dict[str, str]:
@@ -65,9 +85,11 @@ def _callback(callback: Part, sizes: dict[str, int | None]) -> dict[str, str]:
     keys |= _times(callback, "suspension", "jitter")
     keys |= _rest(callback, sizes, callback.get("period") if "on" not in keys else None)
     if callback.get("group"):
-        keys["group"] = callback["group"]
+        keys["group"] = _text(callback["group"])
     if callback.get("cpu", -1) >= 0:
         keys["cpu"] = str(callback["cpu"])
+    if callback.get("recorded"):
+        keys["recorded"] = _text(callback["recorded"])
     return keys
 
 
@@ -101,6 +123,11 @@ def _execution(execution: Part) -> dict[str, str]:
     worst: int = execution["worst"]
     best: int = execution.get("best", worst)
     quantiles = execution.get("quantiles", [worst])
+    if "wcet" in execution and (best < worst or execution["wcet"] != worst):
+        seen = {key: one for key, one in execution.items() if key != "wcet"}
+        texts = _execution(seen)
+        texts["execution"] = texts.get("execution", format_duration(worst))
+        return texts | {"wcet": format_duration(execution["wcet"])}
     if "mean" in execution:
         order = ("best", "mean", "deviation", "worst")
         return {"execution": _mapping({key: format_duration(execution[key]) for key in order})}
@@ -150,12 +177,20 @@ def _change(change: Part, timers: set[str]) -> dict[str, str]:
     return keys | _rest(change, {}, None)
 
 
-def _block(key: str, parts: list[tuple[str, dict[str, str]]]) -> list[str]:
-    return [f"{key}:", *(f"  {name}: {_mapping(keys)}" for name, keys in parts)] if parts else []
+def _block(key: str, parts: list[tuple[str, dict[str, str]]], notes: Notes = _NONE) -> list[str]:
+    lines = [f"{key}:"] if parts else []
+    for name, keys in parts:
+        lines += [*_comments(notes.get(name, ()), "  "), f"  {name}: {_mapping(keys)}"]
+    return lines
 
 
 def _times(part: Part, *keys: str) -> dict[str, str]:
     return {key: format_duration(part[key]) for key in keys if part.get(key)}
+
+
+def _text(text: str) -> str:
+    """As it is where YAML cannot take it for anything else, else quoted."""
+    return text if re.fullmatch(r"[A-Za-z_]\w*", text) else json.dumps(text, ensure_ascii=False)
 
 
 def _mapping(texts: dict[str, str]) -> str:

@@ -155,6 +155,12 @@ class Callback(Timing):
         " run; default: it never waits, or its waiting is part of wcet",
     )
     cpu: Cpu | None = Field(None, description="one of cpus; default: chosen by the partitioning")
+    recorded: str | None = Field(
+        None,
+        max_length=1000,
+        description="its name in the trace that takt model read, by which an executor knows it;"
+        " default: node.callback",
+    )
 
     @model_validator(mode="after")
     def _whole(self) -> Callback:

@@ -29,6 +29,7 @@ from takt.schedule.explain.model import (
     Stretch,
 )
 from takt.schedule.explain.recent import STEAL_SETTLES, Recent
+from takt.schedule.model.against import against
 from takt.schedule.trace import file as files
 from takt.schedule.trace.file import Step, Table, Trace, by_number, told
 
@@ -41,12 +42,14 @@ def explain(
     path: Path,
     overheads: dict[str, int] | None = None,
     progress: Callable[[int], None] = lambda _: None,
+    application: Path | None = None,
 ) -> Explanation:
     """Why deadlines were missed, and bounds exceeded; raises TaktError for a file that is no trace.
 
     ``overheads``, in ns, count as declared, instead of those that the trace's application has.
+    ``application``: the file whose bounds hold, instead of what the trace carries.
     """
-    trace = files.read(path)
+    trace = against(files.read(path), application)
     watching = _Watching(trace, overheads)
     files.replay(trace, [watching], progress)
     return watching.result()

@@ -22,17 +22,28 @@ from takt.schedule.metrics.model import (
     spread,
 )
 from takt.schedule.metrics.series import Series
+from takt.schedule.model.against import against
 from takt.schedule.trace import file as files
 from takt.schedule.trace.file import Step, Table, Trace, Type, by_number, plain, told
 
 
-def measure(path: Path, progress: Callable[[int], None] = lambda _: None) -> Metrics:
-    """The metrics of a trace file; raises TaktError for what is none."""
-    trace = files.read(path)
+def measure(
+    path: Path,
+    progress: Callable[[int], None] = lambda _: None,
+    application: Path | None = None,
+) -> Metrics:
+    """The metrics of a trace file; raises TaktError for what is none.
+
+    ``application``: the file that declares what was asked for, instead of what the trace carries.
+    """
+    trace = against(files.read(path), application)
     flat = files.description(trace.names)
     declared = None if flat is None else files.declared(flat)
     gathering = Gathering(trace, declared)
-    chains = [chain.callbacks for chain in declared.chains] if declared else []
+    chains = [
+        [trace.recorded(name) for name in chain.callbacks]
+        for chain in (declared.chains if declared else [])
+    ]
     replayed = files.replay(trace, [gathering], progress, chains)
     return gathering.result(replayed)
 

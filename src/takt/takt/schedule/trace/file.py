@@ -71,6 +71,11 @@ class Trace:
     events: int
     core: takt_core.Trace
 
+    def recorded(self, task: str) -> str:
+        """The name that the file has for a task."""
+        numbers = (number for number, name in self.names.tasks.items() if name == task)
+        return next((str(self.core.tasks[number]) for number in numbers), task)
+
 
 class Sink(Protocol):
     """Takes what a trace holds."""

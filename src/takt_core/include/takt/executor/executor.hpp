@@ -124,7 +124,7 @@ class Executor {
   void make_room_for_notes();
   void report_shortfalls();
   void open_trace(const sched::CompiledApplication& compiled);
-  void name_in_trace(TaskIndex index);
+  void name_in_trace(TaskIndex index, const sched::CompiledApplication& compiled);
   void refuse_in_callback(const char* what) const;
 
   std::unique_ptr<Shared> shared_;

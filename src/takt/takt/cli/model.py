@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``takt model``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+
+def model(
+    trace: Annotated[
+        Path, typer.Argument(metavar="TRACE", help="What an application did under Takt's executor.")
+    ],
+    out: Annotated[
+        Optional[Path],  # noqa: UP045 - typer reads it on Python 3.10
+        typer.Option(
+            "-o", "--out", metavar="FILE", help="(default: NAME.app.yaml here)", show_default=False
+        ),
+    ] = None,
+    margin: Annotated[
+        float,
+        typer.Option(
+            min=0.0, max=10.0, help="Added to the longest execution seen: 0.2 is 20 % of it."
+        ),
+    ] = 0.0,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document instead.")
+    ] = False,
+) -> None:
+    """Write the app.yaml of a running application, from its trace.
+
+    Nodes, callbacks, periods, what releases them, who writes and reads what, chains, groups, cores
+    and priorities. Execution times are those that were seen, with an estimate of their tail: no
+    worst case. Comments say where each number is from, and what the trace does not tell.
+
+    Exit code: 0 written, 2 wrong use, or a file that is no trace.
+
+    Example: takt model robot.takttrace -o robot.app.yaml
+    """
+    from takt.cli.output import print_json, stderr, stdout
+    from takt.errors import TaktError
+    from takt.schedule.model.model import default_out
+    from takt.schedule.model.model import model as write
+    from takt.schedule.model.show import show
+
+    target = out or default_out(trace)
+    if target.exists() and not force:
+        raise TaktError(
+            "this file is there already",
+            where=str(target),
+            remedy="name another one with -o, or replace it with --force",
+        )
+    with stderr().status(trace.name) as status:
+        modelled = write(trace, target, margin, lambda name: status.update(f"{trace.name}: {name}"))
+    if as_json:
+        print_json(modelled.model_dump(mode="json"))
+    else:
+        show(stdout(), modelled)
+        for note in modelled.notes:
+            stderr().print(f"note: {note}", markup=False, soft_wrap=True)

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Priorities, deadlines and cores for an application, chosen and proved by the core.
+
+Nothing is decided here but in which order the core is asked: the policies assign priorities (rate-
+and deadline-monotonic), its proposals are Audsley's assignment and a packing of cores by the test
+of the policy, and what is returned passed a whole analysis.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from takt.errors import TaktError
+from takt.schedule.analysis.ask import analyse
+from takt.schedule.analysis.model import Analysis, ScenarioBounds
+
+Part = dict[str, Any]
+
+_ORDER = ("dm", "rm", "edf")  # where the policy of the description proves nothing
+_TAKES_PROPOSALS = {"fp", "rm", "dm"}  # their proposal of priorities is one for fp
+_ROUNDS = 3  # priorities need other cores, and cores other priorities
+
+
+@dataclass(frozen=True)
+class Assigned:
+    """What was chosen."""
+
+    flat: Part  # the application with it
+    analysis: Analysis  # of that
+    how: str  # in words
+
+
+def assign(flat: Part, where: str) -> Assigned:
+    """The first assignment that guarantees everything, else the one that is nearest to it.
+
+    First what the description says, then deadline-monotonic priorities, rate-monotonic ones and
+    EDF, each with the cores and priorities that the core proposes. Raises TaktError where the core
+    refuses all of them, as for the description itself.
+    """
+    best: Assigned | None = None
+    refusal: TaktError | None = None
+    for candidate, how in _candidates(flat):
+        try:
+            found = _completed(candidate, how, where)
+        except TaktError as error:
+            refusal = refusal or error
+            continue
+        if found.analysis.verdict == "meets":
+            return found
+        if best is None or _limits_kept(found.analysis) > _limits_kept(best.analysis):
+            best = found
+    if best is None:
+        assert refusal is not None  # noqa: S101 - there is a candidate, so there is one or the other
+        raise refusal
+    return best
+
+
+def _candidates(flat: Part) -> list[tuple[Part, str]]:
+    """The description, and the same without what it leaves to be chosen."""
+    policy = flat.get("policy", "fp")
+    found = [(flat, f"policy {policy}, as described")]
+    if flat.get("scenarios"):
+        return found  # each scenario has its own; what is chosen must hold in all of them
+    free = {
+        **flat,
+        "callbacks": [
+            {key: value for key, value in one.items() if key not in {"priority", "cpu"}}
+            for one in flat["callbacks"]
+        ],
+    }
+    return found + [({**free, "policy": other}, f"policy {other}") for other in _ORDER]
+
+
+def _completed(flat: Part, how: str, where: str) -> Assigned:
+    """With the core's proposals, as long as they change something."""
+    analysis = analyse(flat, where)
+    for _ in range(_ROUNDS):
+        if analysis.verdict == "meets" or len(analysis.scenarios) > 1:
+            break
+        proposals = analysis.scenarios[0].proposals
+        if proposals.priorities and flat.get("policy", "fp") in _TAKES_PROPOSALS:
+            flat = _with(flat, "priority", proposals.priorities) | {"policy": "fp"}
+            how += ", priorities after Audsley"
+        elif proposals.cpus:
+            flat = _with(flat, "cpu", proposals.cpus)
+            how += ", cores packed by its test"
+        else:
+            break
+        analysis = analyse(flat, where)
+    if len(analysis.scenarios) > 1:
+        return Assigned(flat, analysis, how)
+    # A deadline that nobody asked for must not be what cannot be guaranteed.
+    for with_deadlines in (True, False):
+        explicit = _explicit(flat, analysis.scenarios[0], with_deadlines=with_deadlines)
+        proved = analyse(explicit, where)
+        if proved.verdict == analysis.verdict:
+            return Assigned(explicit, proved, how)
+    return Assigned(flat, analysis, how)
+
+
+def _with(flat: Part, key: str, values: dict[str, int]) -> Part:
+    return {
+        **flat,
+        "callbacks": [
+            one | ({key: values[one["name"]]} if one["name"] in values else {})
+            for one in flat["callbacks"]
+        ],
+    }
+
+
+def _explicit(flat: Part, scenario: ScenarioBounds, *, with_deadlines: bool) -> Part:
+    """Written out: the core, the priority and the deadline that each callback has by default.
+
+    What is released by messages has no deadline by default: with deadlines it gets the distance of
+    its messages.
+    """
+    known = {one.name: one for one in scenario.callbacks}
+    policy = flat.get("policy", "fp")
+    callbacks = []
+    for one in flat["callbacks"]:
+        bound = known.get(one["name"])
+        more: Part = {}
+        if bound is not None:
+            more["cpu"] = bound.cpu
+            if bound.priority and policy in _TAKES_PROPOSALS:
+                more["priority"] = bound.priority
+            deadline = bound.deadline_us or (bound.period_us if with_deadlines else None)
+            if deadline:
+                more["deadline"] = round(deadline * 1000)
+        callbacks.append(one | more)
+    chosen = {"policy": "fp"} if policy in _TAKES_PROPOSALS else {}
+    return {**flat, "callbacks": callbacks} | chosen
+
+
+def _limits_kept(analysis: Analysis) -> tuple[int, int]:
+    """How many limits are guaranteed: deadlines first, then chains and ages."""
+    scenarios = analysis.scenarios
+    deadlines = sum(one.meets for scenario in scenarios for one in scenario.callbacks)
+    chains = sum(one.meets for scenario in scenarios for one in scenario.chains)
+    ages = sum(one.meets for scenario in scenarios for one in scenario.ages)
+    return deadlines, chains + ages

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Holds a trace against an application file, instead of the description that it carries.
+
+The trace of a running application carries none; that of another run of a modelled one does not
+either. Its tasks are found by their names, or by those that the model gave them.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import takt_core
+
+from takt.errors import TaktError
+from takt.schedule.application.file import located, read_application
+from takt.schedule.application.flat import flat
+from takt.schedule.model.names import whole_name
+from takt.schedule.trace.file import Trace
+
+
+def against(trace: Trace, application: Path | None) -> Trace:
+    """The trace with that application as its own, and its names; raises TaktError.
+
+    None: the trace as it is.
+    """
+    if application is None:
+        return trace
+    described = read_application(application)
+    known = set(described.callbacks)
+    recorded = {one.recorded: name for name, one in described.callbacks.items() if one.recorded}
+    with located(described):
+        text = json.dumps(flat(described))
+        try:
+            takt_core.declared(text)
+        except takt_core.Error as error:
+            where = str(application)
+            raise TaktError(f"{error.where}: {error.problem}", where=where) from None
+    tasks = {
+        number: recorded.get(name) or (name if name in known else whole_name(name))
+        for number, name in trace.names.tasks.items()
+    }
+    if not known & set(tasks.values()):
+        raise TaktError(
+            f"none of its callbacks is in {trace.path.name}",
+            where=str(application),
+            remedy=f"the trace has {', '.join(sorted(trace.names.tasks.values())[:8])}: give the"
+            " file that takt model wrote of this application",
+        )
+    attributes = [one for one in trace.names.attributes if not one.startswith("application=")]
+    names = replace(trace.names, tasks=tasks, attributes=[*attributes, f"application={text}"])
+    return replace(trace, names=names)

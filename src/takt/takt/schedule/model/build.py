@@ -1,0 +1,347 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From what was seen to the flat form of an application, with a note on where each number is from.
+
+What an executor was told is written as it was told, unless the application was seen to do
+otherwise; execution times are always those that were seen.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from takt.errors import TaktError
+from takt.schedule.model import chains as paths
+from takt.schedule.model.document import ModelledCallback, ModelledChain, Notes
+from takt.schedule.model.names import topic_name
+from takt.schedule.model.seen import Seen, SeenCallback, Times
+from takt.schedule.model.tail import TailEstimate, estimate
+
+_GIVES_PRIORITIES = {"rm", "dm"}
+_NEEDS_PRIORITIES = {"fp", "np-fp"}
+Part = dict[str, Any]
+
+
+class Builder:
+    """Of one application."""
+
+    def __init__(self, seen: Seen, margin: float) -> None:
+        """``margin``: what is added to the longest execution, as a share of it."""
+        self._seen = seen
+        self._margin = margin
+        self.notes: Notes = {}
+        self._idle: list[str] = []  # never ran, and nobody says how long they would
+        self.callbacks: list[ModelledCallback] = []
+        self.chains: list[ModelledChain] = []
+        self._written = {topic for one in seen.callbacks for topic in _writes(one)}
+
+    def flat(self, name: str, progress: Callable[[str], None] = lambda _: None) -> Part:
+        """The flat form, as `takt.schedule.application.dump` writes it; fills the rest."""
+        seen = self._seen
+        self._written = {topic for one in seen.callbacks for topic in _writes(one)}
+        document: Part = {"name": name, "cpus": seen.cpus or [0]}
+        document["policy"] = seen.policy or "dm"
+        kept = []
+        for one in seen.callbacks:
+            progress(one.name)
+            if part := self._callback(one, document["policy"]):
+                kept.append((one, part))
+        if self._idle:
+            first = ", ".join(self._idle[:4]) + (", …" if len(self._idle) > 4 else "")
+            text = f"{len(self._idle)} callbacks never ran and are left out: {first}"
+            self.notes.setdefault("", []).append(text)
+        if not kept:
+            raise TaktError(
+                "no callback ran in it",
+                where=seen.source,
+                remedy="let the application run for some periods while it is traced",
+            )
+        document["callbacks"] = [part for _, part in kept]
+        document["topics"] = self._topics([one for one, _ in kept])
+        document["chains"] = self._chains([one for one, _ in kept])
+        if seen.scenarios:
+            document |= self._scenarios({part["name"] for _, part in kept})
+        return document
+
+    def _callback(self, one: SeenCallback, policy: str) -> Part | None:
+        told, notes = one.told, list(one.notes)
+        execution, described = self._execution(one, notes)
+        if execution is None:
+            self._idle.append(one.name)
+            return None
+        part: Part = {"name": one.name, "node": one.name.split(".")[0], "kind": one.kind}
+        if one.kind == "message":
+            part["trigger"] = one.trigger
+        if one.recorded != one.name:
+            part["recorded"] = one.recorded
+        period = self._period(one, notes)
+        if period is None and one.kind == "timer":
+            text = f"{one.name} was released less than twice: without a period it is left out"
+            self.notes.setdefault("", []).append(text)
+            return None
+        if period is not None:
+            part["period"] = period
+        part |= {key: told[key] for key in ("offset", "budget", "overrun", "active") if key in told}
+        deadline = told.get("deadline", 0) if told else one.deadline
+        if deadline:
+            part["deadline"] = deadline
+        self._priority(part, one, policy, notes)
+        part["execution"] = execution
+        self._waiting(part, one, notes)
+        self._jitter(part, one, notes)
+        if told.get("group"):
+            part["group"] = told["group"]
+        if len(self._seen.cpus) > 1 and (cpu := _core(one, notes)) is not None:
+            part["cpu"] = cpu
+        part["reads"] = self._reads(one, notes)
+        part["writes"] = self._writes(one, notes)
+        if one.skipped:
+            notes.append(f"{one.skipped} releases were dropped while the job before them ran")
+        self.notes[one.name] = notes
+        described.notes = notes
+        described.period_us = None if period is None else period / 1000
+        self.callbacks.append(described)
+        return part
+
+    def _execution(
+        self, one: SeenCallback, notes: list[str]
+    ) -> tuple[Part | None, ModelledCallback]:
+        jobs = len(one.execution)
+        described = ModelledCallback(
+            callback=one.name, recorded=one.recorded, kind=one.kind, jobs=jobs
+        )
+        declared = one.told.get("expected_execution", 0)
+        if not jobs:
+            if not declared:
+                return None, described
+            notes.append("wcet: as declared; no job of it ended while the trace was recorded")
+            described.wcet_us = declared / 1000
+            return {"best": declared, "worst": declared, "wcet": declared}, described
+        best, worst = int(one.execution.min()), int(one.execution.max())
+        mean, deviation = float(one.execution.mean()), float(one.execution.std())
+        wcet = math.ceil(worst * (1 + self._margin))
+        margin = f" and {self._margin:.0%} more" if self._margin else ""
+        notes.append(
+            f"wcet: the longest{margin} of {jobs} jobs, observed ({one.execution_is}), no worst"
+            f" case; declared: {_time(declared) if declared else 'nothing'}"
+        )
+        described.best_us, described.mean_us = best / 1000, mean / 1000
+        described.longest_us, described.wcet_us = worst / 1000, wcet / 1000
+        tail = estimate(one.execution)
+        if isinstance(tail, TailEstimate):
+            described.tail = tail
+            notes.append(
+                f"tail: one job in {tail.once_in_jobs} above {_time_us(tail.level_us)} (95 %:"
+                f" {_time_us(tail.low_us)} to {_time_us(tail.high_us)}), estimated from the"
+                f" {tail.peaks} longest of {jobs} jobs"
+            )
+        else:
+            described.no_tail = tail
+            notes.append(f"tail: no estimate; {tail}")
+        quantiles = [worst] if best == worst else [best, worst]
+        part: Part = {"best": best, "worst": worst, "quantiles": quantiles, "wcet": wcet}
+        if best < worst and round(deviation) >= 1:
+            part |= {"mean": min(worst, max(best, round(mean))), "deviation": round(deviation)}
+        return part, described
+
+    def _period(self, one: SeenCallback, notes: list[str]) -> int | None:
+        """What the executor was told, or the shortest that was seen where that is less."""
+        declared = one.told.get("period") or None
+        apart, steps = _distances(one)
+        if not len(apart):
+            notes.append(f"period: {'as declared; ' if declared else ''}fewer than two releases")
+            return declared
+        least, mean = float((apart / steps).min()), apart.sum() / steps.sum()
+        distance = (
+            f"{len(apart) + 1} releases, {_time(least)} apart at least, {_time(mean)} in mean"
+        )
+        if one.kind == "message":
+            fed = one.trigger in self._written
+            notes.append(f"released by messages: {distance}")
+            return declared if declared and (declared <= least or fed) else None
+        period = declared or round(float(np.median(apart / steps)))
+        if least < period - 1:
+            said = "declared" if declared else "the median"
+            notes.append(f"period: the shortest seen, not {_time(period)} ({said}); {distance}")
+            return int(least)
+        notes.append(f"period: {'declared' if declared else 'seen'}; {distance}")
+        return period
+
+    def _priority(self, part: Part, one: SeenCallback, policy: str, notes: list[str]) -> None:
+        if policy in _GIVES_PRIORITIES:
+            return
+        priority = one.told.get("priority")
+        if not one.told and policy in _NEEDS_PRIORITIES and one.priorities:
+            priority = min(one.priorities)
+            if len(one.priorities) > 1:
+                notes.append(f"priority: the lowest of {sorted(one.priorities)}")
+        if priority and 1 <= priority <= 98:
+            part["priority"] = priority
+
+    def _waiting(self, part: Part, one: SeenCallback, notes: list[str]) -> None:
+        if one.told.get("waits") and not len(one.waiting):
+            notes.append("suspension: declared to wait, and no job of it was seen")
+        elif one.told.get("waits"):
+            part["suspension"] = max(1, int(one.waiting.max()))
+            notes.append(
+                f"suspension: the longest of {len(one.waiting)} jobs, from start to end without its"
+                " execution: what others preempted is in it"
+            )
+
+    def _jitter(self, part: Part, one: SeenCallback, notes: list[str]) -> None:
+        declared, longest = one.told.get("jitter", 0), int(one.noticing.max(initial=0))
+        if longest > declared:
+            part["jitter"] = longest
+            notes.append(
+                f"jitter: from a release to its start, the longest of {len(one.noticing)} on an"
+                " idle core"
+            )
+        elif declared:
+            part["jitter"] = declared
+
+    def _reads(self, one: SeenCallback, notes: list[str]) -> list[Part]:
+        limits = {read["topic"]: read.get("max_age", 0) for read in _told_reads(one)}
+        unused = [topic for topic in limits if topic not in one.reads]
+        if unused and one.reads:
+            notes.append(f"reads {', '.join(unused)}: declared, and used by no job")
+        topics = dict.fromkeys([*limits, *(topic for topic in one.reads if topic != one.trigger)])
+        return [{"topic": topic, "max_age": limits.get(topic, 0)} for topic in topics]
+
+    def _writes(self, one: SeenCallback, notes: list[str]) -> list[str]:
+        jobs, seldom = len(one.execution), []
+        for topic in _writes(one):
+            count = one.writes.get(topic, 0)
+            if count < jobs:
+                seldom.append(f"{topic} in {count} of {jobs} jobs")
+        if seldom and one.writes:
+            notes.append(f"writes {', '.join(seldom)}")
+        if one.most_written > 1:
+            notes.append(
+                f"writes up to {one.most_written} messages of a topic in one job; the file has one"
+            )
+        return _writes(one)
+
+    def _topics(self, kept: list[SeenCallback]) -> list[Part]:
+        used = dict.fromkeys(
+            topic
+            for one in kept
+            for topic in [*_writes(one), one.trigger, *(r["topic"] for r in self._reads(one, []))]
+            if topic is not None
+        )
+        written = {topic for one in kept for topic in _writes(one)}
+        found = []
+        for topic in used:
+            part: Part = {"name": topic}
+            if topic in self._seen.depths:
+                part["depth"] = self._seen.depths[topic]
+            outside = self._seen.outside.get(topic)
+            if outside is not None or topic not in written:
+                moments = outside if outside is not None else _arrivals(kept, topic)
+                part |= {"external": True, "external_period": self._outside(topic, moments)}
+            found.append(part)
+        return found
+
+    def _outside(self, topic: str, moments: Times) -> int:
+        apart = np.diff(np.sort(moments))
+        if not len(apart) or apart.min() <= 0:
+            self.notes[topic] = ["external_period: nobody knows how often others write it"]
+            return 0
+        note = (
+            f"external_period: the least of {len(apart)} distances, {_time(apart.mean())} in mean;"
+            " no bound: who writes it would have to promise one"
+        )
+        self.notes[topic] = [note]
+        return int(apart.min())
+
+    def _chains(self, kept: list[SeenCallback]) -> list[Part]:
+        for one in kept:  # what is told counts as what is seen
+            one.writes = {topic: one.writes.get(topic, 0) for topic in _writes(one)}
+            one.reads = {r["topic"]: 0 for r in self._reads(one, [])}
+        found, more = paths.chains(kept)
+        if more:
+            self.notes.setdefault("", []).append(
+                f"chains: there are more paths than the {len(found)} that were looked at"
+            )
+        named = paths.names(found)
+        self.chains = [ModelledChain(chain=name, callbacks=path) for name, path in named.items()]
+        return [{"name": name, "callbacks": path} for name, path in named.items()]
+
+    def _scenarios(self, kept: set[str]) -> Part:
+        seen = self._seen
+        names = {one.recorded: one.name for one in seen.callbacks if one.name in kept}
+        scenarios = []
+        for name, policy in seen.scenarios.items():
+            changes = [
+                {key: value for key, value in change.items() if key != "scenario"}
+                | {"task": names[change["task"]]}
+                for change in seen.changes
+                if change.get("scenario") == name and change["task"] in names
+            ]
+            self._longest(name, changes)
+            scenarios.append({"name": name, "policy": policy, "tasks": changes})
+        found: Part = {"scenarios": scenarios}
+        if seen.default_scenario in seen.scenarios:
+            found["default_scenario"] = seen.default_scenario
+        found["switches"] = [{"at": at, "scenario": name} for at, name in seen.switches]
+        return found
+
+    def _longest(self, scenario: str, changes: list[Part]) -> None:
+        """What was seen of execution times in a scenario, where they are not those of the first."""
+        changed = {change["task"]: change for change in changes}
+        first = {one.callback: (one.longest_us or 0) * 1000 for one in self.callbacks}
+        for one in self._seen.callbacks:
+            longest = one.longest.get(scenario, 0)
+            if one.name not in first or scenario == self._seen.default_scenario or not longest:
+                continue
+            change = changed.get(one.name)
+            if change is None:
+                if longest <= first[one.name]:
+                    continue
+                change = {"task": one.name}
+                changes.append(change)
+            change["expected_execution"] = math.ceil(longest * (1 + self._margin))
+
+
+def _distances(one: SeenCallback) -> tuple[Times, Times]:
+    """From a release to a later one, and by how many indices; early ones only begin a distance."""
+    order = np.argsort(one.indices, kind="stable")
+    releases, indices = one.releases[order], one.indices[order].astype(np.int64)
+    apart, steps = releases[1:] - releases[:-1], indices[1:] - indices[:-1]
+    regular = (steps > 0) & ~np.isin(indices[1:], one.early)
+    return apart[regular], steps[regular]
+
+
+def _told_reads(one: SeenCallback) -> list[Part]:
+    reads = one.told.get("reads", [])
+    return [read | {"topic": topic_name(read["topic"])} for read in reads]
+
+
+def _writes(one: SeenCallback) -> list[str]:
+    return list(dict.fromkeys([*map(topic_name, one.told.get("writes", [])), *one.writes]))
+
+
+def _core(one: SeenCallback, notes: list[str]) -> int | None:
+    if "cpu" in one.told:
+        cpu: int = one.told["cpu"]
+        return cpu
+    if len(one.cores) > 1:
+        notes.append(f"cpu: it started on {sorted(one.cores)}")
+        return None
+    return next(iter(one.cores), None)
+
+
+def _arrivals(kept: list[SeenCallback], topic: str) -> Times:
+    """Releases by a topic, of the callback that has most of them."""
+    released = [one.releases for one in kept if one.trigger == topic]
+    return max(released, key=len, default=np.empty(0, np.int64))
+
+
+def _time(ns: float) -> str:
+    return _time_us(ns / 1000)
+
+
+def _time_us(us: float) -> str:
+    return f"{us / 1000:.6g} ms" if us >= 1000 else f"{us:.6g} us"

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The paths of data through an application: from what nobody's data feeds to what nobody reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from takt.schedule.model.seen import SeenCallback
+
+MOST = 256  # paths that are followed; an application may have more than anybody looks at
+_MOST_STEPS = 100_000
+
+
+def chains(callbacks: list[SeenCallback]) -> tuple[list[list[str]], bool]:
+    """The longest first; and whether there are more.
+
+    A callback is followed by those that a topic which it writes releases, or that read it. No path
+    goes through a callback twice.
+    """
+    followers = _followers(callbacks)
+    fed = {name for names in followers.values() for name in names}
+    heads = [one.name for one in callbacks if one.name not in fed and followers[one.name]]
+    found: list[list[str]] = []
+    steps = 0
+    for head in heads:
+        for path in _paths(head, followers):
+            found.append(path)
+            steps += len(path)
+            if steps > _MOST_STEPS:
+                return _longest(found), True
+    return _longest(found), len(found) > MOST
+
+
+def _longest(paths: list[list[str]]) -> list[list[str]]:
+    return sorted(paths, key=len, reverse=True)[:MOST]
+
+
+def _followers(callbacks: list[SeenCallback]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for one in callbacks:
+        written = set(one.writes)
+        found[one.name] = [
+            other.name
+            for other in callbacks
+            if other is not one and (other.trigger in written or written & set(other.reads))
+        ]
+    return found
+
+
+def _paths(head: str, followers: dict[str, list[str]]) -> Iterator[list[str]]:
+    """Depth first, without recursion."""
+    stack = [[head]]
+    while stack:
+        path = stack.pop()
+        onwards = [name for name in followers[path[-1]] if name not in path]
+        if not onwards:
+            yield path
+        stack += [[*path, name] for name in reversed(onwards)]
+
+
+def names(paths: list[list[str]]) -> dict[str, list[str]]:
+    """A name for each: its ends, and a number where they are not enough."""
+    found: dict[str, list[str]] = {}
+    for path in paths:
+        ends = "_to_".join(path[place].replace(".", "_") for place in (0, -1))[:96]
+        name, number = ends, 1
+        while name in found:
+            number += 1
+            name = f"{ends}_{number}"
+        found[name] = path
+    return found

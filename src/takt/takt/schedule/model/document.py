@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The document of ``./takt model --json``; times in µs."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from takt.schedule.model.tail import TailEstimate
+
+SCHEMA_VERSION = 1
+Notes = dict[str, list[str]]  # by callback or topic; "": of the whole
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class ModelledCallback(_Part):
+    """One callback, and how its execution time was found."""
+
+    callback: str  # node.callback in the file
+    recorded: str  # its name in the trace
+    kind: Literal["timer", "message"]
+    jobs: int  # that ended
+    period_us: float | None = None  # as written; None: that of the topic that releases it
+    best_us: float | None = None  # observed; None: no job ended
+    mean_us: float | None = None
+    longest_us: float | None = None  # observed, no worst case
+    wcet_us: float | None = None  # as written: the longest and the margin
+    tail: TailEstimate | None = None
+    no_tail: str | None = None  # why there is no estimate
+    notes: list[str] = []  # what stands as comments beside it
+
+
+class ModelledChain(_Part):
+    """A path of data, and what was seen of it."""
+
+    chain: str
+    callbacks: list[str]
+    arrivals: int = 0  # data of its begin that reached its end
+    longest_us: float | None = None  # observed latency
+
+
+class Modelled(_Part):
+    """The whole document."""
+
+    schema_version: int = SCHEMA_VERSION
+    application: str  # the file that was written
+    trace: str
+    source: str
+    duration_ms: float
+    policy: str
+    callbacks: list[ModelledCallback]
+    chains: list[ModelledChain]
+    notes: list[str]  # what the trace does not tell

@@ -1,0 +1,333 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a trace of ros2_tracing tells about an application under the executors of rclcpp.
+
+It tells when callbacks began and ended, of which timers and topics, and what was published in them.
+It has no priorities, deadlines and groups, for these executors have none that count.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from takt.errors import TaktError
+from takt.schedule.model.babeltrace import Event, events
+from takt.schedule.model.names import topic_name, whole_name
+from takt.schedule.model.seen import Seen, SeenCallback, Times
+
+_KERNEL = "sched_switch"
+_HANDLED = {
+    "rcl_node_init",
+    "rcl_publisher_init",
+    "rcl_subscription_init",
+    "rclcpp_subscription_init",
+    "rclcpp_subscription_callback_added",
+    "rcl_service_init",
+    "rclcpp_service_callback_added",
+    "rcl_timer_init",
+    "rclcpp_timer_callback_added",
+    "rclcpp_timer_link_node",
+    "callback_start",
+    "callback_end",
+    "rcl_publish",
+    "rclcpp_intra_publish",
+}
+_NEVER_TOLD = (
+    (
+        "policy, priorities, deadlines, cores: the executors of rclcpp have none that count;"
+        " written is what Takt's executor needs least of: edf on core 0, the periods as deadlines"
+        " (deadline: 5ms)"
+    ),
+    (
+        "exclusive callback groups: not in this trace; all callbacks of a node are taken to be in"
+        " one, as they are unless the node makes others"
+    ),
+    (
+        "data that a subscription stores and another callback uses: not in this trace"
+        " (reads: [topic])"
+    ),
+)
+Handle = tuple[int, int]  # process and address: each process has addresses of its own
+
+
+def seen(path: Path, progress: Callable[[int], None] = lambda _: None) -> Seen:
+    """Reads a trace once; raises TaktError for what is none, or tells of no callback."""
+    reading = _Reading()
+    for event in events(path, lambda name: name.startswith("ros2:") or name == _KERNEL, progress):
+        reading.take(event)
+    return reading.result(path)
+
+
+@dataclass
+class _Entity:
+    """A timer, a subscription or a service."""
+
+    kind: Literal["timer", "subscription", "service"]
+    handle: Handle
+    node: Handle | None = None
+    name: str = ""  # of the topic or the service
+    period: int = 0
+    depth: int = 0
+    jobs: list[_Job] = field(default_factory=list)
+
+
+@dataclass
+class _Job:
+    """One call of a callback."""
+
+    begin: int
+    end: int = 0
+    off_core: int = 0  # taken away by the kernel; only where the trace has its events
+    published: Counter[tuple[str, str]] = field(default_factory=Counter)  # by topic and way
+
+
+class _Reading:
+    """Follows handles from nodes to callbacks, and threads through their callbacks."""
+
+    def __init__(self) -> None:
+        self._nodes: dict[Handle, str] = {}
+        self._topics: dict[Handle, str] = {}  # of publishers
+        self._entities: dict[Handle, _Entity] = {}  # by rcl handle
+        self._subscriptions: dict[Handle, Handle] = {}  # of rclcpp to those of rcl
+        self._callbacks: dict[Handle, _Entity] = {}
+        self._running: dict[Handle, list[tuple[Handle, _Job]]] = defaultdict(list)  # by thread
+        self._off_core: dict[int, int] = {}  # since when, by thread of the kernel
+        self._outside: dict[str, list[int]] = defaultdict(list)
+        self._unknown: Counter[Handle] = Counter()  # calls of callbacks whose begin was missed
+        self._span: tuple[int, int] | None = None
+        self._has_threads = False
+        self._has_kernel = False
+
+    def take(self, event: Event) -> None:
+        """The next event."""
+        self._span = (self._span[0] if self._span else event.time, event.time)
+        if event.name == _KERNEL:
+            self._switch(event)
+            return
+        self._has_threads |= "vtid" in event.fields
+        name = event.name.removeprefix("ros2:")
+        if name in _HANDLED:
+            getattr(self, f"_{name}")(event)
+
+    def _handle(self, event: Event, key: str) -> Handle:
+        process, address = event.fields.get("vpid", 0), event.fields.get(key, 0)
+        return int(process), int(address)
+
+    def _text(self, event: Event, key: str) -> str:
+        return str(event.fields.get(key, ""))
+
+    def _rcl_node_init(self, event: Event) -> None:
+        namespace = self._text(event, "namespace").strip("/")
+        name = self._text(event, "node_name")
+        path = f"/{namespace}/{name}" if namespace else f"/{name}"
+        self._nodes[self._handle(event, "node_handle")] = path
+
+    def _rcl_publisher_init(self, event: Event) -> None:
+        topic = topic_name(self._text(event, "topic_name"))
+        self._topics[self._handle(event, "publisher_handle")] = topic
+
+    def _rcl_subscription_init(self, event: Event) -> None:
+        handle = self._handle(event, "subscription_handle")
+        self._entities[handle] = _Entity(
+            "subscription",
+            handle,
+            self._handle(event, "node_handle"),
+            topic_name(self._text(event, "topic_name")),
+            depth=int(event.fields.get("queue_depth", 0)),
+        )
+
+    def _rclcpp_subscription_init(self, event: Event) -> None:
+        handle = self._handle(event, "subscription_handle")
+        self._subscriptions[self._handle(event, "subscription")] = handle
+
+    def _rclcpp_subscription_callback_added(self, event: Event) -> None:
+        key = "subscription" if "subscription" in event.fields else "subscription_handle"
+        subscription = self._handle(event, key)
+        self._added(event, self._subscriptions.get(subscription, subscription))
+
+    def _rcl_service_init(self, event: Event) -> None:
+        handle = self._handle(event, "service_handle")
+        name = topic_name(self._text(event, "service_name"))
+        self._entities[handle] = _Entity(
+            "service", handle, self._handle(event, "node_handle"), name
+        )
+
+    def _rclcpp_service_callback_added(self, event: Event) -> None:
+        self._added(event, self._handle(event, "service_handle"))
+
+    def _rcl_timer_init(self, event: Event) -> None:
+        handle = self._handle(event, "timer_handle")
+        period = int(event.fields.get("period", 0))
+        self._entities[handle] = _Entity("timer", handle, period=period)
+
+    def _rclcpp_timer_callback_added(self, event: Event) -> None:
+        self._added(event, self._handle(event, "timer_handle"))
+
+    def _rclcpp_timer_link_node(self, event: Event) -> None:
+        entity = self._entities.get(self._handle(event, "timer_handle"))
+        if entity is not None:
+            entity.node = self._handle(event, "node_handle")
+
+    def _added(self, event: Event, handle: Handle) -> None:
+        if handle in self._entities:
+            self._callbacks[self._handle(event, "callback")] = self._entities[handle]
+
+    def _callback_start(self, event: Event) -> None:
+        callback = self._handle(event, "callback")
+        self._running[self._handle(event, "vtid")].append((callback, _Job(event.time)))
+
+    def _callback_end(self, event: Event) -> None:
+        callback = self._handle(event, "callback")
+        stack = self._running[self._handle(event, "vtid")]
+        while stack:
+            begun, job = stack.pop()
+            if begun != callback:
+                continue  # its end was lost
+            job.end = event.time
+            entity = self._callbacks.get(callback)
+            if entity is None:
+                self._unknown[callback] += 1
+            else:
+                entity.jobs.append(job)
+            return
+
+    def _rcl_publish(self, event: Event) -> None:
+        self._publish(event, "rcl")
+
+    def _rclcpp_intra_publish(self, event: Event) -> None:
+        self._publish(event, "intra")
+
+    def _publish(self, event: Event, way: str) -> None:
+        topic = self._topics.get(self._handle(event, "publisher_handle"))
+        if topic is None:
+            return
+        stack = self._running[self._handle(event, "vtid")]
+        if stack:
+            stack[-1][1].published[topic, way] += 1
+        elif way == "rcl" or not self._outside[topic] or self._outside[topic][-1] < event.time:
+            self._outside[topic].append(event.time)
+
+    def _switch(self, event: Event) -> None:
+        """The kernel gives a core from one thread to another."""
+        self._has_kernel = True
+        previous, following = (int(event.fields.get(key, 0)) for key in ("prev_tid", "next_tid"))
+        self._off_core[previous] = event.time
+        since = self._off_core.pop(following, None)
+        if since is None:
+            return
+        for (_, thread), stack in self._running.items():
+            if thread == following:
+                for _, job in stack:
+                    job.off_core += event.time - max(since, job.begin)
+
+    def result(self, path: Path) -> Seen:
+        """To be called at the end of the trace."""
+        if not any(entity.jobs for entity in self._entities.values()):
+            missed = sum(self._unknown.values())
+            raise TaktError(
+                "the trace tells of no callback"
+                + (f" by its name, and of {missed} calls of unknown ones" if missed else ""),
+                where=str(path),
+                remedy="start the trace before the application, which names its callbacks once:"
+                " ros2 trace, and the application while it waits",
+            )
+        span = self._span or (0, 0)
+        ordinals: Counter[str] = Counter()
+        callbacks = []
+        for entity in self._entities.values():
+            callback = self._callback(entity, ordinals)
+            if callback is not None:
+                callbacks.append(callback)
+        depths = {
+            one.name: one.depth
+            for one in self._entities.values()
+            if one.kind == "subscription" and one.depth
+        }
+        return Seen(
+            source=f"{path.name}, a trace of ros2_tracing",
+            duration=span[1] - span[0],
+            callbacks=callbacks,
+            policy="edf",
+            cpus=[0],
+            outside={
+                topic: np.array(times, np.int64) for topic, times in self._outside.items() if times
+            },
+            depths=depths,
+            notes=self._notes(),
+        )
+
+    def _callback(self, entity: _Entity, ordinals: Counter[str]) -> SeenCallback | None:
+        node = self._nodes.get(entity.node) if entity.node else None
+        # As Takt's executor of rclcpp nodes calls them.
+        alike = f"{(node or 'unknown').lstrip('/')}.{entity.kind}"
+        if entity.kind != "timer":
+            alike += f":/{entity.name.lstrip('/')}"
+        ordinal = ordinals[alike]
+        ordinals[alike] += 1
+        number = "" if entity.kind != "timer" and not ordinal else f"#{ordinal}"
+        recorded = alike + (str(ordinal) if entity.kind == "timer" else number)
+        jobs = sorted(entity.jobs, key=lambda job: job.begin)
+        begins = np.array([job.begin for job in jobs], np.int64)
+        writes: Counter[str] = Counter()
+        most = 0
+        for job in jobs:
+            writes.update({topic for topic, _ in job.published})
+            most = max([most, *job.published.values()])
+        found = SeenCallback(
+            name=whole_name(recorded),
+            recorded=recorded,
+            kind="timer" if entity.kind == "timer" else "message",
+            execution=np.array([job.end - job.begin - job.off_core for job in jobs], np.int64),
+            execution_is="CPU time" if self._has_kernel else "from begin to end",
+            releases=begins,
+            indices=np.arange(len(begins), dtype=np.int64),
+            writes=dict(writes),
+            most_written=most,
+        )
+        found.told = {"group": found.name.split(".")[0]}
+        if entity.kind == "timer":
+            found.told |= {"name": recorded, "kind": "timer", "period": entity.period}
+            if entity.period and len(begins):
+                found.releases, found.indices = on_grid(begins, entity.period)
+                late = int((begins - found.releases).max())
+                found.notes.append(f"under its executor it began up to {late / 1e6:.6g} ms late")
+        else:
+            service = entity.kind == "service"
+            found.trigger = f"{entity.name}/_service/request" if service else entity.name
+        return found
+
+    def _notes(self) -> list[str]:
+        notes = list(_NEVER_TOLD)
+        if not self._has_kernel:
+            notes.append(
+                "CPU time: an execution is from begin to end here, with all that took the core"
+                " meanwhile; trace the kernel's sched_switch as well"
+            )
+        if not self._has_threads:
+            notes.append(
+                "threads: not in this trace; who published what is right for one thread only"
+                " (ros2 trace adds vpid and vtid by itself)"
+            )
+        if self._unknown:
+            notes.append(
+                f"{sum(self._unknown.values())} calls of {len(self._unknown)} callbacks that were"
+                " there before the trace began: without names they are left out"
+            )
+        return notes
+
+
+def on_grid(begins: Times, period: int) -> tuple[Times, Times]:
+    """When a timer that began at these times was due, and how many periods after its first time.
+
+    A timer of rclcpp keeps its phase, whenever its callback begins: that which began earliest
+    against a grid of the period lies on it, as long as none begins half a period late.
+    """
+    residues = (begins - begins[0] + period // 2) % period - period // 2
+    phase = begins[0] + residues.min()
+    indices = (begins - phase) // period
+    return phase + indices * period, indices - indices[0]

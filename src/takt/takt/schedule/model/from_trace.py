@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a trace of Takt's executor or simulator tells about an application.
+
+The description that the trace of an `execute` or `simulate` carries is not looked at: what is told
+here holds for any application that runs under Takt's executor.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from takt.errors import TaktError
+from takt.schedule.metrics.series import Series
+from takt.schedule.model.jobs import Jobs, execution_of, in_order, on_idle_core
+from takt.schedule.model.names import topic_name, whole_name
+from takt.schedule.model.seen import Seen, SeenCallback, Times
+from takt.schedule.model.told import Told, ToldChange, told_documents
+from takt.schedule.trace import file as files
+from takt.schedule.trace.file import NO_DEADLINE, NONE, Step, Table, Trace, Type, by_number, told
+
+POLICIES = {"fp", "rm", "dm", "edf", "np-fp", "np-edf", "p-rm", "cw-edf"}
+_LEAVES_IDLE = {"p-rm", "cw-edf"}  # a core that is idle on purpose says nothing about noticing
+
+
+def seen(path: Path, progress: Callable[[int], None] = lambda _: None) -> Seen:
+    """Reads a trace once; raises TaktError for what is none, or tells of no callback."""
+    trace = files.read(path)
+    gathering = _Gathering(trace)
+    files.replay(trace, [gathering], progress)
+    return gathering.result()
+
+
+class _Gathering:
+    """The sink."""
+
+    def __init__(self, trace: Trace) -> None:
+        self._trace = trace
+        self._names = trace.names
+        self._tasks: dict[int, Jobs] = {number: Jobs() for number in sorted(trace.names.tasks)}
+        self._outside: dict[int, Series] = defaultdict(Series)
+        self._slices: dict[int, tuple[Series, Series]] = defaultdict(lambda: (Series(), Series()))
+        self._scenarios: list[tuple[int, int]] = []
+        self._span: tuple[int, int] | None = None
+
+    def take(self, step: Step) -> None:
+        """Gathers."""
+        events = step.events
+        if len(events["time"]):
+            first, last = int(events["time"][0]), int(events["time"][-1])
+            self._span = (self._span[0] if self._span else first, last)
+        self._take_events(events)
+        self._take_jobs(step.jobs)
+        for core, (begin, end) in by_number(
+            step.slices["core"], step.slices["begin"], step.slices["end"]
+        ):
+            self._slices[core][0].extend(begin)
+            self._slices[core][1].extend(end)
+
+    def _take_events(self, events: Table) -> None:
+        types, tasks = events["type"], events["task"]
+        early = types == Type.early_release
+        for task, (jobs,) in by_number(tasks[early], events["job"][early]):
+            self._of(task).early.extend(jobs)
+        skips = types == Type.skip
+        for task, (counts,) in by_number(tasks[skips], events["value"][skips]):
+            self._of(task).skipped += int(counts.sum())
+        starts = types == Type.start
+        for task, (cores, priorities) in by_number(
+            tasks[starts], events["core"][starts], events["value"][starts]
+        ):
+            self._of(task).cores.update(cores[cores != NONE].tolist())
+            self._of(task).priorities.update(np.unique(priorities).tolist())
+        made = types == Type.publish
+        for task, (topics, jobs, times) in by_number(
+            tasks[made], events["topic"][made], events["job"][made], events["time"][made]
+        ):
+            if task == NONE:
+                for topic, (moments,) in by_number(topics, times):
+                    self._outside[topic].extend(moments)
+            else:
+                of = self._of(task)
+                of.most_written = max(of.most_written, _count_by_job(of.writes, topics, jobs))
+        used = types == Type.use
+        for task, (topics, jobs) in by_number(
+            tasks[used], events["topic"][used], events["job"][used]
+        ):
+            _count_by_job(self._of(task).reads, topics, jobs)
+        follows = types == Type.scenario
+        self._scenarios += zip(
+            events["time"][follows].tolist(), events["value"][follows].tolist(), strict=True
+        )
+
+    def _take_jobs(self, jobs: Table) -> None:
+        names = ("job", "release", "start", "end", "deadline", "cpu_time", "running", "waited")
+        columns = (jobs[name] for name in names)
+        for task, values in by_number(jobs["task"], *columns):
+            of = self._of(task)
+            for name, column in zip(names, values, strict=True):
+                getattr(of, name).extend(column)
+
+    def _of(self, task: int) -> Jobs:
+        return self._tasks.setdefault(task, Jobs())
+
+    def result(self) -> Seen:
+        """To be called when the trace is replayed."""
+        trace, names = self._trace, self._names
+        descriptions = {one["name"]: one for one in told_documents(names.values("task"), Told)}
+        policies = {
+            key.removeprefix("policy."): policy
+            for key, _, policy in (one.partition("=") for one in names.attributes)
+            if key.startswith("policy.")
+        }
+        scenario = next(iter(names.values("scenario")), None)
+        policy = policies.get(scenario or "", next(iter(names.values("policy")), None))
+        span = self._span or (0, 0)
+        busy = {core: in_order(*both) for core, both in self._slices.items()}
+        unsure = policy not in POLICIES or policy in _LEAVES_IDLE
+        callbacks = [
+            self._callback(number, of, descriptions, scenario, {} if unsure else busy)
+            for number, of in self._tasks.items()
+            if len(of.job.all()) or self._names.task(number) in descriptions
+        ]
+        if not callbacks:
+            raise TaktError(
+                "the trace tells of no callback",
+                where=str(trace.path),
+                remedy="let the application run for some periods while it is traced",
+            )
+        start = _start(callbacks, span[0])
+        return Seen(
+            source=f"{trace.path.name}, a trace of Takt's {trace.source}",
+            duration=span[1] - span[0],
+            callbacks=callbacks,
+            policy=policy if policy in POLICIES else None,
+            cpus=_cpus(names.values("cpus"), self._tasks.values()),
+            changes=told_documents(names.values("change"), ToldChange),
+            scenarios=policies if len(policies) > 1 else {},
+            default_scenario=scenario,
+            switches=self._switches(scenario, start),
+            outside={
+                topic_name(names.topic(topic)): moments.all()
+                for topic, moments in self._outside.items()
+            },
+            notes=self._notes(policy, bool(descriptions)),
+        )
+
+    def _callback(
+        self,
+        number: int,
+        of: Jobs,
+        descriptions: dict[str, dict[str, Any]],
+        scenario: str | None,
+        busy: dict[int, tuple[Times, Times]],
+    ) -> SeenCallback:
+        recorded = self._names.task(number)
+        description = descriptions.get(recorded, {})
+        release, start, end = of.release.all(), of.start.all(), of.end.all()
+        ended = told(end)
+        regular = told(release) & (release < self._first_switch(scenario))
+        deadline = of.deadline.all()
+        relative = (deadline - release)[regular & told(deadline) & (deadline != NO_DEADLINE)]
+        execution, how = execution_of(of, ended)
+        scenarios = self._scenario_at(release[ended], scenario)
+        longest = {
+            name: int(execution[scenarios == name].max()) for name in np.unique(scenarios).tolist()
+        }
+        in_first = execution[scenarios == (scenario or "")]
+        whole = ended & told(start)
+        waits = np.maximum(
+            0, (end - start)[whole] - execution_of(of, whole)[0] - of.waited.all()[whole]
+        )
+        kind, trigger = self._trigger(description, of)
+        found = SeenCallback(
+            name=whole_name(recorded),
+            recorded=recorded,
+            kind=kind,
+            trigger=trigger,
+            told=description,
+            releases=release[regular],
+            indices=of.job.all()[regular],
+            early=of.early.all(),
+            execution=in_first if len(in_first) else execution,
+            longest=longest,
+            execution_is=how,
+            waiting=waits if description.get("waits") else np.empty(0, np.int64),
+            noticing=on_idle_core(of, regular & told(start), busy),
+            deadline=int(relative.min()) if len(relative) else None,
+            priorities=of.priorities,
+            cores=of.cores,
+            reads={topic_name(self._names.topic(one)): n for one, n in of.reads.items()},
+            writes={topic_name(self._names.topic(one)): n for one, n in of.writes.items()},
+            most_written=of.most_written,
+            skipped=of.skipped,
+        )
+        if len(relative) and relative.min() != relative.max():
+            found.notes.append(
+                f"deadline: between {relative.min()} and {relative.max()} ns after the release;"
+                " the shortest is written"
+            )
+        return found
+
+    def _trigger(
+        self, description: dict[str, Any], of: Jobs
+    ) -> tuple[Literal["timer", "message"], str | None]:
+        if description:
+            trigger = description.get("trigger")
+            kind: Literal["timer", "message"] = (
+                "timer" if description.get("kind") == "timer" else "message"
+            )
+            return kind, topic_name(trigger) if trigger else None
+        return "timer", None  # who releases it no event tells; a note says so
+
+    def _first_switch(self, scenario: str | None) -> int:
+        """Until when the scenario held that the trace begins with."""
+        changes = (t for t, number in self._scenarios if self._names.scenario(number) != scenario)
+        return min(changes, default=np.iinfo(np.int64).max)
+
+    def _scenario_at(self, times: Times, first: str | None) -> NDArray[np.str_]:
+        """The scenario that held at each of these times."""
+        switches = sorted(self._scenarios)
+        names = [first or "", *(self._names.scenario(number) for _, number in switches)]
+        places = np.searchsorted([time for time, _ in switches], times, side="right")
+        return np.asarray(names, dtype=np.str_)[places]
+
+    def _switches(self, scenario: str | None, start: int) -> list[tuple[int, str]]:
+        found: list[tuple[int, str]] = []
+        current = scenario
+        for time, number in sorted(self._scenarios):
+            name = self._names.scenario(number)
+            if name != current:
+                found.append((max(0, time - start), name))
+                current = name
+        return found
+
+    def _notes(self, policy: str | None, described: bool) -> list[str]:
+        trace, notes = self._trace, []
+        if policy is not None and policy not in POLICIES:
+            notes.append(f"policy: {policy}, which is none that takt analyse knows")
+        if not described:
+            notes.append(
+                "which topic releases a callback, groups and declared reads: this trace was"
+                " written before executors told of them; every callback is taken for a timer"
+            )
+        followed = any(of.writes or of.reads for of in self._tasks.values())
+        if trace.names.topics and not followed:
+            notes.append(
+                "which messages were made and used: no callback recorded that"
+                " (takt/trace/current.hpp); writes and reads are those that were declared"
+            )
+        if trace.lost:
+            notes.append(f"{trace.lost} events were lost: counts are too low, periods may be")
+        if not trace.closed_in_order:
+            notes.append("the trace was not closed in order: its end is missing")
+        shortfalls = trace.names.values("shortfall")
+        if shortfalls:
+            notes.append(
+                "real-time settings were not obtained, execution times are those of such a run: "
+                + "; ".join(shortfalls)
+            )
+        return notes
+
+
+def _count_by_job(counted: Counter[int], topics: NDArray[Any], jobs: NDArray[Any]) -> int:
+    """Counts jobs by topic; the most messages of one topic in one job."""
+    both = np.stack([topics.astype(np.int64), jobs.astype(np.int64)])
+    pairs, counts = np.unique(both, axis=1, return_counts=True)
+    counted.update(pairs[0].tolist())
+    return int(counts.max(initial=0))
+
+
+def _cpus(told_cpus: list[str], tasks: Any) -> list[int]:
+    if told_cpus and all(part.isdigit() for part in told_cpus[0].split(",")):
+        return [int(part) for part in told_cpus[0].split(",")]
+    return sorted({core for of in tasks for core in of.cores})
+
+
+def _start(callbacks: list[SeenCallback], otherwise: int) -> int:
+    """When the executor started: what the offsets count from."""
+    starts = [
+        int(one.releases[0]) - int(one.indices[0]) * one.told["period"] - one.told.get("offset", 0)
+        for one in callbacks
+        if one.kind == "timer" and len(one.releases) and one.told.get("period")
+    ]
+    return min(starts, default=otherwise)

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads a trace and writes the app.yaml of what it saw."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from takt.documents.writing import failure, replacing
+from takt.errors import TaktError
+from takt.schedule.application.dump import app_yaml
+from takt.schedule.application.file import read_application
+from takt.schedule.metrics.series import Series
+from takt.schedule.model import from_ros2, from_trace
+from takt.schedule.model.babeltrace import is_ctf
+from takt.schedule.model.build import Builder
+from takt.schedule.model.document import Modelled
+from takt.schedule.model.seen import Seen
+from takt.schedule.trace import file as files
+from takt.schedule.trace.file import Step, by_number
+
+SUFFIX = ".app.yaml"
+MOST_CHAINS = 32  # of a file
+
+
+def model(
+    trace: Path,
+    out: Path,
+    margin: float = 0.0,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Modelled:
+    """Writes ``out`` and tells what is in it; raises TaktError for a trace that cannot be read.
+
+    ``margin``: what is added to the longest execution, as a share of it.
+    """
+    ctf = trace.is_dir()
+    seen = _seen_by_ros2(trace) if ctf else from_trace.seen(trace)
+    builder = Builder(seen, margin)
+    document = builder.flat(_name(out), progress)
+    if not ctf:  # which message a callback used, a trace of ROS 2 tells of none
+        _latencies(trace, seen, builder)
+    _keep_seen(document, builder)
+    general = [*seen.notes, *builder.notes.pop("", []), *_untold(document)]
+    modelled = Modelled(
+        application=str(out),
+        trace=str(trace),
+        source=seen.source,
+        duration_ms=seen.duration / 1e6,
+        policy=document["policy"],
+        callbacks=builder.callbacks,
+        chains=builder.chains,
+        notes=general,
+    )
+    _write(trace, out, app_yaml(document, _remark(modelled), builder.notes))
+    return modelled
+
+
+def _write(trace: Path, out: Path, text: str) -> None:
+    """What cannot be read again is not written: a damaged trace tells of impossible times."""
+    try:
+        with replacing(out) as temporary:
+            temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
+            read_application(temporary)
+    except OSError as error:
+        raise failure(error) from None
+    except TaktError as error:
+        raise TaktError(
+            f"what it tells makes no application: {error.what}",
+            where=str(trace),
+            remedy="the trace is damaged; takt trace says how much of it can be read",
+        ) from None
+
+
+def _seen_by_ros2(folder: Path) -> Seen:
+    if not is_ctf(folder):
+        raise TaktError(
+            "this is a folder without a trace: no file called metadata is in it",
+            where=str(folder),
+            remedy="name a trace of Takt (a file), or the folder of ros2 trace",
+        )
+    return from_ros2.seen(folder)
+
+
+def default_out(trace: Path) -> Path:
+    """Beside the shell's user, not beside the trace: ``NAME.app.yaml``."""
+    name = re.split(r"\.takttrace|\.app\.", trace.name)[0]
+    return Path(f"{name or trace.name}{SUFFIX}")
+
+
+def _name(out: Path) -> str:
+    name = out.name.removesuffix(".yaml").removesuffix(".app")
+    return re.sub(r"^(?=[0-9])|[^A-Za-z0-9_]", "_", name)[:100] or "application"
+
+
+class _Arrivals:
+    """The sink that gathers the latencies of chains."""
+
+    def __init__(self, chains: int) -> None:
+        self.of = [Series() for _ in range(chains)]
+
+    def take(self, step: Step) -> None:
+        """Gathers."""
+        arrivals = step.arrivals
+        for chain, (age, first) in by_number(arrivals["chain"], arrivals["age"], arrivals["first"]):
+            self.of[chain].extend(age[first])
+
+
+def _latencies(trace: Path, seen: Seen, builder: Builder) -> None:
+    """What was seen of the chains; their data can be followed only when they are known."""
+    if not builder.chains:
+        return
+    recorded = {one.name: one.recorded for one in seen.callbacks}
+    arrivals = _Arrivals(len(builder.chains))
+    chains = [[recorded[name] for name in chain.callbacks] for chain in builder.chains]
+    files.replay(files.read(trace), [arrivals], chains=chains)
+    for chain, series in zip(builder.chains, arrivals.of, strict=True):
+        ages = series.all()
+        chain.arrivals = len(ages)
+        if not len(ages):
+            builder.notes[chain.chain] = ["no datum was seen to reach its end"]
+            continue
+        chain.longest_us = int(ages.max()) / 1000
+        note = (
+            f"latency: the longest of {len(ages)} seen was {chain.longest_us / 1000:.6g} ms; what"
+            " it may be at most (max_latency) only you can say"
+        )
+        builder.notes[chain.chain] = [note]
+
+
+def _keep_seen(document: dict[str, Any], builder: Builder) -> None:
+    """Of all paths those that data went through; all of them where that is not known."""
+    followed = [one for one in builder.chains if one.arrivals]
+    kept = (followed or builder.chains)[:MOST_CHAINS]
+    if len(kept) < len(builder.chains):
+        text = (
+            f"chains: {len(builder.chains) - len(kept)} more paths, most without data seen on them"
+        )
+        builder.notes.setdefault("", []).append(text)
+    names = {one.chain for one in kept}
+    document["chains"] = [one for one in document["chains"] if one["name"] in names]
+    builder.chains = kept
+
+
+def _untold(document: dict[str, Any]) -> list[str]:
+    """What no trace tells, in words that say what would."""
+    notes = []
+    if document["topics"]:
+        notes.append(
+            "size of messages: not in a trace; it counts where overheads are given"
+            " (writes: {scan: 512kB})"
+        )
+    if any("depth" not in one for one in document["topics"]):
+        notes.append(
+            "depth of queues: not in a trace of Takt, and taken for 1 (topics: {scan: {depth: 5}})"
+        )
+    if not any("suspension" in one for one in document["callbacks"]):
+        notes.append(
+            "waiting inside callbacks: none of them was declared to wait; one that does holds up"
+            " those below it (suspension)"
+        )
+    return notes
+
+
+def _remark(modelled: Modelled) -> str:
+    jobs = sum(one.jobs for one in modelled.callbacks)
+    lines = [
+        f"takt model: what was seen of {jobs} jobs in {modelled.duration_ms / 1000:.6g} s of",
+        f"{modelled.source}.",
+        "Execution times are observed: a longer run, other input or another machine may show",
+        "longer ones. What is proved with them holds as long as they do.",
+        *(f"not told: {note}" for note in modelled.notes),
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What was seen of a running application, whatever recorded it; times in ns."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Times = NDArray[np.int64]
+NO_TIMES: Times = np.empty(0, np.int64)
+
+
+@dataclass
+class SeenCallback:
+    """One callback and its jobs, in the order of their releases."""
+
+    name: str  # node.callback, as the app.yaml allows it
+    recorded: str  # as the trace has it
+    kind: Literal["timer", "message"]
+    trigger: str | None = None  # the topic that releases it
+    # What the executor was told, in the keys of the flat form; empty: the trace does not say.
+    told: dict[str, Any] = field(default_factory=dict)
+    releases: Times = field(default_factory=lambda: NO_TIMES)
+    indices: Times = field(default_factory=lambda: NO_TIMES)  # of these releases
+    early: Times = field(default_factory=lambda: NO_TIMES)  # those that came before their time
+    # Of each job that ended while the scenario held that the trace begins with; else of the others.
+    execution: Times = field(default_factory=lambda: NO_TIMES)
+    longest: dict[str, int] = field(default_factory=dict)  # execution, by scenario
+    execution_is: str = ""  # how it was measured
+    waiting: Times = field(default_factory=lambda: NO_TIMES)  # in each job, others may have run
+    noticing: Times = field(default_factory=lambda: NO_TIMES)  # release to start on an idle core
+    deadline: int | None = None  # relative; None: none
+    priorities: set[int] = field(default_factory=set)  # at the starts
+    cores: Counter[int] = field(default_factory=Counter)
+    reads: dict[str, int] = field(default_factory=dict)  # by topic: jobs that used it
+    writes: dict[str, int] = field(default_factory=dict)  # by topic: jobs that wrote it
+    most_written: int = 0  # messages of one topic by one job
+    skipped: int = 0
+    notes: list[str] = field(default_factory=list)  # for people
+
+
+@dataclass
+class Seen:
+    """A whole application."""
+
+    source: str  # where it was recorded, in words
+    duration: int
+    callbacks: list[SeenCallback]
+    policy: str | None = None  # None: none that Takt knows
+    cpus: list[int] = field(default_factory=list)
+    changes: list[dict[str, Any]] = field(default_factory=list)  # of scenarios, as they were told
+    scenarios: dict[str, str] = field(default_factory=dict)  # their policies
+    default_scenario: str | None = None
+    switches: list[tuple[int, str]] = field(default_factory=list)  # when after the start, to which
+    outside: dict[str, Times] = field(default_factory=dict)  # by topic: when others published it
+    depths: dict[str, int] = field(default_factory=dict)  # of queues, by topic, where known
+    notes: list[str] = field(default_factory=list)

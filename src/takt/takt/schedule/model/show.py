@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A modelled application for people."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from takt.schedule.model.document import Modelled
+from takt.schedule.model.tail import TailEstimate
+
+
+def show(console: Console, modelled: Modelled) -> None:
+    """Prints a row for each callback, and where the file is."""
+    table = Table(box=None, pad_edge=False, show_edge=False)
+    table.add_column("callback", no_wrap=True)
+    for name in ("jobs", "period", "shortest", "longest", "wcet"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for one in modelled.callbacks:
+        times = (one.period_us, one.best_us, one.longest_us, one.wcet_us)
+        table.add_row(escape(one.callback), f"{one.jobs:,}", *map(_time, times))
+    console.print(table)
+    console.print("execution times are observed: no worst case", soft_wrap=True)
+    for one in modelled.callbacks:
+        if one.tail:
+            console.print(
+                f"tail of {one.callback}: {_tail(one.tail)}", markup=False, soft_wrap=True
+            )
+    for chain in modelled.chains:
+        path = " > ".join(chain.callbacks)
+        console.print(
+            f"chain {chain.chain}: {path}; longest latency seen {_time(chain.longest_us)}",
+            markup=False,
+            soft_wrap=True,
+        )
+    text = f"{modelled.application}: takt analyse proves what holds with these times"
+    console.print(text, markup=False, soft_wrap=True)
+
+
+def _tail(tail: TailEstimate) -> str:
+    level, low, high = map(_time, (tail.level_us, tail.low_us, tail.high_us))
+    return f"one job in {tail.once_in_jobs:,} above {level}, estimated (95 %: {low} to {high})"
+
+
+def _time(time_us: float | None) -> str:
+    if time_us is None:
+        return "-"
+    return f"{time_us / 1000:.6g} ms" if time_us >= 1000 else f"{time_us:.6g} µs"
