@@ -4,10 +4,12 @@
 // take it. Nothing announced is lost, however little the executor below remembers, and whether or
 // not it spins: what is left when it stops is announced again at the next start.
 //
-// Each arrival has a value: which of a waitable's entities is ready.
+// Each arrival has a value: which of a waitable's entities is ready. Where all have the same,
+// nothing is locked.
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -20,54 +22,83 @@
 namespace takt::rclcpp {
 
 class Arrivals {
+  static constexpr std::uint32_t most = 1U << 30U;
+
+  struct alignas(8) Counts {
+    std::uint32_t waiting = 0;
+    std::uint32_t announced = 0;  // jobs of the executor that have not begun
+  };
+  template <class Change>
+  auto change(Change how) noexcept {
+    Counts before = counts_.load();
+    while (true) {
+      Counts after = before;
+      if constexpr (std::is_void_v<decltype(how(after))>) {
+        how(after);
+        if (counts_.compare_exchange_weak(before, after)) {
+          return;
+        }
+      } else {
+        const auto result = how(after);
+        if (counts_.compare_exchange_weak(before, after)) {
+          return result;
+        }
+      }
+    }
+  }
+
  public:
   // `limit`: arrivals above it are forgotten, because the middleware has forgotten them, too.
-  // `queue`: releases that the executor below remembers, at least 1.
-  Arrivals(std::size_t limit, std::size_t queue) : limit_{limit}, queue_{queue} {}
+  // `queue`: releases that the executor below remembers, at least 1. `valued`: values differ.
+  Arrivals(std::size_t limit, std::size_t queue, bool valued)
+      : limit_{static_cast<std::uint32_t>(std::min<std::size_t>(limit, most))},
+        queue_{static_cast<std::uint32_t>(std::clamp<std::size_t>(queue, 1, most))},
+        valued_{valued} {}
 
-  // From here on the executor is told, of what waits already, too.
-  void open(const executor::ReleaseHandle& release) {
-    const std::lock_guard lock{mutex_};
+  // From here on the executor is told, of what waits already, too. Not while anything arrives: the
+  // middleware calls afterwards.
+  void open(const executor::ReleaseHandle& release) noexcept {
     release_ = release;
-    announced_ = 0;
-    announce_next(queue_);
+    change([](Counts& counts) { counts.announced = 0; });
+    is_open_.store(true);
+    announce(0, queue_);
   }
 
-  void close() noexcept {
-    const std::lock_guard lock{mutex_};
-    release_ = {};
-    announced_ = 0;
-  }
+  void close() noexcept { is_open_.store(false); }
 
   // From any thread, as the middleware calls. Allocates only where values differ.
-  void arrive(std::size_t count, std::int64_t value) {
-    const std::lock_guard lock{mutex_};
-    count = std::min(count, limit_ - std::min(waiting_, limit_));
-    if (count == 0) {
-      return;
+  void arrive(std::size_t arrived, std::int64_t value) {
+    const auto count = static_cast<std::uint32_t>(std::min<std::size_t>(arrived, most));
+    if (valued_) {
+      const std::lock_guard lock{mutex_};
+      if (!runs_.empty() && runs_.back().value == value) {
+        runs_.back().count += count;
+      } else {
+        runs_.push_back({.value = value, .count = count});
+      }
     }
-    waiting_ += count;
-    if (!runs_.empty() && runs_.back().value == value) {
-      runs_.back().count += count;
-    } else {
-      runs_.push_back({.value = value, .count = count});
-    }
-    announce_next(count);
+    announce(count, count);
   }
 
   // A job begins: what it works on; nothing: somebody else has been there.
   std::optional<std::int64_t> take_for_job() noexcept {
-    const std::lock_guard lock{mutex_};
-    announced_ -= std::min<std::size_t>(announced_, 1);
-    const auto taken = take_first();
-    announce_next(1);
+    change([](Counts& counts) { counts.announced -= std::min(counts.announced, 1U); });
+    const auto taken = take();
+    announce(0, 1);
     return taken;
   }
 
   // Without a job: for whoever reads. Jobs that were announced for it find nothing.
   std::optional<std::int64_t> take() noexcept {
-    const std::lock_guard lock{mutex_};
-    return take_first();
+    const bool any = change([](Counts& counts) {
+      const bool there = counts.waiting != 0;
+      counts.waiting -= there ? 1 : 0;
+      return there;
+    });
+    if (!any) {
+      return {};
+    }
+    return valued_ ? first_value() : 0;
   }
 
  private:
@@ -76,38 +107,44 @@ class Arrivals {
     std::size_t count;
   };
 
-  std::optional<std::int64_t> take_first() noexcept {
-    if (runs_.empty()) {
-      return {};
+  // `arrived` more wait; as many as wait and are not announced are, up to `at_most` and what the
+  // executor remembers.
+  void announce(std::uint32_t arrived, std::uint32_t at_most) noexcept {
+    const bool open = is_open_.load();
+    const std::uint32_t count = change([&](Counts& counts) {
+      counts.waiting += std::min(arrived, limit_ - std::min(counts.waiting, limit_));
+      if (!open || counts.waiting <= counts.announced || counts.announced >= queue_) {
+        return 0U;
+      }
+      const std::uint32_t next =
+          std::min({at_most, counts.waiting - counts.announced, queue_ - counts.announced});
+      counts.announced += next;
+      return next;
+    });
+    if (count != 0 && !release_.notify(count)) {  // with the next one that arrives
+      change([count](Counts& counts) { counts.announced -= std::min(counts.announced, count); });
     }
+  }
+
+  std::int64_t first_value() noexcept {
+    const std::lock_guard lock{mutex_};
     Run& first = runs_.front();
     const std::int64_t value = first.value;
-    --waiting_;
     if (--first.count == 0) {
       runs_.pop_front();
     }
     return value;
   }
 
-  // As many as wait and are not announced, up to `most` and what the executor remembers.
-  void announce_next(std::size_t most) noexcept {
-    if (waiting_ <= announced_) {
-      return;
-    }
-    const std::size_t room = queue_ - std::min(announced_, queue_);
-    const std::size_t count = std::min({most, waiting_ - announced_, room});
-    if (count != 0 && release_.notify(static_cast<std::uint32_t>(count))) {
-      announced_ += count;
-    }
-  }
-
-  const std::size_t limit_;
-  const std::size_t queue_;
-  executor::PriorityMutex mutex_;
+  const std::uint32_t limit_;
+  const std::uint32_t queue_;
+  const bool valued_;
+  std::atomic<bool> is_open_{false};
   executor::ReleaseHandle release_;
+  std::atomic<Counts> counts_{};
+  static_assert(std::atomic<Counts>::is_always_lock_free);
+  executor::PriorityMutex mutex_;
   std::deque<Run> runs_;
-  std::size_t waiting_ = 0;    // all in runs_
-  std::size_t announced_ = 0;  // jobs of the executor that have not begun
 };
 
 }  // namespace takt::rclcpp

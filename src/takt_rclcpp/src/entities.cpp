@@ -26,7 +26,7 @@ bool is_of_node(std::string_view service, std::string_view node) {
   });
 }
 
-CallbackId describe(const ::rclcpp::Waitable& waitable) {
+CallbackId describe_waitable(const ::rclcpp::Waitable& waitable) {
   using IntraProcess = ::rclcpp::experimental::SubscriptionIntraProcessBase;
   if (const auto* const intra = dynamic_cast<const IntraProcess*>(&waitable)) {
     return {.kind = CallbackKind::intra_process, .topic_or_service = intra->get_topic_name()};
@@ -39,9 +39,49 @@ CallbackId describe(const ::rclcpp::Waitable& waitable) {
 
 }  // namespace
 
-std::shared_ptr<const void> Entity::key() const {
-  return std::visit([](const auto& pointer) { return std::shared_ptr<const void>{pointer}; },
-                    entity);
+std::optional<EntityPointer> Entity::lock() const {
+  return std::visit(
+      [](const auto& weak) -> std::optional<EntityPointer> {
+        if (auto pointer = weak.lock()) {
+          return EntityPointer{std::move(pointer)};
+        }
+        return std::nullopt;
+      },
+      entity);
+}
+
+CallbackId Entity::describe(const EntityPointer& locked) const {
+  struct Describe {
+    const Entity& entity;
+
+    CallbackId operator()(const ::rclcpp::TimerBase::SharedPtr& timer) const {
+      return {.kind = CallbackKind::timer,
+              .period = period_of(*timer),
+              .housekeeping = entity.of_waitable};
+    }
+    CallbackId operator()(const ::rclcpp::SubscriptionBase::SharedPtr& subscription) const {
+      const std::string topic = subscription->get_topic_name();
+      return {.kind = CallbackKind::subscription,
+              .topic_or_service = topic,
+              .housekeeping = topic == "/parameter_events"};
+    }
+    CallbackId operator()(const ::rclcpp::ServiceBase::SharedPtr& service) const {
+      const std::string name = service->get_service_name();
+      return {.kind = CallbackKind::service,
+              .topic_or_service = name,
+              .housekeeping = is_of_node(name, entity.group->node)};
+    }
+    CallbackId operator()(const ::rclcpp::ClientBase::SharedPtr& client) const {
+      return {.kind = CallbackKind::client, .topic_or_service = client->get_service_name()};
+    }
+    CallbackId operator()(const ::rclcpp::Waitable::SharedPtr& waitable) const {
+      return describe_waitable(*waitable);
+    }
+  };
+  CallbackId id = std::visit(Describe{*this}, locked);
+  id.node = group->node;
+  id.group = group->ordinal;
+  return id;
 }
 
 void Nodes::add(const NodeBase::SharedPtr& node) {
@@ -59,11 +99,12 @@ Nodes::Known& Nodes::known(const ::rclcpp::CallbackGroup::SharedPtr& group, cons
   if (entry.group.lock() == group) {
     return entry;
   }
-  entry = {.group = group, .node = node == nullptr ? "" : node->get_fully_qualified_name()};
-  entry.ordinal = met_of_node_[entry.node]++;
-  entry.exclusion = std::make_shared<Group>();
-  entry.exclusion->name = entry.node + "#" + std::to_string(entry.ordinal);
-  entry.exclusion->exclusive = group->type() == ::rclcpp::CallbackGroupType::MutuallyExclusive;
+  auto met = std::make_shared<Group>();
+  met->node = node == nullptr ? "" : node->get_fully_qualified_name();
+  met->ordinal = met_of_node_[met->node]++;
+  met->name = met->node + "#" + std::to_string(met->ordinal);
+  met->exclusive = group->type() == ::rclcpp::CallbackGroupType::MutuallyExclusive;
+  entry = {.group = group, .exclusion = std::move(met)};
   return entry;
 }
 
@@ -86,40 +127,20 @@ std::vector<Entity> Nodes::collect(const std::vector<::rclcpp::CallbackGroup::We
     if (group == nullptr) {
       continue;
     }
-    const Known& of = known(group, nullptr);
-    const auto add = [&](auto entity, CallbackId id) {
-      id.node = of.node;
-      id.group = of.ordinal;
-      entities.push_back({.entity = std::move(entity), .id = std::move(id), .group = of.exclusion});
+    const std::shared_ptr<Group>& exclusion = known(group, nullptr).exclusion;
+    const auto add = [&](const auto& entity) {
+      entities.push_back(
+          {.entity = std::weak_ptr{entity}, .key = entity.get(), .group = exclusion});
     };
-    const auto add_timer = [&](const ::rclcpp::TimerBase::SharedPtr& timer, bool housekeeping) {
-      add(timer,
-          {.kind = CallbackKind::timer, .period = period_of(*timer), .housekeeping = housekeeping});
-    };
-    group->collect_all_ptrs(
-        [&](const ::rclcpp::SubscriptionBase::SharedPtr& subscription) {
-          const std::string topic = subscription->get_topic_name();
-          add(subscription, {.kind = CallbackKind::subscription,
-                             .topic_or_service = topic,
-                             .housekeeping = topic == "/parameter_events"});
-        },
-        [&](const ::rclcpp::ServiceBase::SharedPtr& service) {
-          const std::string name = service->get_service_name();
-          add(service, {.kind = CallbackKind::service,
-                        .topic_or_service = name,
-                        .housekeeping = is_of_node(name, of.node)});
-        },
-        [&](const ::rclcpp::ClientBase::SharedPtr& client) {
-          add(client,
-              {.kind = CallbackKind::client, .topic_or_service = client->get_service_name()});
-        },
-        [&](const ::rclcpp::TimerBase::SharedPtr& timer) { add_timer(timer, false); },
-        [&](const ::rclcpp::Waitable::SharedPtr& waitable) {
-          add(waitable, describe(*waitable));
-          for (const auto& timer : waitable->get_timers()) {
-            add_timer(timer, true);
-          }
-        });
+    group->collect_all_ptrs(add, add, add, add, [&](const ::rclcpp::Waitable::SharedPtr& waitable) {
+      add(waitable);
+      for (const auto& timer : waitable->get_timers()) {
+        entities.push_back({.entity = std::weak_ptr{timer},
+                            .key = timer.get(),
+                            .of_waitable = true,
+                            .group = exclusion});
+      }
+    });
   }
   return entities;
 }

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <rclcpp/callback_group.hpp>
 #include <rclcpp/client.hpp>
 #include <rclcpp/node_interfaces/node_base_interface.hpp>
@@ -22,16 +23,26 @@
 
 namespace takt::rclcpp {
 
+using EntityPointer =
+    std::variant<::rclcpp::TimerBase::SharedPtr, ::rclcpp::SubscriptionBase::SharedPtr,
+                 ::rclcpp::ServiceBase::SharedPtr, ::rclcpp::ClientBase::SharedPtr,
+                 ::rclcpp::Waitable::SharedPtr>;
+
+// What is asked of all of them whenever anything changes: it costs no more than a copy, and keeps
+// nothing alive.
 struct Entity {
-  std::variant<::rclcpp::TimerBase::SharedPtr, ::rclcpp::SubscriptionBase::SharedPtr,
-               ::rclcpp::ServiceBase::SharedPtr, ::rclcpp::ClientBase::SharedPtr,
-               ::rclcpp::Waitable::SharedPtr>
+  std::variant<::rclcpp::TimerBase::WeakPtr, ::rclcpp::SubscriptionBase::WeakPtr,
+               ::rclcpp::ServiceBase::WeakPtr, ::rclcpp::ClientBase::WeakPtr,
+               ::rclcpp::Waitable::WeakPtr>
       entity;
-  CallbackId id;  // without its ordinal
+  const void* key = nullptr;  // the same as long as the entity lives
+  bool of_waitable = false;   // a timer that a waitable keeps for itself
   std::shared_ptr<Group> group;
 
-  // The same as long as the entity lives.
-  [[nodiscard]] std::shared_ptr<const void> key() const;
+  // Nothing: it has gone.
+  [[nodiscard]] std::optional<EntityPointer> lock() const;
+  // Without its ordinal.
+  [[nodiscard]] CallbackId describe(const EntityPointer& locked) const;
 };
 
 // Nodes and groups as they were added: a group does not know its node.
@@ -50,8 +61,6 @@ class Nodes {
   struct Known {
     std::weak_ptr<::rclcpp::CallbackGroup> group = {};
     std::shared_ptr<Group> exclusion = {};
-    std::string node = {};
-    std::size_t ordinal = 0;
   };
 
   void meet_groups();

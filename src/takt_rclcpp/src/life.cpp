@@ -6,12 +6,15 @@
 #include <rclcpp/logging.hpp>
 #include <utility>
 
+#include "takt/os/memory.hpp"
+
 namespace takt::rclcpp {
 namespace {
 
 executor::Options overruled(executor::Options options) {
   options.stop_on_signals = false;
   options.exceptions = executor::Exceptions::leave_spin;
+  options.lock_memory = false;  // done when the executor is made: it takes a tenth of a second
   return options;
 }
 
@@ -32,7 +35,11 @@ bool sleeps(int thread) {
 }  // namespace
 
 SchedulingExecutor::Life::Life(Options chosen)
-    : options{std::move(chosen)}, core{overruled(options.scheduling)}, rule{options.timing} {}
+    : options{std::move(chosen)}, core{overruled(options.scheduling)}, rule{options.timing} {
+  if (options.scheduling.real_time && options.scheduling.lock_memory) {
+    memory_ = os::lock_memory();
+  }
+}
 
 bool SchedulingExecutor::Life::may_wait() const {
   return std::ranges::all_of(
@@ -49,15 +56,44 @@ void SchedulingExecutor::Life::begin() {
     tasks = std::make_unique<Tasks>(options, rule, may_wait(), bell);
   }
   told.clear();
+  tell_of_memory();
 }
 
-void SchedulingExecutor::Life::follow(const std::vector<::rclcpp::CallbackGroup::WeakPtr>& groups) {
+void SchedulingExecutor::Life::tell_of_memory() {
+  const os::Shortfalls shortfalls = std::exchange(memory_, {});
+  if (shortfalls.empty()) {
+    return;
+  }
+  if (options.scheduling.on_shortfalls) {
+    options.scheduling.on_shortfalls(shortfalls);
+    return;
+  }
+  for (const os::Shortfall& shortfall : shortfalls) {
+    RCLCPP_WARN(::rclcpp::get_logger("takt"), "not obtained: %s: %s; %s", shortfall.what.c_str(),
+                shortfall.why.c_str(), shortfall.fix.c_str());
+  }
+}
+
+void SchedulingExecutor::Life::follow(const std::vector<::rclcpp::CallbackGroup::WeakPtr>& groups,
+                                      Tasks::Which which) {
   const std::vector<Entity> entities = nodes.collect(groups);
   const std::lock_guard lock{mutex};
-  tasks->follow(entities, core);
+  tasks->follow(entities, which, core);
+}
+
+void SchedulingExecutor::Life::start() {
+  core.start();
+  is_started.store(true);
+}
+
+void SchedulingExecutor::Life::stop_soon() noexcept {
+  if (is_started.load()) {
+    core.request_stop();
+  }
 }
 
 void SchedulingExecutor::Life::end() noexcept {
+  is_started.store(false);
   try {
     core.stop();
   } catch (...) {  // of a handler: what callbacks throw is on the bell already
@@ -66,14 +102,17 @@ void SchedulingExecutor::Life::end() noexcept {
 }
 
 void SchedulingExecutor::Life::tell_of_waiting() {
-  const auto now = os::now().time_since_epoch().count();
+  const os::TimePoint now = os::now();
   const std::lock_guard lock{mutex};
-  for (const auto& [key, task] : tasks->present()) {
-    const Running& running = task.source->running();
-    const std::int64_t since = running.since_ns.load(std::memory_order_relaxed);
-    if (since == 0 || now - since < options.tell_waiting_after.count() ||
-        task.source->describe().waits || told.contains(task.name) ||
-        !sleeps(running.thread.load(std::memory_order_relaxed))) {
+  for (auto& [key, task] : tasks->present()) {
+    const Running& running = *task.source->running();
+    const std::uint64_t count = running.count.load();
+    if (count != std::exchange(task.looked_at, count)) {
+      task.runs_since = now;
+    }
+    const nanoseconds waits = now - task.runs_since;
+    if (count % 2 == 0 || waits < options.tell_waiting_after || told.contains(task.name) ||
+        task.source->describe().waits || !sleeps(running.thread.load())) {
       continue;
     }
     told.insert(task.name);
@@ -82,7 +121,7 @@ void SchedulingExecutor::Life::tell_of_waiting() {
                 "lower priority on its core wait with it. If it waits for one of them, it waits "
                 "for ever. Say 'waits: true' of it in the timing file (fixed priorities): then it "
                 "has a thread of its own",
-                task.name.c_str(), static_cast<double>(now - since) * 1e-9);
+                task.name.c_str(), static_cast<double>(waits.count()) * 1e-9);
   }
 }
 

@@ -20,7 +20,11 @@ class SchedulingExecutor::Life {
 
   // All of them from the thread that spins.
   void begin();
-  void follow(const std::vector<::rclcpp::CallbackGroup::WeakPtr>& groups);
+  void follow(const std::vector<::rclcpp::CallbackGroup::WeakPtr>& groups, Tasks::Which which);
+  void start();
+  // From any thread and callback: no job begins any more. Callbacks may keep the thread that spins
+  // from its core.
+  void stop_soon() noexcept;
   // Waits for the jobs that run.
   void end() noexcept;
   // Callbacks that sleep while others wait behind them, once for each.
@@ -33,12 +37,16 @@ class SchedulingExecutor::Life {
   TimingRule rule;
   SchedulingStrategy strategy;
   std::atomic<bool> spins{false};
+  std::atomic<bool> is_started{false};
   mutable std::mutex mutex;  // of tasks
   std::unique_ptr<Tasks> tasks;
   std::set<std::string> told;
 
  private:
   [[nodiscard]] bool may_wait() const;
+  void tell_of_memory();
+
+  os::Shortfalls memory_;  // not told yet
 };
 
 }  // namespace takt::rclcpp

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "message_sources.hpp"
 
+#include <rcl/client.h>
+#include <rcl/service.h>
+#include <rcl/subscription.h>
+
 #include <algorithm>
+#include <rclcpp/exceptions.hpp>
 #include <rclcpp/experimental/subscription_intra_process_base.hpp>
 #include <rclcpp/logging.hpp>
 
@@ -15,82 +20,53 @@ std::size_t kept_by(const ::rclcpp::QoS& qos) {
   return all ? Arriving::unlimited : std::max<std::size_t>(qos.depth(), 1);
 }
 
-class Subscription final : public Arriving {
+// rcl is asked itself: the hook that rclcpp keeps goes with its entity, while events of the entity
+// may keep what calls it. The handle is rcl's; whoever finishes it ends the calls.
+template <class Entity, class Handle,
+          rcl_ret_t (*Hook)(const Handle*, rcl_event_callback_t, const void*)>
+class OfRcl final : public Arriving {
  public:
-  explicit Subscription(const ::rclcpp::SubscriptionBase::SharedPtr& entity)
-      : entity_{entity}, limit_{kept_by(entity->get_actual_qos())} {}
+  using HandleOf = std::shared_ptr<Handle> (*)(Entity&);
+  using Execute = void (*)(const std::shared_ptr<Entity>&);
+
+  OfRcl(const std::shared_ptr<Entity>& entity, HandleOf handle, Execute how,
+        std::size_t limit = unlimited)
+      : entity_{entity}, handle_{handle(*entity)}, execute_{how}, limit_{limit} {}
 
   void listen(std::shared_ptr<Arrivals> arrivals) override {
-    if (const auto entity = entity_.lock()) {
-      entity->set_on_new_message_callback(
-          [arrivals = std::move(arrivals)](std::size_t count) { arrivals->arrive(count, 0); });
-    }
+    arrivals_ = std::move(arrivals);
+    hook(
+        [](const void* data, std::size_t count) {
+          // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): rcl's type of what is its user's
+          static_cast<Arrivals*>(const_cast<void*>(data))->arrive(count, 0);
+        },
+        arrivals_.get());
   }
-  void silence() override {
-    if (const auto entity = entity_.lock()) {
-      entity->clear_on_new_message_callback();
-    }
-  }
+  void silence() override { hook(nullptr, nullptr); }
   void execute(std::int64_t /*value*/) override {
     if (const auto entity = entity_.lock()) {
-      OpenExecutor::execute_subscription(entity);
+      execute_(entity);
     }
   }
   [[nodiscard]] std::size_t limit() const override { return limit_; }
 
  private:
-  const std::weak_ptr<::rclcpp::SubscriptionBase> entity_;
+  void hook(rcl_event_callback_t callback, const void* data) {
+    const auto handle = handle_.lock();
+    if (handle == nullptr) {
+      return;
+    }
+    const rcl_ret_t result = Hook(handle.get(), callback, data);
+    if (result != RCL_RET_OK) {
+      ::rclcpp::exceptions::throw_from_rcl_error(result, "cannot listen to an entity");
+    }
+  }
+
+  const std::weak_ptr<Entity> entity_;
+  const std::weak_ptr<Handle> handle_;
+  const Execute execute_;
   const std::size_t limit_;
-};
-
-class Service final : public Arriving {
- public:
-  explicit Service(const ::rclcpp::ServiceBase::SharedPtr& entity) : entity_{entity} {}
-
-  void listen(std::shared_ptr<Arrivals> arrivals) override {
-    if (const auto entity = entity_.lock()) {
-      entity->set_on_new_request_callback(
-          [arrivals = std::move(arrivals)](std::size_t count) { arrivals->arrive(count, 0); });
-    }
-  }
-  void silence() override {
-    if (const auto entity = entity_.lock()) {
-      entity->clear_on_new_request_callback();
-    }
-  }
-  void execute(std::int64_t /*value*/) override {
-    if (const auto entity = entity_.lock()) {
-      OpenExecutor::execute_service(entity);
-    }
-  }
-
- private:
-  const std::weak_ptr<::rclcpp::ServiceBase> entity_;
-};
-
-class Client final : public Arriving {
- public:
-  explicit Client(const ::rclcpp::ClientBase::SharedPtr& entity) : entity_{entity} {}
-
-  void listen(std::shared_ptr<Arrivals> arrivals) override {
-    if (const auto entity = entity_.lock()) {
-      entity->set_on_new_response_callback(
-          [arrivals = std::move(arrivals)](std::size_t count) { arrivals->arrive(count, 0); });
-    }
-  }
-  void silence() override {
-    if (const auto entity = entity_.lock()) {
-      entity->clear_on_new_response_callback();
-    }
-  }
-  void execute(std::int64_t /*value*/) override {
-    if (const auto entity = entity_.lock()) {
-      OpenExecutor::execute_client(entity);
-    }
-  }
-
- private:
-  const std::weak_ptr<::rclcpp::ClientBase> entity_;
+  std::shared_ptr<Arrivals> arrivals_;
 };
 
 class Waitable final : public Arriving {
@@ -129,13 +105,24 @@ class Waitable final : public Arriving {
 }  // namespace
 
 std::unique_ptr<Arriving> arriving(const ::rclcpp::SubscriptionBase::SharedPtr& entity) {
-  return std::make_unique<Subscription>(entity);
+  using Entity = ::rclcpp::SubscriptionBase;
+  return std::make_unique<
+      OfRcl<Entity, rcl_subscription_t, rcl_subscription_set_on_new_message_callback>>(
+      entity, [](Entity& of) { return of.get_subscription_handle(); },
+      [](const std::shared_ptr<Entity>& of) { OpenExecutor::execute_subscription(of); },
+      kept_by(entity->get_actual_qos()));
 }
 std::unique_ptr<Arriving> arriving(const ::rclcpp::ServiceBase::SharedPtr& entity) {
-  return std::make_unique<Service>(entity);
+  using Entity = ::rclcpp::ServiceBase;
+  return std::make_unique<OfRcl<Entity, rcl_service_t, rcl_service_set_on_new_request_callback>>(
+      entity, [](Entity& of) { return of.get_service_handle(); },
+      [](const std::shared_ptr<Entity>& of) { OpenExecutor::execute_service(of); });
 }
 std::unique_ptr<Arriving> arriving(const ::rclcpp::ClientBase::SharedPtr& entity) {
-  return std::make_unique<Client>(entity);
+  using Entity = ::rclcpp::ClientBase;
+  return std::make_unique<OfRcl<Entity, rcl_client_t, rcl_client_set_on_new_response_callback>>(
+      entity, [](Entity& of) { return of.get_client_handle(); },
+      [](const std::shared_ptr<Entity>& of) { OpenExecutor::execute_client(of); });
 }
 std::unique_ptr<Arriving> arriving(const ::rclcpp::Waitable::SharedPtr& entity) {
   return std::make_unique<Waitable>(entity);
@@ -145,7 +132,8 @@ MessageSource::MessageSource(CallbackId id, sched::Task task, std::shared_ptr<Gr
                              std::shared_ptr<Bell> bell, std::unique_ptr<Arriving> entity)
     : Source{std::move(id), std::move(task), std::move(group), std::move(bell)},
       entity_{std::move(entity)},
-      arrivals_{std::make_shared<Arrivals>(entity_->limit(), queue)} {}
+      arrivals_{std::make_shared<Arrivals>(entity_->limit(), queue,
+                                           this->id().kind == CallbackKind::waitable)} {}
 
 void MessageSource::arm(const executor::ReleaseHandle& release) {
   arrivals_->open(release);
@@ -160,6 +148,11 @@ void MessageSource::disarm() noexcept {
                 error.what());
   }
   arrivals_->close();
+}
+
+// A hook may be running: the entity goes on another thread.
+MessageSource::~MessageSource() {
+  graves().bury(arrivals_);
 }
 
 void MessageSource::work(const sched::Job& /*job*/) {

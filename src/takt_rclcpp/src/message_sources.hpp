@@ -47,6 +47,11 @@ class MessageSource final : public Source, public executor::Input {
 
   MessageSource(CallbackId id, sched::Task task, std::shared_ptr<Group> group,
                 std::shared_ptr<Bell> bell, std::unique_ptr<Arriving> entity);
+  ~MessageSource() override;
+  MessageSource(const MessageSource&) = delete;
+  MessageSource& operator=(const MessageSource&) = delete;
+  MessageSource(MessageSource&&) = delete;
+  MessageSource& operator=(MessageSource&&) = delete;
 
   void arm(const executor::ReleaseHandle& release) override;
   void disarm() noexcept override;

@@ -49,22 +49,28 @@ void SchedulingExecutor::spin() {
   life.spins.store(true);
   {
     // Nodes and groups that change, cancel() and the end of the context: all of them ring it.
-    notify_waitable_->set_on_ready_callback(
-        [bell = life.bell](std::size_t /*count*/, int /*part*/) { bell->ring(); });
+    notify_waitable_->set_on_ready_callback([this](std::size_t /*count*/, int /*part*/) {
+      if (!spinning.load() || !::rclcpp::ok(context_)) {
+        life_->stop_soon();
+      }
+      life_->bell->ring();
+    });
     const AtEnd unheard{[&] { notify_waitable_->clear_on_ready_callback(); }};
     const AtEnd ended{[&] { life.end(); }};
     life.begin();
-    const auto follow = [&] {
+    const auto follow = [&](Tasks::Which which) {
       collector_.update_collections();
-      life.follow(collector_.get_all_callback_groups());
+      life.follow(collector_.get_all_callback_groups(), which);
     };
-    follow();
+    // What authors wrote starts at once, the rest when that runs.
+    follow(Tasks::Which::of_authors);
     if (::rclcpp::ok(context_) && spinning.load()) {
-      life.core.start();
+      life.start();
+      follow(Tasks::Which::all);
     }
     while (::rclcpp::ok(context_) && spinning.load() && !life.bell->failed()) {
       life.bell->wait_until(os::now() + life.options.tell_waiting_after);
-      follow();
+      follow(Tasks::Which::all);
       life.tell_of_waiting();
     }
   }

@@ -3,7 +3,26 @@
 
 #include <unistd.h>
 
+#include "takt/os/clock.hpp"
+
 namespace takt::rclcpp {
+
+void Graves::bury(std::shared_ptr<void> what) noexcept {
+  constexpr std::chrono::seconds rest{10};
+  std::deque<std::pair<os::TimePoint, std::shared_ptr<void>>> old;  // destroyed without the lock
+  const std::lock_guard lock{mutex_};
+  const os::TimePoint now = os::now();
+  while (!buried_.empty() && buried_.front().first + rest < now) {
+    old.push_back(std::move(buried_.front()));
+    buried_.pop_front();
+  }
+  buried_.emplace_back(now, std::move(what));
+}
+
+Graves& graves() noexcept {
+  static Graves of_process;
+  return of_process;
+}
 
 void Bell::fail(std::exception_ptr error) noexcept {
   {
@@ -22,25 +41,49 @@ std::exception_ptr Bell::take_error() noexcept {
   return std::exchange(error_, nullptr);
 }
 
+void Group::share(const std::vector<std::shared_ptr<const Running>>& members) {
+  const std::lock_guard lock{mutex_};
+  if (shared_.exchange(true)) {
+    return;
+  }
+  for (const auto& member : members) {
+    // Who begins after this sees that it has to lock.
+    const std::uint64_t count = member->count.load();
+    if (count % 2 != 0) {
+      veterans_.push_back({.running = member, .count = count});
+    }
+  }
+}
+
+std::unique_lock<executor::PriorityMutex> Group::enter(const Running& self) {
+  if (!exclusive || !shared_.load()) {
+    return {};
+  }
+  std::unique_lock lock{mutex_};
+  const auto has_ended = [&self](const Veteran& veteran) {
+    return veteran.running.get() == &self || veteran.running->count.load() != veteran.count;
+  };
+  while (std::erase_if(veterans_, has_ended), !veterans_.empty()) {
+    os::sleep_until(os::now() + std::chrono::microseconds{100});
+  }
+  return lock;
+}
+
 executor::Outcome Source::run(const sched::Job& job) {
   thread_local const int thread = ::gettid();
-  std::unique_lock lock{group_->mutex, std::defer_lock};
-  if (group_->exclusive) {
-    lock.lock();
+  running_->thread.store(thread, std::memory_order_relaxed);
+  running_->count.fetch_add(1);
+  {
+    const auto lock = group_->enter(*running_);
+    try {
+      if (!bell_->failed()) {
+        work(job);
+      }
+    } catch (...) {
+      bell_->fail(std::current_exception());
+    }
   }
-  if (bell_->failed()) {
-    return {};
-  }
-  running_.thread.store(thread, std::memory_order_relaxed);
-  running_.since_ns.store(os::now().time_since_epoch().count(), std::memory_order_relaxed);
-  try {
-    work(job);
-  } catch (...) {
-    running_.since_ns.store(0, std::memory_order_relaxed);
-    bell_->fail(std::current_exception());
-    return {};
-  }
-  running_.since_ns.store(0, std::memory_order_relaxed);
+  running_->count.fetch_add(1);
   return {.published = 0};
 }
 

@@ -5,11 +5,13 @@
 #pragma once
 
 #include <atomic>
+#include <deque>
 #include <exception>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "takt/executor/job_source.hpp"
 #include "takt/executor/mutex.hpp"
@@ -17,6 +19,20 @@
 #include "takt/rclcpp/timing.hpp"
 
 namespace takt::rclcpp {
+
+// What hooks of the middleware may still be looking at when it is not needed any more; it is kept
+// for longer than any of them takes.
+class Graves {
+ public:
+  void bury(std::shared_ptr<void> what) noexcept;
+
+ private:
+  executor::PriorityMutex mutex_;
+  std::deque<std::pair<os::TimePoint, std::shared_ptr<void>>> buried_;
+};
+
+// Of the process: entities may outlive executors.
+[[nodiscard]] Graves& graves() noexcept;
 
 // Rings for the thread that spins: something has changed, or a callback threw.
 class Bell {
@@ -36,18 +52,38 @@ class Bell {
   std::exception_ptr error_;
 };
 
-// One callback group. Those of its callbacks that share a core exclude each other by their order
-// (Task::group); the mutex is for those that have threads of their own, and inherits priorities.
-struct Group {
-  std::string name;
-  bool exclusive = true;
-  executor::PriorityMutex mutex;
+// Whether a job runs, for whoever looks from elsewhere: odd while one does.
+struct Running {
+  std::atomic<std::uint64_t> count{0};
+  std::atomic<int> thread{0};
 };
 
-// When a job began, for whoever looks for callbacks that wait; 0: none runs.
-struct Running {
-  std::atomic<std::int64_t> since_ns{0};
-  std::atomic<int> thread{0};
+// One callback group. Those of its callbacks that share a core exclude each other by their order
+// (Task::group). Only where some have threads of their own a lock is needed, too; it inherits
+// priorities.
+class Group {
+ public:
+  std::string node;         // empty: not known
+  std::size_t ordinal = 0;  // among those of its node
+  std::string name;
+  bool exclusive = true;
+
+  // From here on its callbacks lock. `members`: those that may be running without.
+  void share(const std::vector<std::shared_ptr<const Running>>& members);
+  [[nodiscard]] bool is_shared() const noexcept { return shared_.load(); }
+
+  // Around each job of each callback; after its Running says that it runs.
+  [[nodiscard]] std::unique_lock<executor::PriorityMutex> enter(const Running& self);
+
+ private:
+  struct Veteran {
+    std::shared_ptr<const Running> running;
+    std::uint64_t count;
+  };
+
+  std::atomic<bool> shared_{false};
+  executor::PriorityMutex mutex_;
+  std::vector<Veteran> veterans_;  // that began without a lock, and may still run
 };
 
 class Source : public executor::JobSource {
@@ -62,8 +98,8 @@ class Source : public executor::JobSource {
   executor::Outcome run(const sched::Job& job) final;
 
   [[nodiscard]] const CallbackId& id() const noexcept { return id_; }
-  [[nodiscard]] const Group& group() const noexcept { return *group_; }
-  [[nodiscard]] const Running& running() const noexcept { return running_; }
+  [[nodiscard]] Group& group() const noexcept { return *group_; }
+  [[nodiscard]] const std::shared_ptr<Running>& running() const noexcept { return running_; }
   // Has to be made anew: it follows another kind of clock now.
   [[nodiscard]] virtual bool is_outdated() const { return false; }
   // Set-up, again: what could not be done in the loop. From the thread that spins.
@@ -78,7 +114,7 @@ class Source : public executor::JobSource {
   const sched::Task task_;
   const std::shared_ptr<Group> group_;
   const std::shared_ptr<Bell> bell_;
-  Running running_;
+  const std::shared_ptr<Running> running_ = std::make_shared<Running>();
 };
 
 }  // namespace takt::rclcpp

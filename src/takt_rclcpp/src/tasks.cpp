@@ -12,14 +12,35 @@ namespace {
 
 constexpr int lowest_priority = 1;
 
-bool is_timer(const Entity& entity) {
-  return std::holds_alternative<::rclcpp::TimerBase::SharedPtr>(entity.entity);
+bool is_timer(const EntityPointer& entity) {
+  return std::holds_alternative<::rclcpp::TimerBase::SharedPtr>(entity);
 }
 
 // Whose callbacks wait for answers, and who gives them: neither may stand behind the other.
 bool has_own_thread(const CallbackId& id) {
   return !id.housekeeping && (id.kind == CallbackKind::client || id.kind == CallbackKind::service ||
                               id.kind == CallbackKind::waitable);
+}
+
+// Whether `other` is a subscription of the reader's node to this topic. Throws where its callback
+// must not run on the reader's thread.
+bool feeds(const Tasks::Task& other, const std::string& topic, const Tasks::Task& reader) {
+  const CallbackId& id = other.source->id();
+  const bool is_subscription =
+      id.kind == CallbackKind::subscription || id.kind == CallbackKind::intra_process;
+  if (!is_subscription || id.topic_or_service != topic || id.node != reader.source->id().node) {
+    return false;
+  }
+  const Group& group = other.source->group();
+  if (group.exclusive && &group != &reader.source->group()) {
+    throw sched::ScheduleError(
+        "callback '" + reader.name + "'",
+        "it reads " + topic + " and so runs the callback of '" + other.name +
+            "', which is in another mutually exclusive group",
+        "put both into one callback group of their node, or that subscription into a Reentrant "
+        "one");
+  }
+  return true;
 }
 
 // Never what is urgent in a group.
@@ -35,60 +56,92 @@ Tasks::Tasks(const Options& options, TimingRule rule, bool own_threads, std::sha
       own_threads_{own_threads},
       bell_{std::move(bell)} {}
 
-void Tasks::follow(const std::vector<Entity>& entities, executor::Executor& core) {
-  executor::Changes changes;
-  bool any = false;
-  std::map<const void*, Task> next;
-  std::vector<const void*> come;
-  const std::set<std::string> names = names_;
+void Tasks::follow(const std::vector<Entity>& entities, Which which, executor::Executor& core) {
+  ++round_;
+  std::vector<const Entity*> come;
+  std::size_t stayed = 0;
   for (const Entity& entity : entities) {
-    const std::shared_ptr<const void> key = entity.key();
-    const auto known = present_.find(key.get());
-    if (known != present_.end() && known->second.entity.lock() == key &&
-        !known->second.source->is_outdated()) {
-      known->second.source->catch_up();
-      next.emplace(key.get(), known->second);
-    }
-  }
-  for (const auto& [key, task] : present_) {
-    if (!next.contains(key)) {
-      changes.remove(task.name);
-      names_.erase(task.name);
-      any = true;
-    }
-  }
-  try {
-    for (const Entity& entity : entities) {
-      const void* const key = entity.key().get();
-      if (!next.contains(key)) {
-        next.emplace(key, make(entity, core));
-        come.push_back(key);
+    const auto known = present_.find(entity.key);
+    // Another one may be where one has gone.
+    if (known == present_.end() || known->second.entity.expired() ||
+        known->second.source->is_outdated()) {
+      const auto locked = entity.lock();
+      if (locked && (which == Which::all || !entity.describe(*locked).housekeeping)) {
+        come.push_back(&entity);
       }
+      continue;
     }
-    for (const void* const key : come) {
-      const Task& task = next.at(key);
-      changes.add(task.source->describe(), bind(task, next, core));
-      any = true;
-    }
-    if (any) {
-      core.apply(std::move(changes));
-    }
+    known->second.source->catch_up();
+    known->second.seen = round_;
+    ++stayed;
+  }
+  if (come.empty() && stayed == present_.size()) {
+    return;
+  }
+  const std::set<std::string> names = names_;
+  try {
+    replace(come, core);
   } catch (...) {
     names_ = names;
     throw;
   }
-  present_ = std::move(next);
 }
 
-Tasks::Task Tasks::make(const Entity& entity, executor::Executor& core) {
-  CallbackId id = entity.id;
+// Those that were not seen in this round by those that came.
+void Tasks::replace(const std::vector<const Entity*>& come, executor::Executor& core) {
+  executor::Changes changes;
+  for (const auto& [key, task] : present_) {
+    if (task.seen != round_) {
+      changes.remove(task.name);
+      names_.erase(task.name);
+    }
+  }
+  std::vector<Task> added;
+  added.reserve(come.size());
+  for (const Entity* const entity : come) {
+    if (const auto locked = entity->lock()) {
+      added.push_back(make(*entity, *locked, core));
+    }
+  }
+  for (const Task& task : added) {
+    sched::Task described = task.source->describe();
+    if (described.waits && !task.source->group().is_shared()) {
+      task.source->group().share(members_of(task.source->group()));
+    }
+    changes.add(std::move(described), bind(task, added));
+  }
+  core.apply(std::move(changes));
+  std::erase_if(present_, [this](const auto& entry) { return entry.second.seen != round_; });
+  for (Task& task : added) {
+    present_.emplace(task.key, std::move(task));
+  }
+}
+
+std::vector<std::shared_ptr<const Running>> Tasks::members_of(const Group& group) const {
+  std::vector<std::shared_ptr<const Running>> members;
+  for (const auto& [key, task] : present_) {
+    if (&task.source->group() == &group) {
+      members.push_back(task.source->running());
+    }
+  }
+  return members;
+}
+
+Tasks::Task Tasks::make(const Entity& entity, const EntityPointer& locked,
+                        executor::Executor& core) {
+  CallbackId id = entity.describe(locked);
   while (names_.contains(id.text())) {
     ++id.ordinal;
   }
   const Timing timing = rule_ ? rule_(id) : Timing{};
-  sched::Task task = describe(id, timing, entity);
-  Task made{.entity = entity.key(), .source = {}, .name = task.name};
-  if (const auto* const timer = std::get_if<::rclcpp::TimerBase::SharedPtr>(&entity.entity)) {
+  sched::Task task = describe(id, timing, entity, locked);
+  Task made{.key = entity.key,
+            .entity = std::visit(
+                [](const auto& pointer) { return std::weak_ptr<const void>{pointer}; }, locked),
+            .source = {},
+            .name = task.name,
+            .seen = round_};
+  if (const auto* const timer = std::get_if<::rclcpp::TimerBase::SharedPtr>(&locked)) {
     if (is_polled(**timer)) {
       made.source = std::make_shared<PolledTimerSource>(id, task, entity.group, bell_, *timer);
     } else {
@@ -104,22 +157,27 @@ Tasks::Task Tasks::make(const Entity& entity, executor::Executor& core) {
             return arriving(pointer);
           }
         },
-        entity.entity);
+        locked);
     made.source =
         std::make_shared<MessageSource>(id, task, entity.group, bell_, std::move(arriving_entity));
   }
+  const auto declare = [&](const std::string& topic) {
+    if (declared_.insert(topic).second) {
+      core.declare_external_topic(topic);
+    }
+  };
   if (!task.trigger.empty()) {
-    core.declare_external_topic(task.trigger);
+    declare(task.trigger);
   }
   for (const sched::Read& read : task.reads) {
-    core.declare_external_topic(read.topic);
+    declare(read.topic);
   }
   names_.insert(made.name);
   return made;
 }
 
-sched::Task Tasks::describe(const CallbackId& id, const Timing& timing,
-                            const Entity& entity) const {
+sched::Task Tasks::describe(const CallbackId& id, const Timing& timing, const Entity& entity,
+                            const EntityPointer& locked) const {
   sched::Task task;
   task.name = id.text();
   task.reads = timing.reads;
@@ -128,10 +186,10 @@ sched::Task Tasks::describe(const CallbackId& id, const Timing& timing,
   if (!task.waits && entity.group->exclusive) {
     task.group = entity.group->name;
   }
-  const bool released_by_time = is_timer(entity) && !is_polled(*std::get<0>(entity.entity));
+  const bool released_by_time = is_timer(locked) && !is_polled(*std::get<0>(locked));
   if (!released_by_time) {
     task.kind = sched::TaskKind::message;
-    task.trigger = is_timer(entity) ? "clock of " + task.name
+    task.trigger = is_timer(locked) ? "clock of " + task.name
                    : id.kind == CallbackKind::subscription || id.kind == CallbackKind::intra_process
                        ? id.topic_or_service
                        : task.name;
@@ -155,8 +213,7 @@ sched::Task Tasks::describe(const CallbackId& id, const Timing& timing,
   return task;
 }
 
-executor::Binding Tasks::bind(const Task& task, const std::map<const void*, Task>& among,
-                              executor::Executor& /*core*/) const {
+executor::Binding Tasks::bind(const Task& task, const std::vector<Task>& added) const {
   executor::Binding binding;
   binding.source = task.source;
   binding.queue = MessageSource::queue;
@@ -165,28 +222,20 @@ executor::Binding Tasks::bind(const Task& task, const std::map<const void*, Task
     binding.first_release = os::TimePoint::max();
   }
   for (const sched::Read& read : described.reads) {
-    bool found = false;
-    for (const auto& [key, other] : among) {
-      const CallbackId& id = other.source->id();
-      const bool feeds =
-          id.topic_or_service == read.topic && id.node == task.source->id().node &&
-          (id.kind == CallbackKind::subscription || id.kind == CallbackKind::intra_process);
-      if (!feeds) {
-        continue;
+    const std::size_t before = binding.inputs.size();
+    const auto look_at = [&](const Task& other) {
+      if (feeds(other, read.topic, task)) {
+        binding.inputs.push_back(
+            {.topic = read.topic, .input = std::static_pointer_cast<MessageSource>(other.source)});
       }
-      found = true;
-      if (other.source->group().exclusive && &other.source->group() != &task.source->group()) {
-        throw sched::ScheduleError(
-            "callback '" + task.name + "'",
-            "it reads " + read.topic + " and so runs the callback of '" + other.name +
-                "', which is in another mutually exclusive group",
-            "put both into one callback group of their node, or that subscription into a "
-            "Reentrant one");
+    };
+    for (const auto& [key, other] : present_) {
+      if (other.seen == round_) {
+        look_at(other);
       }
-      binding.inputs.push_back(
-          {.topic = read.topic, .input = std::static_pointer_cast<MessageSource>(other.source)});
     }
-    if (!found) {
+    std::ranges::for_each(added, look_at);
+    if (binding.inputs.size() == before) {
       throw sched::ScheduleError("callback '" + task.name + "'",
                                  "it reads " + read.topic + ", to which its node '" +
                                      task.source->id().node + "' has no subscription",

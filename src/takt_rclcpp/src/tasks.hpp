@@ -4,10 +4,11 @@
 // added, what has gone is taken out, in one change.
 #pragma once
 
-#include <map>
 #include <memory>
 #include <set>
 #include <string>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "entities.hpp"
@@ -23,29 +24,41 @@ class Tasks {
   // `own_threads`: callbacks may have threads of their own.
   Tasks(const Options& options, TimingRule rule, bool own_threads, std::shared_ptr<Bell> bell);
 
+  enum class Which : std::uint8_t {
+    of_authors,  // without housekeeping, which is nine of ten of a plain node's entities
+    all,
+  };
   // From one thread at a time. Throws sched::ScheduleError, and nothing has changed.
-  void follow(const std::vector<Entity>& entities, executor::Executor& core);
+  void follow(const std::vector<Entity>& entities, Which which, executor::Executor& core);
 
   struct Task {
+    const void* key = nullptr;
     std::weak_ptr<const void> entity;
     std::shared_ptr<Source> source;
     std::string name;
+    std::uint64_t seen = 0;       // the last round
+    std::uint64_t looked_at = 0;  // how often it had run then
+    os::TimePoint runs_since = {};
   };
-  [[nodiscard]] const std::map<const void*, Task>& present() const noexcept { return present_; }
+  [[nodiscard]] std::unordered_map<const void*, Task>& present() noexcept { return present_; }
 
  private:
-  [[nodiscard]] Task make(const Entity& entity, executor::Executor& core);
+  [[nodiscard]] Task make(const Entity& entity, const EntityPointer& locked,
+                          executor::Executor& core);
   [[nodiscard]] sched::Task describe(const CallbackId& id, const Timing& timing,
-                                     const Entity& entity) const;
-  [[nodiscard]] executor::Binding bind(const Task& task, const std::map<const void*, Task>& among,
-                                       executor::Executor& core) const;
+                                     const Entity& entity, const EntityPointer& locked) const;
+  [[nodiscard]] executor::Binding bind(const Task& task, const std::vector<Task>& added) const;
+  [[nodiscard]] std::vector<std::shared_ptr<const Running>> members_of(const Group& group) const;
+  void replace(const std::vector<const Entity*>& come, executor::Executor& core);
 
   const Options& options_;
   const TimingRule rule_;
   const bool own_threads_;
   const std::shared_ptr<Bell> bell_;
-  std::map<const void*, Task> present_;
+  std::unordered_map<const void*, Task> present_;
+  std::uint64_t round_ = 0;
   std::set<std::string> names_;
+  std::unordered_set<std::string> declared_;  // topics, to the executor below
 };
 
 }  // namespace takt::rclcpp

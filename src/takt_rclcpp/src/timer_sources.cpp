@@ -45,10 +45,7 @@ void SteadyTimerSource::arm(const executor::ReleaseHandle& release) {
   }
   timer->set_on_reset_callback([this](std::size_t /*resets*/) {
     if (const auto reset = timer_.lock()) {
-      {
-        const std::lock_guard lock{mutex_};
-        reset_at_ = os::now();
-      }
+      reset_at_.store(os::now());
       follow(*reset);
     }
   });
@@ -104,11 +101,8 @@ void SteadyTimerSource::work(const sched::Job& job) {
   if (timer == nullptr) {
     return;
   }
-  {
-    const std::lock_guard lock{mutex_};
-    if (job.release < reset_at_ && timer->time_until_trigger().count() > 0) {
-      return;
-    }
+  if (job.release < reset_at_.load() && timer->time_until_trigger().count() > 0) {
+    return;
   }
   const std::shared_ptr<void> call = timer->call();
   if (call == nullptr) {

@@ -44,7 +44,7 @@ class SteadyTimerSource final : public Source {
   const std::weak_ptr<::rclcpp::TimerBase> timer_;
   const bool steady_;
   executor::PriorityMutex mutex_;  // between a reset and a job that finds the timer cancelled
-  os::TimePoint reset_at_{};       // jobs released before are not its any more
+  std::atomic<os::TimePoint> reset_at_{};  // jobs released before are not its any more
   executor::ReleaseHandle release_;
   std::atomic<bool> refused_{false};  // the executor below could not take up a change
 };

@@ -14,7 +14,8 @@ constexpr std::chrono::seconds between_looks{1};
 void Executor::Keeper::start() {
   ends_.store(false);
   throttling_.reset();
-  const os::ThreadSettings settings{.name = "takt.keeper"};
+  // All of it is in memory where the process locks that: as much as what it calls needs.
+  const os::ThreadSettings settings{.name = "takt.keeper", .stack = std::size_t{512} * 1024};
   thread_ = std::make_unique<os::Thread>(settings, [this] { run(); });
 }
 
