@@ -108,6 +108,7 @@ class Source : public executor::JobSource {
  protected:
   virtual void work(const sched::Job& job) = 0;
   [[nodiscard]] Bell& bell() const noexcept { return *bell_; }
+  [[nodiscard]] const std::shared_ptr<Bell>& shared_bell() const noexcept { return bell_; }
 
  private:
   const CallbackId id_;

@@ -104,6 +104,10 @@ void SteadyTimerSource::work(const sched::Job& job) {
   if (job.release < reset_at_.load() && timer->time_until_trigger().count() > 0) {
     return;
   }
+  if (!steady_ && is_simulated(*timer->get_clock())) {
+    bell().ring();  // another source takes its place
+    return;
+  }
   const std::shared_ptr<void> call = timer->call();
   if (call == nullptr) {
     follow(*timer);  // cancelled; or reset since, which is told by its own hook, too
@@ -149,7 +153,14 @@ void PolledTimerSource::arm(const executor::ReleaseHandle& release) {
   every_change.min_forward.nanoseconds = 1;
   every_change.min_backward.nanoseconds = -1;
   jumps_ = timer->get_clock()->create_jump_callback(
-      nullptr, [due = due_](const rcl_time_jump_t& /*jump*/) { due->look(); }, every_change);
+      nullptr,
+      [due = due_, bell = shared_bell()](const rcl_time_jump_t& jump) {
+        if (jump.clock_change == RCL_ROS_TIME_DEACTIVATED) {
+          bell->ring();  // another source takes its place
+        }
+        due->look();
+      },
+      every_change);
   timer->set_on_reset_callback([due = due_](std::size_t /*resets*/) { due->look(); });
   due_->look();
 }
