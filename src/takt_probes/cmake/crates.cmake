@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # Looks for stacks in Rust behind their C interfaces: sets TAKT_HAS_<STACK> and the target
-# takt_<stack> for RustDDS and iceoryx2. They are crates of this source tree, which take minutes to
-# build and are not for everybody: each belongs to the build once its library is there, as
-# `./takt setup NAME` makes it.
+# takt_<stack> for RustDDS, iceoryx2 and EtherCAT. They are crates of this source tree, which take
+# minutes to build and are not for everybody: each belongs to the build once its library is there,
+# as `./takt setup NAME` makes it.
 
 find_program(TAKT_CARGO cargo HINTS $ENV{CARGO_HOME}/bin $ENV{HOME}/.cargo/bin)
 get_filename_component(folder ${PROJECT_BINARY_DIR}/.. ABSOLUTE)
 set(TAKT_CRATES ${folder} CACHE PATH "Where cargo builds each crate, in a folder of its name")
 find_package(Threads REQUIRED)
 
-function(takt_use_crate stack)
+# `dependency`: of the crate, whose version is that of the stack.
+function(takt_use_crate stack dependency)
   string(TOUPPER ${stack} upper)
   set(TAKT_HAS_${upper} FALSE PARENT_SCOPE)
   set(crate ${PROJECT_SOURCE_DIR}/../takt_${stack})
@@ -22,14 +23,15 @@ function(takt_use_crate stack)
   endif()
   set(TAKT_HAS_${upper} TRUE PARENT_SCOPE)
 
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${crate}/src/*.rs)
   add_custom_command(OUTPUT ${library}
     COMMAND ${TAKT_CARGO} build --release --locked --quiet --target-dir ${target}
     COMMAND ${CMAKE_COMMAND} -E touch ${library}  # where cargo found nothing to do
-    DEPENDS ${crate}/Cargo.toml ${crate}/Cargo.lock ${crate}/src/lib.rs ${crate}/src/link.rs
+    DEPENDS ${crate}/Cargo.toml ${crate}/Cargo.lock ${sources}
     WORKING_DIRECTORY ${crate} VERBATIM)
   add_custom_target(takt_${stack}_library DEPENDS ${library})
-  file(STRINGS ${crate}/Cargo.toml version REGEX "^${stack} = ")
-  string(REGEX REPLACE ".*=([0-9.]+)\".*" "\\1" version "${version}")
+  file(STRINGS ${crate}/Cargo.toml version REGEX "^${dependency} = ")
+  string(REGEX REPLACE ".*\"=([0-9.]+)\".*" "\\1" version "${version}")
 
   add_library(takt_${stack} INTERFACE)
   add_dependencies(takt_${stack} takt_${stack}_library)
@@ -39,5 +41,6 @@ function(takt_use_crate stack)
     ${library} Threads::Threads ${CMAKE_DL_LIBS} m)
 endfunction()
 
-takt_use_crate(rustdds)
-takt_use_crate(iceoryx2)
+takt_use_crate(rustdds rustdds)
+takt_use_crate(iceoryx2 iceoryx2)
+takt_use_crate(ethercat ethercrab)

@@ -60,6 +60,21 @@ Json obtained(const Result& result) {
   return document;
 }
 
+Json bus(const BusReport& report) {
+  Json changes = Json::array();
+  for (const BusReport::Change& one : report.changes) {
+    changes.push_back({{"cycle", one.cycle},
+                       {"working_counter", one.working_counter},
+                       {"operational", one.operational}});
+  }
+  return {{"slaves", report.slaves},
+          {"expected_counter", report.expected_counter},
+          {"wrong_counter", report.wrong_counter},
+          {"changes", std::move(changes)},
+          {"changes_left_out", report.changes_left_out},
+          {"foreign_frames", report.foreign_frames}};
+}
+
 }  // namespace
 
 std::string describe(std::string_view stack, const std::vector<Capability>& capabilities) {
@@ -81,27 +96,31 @@ std::string to_json(const Options& options, const Result& result) {
   const Outcome& outcome = result.outcome;
   Json notes = Json::array();
   std::ranges::transform(result.notes, std::back_inserter(notes), shortfall);
-  return text_of({{"schema_version", 1},
-                  {"stack", result.stack},
-                  {"kind", name_of(options.kind)},
-                  {"role", name_of(options.role)},
-                  {"transport", options.transport},
-                  {"status", result.status},
-                  {"error", result.error ? shortfall(*result.error) : Json()},
-                  {"sent", outcome.sent},
-                  {"received", outcome.received},
-                  {"lost", outcome.lost},
-                  {"duplicated", outcome.duplicated},
-                  {"out_of_order", outcome.out_of_order},
-                  {"late", outcome.late},
-                  {"overruns", outcome.overruns},
-                  {"dropped", result.dropped},
-                  {"started_ns", outcome.started.time_since_epoch().count()},
-                  {"ended_ns", outcome.ended.time_since_epoch().count()},
-                  {"asked", scheduling(options.policy, options.priority, options.cpus)},
-                  {"obtained", obtained(result)},
-                  {"notes", std::move(notes)},
-                  {"versions", result.versions}});
+  Json document{{"schema_version", 1},
+                {"stack", result.stack},
+                {"kind", name_of(options.kind)},
+                {"role", name_of(options.role)},
+                {"transport", options.transport},
+                {"status", result.status},
+                {"error", result.error ? shortfall(*result.error) : Json()},
+                {"sent", outcome.sent},
+                {"received", outcome.received},
+                {"lost", outcome.lost},
+                {"duplicated", outcome.duplicated},
+                {"out_of_order", outcome.out_of_order},
+                {"late", outcome.late},
+                {"overruns", outcome.overruns},
+                {"dropped", result.dropped},
+                {"started_ns", outcome.started.time_since_epoch().count()},
+                {"ended_ns", outcome.ended.time_since_epoch().count()},
+                {"asked", scheduling(options.policy, options.priority, options.cpus)},
+                {"obtained", obtained(result)},
+                {"notes", std::move(notes)},
+                {"versions", result.versions}};
+  if (outcome.bus) {
+    document["bus"] = bus(*outcome.bus);
+  }
+  return text_of(document);
 }
 
 }  // namespace takt::probe

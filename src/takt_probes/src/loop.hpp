@@ -3,6 +3,8 @@
 // What all measuring loops have in common: the bracket around a loop, recording, the overload rule.
 #pragma once
 
+#include <algorithm>
+
 #include "takt/probe/pacer.hpp"
 #include "takt/probe/roles.hpp"
 
@@ -11,6 +13,13 @@ namespace takt::probe {
 /// Of a loop at a real-time priority that never catches up: 2 % of its CPU go to everything else.
 inline constexpr OverloadRule real_time_overload{.patience = std::chrono::milliseconds{500},
                                                  .rest = std::chrono::milliseconds{10}};
+
+inline Pacer make_pacer(const Options& options) {
+  using std::chrono::nanoseconds;
+  const auto lead = std::max<nanoseconds>(options.period, std::chrono::milliseconds{1});
+  const auto rule = options.real_time() ? real_time_overload : OverloadRule{};
+  return {os::now() + options.start_delay + lead, options.period, rule};
+}
 
 inline void record(const Bench& bench, const Message& message, os::TimePoint received) noexcept {
   if (bench.samples != nullptr) {

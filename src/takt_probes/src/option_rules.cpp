@@ -104,6 +104,20 @@ void check_late(const Options& options) {
   }
 }
 
+void check_bus(const Options& options) {
+  if (options.kind == Kind::ethercat) {
+    if (options.interface.empty()) {
+      throw UsageError{{.what = "--interface is missing",
+                        .why = "the slaves are on one of the machine's interfaces",
+                        .fix = "name it; ip link show lists them"}};
+    }
+  } else if (!options.interface.empty() || options.slaves != 0) {
+    refuse(options.interface.empty() ? "--slaves" : "--interface",
+           options.interface.empty() ? std::to_string(options.slaves) : options.interface,
+           "a " + std::string{name_of(options.kind)} + " has no slaves", "leave it away");
+  }
+}
+
 void check_wait(const Options& options, const Capability& capability) {
   if (std::ranges::find(capability.waits, options.wait) == capability.waits.end()) {
     refuse("--wait", std::string{name_of(options.wait)},
@@ -165,6 +179,7 @@ void check_together(Options& options, std::string_view stack,
   check_payload(options, capability);
   check_wait(options, capability);
   check_late(options);
+  check_bus(options);
 }
 
 }  // namespace takt::probe

@@ -25,7 +25,8 @@ const Names<Kind> kinds{{"wakeup", Kind::wakeup},
                         {"timer-oneshot", Kind::timer_oneshot},
                         {"timer-cyclic", Kind::timer_cyclic},
                         {"pingpong", Kind::pingpong},
-                        {"pubsub", Kind::pubsub}};
+                        {"pubsub", Kind::pubsub},
+                        {"ethercat", Kind::ethercat}};
 const Names<Role> roles{{"both", Role::both},
                         {"ping", Role::ping},
                         {"pong", Role::pong},
@@ -95,6 +96,7 @@ std::optional<Options> parse(int argc, const char* const* argv, std::string_view
   std::int64_t time_limit = options.time_limit.count();
   std::int64_t subscribers = options.subscribers;
   std::int64_t depth = static_cast<std::int64_t>(options.depth);
+  std::int64_t slaves = options.slaves;
 
   const std::string program = "probe_" + std::string{stack};
   CLI::App app{"Measures " + std::string{stack} +
@@ -136,6 +138,9 @@ std::optional<Options> parse(int argc, const char* const* argv, std::string_view
       ->capture_default_str();
   app.add_option("--reliability", reliability, "reliable, best_effort")->capture_default_str();
   app.add_option("--depth", depth, "History depth")->capture_default_str();
+  app.add_option("--interface", options.interface, "Of ethercat: where its slaves are");
+  app.add_option("--slaves", slaves, "Of ethercat: how many there have to be; 0: any number")
+      ->capture_default_str();
   app.add_option("--samples", options.samples, "The sample file to create");
   app.add_option("--result", options.result, "Where the result document goes; default: stdout");
   app.add_flag("--capabilities", only_capabilities, "Print what this probe can do as JSON");
@@ -184,6 +189,7 @@ std::optional<Options> parse(int argc, const char* const* argv, std::string_view
   check_range("--time-limit-ns", time_limit, 1, longest_ns);
   check_range("--subscribers", subscribers, 1, 1000);
   check_range("--depth", depth, 1, 1'000'000);
+  check_range("--slaves", slaves, 0, 1000);
   options.payload_bytes = static_cast<std::size_t>(payload);
   options.period = nanoseconds{period};
   options.timeout = nanoseconds{timeout};
@@ -193,6 +199,7 @@ std::optional<Options> parse(int argc, const char* const* argv, std::string_view
   options.time_limit = nanoseconds{time_limit};
   options.subscribers = static_cast<unsigned>(subscribers);
   options.depth = static_cast<std::size_t>(depth);
+  options.slaves = static_cast<unsigned>(slaves);
   check_together(options, stack, capabilities);
   return options;
 }

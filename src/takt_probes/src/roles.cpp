@@ -10,12 +10,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-Pacer make_pacer(const Options& options) {
-  const auto start =
-      os::now() + options.start_delay + std::max<std::chrono::nanoseconds>(options.period, 1ms);
-  return {start, options.period, options.real_time() ? real_time_overload : OverloadRule{}};
-}
-
 /// Waits for the reply to `message`; replies to earlier ones are counted and passed over. Returns
 /// `never` when it is lost, nothing when a stop or a failure left it undecided.
 std::optional<os::TimePoint> await_reply(const Bench& bench, Link& link, const Message& message,

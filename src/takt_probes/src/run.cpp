@@ -11,6 +11,7 @@
 
 #include "takt/os/idle.hpp"
 #include "takt/os/memory.hpp"
+#include "takt/probe/bus_loop.hpp"
 #include "takt/probe/conditions.hpp"
 #include "takt/probe/failure.hpp"
 #include "takt/probe/link.hpp"
@@ -110,6 +111,12 @@ class Measurement {
       const auto timer = stack_.open_timer(options_, stop_);
       result.outcome = options_.kind == Kind::timer_oneshot ? timer_oneshot(bench, *timer)
                                                             : timer_cyclic(bench, *timer);
+      finish();
+    } else if (options_.kind == Kind::ethercat) {
+      const auto bus = stack_.open_bus(options_, stop_);
+      if (bus) {
+        result.outcome = bus_cycles(bench, *bus);
+      }
       finish();
     } else if (options_.role == Role::both) {
       run_both(result, bench, finish);

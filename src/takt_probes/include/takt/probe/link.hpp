@@ -16,6 +16,7 @@
 #include "takt/os/clock.hpp"
 #include "takt/os/shortfall.hpp"
 #include "takt/os/stop.hpp"
+#include "takt/probe/bus.hpp"
 #include "takt/probe/options.hpp"
 #include "takt/probe/timer.hpp"
 
@@ -77,6 +78,12 @@ class Stack {
 
   /// Opens the timer of a timer kind, under the same rules; for stacks whose capabilities have one.
   virtual std::unique_ptr<Timer> open_timer(const Options& /*options*/, os::StopFlag& /*stop*/) {
+    return nullptr;
+  }
+
+  /// Opens the fieldbus of a kind that has one, likewise; its slaves take part in process data when
+  /// this returns. Nothing where a stop was requested meanwhile; throws Failure.
+  virtual std::unique_ptr<Bus> open_bus(const Options& /*options*/, os::StopFlag& /*stop*/) {
     return nullptr;
   }
 

@@ -16,7 +16,7 @@
 
 namespace takt::probe {
 
-enum class Kind { wakeup, timer_oneshot, timer_cyclic, pingpong, pubsub };
+enum class Kind { wakeup, timer_oneshot, timer_cyclic, pingpong, pubsub, ethercat };
 enum class Role { both, ping, pong, publisher, subscriber };
 enum class Wait { idle, busy };
 /// When the next ping goes where a reply came after its start time.
@@ -76,6 +76,8 @@ struct Options {
   std::string topic = "takt/probe";
   Reliability reliability = Reliability::reliable;
   std::size_t depth = 10;
+  std::string interface{};        ///< of the network, to the slaves of a fieldbus
+  unsigned slaves = 0;            ///< how many there have to be; 0: any number
   std::filesystem::path samples;  ///< empty: nothing is recorded
   std::filesystem::path result;   ///< empty: standard output
 

@@ -12,6 +12,7 @@
 #include "takt/os/shortfall.hpp"
 #include "takt/os/stop.hpp"
 #include "takt/os/usage.hpp"
+#include "takt/probe/bus.hpp"
 #include "takt/probe/conditions.hpp"
 #include "takt/probe/ledger.hpp"
 #include "takt/probe/link.hpp"
@@ -35,6 +36,7 @@ struct Outcome {
   os::TimePoint ended{};
   os::ResourceUsage usage;  ///< of the loop's thread, in the loop
   Obtained obtained;
+  std::optional<BusReport> bus;  ///< of the kinds that have one
   std::optional<os::Shortfall> problem;
 };
 
