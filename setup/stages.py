@@ -43,7 +43,9 @@ class Stage:
 def stacks() -> Commands:
     """Stacks, and a lab, that not every machine has: without them tests would be left out."""
     parts = ["ros1", "cyclictest", "cyclonedds", "lab"]
-    parts += ["rustdds", "iceoryx2"] if shutil.which("cargo") else []  # Debian's own is too old
+    parts += (
+        ["rustdds", "iceoryx2", "ethercat"] if shutil.which("cargo") else []
+    )  # Debian's own is too old
     return [[str(BIN / "python"), "-m", "takt", "setup", part, "--yes"] for part in parts]
 
 
@@ -68,6 +70,18 @@ def cpp() -> Commands:
         for folder in sorted((STATE / "build").iterdir())
         if (folder / "CTestTestfile.cmake").exists()
     ]
+
+
+def rust() -> Commands:
+    """The crates: formatting; the simulated EtherCAT segment, with a million mutated frames."""
+    cargo = shutil.which("cargo")
+    if cargo is None:
+        return []
+    manifests = [str(one) for one in sorted(ROOT.glob("src/*/Cargo.toml"))]
+    formatted = [[cargo, "fmt", "--check", "--manifest-path", one] for one in manifests]
+    tested = ["--manifest-path", str(ROOT / "src" / "takt_ethercat" / "Cargo.toml")]
+    target = ["--target-dir", str(STATE / "build" / "takt_ethercat")]
+    return [*formatted, [cargo, "test", "--quiet", "--locked", *tested, *target]]
 
 
 def python() -> Commands:
@@ -115,6 +129,7 @@ STAGES = {
         Stage(style, always=True),
         Stage(types, always=True),
         Stage(cpp, always=True),
+        Stage(rust, always=False),
         Stage(python, always=True),
         Stage(thorough, always=False),
         Stage(tidy, always=False),

@@ -109,7 +109,7 @@ pub unsafe extern "C" fn takt_ethercat_open(
 
 #[no_mangle]
 pub unsafe extern "C" fn takt_ethercat_close(master: *mut Master<Socket>) {
-    drop(Box::from_raw(master));
+    Box::from_raw(master).release();
 }
 
 #[no_mangle]

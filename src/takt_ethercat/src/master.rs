@@ -24,6 +24,8 @@ pub const MOST_BYTES: usize = 4096;
 const FRAMES: usize = 16;
 const FRAME_BYTES: usize = PduStorage::element_size(1486);
 const FIRST_STATION: u16 = 0x1000; // where ethercrab starts to count
+const AL_CONTROL: u16 = 0x0120;
+const INIT: u16 = 0x0001;
 const AL_STATUS: u16 = 0x0130;
 const AL_CODE: u16 = 0x0134;
 const TO_OP: Duration = Duration::from_secs(5);
@@ -284,6 +286,13 @@ impl<L: Line> Master<L> {
             Err(Halt::Stopped) => Ok(None),
             Err(Halt::Line(error)) => Err(line_failed(&error)),
         }
+    }
+
+    /// Brings all slaves back to INIT, so that none of them misses the cycles that do not come.
+    pub fn release(&mut self) {
+        self.wire.stopped = Box::new(|| false); // it may be over because of that
+        let asked = Command::bwr(AL_CONTROL).ignore_wkc().send(self.main, INIT);
+        let _ = self.wire.drive(asked); // who does not hear it has a watchdog
     }
 
     pub fn slaves(&self) -> usize {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use takt_ethercat::clock::now_ns;
 use takt_ethercat::master::{Line, Master, Trouble};
-use takt_ethercat::segment::{Fault, Segment, OP};
+use takt_ethercat::segment::{Fault, Segment, INIT};
 
 /// A line that answers at once; what comes back waits for `receive`.
 struct Looped {
@@ -72,8 +72,9 @@ fn sixteen_slaves_reach_op_and_every_cycle_has_the_counter_of_all() {
             assert!(cycle.received_ns >= cycle.sent_ns);
         }
         assert_eq!(master.strange(), 0);
+        master.release();
         drop(master);
-        assert_eq!(line.segment.in_state(OP), 16);
+        assert_eq!(line.segment.in_state(INIT), 16);
         assert_eq!(line.segment.counts().ignored, 0);
     });
 }

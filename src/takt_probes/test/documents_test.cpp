@@ -41,6 +41,22 @@ TEST(Documents, keep_64_bit_numbers_exact) {
   EXPECT_EQ(document["started_ns"].get<std::int64_t>(), std::numeric_limits<std::int64_t>::min());
 }
 
+TEST(Documents, tell_the_counters_of_a_bus_where_there_is_one) {
+  Result result;
+  EXPECT_FALSE(Json::parse(to_json({}, result)).contains("bus"));
+  result.outcome.bus = BusReport{.slaves = 16,
+                                 .expected_counter = 48,
+                                 .wrong_counter = 2,
+                                 .changes = {{0, 48, 16}, {7, 45, 15}},
+                                 .changes_left_out = 1,
+                                 .foreign_frames = 3};
+  EXPECT_EQ(Json::parse(to_json({}, result))["bus"], Json::parse(R"({
+    "slaves": 16, "expected_counter": 48, "wrong_counter": 2,
+    "changes": [{"cycle": 0, "working_counter": 48, "operational": 16},
+                {"cycle": 7, "working_counter": 45, "operational": 15}],
+    "changes_left_out": 1, "foreign_frames": 3})"));
+}
+
 TEST(Documents, stay_json_whatever_a_text_holds) {
   Result result;
   result.error = {.what = "a\"b\\c\n\x01ü", .why = "no UTF-8: \xff.", .fix = ""};

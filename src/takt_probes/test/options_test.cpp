@@ -137,6 +137,8 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{{"wakeup", "--wait", "busy"}, "--wait"},
         Wrong{{"wakeup", "--late", "next_cycle"}, "--late"},
         Wrong{{"wakeup", "--late", "never"}, "--late"},
+        Wrong{{"wakeup", "--interface", "eth1"}, "--interface"},
+        Wrong{{"wakeup", "--slaves", "16"}, "--slaves"},
         Wrong{{"wakeup", "--priority", "1"}, "--priority"},
         Wrong{{"wakeup", "--policy", "fifo"}, "--priority"},
         Wrong{{"wakeup", "--policy", "fifo", "--priority", "99"}, "--priority"},

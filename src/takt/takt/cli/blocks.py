@@ -17,7 +17,12 @@ if TYPE_CHECKING:
 
 def blocks(run: Run) -> Iterator[str]:
     """One block for each timer or publish/subscribe measurement that has samples."""
-    of_kind = {"timer-oneshot": _one_shot, "timer-cyclic": _cyclic, "pubsub": _pubsub}
+    of_kind = {
+        "timer-oneshot": _one_shot,
+        "timer-cyclic": _cyclic,
+        "pubsub": _pubsub,
+        "ethercat": _ethercat,
+    }
     for cell in sorted(run.cells, key=lambda one: (one.stack, one.key, one.repetition)):
         if cell.statistics and cell.kind in of_kind:
             yield "\n".join([f"{cell.id}:", *of_kind[cell.kind](cell, cell.statistics)]) + "\n"
@@ -54,6 +59,19 @@ def _cyclic(cell: Cell, found: Statistics) -> Iterator[str]:
     yield from _extremes(own.highest, own.lowest)
 
 
+def _ethercat(cell: Cell, found: Statistics) -> Iterator[str]:
+    own, rate = found.cyclic, format_period(round(cell.period_us * 1000))
+    yield f"  {cell.sent} cycles at {rate}; {cell.lost} lost"
+    for bus in [one.bus for one in cell.probes if one.bus]:
+        yield f"  {bus.slaves} slaves; working counter {bus.expected_counter}, " + (
+            f"wrong in {bus.wrong_counter} cycles" if bus.wrong_counter else "right in every cycle"
+        )
+    if own:
+        yield f"  Period:     {_range(own.jitter, cell.period_us)}"
+        yield f"  Jitter:     {_range(own.jitter)}"
+    yield f"  Round trip: {_range(found.latency)}"
+
+
 def _pubsub(cell: Cell, found: Statistics) -> Iterator[str]:
     size, rate = format_size(cell.payload_bytes), format_period(round(cell.period_us * 1000))
     to = "1 subscriber" if cell.subscribers == 1 else f"{cell.subscribers} subscribers"
@@ -72,11 +90,14 @@ def _pubsub(cell: Cell, found: Statistics) -> Iterator[str]:
         yield from _extremes(one.highest, one.lowest)
 
 
-def _range(found: Percentiles) -> str:
-    return (
-        f"MIN: {_us(found.min_us)} us  AVG: {_us(found.mean_us)} us  MAX: {_us(found.max_us)} us"
-        f"  (p50 {_us(found.p50_us)}, p99 {_us(found.p99_us)}, p99.9 {_us(found.p999_us)})"
-    )
+def _range(found: Percentiles, offset_us: float = 0.0) -> str:
+    least, mean, most, p50, p99, p999 = (
+        _us(value + offset_us)
+        for value in (
+            found.min_us, found.mean_us, found.max_us, found.p50_us, found.p99_us, found.p999_us
+        )
+    )  # fmt: skip
+    return f"MIN: {least} us  AVG: {mean} us  MAX: {most} us  (p50 {p50}, p99 {p99}, p99.9 {p999})"
 
 
 def _us(value: float) -> str:

@@ -92,12 +92,13 @@ def history(
 
 
 def _draw(folder: Path, accumulated: list[Any]) -> list[Path]:
+    from takt.measure.results.model import BY_JITTER
     from takt.pages import pictures
     from takt.pages.text import number_of
 
     files = []
     for one in accumulated:
-        jitter = one.kind == "timer-cyclic"
+        jitter = one.kind in BY_JITTER
         runs, samples = number_of(len(one.runs), "run"), number_of(one.count, "measurement")
         title = f"{one.configuration.key}: {runs}, {samples}"
         axis = "jitter (µs)" if jitter else "latency (µs)"

@@ -18,6 +18,7 @@ class Kind(str, Enum):
     timer_cyclic = "timer-cyclic"
     pingpong = "pingpong"
     pubsub = "pubsub"
+    ethercat = "ethercat"
 
 
 class Scheduling(str, Enum):
@@ -28,6 +29,7 @@ class Scheduling(str, Enum):
     rr = "rr"
 
 
+_DEFAULT_STACKS = {Kind.wakeup: "raw", Kind.ethercat: "ethercat"}
 Text = Optional[str]  # noqa: UP045 - typer reads it on Python 3.10
 
 
@@ -36,14 +38,14 @@ def measure(
         Kind,
         typer.Argument(
             help="wakeup: a bare sleep; timer-oneshot and timer-cyclic: a stack's timers; "
-            "pingpong: a round trip; pubsub: one way."
+            "pingpong: a round trip; pubsub: one way; ethercat: a master's cycle."
         ),
     ],
     stack: Annotated[
         Text,
         typer.Option(
             help='raw, rcl, ros1, cyclonedds, …; of each role: "rcl,cyclonedds". '
-            "(default: raw for wakeup, else rcl)"
+            "(default: raw for wakeup, ethercat for ethercat, else rcl)"
         ),
     ] = None,
     transport: Annotated[
@@ -117,6 +119,25 @@ def measure(
     traffic: Annotated[
         Text, typer.Option(help="On that link meanwhile, each way: such as 40Mbps. (default: none)")
     ] = None,
+    interface: Annotated[
+        Text,
+        typer.Option(
+            help="For ethercat: where real slaves are, such as eth1. (default: a simulated segment)"
+        ),
+    ] = None,
+    slaves: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(
+            min=1, max=128, help="For ethercat. (default: 16 simulated; any number of real ones)"
+        ),
+    ] = None,
+    fault: Annotated[
+        Text,
+        typer.Option(
+            help="For a simulated segment, from the middle cycle on: slave_lost, wrong_counter, "
+            "silent. (default: none)"
+        ),
+    ] = None,
     reliability: Annotated[
         Text, typer.Option(help="reliable or best_effort. (default: reliable)")
     ] = None,
@@ -183,10 +204,13 @@ def measure(
         "talker_rate": talker_rate,
         "reliability": reliability,
         "depth": depth,
+        "interface": interface,
+        "slaves": slaves,
+        "fault": fault,
     }
     measurement = {
         "kind": kind.value,
-        "stack": stack or ("raw" if kind is Kind.wakeup else "rcl"),
+        "stack": stack or _DEFAULT_STACKS.get(kind, "rcl"),
         "scheduling": f"{scheduling.value}{at}",
     } | {key: value for key, value in axes.items() if value is not None}
     source = Source()

@@ -91,7 +91,7 @@ def _draw(run: Run, folder: Path) -> None:
         if cell.histogram:
             file = folder / cell.histogram
             counts = pictures.Counts(cell.id, *histogram.read(file))
-            axis = "jitter (µs)" if cell.kind == "timer-cyclic" else "latency (µs)"
+            axis = "jitter (µs)" if cell.by_jitter else "latency (µs)"
             target = file.with_name(file.name.removesuffix(".histogram.txt"))
             for drawn in pictures.histogram(target, cell.id, [counts], axis):
                 stderr().print(str(drawn), style="dim", soft_wrap=True, markup=False)

@@ -25,11 +25,13 @@ PACKAGES = {
     "cyclonedds": ("cyclonedds-dev", "cyclonedds-tools"),
     "rustdds": (),
     "iceoryx2": (),
+    "ethercat": (),
     "lab": ("qemu-system-x86", "busybox-static", "rt-tests", "stress-ng"),
 }
 CRATES = {
     "rustdds": "takt_rustdds",
     "iceoryx2": "takt_iceoryx2",
+    "ethercat": "takt_ethercat",
 }  # of the source tree; the probe is built where they are
 RUST = "install Rust 1.89 or later (https://rustup.rs)"
 
@@ -42,6 +44,7 @@ class Part(str, Enum):
     cyclonedds = "cyclonedds"
     rustdds = "rustdds"
     iceoryx2 = "iceoryx2"
+    ethercat = "ethercat"
     lab = "lab"
 
 
@@ -50,7 +53,8 @@ def setup(
         Part,
         typer.Argument(
             help="ros1: roscpp and rosmaster, about 200 MB; cyclictest; cyclonedds: Cyclone DDS; "
-            "rustdds and iceoryx2, by cargo; lab: QEMU, about 90 MB."
+            "rustdds, iceoryx2 and ethercat (a master and simulated slaves), by cargo; lab: QEMU, "
+            "about 90 MB."
         ),
     ],
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,

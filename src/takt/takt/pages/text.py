@@ -19,6 +19,7 @@ STACKS = {
     "cyclonedds": "Cyclone DDS",
     "rustdds": "RustDDS",
     "iceoryx2": "iceoryx2",
+    "ethercat": "EtherCAT",
 }
 TRANSPORTS = {
     "nanosleep": "clock_nanosleep",
@@ -35,6 +36,8 @@ TRANSPORTS = {
     "tcpros": "TCPROS",
     "tcpros_nodelay": "TCPROS without delay",
     "udpros": "UDPROS",
+    "simulated": "simulated segment",
+    "interface": "network interface",
 }
 SCHEDULINGS = {"other": "normal", "fifo": "real-time FIFO", "rr": "real-time RR"}
 

@@ -54,6 +54,7 @@ class Wants:
     bits_per_s: int
     queue: str = shaping.SHARED
     traffic: bool = False  # there will be some: then the ends have addresses for it, too
+    bare: bool = False  # for frames of another protocol: no addresses, no limited rate
 
 
 class Link:
@@ -63,6 +64,7 @@ class Link:
         self.interface = interface
         self.addresses = (f"198.18.{domain}.1", f"198.18.{domain}.2")
         self.traffic_addresses = (f"fd00:7a6b:{domain:x}::1", f"fd00:7a6b:{domain:x}::2")
+        self.other_end = _THERE  # the interface of the second host
         self._holder = holder
         self._last = Carried(0.0, 0, 0, 0, 0, 0, 0)
 
@@ -151,9 +153,19 @@ def link(scratch: Path, run_id: str, domain: int, wants: Wants) -> Iterator[Link
         holder.end(0)
 
 
+def interfaces() -> list[str]:
+    """Those of this host."""
+    return sorted(one.name for one in _INTERFACES.iterdir())
+
+
+def exists(interface: str) -> bool:
+    """Whether this host has it."""
+    return (_INTERFACES / interface).exists()
+
+
 def remove(interface: str) -> bool:
     """Removes an interface of ours with its other end; whether it was there."""
-    if not (_INTERFACES / interface).exists():
+    if not exists(interface):
         return False
     with contextlib.suppress(OSError, subprocess.TimeoutExpired):
         output(["ip", "link", "del", interface], LIMIT_S)
@@ -167,7 +179,7 @@ def left_in(scratch: Path, *, remove_it: bool) -> list[str]:
     except FileNotFoundError:
         return []
     ours = [name for name in dict.fromkeys(noted) if _NAME.fullmatch(name)]
-    there = [name for name in ours if (_INTERFACES / name).exists()]
+    there = [name for name in ours if exists(name)]
     for name in there if remove_it else []:
         remove(name)
     return there
@@ -179,6 +191,11 @@ def _connect(made: Link, namespace: int, wants: Wants) -> None:
     _do([*add, "netns", str(namespace)], "a pair of virtual interfaces")
     ends = ((here, 0, list), (there, 1, made.inside))
     for interface, end, at in ends:
+        if wants.bare:
+            # Even an IPv6 address that the kernel makes up would send.
+            _do(at(["ip", "link", "set", interface, "addrgenmode", "none"]), "no address")
+            _do(at(["ip", "link", "set", interface, "up"]), "an interface that is up")
+            continue
         address = ["ip", "address", "add", f"{made.addresses[end]}/30", "dev", interface]
         _do(at(address), "an address")
         if wants.traffic:

@@ -24,6 +24,7 @@ ON_REQUEST = (
     "cyclonedds",
     "rustdds",
     "iceoryx2",
+    "ethercat",
 )  # what ``takt setup`` can add
 HOW_TO_GET = (
     "stacks are built where their libraries are found: ./takt --setup-only builds what this "

@@ -7,9 +7,10 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from takt.measure.conditions import load, traffic, tuned
+from takt.measure.conditions import load, segment, traffic, tuned
 from takt.measure.conditions.condition import Condition
 from takt.measure.conditions.load import Load
+from takt.measure.conditions.segment import Segment
 from takt.measure.conditions.traffic import Traffic
 from takt.measure.conditions.way import Way
 from takt.measure.results.model import Cell, Conditions, Note, Status
@@ -23,7 +24,9 @@ class Declared:
 
     def __init__(self, cell: Cell, folder: Path, run_folder: Path, link: Link | None) -> None:
         self._all: list[Condition] = []
-        if link:
+        if link and cell.simulated:
+            self._all.append(Segment(cell, link, folder))
+        elif link:
             self._all.append(Way(cell, link))
         if cell.load != load.NONE:
             self._all.append(Load(cell, folder, run_folder))
@@ -77,12 +80,19 @@ def lacking(cell: Cell) -> tuple[str, str, str] | None:
     """What this machine lacks for the conditions of a cell: key, what, remedy; None: nothing."""
     if lack := tuned.lacking(cell.tuned):
         return "tuned", *lack
-    if load.by_stress_ng(cell.load) and shutil.which(load.STRESS_NG) is None:
-        return "load", _absent(load.STRESS_NG), _get(load.STRESS_NG)
     if cell.host != namespace.HERE and (lack := namespace.lacking()):
         return "host", *lack
+    if cell.kind == "ethercat":
+        return segment.lacking(cell) or _without(cell)
+    return _without(cell)
+
+
+def _without(cell: Cell) -> tuple[str, str, str] | None:
+    """Programs that are not there."""
     if cell.traffic_mbps and shutil.which(traffic.IPERF3) is None:
         return "traffic", _absent(traffic.IPERF3), _get(traffic.IPERF3)
+    if load.by_stress_ng(cell.load) and shutil.which(load.STRESS_NG) is None:
+        return "load", _absent(load.STRESS_NG), _get(load.STRESS_NG)
     return None
 
 

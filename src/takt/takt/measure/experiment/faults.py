@@ -10,7 +10,7 @@ from typing import Any
 from takt.documents.units import format_bandwidth, format_duration, format_period, format_size
 from takt.measure.conditions.load import bytes_taken
 from takt.measure.experiment.model import MESSAGES, Measurement
-from takt.measure.results.model import Cell
+from takt.measure.results.model import INTERFACE, SIMULATED, Cell
 from takt.processes.namespace import HERE
 from takt.processes.shaping import SHARED
 from takt.processes.stacks import Stack, parts
@@ -153,8 +153,22 @@ def cpu_fault(kind: str, cpus: list[int], machine: Machine) -> Fault | None:
         if cpu not in machine.cpus:
             there = ", ".join(map(str, sorted(machine.cpus)))
             return "cpu", f"this process may not use CPU {cpu}", f"CPUs here: {there}"
-    if len(cpus) > 1 and kind not in MESSAGES:
+    if len(cpus) > 1 and kind not in (*MESSAGES, "ethercat"):
         return "cpu", f"a {kind} has one role, so it takes one CPU", "give one number"
+    return None
+
+
+def segment_fault(kind: str, point: dict[str, Any]) -> Fault | None:
+    """Slaves that are real and simulated at once."""
+    if kind != "ethercat":
+        return None
+    if point["transport"] == SIMULATED and point["interface"]:
+        what = f"the slaves on {point['interface']} are not simulated"
+        return "transport", what, "remove transport, or the interface"
+    if point["transport"] == INTERFACE and not point["interface"]:
+        return "transport", "no interface is named", 'give interface, such as "eth1"'
+    if point["fault"] != "none" and point["interface"]:
+        return "fault", "real slaves have no simulated fault", "remove fault, or the interface"
     return None
 
 

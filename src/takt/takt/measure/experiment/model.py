@@ -95,13 +95,16 @@ Stack = Annotated[
     AfterValidator(_stack),
 ]
 Reliability = Literal["reliable", "best_effort"]
-Kind = Literal["wakeup", "timer-oneshot", "timer-cyclic", "pingpong", "pubsub"]
+Kind = Literal["wakeup", "timer-oneshot", "timer-cyclic", "pingpong", "pubsub", "ethercat"]
 Wait = Literal["idle", "busy"]
 Late = Literal["at_once", "next_cycle"]
 Load = Annotated[str, BeforeValidator(_load), text_schema("stress", load.PATTERN.pattern)]
 Tuned = Annotated[str, BeforeValidator(tuned.parse), WithJsonSchema({"enum": list(tuned.CHOICES)})]
 Hosts = Literal["here", "here,namespace", "namespace,here"]
 Queue = Literal["shared", "own"]
+Interface = Annotated[str, Field(pattern=r"^[^\s/]{1,15}$")]
+SegmentFault = Literal["none", "slave_lost", "wrong_counter", "silent"]
+Slaves = Annotated[int, Field(ge=1, le=128, strict=True)]
 Traffic = Annotated[
     int,  # bit/s; 0: none
     BeforeValidator(_traffic),
@@ -143,8 +146,11 @@ _KINDS_WITH: dict[str, tuple[str, ...]] = {
     "timeout": ("timer-oneshot",),
     "wait": ("timer-oneshot",),
     "late": ("pingpong",),
-    "period": ("wakeup", "timer-cyclic", *MESSAGES),
-    "rate": ("wakeup", "timer-cyclic", *MESSAGES),
+    "period": ("wakeup", "timer-cyclic", "ethercat", *MESSAGES),
+    "rate": ("wakeup", "timer-cyclic", "ethercat", *MESSAGES),
+    "interface": ("ethercat",),
+    "slaves": ("ethercat",),
+    "fault": ("ethercat",),
 }
 
 
@@ -183,10 +189,26 @@ class Measurement(Strict):
     )
     cpu: Axis[Cpu] = Field(
         [UNPINNED],
-        description='any, a number, or "0,1": ping or publisher on 0, pong or subscribers on 1',
+        description='any, a number, or "0,1": ping, publisher or master on 0, pong, subscribers '
+        "or the simulated segment on 1",
     )
     subscribers: Axis[Processes] | None = Field(
         None, description="pubsub only: how many; default: 1"
+    )
+    interface: Axis[Interface] | None = Field(
+        None,
+        description="ethercat only: the network interface of real slaves; default: a simulated "
+        "segment in a network namespace",
+    )
+    slaves: Axis[Slaves] | None = Field(
+        None,
+        description="ethercat only: how many there have to be; default: 16 simulated ones, any "
+        "number of real ones",
+    )
+    fault: Axis[SegmentFault] | None = Field(
+        None,
+        description="ethercat only: what goes wrong on the simulated segment from the middle "
+        "cycle on; default: none",
     )
     reliability: Axis[Reliability] | None = Field(None, description="of the QoS; default: reliable")
     depth: Axis[Positive] | None = Field(None, description="history of the QoS; default: 10")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -19,17 +20,19 @@ from takt.measure.experiment import faults
 from takt.measure.experiment.faults import Fault, Machine
 from takt.measure.experiment.file import Location, Source
 from takt.measure.experiment.model import MESSAGES, UNPINNED, Experiment, Measurement
-from takt.measure.results.model import Cell, Note, Status
+from takt.measure.results.model import INTERFACE, Cell, Note, Status
 from takt.processes.namespace import HERE
 from takt.processes.shaping import SHARED
 from takt.processes.stacks import Stack, Stacks
 
 DEFAULT_PAYLOAD = 500
 # Starting, discovery, stopping and storing, in seconds; only for the estimate.
-OVERHEAD_S = {"wakeup": 0.3, "pingpong": 1.0, "pubsub": 1.3}
+OVERHEAD_S = {"wakeup": 0.3, "pingpong": 1.0, "pubsub": 1.3, "ethercat": 1.5}
 TALKER_PERIOD_NS = 10_000_000
 ONESHOT_LATE_NS = 100_000  # a one-shot timer starts anew when it has fired: its latency adds up
 DEFAULT_LINK = 100_000_000
+_SPECIAL = re.compile(r"[^A-Za-z0-9_.]")  # the key names files
+DEFAULT_SLAVES = 16  # as the robot of Ye 2023 has
 
 
 @dataclass(frozen=True)
@@ -144,6 +147,7 @@ def _points(
     lost_after = measurement.lost_after or experiment.lost_after
     one_shot = measurement.kind == "timer-oneshot"
     for point in _combinations(measurement, transports):
+        refuse(faults.segment_fault(measurement.kind, point))
         period, scheduling, cpu = (point.pop(name) for name in ("period", "scheduling", "cpu"))
         link, traffic = point.pop("link"), point.pop("traffic")
         cpus = [] if cpu == UNPINNED else [int(one) for one in cpu.split(",")]
@@ -184,7 +188,7 @@ def _points(
 def _combinations(measurement: Measurement, transports: list[str]) -> Iterator[dict[str, Any]]:
     """Every point of a block's axes, with the defaults of its kind."""
     axes: dict[str, list[Any]] = {
-        "transport": measurement.transport or transports[:1],
+        "transport": measurement.transport or _default_transports(measurement, transports),
         "payload_bytes": measurement.payload
         or [DEFAULT_PAYLOAD if measurement.kind in MESSAGES else 0],
         "period": measurement.periods_ns,
@@ -202,9 +206,23 @@ def _combinations(measurement: Measurement, transports: list[str]) -> Iterator[d
         "link": measurement.link or [DEFAULT_LINK],
         "queue": measurement.queue or [SHARED],
         "traffic": measurement.traffic or [0],
+        "interface": measurement.interface or [""],
+        "slaves": measurement.slaves or [_default_slaves(measurement)],
+        "fault": measurement.fault or ["none"],
     }
     for values in itertools.product(*axes.values()):
         yield dict(zip(axes, values, strict=True))
+
+
+def _default_transports(measurement: Measurement, transports: list[str]) -> list[str]:
+    """The first one; an interface that is named is meant."""
+    return [INTERFACE] if measurement.interface else transports[:1]
+
+
+def _default_slaves(measurement: Measurement) -> int:
+    """0: any number."""
+    simulated = measurement.kind == "ethercat" and not measurement.interface
+    return DEFAULT_SLAVES if simulated else 0
 
 
 def _key(asked: dict[str, Any], period: int) -> str:
@@ -226,6 +244,12 @@ def _key(asked: dict[str, Any], period: int) -> str:
         parts.append(asked["reliability"])
     if asked["depth"] != 10:
         parts.append(f"depth{asked['depth']}")
+    if asked["interface"]:
+        parts.append(_SPECIAL.sub("_", asked["interface"]))
+    if asked["slaves"]:
+        parts.append(f"{asked['slaves']}slaves")
+    if asked["fault"] != "none":
+        parts.append(asked["fault"])
     if asked["talkers"]:
         rate = format_period(round(asked["talker_period_us"] * 1000))
         parts.append(f"{asked['talkers']}talkers{rate}")

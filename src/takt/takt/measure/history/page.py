@@ -15,6 +15,7 @@ from takt.documents.writing import write_text
 from takt.measure.history.accumulate import Accumulated
 from takt.measure.history.show import sentences
 from takt.measure.report import charts
+from takt.measure.results.model import BY_JITTER
 from takt.pages import page, text
 from takt.pages.pictures import binned, log_binned, wants_logarithm
 
@@ -61,7 +62,7 @@ def runs_chart(one: Accumulated) -> charts.Json:
                 "y": counts[filled].tolist(),
             }
         )
-    jitter = one.kind == "timer-cyclic"
+    jitter = one.kind in BY_JITTER
     return {
         "axis": "jitter (µs)" if jitter else "latency (µs)",
         "bins": len(edges) - 1,

@@ -42,6 +42,8 @@ def condition_row(measurement: str, scheduling: str, cells: Iterable[Cell]) -> C
         _range(found, "first_back_bytes", 1e-3, "kB back"),
         _range(found, "link_there_bytes", 1e-3, "kB of everything there"),
         _range(found, "link_back_bytes", 1e-3, "kB back"),
+        _range(found, "segment_frames", 1, "frames to the simulated segment"),
+        _range(found, "segment_ignored", 1, "of them wrong"),
     )
     if {load, traffic, link} == {text.ABSENT}:  # what is tuned is in the measurement's title
         return None

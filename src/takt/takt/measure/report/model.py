@@ -8,6 +8,7 @@ only in scheduling, so they share charts. A variant is one key of the run, its r
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,10 @@ KINDS = {
         "How long after the start plus whole periods a timer calls back.",
     ),
     "pingpong": ("Round trip", "From sending a message until the reply to it is back."),
+    "ethercat": (
+        "EtherCAT cycle",
+        "From sending the process data until it is back from all slaves.",
+    ),
     "pubsub": ("Publish to subscribe", "From publishing a message until a subscriber takes it."),
 }
 
@@ -230,6 +235,9 @@ def _identity(cell: Cell) -> tuple[Any, ...]:
         cell.link_mbps,
         cell.queue,
         cell.traffic_mbps,
+        cell.interface,
+        cell.slaves,
+        cell.fault,
         cell.talkers,
         cell.talker_period_us,
         cell.start_delay_us,
@@ -263,23 +271,39 @@ def _title(cell: Cell) -> str:
     if cell.kind not in {"wakeup", "pingpong"}:
         pace = round(cell.period_us * 1000)
         parts.append((format_duration if cell.kind == "timer-oneshot" else format_period)(pace))
+    parts += _slaves(cell)
     if cell.wait != "idle":
         parts.append("waiting busily")
     if cell.late != "at_once":
         parts.append("a late reply costs its cycles")
     if cell.talkers:
         parts.append(f"{cell.talkers} other pairs at {1e6 / cell.talker_period_us:g} Hz")
-    if cell.host != "here":
-        parts.append(f"from {cell.host.replace(',', ' to ')} at {cell.link_mbps:g} Mbit/s")
-    if cell.queue != "shared":
-        parts.append("in a queue of its own")
-    if cell.traffic_mbps:
-        parts.append(f"with {cell.traffic_mbps:g} Mbit/s of traffic each way")
-    if cell.load != "none":
-        parts.append(f"with load {cell.load}")
-    if cell.tuned != "none":
-        parts.append(f"tuned: {cell.tuned}")
+    parts += _meanwhile(cell)
     return " · ".join(parts)
+
+
+def _slaves(cell: Cell) -> Iterator[str]:
+    """Those of EtherCAT."""
+    if cell.interface:
+        yield cell.interface
+    if cell.slaves:
+        yield f"{cell.slaves} slaves"
+    if cell.fault != "none":
+        yield f"fault: {cell.fault.replace('_', ' ')}"
+
+
+def _meanwhile(cell: Cell) -> Iterator[str]:
+    """What surrounds the measurement."""
+    if cell.host != "here":
+        yield f"from {cell.host.replace(',', ' to ')} at {cell.link_mbps:g} Mbit/s"
+    if cell.queue != "shared":
+        yield "in a queue of its own"
+    if cell.traffic_mbps:
+        yield f"with {cell.traffic_mbps:g} Mbit/s of traffic each way"
+    if cell.load != "none":
+        yield f"with load {cell.load}"
+    if cell.tuned != "none":
+        yield f"tuned: {cell.tuned}"
 
 
 def _measurement(folder: Path, number: int, by_key: dict[str, list[Cell]]) -> Measurement:

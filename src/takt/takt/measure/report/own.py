@@ -40,15 +40,15 @@ class Measured(Protocol):
 
 def own_tables(variants: Sequence[Measured]) -> list[OwnTable]:
     """The tables of a measurement; none for the kinds that have nothing of their own."""
-    made = [_one_shot(variants), *_cyclic(variants), _subscribers(variants)]
+    made = [_one_shot(variants), *_cyclic(variants), _bus(variants), _subscribers(variants)]
     return [table for table in made if table.rows]
 
 
 def jitter_bins(folder: Path, cells: Sequence[Cell]) -> tuple[Int64, Int64] | None:
-    """The jitter of a cyclic timer, all repetitions together; None where there is none."""
+    """The jitter of what is cyclic, all repetitions together; None where there is none."""
     parts = []
     for cell in cells:
-        if cell.kind == "timer-cyclic" and cell.histogram:
+        if cell.by_jitter and cell.histogram:
             try:
                 parts.append(histogram.read(folder / cell.histogram))
             except (OSError, TaktError):
@@ -84,6 +84,8 @@ def _cyclic(variants: Sequence[Measured]) -> list[OwnTable]:
         own = cell.statistics.cyclic if cell.statistics else None
         if own is None:
             continue
+        if cell.kind == "ethercat":
+            ranges.append([f"{name}, period", *_range(own.jitter, cell.period_us)])
         ranges.append([f"{name}, jitter", *_range(own.jitter)])
         ranges.append([f"{name}, drift", *_range(own.drift)])
         first = ", ".join(text.microseconds(value) for value in own.first_two_us)
@@ -93,8 +95,8 @@ def _cyclic(variants: Sequence[Measured]) -> list[OwnTable]:
     return [
         OwnTable(
             "Jitter and drift",
-            "in µs. Jitter: interval between two calls − period. Drift: time of the call − the "
-            "whole periods since the first one.",
+            "in µs. Jitter: interval between two calls, or two cycles sent, − period. Drift: time "
+            "of the call − the whole periods since the first one.",
             ("Series", *_RANGE),
             ranges,
         ),
@@ -105,6 +107,22 @@ def _cyclic(variants: Sequence[Measured]) -> list[OwnTable]:
             rates,
         ),
     ]
+
+
+def _bus(variants: Sequence[Measured]) -> OwnTable:
+    rows = []
+    for name, cell in _cells(variants):
+        for bus in [one.bus for one in cell.probes if one.bus]:
+            counts = (bus.slaves, bus.expected_counter, cell.sent, cell.lost, bus.wrong_counter)
+            first = [one for one in bus.changes if one.working_counter != bus.expected_counter][:1]
+            said = [f"{text.count(one.cycle)}: {one.working_counter}" for one in first]
+            rows.append([name, *map(text.count, counts), *(said or [text.ABSENT])])
+    return OwnTable(
+        "Working counter",
+        "What every slave adds to as it reads and writes: wrong where one did not take part.",
+        ("Series", "Slaves", "Expected", "Cycles", "Lost", "Wrong", "First wrong"),
+        rows,
+    )
 
 
 def _subscribers(variants: Sequence[Measured]) -> OwnTable:
@@ -133,8 +151,8 @@ def _cells(variants: Sequence[Measured]) -> list[tuple[str, Cell]]:
     ]
 
 
-def _range(found: Percentiles) -> list[str]:
+def _range(found: Percentiles, offset_us: float = 0.0) -> list[str]:
     values = (
         found.min_us, found.mean_us, found.p50_us, found.p99_us, found.p999_us, found.max_us,
     )  # fmt: skip
-    return [text.microseconds(value) for value in values]
+    return [text.microseconds(value + offset_us) for value in values]

@@ -16,6 +16,8 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from takt.doctor.finding import Finding
 
 SCHEMA_VERSION = 1
+BY_JITTER = ("timer-cyclic", "ethercat")  # kinds whose histogram is that of their jitter
+SIMULATED, INTERFACE = "simulated", "interface"  # the transports of EtherCAT
 
 
 class Model(BaseModel):
@@ -84,7 +86,10 @@ class OneShot(Model):
 
 
 class Cyclic(Model):
-    """What only a cyclic timer has; the first two intervals are in no other number."""
+    """What is cyclic: calls of a timer, or what a master sends.
+
+    The first two intervals are in no other number.
+    """
 
     drift: Percentiles  # d_k = t_k - k T, from its value at the first expiry
     jitter: Percentiles  # P_k = t_k - t_(k-1) - T, of callbacks that follow each other
@@ -121,7 +126,7 @@ class Statistics(Model):
     exceedance: Exceedance  # of the deadline that was asked
     loop_exceedance: list[Exceedance] = []  # the same at the periods of common control loops
     one_shot: OneShot | None = None  # one-shot timers
-    cyclic: Cyclic | None = None  # cyclic timers
+    cyclic: Cyclic | None = None  # cyclic timers; a fieldbus master, by when it sends
     subscribers: list[Subscriber] = []  # where there are several
 
 
@@ -149,7 +154,28 @@ class Conditions(Model):
     messages_back_bytes: int | None = None
     first_there_bytes: int | None = None  # of these, what left through a class of its own
     first_back_bytes: int | None = None
+    segment_frames: int | None = None  # that reached the simulated segment
+    segment_ignored: int | None = None  # of these, that were wrong
     tuned_places: int | None = None  # that were changed for it, and put back
+
+
+class CounterChange(Model):
+    """The working counter from a cycle on, until the next change."""
+
+    cycle: int  # from 0
+    working_counter: int  # as it came back
+    operational: int  # slaves that said that they took part
+
+
+class BusReport(Model):
+    """What a fieldbus master says of its slaves: with the samples, the counter of every cycle."""
+
+    slaves: int  # how many there were at the start
+    expected_counter: int  # the working counter of a cycle in which all of them take part
+    wrong_counter: int  # cycles that came back with another one
+    changes: list[CounterChange]  # the first one is of the first cycle
+    changes_left_out: int  # beyond the first 1000
+    foreign_frames: int  # that came and were no answer
 
 
 class ProbeResult(BaseModel):
@@ -165,6 +191,7 @@ class ProbeResult(BaseModel):
     duplicated: int = 0
     out_of_order: int = 0
     error: Note | None = None  # why it failed
+    bus: BusReport | None = None  # of a fieldbus master
     asked: dict[str, Any] = {}  # real-time settings
     obtained: dict[str, Any] = {}  # real-time settings, as read back
     notes: list[Note] = []  # settings that were not obtained
@@ -207,6 +234,9 @@ class Cell(Model):
     link_mbps: float = 0.0  # of the link between two hosts
     queue: str = "shared"  # of the messages on this link: shared with the traffic, own
     traffic_mbps: float = 0.0  # of other traffic on it, each way
+    interface: str = ""  # of real EtherCAT slaves
+    slaves: int = 0  # of EtherCAT, that there have to be; 0: any number
+    fault: str = "none"  # of the simulated segment: none, slave_lost, wrong_counter, silent
     talkers: int = 0  # pairs of other nodes that talk at the same time
     talker_period_us: float = 0.0  # of each such pair
     count: int = 0  # samples received, the first one included
@@ -236,6 +266,21 @@ class Cell(Model):
         if isinstance(document, dict) and "policy" in document:
             document = {"scheduling" if key == "policy" else key: document[key] for key in document}
         return document
+
+    @property
+    def simulated(self) -> bool:
+        """Whether its slaves are ours, behind a link."""
+        return self.kind == "ethercat" and self.transport == SIMULATED
+
+    @property
+    def by_jitter(self) -> bool:
+        """Whether its histogram is that of the jitter of a cycle, not of a latency."""
+        return self.kind in BY_JITTER
+
+    @property
+    def wrong_counters(self) -> int:
+        """Cycles of a fieldbus in which not every slave took part."""
+        return sum(one.bus.wrong_counter for one in self.probes if one.bus)
 
     @property
     def since_intended(self) -> bool:

@@ -43,14 +43,9 @@ def measure(
     """
     with contextlib.ExitStack() as around:
         link = None
-        if cell.host != namespace.HERE:
+        if wants := _wanted_link(cell):
             made = namespace.link(
-                context.scratch.folder,
-                context.scratch.run_id,
-                context.domain,
-                namespace.Wants(
-                    round(cell.link_mbps * 1e6), cell.queue, traffic=cell.traffic_mbps > 0
-                ),
+                context.scratch.folder, context.scratch.run_id, context.domain, wants
             )
             try:
                 link = around.enter_context(made)
@@ -132,6 +127,16 @@ def _measure(
         add_measured(measured, recorded, context.folder, reports=reports)
         declared.judge(measured)
     return measured, recorded
+
+
+def _wanted_link(cell: Cell) -> namespace.Wants | None:
+    """The link to a second host, or to a simulated segment; None: there is none."""
+    if cell.simulated:
+        return namespace.Wants(0, bare=True)
+    if cell.host == namespace.HERE:
+        return None
+    rate = round(cell.link_mbps * 1e6)
+    return namespace.Wants(rate, cell.queue, traffic=cell.traffic_mbps > 0)
 
 
 def _limit_s(cell: Cell, limits: Limits) -> float:

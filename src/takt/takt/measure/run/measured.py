@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from takt.measure.results import histogram
@@ -69,6 +70,7 @@ class _Found:
 
     def __init__(self, cell: Cell, *, reports: bool) -> None:
         self._kind, self._since_intended = cell.kind, cell.since_intended
+        self._by_jitter = cell.by_jitter
         self.summary = Summary(cell.deadline_us)
         self.listeners: list[Listener] = []  # one a recording
         self.one_shots = OneShots(reports=reports)
@@ -82,8 +84,9 @@ class _Found:
         self.listeners[-1].add(batch, series if self._kind == "pubsub" else None)
         if self._kind == "timer-oneshot":
             self.one_shots.add(batch)
-        cyclic = self._kind == "timer-cyclic"
-        self.bins.add(self.calls.add(batch) if cyclic else series.latency_ns)
+        if self._kind == "ethercat":  # its period is that of sending: what is lost was sent, too
+            batch = replace(batch, received_ns=batch.sent_ns)
+        self.bins.add(self.calls.add(batch) if self._by_jitter else series.latency_ns)
 
 
 def _count(cell: Cell, found: _Found) -> None:
@@ -119,7 +122,7 @@ def _summarise(cell: Cell, found: _Found) -> None:
         return
     if cell.kind == "timer-oneshot":
         statistics.one_shot = found.one_shots.result()
-    elif cell.kind == "timer-cyclic":
+    elif cell.by_jitter:
         statistics.cyclic = found.calls.result()
     elif cell.kind == "pubsub":
         heard = [one.duplicated for one in cell.probes if one.role != "publisher"]
@@ -138,8 +141,10 @@ def _write_histogram(cell: Cell, found: _Found, folder: Path) -> None:
     cell.histogram = None
     if not len(found.bins.values):
         return
-    cyclic = cell.kind == "timer-cyclic"
-    what = "jitter (interval between two callbacks - period)" if cyclic else "latency"
+    what = "latency"
+    if cell.by_jitter:
+        of = "cycles" if cell.kind == "ethercat" else "callbacks"
+        what = f"jitter (interval between two {of} - period)"
     name, values = f"{FOLDER}/{cell.id}.histogram.txt", found.bins.counts.sum()
     heading = [
         f"{cell.id}: {what}",

@@ -20,11 +20,16 @@ def probes(
     cell: Cell, stack: Stack, place: Path, context: Context, limit_s: float, link: Link | None
 ) -> tuple[dict[str, str], list[Program]]:
     """Those that measure, and the middleware's profiles of those that are here."""
-    here, there = link.addresses if link else (transport.LOOPBACK, transport.LOOPBACK)
+    here = there = transport.LOOPBACK
+    if link and not cell.simulated:
+        here, there = link.addresses
     profiles = _profiles(cell, stack, context, here, there)
     topic = _topic(cell, context.scratch.run_id, link)
     made = _commands(cell, stack, place, context, limit_s, topic)
-    if link:
+    if link and cell.simulated:
+        for one in made:
+            one.command += ["--interface", link.interface]
+    elif link:
         profiles_there = _profiles(cell, stack, context, there, here)
         for one in made:
             if _host(cell, one.role) == namespace.THERE:
@@ -58,6 +63,10 @@ def _commands(
         options["late"] = cell.late
     if cell.cpu:
         options["cpu"] = ",".join(map(str, cell.cpu))
+    if cell.kind == "ethercat":
+        options["slaves"] = cell.slaves
+        options |= {"interface": cell.interface} if cell.interface else {}
+        options |= {"cpu": cell.cpu[0]} if cell.cpu else {}
     made = []
     for number, role in enumerate(roles(cell, stack)):
         name = f"{cell.id}-s{number}" if cell.subscribers > 1 else cell.id

@@ -93,6 +93,11 @@ def judge(run: Run) -> Verdict:
         if cell.statistics and cell.statistics.exceedance.exceeded
     ]
     late += [f"{cell.id}: {cell.lost} lost" for cell in complete if cell.lost]
+    late += [
+        f"{cell.id}: {cell.wrong_counters} cycles with a wrong working counter"
+        for cell in complete
+        if cell.wrong_counters
+    ]
     headline = ("the cell is measured" if of == 1 else f"all {of} cells are measured") + (
         ", with late or lost samples" if late else ", every deadline met"
     )
