@@ -21,7 +21,7 @@ from takt.reproduce.published import experiments
 from takt.reproduce.ye2023.extent import placed, scaled
 from takt.reproduce.ye2023.quantities import KIB, MIB
 
-EVERY_STACK = ("rcl", "ros1", "cyclonedds", "rustdds", "raw", "cyclictest")
+EVERY_STACK = ("rcl", "ros1", "cyclonedds", "rustdds", "raw", "cyclictest", "ethercat")
 TWO = ["subscriber", "publisher"]
 
 
@@ -37,6 +37,7 @@ class Installed(Stacks):
             "rustdds": [("pubsub", "udp", TWO)],
             "raw": [("wakeup", "nanosleep", ["both"]), ("timer-cyclic", "nanosleep", ["both"])],
             "cyclictest": [("wakeup", "nanosleep", ["both"])],
+            "ethercat": [("ethercat", "simulated", ["both"])],
         }
         for name in names:
             limit = most if name == "rustdds" else None
@@ -93,7 +94,7 @@ def as_published(cell: Cell, of: str, _: tuple[Any, ...]) -> Any:  # noqa: PLR09
             return 1.95 if ros1 else 1.05
         case "fairness":
             return 0.93 if ros1 else 0.999
-        case "beyond" | "jitter_beyond":
+        case "beyond" | "jitter_beyond" | "period_outside":
             return 0, 10**9 if cell.label == "wakeup" else count(cell)
         case "jitter_within":
             return round(0.8 * count(cell)), count(cell)
@@ -102,6 +103,9 @@ def as_published(cell: Cell, of: str, _: tuple[Any, ...]) -> Any:  # noqa: PLR09
         "jitter_size": 5.0,
         "jitter_distance": 0.03,
         "jitter_rejected": 1.0,
+        "period_off": 0.2,
+        "period_p999": 1020.0,
+        "wrong_counters": 0.0,
     }[of]
 
 
@@ -132,7 +136,7 @@ def the_other_way_round(  # noqa: PLR0911 - a case each
             return 1.05 if ros1 else 1.95
         case "fairness":
             return 0.999 if ros1 else 0.93
-        case "beyond" | "jitter_beyond":
+        case "beyond" | "jitter_beyond" | "period_outside":
             return count(cell) // 5, count(cell)
         case "jitter_within":
             return count(cell) // 5, count(cell)
@@ -141,6 +145,9 @@ def the_other_way_round(  # noqa: PLR0911 - a case each
         "jitter_size": cell.period_us,
         "jitter_distance": 0.2,
         "jitter_rejected": 1.0,
+        "period_off": 3.0,
+        "period_p999": 1300.0,
+        "wrong_counters": 5.0,
     }[of]
 
 

@@ -135,6 +135,14 @@ SIDES: list[tuple[str, str, World, World]] = [
      but(jitter_within=share_of("jitter", 0.48))),
     ("jitter-normal", "raw", but(jitter_distance=lambda _: 0.075),
      but(jitter_distance=lambda _: 0.085)),
+    # 6 of 1,613,610 are 3.7e-6.
+    *(
+        (name, "ethercat", but(period_outside=share_of("ethercat", 2e-6)),
+         but(period_outside=share_of("ethercat", 6e-6)))
+        for name in ("ethercat-cycle", "ethercat-highest")
+    ),
+    ("ethercat-average", "ethercat", but(period_off=lambda _: 0.38),
+     but(period_off=lambda _: 0.42)),
     *((
         (name, stack, but(p50=by_size(**here)), but(p50=by_size(**there)))
         for stack in ("rcl", "ros1")
@@ -173,7 +181,9 @@ def test_every_statement_leads_to_a_finding_or_says_why_not() -> None:
 
 def test_the_papers_own_length_decides_all_but_what_took_a_day() -> None:
     assert cannot_tell(planned(1.0)) == ["wakeup-rt-highest"]
-    assert set(cannot_tell(planned(0.01))) == {"wakeup-rt-highest", "jitter-rt"}
+    assert set(cannot_tell(planned(0.01))) == {
+        "wakeup-rt-highest", "jitter-rt", "ethercat-cycle", "ethercat-highest",
+    }  # fmt: skip
 
 
 def test_what_never_happened_in_few_samples_is_undecided_and_says_how_many_it_takes() -> None:
@@ -207,6 +217,8 @@ def test_at_scale_1_runs_are_as_long_as_the_papers() -> None:
     assert {one.samples_asked for one in whole["jitter"]} == {10_000}
     assert {round(one.samples_asked * one.period_us / 1e6) for one in whole["wakeup"]} <= {242, 243}
     assert {one.stack for one in whole["wakeup"]} == {"cyclictest"}
+    assert {one.samples_asked for one in whole["ethercat"]} == {1_613_610}
+    assert {(one.slaves, one.period_us) for one in whole["ethercat"]} == {(16, 1000)}
     assert {one.subscribers for one in whole["six"]} == {6}
     assert {one.load for name in ("jitter", "wakeup") for one in whole[name]} == {"fft"}
     assert {(one.reliability, one.depth) for one in whole["best-effort"]} == {("best_effort", 1)}
@@ -224,6 +236,13 @@ def test_a_smaller_scale_keeps_the_points_and_the_rounds() -> None:
 def test_without_cyclictest_the_wake_ups_are_takts_own() -> None:
     there = tuple(one for one in EVERY_STACK if one != "cyclictest")
     assert {one.stack for one in points(0.01, there)["wakeup"]} == {"raw"}
+
+
+def test_without_room_for_slaves_there_is_no_master() -> None:
+    experiment, _ = read_experiment(experiments() / "ye2023.yaml")
+    kinds = [{one.kind for one in placed(experiment, Installed(), room=room).measurements}
+             for room in (True, False)]  # fmt: skip
+    assert kinds[0] - kinds[1] == {"ethercat"}
 
 
 def test_a_stack_is_asked_only_for_what_it_can() -> None:

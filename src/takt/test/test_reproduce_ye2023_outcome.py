@@ -23,7 +23,7 @@ from takt.reproduce.ye2023.quantities import KIB, MIB, size_words
 pytestmark = pytest.mark.timeout(240)  # every figure is drawn
 COUNT = 60
 NATIVE = {"9", "12", "13", "14", "15", "16", "17", "20", "21", "23", "25", "27", "28", "29", "31",
-          "32"}  # fmt: skip
+          "32", "33"}  # fmt: skip
 REALTIME = NATIVE - {"9", "16", "17", "25", "29"} | {"10", "18", "19", "26", "30"}
 
 
@@ -41,7 +41,7 @@ def recorded(folder: Path, one: Cell) -> Cell:
     asked: dict[str, Any] = {
         name: getattr(one, name)
         for name in ("label", "stack", "kind", "transport", "payload_bytes", "period_us", "load",
-                     "reliability", "depth", "scheduling", "priority")
+                     "reliability", "depth", "scheduling", "priority", "slaves")
     }  # fmt: skip
     base = 100.0 + one.payload_bytes / 1024
     if one.kind == "pubsub":
@@ -131,6 +131,15 @@ def test_sizes_and_fairness_have_their_numbers(outcome: Outcome) -> None:
     unfair = of(outcome, "figure 28", "1 KB", "ROS 1").measured
     assert float(str(fair["fairness"])) > 0.999
     assert float(str(unfair["slowest_of_fastest"])) > 3
+
+
+def test_the_masters_cycle_stands_beside_the_papers(outcome: Outcome) -> None:
+    row = of(outcome, "figure 33", "1000 us")
+    assert row.published == {"min_us": 982.5, "avg_us": 999.8, "max_us": 1022.4}
+    assert row.measured["cycles"] == 2 * COUNT
+    low, mean, high = (float(str(row.measured[name])) for name in ("min_us", "avg_us", "max_us"))
+    assert low <= mean <= high
+    assert mean == pytest.approx(1000, abs=5)
 
 
 def finding(outcome: Outcome, name: str, stack: str) -> Any:
@@ -228,6 +237,7 @@ def test_what_is_not_installed_has_no_findings_of_its_own_and_is_told(
             ("ROS 1", "ros1"),
             ("Cyclone DDS", "cyclonedds"),
             ("RustDDS", "rustdds"),
+            ("EtherCAT", "ethercat"),
         )
     ]
     assert {one.stack for one in found.findings} == {"rcl", "raw", "cyclictest", "all"}

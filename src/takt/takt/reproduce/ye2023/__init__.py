@@ -8,7 +8,7 @@ from pathlib import Path
 
 from takt.machine.system import System
 from takt.measure.results.model import Run, Status
-from takt.processes import stacks
+from takt.processes import namespace, stacks
 from takt.reproduce.evidence import Evidence, Measured, too_short_for
 from takt.reproduce.experiment import measure
 from takt.reproduce.judgement import judge
@@ -23,7 +23,12 @@ from takt.reproduce.ye2023.tables import rows
 
 PAPER = "ye2023"
 ALL = "all"  # of the findings on several stacks
-OTHERS = {"ros1": "ROS 1", "cyclonedds": "Cyclone DDS", "rustdds": "RustDDS"}
+OTHERS = {
+    "ros1": "ROS 1",
+    "cyclonedds": "Cyclone DDS",
+    "rustdds": "RustDDS",
+    "ethercat": "EtherCAT",
+}
 
 
 def reproduce(request: Request) -> Outcome:
@@ -91,4 +96,6 @@ def _why_not(stack: str) -> str:
     if stack not in stacks.find():
         how = f"; ./takt setup {stack} installs it" if stack in stacks.ON_REQUEST else ""
         return f"not measured: not installed{how}"
+    if stack == "ethercat" and (lacking := namespace.lacking()):
+        return f"not measured: {lacking[0]}; {lacking[1]}"
     return "not measured: its probe has no publisher and subscriber of such sizes"

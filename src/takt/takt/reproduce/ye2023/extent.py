@@ -6,17 +6,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from takt.measure.experiment.model import Experiment, Measurement
-from takt.processes import stacks
+from takt.processes import namespace, stacks
 from takt.processes.stacks import Stacks
 
 # Samples of a run, however small the scale; of messages one more, which is the first.
-LEAST = {"pubsub": 11, "timer-cyclic": 100, "wakeup": 500}
+LEAST = {"pubsub": 11, "timer-cyclic": 100, "wakeup": 500, "ethercat": 500}
 WAKEUP, JITTER = "wakeup", "jitter"
 
 
 def fitted(experiment: Experiment, scale: float) -> Experiment:
     """What is run here of the experiment as the paper has it."""
-    return placed(scaled(experiment, scale), stacks.find())
+    room = namespace.lacking() is None
+    return placed(scaled(experiment, scale), stacks.find(), room=room)
 
 
 def scaled(experiment: Experiment, scale: float) -> Experiment:
@@ -31,11 +32,19 @@ def scaled(experiment: Experiment, scale: float) -> Experiment:
     )
 
 
-def placed(experiment: Experiment, there: Stacks) -> Experiment:
-    """Without what a stack that is installed cannot do; wake-ups of one program only."""
+def placed(experiment: Experiment, there: Stacks, *, room: bool = True) -> Experiment:
+    """Without what a stack that is installed cannot do; wake-ups of one program only.
+
+    ``room`` where simulated slaves can have a network of their own.
+    """
     return experiment.model_copy(
         update={
-            "measurements": [fit for one in experiment.measurements for fit in _fit(one, there)]
+            "measurements": [
+                fit
+                for one in experiment.measurements
+                if room or one.kind != "ethercat"
+                for fit in _fit(one, there)
+            ]
         }
     )
 

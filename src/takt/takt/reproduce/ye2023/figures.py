@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures 9 to 32, drawn from this machine's samples.
+"""Figures 9 to 33, drawn from this machine's samples.
 
 Where the paper has one figure of each kernel, that of the kernel that runs is drawn.
 """
@@ -26,6 +26,7 @@ from takt.reproduce.ye2023.between import ROS1_STACK, ROS2_STACK, VENDORS
 from takt.reproduce.ye2023.drawing import Curve, Floats, Mark
 from takt.reproduce.ye2023.quantities import (
     BEST_EFFORT,
+    ETHERCAT,
     FREQUENCIES,
     JITTER,
     KIB,
@@ -117,6 +118,7 @@ def figures(published: Published, measured: Measured) -> list[Figure]:
     _subscribers(drawn, "28", ROS1_STACK)
     _subscribers(drawn, "30" if patched else "29", ROS2_STACK)
     _frequencies(drawn)
+    _master(drawn)
     return drawn.made
 
 
@@ -269,6 +271,24 @@ def _frequencies(drawn: Drawn) -> None:
 
     drawn.add("31", surface)
     drawn.add("32", curve)
+
+
+def _master(drawn: Drawn) -> None:
+    def over_time() -> list[Path]:
+        cells = drawn.cells("ethercat", label=ETHERCAT)
+        found = [
+            (
+                f"run {cell.repetition + 1}",
+                runs.jitter_us(cell, drawn.folder),
+                runs.drift_us(cell, drawn.folder),
+            )
+            for cell in cells
+        ]
+        limit = drawn.marks("33")[0].value
+        title = f"EtherCAT master, {cells[0].slaves} simulated slaves, {cells[0].period_us:g} µs"
+        return drawing.courses(drawn.file("33"), title, found, limit)
+
+    drawn.add("33", over_time)
 
 
 def _by_size(cells: list[Cell]) -> dict[int, list[Cell]]:

@@ -8,6 +8,7 @@ from takt.reproduce.ye2023 import runs
 from takt.reproduce.ye2023.quantities import (
     ALIKE,
     BEST_EFFORT,
+    ETHERCAT,
     FREQUENCIES,
     JITTER,
     KIB,
@@ -126,6 +127,49 @@ JITTERS: dict[str, Checked] = {
                 JITTER,
             )
         },
+    ),
+}
+
+SIMULATED = f"{THIS_KERNEL}; simulated slaves, whose frames pass through the kernel only"
+CYCLES: dict[str, Checked] = {
+    "ethercat-cycle": Check(
+        f"outside {NEVER}",
+        {
+            "outside": how_often(
+                "cycles shorter than 982.5 µs or longer than 1022.4 µs",
+                runs.period_outside,
+                982.5,
+                1022.4,
+                label=ETHERCAT,
+            )
+        },
+        differs=SIMULATED,
+        shown={
+            "p999_us": over_periods(
+                "period in µs that 99.9 % keep", runs.period_p999, "mean", ETHERCAT
+            ),
+            "wrong_counters": over_periods(
+                "cycles in which not every slave took part", runs.wrong_counters, "mean", ETHERCAT
+            ),
+        },
+    ),
+    "ethercat-average": Check(
+        "off_us <= 2 * published_off_us",
+        {
+            "off_us": over_periods(
+                "how far the mean period is from 1000 µs, in µs", runs.period_off, "mean", ETHERCAT
+            )
+        },
+        differs=SIMULATED,
+    ),
+    "ethercat-highest": Check(
+        f"longer {NEVER}",
+        {
+            "longer": how_often(
+                "cycles longer than 1022.4 µs", runs.period_outside, 0.0, 1022.4, label=ETHERCAT
+            )
+        },
+        differs=SIMULATED,
     ),
 }
 
@@ -264,4 +308,5 @@ CHECKS: dict[str, dict[str, Checked]] = {
     "rcl": {**EITHER, **ROS2},
     "ros1": {**EITHER, **ROS1},
     "raw": JITTERS,
+    "ethercat": CYCLES,
 }

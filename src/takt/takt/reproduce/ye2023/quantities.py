@@ -19,6 +19,7 @@ LARGE = (MIB, 4 * MIB, 16 * MIB)
 # Of a point only the way that stands for the paper's, whatever else is measured.
 SIZES, BEST_EFFORT, ONE_PROCESS = "sizes", "best-effort", "one-process"
 SIX, FREQUENCIES, JITTER, WAKEUP = "six", "frequencies", "jitter", "wakeup"
+ETHERCAT = "ethercat"
 # The paper calls curves alike without a number; half as much again is told apart from that.
 ALIKE = "1.5"
 # What n measurements without a case leave possible at 95 % is 3 / n (rule of three). Twice of that

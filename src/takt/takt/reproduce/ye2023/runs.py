@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from takt.measure.results.model import Cell, Percentiles
+from takt.measure.statistics.series import Batch, Int64
 from takt.measure.statistics.timers import FIRST_INTERVALS, jitter_ns
 from takt.reproduce.judgement import Counts, Missing
 from takt.reproduce.runs import batches, beyond, histogram, p50, statistics
@@ -96,10 +97,31 @@ def jitter_rejected(cell: Cell, folder: Path) -> float:
     return float(normal_p(jitter_us(cell, folder)) < REJECTED)
 
 
+def period_outside(cell: Cell, folder: Path, low: float, high: float) -> Counts:
+    """Cycles of a master that are shorter or longer than these, in µs."""
+    found = jitter_us(cell, folder) + cell.period_us
+    return int(((found < low) | (found > high)).sum()), len(found)
+
+
+def period_off(cell: Cell, _: Path) -> float:
+    """How far the mean period is from what was asked, in µs."""
+    return abs(_jitter(cell).mean_us)
+
+
+def period_p999(cell: Cell, _: Path) -> float:
+    """The period in µs that 99.9 % keep."""
+    return cell.period_us + _jitter(cell).p999_us
+
+
+def wrong_counters(cell: Cell, _: Path) -> float:
+    """Cycles in which not every slave took part."""
+    return float(cell.wrong_counters)
+
+
 def jitter_us(cell: Cell, folder: Path) -> Floats:
     """P_k of all cycles but the first two, in µs; Missing where there are no eight."""
-    received = np.concatenate([one.received_ns for one in batches(cell, folder)])
-    found = jitter_ns(received, round(cell.period_us * 1000))[FIRST_INTERVALS:] / 1000
+    called = np.concatenate([_called_ns(cell, one) for one in batches(cell, folder)])
+    found = jitter_ns(called, round(cell.period_us * 1000))[FIRST_INTERVALS:] / 1000
     if len(found) < 8:
         raise Missing(f"{cell.id} has too few cycles for a normal fit")
     return found
@@ -108,12 +130,12 @@ def jitter_us(cell: Cell, folder: Path) -> Floats:
 def drift_us(cell: Cell, folder: Path) -> Floats:
     """d_k = t_k - kT of all cycles in µs, from its value at the first expiry."""
     parts = list(batches(cell, folder))
-    received = np.concatenate([one.received_ns for one in parts])
+    called = np.concatenate([_called_ns(cell, one) for one in parts])
     number = np.concatenate([one.sequence for one in parts])
-    came = received != 0
+    came = called != 0
     if not came.any():
         raise Missing(f"{cell.id} has no samples")
-    drift = received[came] - number[came] * round(cell.period_us * 1000)
+    drift = called[came] - number[came] * round(cell.period_us * 1000)
     return np.asarray((drift - drift[0]) / 1000)
 
 
@@ -144,6 +166,11 @@ def executions_us(cell: Cell, folder: Path) -> Floats:
         ]
     )
     return np.asarray(found[1:])
+
+
+def _called_ns(cell: Cell, batch: Batch) -> Int64:
+    """When a timer called, or a master sent."""
+    return batch.sent_ns if cell.kind == "ethercat" else batch.received_ns
 
 
 def _jitter(cell: Cell) -> Percentiles:

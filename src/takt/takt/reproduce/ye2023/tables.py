@@ -15,7 +15,7 @@ from takt.reproduce.judgement import Missing
 from takt.reproduce.model import Figures, Row
 from takt.reproduce.published import Published, PublishedRow
 from takt.reproduce.ye2023 import runs
-from takt.reproduce.ye2023.quantities import SIX, SIZES, WAKEUP, size_words
+from takt.reproduce.ye2023.quantities import ETHERCAT, SIX, SIZES, WAKEUP, size_words
 
 REALTIME = "PREEMPT_RT"
 NAMES = {
@@ -25,6 +25,7 @@ NAMES = {
     "rustdds": "RustDDS",
     "cyclictest": "cyclictest",
     "raw": "Takt's own loop",
+    "ethercat": "ethercrab, simulated slaves",
 }
 # What every probe of messages has, whatever is asked (docs/reference/probes.md).
 OF_ALL_PROBES: Figures = {"history": "KEEP_LAST", "durability": "volatile", "deadline": "default"}
@@ -39,6 +40,8 @@ def rows(published: Published, measured: Measured, system: System) -> list[Row]:
                 made.append(_kernel(one, system))
             case "table 4":
                 made.append(_wakeups(one, measured))
+            case "figure 33":
+                made.append(_cycles(one, measured))
             case _:
                 made.append(_quality(one, measured))
     return [*made, *_sizes(measured), *_fairness(measured)]
@@ -85,6 +88,35 @@ def _wakeups(one: PublishedRow, measured: Measured) -> Row:
     except Missing:
         return _row(one, name, {}, "not measured: no samples came")
     return _row(one, name, _latencies(cells))
+
+
+def _cycles(one: PublishedRow, measured: Measured) -> Row:
+    """The lowest and highest of all runs, the mean and the median of the runs' others."""
+    name = NAMES["ethercat"]
+    try:
+        cells = Evidence(measured, "ethercat").cells(label=ETHERCAT)
+    except Missing:
+        return _row(one, name, {}, "not measured: no samples came")
+    found = [(cell, cell.statistics.cyclic.jitter) for cell in cells
+             if cell.statistics and cell.statistics.cyclic]  # fmt: skip
+    if not found:
+        return _row(one, name, {}, "not measured: too few cycles")
+    period = cells[0].period_us
+    each = [jitter for _, jitter in found]
+    return _row(
+        one,
+        name,
+        {
+            "min_us": round(period + min(one.min_us for one in each), 1),
+            "avg_us": round(period + fmean(one.mean_us for one in each), 1),
+            "max_us": round(period + max(one.max_us for one in each), 1),
+            "p999_us": round(period + median(one.p999_us for one in each), 1),
+            "cycles": sum(cell.sent for cell in cells),
+            "lost": sum(cell.lost for cell in cells),
+            "wrong_counters": sum(cell.wrong_counters for cell in cells),
+            "stolen_ms": round(sum(1e3 * cell.steal_seconds for cell in cells)),
+        },
+    )
 
 
 def _quality(one: PublishedRow, measured: Measured) -> Row:
