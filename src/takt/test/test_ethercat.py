@@ -87,9 +87,10 @@ class Spy(Quiet):
 
     def advance(self, _cell: Cell, _recorded: int) -> None:
         for one in psutil.Process().children():
-            with contextlib.suppress(psutil.Error, ValueError):
-                self.interface = interface_in(one.cmdline())
-                assert namespace.exists(self.interface)
+            with contextlib.suppress(psutil.Error):
+                if "--samples" in (command := one.cmdline()):
+                    self.interface = interface_in(command)
+                    assert namespace.exists(self.interface)
 
 
 @pytest.fixture
