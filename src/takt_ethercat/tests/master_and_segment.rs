@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The master against the simulated segment, in one thread and without a network.
 
+use std::cell::Cell;
 use std::io;
+use std::rc::Rc;
 use std::time::Duration;
 
 use takt_ethercat::clock::now_ns;
@@ -150,6 +152,63 @@ fn what_does_not_come_back_is_lost_after_the_time_that_was_given() {
         let mut cycles = (0..100).map(|_| master.cycle().unwrap().unwrap());
         let lost = cycles.find(|cycle| cycle.received_ns == 0).unwrap();
         assert!(now_ns() - lost.sent_ns >= PATIENCE.as_nanos() as u64);
+    });
+}
+
+/// From when it is switched on, every tenth answer is not what the segment said.
+struct Garbled<'a> {
+    line: &'a mut Looped,
+    on: Rc<Cell<bool>>,
+    answers: usize,
+}
+
+impl Line for Garbled<'_> {
+    fn send(&mut self, frame: &[u8]) -> io::Result<()> {
+        (&mut *self.line).send(frame)
+    }
+
+    fn receive(&mut self, frame: &mut [u8], deadline_ns: u64) -> io::Result<Option<usize>> {
+        let Some(bytes) = (&mut *self.line).receive(frame, deadline_ns)? else {
+            return Ok(None);
+        };
+        self.answers += usize::from(self.on.get());
+        if !self.on.get() || self.answers % 10 != 0 {
+            return Ok(Some(bytes));
+        }
+        let place = self.answers / 10 * 7 % bytes; // each time another one
+        if self.answers / 10 % 3 == 0 {
+            return Ok(Some(place)); // cut
+        }
+        frame[place] ^= 0xff;
+        Ok(Some(bytes))
+    }
+}
+
+#[test]
+fn answers_that_are_garbled_break_nothing_and_the_next_cycle_is_right() {
+    with_room(|| {
+        let mut line = looped(16, Fault::None, 0);
+        let on = Rc::new(Cell::new(false));
+        let garbled = Garbled {
+            line: &mut line,
+            on: on.clone(),
+            answers: 0,
+        };
+        let lost_after = Duration::from_millis(2);
+        let made = Master::bring_up(garbled, None, lost_after, Box::new(|| false));
+        let mut master = made.unwrap().unwrap();
+        on.set(true);
+        let cycles: Vec<_> = (0..3000)
+            .map(|_| master.cycle().map(Option::unwrap))
+            .collect();
+        let right = cycles
+            .iter()
+            .flatten()
+            .filter(|cycle| cycle.working_counter == 48)
+            .count();
+        assert!(right >= 2700, "{right}");
+        on.set(false);
+        assert_eq!(master.cycle().unwrap().unwrap().working_counter, 48);
     });
 }
 
