@@ -172,11 +172,11 @@ impl Line for Garbled<'_> {
             return Ok(None);
         };
         self.answers += usize::from(self.on.get());
-        if !self.on.get() || self.answers % 10 != 0 {
+        if !self.on.get() || !self.answers.is_multiple_of(10) {
             return Ok(Some(bytes));
         }
         let place = self.answers / 10 * 7 % bytes; // each time another one
-        if self.answers / 10 % 3 == 0 {
+        if (self.answers / 10).is_multiple_of(3) {
             return Ok(Some(place)); // cut
         }
         frame[place] ^= 0xff;
