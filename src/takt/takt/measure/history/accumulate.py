@@ -16,8 +16,8 @@ from takt.measure.results import histogram
 from takt.measure.results.model import Exceedance
 from takt.measure.statistics.distribution import PERCENTILES
 from takt.measure.statistics.summary import exceedance
-from takt.measure.statistics.tail import Refusal, Tail, fit
 from takt.pages.pictures import Counts
+from takt.tails import Refusal, Tail, fit
 
 Int64 = NDArray[np.int64]
 

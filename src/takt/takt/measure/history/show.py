@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.table import Table
 
 from takt.measure.history.accumulate import Accumulated
-from takt.measure.statistics.tail import Refusal
 from takt.pages import text
+from takt.tails import Refusal
 
 
 def show(console: Console, configurations: Sequence[Accumulated]) -> None:

@@ -29,8 +29,8 @@ from takt.schedule.explain.model import (
     Stretch,
 )
 from takt.schedule.explain.recent import STEAL_SETTLES, Recent
-from takt.schedule.model.against import against
 from takt.schedule.trace import file as files
+from takt.schedule.trace.against import against
 from takt.schedule.trace.file import Step, Table, Trace, by_number, told
 
 DETAILS = 200  # late jobs that are told one by one: those that were latest

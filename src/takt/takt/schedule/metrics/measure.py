@@ -22,8 +22,8 @@ from takt.schedule.metrics.model import (
     spread,
 )
 from takt.schedule.metrics.series import Series
-from takt.schedule.model.against import against
 from takt.schedule.trace import file as files
+from takt.schedule.trace.against import against
 from takt.schedule.trace.file import Step, Table, Trace, Type, by_number, plain, told
 
 

@@ -16,9 +16,9 @@ import numpy as np
 from takt.errors import TaktError
 from takt.schedule.model import chains as paths
 from takt.schedule.model.document import ModelledCallback, ModelledChain, Notes
-from takt.schedule.model.names import topic_name
 from takt.schedule.model.seen import Seen, SeenCallback, Times
 from takt.schedule.model.tail import TailEstimate, estimate
+from takt.schedule.trace.names import topic_name
 
 _GIVES_PRIORITIES = {"rm", "dm"}
 _NEEDS_PRIORITIES = {"fp", "np-fp"}

@@ -17,8 +17,8 @@ import numpy as np
 
 from takt.errors import TaktError
 from takt.schedule.model.babeltrace import Event, events
-from takt.schedule.model.names import topic_name, whole_name
 from takt.schedule.model.seen import Seen, SeenCallback, Times
+from takt.schedule.trace.names import topic_name, whole_name
 
 _KERNEL = "sched_switch"
 _HANDLED = {

@@ -16,8 +16,8 @@ import takt_core
 from takt.errors import TaktError
 from takt.schedule.application.file import located, read_application
 from takt.schedule.application.flat import flat
-from takt.schedule.model.names import whole_name
 from takt.schedule.trace.file import Trace
+from takt.schedule.trace.names import whole_name
 
 
 def against(trace: Trace, application: Path | None) -> Trace:

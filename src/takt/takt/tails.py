@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import genpareto
 
-from takt.measure.statistics.series import Int64
+Int64 = NDArray[np.int64]
 
 Floats = NDArray[np.float64]
 
