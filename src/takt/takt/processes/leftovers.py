@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shared memory that killed probes leave behind.
 
-Fast DDS, iceoryx2 and cyclictest remove their files in /dev/shm when they end well, not when they
-are killed; one of iceoryx2's stays even then.
+Fast DDS, iceoryx2, cyclictest and Python's multiprocessing remove their files in /dev/shm when they
+end well, not when they are killed; one of iceoryx2's stays even then.
 While a cell runs we note which of these files our probes use (a journal in the scratch folder, so
 that it outlives the tool); afterwards those that no living process uses are removed. Of files that
 never were in a journal of ours only those go that came while a process of ours ran, and that nobody
@@ -22,7 +22,7 @@ from takt.processes import namespace, scratch, usage
 JOURNAL = "shared_memory.txt"
 _OURS = re.compile(
     r"(sem\.)?(fastrtps|fastdds|fast_datasharing)_?[A-Za-z0-9_.-]*|cyclictest[0-9]+"
-    r"|iox2_[a-f0-9]{40}_[A-Za-z0-9_.-]+"
+    r"|iox2_[a-f0-9]{40}_[A-Za-z0-9_.-]+|sem\.mp-[a-z0-9_]{8}"
 )
 # glibc makes a named semaphore under such a name, which its maker has open until it has its own.
 _IN_THE_MAKING = re.compile(r"sem\.[A-Za-z0-9]{6}")
