@@ -71,6 +71,8 @@ def main(want: str) -> int:
 
 
 def interrupt(_number: int, _frame: FrameType | None) -> None:
+    for number in (signal.SIGHUP, signal.SIGTERM):  # a closed terminal sends both, one by one
+        signal.signal(number, signal.SIG_IGN)
     raise KeyboardInterrupt
 
 
