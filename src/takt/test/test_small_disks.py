@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every command that writes, on disks from full to 64 MB: it is done, or it says which disk is full.
+"""Every command that writes, on disks of 1 to 64 MB: it is done, or it says which disk is full.
 
 What was whole before stays whole, whichever it is.
 """
@@ -47,9 +47,11 @@ COMMANDS = {
     "history": "history DISK/run --store DISK/history.sqlite --plot",
     "reproduce": "reproduce krukiewicz2021 --scale 0.001 --out DISK/new",
     "tune": "tune --review DISK/traces/review.txt",
-    "check": "check --quick --out DISK/new",
+    "check": "check --out DISK/new",
     "lab": "lab --out DISK/new",
 }
+LONG = {"check", "lab", "run", "executing", "reproduce"}
+VERDICTS = {*APPROACHES, "simulate", "check", "executing"}  # 1: a deadline was missed
 FOR_REAL = {*APPROACHES, "measure", "run", "resume", "executing", "check"}
 
 
@@ -67,13 +69,16 @@ def takt(words: list[str], out: Path) -> subprocess.CompletedProcess[str]:
 def test_a_small_disk_is_named_and_keeps_what_it_has(
     command: str, size: str, tmp_path: Path, disk: Callable[[str], Path]
 ) -> None:
+    if command in LONG and size not in ("1m", "4m"):
+        pytest.skip("it takes minutes where there is room")
     if command in FOR_REAL:
         try:
             stacks.program("app_runner")
         except Failure:
             pytest.skip("app_runner is not installed")
     trace = tmp_path / "small.takttrace"
-    assert takt(f"simulate {DOCKING} --duration 20s --trace {trace}".split(), tmp_path)
+    takt(f"simulate {DOCKING} --duration 20s --trace {trace}".split(), tmp_path)
+    assert trace.exists()
     place = disk(size)
     (place / "traces").mkdir()
     for name in ("docking.takt.takttrace", "docking.baseline1.takttrace", "new", "new.html"):
@@ -90,6 +95,7 @@ def test_a_small_disk_is_named_and_keeps_what_it_has(
     words = COMMANDS[command].replace("DISK", str(place)).replace("TRACE", str(trace)).split()
     done = takt(words, tmp_path)
     told = f"{done.returncode}: {done.stderr[-1500:]}"
+    assert done.returncode != 2, told  # it was understood
     assert "Traceback" not in done.stderr, told
     assert "a fault of Takt" not in done.stderr, told
     full = done.returncode != 0 and "no space left" in done.stderr.lower()
@@ -97,7 +103,7 @@ def test_a_small_disk_is_named_and_keeps_what_it_has(
         assert done.returncode == 1, told
         assert str(place) in done.stderr, told
     else:
-        assert "space" not in done.stderr, told
+        assert done.returncode == 0 or command in VERDICTS, told
     for file, content in whole.items():
         assert file.exists(), f"{file} is gone; {told}"
         if full and file.parent != place / "run":  # a run that goes on writes there

@@ -226,9 +226,9 @@ def _owner(folder: Path, *, being_made: bool) -> dict[str, object]:
     """Whose it is; raises FileNotFoundError while it is being made, where that may be."""
     try:
         owner = json.loads((folder / OWNER).read_text(encoding="utf-8"))
-        if isinstance(owner, dict) and "run" in owner:
+        if isinstance(owner, dict) and "\0" not in str(owner.get("run", "\0")):
             return owner
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         pass
     if being_made and time.time() - folder.stat().st_mtime < MAKING_S:
         raise FileNotFoundError(errno.ENOENT, "it is being made", str(folder))
