@@ -89,14 +89,19 @@ class Dead:
     @property
     def waits(self) -> bool:
         """Whether a resume, or at least a person, may still want it."""
-        begun = bool(self.recordings) or (self.run_folder / DOCUMENT).is_file()
-        return self.resumable and begun
+        if not self.resumable:
+            return False
+        try:
+            return bool(self.recordings) or (self.run_folder / DOCUMENT).is_file()
+        except OSError:  # its folder may be another user's by now
+            return False
 
     @property
     def named(self) -> bool:
         """Whether a resume of the run folder would be of this run."""
         with contextlib.suppress(OSError):
-            return (self.run_folder / LOCK).read_text(encoding="utf-8").strip() == str(self.folder)
+            named = (self.run_folder / LOCK).read_text(encoding="utf-8", errors="replace")
+            return named.strip() == str(self.folder)
         return False
 
     def to_disk(self) -> bool:
@@ -124,7 +129,7 @@ class Dead:
         self.remove_load()
         named = self.run_folder / LOCK
         with contextlib.suppress(OSError):
-            if named.read_text(encoding="utf-8").strip() == str(self.folder):
+            if named.read_text(errors="replace").strip() == str(self.folder):
                 named.unlink()
         shutil.rmtree(self.folder, ignore_errors=True)
 
