@@ -71,7 +71,13 @@ def main(want: str) -> int:
 
 
 def interrupt(_number: int, _frame: FrameType | None) -> None:
+    for number in (signal.SIGHUP, signal.SIGTERM):  # a closed terminal sends both, one by one
+        signal.signal(number, already_interrupted)
     raise KeyboardInterrupt
+
+
+def already_interrupted(_number: int, _frame: FrameType | None) -> None:
+    """In place of SIG_IGN, for which Python tells of a signal that came at the same time."""
 
 
 def refuse_where_it_cannot_build() -> None:

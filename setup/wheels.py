@@ -2,17 +2,20 @@
 """Mends a prefix of ROS 2 wheels so that plain C++ programs can be built and run against it.
 
 The wheels carry paths of the machine that built them, Python libraries that C++ programs must not
-load, and run-time paths that are wrong once installed. Every mend can be repeated without harm.
+load, and run-time paths that are wrong once installed. Every mend can be repeated without harm, and
+is done under another name: who is killed half-way leaves each file as it was, or mended.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sysconfig
 from pathlib import Path
 
+MENDING = ".takt-mending"  # the file in work
 GENERATOR_PY = re.compile(r"lib\w+__rosidl_generator_py\.so")
 
 
@@ -49,7 +52,9 @@ def mend_cmake_paths(prefix: Path, site_packages: Path) -> None:
         for pattern, replacement in replacements:
             mended = pattern.sub(replacement, mended)
         if mended != text:
-            file.write_text(mended, encoding="utf-8")
+            new = file.with_name(MENDING)
+            new.write_text(mended, encoding="utf-8")
+            new.replace(file)
 
 
 def mend_libraries(prefix: Path, site_packages: Path) -> None:
@@ -65,10 +70,18 @@ def mend_libraries(prefix: Path, site_packages: Path) -> None:
             for needed in patchelf(prefix, "--print-needed", str(library)).split():
                 if GENERATOR_PY.fullmatch(needed):
                     command += ["--remove-needed", needed]
-        patchelf(prefix, *command, str(library))
+        mend_library(prefix, library, *command)
     for folder in vendored:
         for library in sorted(folder.glob("*.so*")):
-            patchelf(prefix, "--force-rpath", "--set-rpath", "$ORIGIN", str(library))
+            mend_library(prefix, library, "--force-rpath", "--set-rpath", "$ORIGIN")
+
+
+def mend_library(prefix: Path, library: Path, *how: str) -> None:
+    """Lets patchelf write another file, which then takes the library's place."""
+    new = library.with_name(MENDING)
+    patchelf(prefix, *how, "--output", str(new), str(library))
+    shutil.copymode(library, new)
+    new.replace(library)
 
 
 def patchelf(prefix: Path, *arguments: str) -> str:

@@ -157,6 +157,40 @@ def test_an_interrupt_ends_the_step_in_work_and_all_its_children(tmp_path: Path)
     assert ends(int(pid_file.read_text()))
 
 
+def test_a_terminal_that_closes_while_the_launcher_dies_is_one_interrupt(tmp_path: Path) -> None:
+    begun = tmp_path / "begun"
+    script = textwrap.dedent(f"""
+        import sys, time
+        sys.path.insert(0, {str(SETUP)!r})
+        import bootstrap
+        from pathlib import Path
+        bootstrap.STATE = Path({str(tmp_path)!r})
+        def ending(_):
+            try:
+                Path({str(begun)!r}).touch()
+                time.sleep(600)
+            finally:  # as a step that is ended
+                Path({str(begun)!r}).unlink()
+                while not Path({str(begun)!r}).exists():
+                    time.sleep(0.01)
+        bootstrap.set_up = ending
+        sys.exit(bootstrap.main("x"))
+    """)
+    command = [sys.executable, "-c", script]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    for number, there in ((signal.SIGTERM, True), (signal.SIGHUP, False)):
+        while begun.exists() != there:
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.send_signal(number)
+    begun.touch()
+    _, told = process.communicate(timeout=60)
+    assert (process.returncode, told) == (
+        130,
+        "takt: set-up interrupted; the next ./takt goes on from here\n",
+    )
+
+
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGHUP, signal.SIGTERM])
 def test_a_set_up_that_ends_ends_as_a_whole(tmp_path: Path, number: signal.Signals) -> None:
     pid_file = tmp_path / "pid"

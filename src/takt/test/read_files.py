@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -15,11 +16,15 @@ from synthetic_runs import Point, write_run
 
 from takt.cli.execute import _load as load_flat
 from takt.errors import TaktError
+from takt.machine.places import KernelFile
+from takt.machine.writable import WritableSystem
 from takt.measure.experiment.file import read_experiment
 from takt.measure.history.store import Entry, History
 from takt.measure.results import histogram, store
 from takt.measure.run import samples
-from takt.schedule.analysis.ask import read_overheads
+from takt.processes import scratch
+from takt.reproduce.krukiewicz2021.executions import read_kept
+from takt.schedule.analysis.ask import analyse, read_overheads
 from takt.schedule.application.file import read_application
 from takt.schedule.application.flat import flat
 from takt.schedule.campaign.folder import CAMPAIGN, Folder
@@ -32,6 +37,7 @@ from takt.schedule.simulation.simulate import simulate
 from takt.schedule.timing.file import read_timing, timing_yaml
 from takt.schedule.trace import file as traces
 from takt.schedule.trace.summary import Summing
+from takt.tune import journal
 
 ROOT = Path(__file__).parents[3]
 LONGEST_ERROR = 2000
@@ -106,6 +112,38 @@ def _timing(_: Path) -> bytes:
     return timing_yaml(application, "made", {}).encode()
 
 
+def _sampled(file: Path) -> None:
+    """Execution times in a file beside the app.yaml."""
+    application = file.with_name("sampled.app.yaml")
+    callback = f"{{timer: 1s, execution: {{samples: {file.name}}}}}"
+    application.write_text(f"nodes: {{node: {{callback: {callback}}}}}\n")
+    _application(application)
+
+
+def _analysed(file: Path) -> None:
+    """A flat application may be anybody's, and goes into the core."""
+    analyse(load_flat(file), file.name)
+
+
+def _journal(file: Path) -> None:
+    """Of tune, which acts as root on what stands there."""
+    machine = WritableSystem(file.parent)
+    place = machine.path(journal.FILE)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_bytes(file.read_bytes())
+    journal.load(machine)
+
+
+def _owner(file: Path) -> None:
+    """Of a scratch folder in the memory, where everybody may write."""
+    folder = file.parent / f"takt-{os.getuid()}-0"
+    folder.mkdir(exist_ok=True)
+    (folder / scratch.OWNER).write_bytes(file.read_bytes())
+    for dead in scratch.dead_folders(file.parent, folder):
+        assert not dead.named
+        assert not dead.waits
+
+
 def _campaign(file: Path) -> None:
     Folder(file.parent, ASKED)
 
@@ -148,6 +186,21 @@ def _a_campaign(folder: Path) -> bytes:
     return (folder / "campaign" / CAMPAIGN).read_bytes()
 
 
+def _metrics(folder: Path) -> bytes:
+    (folder / "t.takttrace").write_bytes(_a_trace(folder))
+    return measure(folder / "t.takttrace").model_dump_json().encode()
+
+
+def _a_flat_one(_: Path) -> bytes:
+    return json.dumps(flat(read_application(ROOT / "examples/docking.app.yaml"))).encode()
+
+
+def _a_journal(_: Path) -> bytes:
+    place = KernelFile(path="/proc/sys/kernel/numa_balancing")
+    entry = journal.Entry(setting="numa", place=place, before="1\n", state="done", wrote="0\n")
+    return journal.Journal(boot="11111111-aaaa", entries=[entry]).model_dump_json().encode()
+
+
 def _in_the_repository(name: str) -> Callable[[Path], bytes]:
     return lambda _: (ROOT / name).read_bytes()
 
@@ -168,6 +221,12 @@ READERS = [
     Reader("model.takttrace", _a_trace, _model),
     Reader("robot.timing.yaml", _timing, read_timing),
     Reader(CAMPAIGN, _a_campaign, _campaign),
+    Reader("hosts.yaml", _in_the_repository("experiments/second_host.yaml"), read_experiment),
+    Reader("times.txt", lambda _: b"1ms\n1.5ms\n# late\n2000us\n", _sampled),
+    Reader("analysed.json", _a_flat_one, _analysed),
+    Reader("tune.json", _a_journal, _journal),
+    Reader(scratch.OWNER, lambda folder: json.dumps({"run": str(folder)}).encode(), _owner),
+    Reader("executed.json", _metrics, read_kept),
 ]
 
 

@@ -8,6 +8,7 @@ import os
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -58,8 +59,11 @@ def test_a_domain_whose_ports_are_in_use_is_passed_over(
 HOLDER = """
 import mmap, os, sys
 file = os.open(sys.argv[1], os.O_RDWR)
-if sys.argv[2] == "map":
+if sys.argv[2] != "open":
     kept = mmap.mmap(file, 4096)
+    if sys.argv[2] == "made":  # as glibc makes a semaphore
+        os.link(sys.argv[1], sys.argv[3])
+        os.unlink(sys.argv[1])
     os.close(file)
 print("ready", flush=True)
 sys.stdin.read()
@@ -96,7 +100,6 @@ def test_shared_memory_goes_when_its_last_user_is_dead(memory: Path, how: str, n
 def test_what_a_process_had_that_was_killed_before_it_was_noted_goes_too(memory: Path) -> None:
     there = shared_file(memory, "fastdds_port7400")
     before = leftovers.present(memory)
-    other = shared_file(memory, "sem.fastdds_port7500_mutex")  # somebody's who is just starting
     path = shared_file(memory, "fastdds_0123456789abcdef")
     with subprocess.Popen(
         [sys.executable, "-IS", "-c", HOLDER, path, "map"],
@@ -109,19 +112,48 @@ def test_what_a_process_had_that_was_killed_before_it_was_noted_goes_too(memory:
         probe.kill()
     assert leftovers.sweep_since(before, memory) == [path.name]
     assert there.exists()
-    assert other.exists()
 
 
-def test_the_semaphore_of_a_port_goes_with_it(memory: Path) -> None:
-    port = shared_file(memory, "fastdds_port7413")
-    semaphore = shared_file(memory, "sem.fastdds_port7413_mutex")
+@pytest.mark.parametrize("how", ["map", "made"])
+def test_a_semaphore_goes_with_its_maker_whatever_its_name_was(memory: Path, how: str) -> None:
+    made = shared_file(memory, "sem.aB3xY9")
+    semaphore = memory / "sem.fastdds_port7413_mutex"
     journal = leftovers.Journal(memory, memory)
-    with port.open("r+b") as file, mmap.mmap(file.fileno(), 4096):
-        journal.note([os.getpid()])
+    with subprocess.Popen(
+        [sys.executable, "-IS", "-c", HOLDER, made, how, semaphore],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as maker:
+        assert maker.stdout is not None
+        maker.stdout.readline()
+        left = semaphore if how == "made" else made
+        journal.note([maker.pid])
         assert journal.sweep() == []
-    journal.sweep()
-    assert not port.exists()
-    assert not semaphore.exists()
+        assert leftovers.sweep_since([], memory) == []
+        assert left.exists()
+        maker.kill()
+    assert journal.sweep() == [left.name]
+    assert not left.exists()
+
+
+def test_files_of_the_same_names_in_a_container_are_no_use_of_ours(
+    memory: Path, disk: Callable[[str], Path]
+) -> None:
+    path = shared_file(memory, "fastdds_port7000")  # Fast DDS has such a one in every domain
+    theirs = shared_file(disk("1m"), path.name)
+    command = ["unshare", "--mount", "--propagation", "private", "sh", "-c"]
+    command += ['mount --bind "$0" "$1" && shift && exec "$@"', str(theirs.parent), str(memory)]
+    with subprocess.Popen(
+        [*command, sys.executable, "-IS", "-c", HOLDER, path, "map"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as container:
+        assert container.stdout is not None
+        assert container.stdout.readline()
+        assert str(path) in Path(f"/proc/{container.pid}/maps").read_text()
+        assert leftovers.sweep_since([], memory) == [path.name]
+        container.kill()
+    assert theirs.exists()
 
 
 def test_shared_memory_of_others_is_never_touched(memory: Path) -> None:

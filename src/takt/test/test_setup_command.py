@@ -3,9 +3,15 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
+from test_process import gone, until
 
 from takt.cli.main import main
 from takt.cli.setup import PACKAGES, build, build_crate, library, missing_packages
@@ -130,6 +136,41 @@ def test_cargo_builds_what_is_locked_where_the_probes_look_for_it(
     program(tmp_path, "cargo", "exit 101")
     with pytest.raises(Failure, match="cargo build failed"):
         build_crate("rustdds", "takt_rustdds", tmp_path, yes=True)
+
+
+BUILDING = """
+import sys
+from pathlib import Path
+from takt.cli.setup import build, build_crate
+root = Path(sys.argv[1])
+if sys.argv[2] == "cargo":
+    build_crate("rustdds", "takt_rustdds", root, yes=True)
+else:
+    build("rustdds", root)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGHUP, signal.SIGINT])
+@pytest.mark.parametrize("what", ["cargo", "takt"])
+def test_what_builds_ends_with_the_tool_and_all_that_it_has_started(
+    crate: Path, tmp_path: Path, what: str, number: signal.Signals
+) -> None:
+    program(tmp_path, what, f"sleep 600 & echo $! > {tmp_path}/new; mv {tmp_path}/new pid; wait")
+    tool = subprocess.Popen(
+        [sys.executable, "-c", BUILDING, str(tmp_path), what],
+        env={**os.environ, "PATH": f"{tmp_path}:/usr/bin:/bin"},
+        cwd=tmp_path,
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    pid = (crate.parents[4] / "src" / "takt_rustdds" if what == "cargo" else tmp_path) / "pid"
+    while not pid.exists():
+        assert tool.poll() is None
+        time.sleep(0.01)
+    os.kill(tool.pid, number)  # not its group: a program of it may have left that
+    tool.wait()
+    assert until(lambda: gone(int(pid.read_text())))
 
 
 def test_a_missing_stack_that_can_be_added_names_the_command() -> None:

@@ -13,15 +13,31 @@ from pathlib import Path
 
 import pytest
 
+from takt.processes import guard
+
 LIMIT_S = 60.0
+PROGRAM = """
+import ctypes, pathlib, signal, sys, time
+if %r:  # as one that wants to end in order when its parent dies, and does not
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    ctypes.CDLL(None).prctl(1, signal.SIGTERM)
+pathlib.Path(sys.argv[1]).touch()
+time.sleep(600)
+"""
 RUN = """
 import os, signal, sys, time
 from pathlib import Path
-from takt.processes import process, scratch, undertaker
+from takt.processes import process, scratch
 memory, results, how = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
+if how == "making":  # it is killed before it has said whose the folder is
+    def reached(_):
+        print(next(memory.glob("takt-*")), 0, flush=True)
+        sys.stdin.read()
+    scratch.json.dumps = reached
 held = scratch.open_for(results, memory, resumable=how != "killed")
-undertaker.watch_over(held.folder, memory)
-program = process.Process(["sleep", "600"])
+program = process.Process([sys.executable, "-c", sys.argv[4], memory / "started"])
+while not (memory / "started").exists():
+    time.sleep(0.01)
 (memory / "fastdds_of_the_run").touch()
 print(held.folder, program.pid, flush=True)
 if how == "interrupted":
@@ -39,7 +55,7 @@ def until(holds: Callable[[], bool]) -> bool:
     return holds()
 
 
-def watching(lock: Path) -> list[int]:
+def watching(folder: Path) -> list[int]:
     """The undertakers of a scratch folder."""
     found = []
     for entry in Path("/proc").iterdir():
@@ -48,7 +64,7 @@ def watching(lock: Path) -> list[int]:
                 words = (entry / "cmdline").read_bytes().decode(errors="replace").split("\0")
             except OSError:
                 continue
-            if str(lock) in words and any(one.endswith("undertaker.py") for one in words):
+            if str(folder) in words and any(one.endswith("undertaker.py") for one in words):
                 found.append(int(entry.name))
     return found
 
@@ -57,13 +73,14 @@ class Tool:
     """A run whose shared memory is a folder of the test's."""
 
     def __init__(self, folder: Path, how: str) -> None:
-        self.memory, results = folder / "memory", folder / "results"
+        self.memory, self.results = folder / "memory", folder / "results"
         self.memory.mkdir()
-        results.mkdir()
+        self.results.mkdir()
         self.before = self.memory / "fastdds_of_before"
         self.before.touch()
+        program = PROGRAM % (how == "hanging")
         self.process = subprocess.Popen(
-            [sys.executable, "-c", RUN, str(self.memory), str(results), how],
+            [sys.executable, "-c", RUN, self.memory, self.results, how, program],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -77,7 +94,7 @@ class Tool:
 
     @property
     def undertakers(self) -> list[int]:
-        return watching(self.scratch / "run.lock")
+        return watching(self.scratch)
 
 
 def test_a_killed_run_leaves_no_shared_memory(tmp_path: Path) -> None:
@@ -89,6 +106,25 @@ def test_a_killed_run_leaves_no_shared_memory(tmp_path: Path) -> None:
     assert not tool.run.exists()
     assert not tool.scratch.exists()
     assert tool.before.exists()
+
+
+def test_who_was_killed_as_it_made_its_folder_leaves_none(tmp_path: Path) -> None:
+    tool = Tool(tmp_path, "making")
+    assert tool.scratch.is_dir()
+    tool.process.kill()
+    tool.process.communicate()
+    assert until(lambda: not tool.undertakers)
+    assert not tool.scratch.exists()
+    assert list(tool.results.iterdir()) == []
+
+
+def test_a_program_that_hangs_when_its_tool_is_killed_is_ended(tmp_path: Path) -> None:
+    tool = Tool(tmp_path, "hanging")
+    tool.process.kill()
+    tool.process.communicate()
+    assert until(lambda: not tool.undertakers)
+    assert not guard.identity(tool.program)
+    assert not tool.run.exists()
 
 
 def test_a_killed_run_that_can_be_resumed_keeps_its_recordings(tmp_path: Path) -> None:

@@ -16,10 +16,32 @@ namespace {
 
 using namespace std::chrono_literals;
 
-int run_child(const NodeProcess& process, pid_t parent) {
+// A child that is asked to stop before its own handlers are there would set the parent's flag.
+class SignalsWait {
+ public:
+  SignalsWait() noexcept {
+    sigset_t signals;
+    sigemptyset(&signals);
+    for (const int signal : {SIGINT, SIGTERM}) sigaddset(&signals, signal);
+    pthread_sigmask(SIG_BLOCK, &signals, &former_);
+  }
+  ~SignalsWait() { end(); }
+  SignalsWait(const SignalsWait&) = delete;
+  SignalsWait& operator=(const SignalsWait&) = delete;
+  SignalsWait(SignalsWait&&) = delete;
+  SignalsWait& operator=(SignalsWait&&) = delete;
+
+  void end() const noexcept { pthread_sigmask(SIG_SETMASK, &former_, nullptr); }
+
+ private:
+  sigset_t former_{};
+};
+
+int run_child(const NodeProcess& process, pid_t parent, const SignalsWait& waiting) {
   try {
     os::StopFlag stop;
     const os::StopOnSignal on_signal{stop};
+    waiting.end();
     os::end_with_parent(SIGTERM, parent);
     os::ThreadSettings settings{.cpus = process.cpus};
     if (process.priority > 0) {
@@ -55,9 +77,10 @@ std::vector<pid_t> start_all(const std::vector<NodeProcess>& processes) {
   const pid_t parent = getpid();
   std::fflush(nullptr);  // what is buffered must not be written by each child again
   for (const NodeProcess& process : processes) {
+    const SignalsWait waiting;
     const pid_t child = fork();
     if (child == 0) {
-      const int code = run_child(process, parent);
+      const int code = run_child(process, parent, waiting);
       std::fflush(nullptr);
       _exit(code);  // without the destructors of what belongs to the parent
     }

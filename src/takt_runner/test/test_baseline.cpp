@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -180,6 +181,23 @@ TEST(Baseline1, runs_each_node_in_a_process_of_its_own_and_tells_how_it_ended) {
   EXPECT_EQ(ended[0].name, "a");
   EXPECT_EQ(ended[0].exit_code, 0);
   EXPECT_EQ(ended[1].exit_code, 7);
+}
+
+// Who has hardly begun must hear it, too. With real-time priority this thread asks before any of
+// them has run at all.
+TEST(Baseline1, passes_a_request_to_stop_on_that_came_before_its_processes) {
+  os::StopFlag stop;
+  const os::StopOnSignal on_signal{stop};  // which they inherit
+  static_cast<void>(
+      os::apply({.policy = os::SchedulingPolicy::fifo, .priority = 5, .cpus = {sched_getcpu()}}));
+  stop.request();
+  const baseline::NodeProcess waits{.name = "waits", .run = [](os::StopFlag& asked) {
+                                      static_cast<void>(asked.wait_until(os::now() + 20s));
+                                      return asked.requested() ? 3 : 4;
+                                    }};
+  for (const auto& one : baseline::run_node_processes({20, waits}, stop)) {
+    EXPECT_EQ(one.exit_code, 3);
+  }
 }
 
 TEST(Baseline1, passes_a_request_to_stop_on) {

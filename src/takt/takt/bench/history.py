@@ -8,8 +8,10 @@ that its memory can be told.
 
 from __future__ import annotations
 
+import os
 import resource
 import shutil
+import signal
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
@@ -22,6 +24,7 @@ import numpy as np
 
 from takt.bench.model import Bar, Bench
 from takt.measure.history.store import History
+from takt.processes.guard import end_with
 from takt.processes.scratch import temporary
 
 SAMPLES = 100_000_000
@@ -37,7 +40,9 @@ def history(rounds: int, cpu: int, progress: Callable[[str], None]) -> Bench:  #
         answers = []
         for number in range(rounds):
             progress(f"{runs} runs, round {number + 1} of {rounds}")
-            with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
+            with ProcessPoolExecutor(
+                1, get_context("spawn"), initializer=_ending_with, initargs=(os.getpid(),)
+            ) as process:
                 answers.append(process.submit(accumulate_runs, runs, SAMPLES // runs).result())
         seconds, memory, counts = zip(*answers, strict=True)
         detail = {"samples": max(counts), "runs": runs}
@@ -47,6 +52,11 @@ def history(rounds: int, cpu: int, progress: Callable[[str], None]) -> Bench:  #
             Bar(name=f"{name}, memory", value=max(memory), limit=LIMIT_MIB, unit="MiB"),
         ]
     return Bench(bench="history", rounds=rounds, bars=bars)
+
+
+def _ending_with(parent: int) -> None:
+    if not end_with(parent, signal.SIGKILL):
+        os._exit(1)
 
 
 def accumulate_runs(runs: int, samples: int) -> tuple[float, float, int]:

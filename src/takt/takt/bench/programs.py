@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from takt.errors import Failure
 from takt.measure.run import samples
-from takt.processes import leftovers, process, recording, stacks, undertaker
-from takt.processes.scratch import MEMORY, temporary
+from takt.processes import leftovers, process, recording, stacks
+from takt.processes.scratch import temporary
 
 LIMIT_S = 300.0
 _STARTED_S, _SETTLED_S = 10.0, 1.0  # then it is left alone, as it measures
@@ -36,7 +36,6 @@ def output(command: list[str | Path]) -> str:
     before = leftovers.present()
     try:
         with temporary() as folder:
-            undertaker.watch_over(folder, MEMORY)
             done = process.output(command, LIMIT_S, _noting(leftovers.Journal(folder)))
     except (OSError, subprocess.TimeoutExpired) as error:
         raise Failure(f"{Path(command[0]).name} does not run to its end: {error}") from None

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from takt.cli.output import STANDARD_OUTPUT, naming_standard_output
-from takt.errors import TaktError
+from takt.errors import Failure, TaktError
 
 FAULT = 70
 NO_READER = 141
@@ -37,7 +37,10 @@ def ending(arguments: Sequence[str]) -> Iterator[None]:
             sys.exit(FAULT)
         from takt.documents.writing import failure
 
-        told = failure(error)
+        if error.filename == STANDARD_OUTPUT:  # no file on any disk
+            told: TaktError = Failure(error.strerror or str(error), where=STANDARD_OUTPUT)
+        else:
+            told = failure(error)
         _tell(told)
         sys.exit(told.exit_code)
     except Exception as error:  # noqa: BLE001 - the last one that could say anything about it

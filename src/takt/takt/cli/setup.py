@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
@@ -96,8 +97,7 @@ def build(part: str, root: Path) -> None:
         )
     cache = root / ".takt" / "build" / "takt_probes" / "CMakeCache.txt"
     cache.unlink(missing_ok=True)  # it remembers what was not there
-    done = subprocess.run([root / "takt", "--setup-only"], stdin=subprocess.DEVNULL)
-    if done.returncode or not probe(part, root).exists():
+    if _build([root / "takt", "--setup-only"], root) or not probe(part, root).exists():
         raise Failure(
             f"the probe of {part} was not built",
             where=str(root / ".takt" / "setup.log"),
@@ -166,8 +166,19 @@ def build_crate(part: str, crate: str, root: Path, *, yes: bool) -> None:
     line = f"cd {source} && {' '.join(command)}"
     if not yes:
         _ask(part, "it takes some hundred crates and minutes", line, f"run: {line}")
-    if subprocess.run(command, cwd=source, stdout=2).returncode:
+    if _build(command, source):
         raise Failure("cargo build failed", remedy=f"cargo says why above; if it is old: {RUST}")
+
+
+def _build(command: Sequence[str | Path], folder: Path) -> int:
+    """Runs what ends with this process, and all that it has started; returns its exit code."""
+    from takt.processes.process import Process
+
+    process = Process(command, stdout=2, stderr=2, watched=True, folder=folder)
+    try:
+        return process.wait() or 0
+    finally:
+        process.end()
 
 
 def _ask(part: str, why: str, line: str, by_hand: str) -> None:

@@ -24,7 +24,7 @@ from takt.machine.system import System
 from takt.measure.experiment.model import normalised
 from takt.measure.results import store
 from takt.measure.results.model import Cell, Run, Status
-from takt.processes import scratch, undertaker
+from takt.processes import scratch
 from takt.processes.signals import stopping
 from takt.processes.supervision import Stop
 from takt.schedule.execution.execute import SUFFIX
@@ -55,7 +55,6 @@ def compare(
     folder.mkdir(parents=True, exist_ok=True)
     results = []
     with scratch.temporary() as place, stopping(stop):
-        undertaker.watch_over(place, scratch.MEMORY)
         try:
             for kernel in kernels:
                 made = _one(kernel, asked, folder / kernel.name, place, stop, tell)

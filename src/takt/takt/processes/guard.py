@@ -10,10 +10,12 @@ parent, and takes the whole process group along: for programs that start others.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
 
@@ -30,6 +32,22 @@ def identity(pid: int) -> str:
         return ""
     state, *others = fields.rpartition(")")[2].split()
     return "" if state in "ZX" else f"{pid}:{others[18]}"  # the start, in ticks since boot
+
+
+@contextlib.contextmanager
+def marking() -> Iterator[None]:
+    """What this process starts meanwhile, not by ``Process``, bears its mark: a library's workers.
+
+    They are ended by who watches over a scratch folder of this process.
+    """
+    before = os.environ.get(MARK)
+    os.environ[MARK] = identity(os.getpid())
+    try:
+        yield
+    finally:
+        os.environ.pop(MARK)
+        if before is not None:
+            os.environ[MARK] = before
 
 
 def end_with(parent: int, number: signal.Signals) -> bool:

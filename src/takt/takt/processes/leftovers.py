@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shared memory that killed probes leave behind.
 
-Fast DDS, iceoryx2 and cyclictest remove their files in /dev/shm when they end well, not when they
-are killed; one of iceoryx2's stays even then.
+Fast DDS, iceoryx2, cyclictest and Python's multiprocessing remove their files in /dev/shm when they
+end well, not when they are killed; one of iceoryx2's stays even then.
 While a cell runs we note which of these files our probes use (a journal in the scratch folder, so
 that it outlives the tool); afterwards those that no living process uses are removed. Of files that
 never were in a journal of ours only those go that came while a process of ours ran, and that nobody
@@ -22,11 +22,10 @@ from takt.processes import namespace, scratch, usage
 JOURNAL = "shared_memory.txt"
 _OURS = re.compile(
     r"(sem\.)?(fastrtps|fastdds|fast_datasharing)_?[A-Za-z0-9_.-]*|cyclictest[0-9]+"
-    r"|iox2_[a-f0-9]{40}_[A-Za-z0-9_.-]+"
+    r"|iox2_[a-f0-9]{40}_[A-Za-z0-9_.-]+|sem\.mp-[a-z0-9_]{8}"
 )
-# glibc makes a named semaphore under a temporary name, which is what the map of its maker shows; so
-# the semaphore of a port counts as used where the port is.
-_PORT = re.compile(r"((?:fastrtps|fastdds)_port[0-9]+)(?:_el)?")
+# glibc makes a named semaphore under such a name, which its maker has open until it has its own.
+_IN_THE_MAKING = re.compile(r"sem\.[A-Za-z0-9]{6}")
 _PROC = Path("/proc")
 
 
@@ -40,13 +39,14 @@ class Journal:
 
     def note(self, pids: Iterable[int]) -> bool:
         """Notes what these processes, and those that they started, use now; whether that is new."""
-        used = set[str]()
+        used = set[int]()
         for pid in usage.family(pids):
             used |= _used_by(pid, self._memory)
-        if new := sorted(used - self._known):
+        names = {name for name in present(self._memory) if _inode(self._memory / name) in used}
+        if new := sorted(names - self._known):
             with self._path.open("a", encoding="utf-8") as journal:
                 journal.write("".join(f"{name}\n" for name in new))
-            self._known |= used
+            self._known |= names
         return bool(new)
 
     def sweep(self) -> list[str]:
@@ -56,22 +56,20 @@ class Journal:
 
 def present(memory: Path = scratch.MEMORY) -> set[str]:
     """The middleware's files that are there now."""
-    return {path.name for path in memory.glob("*") if _OURS.fullmatch(path.name)}
+    return {path.name for path in memory.glob("*") if _of_middleware(path.name)}
 
 
 def sweep_since(before: Collection[str], memory: Path = scratch.MEMORY) -> list[str]:
     """After processes of ours that may not have been noted: what is new and nobody uses."""
-    new = present(memory).difference(before)
-    # A semaphore comes before its port: without that it may be of somebody who is just starting.
-    ported = {f"sem.{match[1]}_mutex" for name in new if (match := _PORT.fullmatch(name))}
-    names = [name for name in new if not name.startswith("sem.") or name in ported]
-    return _sweep(sorted(names), memory, remove=True)
+    return _sweep(sorted(present(memory).difference(before)), memory, remove=True)
 
 
-def sweep_dead_runs(memory: Path = scratch.MEMORY) -> list[scratch.Dead]:
+def sweep_dead_runs(
+    memory: Path = scratch.MEMORY, of_dead: Path | None = None
+) -> list[scratch.Dead]:
     """Cleans up after killed runs; returns those whose recordings wait for a resume."""
     waiting = []
-    for dead in scratch.dead_folders(memory):
+    for dead in scratch.dead_folders(memory, of_dead):
         unused(dead.folder, memory, remove=True)
         namespace.left_in(dead.folder, remove_it=True)
         dead.remove_load()
@@ -94,43 +92,61 @@ def _read(journal: Path) -> list[str]:
         lines = journal.read_text(encoding="utf-8").splitlines()
     except FileNotFoundError:
         return []
-    return [name for name in lines if _OURS.fullmatch(name)]
+    return [name for name in lines if _of_middleware(name)]
 
 
 def _sweep(
     names: Iterable[str], memory: Path, *, remove: bool, ignoring: Collection[int] = ()
 ) -> list[str]:
-    there = [name for name in names if (memory / name).exists()]
+    there = {name: inode for name in names if (inode := _inode(memory / name))}
     if not there:
         return []
-    used = set[str]()
+    used = set[int]()
     for entry in _PROC.iterdir():
         if entry.name.isdecimal() and int(entry.name) not in ignoring:
             used |= _used_by(int(entry.name), memory)
     removed = []
-    for name in there:
+    for name, inode in there.items():
         path = memory / name
         with contextlib.suppress(OSError):
-            if name not in used and path.stat().st_uid == os.geteuid():
+            status = path.stat()
+            if inode not in used and (status.st_ino, status.st_uid) == (inode, os.geteuid()):
                 if remove:
                     path.unlink()
                 removed.append(name)
     return removed
 
 
-def _used_by(pid: int, memory: Path) -> set[str]:
-    """Names of the middleware's files that a process maps or holds open (locks are only held)."""
-    prefix = f"{memory}/"
-    paths = set[str]()
+def _used_by(pid: int, memory: Path) -> set[int]:
+    """Inodes of the middleware's files that a process maps or holds open (locks are only held).
+
+    Not their names: a container may have files of the same names in a shared memory of its own, and
+    the map of a semaphore bears the name under which it was made.
+    """
+    device = memory.stat().st_dev
+    inodes = set[int]()
     # Descriptors first: who opens a file maps it before that is closed.
     with contextlib.suppress(OSError):
         for descriptor in (_PROC / str(pid) / "fd").iterdir():
             with contextlib.suppress(OSError):
-                paths.add(str(descriptor.readlink()))
+                name = descriptor.readlink().name.removesuffix(" (deleted)")
+                if _of_middleware(name) and (status := descriptor.stat()).st_dev == device:
+                    inodes.add(status.st_ino)
+    told = f"{os.major(device):02x}:{os.minor(device):02x}"
     with contextlib.suppress(OSError):
         for line in (_PROC / str(pid) / "maps").read_text(errors="replace").splitlines():
-            if prefix in line:
-                paths.add(line[line.index(prefix) :])
-    names = {path.removeprefix(prefix) for path in paths if path.startswith(prefix)}
-    ports = [match[1] for name in names if (match := _PORT.fullmatch(name))]
-    return {name for name in names if _OURS.fullmatch(name)} | {f"sem.{one}_mutex" for one in ports}
+            _addresses, _rights, _offset, of_map, inode = line.split(maxsplit=5)[:5]
+            if of_map == told:
+                inodes.add(int(inode))
+    return inodes
+
+
+def _of_middleware(name: str) -> bool:
+    return bool(_OURS.fullmatch(name) or _IN_THE_MAKING.fullmatch(name))
+
+
+def _inode(path: Path) -> int | None:
+    try:
+        return path.stat().st_ino
+    except OSError:
+        return None  # it has gone

@@ -37,11 +37,12 @@ class Process:
         watched: bool = False,
         outlives: bool = False,
         keep: Sequence[int] = (),
+        folder: Path | None = None,
     ) -> None:
         """Starts it.
 
         ``watched`` where it starts others, ``outlives`` where it must not be cut short, as a
-        package manager; ``keep`` are descriptors that it gets.
+        package manager; ``keep`` are descriptors that it gets, ``folder`` is where it works.
         """
         program = shutil.which(str(command[0]))
         if program is None:
@@ -54,6 +55,7 @@ class Process:
             stdout=stdout,
             stderr=stderr,
             env=environment,
+            cwd=folder,
             pass_fds=keep,
             start_new_session=True,
         )

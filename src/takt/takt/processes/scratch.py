@@ -3,7 +3,8 @@
 
 It is named after the run folder's ``run.lock``, and its ``owner.json`` names the run folder. The
 kernel drops the lock when the tool dies, however it dies: a folder without a live lock belongs to
-a dead run, and what it holds is still to be taken over (``takt run --resume``).
+a dead run, and what it holds is still to be taken over (``takt run --resume``). Somebody who
+outlives the tool watches over it from before it is made until it ends in order.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from typing import IO
 from takt.documents.writing import replacing
 from takt.errors import Failure, TaktError
 from takt.processes.recording import SUFFIX, progress
+from takt.processes.undertaker import Watch
 
 MEMORY = Path("/dev/shm")  # noqa: S108 - a tmpfs is what is wanted
 ON_DISK = ".recording"  # in the run folder, where the memory has no room
@@ -43,6 +45,7 @@ class Scratch:
     run_folder: Path
     run_id: str
     _locks: list[IO[str]]
+    _watch: Watch | None = None
 
     def place_for(self, need: int) -> Path:
         """Where a recording of ``need`` bytes fits: memory, else the disk; Failure: nowhere."""
@@ -70,6 +73,8 @@ class Scratch:
             shutil.rmtree(self.run_folder / LOADED, ignore_errors=True)
         for lock in self._locks:
             lock.close()
+        if self._watch is not None:
+            self._watch.end()
 
 
 @dataclass(frozen=True)
@@ -84,14 +89,19 @@ class Dead:
     @property
     def waits(self) -> bool:
         """Whether a resume, or at least a person, may still want it."""
-        begun = bool(self.recordings) or (self.run_folder / DOCUMENT).is_file()
-        return self.resumable and begun
+        if not self.resumable:
+            return False
+        try:
+            return bool(self.recordings) or (self.run_folder / DOCUMENT).is_file()
+        except OSError:  # its folder may be another user's by now
+            return False
 
     @property
     def named(self) -> bool:
         """Whether a resume of the run folder would be of this run."""
         with contextlib.suppress(OSError):
-            return (self.run_folder / LOCK).read_text(encoding="utf-8").strip() == str(self.folder)
+            named = (self.run_folder / LOCK).read_text(encoding="utf-8", errors="replace")
+            return named.strip() == str(self.folder)
         return False
 
     def to_disk(self) -> bool:
@@ -119,7 +129,7 @@ class Dead:
         self.remove_load()
         named = self.run_folder / LOCK
         with contextlib.suppress(OSError):
-            if named.read_text(encoding="utf-8").strip() == str(self.folder):
+            if named.read_text(errors="replace").strip() == str(self.folder):
                 named.unlink()
         shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -134,52 +144,60 @@ def open_for(run_folder: Path, memory: Path = MEMORY, *, resumable: bool = True)
     What is not ``resumable`` leaves nothing behind that anybody could go on with.
     """
     run_folder = run_folder.resolve()  # a resume may come from another working folder
-    lock = _locked(run_folder / LOCK)
-    if lock is None:
-        raise TaktError(
-            "another takt is running this run right now",
-            where=str(run_folder),
-            remedy="wait for its end, or choose another folder",
-        )
-    known = lock.read().strip()
-    folder = Path(known) if known else _new_folder(run_folder, memory)
-    if not folder.is_dir():  # a new run, or the tmpfs went with a reboot
-        folder.mkdir(mode=0o700, parents=True)
-    lock.seek(0)
-    lock.truncate()
-    lock.write(f"{folder}\n")
-    lock.flush()
-    inner = _locked(folder / LOCK, wait=True)
-    if inner is None:  # waiting never gives None
-        raise Failure("the scratch folder cannot be locked", where=str(folder))
-    owner = {"run": str(run_folder), "pid": os.getpid(), "resumable": resumable}
-    (folder / OWNER).write_text(json.dumps(owner), encoding="utf-8")
-    return Scratch(folder, run_folder, folder.name.rsplit("-", 1)[-1], [lock, inner])
+    folder = new = _new_folder(run_folder, memory)
+    watch = Watch(new, run_folder, memory)
+    lock: IO[str] | None = None
+    try:
+        lock = _locked(run_folder / LOCK)
+        if lock is None:
+            raise TaktError(
+                "another takt is running this run right now",
+                where=str(run_folder),
+                remedy="wait for its end, or choose another folder",
+            )
+        known = lock.read().strip()
+        folder = Path(known) if known else new
+        lock.seek(0)
+        lock.truncate()
+        lock.write(f"{folder}\n")
+        lock.flush()
+        if not folder.is_dir():  # a new run, or the tmpfs went with a reboot
+            folder.mkdir(mode=0o700, parents=True)
+        inner = _own(folder, run_folder, resumable=resumable)
+    except BaseException:
+        shutil.rmtree(new, ignore_errors=True)
+        if lock is not None:
+            lock.close()
+            unlock(run_folder)
+        watch.end()
+        raise
+    return Scratch(folder, run_folder, folder.name.rsplit("-", 1)[-1], [lock, inner], watch)
 
 
 @contextlib.contextmanager
 def temporary(memory: Path = MEMORY) -> Iterator[Path]:
     """A scratch folder without a run, for as long as this is open."""
     folder = memory / f"takt-{os.getuid()}-{secrets.token_hex(4)}"
-    folder.mkdir(mode=0o700)
-    lock = _locked(folder / LOCK, wait=True)
+    watch = Watch(folder, folder, memory)
     try:
-        owner = {"run": str(folder), "pid": os.getpid(), "resumable": False}
-        (folder / OWNER).write_text(json.dumps(owner), encoding="utf-8")
-        yield folder
+        folder.mkdir(mode=0o700)
+        with _own(folder, folder, resumable=False):
+            yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-        if lock is not None:
-            lock.close()
+        watch.end()
 
 
-def dead_folders(memory: Path = MEMORY) -> Iterator[Dead]:
-    """The scratch folders in memory whose runs are dead, each locked while it is looked at."""
-    for folder in sorted(memory.glob(f"takt-{os.getuid()}-*")):
+def dead_folders(memory: Path = MEMORY, of_dead: Path | None = None) -> Iterator[Dead]:
+    """The scratch folders in memory whose runs are dead, each locked while it is looked at.
+
+    ``of_dead`` is one more, wherever it is, whose run is known to be dead.
+    """
+    for folder in sorted({*memory.glob(f"takt-{os.getuid()}-*"), *filter(None, [of_dead])}):
         try:
             if folder.stat().st_uid != os.getuid():
                 continue
-            owner = _owner(folder)
+            owner = _owner(folder, being_made=folder != of_dead)
             lock = _locked(folder / LOCK)
         except OSError:
             continue  # not ours, being made or being removed right now
@@ -190,15 +208,34 @@ def dead_folders(memory: Path = MEMORY) -> Iterator[Dead]:
             yield Dead(folder, Path(str(owner["run"])), recordings(folder), resumable)
 
 
-def _owner(folder: Path) -> dict[str, object]:
-    """Whose it is; raises FileNotFoundError while it is being made."""
+def unlock(run_folder: Path) -> None:
+    """Removes the lock of a run folder that nobody holds, and that names no scratch folder."""
+    with contextlib.suppress(OSError), (run_folder / LOCK).open(encoding="utf-8") as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        named = file.read().strip()
+        if not named or not Path(named).is_dir():
+            (run_folder / LOCK).unlink()
+
+
+def _own(folder: Path, run_folder: Path, *, resumable: bool) -> IO[str]:
+    """Locks a scratch folder, and says whose it is."""
+    lock = _locked(folder / LOCK, wait=True)
+    if lock is None:  # waiting never gives None
+        raise Failure("the scratch folder cannot be locked", where=str(folder))
+    owner = {"run": str(run_folder), "pid": os.getpid(), "resumable": resumable}
+    (folder / OWNER).write_text(json.dumps(owner), encoding="utf-8")
+    return lock
+
+
+def _owner(folder: Path, *, being_made: bool) -> dict[str, object]:
+    """Whose it is; raises FileNotFoundError while it is being made, where that may be."""
     try:
         owner = json.loads((folder / OWNER).read_text(encoding="utf-8"))
-        if isinstance(owner, dict) and "run" in owner:
+        if isinstance(owner, dict) and "\0" not in str(owner.get("run", "\0")):
             return owner
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         pass
-    if time.time() - folder.stat().st_mtime < MAKING_S:
+    if being_made and time.time() - folder.stat().st_mtime < MAKING_S:
         raise FileNotFoundError(errno.ENOENT, "it is being made", str(folder))
     return {"run": str(folder), "resumable": False}  # its tool was killed while it was made
 

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Outlives a run, to sweep the shared memory of one that was killed; standard library only.
 
-Usage: undertaker.py LOCK MEMORY STARTER
+Usage: undertaker.py FOLDER RUN_FOLDER MEMORY STARTER
 
-It waits for the lock in the run's scratch folder, which the kernel drops when the tool dies,
-however it dies. Of a run that ended in order the folder is gone by then: there is nothing to do.
-What the journal has not seen yet (a probe was just starting) is told by having come since then.
+It is there before the run's scratch folder is, and reads a pipe whose other end only the tool has.
+A run that ends in order says so there: then there is nothing to do. The kernel closes the pipe when
+the tool dies, however it dies. Programs that hang meanwhile (Fast DDS may wait for itself for ever)
+are ended. What the journal has not seen yet (a probe was just starting) is told by having come
+since then.
 """
 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import signal
 import subprocess
@@ -19,67 +20,83 @@ import sys
 import time
 from pathlib import Path
 
-BEFORE = "shared_memory_before.txt"  # in the scratch folder
-ENDING_S = 3.0  # until the programs of a killed run have ended
+ENDING_S = 1.0  # for the programs of a killed run to end by themselves
+LIMIT_S = 60.0  # until they are gone, however slow the machine is
 _POLL_S = 0.02
+_IN_ORDER = b"."
 
 
-def watch_over(folder: Path, memory: Path) -> None:
-    """Starts one for the run of this process, which has locked its scratch folder."""
-    from takt.processes.guard import MARK, identity
-    from takt.processes.leftovers import present
-    from takt.processes.scratch import LOCK
+class Watch:
+    """Somebody who watches over a run of this process."""
 
-    names = "".join(f"{name}\n" for name in sorted(present(memory)))
-    (folder / BEFORE).write_text(names, encoding="utf-8")
-    command = [sys.executable, "-IS", __file__, folder / LOCK, memory, identity(os.getpid())]
-    subprocess.run(
-        list(map(str, command)),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        env={name: value for name, value in os.environ.items() if name != MARK},
-        start_new_session=True,
-        check=False,  # without one, the next run sweeps
-    )
+    def __init__(self, folder: Path, run_folder: Path, memory: Path) -> None:
+        """Before the scratch folder is made."""
+        from takt.processes.guard import MARK, identity
+
+        command = [sys.executable, "-IS", __file__, folder, run_folder, memory]
+        read, self._pipe = os.pipe()
+        try:
+            subprocess.run(
+                [*map(str, command), identity(os.getpid())],
+                stdin=read,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env={name: value for name, value in os.environ.items() if name != MARK},
+                start_new_session=True,
+                check=False,  # without one, the next run sweeps
+            )
+        finally:
+            os.close(read)
+
+    def end(self) -> None:
+        """The run has ended in order."""
+        with contextlib.suppress(BrokenPipeError):
+            os.write(self._pipe, _IN_ORDER)
+        os.close(self._pipe)
 
 
-def main(lock: Path, memory: Path, starter: str) -> int:
-    """Waits for the end of the run, and sweeps where it has left its folder."""
+def main(folder: Path, run_folder: Path, memory: Path, starter: str) -> int:
+    """Waits for the end of the run, and sweeps where it was killed."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
+    before = [path.name for path in memory.iterdir()]
     if os.fork():
         return 0  # the tool does not wait for it, and nobody takes it for a program of the run
-    try:
-        with lock.open("rb") as locked:
-            fcntl.flock(locked, fcntl.LOCK_EX)
-        names = (lock.parent / BEFORE).read_text(encoding="utf-8").split()
-    except OSError:
-        return 0  # it has ended in order
+    if os.read(sys.stdin.fileno(), 1) == _IN_ORDER:
+        return 0
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-    from takt.processes import leftovers
+    from takt.documents.writing import SUFFIX
+    from takt.processes import leftovers, scratch
 
-    limit = time.monotonic() + ENDING_S
-    while _programs_of(starter) and time.monotonic() < limit:
+    began = time.monotonic()
+    while (programs := _programs_of(starter)) and time.monotonic() < began + LIMIT_S:
+        if time.monotonic() > began + ENDING_S:
+            for pid in programs:
+                with contextlib.suppress(OSError):
+                    os.kill(pid, signal.SIGKILL)
         time.sleep(_POLL_S)
-    leftovers.sweep_since(names, memory)
-    leftovers.sweep_dead_runs(memory)
+    leftovers.sweep_since(before, memory)
+    leftovers.sweep_dead_runs(memory, folder)
+    scratch.unlock(run_folder)
+    for half in run_folder.glob(f".*.{starter.partition(':')[0]}{SUFFIX}"):
+        half.unlink(missing_ok=True)
     return 0
 
 
-def _programs_of(starter: str) -> bool:
-    """Whether a program that it has started is still there."""
+def _programs_of(starter: str) -> list[int]:
+    """Those that it has started and that are still there."""
     from takt.processes.guard import MARK, identity
 
     mark = f"{MARK}={starter}".encode()
+    found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal():
             with contextlib.suppress(OSError):
                 environment = (entry / "environ").read_bytes().split(b"\0")
                 if mark in environment and identity(int(entry.name)):
-                    return True
-    return False
+                    found.append(int(entry.name))
+    return found
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]))
+    sys.exit(main(Path(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3]), sys.argv[4]))

@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from takt.documents import writing
 from takt.errors import Failure, TaktError
 from takt.measure.results import histogram
 from takt.measure.results.model import Cell, Percentiles, Run, Status
@@ -84,6 +85,8 @@ class History:
             self._database = sqlite3.connect(file, timeout=30.0)
             self._database.execute(_TABLE)
         except (OSError, sqlite3.Error, ValueError) as error:  # ValueError: its table's text
+            if _is_full(error):
+                raise _full(file) from None
             raise TaktError(
                 f"this is no history: {error}",
                 where=str(file),
@@ -142,11 +145,26 @@ class History:
         try:
             yield
         except (sqlite3.Error, zlib.error, ValueError, TypeError) as error:
+            if _is_full(error):
+                raise _full(self._file) from None
             raise Failure(
                 f"the history cannot be read or written: {error}",
                 where=str(self._file),
-                remedy="its disk is full, or it is damaged: rename it, and add the runs again",
+                remedy="it is damaged: rename it, and add the runs again",
             ) from None
+
+
+def _is_full(error: Exception) -> bool:
+    """SQLite's own message; Python has its codes from 3.11 on only."""
+    return "disk is full" in str(error) or (isinstance(error, OSError) and writing.is_full(error))
+
+
+def _full(file: Path) -> Failure:
+    return Failure(
+        writing.no_space(file),
+        where=str(file),
+        remedy="what it held is there; free space, or name a file on another disk: --store FILE",
+    )
 
 
 def machine_name(fingerprint: dict[str, object]) -> str:

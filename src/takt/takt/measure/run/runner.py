@@ -26,7 +26,7 @@ from takt.measure.run import cell as one_cell
 from takt.measure.run import samples
 from takt.measure.run.context import Context
 from takt.measure.run.measured import FOLDER, keep
-from takt.processes import recording, ros1, scratch, undertaker
+from takt.processes import recording, ros1, scratch
 from takt.processes.domain import own_domain
 from takt.processes.leftovers import Journal
 from takt.processes.scratch import Scratch
@@ -102,7 +102,6 @@ def measure(
             _surroundings(run, lock.folder) as surroundings,
             stopping(stop, watcher.stopping),
         ):
-            undertaker.watch_over(lock.folder, memory)
             context = Context(
                 lock,
                 folder,

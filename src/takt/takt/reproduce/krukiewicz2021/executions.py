@@ -14,8 +14,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pydantic import ValidationError
+
+from takt.documents.reading import read_json
 from takt.documents.writing import check_room, failure, write_text
-from takt.errors import Failure
+from takt.errors import Failure, TaktError
 from takt.processes.signals import stopping
 from takt.processes.supervision import Stop
 from takt.reproduce.krukiewicz2021.points import WITH_CONSTRAINT, Point, central, flat, points
@@ -114,9 +117,21 @@ def execute_all(extent: Extent, folder: Path, say: Callable[[str], None]) -> Exe
                     done.failed.append(f"{name}: {failure(error).what}")
                     continue
             if kept.exists():
-                metrics = Metrics.model_validate_json(kept.read_text(encoding="utf-8"))
-                done.metrics.setdefault(point, []).append(metrics)
+                done.metrics.setdefault(point, []).append(read_kept(kept))
     return done
+
+
+def read_kept(file: Path) -> Metrics:
+    """What an execution of before came to; raises TaktError for a file that is none."""
+    document = read_json(file)
+    try:
+        return Metrics.model_validate(document)
+    except ValidationError as error:
+        raise TaktError(
+            f"these are no metrics of an execution: {error.error_count()} places are wrong",
+            where=str(file),
+            remedy="remove it; the same command executes it again",
+        ) from None
 
 
 def _execute(point: Point, run: int, length_s: float, kept: Path, cpu: int, stop: Stop) -> None:

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from takt.errors import TaktError
+from takt.processes.guard import marking
+from takt.processes.scratch import temporary
 from takt.schedule.campaign import batch as work
 from takt.schedule.campaign.model import Batch, Campaign
 
@@ -47,16 +49,18 @@ def cluster(scheduler: str | None, workers: int | None) -> Iterator[Client]:
         with client:
             yield client
         return
-    with _deaf_to_interrupts():
-        local = LocalCluster(
-            n_workers=workers or len(os.sched_getaffinity(0)),
-            threads_per_worker=1,
-            host="127.0.0.1",
-            dashboard_address="127.0.0.1:0",  # on any free port
-            silence_logs=logging.CRITICAL,  # a batch whose worker died is told by us
-        )
-    with local, Client(local) as client:
-        yield client
+    with temporary() as place, marking():  # the workers end with us, at whatever they are
+        with _deaf_to_interrupts():
+            local = LocalCluster(
+                n_workers=workers or len(os.sched_getaffinity(0)),
+                threads_per_worker=1,
+                local_directory=str(place),  # nothing spills: few batches are under way
+                host="127.0.0.1",
+                dashboard_address="127.0.0.1:0",  # on any free port
+                silence_logs=logging.CRITICAL,  # a batch whose worker died is told by us
+            )
+        with local, Client(local) as client:
+            yield client
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from typing import Any
 
 from takt.documents.writing import failure, flush
 from takt.errors import Failure, TaktError
-from takt.processes import scratch, stacks, supervision, transport, undertaker
+from takt.processes import scratch, stacks, supervision, transport
 from takt.processes.disturbances import Disturbances
 from takt.processes.domain import own_domain
 from takt.processes.leftovers import Journal, present, sweep_dead_runs, sweep_since
@@ -74,7 +74,6 @@ def execute(
         raise Failure(f"it cannot be written: {error.strerror}", where=str(folder)) from None
     try:
         with own_domain() as domain, stopping(stop):
-            undertaker.watch_over(lock.folder, scratch.MEMORY)
             execution = _Executing(lock.folder, Journal(lock.folder), domain, stop, progress)
             return execution.run(program, application, approach, trace, duration_s, seed)
     finally:

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every command that writes, on disks of 1 to 64 MB: it is done, or it says which disk is full.
+
+What was whole before stays whole, whichever it is.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from synthetic_runs import Point, write_run
+from test_writing import DOCKING, EXAMPLES, fill
+
+from takt.errors import Failure
+from takt.processes import stacks
+from takt.schedule.execution import APPROACHES
+
+MiB = 1 << 20
+# Of so much, so little is free: for nothing, for a beginning, for most of it, for all of it.
+DISKS = {"1m": 0, "2m": 12 << 10, "4m": 96 << 10, "16m": 2 * MiB, "64m": 64 * MiB}
+LIMIT_S = 500.0
+PINGPONG = "measure pingpong --transport shm --period 200us --duration 2s"
+COMMANDS = {
+    "measure": f"{PINGPONG} --out DISK/new",
+    "run": f"run {EXAMPLES}/../experiments/quick.yaml --out DISK/new",
+    "resume": "run --resume DISK/run",
+    **{
+        approach: f"execute {DOCKING} --approach {approach} --duration 2s --out DISK/traces"
+        for approach in APPROACHES
+    },
+    "simulate": f"simulate {DOCKING} --duration 200s --trace DISK/traces/new",
+    "campaign": f"campaign {EXAMPLES}/parameters.json --do analyse,simulate --repeat 20 "
+    "--out DISK/new",
+    "executing": f"campaign {EXAMPLES}/parameters.json --do execute --repeat 1 --executions 1 "
+    "--duration 1s --approaches takt --out DISK/new",
+    "generate": f"generate {EXAMPLES}/whole_space.json --repeat 200 --out DISK/new",
+    "code": f"generate {EXAMPLES}/parameters.json --repeat 2 --emit-code DISK/code --out DISK/new",
+    "report": "report DISK/run",
+    "explain": "explain TRACE --html DISK/traces/new.html",
+    "parquet": "trace TRACE --parquet DISK/new",
+    "perfetto": "trace TRACE --perfetto DISK/traces/new",
+    "history": "history DISK/run --store DISK/history.sqlite --plot",
+    "reproduce": "reproduce krukiewicz2021 --scale 0.001 --out DISK/new",
+    "tune": "tune --review DISK/traces/review.txt",
+    "check": "check --out DISK/new",
+    "lab": "lab --out DISK/new",
+}
+LONG = {"check", "lab", "run", "executing", "reproduce"}
+VERDICTS = {*APPROACHES, "simulate", "check", "executing"}  # 1: a deadline was missed
+FOR_REAL = {*APPROACHES, "measure", "run", "resume", "executing", "check"}
+
+
+def takt(words: list[str], out: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "takt", *words]
+    return subprocess.run(
+        command, cwd=out, capture_output=True, text=True, timeout=LIMIT_S, stdin=subprocess.DEVNULL
+    )
+
+
+@pytest.mark.thorough
+@pytest.mark.timeout(0)
+@pytest.mark.parametrize("size", DISKS)
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_small_disk_is_named_and_keeps_what_it_has(
+    command: str, size: str, tmp_path: Path, disk: Callable[[str], Path]
+) -> None:
+    if command in LONG and size not in ("1m", "4m"):
+        pytest.skip("it takes minutes where there is room")
+    if command in FOR_REAL:
+        try:
+            stacks.program("app_runner")
+        except Failure:
+            pytest.skip("app_runner is not installed")
+    trace = tmp_path / "small.takttrace"
+    takt(f"simulate {DOCKING} --duration 20s --trace {trace}".split(), tmp_path)
+    assert trace.exists()
+    place = disk(size)
+    (place / "traces").mkdir()
+    for name in ("docking.takt.takttrace", "docking.baseline1.takttrace", "new", "new.html"):
+        (place / "traces" / name).write_text("before")
+    (place / "traces" / "review.txt").write_text("before")
+    write_run(
+        place / "run",
+        [Point("rcl", "pingpong", "shm", "fifo", 60.0, priority=80)],
+        repetitions=1,
+        count=50,
+    )
+    whole = {file: file.read_bytes() for file in place.rglob("*") if file.is_file()}
+    fill(place, DISKS[size])
+    words = COMMANDS[command].replace("DISK", str(place)).replace("TRACE", str(trace)).split()
+    done = takt(words, tmp_path)
+    told = f"{done.returncode}: {done.stderr[-1500:]}"
+    assert done.returncode != 2, told  # it was understood
+    assert "Traceback" not in done.stderr, told
+    assert "a fault of Takt" not in done.stderr, told
+    full = done.returncode != 0 and "no space left" in done.stderr.lower()
+    if full:
+        assert done.returncode == 1, told
+        assert str(place) in done.stderr, told
+    else:
+        assert done.returncode == 0 or command in VERDICTS, told
+    for file, content in whole.items():
+        assert file.exists(), f"{file} is gone; {told}"
+        if full and file.parent != place / "run":  # a run that goes on writes there
+            assert file.read_bytes() == content, f"{file} has changed; {told}"
+    print(f"{command} {size}, {DISKS[size] >> 10} KiB free: {done.returncode}", flush=True)
+    print("   ", " ".join(done.stderr.split())[-230:], os.linesep)
