@@ -12,7 +12,7 @@ from pathlib import Path
 
 from takt import __version__
 from takt.doctor.fingerprint import fingerprint
-from takt.documents.writing import write_bytes, write_text
+from takt.documents.writing import check_room, write_bytes, write_text
 from takt.errors import Failure, TaktError
 from takt.lab import application, cells, cyclictest, guest, initramfs, jobs, trials, verdict
 from takt.lab.guest import Boot, Share
@@ -53,6 +53,7 @@ def compare(
     """
     began, stop = time.monotonic(), Stop()
     folder.mkdir(parents=True, exist_ok=True)
+    check_room(folder, "free space there, or name another folder: --out")  # before hours of boots
     results = []
     with scratch.temporary() as place, stopping(stop):
         try:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from takt.documents.writing import failure, flush
+from takt.documents.writing import failure, flush, is_full
 from takt.errors import Failure, TaktError
 from takt.processes import scratch, stacks, supervision, transport
 from takt.processes.disturbances import Disturbances
@@ -71,6 +71,9 @@ def execute(
         folder.mkdir(parents=True, exist_ok=True)
         lock = scratch.open_for(folder, resumable=False)
     except OSError as error:
+        if is_full(error):
+            error.filename = str(folder)
+            raise failure(error, "free space there, or name another folder: --out") from None
         raise Failure(f"it cannot be written: {error.strerror}", where=str(folder)) from None
     try:
         with own_domain() as domain, stopping(stop):
