@@ -35,7 +35,11 @@ bool sleeps(int thread) {
 }  // namespace
 
 SchedulingExecutor::Life::Life(Options chosen)
-    : options{std::move(chosen)}, core{overruled(options.scheduling)}, rule{options.timing} {
+    : options{std::move(chosen)},
+      core{overruled(options.scheduling)},
+      publications{core},
+      bell{std::make_shared<Bell>(options.scheduling.trace.empty() ? nullptr : &publications)},
+      rule{options.timing} {
   if (options.scheduling.real_time && options.scheduling.lock_memory) {
     memory_ = os::lock_memory();
   }
@@ -56,6 +60,7 @@ void SchedulingExecutor::Life::begin() {
     tasks = std::make_unique<Tasks>(options, rule, may_wait(), bell);
   }
   told.clear();
+  publications.forget();
   tell_of_memory();
 }
 

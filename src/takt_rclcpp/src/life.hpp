@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "entities.hpp"
+#include "publications.hpp"
 #include "takt/rclcpp/scheduling_executor.hpp"
 #include "tasks.hpp"
 
@@ -33,7 +34,8 @@ class SchedulingExecutor::Life {
   Options options;
   executor::Executor core;
   Nodes nodes;
-  const std::shared_ptr<Bell> bell = std::make_shared<Bell>();
+  Publications publications;
+  const std::shared_ptr<Bell> bell;
   TimingRule rule;
   SchedulingStrategy strategy;
   std::atomic<bool> spins{false};

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include "publications.hpp"
 #include "takt/os/clock.hpp"
 
 namespace takt::rclcpp {
@@ -75,6 +76,7 @@ executor::Outcome Source::run(const sched::Job& job) {
   running_->count.fetch_add(1);
   {
     const auto lock = group_->enter(*running_);
+    const RecordsPublications records{bell_->publications()};
     try {
       if (!bell_->failed()) {
         work(job);

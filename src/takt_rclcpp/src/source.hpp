@@ -34,9 +34,16 @@ class Graves {
 // Of the process: entities may outlive executors.
 [[nodiscard]] Graves& graves() noexcept;
 
-// Rings for the thread that spins: something has changed, or a callback threw.
+class Publications;
+
+// What all callbacks of an executor share. It rings for the thread that spins: something has
+// changed, or a callback threw.
 class Bell {
  public:
+  // Where they record what they publish; null: nowhere. `publications` outlives them.
+  explicit Bell(Publications* publications = nullptr) : publications_{publications} {}
+  [[nodiscard]] Publications* publications() const noexcept { return publications_; }
+
   void ring() noexcept { event_.notify(); }
   // The first one is kept.
   void fail(std::exception_ptr error) noexcept;
@@ -46,6 +53,7 @@ class Bell {
   [[nodiscard]] std::exception_ptr take_error() noexcept;
 
  private:
+  Publications* const publications_;
   os::ThreadEvent event_;
   std::atomic<bool> failed_{false};
   executor::PriorityMutex mutex_;
