@@ -47,6 +47,7 @@ def main() -> int:
                 "fixed_payload_bytes": None,
                 "waits": ["idle"],
                 "reports": kind.startswith("timer"),
+                "wire": "fake" if "sub" in kind or "ping" in kind else None,
             }
             for kind, roles in ROLES.items()
             for name in BEHAVIOURS
@@ -110,6 +111,7 @@ class Fake:
     def meet_the_others(self) -> None:
         """As discovery does: nobody starts, or ends, before those started earlier can listen."""
         result = Path(self.options.result)
+        result = Path(os.environ.get("TAKT_FAKE_MEETING") or result.parent) / result.name
         ready = result.with_name(f"{result.name}.ready")
         ready.touch()
         name, number, _ = result.name.rsplit(".", 2)

@@ -207,6 +207,11 @@ def test_a_key_reads_as_what_is_measured() -> None:
         ({**UDP, "host": TWO, "traffic": "200Mbps"}, "--traffic", "on a link of 100Mbps"),
         ({**UDP, "host": ["here", TWO], "traffic": "1Mbps"}, "--traffic", "there is one"),
         ({**UDP, "host": ["here", TWO], "queue": "own"}, "--queue", "there is one"),
+        ({**UDP, "host": ["here", TWO], "delay": "1ms"}, "--delay", "there is one"),
+        ({**UDP, "host": TWO, "delay": "1ms", "jitter": "2ms"}, "--jitter", "more than the delay"),
+        ({**UDP, "host": TWO, "delay": "2s"}, "--delay", "longer than 1s"),
+        ({**UDP, "host": TWO, "loss": "100%"}, "--loss", "loses everything"),
+        ({**UDP, "host": "a,b", "loss": "1%"}, "--loss", "a network of their own"),
         ({"load": "stress 99"}, "--load", "MiB of memory"),
         ({"stack": "iceoryx2", "reliability": "reliable"}, "--reliability", "no reliability"),
         ({"stack": "rcl,raw"}, "--stack", "rcl and raw do not understand each other"),
@@ -265,6 +270,20 @@ def test_conditions_are_axes_and_part_of_the_name() -> None:
     assert f"{common}-link_100Mbps-queue_own-load_stress" in keys
     cells = {(cell.link_mbps, cell.traffic_mbps, cell.load) for cell in made.cells}
     assert (10.0, 1.5, "stress") in cells
+
+
+def test_what_a_link_does_to_frames_is_in_the_names_of_points() -> None:
+    made = planned(**UDP, host=TWO, delay=["0s", "1500us"], jitter="0s", loss=["0%", "0.05%"])
+    common = "rcl-pingpong-udp-500B-other-1kHz-host_here+namespace-link_100Mbps"
+    assert {cell.key for cell in made.cells} == {
+        common,
+        f"{common}-delay_1500us",
+        f"{common}-loss_0.05percent",
+        f"{common}-delay_1500us-loss_0.05percent",
+    }
+    slow = [cell for cell in made.cells if cell.delay_us]
+    assert {(cell.delay_us, cell.jitter_us) for cell in slow} == {(1500.0, 0.0)}
+    assert {cell.loss for cell in slow} == {0.0, 0.0005}
 
 
 @pytest.mark.parametrize(

@@ -224,6 +224,24 @@ def test_conditions_that_were_declared_are_told_as_they_were_found(tmp_path: Pat
     assert "kB of everything there" in words
 
 
+def test_what_two_clocks_are_apart_is_an_error_bar(tmp_path: Path) -> None:
+    run = write_run(tmp_path, [WAKEUP], repetitions=2, count=300)
+    assert 'class="error"' not in report_of(tmp_path)
+    for cell, bound in zip(run.cells, (20.0, 308.5), strict=True):
+        cell.host = "controller,component"
+        cell.conditions = Conditions(clock="chrony", clock_bound_us=bound)
+    run.hosts = {"component": {"kernel": "6.1.0-other"}}
+    store.write(run, tmp_path)
+    page = report_of(tmp_path)
+    words = words_of(page)
+    assert page.count('class="error"') == 1
+    assert "± 308 µs by two clocks" in words or "± 309 µs by two clocks" in words
+    assert "20 to 308 µs at most between the clocks, chrony" in words
+    assert "from controller to component" in words
+    assert "Host component" in words
+    assert "6.1.0-other" in words
+
+
 def test_samples_that_are_gone_leave_a_report_that_says_so(tmp_path: Path) -> None:
     run = write_run(tmp_path, [WAKEUP], repetitions=2, count=300)
     (tmp_path / run.cells[1].samples[0]).write_bytes(b"PAR1 no more")

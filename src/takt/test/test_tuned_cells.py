@@ -117,7 +117,9 @@ def test_what_cannot_be_put_back_is_in_the_notes(machine: MadeMachine) -> None:
 def test_only_who_may_change_the_machine_gets_such_a_cell(
     machine: MadeMachine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cell = Cell.model_construct(tuned="all", load="none", host="here", traffic_mbps=0.0)
+    cell = Cell.model_construct(
+        kind="wakeup", tuned="all", load="none", host="here", traffic_mbps=0.0
+    )
     assert declared.lacking(cell) is None
     monkeypatch.setattr(machine, "writable", lambda path: False)
     assert declared.lacking(cell) == (

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+import struct
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -143,6 +144,32 @@ def test_a_publisher_waits_for_all_its_subscribers_and_each_gets_every_message(
         check(subscriber, "subscriber")
         assert subscriber.document()["lost"] == 0
         assert subscriber.recorded().records["sequence"].tolist() == list(range(COUNT))
+
+
+def test_a_pong_whose_first_answers_are_late_is_measured(probes: Probes) -> None:
+    hello, late = struct.pack("<I", 2), []
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as pong:
+        pong.bind(("127.0.0.1", 0))
+        pong.settimeout(30)
+        topic = f"127.0.0.1:{pong.getsockname()[1]}"
+        options = ("--transport", "udp", "--period-ns", 1_000_000, "--count", COUNT)
+        ping = probes.start("raw", "pingpong", *options, "--role", "ping", "--topic", topic)
+        while ping.process.poll() is None:
+            try:
+                message, sender = pong.recvfrom(65536)
+            except TimeoutError:
+                break
+            if message[4:8] == hello:
+                late.append(message)
+                # Over a long way all of them are under way before the first one is answered.
+                if len(late) < 3:
+                    continue
+                pong.sendto(message, sender)
+            elif late:
+                pong.sendto(late.pop(), sender)
+            pong.sendto(message, sender)
+            pong.settimeout(1)
+    check(ping, "ping")
 
 
 @pytest.mark.parametrize("payload", [0, 1, 65475])

@@ -37,6 +37,7 @@ COMMANDS = (
     "explain",
     "generate",
     "campaign",
+    "worker",
     "trace",
     "top",
     "bench",

@@ -105,9 +105,12 @@ def measure(
     host: Annotated[
         Text,
         typer.Option(
-            help='Of each role: "here,namespace" puts pong or subscribers behind a link. '
-            "(default: here)"
+            help='Of each role: "here,namespace" puts pong or subscribers behind a link, '
+            '"here,NAME" on the worker of that name. (default: here)'
         ),
+    ] = None,
+    scheduler: Annotated[
+        Text, typer.Option(help="A Dask scheduler, tcp://HOST:8786, whose workers are hosts.")
     ] = None,
     link: Annotated[Text, typer.Option(help="Of that link. (default: 100Mbps)")] = None,
     queue: Annotated[
@@ -118,6 +121,13 @@ def measure(
     ] = None,
     traffic: Annotated[
         Text, typer.Option(help="On that link meanwhile, each way: such as 40Mbps. (default: none)")
+    ] = None,
+    delay: Annotated[
+        Text, typer.Option(help="Of each frame on that link, each way. (default: 0s)")
+    ] = None,
+    jitter: Annotated[Text, typer.Option(help="Of this delay, up and down. (default: 0s)")] = None,
+    loss: Annotated[
+        Text, typer.Option(help="Of the frames on that link, such as 0.1%. (default: 0%)")
     ] = None,
     interface: Annotated[
         Text,
@@ -200,6 +210,9 @@ def measure(
         "link": link,
         "queue": queue,
         "traffic": traffic,
+        "delay": delay,
+        "jitter": jitter,
+        "loss": loss,
         "talkers": talkers,
         "talker_rate": talker_rate,
         "reliability": reliability,
@@ -223,8 +236,10 @@ def measure(
         },
         source,
     )
-    plan = sessions.make_plan(experiment, source)
-    if dry_run:
-        shared.show_plan(plan, as_json=as_json)
-        return
-    shared.measure(sessions.start(experiment, plan, out), as_json=as_json, plot=plot)
+    with shared.workers(scheduler) as workers:
+        plan = sessions.make_plan(experiment, source, workers=workers)
+        if dry_run:
+            shared.show_plan(plan, as_json=as_json)
+            return
+        session = sessions.start(experiment, plan, out, workers)
+        shared.measure(session, as_json=as_json, plot=plot)

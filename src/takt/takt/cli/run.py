@@ -26,6 +26,12 @@ def run(
         Optional[int],  # noqa: UP045
         typer.Option(min=0, help="Seed of the random order. (default: the file's, or drawn)"),
     ] = None,
+    scheduler: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            help="A Dask scheduler, tcp://HOST:8786, whose workers are hosts of the experiment."
+        ),
+    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show the plan and its time; measure nothing.")
     ] = False,
@@ -49,24 +55,25 @@ def run(
     from takt.measure.run import session as sessions
 
     loaded, source = read_experiment(experiment) if experiment else (None, Source())
-    if resume:
-        if out:
-            raise TaktError("a resumed run has its folder already", where="--out")
-        session = sessions.resume(resume, loaded, seed)
-        if dry_run:
-            shared.show_plan(sessions.remaining(session), as_json=as_json)
-            return
-    elif loaded is None:
+    if resume and out:
+        raise TaktError("a resumed run has its folder already", where="--out")
+    if not resume and loaded is None:
         raise TaktError(
             "which experiment?",
             remedy="give an experiment file (experiments/quick.yaml is a small one) or --resume",
         )
-    else:
-        plan = sessions.make_plan(loaded, source, seed)
-        if dry_run:
-            shared.show_plan(plan, as_json=as_json)
-            return
-        session = sessions.start(loaded, plan, out)
-    # A check that was cut short is judged as a check when it is whole.
-    judge = check_verdict.judge if session.run.name == CHECK else None
-    shared.measure(session, as_json=as_json, judged_by=judge)
+    with shared.workers(scheduler) as workers:
+        if resume:
+            session = sessions.resume(resume, loaded, seed, workers)
+            if dry_run:
+                shared.show_plan(sessions.remaining(session), as_json=as_json)
+                return
+        elif loaded is not None:
+            plan = sessions.make_plan(loaded, source, seed, workers)
+            if dry_run:
+                shared.show_plan(plan, as_json=as_json)
+                return
+            session = sessions.start(loaded, plan, out, workers)
+        # A check that was cut short is judged as a check when it is whole.
+        judge = check_verdict.judge if session.run.name == CHECK else None
+        shared.measure(session, as_json=as_json, judged_by=judge)

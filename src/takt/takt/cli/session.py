@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,13 +13,26 @@ import typer
 from takt.cli.output import print_json, stderr, stdout
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from rich.table import Table
 
     from takt.measure.experiment.plan import Plan
     from takt.measure.results.model import Cell, Run, Verdict
     from takt.measure.run.session import Session
+    from takt.processes.workers import Workers
+
+
+@contextlib.contextmanager
+def workers(scheduler: str | None) -> Iterator[Workers | None]:
+    """The workers of a scheduler, while this is open; None: no other hosts."""
+    if scheduler is None:
+        yield None
+        return
+    from takt.processes.workers import Workers, connected
+
+    with connected(scheduler) as client:
+        yield Workers(client)
 
 
 def show_plan(plan: Plan, *, as_json: bool) -> None:
@@ -102,7 +116,7 @@ def tell_dead_runs(folder: Path) -> None:
     from takt.processes.leftovers import sweep_dead_runs
 
     for dead in sweep_dead_runs():
-        if dead.run_folder == folder.resolve():
+        if dead.lent or dead.run_folder == folder.resolve():
             continue
         where = f"takt run --resume {dead.run_folder}"
         if not dead.run_folder.is_dir():
@@ -216,6 +230,11 @@ def _show(run: Run, folder: Path) -> None:
 
     console = stdout()
     console.print(_table(run))
+    for cell in run.cells:
+        if cell.conditions and cell.conditions.clock_bound_us:
+            bound = _microseconds(cell.conditions.clock_bound_us)
+            text = f"{cell.id}: every latency is ± {bound} µs, by {cell.conditions.clock}"
+            console.print(text, soft_wrap=True, markup=False, highlight=False)
     for text in blocks(run):
         console.print(text, soft_wrap=True, markup=False)
     for what, why, fix in sorted(

@@ -57,6 +57,14 @@ Bandwidth = Annotated[
 ]
 
 
+Share = Annotated[
+    int,  # parts per million
+    BeforeValidator(units.parse_share),
+    PlainSerializer(units.format_share),
+    text_schema("0.1%", units.pattern(units.SHARES)),
+]
+
+
 class Strict(BaseModel):
     """Base of the file's models: an unknown key is an error, and so is a number without end."""
 

@@ -15,6 +15,7 @@ from takt.errors import shortened
 DURATIONS = {"ns": 1, "us": 10**3, "ms": 10**6, "s": 10**9, "min": 60 * 10**9, "h": 3600 * 10**9}
 SIZES = {"B": 1, "KB": 10**3, "MB": 10**6, "KiB": 2**10, "MiB": 2**20}
 BANDWIDTHS = {"bps": 1, "kbps": 10**3, "Mbps": 10**6, "Gbps": 10**9}
+SHARES = {"ppm": 1, "%": 10**4}
 RATES = {"Hz": 1, "kHz": 10**3, "MHz": 10**6}
 
 LARGEST = 2**63 - 1
@@ -64,6 +65,19 @@ def parse_bandwidth(text: object) -> int:
     if not 0 < bandwidth <= WIDEST:
         raise ValueError(f"{text!r} is not above 0 and at most 100Gbps")
     return bandwidth
+
+
+def parse_share(text: object) -> int:
+    """Returns parts per million; raises ValueError for what is not a share of at most 100 %."""
+    share = _whole(_parse(text, SHARES, "a share such as 0.1%"), text, "parts per million")
+    if share > 10**6:
+        raise ValueError(f"{text!r} is more than all")
+    return share
+
+
+def format_share(ppm: int) -> str:
+    """Writes a share in percent: ``0.1%``."""
+    return f"{ppm / 10**4:g}%"
 
 
 def format_duration(nanoseconds: int) -> str:

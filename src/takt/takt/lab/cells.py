@@ -22,6 +22,7 @@ from takt.measure.run import programs
 from takt.measure.run.context import Context
 from takt.measure.run.measured import add_measured
 from takt.processes import stacks, transport
+from takt.processes.hosts import Hosts
 from takt.processes.leftovers import Journal
 from takt.processes.scratch import Scratch
 from takt.processes.stacks import Stacks
@@ -91,7 +92,7 @@ def planned(
         seconds = cell.samples_asked * cell.period_us / 1e6
         limit_s = seconds + cell.lost_after_us / 1e6 + _ROOM_S
         stack = found[cell.stack]
-        variables, each = programs.probes(cell, stack, Path(MEMORY), context, limit_s, None)
+        variables, each = programs.probes(cell, stack, Path(MEMORY), context, limit_s, Hosts.one())
         profile = Path(variables[transport.PROFILE])
         texts[f"lab/{profile.name}"] = profile.read_text(encoding="utf-8")
         for one in each:

@@ -13,7 +13,7 @@ import os
 import random
 import stat
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from takt.errors import Failure
@@ -44,10 +44,13 @@ def used_domains(
 
 
 @contextlib.contextmanager
-def own_domain(folder: Path | None = None) -> Iterator[int]:
-    """Holds a domain that no other run of this machine has, until the context ends."""
+def own_domain(folder: Path | None = None, avoid: Collection[int] = ()) -> Iterator[int]:
+    """Holds a domain that no other run of this machine has, until the context ends.
+
+    ``avoid`` are those in use on other hosts of the run.
+    """
     folder = folder or Path(tempfile.gettempdir())
-    used = used_domains()
+    used = used_domains().union(avoid)
     domains = list(range(FIRST, LAST + 1))
     random.shuffle(domains)  # runs that start together do not queue for the same one
     for domain in domains:

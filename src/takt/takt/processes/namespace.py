@@ -30,6 +30,7 @@ _INTERFACES = Path("/sys/class/net")
 _MACHINE = Path("/etc/machine-id")
 _HOLD = 'mount --bind "$1" "$2" && exec sleep infinity'
 _NAME = re.compile("takt[0-9a-f]{8}")
+RELAYED = ("first", "second")  # the interfaces of who forwards: towards here, and to the other end
 _THERE = "takt0"  # the other end, which is alone in its namespace
 _NEEDED = {12: "CAP_NET_ADMIN", 21: "CAP_SYS_ADMIN"}
 
@@ -54,14 +55,18 @@ class Wants:
     bits_per_s: int
     queue: str = shaping.SHARED
     traffic: bool = False  # there will be some: then the ends have addresses for it, too
+    relay: bool = False  # frames go through a third namespace, where somebody has to forward them
     bare: bool = False  # for frames of another protocol: no addresses, no limited rate
 
 
 class Link:
     """Two hosts: this one and the namespace."""
 
-    def __init__(self, interface: str, domain: int, holder: Process) -> None:
+    def __init__(
+        self, interface: str, domain: int, holder: Process, between: Process | None = None
+    ) -> None:
         self.interface = interface
+        self._between = between
         self.addresses = (f"198.18.{domain}.1", f"198.18.{domain}.2")
         self.traffic_addresses = (f"fd00:7a6b:{domain:x}::1", f"fd00:7a6b:{domain:x}::2")
         self.other_end = _THERE  # the interface of the second host
@@ -70,8 +75,13 @@ class Link:
 
     def inside(self, command: list[str]) -> list[str]:
         """The command that runs this one on the second host."""
-        of = f"/proc/{self._holder.pid}/ns"
-        return ["nsenter", f"--net={of}/net", f"--mount={of}/mnt", "--", *command]
+        return [*_enter(self._holder), *command]
+
+    def between(self, command: list[str]) -> list[str]:
+        """The command that runs this one between the hosts, at the interfaces RELAYED."""
+        if self._between is None:
+            raise ValueError("there is nothing between the hosts")
+        return [*_enter(self._between), *command]
 
     def carried(self) -> Carried:
         """As the kernel counts it; once the second host is gone, nothing is added."""
@@ -143,14 +153,19 @@ def link(scratch: Path, run_id: str, domain: int, wants: Wants) -> Iterator[Link
     if not _MACHINE.exists():  # of some containers; then their addresses tell hosts apart
         hold = ["sleep", "infinity"]
     holder = Process(["unshare", "--net", "--mount", "--", *hold])
+    others = []
     try:
         _await(holder)
-        made = Link(interface, domain, holder)
-        _connect(made, holder.pid, wants)
+        if wants.relay:
+            others.append(Process(["unshare", "--net", "--mount", "--", "sleep", "infinity"]))
+            _await(others[0])
+        made = Link(interface, domain, holder, *others)
+        _connect(made, holder.pid, wants, *(one.pid for one in others))
         yield made
     finally:
         remove(interface)
-        holder.end(0)
+        for process in (holder, *others):
+            process.end(0)
 
 
 def interfaces() -> list[str]:
@@ -185,10 +200,23 @@ def left_in(scratch: Path, *, remove_it: bool) -> list[str]:
     return there
 
 
-def _connect(made: Link, namespace: int, wants: Wants) -> None:
+def _enter(holder: Process) -> list[str]:
+    of = f"/proc/{holder.pid}/ns"
+    return ["nsenter", f"--net={of}/net", f"--mount={of}/mnt", "--"]
+
+
+def _connect(made: Link, namespace: int, wants: Wants, between: int | None = None) -> None:
     here, there = made.interface, _THERE
-    add = ["ip", "link", "add", here, "type", "veth", "peer", "name", there]
-    _do([*add, "netns", str(namespace)], "a pair of virtual interfaces")
+    pairs = [(here, there, namespace, False)]
+    if between is not None:
+        pairs = [(here, RELAYED[0], between, False), (there, RELAYED[1], between, True)]
+    for one, other, where, inside in pairs:
+        add = ["ip", "link", "add", one, "type", "veth", "peer", "name", other]
+        add += ["netns", str(where)]
+        _do(made.inside(add) if inside else add, "a pair of virtual interfaces")
+    for interface in RELAYED if between is not None else ():
+        silent = ["ip", "link", "set", interface, "addrgenmode", "none", "up"]
+        _do(made.between(silent), "an interface for the relay")
     ends = ((here, 0, list), (there, 1, made.inside))
     for interface, end, at in ends:
         if wants.bare:

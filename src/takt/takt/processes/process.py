@@ -12,12 +12,37 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Protocol
 
 GUARD = Path(__file__).with_name("guard.py")
 TERM_S = 3.0  # from SIGTERM to SIGKILL
 _POLL_S = 0.01
 _LOOK_S = 0.05
+
+
+class Running(Protocol):
+    """A started program, wherever it runs."""
+
+    @property
+    def pid(self) -> int | None:
+        """Its number; None where that is another machine's."""
+
+    @property
+    def recorded(self) -> int | None:
+        """How many samples it has recorded; None: its file is here, and says so."""
+
+    @property
+    def how_it_ended(self) -> str:
+        """In words; by the name of the signal where one ended it."""
+
+    def poll(self) -> int | None:
+        """The exit code, negative for a signal; None while it runs."""
+
+    def wait(self, seconds: float | None = None) -> int | None:
+        """As ``poll``, after its end or so many seconds."""
+
+    def signal(self, number: signal.Signals) -> None:
+        """Signals it and all that it started; one that has ended is left alone."""
 
 
 class Process:
@@ -64,6 +89,14 @@ class Process:
     def pid(self) -> int:
         """Its number, which is its group's, too."""
         return self.popen.pid
+
+    recorded = None
+
+    @property
+    def how_it_ended(self) -> str:
+        """By the name of the signal where one ended it."""
+        code = self.poll()
+        return "it runs" if code is None else how_ended(code)
 
     def poll(self) -> int | None:
         """The exit code, negative for a signal; None while it runs. Who is left of it is ended."""

@@ -121,6 +121,8 @@ def _title(pid: int) -> str:
 
 
 def _how_to_go_on(dead: scratch.Dead) -> str:
+    if dead.lent:
+        return f"recordings of a role of another machine's run, which fetches them: {dead.folder}"
     if dead.named:
         return f"recordings of a killed run; go on with: takt run --resume {dead.run_folder}"
     return f"recordings of a killed run whose results folder is gone: {dead.folder}"

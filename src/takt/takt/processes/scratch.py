@@ -85,6 +85,7 @@ class Dead:
     run_folder: Path
     recordings: list[Path]
     resumable: bool
+    lent: bool = False  # its run is one of another machine, which had a role here
 
     @property
     def waits(self) -> bool:
@@ -132,16 +133,22 @@ class Dead:
             if named.read_text(errors="replace").strip() == str(self.folder):
                 named.unlink()
         shutil.rmtree(self.folder, ignore_errors=True)
+        if self.lent:
+            with contextlib.suppress(OSError):  # not empty: something waits there
+                self.run_folder.rmdir()
 
     def remove_load(self) -> None:
         """Removes what a load wrote, which nobody wants any more."""
         shutil.rmtree(self.run_folder / LOADED, ignore_errors=True)
 
 
-def open_for(run_folder: Path, memory: Path = MEMORY, *, resumable: bool = True) -> Scratch:
+def open_for(
+    run_folder: Path, memory: Path = MEMORY, *, resumable: bool = True, lent: bool = False
+) -> Scratch:
     """Locks a run folder and makes its scratch folder, or takes over that of its killed run.
 
-    What is not ``resumable`` leaves nothing behind that anybody could go on with.
+    What is not ``resumable`` leaves nothing behind that anybody could go on with; ``lent`` is a
+    folder on a machine that only has a role in the run.
     """
     run_folder = run_folder.resolve()  # a resume may come from another working folder
     folder = new = _new_folder(run_folder, memory)
@@ -163,7 +170,7 @@ def open_for(run_folder: Path, memory: Path = MEMORY, *, resumable: bool = True)
         lock.flush()
         if not folder.is_dir():  # a new run, or the tmpfs went with a reboot
             folder.mkdir(mode=0o700, parents=True)
-        inner = _own(folder, run_folder, resumable=resumable)
+        inner = _own(folder, run_folder, resumable=resumable, lent=lent)
     except BaseException:
         shutil.rmtree(new, ignore_errors=True)
         if lock is not None:
@@ -204,8 +211,8 @@ def dead_folders(memory: Path = MEMORY, of_dead: Path | None = None) -> Iterator
         if lock is None:
             continue  # alive
         with lock:
-            resumable = bool(owner.get("resumable", True))
-            yield Dead(folder, Path(str(owner["run"])), recordings(folder), resumable)
+            resumable, lent = bool(owner.get("resumable", True)), bool(owner.get("lent"))
+            yield Dead(folder, Path(str(owner["run"])), recordings(folder), resumable, lent)
 
 
 def unlock(run_folder: Path) -> None:
@@ -217,12 +224,12 @@ def unlock(run_folder: Path) -> None:
             (run_folder / LOCK).unlink()
 
 
-def _own(folder: Path, run_folder: Path, *, resumable: bool) -> IO[str]:
+def _own(folder: Path, run_folder: Path, *, resumable: bool, lent: bool = False) -> IO[str]:
     """Locks a scratch folder, and says whose it is."""
     lock = _locked(folder / LOCK, wait=True)
     if lock is None:  # waiting never gives None
         raise Failure("the scratch folder cannot be locked", where=str(folder))
-    owner = {"run": str(run_folder), "pid": os.getpid(), "resumable": resumable}
+    owner = {"run": str(run_folder), "pid": os.getpid(), "resumable": resumable, "lent": lent}
     (folder / OWNER).write_text(json.dumps(owner), encoding="utf-8")
     return lock
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
 
-from takt.processes.process import Process, how_ended
+from takt.processes import recording
+from takt.processes.process import Process, Running
 
 POLL_S = 0.05  # seldom enough not to disturb what is measured
 STDERR_TAIL = 2000
@@ -67,10 +68,14 @@ class Program:
     watched: bool = False  # it starts others
     ready: Callable[[], bool] | None = None
     environment: dict[str, str] = field(default_factory=dict)  # its own, over that of all
-    process: Process | None = field(default=None, repr=False)
+    launch: Callable[[], Running] | None = None  # on another host; its files come home later
+    process: Running | None = field(default=None, repr=False)
 
     def start(self, environment: dict[str, str]) -> None:
         """Starts it; what it says on standard error is kept."""
+        if self.launch:
+            self.process = self.launch()
+            return
         with self.stderr.open("wb") as stderr:
             self.process = Process(
                 self.command,
@@ -102,8 +107,15 @@ class Program:
     @property
     def how_it_ended(self) -> str:
         """By the name of the signal where one ended it."""
-        code = self.exit_code
-        return "it did not start" if code is None else how_ended(code)
+        return self.process.how_it_ended if self.process else "it did not start"
+
+    @property
+    def recorded(self) -> int:
+        """How many samples it has recorded up to now."""
+        if self.samples is None or self.process is None:
+            return 0
+        said = self.process.recorded
+        return recording.progress(self.samples) if said is None else said
 
     def last_words(self) -> str:
         """The end of what it wrote to standard error."""
@@ -213,4 +225,5 @@ def _end(programs: Sequence[Program], stop: Stop, seconds: float) -> None:
 
 
 def _pids(programs: Sequence[Program]) -> list[int]:
-    return [one.process.pid for one in programs if one.process is not None and one.running]
+    found = [one.process.pid for one in programs if one.process is not None and one.running]
+    return [pid for pid in found if pid is not None]

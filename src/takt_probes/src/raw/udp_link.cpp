@@ -195,14 +195,12 @@ std::optional<Message> UdpLink::receive(os::TimePoint deadline) noexcept {
     }
     taken_bytes_ = static_cast<std::size_t>(bytes);
     if (head().purpose == hello) {
+      const bool news = !answered_;
       answered_ = true;
-      if (role_ == Role::pong && !reply()) {
+      if (role_ == Role::pong ? !reply() : news) {
         return {};
       }
-      if (role_ == Role::ping) {
-        return {};
-      }
-      continue;
+      continue;  // over a long way a ping has asked more than once, and is answered as often
     }
     using std::chrono::nanoseconds;
     return Message{.sequence = head().sequence,

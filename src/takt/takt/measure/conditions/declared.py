@@ -7,32 +7,49 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-from takt.measure.conditions import load, segment, traffic, tuned
+from takt.measure.conditions import elsewhere, load, relay, segment, traffic, tuned
+from takt.measure.conditions.clock import OneWay
 from takt.measure.conditions.condition import Condition
 from takt.measure.conditions.load import Load
+from takt.measure.conditions.relay import Relay
 from takt.measure.conditions.segment import Segment
 from takt.measure.conditions.traffic import Traffic
 from takt.measure.conditions.way import Way
+from takt.measure.conditions.wire import Wire
 from takt.measure.results.model import Cell, Conditions, Note, Status
 from takt.processes import namespace
-from takt.processes.namespace import Link
+from takt.processes.hosts import Hosts, other_hosts
 from takt.processes.supervision import Program
+from takt.processes.workers import Workers
 
 
 class Declared:
     """The conditions of one cell, from before its probes start until its samples are counted."""
 
-    def __init__(self, cell: Cell, folder: Path, run_folder: Path, link: Link | None) -> None:
+    def __init__(self, cell: Cell, folder: Path, run_folder: Path, hosts: Hosts) -> None:
         self._all: list[Condition] = []
+        self._one_way = OneWay(hosts) if hosts.remotes and cell.kind == "pubsub" else None
+        link = hosts.link
         if link and cell.simulated:
             self._all.append(Segment(cell, link, folder))
         elif link:
             self._all.append(Way(cell, link))
+        if link and relay.needed(cell):  # first: nothing passes before
+            self._all.append(Relay(cell, link, folder))
+        if hosts.remotes:
+            self._all.append(Wire(hosts))
+        if self._one_way:
+            self._all.append(self._one_way)
         if cell.load != load.NONE:
             self._all.append(Load(cell, folder, run_folder))
         if link and cell.traffic_mbps:
             self._all.append(Traffic(cell, link, folder))
         self._begun = self._ended = False
+
+    @property
+    def add_ns(self) -> int:
+        """What is to be added to a subscriber's stamps to have them on the publisher's clock."""
+        return self._one_way.add_ns if self._one_way else 0
 
     @property
     def programs(self) -> list[Program]:
@@ -76,29 +93,24 @@ class Declared:
             what(one)
 
 
-def lacking(cell: Cell) -> tuple[str, str, str] | None:
+def lacking(cell: Cell, workers: Workers | None = None) -> tuple[str, str, str] | None:
     """What this machine lacks for the conditions of a cell: key, what, remedy; None: nothing."""
-    if lack := tuned.lacking(cell.tuned):
-        return "tuned", *lack
-    if cell.host != namespace.HERE and (lack := namespace.lacking()):
-        return "host", *lack
-    if cell.kind == "ethercat":
-        return segment.lacking(cell) or _without(cell)
-    return _without(cell)
+    names = other_hosts(cell.host)
+    found: dict[str, Callable[[], tuple[str, str] | None]] = {
+        "tuned": lambda: tuned.lacking(cell.tuned),
+        "load": lambda: _absent(load.STRESS_NG) if load.by_stress_ng(cell.load) else None,
+        "host": lambda: namespace.lacking() if namespace.THERE in cell.host.split(",") else None,
+        "traffic": lambda: _absent(traffic.IPERF3) if cell.traffic_mbps else None,
+        "delay" if cell.delay_us else "loss": lambda: relay.lacking(cell),
+    }
+    if names:
+        found["host"] = lambda: elsewhere.lacking(cell, names, workers)
+    each = ((key, lack()) for key, lack in found.items())
+    first = next(((key, *lack) for key, lack in each if lack), None)
+    return first or (segment.lacking(cell) if cell.kind == "ethercat" else None)
 
 
-def _without(cell: Cell) -> tuple[str, str, str] | None:
-    """Programs that are not there."""
-    if cell.traffic_mbps and shutil.which(traffic.IPERF3) is None:
-        return "traffic", _absent(traffic.IPERF3), _get(traffic.IPERF3)
-    if load.by_stress_ng(cell.load) and shutil.which(load.STRESS_NG) is None:
-        return "load", _absent(load.STRESS_NG), _get(load.STRESS_NG)
-    return None
-
-
-def _absent(program: str) -> str:
-    return f"{program} is not installed"
-
-
-def _get(program: str) -> str:
-    return f"install it: apt-get install {program}"
+def _absent(program: str) -> tuple[str, str] | None:
+    if shutil.which(program):
+        return None
+    return f"{program} is not installed", f"install it: apt-get install {program}"

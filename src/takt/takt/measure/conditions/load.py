@@ -58,7 +58,9 @@ class _Part:
 
     def family(self) -> list[int]:
         process = self.program.process
-        return usage.family([process.pid]) if process and self.program.running else []
+        if process is None or process.pid is None or not self.program.running:
+            return []
+        return usage.family([process.pid])
 
     def works(self) -> bool:
         """Whether all of it is there, and has begun with what it is for."""

@@ -9,13 +9,15 @@ from typing import Any
 
 from takt.documents.units import format_bandwidth, format_duration, format_period, format_size
 from takt.measure.conditions.load import bytes_taken
-from takt.measure.experiment.model import MESSAGES, Measurement
+from takt.measure.experiment.model import MESSAGES, OF_THE_LINK, Measurement
 from takt.measure.results.model import INTERFACE, SIMULATED, Cell
+from takt.processes.hosts import other_hosts
 from takt.processes.namespace import HERE
 from takt.processes.shaping import SHARED
 from takt.processes.stacks import Stack, parts
 
 SHORTEST_PERIOD_NS = 10_000
+LONGEST_DELAY_NS = 1_000_000_000
 LARGEST_PAYLOAD = 64 * 1024 * 1024
 RECORD_BYTES = 32
 RAW = "raw"  # the machine's own limits: no middleware, no QoS
@@ -114,6 +116,23 @@ def host_fault(measurement: Measurement, stack: Stack, point: dict[str, Any]) ->
     return None
 
 
+def link_fault(measurement: Measurement, point: dict[str, Any]) -> Fault | None:
+    """What is of the link that we make, or of this machine, where another one has a role."""
+    if not other_hosts(point["host"]):
+        return None
+    for key in OF_THE_LINK:
+        if getattr(measurement, key) is not None:
+            what = (
+                f"{key} is of the link to a network namespace; machines have a network of their own"
+            )
+            return key, what, f'remove {key}, or give host "here,namespace" a block of its own'
+    for key in ("load", "tuned"):
+        if point[key] != "none" and HERE not in point["host"].split(","):
+            what = f"{key} is of this machine, which has no role in {point['host']}"
+            return key, what, f"give a role to here, or remove {key}"
+    return None
+
+
 def traffic_fault(point: dict[str, Any], link: int, traffic: int) -> Fault | None:
     """Traffic without a link, or more than it carries."""
     apart = 'give a block of its own to each: host here, and host "here,namespace"'
@@ -124,6 +143,26 @@ def traffic_fault(point: dict[str, Any], link: int, traffic: int) -> Fault | Non
     if traffic > link:
         what = f"{format_bandwidth(traffic)} do not fit on a link of {format_bandwidth(link)}"
         return "traffic", what, "take a faster link or less traffic"
+    return None
+
+
+def wire_fault(point: dict[str, Any]) -> Fault | None:
+    """A delay, jitter or loss that no link has, or that cannot be."""
+    for key in ("delay", "jitter", "loss"):
+        if point["host"] == HERE and point[key]:
+            what = f"a {key} is of the link between two hosts, and there is one"
+            return (
+                key,
+                what,
+                'give a block of its own to each: host here, and host "here,namespace"',
+            )
+    if point["jitter"] > point["delay"]:
+        what = f"{format_duration(point['jitter'])} is more than the delay"
+        return "jitter", what, "a frame cannot come before it was sent: take at most the delay"
+    if point["delay"] > LONGEST_DELAY_NS:
+        return "delay", f"{format_duration(point['delay'])} is longer than 1s", "take at most 1s"
+    if point["loss"] == 10**6:
+        return "loss", "a link that loses everything is none", "take less than 100%"
     return None
 
 
@@ -147,9 +186,13 @@ def talkers_fault(measurement: Measurement, stack: Stack, point: dict[str, Any])
     return None
 
 
-def cpu_fault(kind: str, cpus: list[int], machine: Machine) -> Fault | None:
-    """CPUs that are not there, or too many."""
-    for cpu in cpus:
+def cpu_fault(kind: str, cpus: list[int], machine: Machine, host: str) -> Fault | None:
+    """CPUs that are not there, or too many; those of other machines are known to their probes."""
+    hosts = host.split(",")
+    of_us = [cpu for place, cpu in enumerate(cpus) if not other_hosts(hosts[place % len(hosts)])]
+    if len(cpus) == 1 and HERE in hosts:  # one for each role
+        of_us = cpus
+    for cpu in of_us:
         if cpu not in machine.cpus:
             there = ", ".join(map(str, sorted(machine.cpus)))
             return "cpu", f"this process may not use CPU {cpu}", f"CPUs here: {there}"

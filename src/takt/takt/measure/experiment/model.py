@@ -22,11 +22,22 @@ from pydantic import (
 from pydantic_core import CoreSchema
 
 from takt.documents import units
-from takt.documents.quantities import Bandwidth, Duration, Period, Rate, Size, Strict, text_schema
+from takt.documents.quantities import (
+    Bandwidth,
+    Duration,
+    Period,
+    Rate,
+    Share,
+    Size,
+    Strict,
+    text_schema,
+)
 from takt.measure.conditions import load, tuned
+from takt.processes import namespace
 
 UNPINNED = "any"
 _CPU = re.compile(r"any|[0-9]{1,4}(,[0-9]{1,4})?")
+_HOST = "[A-Za-z0-9][A-Za-z0-9_.-]{0,31}"
 _SCHEDULING = re.compile(r"other|(fifo|rr) ([1-9][0-9]?)")
 
 Value = TypeVar("Value")
@@ -69,6 +80,20 @@ def _stack(value: str) -> str:
     return first if first == second else value
 
 
+def _hosts(value: object) -> str:
+    text = value.replace(" ", "") if isinstance(value, str) else ""
+    first, _, second = text.partition(",")
+    if text == namespace.HERE:
+        return text
+    if not re.fullmatch(f"{_HOST},{_HOST}", text) or first == second:
+        raise ValueError(f'{value!r} is not here, nor two hosts such as "here,namespace"')
+    if namespace.THERE in (first, second) and namespace.HERE not in (first, second):
+        raise ValueError(
+            f'{value!r}: a namespace is behind a link of this machine: "here,namespace"'
+        )
+    return text
+
+
 def _as_list(value: object) -> object:
     return value if isinstance(value, list) else [value]
 
@@ -100,7 +125,9 @@ Wait = Literal["idle", "busy"]
 Late = Literal["at_once", "next_cycle"]
 Load = Annotated[str, BeforeValidator(_load), text_schema("stress", load.PATTERN.pattern)]
 Tuned = Annotated[str, BeforeValidator(tuned.parse), WithJsonSchema({"enum": list(tuned.CHOICES)})]
-Hosts = Literal["here", "here,namespace", "namespace,here"]
+Hosts = Annotated[
+    str, BeforeValidator(_hosts), text_schema("controller,component", f"here|{_HOST},{_HOST}")
+]
 Queue = Literal["shared", "own"]
 Interface = Annotated[str, Field(pattern=r"^[^\s/]{1,15}$")]
 SegmentFault = Literal["none", "slave_lost", "wrong_counter", "silent"]
@@ -132,6 +159,7 @@ Axis = Annotated[list[Value], Field(min_length=1), BeforeValidator(_as_list), _O
 
 
 MESSAGES = ("pingpong", "pubsub")
+OF_THE_LINK = ("link", "queue", "traffic", "delay", "jitter", "loss")
 # Which kinds have a key; a key that is not here belongs to all of them.
 _KINDS_WITH: dict[str, tuple[str, ...]] = {
     "payload": MESSAGES,
@@ -143,6 +171,9 @@ _KINDS_WITH: dict[str, tuple[str, ...]] = {
     "link": MESSAGES,
     "queue": MESSAGES,
     "traffic": MESSAGES,
+    "delay": MESSAGES,
+    "jitter": MESSAGES,
+    "loss": MESSAGES,
     "timeout": ("timer-oneshot",),
     "wait": ("timer-oneshot",),
     "late": ("pingpong",),
@@ -230,7 +261,8 @@ class Measurement(Strict):
     host: Axis[Hosts] = Field(
         ["here"],
         description='pingpong and pubsub over udp; "here,namespace": ping or publisher on this '
-        "machine, pong or subscribers in a network namespace behind a link",
+        "machine, pong or subscribers in a network namespace behind a link; other names are "
+        "workers of a Dask scheduler with a resource of this name, on any machine",
     )
     link: Axis[Bandwidth] | None = Field(
         None, description="of the link between two hosts, each way; default: 100Mbps"
@@ -242,6 +274,17 @@ class Measurement(Strict):
     )
     traffic: Axis[Traffic] | None = Field(
         None, description="on this link meanwhile, each way, by iperf3; default: none"
+    )
+    delay: Axis[Duration] | None = Field(
+        None, description="of each frame on this link, each way, as of a longer way; default: 0s"
+    )
+    jitter: Axis[Duration] | None = Field(
+        None,
+        description="of this delay, evenly drawn up and down for each frame, which may overtake "
+        "others then; default: 0s",
+    )
+    loss: Axis[Share] | None = Field(
+        None, description="of the frames on this link, each way, by chance; default: 0%"
     )
     start_delay: Duration | None = Field(
         None, description="between being ready and the first sample; default: 0s"
@@ -283,7 +326,7 @@ class Measurement(Strict):
                     f"a {self.kind} has no {key} (that is for {', '.join(kinds)}){instead}"
                 )
         if self.host == ["here"]:
-            for key in ("link", "queue", "traffic"):
+            for key in OF_THE_LINK:
                 if getattr(self, key) is not None:
                     raise ValueError(f'{key} needs a second host: give host "here,namespace"')
         if self.talker_rate and not any(self.talkers or []):

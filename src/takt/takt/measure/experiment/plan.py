@@ -16,14 +16,16 @@ from typing import Any
 
 from takt.documents.units import format_bandwidth, format_duration, format_period, format_size
 from takt.errors import TaktError
+from takt.measure.conditions.relay import expected_losses
 from takt.measure.experiment import faults
 from takt.measure.experiment.faults import Fault, Machine
 from takt.measure.experiment.file import Location, Source
 from takt.measure.experiment.model import MESSAGES, UNPINNED, Experiment, Measurement
 from takt.measure.results.model import INTERFACE, Cell, Note, Status
-from takt.processes.namespace import HERE
+from takt.processes.namespace import HERE, THERE
 from takt.processes.shaping import SHARED
 from takt.processes.stacks import Stack, Stacks
+from takt.processes.workers import Workers
 
 DEFAULT_PAYLOAD = 500
 # Starting, discovery, stopping and storing, in seconds; only for the estimate.
@@ -55,11 +57,13 @@ def estimate(cell: Cell) -> float:
     if cell.kind == "timer-oneshot":
         each_us += ONESHOT_LATE_NS / 1000
     measuring = cell.samples_asked * each_us + cell.start_delay_us
+    if cell.late == "at_once":
+        measuring += expected_losses(cell) * cell.lost_after_us
     return measuring / 1e6 + OVERHEAD_S.get(cell.kind, 1.0)
 
 
-def this_machine() -> Machine:
-    """The CPUs that this process may use, and the memory that is available now.
+def this_machine(workers: Workers | None = None) -> Machine:
+    """The CPUs that this process may use, and the memory that is available now; its workers.
 
     An isolated CPU is in no process's affinity, but may be asked for.
     """
@@ -71,7 +75,8 @@ def this_machine() -> Machine:
     system = System()
     cpus = {cpu for cpu in system.isolated if system.try_cpu(cpu)}
     cpus.update(psutil.Process().cpu_affinity() or ())
-    return Machine(frozenset(cpus), int(psutil.virtual_memory().available), declared.lacking)
+    memory = int(psutil.virtual_memory().available)
+    return Machine(frozenset(cpus), memory, lambda cell: declared.lacking(cell, workers))
 
 
 def plan(
@@ -150,16 +155,19 @@ def _points(
         refuse(faults.segment_fault(measurement.kind, point))
         period, scheduling, cpu = (point.pop(name) for name in ("period", "scheduling", "cpu"))
         link, traffic = point.pop("link"), point.pop("traffic")
+        refuse(faults.wire_fault(point))
+        delay, jitter, loss = (point.pop(name) for name in ("delay", "jitter", "loss"))
         cpus = [] if cpu == UNPINNED else [int(one) for one in cpu.split(",")]
         count = measurement.samples or duration // (period + ONESHOT_LATE_NS * one_shot)
         scheduling, _, priority = scheduling.partition(" ")
         refuse(faults.transport_fault(measurement.kind, stack, point))
         refuse(faults.timer_fault(measurement.kind, stack, point, scheduling))
         refuse(faults.host_fault(measurement, stack, point))
+        refuse(faults.link_fault(measurement, point))
         refuse(faults.traffic_fault(point, link, traffic))
         refuse(faults.load_fault(point["load"], machine))
         refuse(faults.talkers_fault(measurement, stack, point))
-        refuse(faults.cpu_fault(measurement.kind, cpus, machine))
+        refuse(faults.cpu_fault(measurement.kind, cpus, machine, point["host"]))
         refuse(faults.pace_fault(measurement, period, count, duration))
         refuse(faults.memory_fault(count, point["subscribers"], machine))
         asked: dict[str, Any] = point | {
@@ -177,8 +185,9 @@ def _points(
         }
         if point["talkers"]:
             asked["talker_period_us"] = (measurement.talker_rate or TALKER_PERIOD_NS) / 1000
-        if point["host"] != HERE:
+        if THERE in point["host"].split(","):
             asked |= {"link_mbps": link / 1e6, "traffic_mbps": traffic / 1e6}
+            asked |= {"delay_us": delay / 1e3, "jitter_us": jitter / 1e3, "loss": loss / 1e6}
         key = _key(asked, period)
         cell = Cell(id=f"{key}-r0", key=key, repetition=0, order=0, status=Status.pending, **asked)
         refuse(machine.lacking(cell))
@@ -206,6 +215,9 @@ def _combinations(measurement: Measurement, transports: list[str]) -> Iterator[d
         "link": measurement.link or [DEFAULT_LINK],
         "queue": measurement.queue or [SHARED],
         "traffic": measurement.traffic or [0],
+        "delay": measurement.delay or [0],
+        "jitter": measurement.jitter or [0],
+        "loss": measurement.loss or [0],
         "interface": measurement.interface or [""],
         "slaves": measurement.slaves or [_default_slaves(measurement)],
         "fault": measurement.fault or ["none"],
@@ -260,11 +272,17 @@ def _conditions(asked: dict[str, Any]) -> Iterator[str]:
     """What is the case meanwhile, in the name of the point."""
     if asked["host"] != HERE:
         yield "host_" + asked["host"].replace(",", "+")
+    if "link_mbps" in asked:
         yield "link_" + format_bandwidth(round(asked["link_mbps"] * 1e6))
         if asked["queue"] != SHARED:
             yield f"queue_{asked['queue']}"
         if asked["traffic_mbps"]:
             yield "traffic_" + format_bandwidth(round(asked["traffic_mbps"] * 1e6))
+        for name in ("delay", "jitter"):
+            if time_us := asked[f"{name}_us"]:
+                yield f"{name}_" + format_duration(round(time_us * 1000))
+        if asked["loss"]:
+            yield f"loss_{asked['loss'] * 1e2:g}percent"
     if asked["load"] != "none":
         yield "load_" + asked["load"].replace(" ", "")
     if asked["tuned"] != "none":

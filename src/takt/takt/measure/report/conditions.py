@@ -42,6 +42,13 @@ def condition_row(measurement: str, scheduling: str, cells: Iterable[Cell]) -> C
         _range(found, "first_back_bytes", 1e-3, "kB back"),
         _range(found, "link_there_bytes", 1e-3, "kB of everything there"),
         _range(found, "link_back_bytes", 1e-3, "kB back"),
+        _range(found, "delay_there_us", 1, "µs of delay there"),
+        _range(found, "delay_back_us", 1, "µs back"),
+        _range(found, "lost_there", 100, "% lost there"),
+        _range(found, "lost_back", 100, "% back"),
+        _range(found, "relay_late_us", 1, "µs added by the relay (p99)"),
+        _range(found, "clock_bound_us", 1, "µs at most between the clocks"),
+        ", ".join(sorted({one.clock for one in found if one.clock})),
         _range(found, "segment_frames", 1, "frames to the simulated segment"),
         _range(found, "segment_ignored", 1, "of them wrong"),
     )

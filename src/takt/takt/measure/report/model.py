@@ -8,16 +8,15 @@ only in scheduling, so they share charts. A variant is one key of the run, its r
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from takt.documents.units import format_duration, format_period
 from takt.measure.report import charts, pool
 from takt.measure.report.conditions import ConditionRow, condition_row
 from takt.measure.report.own import OwnTable, jitter_bins, own_tables
 from takt.measure.report.settings import SettingRow, setting_rows
+from takt.measure.report.title import title
 from takt.measure.results.model import Cell, Extreme, Note, Run, Statistics, Status
 from takt.pages import text
 
@@ -73,6 +72,12 @@ class Variant:
     def steal_seconds(self) -> float:
         """CPU time that the hypervisor took, all repetitions."""
         return sum(cell.steal_seconds for cell in self.cells)
+
+    @property
+    def clock_bound_us(self) -> float | None:
+        """The most by which a latency between two clocks is wrong; None where there is one."""
+        found = [cell.conditions.clock_bound_us for cell in self.cells if cell.conditions]
+        return max((bound for bound in found if bound), default=None)
 
     @property
     def state(self) -> str:
@@ -235,6 +240,9 @@ def _identity(cell: Cell) -> tuple[Any, ...]:
         cell.link_mbps,
         cell.queue,
         cell.traffic_mbps,
+        cell.delay_us,
+        cell.jitter_us,
+        cell.loss,
         cell.interface,
         cell.slaves,
         cell.fault,
@@ -258,58 +266,10 @@ def _rank(identity: tuple[Any, ...]) -> tuple[Any, ...]:
     )
 
 
-def _title(cell: Cell) -> str:
-    parts = [
-        *filter(None, [cell.label]),
-        text.stack(cell.stack),
-        text.TRANSPORTS.get(cell.transport, cell.transport),
-    ]
-    if cell.payload_bytes:
-        parts.append(text.bytes_(cell.payload_bytes))
-    if cell.subscribers > 1:
-        parts.append(f"{cell.subscribers} subscribers")
-    if cell.kind not in {"wakeup", "pingpong"}:
-        pace = round(cell.period_us * 1000)
-        parts.append((format_duration if cell.kind == "timer-oneshot" else format_period)(pace))
-    parts += _slaves(cell)
-    if cell.wait != "idle":
-        parts.append("waiting busily")
-    if cell.late != "at_once":
-        parts.append("a late reply costs its cycles")
-    if cell.talkers:
-        parts.append(f"{cell.talkers} other pairs at {1e6 / cell.talker_period_us:g} Hz")
-    parts += _meanwhile(cell)
-    return " · ".join(parts)
-
-
-def _slaves(cell: Cell) -> Iterator[str]:
-    """Those of EtherCAT."""
-    if cell.interface:
-        yield cell.interface
-    if cell.slaves:
-        yield f"{cell.slaves} slaves"
-    if cell.fault != "none":
-        yield f"fault: {cell.fault.replace('_', ' ')}"
-
-
-def _meanwhile(cell: Cell) -> Iterator[str]:
-    """What surrounds the measurement."""
-    if cell.host != "here":
-        yield f"from {cell.host.replace(',', ' to ')} at {cell.link_mbps:g} Mbit/s"
-    if cell.queue != "shared":
-        yield "in a queue of its own"
-    if cell.traffic_mbps:
-        yield f"with {cell.traffic_mbps:g} Mbit/s of traffic each way"
-    if cell.load != "none":
-        yield f"with load {cell.load}"
-    if cell.tuned != "none":
-        yield f"tuned: {cell.tuned}"
-
-
 def _measurement(folder: Path, number: int, by_key: dict[str, list[Cell]]) -> Measurement:
     first = next(iter(by_key.values()))[0]
     measurement = Measurement(
-        f"m{number}", _title(first), first.kind, first.deadline_us, first.period_us, []
+        f"m{number}", title(first), first.kind, first.deadline_us, first.period_us, []
     )
     jitters = []
     named_bins = []

@@ -157,6 +157,13 @@ class Conditions(Model):
     segment_frames: int | None = None  # that reached the simulated segment
     segment_ignored: int | None = None  # of these, that were wrong
     tuned_places: int | None = None  # that were changed for it, and put back
+    delay_there_us: float | None = None  # mean, of the frames that the relay has forwarded
+    delay_back_us: float | None = None
+    lost_there: float | None = None  # share of the frames that the relay has dropped
+    lost_back: float | None = None
+    relay_late_us: float | None = None  # p99 of what its own working has added to the delay
+    clock: str | None = None  # who says how far the clocks of two hosts are apart
+    clock_bound_us: float | None = None  # the most by which a one-way latency is wrong by that
 
 
 class CounterChange(Model):
@@ -234,6 +241,9 @@ class Cell(Model):
     link_mbps: float = 0.0  # of the link between two hosts
     queue: str = "shared"  # of the messages on this link: shared with the traffic, own
     traffic_mbps: float = 0.0  # of other traffic on it, each way
+    delay_us: float = 0.0  # of each frame on it, each way
+    jitter_us: float = 0.0  # of this delay, up and down
+    loss: float = 0.0  # probability that a frame on it is lost, each way
     interface: str = ""  # of real EtherCAT slaves
     slaves: int = 0  # of EtherCAT, that there have to be; 0: any number
     fault: str = "none"  # of the simulated segment: none, slave_lost, wrong_counter, silent
@@ -307,6 +317,7 @@ class Run(Model):
     seed: int  # of the order
     experiment: dict[str, Any]  # as asked, normalised
     machine: dict[str, Any]  # the fingerprint
+    hosts: dict[str, dict[str, Any]] = {}  # the fingerprints of others, by the roles they took
     versions: dict[str, str]  # of Takt and what it stands on
     doctor: list[Finding] = []  # what it found before the run
     cells: list[Cell] = []  # in the order of the plan

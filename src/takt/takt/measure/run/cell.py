@@ -15,21 +15,25 @@ from pydantic import ValidationError
 
 from takt.errors import Failure
 from takt.measure.conditions.declared import Declared
+from takt.measure.conditions.relay import expected_losses
 from takt.measure.conditions.tuned import NONE, tuned
 from takt.measure.results.model import Cell, Conditions, Note, ProbeResult, Status
 from takt.measure.run import programs, samples
 from takt.measure.run.context import Context
+from takt.measure.run.hosts import hosts_of
 from takt.measure.run.measured import add_measured
-from takt.processes import namespace, recording, supervision, transport
+from takt.processes import supervision, transport
 from takt.processes.disturbances import Disturbances
+from takt.processes.hosts import Hosts
 from takt.processes.leftovers import present, sweep_since
-from takt.processes.namespace import Link
 from takt.processes.scratch import LOADED
 from takt.processes.stacks import Stack
 from takt.processes.stolen import steal_seconds
 from takt.processes.supervision import End, Limits, Program
+from takt.processes.workers import Gone
 
 ONESHOT_LATE_S = 1e-3  # more than one-shot timers are late on average, even on a busy machine
+LOSSES_ROOM = 2  # times the replies that a link loses on average
 NEVER_FIRED_ROOM = 20  # so many timers may never fire before the cell's time is up
 
 
@@ -42,21 +46,20 @@ def measure(
     Failure or OSError where there is no space.
     """
     with contextlib.ExitStack() as around:
-        link = None
-        if wants := _wanted_link(cell):
-            made = namespace.link(
-                context.scratch.folder, context.scratch.run_id, context.domain, wants
-            )
-            try:
-                link = around.enter_context(made)
-            except Failure as failure:
-                fault = Note(what=failure.what, why="no second host", fix=failure.remedy)
-                return cell.model_copy(update={"status": Status.failed, "error": fault}), []
+        try:
+            hosts = around.enter_context(hosts_of(cell, context))
+        except Failure as failure:
+            fault = Note(what=failure.what, why="no second host", fix=failure.remedy)
+            return cell.model_copy(update={"status": Status.failed, "error": fault}), []
         settings = around.enter_context(tuned(cell.tuned))
         if settings.fault:
             failed = {"status": Status.failed, "error": settings.fault}
             return cell.model_copy(update=failed), []
-        measured, recorded = _measure(cell, stack, context, progress, link)
+        try:
+            measured, recorded = _measure(cell, stack, context, progress, hosts)
+        except Gone as gone:  # before anything was measured
+            fault = Note(what=gone.what, why=gone.where or "", fix=gone.remedy)
+            return cell.model_copy(update={"status": Status.failed, "error": fault}), []
         if cell.tuned != NONE:
             measured.conditions = measured.conditions or Conditions()
             measured.conditions.tuned_places = settings.changed
@@ -65,14 +68,14 @@ def measure(
 
 
 def _measure(
-    cell: Cell, stack: Stack, context: Context, progress: Callable[[int], None], link: Link | None
+    cell: Cell, stack: Stack, context: Context, progress: Callable[[int], None], hosts: Hosts
 ) -> tuple[Cell, list[Path]]:
     recorders = sum(map(programs.records, programs.roles(cell, stack)))
     place = context.scratch.place_for(samples.needed_bytes(cell.samples_asked) * recorders)
     limit_s = _limit_s(cell, context.limits)
     talkers = programs.talkers(cell, stack, context, limit_s)
-    declared = Declared(cell, context.scratch.folder, context.folder, link)
-    profiles, probes = programs.probes(cell, stack, place, context, limit_s, link)
+    declared = Declared(cell, context.scratch.folder, context.folder, hosts)
+    profiles, probes = programs.probes(cell, stack, place, context, limit_s, hosts)
     started, clock, stolen = datetime.now(timezone.utc), time.monotonic(), steal_seconds()
     before, disturbed = present(), Disturbances()
     notes_left = 2  # once it records, everything is mapped: no need to look into it any more
@@ -80,7 +83,7 @@ def _measure(
     def tick(pids: list[int]) -> None:
         nonlocal notes_left
         declared.begin()
-        recorded = max(recording.progress(one.samples) for one in probes if one.samples)
+        recorded = max(one.recorded for one in probes)
         if notes_left:  # each time: it may be killed as soon as it has shared memory
             context.journal.note(pids)
             notes_left -= recorded > 0
@@ -109,12 +112,13 @@ def _measure(
     shutil.rmtree(context.folder / LOADED, ignore_errors=True)
     context.journal.sweep()
     sweep_since(before)
+    lost = [] if context.stop.at_once else _bring_home(hosts)
     judge(measured, probes, end, who)
     if end in (End.unready, End.died) and who and (missing := declared.missing(who)):
         measured.status, measured.error = Status.failed, missing
     disturbed.look()
     measured.notes += [Note(what=what, why=why) for what, why in disturbed.told]
-    measured.notes += _fallen_silent(talkers, end)
+    measured.notes += [*_fallen_silent(talkers, end), *lost]
     if context.scratch.run_folder in place.parents:
         why = "its file system may have made the recording thread wait"
         measured.notes.append(
@@ -122,6 +126,8 @@ def _measure(
         )
     recorded = [one.samples for one in probes if one.samples and one.samples.exists()]
     if not context.stop.at_once:  # in a hurry: left in the scratch folder for a resume
+        for one in programs.heard_elsewhere(probes, hosts):
+            samples.to_clock(one, declared.add_ns)
         capability = stack.capability(cell.kind, cell.transport)
         reports = capability is not None and capability.reports
         add_measured(measured, recorded, context.folder, reports=reports)
@@ -129,14 +135,16 @@ def _measure(
     return measured, recorded
 
 
-def _wanted_link(cell: Cell) -> namespace.Wants | None:
-    """The link to a second host, or to a simulated segment; None: there is none."""
-    if cell.simulated:
-        return namespace.Wants(0, bare=True)
-    if cell.host == namespace.HERE:
-        return None
-    rate = round(cell.link_mbps * 1e6)
-    return namespace.Wants(rate, cell.queue, traffic=cell.traffic_mbps > 0)
+def _bring_home(hosts: Hosts) -> list[Note]:
+    """Fetches what was written on other hosts; what was recorded on a lost one waits there."""
+    notes = []
+    for remote in hosts.remotes:
+        try:
+            remote.bring_home()
+        except (Gone, OSError) as error:
+            remote.abandon()
+            notes.append(Note(what=f"nothing was brought home from {remote.name}", why=str(error)))
+    return notes
 
 
 def _limit_s(cell: Cell, limits: Limits) -> float:
@@ -144,7 +152,8 @@ def _limit_s(cell: Cell, limits: Limits) -> float:
     if cell.kind == "timer-oneshot":  # each starts when the one before it has fired, or never will
         measuring = 3 * (measuring + cell.samples_asked * ONESHOT_LATE_S)
         measuring += NEVER_FIRED_ROOM * cell.lost_after_us / 1e6
-    return measuring + cell.lost_after_us / 1e6 + limits.start_s
+    waiting = LOSSES_ROOM * expected_losses(cell) * cell.lost_after_us / 1e6
+    return measuring + waiting + cell.lost_after_us / 1e6 + limits.start_s
 
 
 def _fallen_silent(talkers: list[Program], end: End) -> list[Note]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from takt.processes.leftovers import Journal
 from takt.processes.scratch import Scratch
 from takt.processes.supervision import Limits, Stop
+from takt.processes.workers import Workers
 
 
 @dataclass
@@ -22,3 +23,4 @@ class Context:
     stop: Stop
     limits: Limits
     surroundings: dict[str, dict[str, str]] = field(default_factory=dict)  # environment by stack
+    workers: Workers | None = None  # as hosts; None: no scheduler was given

@@ -3,44 +3,92 @@
 
 from __future__ import annotations
 
-import socket
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from takt.measure.results.model import Cell
+from takt.measure.run import samples
 from takt.measure.run.context import Context
-from takt.processes import namespace, recording, transport
-from takt.processes.namespace import Link
-from takt.processes.stacks import Stack, of_role
+from takt.processes import recording, transport
+from takt.processes.hosts import Hosts
+from takt.processes.stacks import Stack
 from takt.processes.supervision import Program
-
-RAW_PORT = 7400
+from takt.processes.workers import Remote
 
 
 def probes(
-    cell: Cell, stack: Stack, place: Path, context: Context, limit_s: float, link: Link | None
+    cell: Cell, stack: Stack, place: Path, context: Context, limit_s: float, hosts: Hosts
 ) -> tuple[dict[str, str], list[Program]]:
     """Those that measure, and the middleware's profiles of those that are here."""
-    here = there = transport.LOOPBACK
-    if link and not cell.simulated:
-        here, there = link.addresses
-    profiles = _profiles(cell, stack, context, here, there)
-    topic = _topic(cell, context.scratch.run_id, link)
-    made = _commands(cell, stack, place, context, limit_s, topic)
-    if link and cell.simulated:
-        for one in made:
-            one.command += ["--interface", link.interface]
-    elif link:
-        profiles_there = _profiles(cell, stack, context, there, here)
-        for one in made:
-            if _host(cell, one.role) == namespace.THERE:
-                one.command = link.inside(one.command)
-                one.environment = profiles_there
+    options = _options(cell, limit_s, _topic(cell, context.scratch.run_id, hosts), hosts)
+    profiles: dict[str, str] = {}
+    made = []
+    for number, role in enumerate(roles(cell, stack)):
+        side, folder = hosts.of(role), context.scratch.folder
+        name = f"{cell.id}-s{number}" if cell.subscribers > 1 else cell.id
+        program = Program(
+            role,
+            [],
+            result=folder / f"{cell.id}.{number}.json",
+            stderr=folder / f"{cell.id}.{number}.stderr",
+            samples=place / f"{name}{recording.SUFFIX}" if records(role) else None,
+        )
+        for old in (program.result, program.samples, program.stderr):  # of an attempt before
+            if old is not None:
+                old.unlink(missing_ok=True)
+        if side.remote:
+            _send(side.remote, program, cell, stack, options, context, hosts)
+        else:
+            own, files = _profiles(cell, stack, folder, side.address, hosts.other(role).address)
+            for file, text in files.items():
+                Path(file).write_text(text, encoding="utf-8")
+            command = [str(stack.probe_of(role)), *_arguments(cell, program, options)]
+            program.command = side.link.inside(command) if side.link else command
+            if side.link:
+                program.environment = own
+            else:
+                profiles = own
+        made.append(program)
     return profiles, made
 
 
-def _commands(
-    cell: Cell, stack: Stack, place: Path, context: Context, limit_s: float, topic: str
-) -> list[Program]:
+def _send(
+    remote: Remote,
+    program: Program,
+    cell: Cell,
+    stack: Stack,
+    options: dict[str, object],
+    context: Context,
+    hosts: Hosts,
+) -> None:
+    """Makes a program one of another host; what it writes there has a place here."""
+    folder, role = Path(remote.folder), program.role
+    there = replace(
+        program, result=folder / program.result.name, stderr=folder / program.stderr.name
+    )
+    home = {str(there.stderr): program.stderr, str(there.result): program.result}
+    if program.samples:
+        need = samples.needed_bytes(cell.samples_asked)
+        there.samples = Path(remote.ask("place_for", need=need)) / program.samples.name
+        home[str(there.samples)] = program.samples
+    own, other = hosts.of(role).address, hosts.other(role).address
+    profiles, files = _profiles(cell, stack, folder, own, other)
+    probe = remote.ask("program", stack=stack.name, role=role)
+    program.command = [probe, *_arguments(cell, there, options)]
+    program.launch = partial(
+        remote.launch,
+        program.command,
+        files=files,
+        profiles=profiles,
+        domain=context.domain,
+        home=home,
+        stderr=str(there.stderr),
+        samples=str(there.samples) if there.samples else None,
+    )
+
+
+def _options(cell: Cell, limit_s: float, topic: str, hosts: Hosts) -> dict[str, object]:
     options: dict[str, object] = {
         "transport": cell.transport,
         "payload-bytes": cell.payload_bytes,
@@ -67,22 +115,18 @@ def _commands(
         options["slaves"] = cell.slaves
         options |= {"interface": cell.interface} if cell.interface else {}
         options |= {"cpu": cell.cpu[0]} if cell.cpu else {}
-    made = []
-    for number, role in enumerate(roles(cell, stack)):
-        name = f"{cell.id}-s{number}" if cell.subscribers > 1 else cell.id
-        recorded = place / f"{name}{recording.SUFFIX}" if records(role) else None
-        result = context.scratch.folder / f"{cell.id}.{number}.json"
-        for old in (result, recorded):  # of an attempt before
-            if old is not None:
-                old.unlink(missing_ok=True)
-        command = [str(stack.probe_of(role)), cell.kind, "--role", role, "--result", str(result)]
-        for option, value in options.items():
-            command += [f"--{option}", str(value)]
-        if recorded is not None:
-            command += ["--samples", str(recorded)]
-        stderr = context.scratch.folder / f"{cell.id}.{number}.stderr"
-        made.append(Program(role, command, result, stderr, recorded))
-    return made
+    if cell.simulated and hosts.link:
+        options["interface"] = hosts.link.interface
+    return options
+
+
+def _arguments(cell: Cell, program: Program, options: dict[str, object]) -> list[str]:
+    arguments = [cell.kind, "--role", program.role, "--result", str(program.result)]
+    for option, value in options.items():
+        arguments += [f"--{option}", str(value)]
+    if program.samples is not None:
+        arguments += ["--samples", str(program.samples)]
+    return arguments
 
 
 def talkers(cell: Cell, stack: Stack, context: Context, limit_s: float) -> list[Program]:
@@ -123,34 +167,34 @@ def records(role: str) -> bool:
     return role in {"both", "ping", "subscriber"}
 
 
-def _profiles(cell: Cell, stack: Stack, context: Context, own: str, peer: str) -> dict[str, str]:
-    """Those of the processes that have this address, by the names of their variables."""
-    file = context.scratch.folder / f"{cell.id}.{own}.xml"
+def heard_elsewhere(probes: list[Program], hosts: Hosts) -> list[Path]:
+    """The recordings whose stamps of receiving are of another host than those of sending."""
+    if not hosts.remotes:
+        return []
+    found = [one.samples for one in probes if one.role == "subscriber" and one.samples]
+    return [path for path in found if path.exists()]
+
+
+def _profiles(
+    cell: Cell, stack: Stack, folder: Path, own: str, peer: str
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Of the processes that have this address: variables by name, and the files they name."""
+    file = str(folder / f"{cell.id}.{own}.xml")
     participants = len(roles(cell, stack)) + 2 * cell.talkers + 1
     payload = cell.payload_bytes
     text = transport.profile(cell.transport, payload, participants, own=own, peer=peer)
-    file.write_text(text, encoding="utf-8")
-    cyclone = transport.cyclone(payload, participants, own=own, peer=peer)
-    services = context.scratch.folder / f"iceoryx{cell.order}"  # short: it is in names of sockets
-    return {
-        transport.PROFILE: str(file),
-        transport.CYCLONE: cyclone,
+    services = folder / f"iceoryx{cell.order}"  # short: it is in names of sockets
+    variables = {
+        transport.PROFILE: file,
+        transport.CYCLONE: transport.cyclone(payload, participants, own=own, peer=peer),
         transport.RUST: own,
         transport.ICEORYX: str(services),
     }
+    return variables, {file: text}
 
 
-def _host(cell: Cell, role: str) -> str:
-    return of_role(cell.host.split(","), role)
-
-
-def _topic(cell: Cell, run_id: str, link: Link | None = None) -> str:
+def _topic(cell: Cell, run_id: str, hosts: Hosts | None = None) -> str:
     """A name that no other run and no other cell has; for raw UDP, an address with a free port."""
-    if cell.stack == "raw" and cell.transport == "udp":
-        if link and _host(cell, "pong") == namespace.THERE:
-            return f"{link.addresses[1]}:{RAW_PORT}"  # nobody else is there
-        address = link.addresses[0] if link else transport.LOOPBACK
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
-            free.bind((address, 0))
-            return f"{address}:{free.getsockname()[1]}"
+    if hosts and cell.stack == "raw" and cell.transport == "udp":
+        return f"{hosts.passive.address}:{hosts.passive.free_port()}"
     return f"takt/run_{run_id}/cell_{cell.order}"

@@ -28,11 +28,13 @@ from takt.measure.run.context import Context
 from takt.measure.run.measured import FOLDER, keep
 from takt.processes import recording, ros1, scratch
 from takt.processes.domain import own_domain
+from takt.processes.hosts import other_hosts
 from takt.processes.leftovers import Journal
 from takt.processes.scratch import Scratch
 from takt.processes.signals import stopping
 from takt.processes.stacks import Stacks
 from takt.processes.supervision import Limits, Stop
+from takt.processes.workers import Workers
 
 
 class Watcher(Protocol):
@@ -86,6 +88,7 @@ def measure(
     limits: Limits | None = None,
     judge: Callable[[Run], Verdict] | None = None,
     memory: Path = scratch.MEMORY,
+    workers: Workers | None = None,
 ) -> Run:
     """Measures every cell that is not complete; returns the run as it stands in ``run.json``.
 
@@ -98,7 +101,7 @@ def measure(
         raise _cannot_write(error, folder) from error
     try:
         with (
-            own_domain() as domain,
+            own_domain(avoid=_used_elsewhere(run, workers)) as domain,
             _surroundings(run, lock.folder) as surroundings,
             stopping(stop, watcher.stopping),
         ):
@@ -110,6 +113,7 @@ def measure(
                 stop,
                 limits or Limits(),
                 surroundings,
+                workers,
             )
             _prepare(run, folder, lock)
             _measure_all(run, stacks, context, watcher)
@@ -166,6 +170,12 @@ def _measure_all(run: Run, stacks: Stacks, context: Context, watcher: Watcher) -
             for path in recorded:
                 path.unlink(missing_ok=True)
         watcher.finish(measured)
+
+
+def _used_elsewhere(run: Run, workers: Workers | None) -> set[int]:
+    """The ROS domains in use on the workers that take a role."""
+    names = {name for cell in run.cells for name in other_hosts(cell.host)}
+    return {used for name in names if workers for used in workers.about(name, [])["domains"]}
 
 
 @contextlib.contextmanager

@@ -97,6 +97,18 @@ def read(path: Path) -> Recording:
     return Recording(records, dropped, offset)
 
 
+def to_clock(path: Path, add_ns: int) -> None:
+    """Puts the stamps of receiving, of a clock of its own, onto that of the sender's host."""
+    recording = read(path)
+    if not len(recording.records) or not add_ns:
+        return
+    records = np.memmap(path, RECORD, "r+", HEADER_BYTES, (len(recording.records),))
+    for start in range(0, len(records), series.BATCH):
+        received = records["received_ns"][start : start + series.BATCH]
+        received[received != 0] += add_ns  # 0: it never came
+    records.flush()
+
+
 def store(recording: Recording, path: Path) -> None:
     """Writes Parquet: ``path`` is whole or not there."""
     path.parent.mkdir(parents=True, exist_ok=True)

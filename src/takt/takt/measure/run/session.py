@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 
+from takt.errors import TaktError
+from takt.measure.conditions import declared
 from takt.measure.experiment.file import Source
 from takt.measure.experiment.model import Experiment
 from takt.measure.experiment.plan import Plan, plan, this_machine
@@ -16,7 +18,9 @@ from takt.measure.results import store
 from takt.measure.results.model import Run, Status, Verdict
 from takt.measure.run import runner
 from takt.processes import stacks
+from takt.processes.hosts import other_hosts
 from takt.processes.supervision import Limits
+from takt.processes.workers import Workers
 
 
 @dataclass(frozen=True)
@@ -26,30 +30,58 @@ class Session:
     run: Run
     folder: Path
     stacks: stacks.Stacks
+    workers: Workers | None = None
 
 
-def make_plan(experiment: Experiment, source: Source, seed: int | None = None) -> Plan:
-    """Plans for this machine and what is installed; without a seed, one is drawn."""
+def make_plan(
+    experiment: Experiment,
+    source: Source,
+    seed: int | None = None,
+    workers: Workers | None = None,
+) -> Plan:
+    """Plans for this machine, its workers and what is installed; without a seed, one is drawn."""
     if seed is None:
         seed = experiment.seed
     if seed is None:
         seed = secrets.randbelow(2**31)
-    return plan(experiment, source, stacks.find(), this_machine(), seed)
+    return plan(experiment, source, stacks.find(), this_machine(workers), seed)
 
 
-def start(experiment: Experiment, planned: Plan, out: Path | None = None) -> Session:
+def start(
+    experiment: Experiment,
+    planned: Plan,
+    out: Path | None = None,
+    workers: Workers | None = None,
+) -> Session:
     """Makes the folder of a new run and looks at the machine."""
     from takt import doctor
 
     started = datetime.now(timezone.utc)
     machine = runner.Machine(doctor.fingerprint(), doctor.findings())
     folder = store.create(out) if out else store.create_default(experiment.name, started)
-    return Session(runner.new_run(experiment, planned, machine, started), folder, stacks.find())
+    run = runner.new_run(experiment, planned, machine, started)
+    if workers:
+        names = {name for cell in run.cells for name in other_hosts(cell.host)}
+        run.hosts = {name: workers.call(name, doctor.fingerprint) for name in sorted(names)}
+    return Session(run, folder, stacks.find(), workers)
 
 
-def resume(folder: Path, experiment: Experiment | None = None, seed: int | None = None) -> Session:
-    """Opens an earlier run again, to measure what is not complete."""
-    return Session(runner.reopen(folder, experiment, seed), folder, stacks.find())
+def resume(
+    folder: Path,
+    experiment: Experiment | None = None,
+    seed: int | None = None,
+    workers: Workers | None = None,
+) -> Session:
+    """Opens an earlier run again, to measure what is not complete.
+
+    Raises TaktError where a host of it is missing, or has another Takt.
+    """
+    session = Session(runner.reopen(folder, experiment, seed), folder, stacks.find(), workers)
+    for cell in remaining(session).cells:
+        if other_hosts(cell.host) and (lack := declared.lacking(cell, workers)):
+            _, what, remedy = lack
+            raise TaktError(what, where=str(folder), remedy=remedy)
+    return session
 
 
 def remaining(session: Session) -> Plan:
@@ -72,6 +104,7 @@ def measure(
         watcher,
         limits=limits,
         judge=judged_by or judge,
+        workers=session.workers,
     )
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from takt.errors import TaktError
+from takt.processes import workers as workers_of
 from takt.processes.guard import marking
 from takt.processes.scratch import temporary
 from takt.schedule.campaign import batch as work
@@ -38,15 +38,7 @@ def cluster(scheduler: str | None, workers: int | None) -> Iterator[Client]:
     from distributed import Client, LocalCluster
 
     if scheduler is not None:
-        try:
-            client = Client(scheduler, timeout="10s")
-        except (OSError, ValueError) as error:
-            raise TaktError(
-                f"there is no Dask scheduler: {error}",
-                where="--scheduler",
-                remedy="start one: dask scheduler; and workers: dask worker tcp://HOST:8786",
-            ) from None
-        with client:
+        with workers_of.connected(scheduler) as client:
             yield client
         return
     with temporary() as place, marking():  # the workers end with us, at whatever they are

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``takt worker``: this machine as a host of experiments, or one of a cluster's machines."""
+
+from __future__ import annotations
+
+from typing import Annotated, Optional
+
+import typer
+
+
+def worker(
+    scheduler: Annotated[
+        str, typer.Argument(metavar="SCHEDULER", help="Its address: tcp://HOST:8786.")
+    ],
+    roles: Annotated[
+        Optional[list[str]],  # noqa: UP045 - typer reads it on Python 3.10
+        typer.Argument(metavar="ROLE…", help="The names of hosts that this machine can be."),
+    ] = None,
+    address: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="This machine's, by which messages come. (default: of Dask's choice)"),
+    ] = None,
+) -> None:
+    """Lend this machine to experiments and campaigns, as a worker of a Dask scheduler.
+
+    Runs until Ctrl-C. Each role is a resource of the worker; an experiment takes it by its name.
+
+    Exit code: that of the Dask worker.
+
+    Example: takt worker tcp://desk:8786 component --address 192.168.1.7
+    """
+    import os
+    import re
+    import sys
+
+    from takt.cli.output import stderr
+    from takt.errors import TaktError
+
+    for role in roles or []:
+        if not re.fullmatch("[A-Za-z0-9][A-Za-z0-9_.-]{0,31}", role):
+            raise TaktError(
+                f"{role!r} is no name of a host",
+                where="ROLE",
+                remedy="take letters, digits, - _ and .",
+            )
+    command = [sys.executable, "-m", "distributed.cli.dask_worker", scheduler]
+    command += ["--no-nanny", "--memory-limit", "0", "--no-dashboard"]
+    # Each role that is taken keeps a thread busy for as long as a cell lasts.
+    command += ["--nthreads", str(len(roles or []) + 1)]
+    if roles:
+        command += ["--resources", " ".join(f"{role}=1" for role in roles)]
+    if address:
+        command += ["--host", address]
+    # It would tell of every look at a program.
+    os.environ.setdefault("DASK_LOGGING__DISTRIBUTED", "warning")
+    stderr().print(f"worker of {scheduler}: {', '.join(roles or [])}; Ctrl-C ends it", markup=False)
+    os.execv(sys.executable, command)  # noqa: S606 - no shell is wanted

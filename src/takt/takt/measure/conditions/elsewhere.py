@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether other machines can be the hosts of a cell: there, of one version, with clocks known."""
+
+from __future__ import annotations
+
+from takt.errors import TaktError
+from takt.measure.results.model import Cell
+from takt.processes import clocks, stacks
+from takt.processes.clocks import Clock
+from takt.processes.stacks import Capability, parts
+from takt.processes.workers import Workers
+
+MEANT = "give the scheduler of its workers: --scheduler tcp://HOST:8786"
+
+
+def lacking(cell: Cell, names: list[str], workers: Workers | None) -> tuple[str, str] | None:
+    """What is missing for these hosts, and what to do; None: nothing."""
+    if workers is None:
+        return f"the host {names[0]} is on no machine that is known", MEANT
+    each = parts(cell.stack)
+    found = {}
+    try:
+        for name in names:
+            found[name] = workers.about(name, each)
+    except TaktError as error:
+        return f"host {name}: {error.what}", error.remedy or ""
+    for name, about in found.items():
+        for stack in each:
+            if lack := _stack(cell, name, stack, about["stacks"].get(stack)):
+                return lack
+    return _clocks(cell, {name: Clock(**about["clock"]) for name, about in found.items()})
+
+
+def _stack(
+    cell: Cell, name: str, stack: str, there: list[dict[str, object]] | None
+) -> tuple[str, str] | None:
+    remedy = f"on that machine: ./takt setup {stack}; its worker needs the same installation"
+    if there is None:
+        return f"the stack {stack} is not installed on the host {name}", remedy
+    own = stacks.find()[stack].capability(cell.kind, cell.transport)
+    if own not in [Capability.model_validate(one) for one in there]:
+        what = f"{stack} has another {cell.kind} over {cell.transport} on the host {name} than here"
+        return what, remedy
+    return None
+
+
+def _clocks(cell: Cell, known: dict[str, Clock]) -> tuple[str, str] | None:
+    """One way takes one clock, or two whose distance is bounded."""
+    if cell.kind != "pubsub":
+        return None
+    names = cell.host.split(",")
+    publisher, subscriber = (known[name] if name in known else clocks.read() for name in names)
+    if clocks.between(subscriber, publisher):
+        return None
+    why = clocks.why_unknown(publisher, subscriber)
+    what = f"nobody knows how far the clocks of {' and '.join(names)} are apart ({why})"
+    return what, clocks.REMEDY

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a measurement is called in the report: all that was asked except scheduling, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from takt.documents.units import format_duration, format_period
+from takt.measure.results.model import Cell
+from takt.pages import text
+
+
+def title(cell: Cell) -> str:
+    """Such as ``ROS 2 · UDP · 500 B · with load stress``."""
+    return " · ".join([*_measured(cell), *_link(cell), *_machine(cell)])
+
+
+def _measured(cell: Cell) -> Iterator[str]:
+    if cell.label:
+        yield cell.label
+    yield text.stack(cell.stack)
+    yield text.TRANSPORTS.get(cell.transport, cell.transport)
+    if cell.payload_bytes:
+        yield text.bytes_(cell.payload_bytes)
+    if cell.subscribers > 1:
+        yield f"{cell.subscribers} subscribers"
+    if cell.kind not in {"wakeup", "pingpong"}:
+        pace = round(cell.period_us * 1000)
+        yield (format_duration if cell.kind == "timer-oneshot" else format_period)(pace)
+    yield from _slaves(cell)
+    if cell.wait != "idle":
+        yield "waiting busily"
+    if cell.late != "at_once":
+        yield "a late reply costs its cycles"
+    if cell.talkers:
+        yield f"{cell.talkers} other pairs at {1e6 / cell.talker_period_us:g} Hz"
+
+
+def _slaves(cell: Cell) -> Iterator[str]:
+    """Those of EtherCAT."""
+    if cell.interface:
+        yield cell.interface
+    if cell.slaves:
+        yield f"{cell.slaves} slaves"
+    if cell.fault != "none":
+        yield f"fault: {cell.fault.replace('_', ' ')}"
+
+
+def _link(cell: Cell) -> Iterator[str]:
+    if cell.host != "here":
+        at = f" at {cell.link_mbps:g} Mbit/s" if cell.link_mbps else ""
+        yield f"from {cell.host.replace(',', ' to ')}{at}"
+    if cell.queue != "shared":
+        yield "in a queue of its own"
+    if cell.traffic_mbps:
+        yield f"with {cell.traffic_mbps:g} Mbit/s of traffic each way"
+    if cell.delay_us:
+        jitter = f" ± {text.duration(cell.jitter_us)}" if cell.jitter_us else ""
+        yield f"{text.duration(cell.delay_us)}{jitter} of delay each way"
+    if cell.loss:
+        yield f"{100 * cell.loss:g} % of the frames lost each way"
+
+
+def _machine(cell: Cell) -> Iterator[str]:
+    if cell.load != "none":
+        yield f"with load {cell.load}"
+    if cell.tuned != "none":
+        yield f"tuned: {cell.tuned}"

@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What runs inside a Dask worker, so that a role of a cell is on the worker's machine.
+
+``hold`` is a task that takes the role's resource for as long as a cell lasts. Its thread starts and
+ends the programs there by the same classes as here; ``ask`` brings it the tool's wishes. Who does
+not hear of the tool for LEASE_S ends everything: recordings stay then, on that machine, until the
+run is resumed. The worker's death ends its programs (guard.py), and an undertaker sweeps.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import queue
+import shutil
+import signal
+import socket
+import time
+from collections.abc import Mapping
+from concurrent.futures import Future
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import takt
+from takt.errors import Failure
+from takt.processes import clocks, domain, recording, scratch, stacks, transport
+from takt.processes.leftovers import Journal, present, sweep_since
+from takt.processes.process import TERM_S, Process
+
+LEASE_S = 10.0  # without a word of the tool
+TURN_S = 0.1
+PART_BYTES = 4 << 20  # of a file, in one answer
+_KEPT = (recording.SUFFIX,)
+_SESSIONS: dict[str, Session] = {}
+
+
+def identity() -> str:
+    """The version of this Takt: its number, and a digest of its Python."""
+    digest = hashlib.sha256()
+    root = Path(takt.__file__).parent
+    for file in sorted(root.rglob("*.py")):
+        digest.update(str(file.relative_to(root)).encode() + b"\0" + file.read_bytes())
+    return f"{takt.__version__} ({digest.hexdigest()[:12]})"
+
+
+def about(names: list[str]) -> dict[str, Any]:
+    """This machine as a host, and what the stacks of these names can do here."""
+    found = stacks.find()
+    there = {name: found[name].capabilities for name in names if name in found}
+    return {
+        "identity": identity(),
+        "name": socket.gethostname(),
+        "clock": asdict(clocks.read()),
+        "domains": sorted(domain.used_domains()),
+        "stacks": {name: [one.model_dump() for one in can] for name, can in there.items()},
+    }
+
+
+def begun(key: str) -> str | None:
+    """The folder of a session; None before it has one."""
+    session = _SESSIONS.get(key)
+    return str(session.place.folder) if session else None
+
+
+async def ask(key: str, what: str, arguments: Mapping[str, Any]) -> Any:
+    """Lets the thread of a session do something; raises LookupError where it has ended."""
+    session = _SESSIONS.get(key)
+    if session is None:
+        raise LookupError(f"the session {key} has ended: {LEASE_S:g} s without a word")
+    return await asyncio.wrap_future(session.post(what, dict(arguments)))
+
+
+def hold(key: str, run: str, version: str) -> None:
+    """Serves a session until it is closed, or until nobody asks any more."""
+    if (own := identity()) != version:
+        raise Failure(f"Takt is {own} there and {version} here")
+    home = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    folder = Path(home) / "takt" / "hosts" / run
+    folder.mkdir(parents=True, exist_ok=True)
+    session = Session(scratch.open_for(folder, lent=True))
+    _SESSIONS[key] = session
+    try:
+        session.serve()
+    finally:
+        del _SESSIONS[key]
+        session.leave()
+
+
+@dataclass
+class _Started:
+    """A program of a session."""
+
+    process: Process
+    samples: Path | None
+    code: int | None = None
+
+    def look(self) -> int | None:
+        if self.code is None:
+            self.code = self.process.poll()
+        return self.code
+
+
+@dataclass
+class _Wish:
+    what: str
+    arguments: dict[str, Any]
+    answer: Future[Any] = field(default_factory=Future)
+
+
+class Session:
+    """The programs of one role, or several, of one cell."""
+
+    def __init__(self, place: scratch.Scratch) -> None:
+        self.place = place
+        self._wishes: queue.Queue[_Wish] = queue.Queue()
+        self._programs: list[_Started] = []
+        self._journal = Journal(place.folder)
+        self._before = present()
+        self._closed = False
+
+    def post(self, what: str, arguments: dict[str, Any]) -> Future[Any]:
+        """Puts a wish into the queue."""
+        wish = _Wish(what, arguments)
+        self._wishes.put(wish)
+        return wish.answer
+
+    def serve(self) -> None:
+        """Does what is asked, one after the other, in this thread."""
+        heard = time.monotonic()
+        while not self._closed and time.monotonic() - heard < LEASE_S:
+            try:
+                wish = self._wishes.get(timeout=TURN_S)
+            except queue.Empty:
+                continue
+            heard = time.monotonic()
+            try:
+                wish.answer.set_result(getattr(self, f"do_{wish.what}")(**wish.arguments))
+            except Exception as error:  # noqa: BLE001 - it is the asker's
+                wish.answer.set_exception(error)
+
+    def leave(self) -> None:
+        """Ends everything; what was recorded stays only where the tool did not take it home."""
+        for one in self._programs:
+            one.process.signal(signal.SIGTERM)
+        limit = time.monotonic() + TERM_S
+        while any(one.look() is None for one in self._programs) and time.monotonic() < limit:
+            time.sleep(TURN_S / 10)
+        for one in self._programs:
+            one.process.end(0)
+        self._journal.sweep()
+        sweep_since(self._before)
+        kept = bool(self._recordings())
+        self.place.release(keep=kept)
+        if not kept:
+            shutil.rmtree(self.place.run_folder, ignore_errors=True)
+        while not self._wishes.empty():  # of an asker who would wait for ever
+            self._wishes.get().answer.set_exception(LookupError("the session has ended"))
+
+    def do_start(
+        self,
+        command: list[str],
+        files: dict[str, str],
+        profiles: dict[str, str],
+        ros_domain: int,
+        stderr: str,
+        samples: str | None,
+    ) -> int:
+        """Starts a program; returns its number in this session."""
+        for name, text in files.items():
+            Path(name).write_text(text, encoding="utf-8")
+        with Path(stderr).open("wb") as words:
+            process = Process(
+                command,
+                environment=transport.environment(profiles, ros_domain),
+                stderr=words,
+            )
+        self._programs.append(_Started(process, Path(samples) if samples else None))
+        return len(self._programs) - 1
+
+    def do_status(self) -> list[tuple[int | None, int]]:
+        """How each program has ended, if it has, and how much it has recorded."""
+        running = [one.process.pid for one in self._programs if one.look() is None]
+        recorded = [recording.progress(one.samples) if one.samples else 0 for one in self._programs]
+        if running and not any(recorded):  # then everything is mapped
+            self._journal.note(running)
+        return [(one.code, count) for one, count in zip(self._programs, recorded, strict=True)]
+
+    def do_signal(self, number: int, sign: int) -> None:
+        """Signals a program and all that it started."""
+        self._programs[number].process.signal(signal.Signals(sign))
+
+    def do_place_for(self, need: int) -> str:
+        """Where a recording of so many bytes fits."""
+        return str(self.place.place_for(need))
+
+    def do_program(self, stack: str, role: str) -> str:
+        """The probe of a role."""
+        return str(stacks.find()[stack].probe_of(role))
+
+    def do_recordings(self) -> list[str]:
+        """Those that an attempt before has left."""
+        return [str(path) for path in self._recordings()]
+
+    def do_size(self, path: str) -> int | None:
+        """Of a file; None: it is not there."""
+        return Path(path).stat().st_size if Path(path).exists() else None
+
+    def do_part(self, path: str, offset: int) -> bytes:
+        """Some bytes of a file of this session."""
+        with Path(path).open("rb") as file:
+            return os.pread(file.fileno(), PART_BYTES, offset)
+
+    def do_remove(self, path: str) -> None:
+        """Removes a file of this session, which the tool has."""
+        if not {self.place.folder, self.place.run_folder} & set(Path(path).parents):
+            raise ValueError(f"{path} is not in a folder of this session")
+        Path(path).unlink(missing_ok=True)
+
+    def do_clock(self) -> clocks.Clock:
+        """The clock of this machine."""
+        return clocks.read()
+
+    def do_carried(self, address: str) -> tuple[int, int]:
+        """Bytes that the interface with this address has received and sent."""
+        return carried(address)
+
+    def do_free_port(self, address: str) -> int:
+        """A UDP port that nobody uses at this address."""
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
+            free.bind((address, 0))
+            return int(free.getsockname()[1])
+
+    def do_close(self) -> None:
+        """The tool has everything that it wants."""
+        for path in self._recordings():
+            path.unlink()
+        self._closed = True
+
+    def _recordings(self) -> list[Path]:
+        spare = self.place.run_folder / scratch.ON_DISK
+        return scratch.recordings(self.place.folder) + scratch.recordings(spare)
+
+
+def carried(address: str) -> tuple[int, int]:
+    """Bytes that the interface with this address has received and sent; raises LookupError."""
+    import psutil
+
+    for name, addresses in psutil.net_if_addrs().items():
+        if any(one.address == address for one in addresses):
+            counters = psutil.net_io_counters(pernic=True, nowrap=False)[name]
+            return counters.bytes_recv, counters.bytes_sent
+    raise LookupError(f"no interface has the address {address}")

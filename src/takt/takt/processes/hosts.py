@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the two roles of a cell are: here, behind a link, or on the machine of a worker."""
+
+from __future__ import annotations
+
+import socket
+from dataclasses import dataclass
+
+from takt.processes import clocks, transport
+from takt.processes.namespace import HERE, THERE, Link
+from takt.processes.stacks import of_role
+from takt.processes.workers import Remote
+
+RAW_PORT = 7400
+
+
+def other_hosts(host: str) -> list[str]:
+    """The hosts of a cell that are workers."""
+    return [name for name in host.split(",") if name not in (HERE, THERE)]
+
+
+@dataclass
+class Side:
+    """One of the two hosts, or both where there is one."""
+
+    address: str = transport.LOOPBACK
+    link: Link | None = None  # it is the far end of this one
+    remote: Remote | None = None
+
+    def free_port(self) -> int:
+        """A UDP port that nobody uses there."""
+        if self.link:
+            return RAW_PORT  # nobody else is there
+        if self.remote:
+            return int(self.remote.ask("free_port", address=self.address))
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
+            free.bind((self.address, 0))
+            return int(free.getsockname()[1])
+
+    def clock(self) -> clocks.Clock:
+        """Its clock now."""
+        return self.remote.clock() if self.remote else clocks.read()
+
+
+@dataclass
+class Hosts:
+    """Of a cell: the host of ping or publisher, and that of pong or subscribers."""
+
+    active: Side
+    passive: Side
+    link: Link | None = None
+
+    @classmethod
+    def one(cls) -> Hosts:
+        """This machine alone."""
+        side = Side()
+        return cls(side, side)
+
+    def of(self, role: str) -> Side:
+        """That of a role."""
+        return of_role((self.active, self.passive), role)
+
+    def other(self, role: str) -> Side:
+        """That of those it talks to."""
+        return of_role((self.passive, self.active), role)
+
+    @property
+    def remotes(self) -> list[Remote]:
+        """Those that are workers."""
+        return [one.remote for one in (self.active, self.passive) if one.remote]

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Machines of a test: a scheduler and workers here, or each in a network namespace of its own."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from takt.processes import guard
+from takt.processes.process import Process, output
+
+SOURCES = Path(__file__).parent.parent
+LIMIT_S = 120.0
+ROLES = ("controller", "component")
+
+
+@dataclass
+class Machine:
+    """One that runs programs; ``enter`` is the command that brings another one there."""
+
+    folder: Path
+    enter: list[str] = field(default_factory=list)
+    address: str = "127.0.0.1"
+
+    def start(self, name: str, command: Sequence[str | Path], **more: str) -> Process:
+        path = os.pathsep.join([str(SOURCES), os.environ.get("PYTHONPATH", "")])
+        environment = {
+            **os.environ,
+            "PYTHONPATH": path,
+            "XDG_CACHE_HOME": str(self.folder / "cache"),
+            "TAKT_FAKE_MEETING": str(self.folder),
+            **more,
+        }
+        with (self.folder / f"{name}.log").open("wb") as log:
+            return Process(
+                [*self.enter, *map(str, command)],
+                environment=environment,
+                stdout=log,
+                stderr=log,
+            )
+
+
+class Cluster:
+    """A scheduler, and a worker for each role."""
+
+    def __init__(self, tool: Machine, machines: dict[str, Machine], **environment: str) -> None:
+        self.tool, self.machines = tool, machines
+        self.workers: dict[str, Process] = {}
+        about = tool.folder / "scheduler.json"
+        command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--port", "0"]
+        command += ["--no-dashboard", "--host", tool.address, "--scheduler-file", str(about)]
+        self.scheduler = tool.start("scheduler", command)
+        _until(
+            lambda: about.exists() and about.read_text().endswith("}"),
+            tool.folder / "scheduler.log",
+        )
+        self.address = str(json.loads(about.read_text())["address"])
+        self.start(*machines, **environment)
+
+    def start(self, *roles: str, **environment: str) -> None:
+        """Starts workers, and waits until the scheduler knows them."""
+        for role in roles:
+            self._start(role, environment)
+        for role in roles:
+            log = self.machines[role].folder / f"{role}.log"
+            _until(lambda log=log: "Registered to:" in log.read_text(), log)
+
+    def _start(self, role: str, environment: dict[str, str]) -> None:
+        machine = self.machines[role]
+        command = [sys.executable, "-m", "takt", "worker", self.address, role]
+        command += ["--address", machine.address]
+        chatty = {"DASK_LOGGING__DISTRIBUTED": "info"} | environment
+        self.workers[role] = machine.start(role, command, **chatty)
+
+    def end(self) -> None:
+        for process in self.workers.values():
+            process.signal(signal.SIGTERM)
+        for process in [*self.workers.values(), self.scheduler]:
+            process.end()
+
+
+@contextlib.contextmanager
+def here(folder: Path) -> Iterator[Cluster]:
+    """All on this machine."""
+    folder.mkdir()
+    machine = Machine(folder)
+    cluster = Cluster(machine, dict.fromkeys(ROLES, machine))
+    try:
+        yield cluster
+    finally:
+        cluster.end()
+
+
+@contextlib.contextmanager
+def apart(folder: Path) -> Iterator[Cluster]:
+    """Tool and scheduler in a namespace, each worker in another, all on one switch."""
+    folder.mkdir()
+    holders = [_namespace(folder, name) for name in ("tool", *ROLES)]
+    try:
+        hub, *others = holders
+        _in(hub, "ip link set lo up")
+        _in(hub, "ip link add switch type bridge")
+        _in(hub, "ip address add 198.18.0.1/24 dev switch")
+        _in(hub, "ip link set switch up")
+        for number, other in enumerate(others, 2):
+            _in(hub, f"ip link add port{number} type veth peer name lan netns {other.pid}")
+            _in(hub, f"ip link set port{number} master switch up")
+            _in(other, "ip link set lo up")
+            _in(other, f"ip address add 198.18.0.{number}/24 dev lan")
+            _in(other, "ip link set lan up")
+        tool = Machine(folder, _enter(hub), "198.18.0.1")
+        machines = {
+            role: Machine(folder, _enter(other), f"198.18.0.{number}")
+            for number, (role, other) in enumerate(zip(ROLES, others, strict=True), 2)
+        }
+        cluster = Cluster(tool, machines)
+        try:
+            yield cluster
+        finally:
+            cluster.end()
+    finally:
+        for holder in holders:  # the kernel removes what was in them
+            holder.end(0)
+
+
+def _namespace(folder: Path, name: str) -> Process:
+    """A network of its own, and a machine-id, by which DDS tells hosts apart."""
+    identity = folder / f"{name}.id"
+    identity.write_text(os.urandom(16).hex() + "\n")
+    hold = 'mount --bind "$0" /etc/machine-id && exec sleep infinity'
+    holder = Process(["unshare", "--net", "--mount", "--", "sh", "-c", hold, str(identity)])
+    _until(lambda: Path(f"/proc/{holder.pid}/comm").read_text() == "sleep\n", identity)
+    return holder
+
+
+def _enter(holder: Process) -> list[str]:
+    of = f"/proc/{holder.pid}/ns"
+    return ["nsenter", f"--net={of}/net", f"--mount={of}/mnt", "--"]
+
+
+def _in(holder: Process, command: str) -> None:
+    done = output([*_enter(holder), *command.split()], LIMIT_S)
+    assert done.returncode == 0, f"{command}: {done.stderr}"
+
+
+def lacking() -> str | None:
+    """Why namespaces with a switch cannot be made here; None: they can."""
+    trial = "ip link add switch type bridge && test -e /etc/machine-id && mount --make-rprivate /"
+    done = subprocess.run(
+        ["unshare", "--net", "--mount", "sh", "-c", trial], capture_output=True, text=True
+    )
+    return done.stderr.strip() or "it is refused" if done.returncode else None
+
+
+def marked(cluster_folder: Path) -> list[int]:
+    """The living processes that were started with this folder as their cache, but workers."""
+    mark = f"XDG_CACHE_HOME={cluster_folder / 'cache'}".encode()
+    found = []
+    for entry in Path("/proc").iterdir():
+        with contextlib.suppress(OSError):
+            if not entry.name.isdecimal() or not guard.identity(int(entry.name)):
+                continue
+            if mark in (entry / "environ").read_bytes().split(b"\0"):
+                found.append(int(entry.name))
+    return found
+
+
+def until(what: Callable[[], bool]) -> bool:
+    """Whether it has come about within a patient while."""
+    limit = time.monotonic() + LIMIT_S
+    while not what():
+        if time.monotonic() > limit:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def _until(what: Callable[[], bool], log: Path) -> None:
+    assert until(what), log.read_text() if log.exists() else str(log)
