@@ -29,6 +29,8 @@ def missing_packages(development: bool) -> list[str]:
         present["libssl-dev"] = Path("/usr/include/openssl/ssl.h").exists()  # Fast DDS's CMake
     if development:
         present["libgtest-dev"] = Path("/usr/include/gtest/gtest.h").exists()
+        # What of takt_rclcpp needs no rclcpp; without it nothing of it is built.
+        present["libyaml-cpp-dev"] = Path("/usr/include/yaml-cpp/yaml.h").exists()
         present["rt-tests"] = shutil.which("cyclictest")
         present["stress-ng"] = shutil.which("stress-ng")
         present["iperf3"] = shutil.which("iperf3")

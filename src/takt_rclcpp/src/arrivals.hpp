@@ -21,7 +21,9 @@
 
 namespace takt::rclcpp {
 
-class Arrivals {
+// Release: executor::ReleaseHandle, or one of a test.
+template <class Release>
+class BasicArrivals {
   static constexpr std::uint32_t most = 1U << 30U;
 
   struct alignas(8) Counts {
@@ -50,18 +52,19 @@ class Arrivals {
  public:
   // `limit`: arrivals above it are forgotten, because the middleware has forgotten them, too.
   // `queue`: releases that the executor below remembers, at least 1. `valued`: values differ.
-  Arrivals(std::size_t limit, std::size_t queue, bool valued)
+  BasicArrivals(std::size_t limit, std::size_t queue, bool valued)
       : limit_{static_cast<std::uint32_t>(std::min<std::size_t>(limit, most))},
         queue_{static_cast<std::uint32_t>(std::clamp<std::size_t>(queue, 1, most))},
         valued_{valued} {}
 
   // From here on the executor is told, of what waits already, too. Not while anything arrives: the
   // middleware calls afterwards.
-  void open(const executor::ReleaseHandle& release) noexcept {
+  void open(const Release& release) noexcept {
     release_ = release;
     change([](Counts& counts) { counts.announced = 0; });
+    dropped_.store(release_.dropped());
     is_open_.store(true);
-    announce(0, queue_);
+    announce(0);
   }
 
   void close() noexcept { is_open_.store(false); }
@@ -69,7 +72,7 @@ class Arrivals {
   // From any thread, as the middleware calls. Allocates only where values differ.
   void arrive(std::size_t arrived, std::int64_t value) {
     const auto count = static_cast<std::uint32_t>(std::min<std::size_t>(arrived, most));
-    if (valued_) {
+    if (valued_ && count != 0) {
       const std::lock_guard lock{mutex_};
       if (!runs_.empty() && runs_.back().value == value) {
         runs_.back().count += count;
@@ -77,14 +80,14 @@ class Arrivals {
         runs_.push_back({.value = value, .count = count});
       }
     }
-    announce(count, count);
+    announce(count);
   }
 
   // A job begins: what it works on; nothing: somebody else has been there.
   std::optional<std::int64_t> take_for_job() noexcept {
     change([](Counts& counts) { counts.announced -= std::min(counts.announced, 1U); });
     const auto taken = take();
-    announce(0, 1);
+    announce(0);
     return taken;
   }
 
@@ -107,22 +110,40 @@ class Arrivals {
     std::size_t count;
   };
 
-  // `arrived` more wait; as many as wait and are not announced are, up to `at_most` and what the
-  // executor remembers.
-  void announce(std::uint32_t arrived, std::uint32_t at_most) noexcept {
+  // `arrived` more wait; as many as wait and are not announced are, up to what the executor
+  // remembers.
+  void announce(std::uint32_t arrived) noexcept {
     const bool open = is_open_.load();
+    if (open) {
+      forget_dropped();
+    }
     const std::uint32_t count = change([&](Counts& counts) {
       counts.waiting += std::min(arrived, limit_ - std::min(counts.waiting, limit_));
       if (!open || counts.waiting <= counts.announced || counts.announced >= queue_) {
         return 0U;
       }
       const std::uint32_t next =
-          std::min({at_most, counts.waiting - counts.announced, queue_ - counts.announced});
+          std::min(counts.waiting - counts.announced, queue_ - counts.announced);
       counts.announced += next;
       return next;
     });
     if (count != 0 && !release_.notify(count)) {  // with the next one that arrives
       change([count](Counts& counts) { counts.announced -= std::min(counts.announced, count); });
+    }
+  }
+
+  // What the executor has dropped (by its overrun policy, or in a scenario without this callback)
+  // comes to no job any more. Each is counted here by one thread.
+  void forget_dropped() noexcept {
+    const std::uint64_t dropped = release_.dropped();
+    std::uint64_t known = dropped_.load(std::memory_order_relaxed);
+    while (known < dropped && !dropped_.compare_exchange_weak(known, dropped)) {
+    }
+    if (known < dropped) {
+      change([fewer = dropped - known](Counts& counts) {
+        counts.announced -=
+            static_cast<std::uint32_t>(std::min<std::uint64_t>(counts.announced, fewer));
+      });
     }
   }
 
@@ -140,11 +161,14 @@ class Arrivals {
   const std::uint32_t queue_;
   const bool valued_;
   std::atomic<bool> is_open_{false};
-  executor::ReleaseHandle release_;
+  Release release_;
+  std::atomic<std::uint64_t> dropped_{0};  // as far as they are not announced any more
   std::atomic<Counts> counts_{};
   static_assert(std::atomic<Counts>::is_always_lock_free);
   executor::PriorityMutex mutex_;
   std::deque<Run> runs_;
 };
+
+using Arrivals = BasicArrivals<executor::ReleaseHandle>;
 
 }  // namespace takt::rclcpp

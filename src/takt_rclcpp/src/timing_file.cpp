@@ -2,41 +2,24 @@
 //
 // The file of rules: those that match a callback are applied one after the other, so that what a
 // later one says of it counts.
-#include <yaml-cpp/yaml.h>
-
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
-#include <fstream>
 #include <limits>
-#include <set>
-#include <sstream>
 #include <utility>
 
 #include "takt/rclcpp/timing.hpp"
 #include "takt/sched/error.hpp"
 #include "takt/sched/policies.hpp"
+#include "timing_document.hpp"
+#include "timing_values.hpp"
 
 namespace takt::rclcpp {
 namespace {
 
-constexpr std::size_t most_bytes = 1024 * 1024;
-
-// Where a fault is, and what mends it.
-class Place {
- public:
-  explicit Place(std::string file) : file_{std::move(file)} {}
-
-  [[noreturn]] void refuse(const YAML::Mark& mark, const std::string& problem,
-                           const std::string& remedy) const {
-    const std::string line = mark.is_null() ? "" : ":" + std::to_string(mark.line + 1);
-    throw sched::ScheduleError(file_ + line, problem, remedy);
-  }
-
- private:
-  std::string file_;
-};
+constexpr std::array kinds{CallbackKind::timer,         CallbackKind::subscription,
+                           CallbackKind::intra_process, CallbackKind::service,
+                           CallbackKind::client,        CallbackKind::qos_event,
+                           CallbackKind::waitable};
 
 struct Rule {
   std::optional<std::string> node;
@@ -58,10 +41,15 @@ struct Rule {
     const auto same = [](const auto& wanted, const auto& value) {
       return !wanted || *wanted == value;
     };
-    return same(node, id.node) && same(kind, id.kind) && same(name, id.topic_or_service) &&
+    return same(node, id.node) && (!kind || is_kind(id.kind)) && same(name, id.topic_or_service) &&
            same(ordinal, id.ordinal) && same(group, id.group);
   }
 
+  // Of one subscription, messages from other processes and pointers from this one.
+  [[nodiscard]] bool is_kind(CallbackKind other) const {
+    return *kind == other ||
+           (*kind == CallbackKind::subscription && other == CallbackKind::intra_process);
+  }
   void apply(Timing& timing) const {
     const auto set = [](auto& value, const auto& said) {
       if (said) {
@@ -79,23 +67,36 @@ struct Rule {
   }
 };
 
-class Reader {
+class Reader : Values {
  public:
-  explicit Reader(const std::filesystem::path& file) : file_{file}, place_{file.string()} {}
+  explicit Reader(const std::filesystem::path& file) : Values{file.string()}, file_{file} {}
 
   TimingFile read() {
-    const YAML::Node root = load();
+    const YAML::Node root = load_document(file_, *this);
+    try {
+      return read(root);
+    } catch (const YAML::Exception& problem) {
+      refuse(problem.mark, problem.msg, "mend that line");
+    }
+  }
+
+ private:
+  [[nodiscard]] TimingFile read(const YAML::Node& root) const {
     expect_map(root, {"policy", "cpus", "callbacks"});
     TimingFile result;
     if (const YAML::Node policy = root["policy"]) {
       try {
         result.policy = sched::parse_policy(text(policy));
       } catch (const sched::ScheduleError& error) {
-        place_.refuse(policy.Mark(), error.problem(), error.remedy());
+        refuse(policy.Mark(), error.problem(), error.remedy());
       }
     }
     for (const YAML::Node& cpu : list(root["cpus"])) {
-      result.cpus.push_back(static_cast<int>(integer(cpu, 0, 4095)));
+      const int number = static_cast<int>(integer(cpu, 0, 4095));
+      if (std::ranges::find(result.cpus, number) != result.cpus.end()) {
+        refuse(cpu.Mark(), "core " + std::to_string(number) + " stands here twice", "keep one");
+      }
+      result.cpus.push_back(number);
     }
     std::vector<Rule> rules;
     for (const YAML::Node& entry : list(root["callbacks"])) {
@@ -113,139 +114,40 @@ class Reader {
     return result;
   }
 
- private:
-  YAML::Node load() {
-    std::error_code error;
-    if (!std::filesystem::is_regular_file(file_, error)) {
-      place_.refuse(YAML::Mark::null_mark(), "there is no such file",
-                    "give the path of a timing file; `takt analyse --assign` writes one");
+  // With its namespace, as tools of ROS show it; anything else would match nothing, unseen.
+  [[nodiscard]] std::string full_name(const YAML::Node& node, const std::string& of,
+                                      const std::string& tool) const {
+    std::string name = text(node);
+    if (!name.starts_with('/')) {
+      refuse(node.Mark(), quoted(name) + " is no full name of a " + of,
+             "write it with its namespace, as `ros2 " + tool + "` shows it: /" + name);
     }
-    if (std::filesystem::file_size(file_, error) > most_bytes || error) {
-      place_.refuse(YAML::Mark::null_mark(), "it has more than a megabyte",
-                    "say what many callbacks share once, in an entry without node or kind");
-    }
-    std::ifstream stream{file_};
-    std::stringstream content;
-    content << stream.rdbuf();
-    if (content.str().find('&') != std::string::npos) {
-      place_.refuse(YAML::Mark::null_mark(), "it has anchors (&)", "write values out");
-    }
-    try {
-      return YAML::Load(content.str());
-    } catch (const YAML::Exception& problem) {
-      place_.refuse(problem.mark, "it is not YAML: " + problem.msg, "mend that line");
-    }
-  }
-
-  void expect_map(const YAML::Node& node, std::initializer_list<std::string_view> keys) const {
-    if (!node.IsMap()) {
-      place_.refuse(node.Mark(), "a table of keys and values is expected here",
-                    "write 'key: value' lines; known keys: " + joined(keys));
-    }
-    std::set<std::string> seen;
-    for (const auto& entry : node) {
-      const std::string key = text(entry.first);
-      if (std::ranges::find(keys, key) == keys.end()) {
-        place_.refuse(entry.first.Mark(), "unknown key '" + key + "'",
-                      "known keys here: " + joined(keys));
-      }
-      if (!seen.insert(key).second) {
-        place_.refuse(entry.first.Mark(), "key '" + key + "' stands here twice", "keep one");
-      }
-    }
-  }
-
-  static std::string joined(std::initializer_list<std::string_view> keys) {
-    std::string all;
-    for (const std::string_view key : keys) {
-      all += (all.empty() ? "" : ", ") + std::string{key};
-    }
-    return all;
-  }
-
-  [[nodiscard]] std::vector<YAML::Node> list(const YAML::Node& node) const {
-    if (!node || node.IsNull()) {
-      return {};
-    }
-    if (!node.IsSequence()) {
-      place_.refuse(node.Mark(), "a list is expected here", "write [a, b] or lines with '- '");
-    }
-    return {node.begin(), node.end()};
-  }
-
-  [[nodiscard]] std::string text(const YAML::Node& node) const {
-    if (!node.IsScalar() || node.Scalar().empty() || node.Scalar().size() > 1000) {
-      place_.refuse(node.Mark(), "a word is expected here", "write one, of at most 1000 letters");
-    }
-    return node.Scalar();
-  }
-
-  [[nodiscard]] std::int64_t integer(const YAML::Node& node, std::int64_t least,
-                                     std::int64_t most) const {
-    const std::string word = text(node);
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (error != std::errc{} || end != word.data() + word.size() || value < least || value > most) {
-      place_.refuse(node.Mark(),
-                    "'" + word.substr(0, 40) + "' is no whole number from " +
-                        std::to_string(least) + " to " + std::to_string(most),
-                    "write such a number");
-    }
-    return value;
-  }
-
-  [[nodiscard]] bool truth(const YAML::Node& node) const {
-    const std::string word = text(node);
-    if (word != "true" && word != "false") {
-      place_.refuse(node.Mark(), "'" + word.substr(0, 40) + "' is neither true nor false",
-                    "write true or false");
-    }
-    return word == "true";
-  }
-
-  [[nodiscard]] nanoseconds duration(const YAML::Node& node) const {
-    struct Unit {
-      std::string_view name;
-      double ns;
-    };
-    static constexpr std::array<Unit, 4> units{{{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}}};
-    const std::string word = text(node);
-    double value = 0;
-    const char* const last = word.data() + word.size();
-    auto [end, error] = std::from_chars(word.data(), last, value);
-    end = std::find_if(end, last, [](char letter) { return letter != ' '; });
-    const auto unit = std::ranges::find(units, std::string_view(end, last), &Unit::name);
-    if (error != std::errc{} || unit == units.end() || !(value > 0) ||
-        value * unit->ns > static_cast<double>(sched::longest_time.count())) {
-      place_.refuse(node.Mark(), "'" + word.substr(0, 40) + "' is no length of time",
-                    "write a positive number with ns, us, ms or s, such as 2.5 ms");
-    }
-    return nanoseconds{std::llround(value * unit->ns)};
+    return name;
   }
 
   [[nodiscard]] CallbackKind kind(const YAML::Node& node) const {
+    const std::string word = text(node);
     std::string known;
-    for (const CallbackKind candidate :
-         {CallbackKind::timer, CallbackKind::subscription, CallbackKind::intra_process,
-          CallbackKind::service, CallbackKind::client, CallbackKind::qos_event,
-          CallbackKind::waitable}) {
-      if (text(node) == to_text(candidate)) {
+    for (const CallbackKind candidate : kinds) {
+      if (word == to_text(candidate)) {
         return candidate;
       }
       known += (known.empty() ? "" : ", ") + std::string{to_text(candidate)};
     }
-    place_.refuse(node.Mark(), "unknown kind of callback '" + text(node).substr(0, 40) + "'",
-                  "known kinds: " + known);
+    refuse(node.Mark(), "unknown kind of callback " + quoted(word), "known kinds: " + known);
   }
 
   [[nodiscard]] std::vector<sched::Read> reads(const YAML::Node& node) const {
-    std::vector<sched::Read> result;
     if (!node.IsMap()) {
-      place_.refuse(node.Mark(), "a table of topics is expected here",
-                    "write reads: {/scan: {max_age: 15 ms}}, or {/scan: {}}");
+      refuse(node.Mark(), "a table of topics is expected here",
+             "write reads: {/scan: {max_age: 15 ms}}, or {/scan: {}}");
     }
+    std::vector<sched::Read> result;
     for (const auto& entry : node) {
-      sched::Read read{.topic = text(entry.first)};
+      sched::Read read{.topic = full_name(entry.first, "topic", "topic list")};
+      if (std::ranges::find(result, read.topic, &sched::Read::topic) != result.end()) {
+        refuse(entry.first.Mark(), quoted(read.topic) + " stands here twice", "keep one");
+      }
       if (!entry.second.IsNull()) {
         expect_map(entry.second, {"max_age"});
         if (const YAML::Node age = entry.second["max_age"]) {
@@ -261,7 +163,7 @@ class Reader {
     expect_map(node, {"node", "kind", "name", "ordinal", "group", "priority", "deadline", "period",
                       "expected_execution", "budget", "cpu", "waits", "reads"});
     Rule rule;
-    const auto read = [&node](const char* key, auto& into, auto how) {
+    const auto read = [&](const char* key, auto& into, auto how) {
       if (const YAML::Node value = node[key]) {
         into = how(value);
       }
@@ -270,9 +172,11 @@ class Reader {
       return [this, least, most](const YAML::Node& value) { return integer(value, least, most); };
     };
     const auto time = [this](const YAML::Node& value) { return duration(value); };
-    const auto word = [this](const YAML::Node& value) { return text(value); };
-    read("node", rule.node, word);
-    read("name", rule.name, word);
+    const auto word = [this](const char* of, const char* tool) {
+      return [this, of, tool](const YAML::Node& value) { return full_name(value, of, tool); };
+    };
+    read("node", rule.node, word("node", "node list"));
+    read("name", rule.name, word("topic or service", "topic list"));
     read("kind", rule.kind, [this](const YAML::Node& value) { return kind(value); });
     read("ordinal", rule.ordinal, number(0, std::numeric_limits<std::int32_t>::max()));
     read("group", rule.group, number(0, std::numeric_limits<std::int32_t>::max()));
@@ -288,7 +192,6 @@ class Reader {
   }
 
   std::filesystem::path file_;
-  Place place_;
 };
 
 }  // namespace

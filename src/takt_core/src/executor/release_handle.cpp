@@ -76,6 +76,12 @@ bool ReleaseHandle::notify(std::uint32_t count, std::int64_t value) const noexce
   return lost == 0;
 }
 
+std::uint64_t ReleaseHandle::dropped() const noexcept {
+  return task_ == nullptr || task_->generation.load() != generation_
+             ? 0
+             : task_->counters.skipped.get();
+}
+
 bool ReleaseHandle::release_at(os::TimePoint time) const noexcept {
   return post_timer(shared_, task_, generation_, Note::Kind::release_at, time);
 }

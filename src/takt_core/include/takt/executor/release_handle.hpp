@@ -24,6 +24,10 @@ class ReleaseHandle {
   // NOLINTNEXTLINE(modernize-use-nodiscard): the loss is counted, nobody has to look at it
   bool notify(std::uint32_t count = 1, std::int64_t value = 0) const noexcept;
 
+  // Releases that the overrun policy or a scenario dropped since the task was added: no job of
+  // theirs begins. 0 when there is no such task any more.
+  [[nodiscard]] std::uint64_t dropped() const noexcept;
+
   // Timers: the next release is at `time`, and those after it follow a period behind each other.
   // A job that is pending or has started is not touched; a release that comes before its end is an
   // overrun. False when there is no such task any more, or a thousand such calls are still waiting

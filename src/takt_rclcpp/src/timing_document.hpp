@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A document that people wrote, read so that nothing in it can hurt: of bounded size, UTF-8, one
+// YAML document, without anchors. What is wrong is told with file, line and remedy.
+#pragma once
+
+#include <yaml-cpp/yaml.h>
+
+#include <filesystem>
+#include <string>
+#include <utility>
+
+namespace takt::rclcpp {
+
+// Where a fault is, and what mends it.
+class Place {
+ public:
+  explicit Place(std::string file) : file_{std::move(file)} {}
+
+  // Throws sched::ScheduleError. Without a line: `mark` is YAML::Mark::null_mark().
+  [[noreturn]] void refuse(const YAML::Mark& mark, const std::string& problem,
+                           const std::string& remedy) const;
+
+ private:
+  std::string file_;
+};
+
+// Throws sched::ScheduleError.
+[[nodiscard]] YAML::Node load_document(const std::filesystem::path& file, const Place& place);
+
+}  // namespace takt::rclcpp
