@@ -298,3 +298,20 @@ def test_the_command_prints_one_document_for_all_traces(
     assert [one["executions"] for one in document["traces"]] == [1, 1]
     assert takt(["metrics", str(path)]) == 0
     assert "sensor.read" in capfd.readouterr().out
+
+
+def test_skipped_releases_stand_beside_what_was_executed(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    skip = make.event(50 * MS, Type.skip, SENSOR, 2, 3)
+    without = make.write(tmp_path / "a.takttrace", [application(), *names(), *chain_trace()[0]])
+    starved = make.write(
+        tmp_path / "b.takttrace", [application(), *names(), *chain_trace()[0], skip]
+    )
+    assert takt(["metrics", str(without)]) == 0
+    assert "skip-" not in capfd.readouterr().out
+    assert takt(["metrics", str(starved)]) == 0
+    told = capfd.readouterr().out
+    assert "; 3 releases skipped" in told
+    rows = {line.split()[0]: line.split() for line in told.splitlines() if line}
+    assert (rows["sensor.read"][3], rows["plan.step"][3]) == ("3", "0")

@@ -104,6 +104,13 @@ def test_columns_of_what_no_task_has_are_left_out() -> None:
     assert "budget" in drawn(board)
 
 
+def test_skipped_releases_stand_beside_lost_messages() -> None:
+    board = Board()
+    board.take(executors(message(task("/robot: brake", skipped=321, lost_arrivals=654))))
+    row = next(line.split() for line in drawn(board).splitlines() if line.startswith("brake"))
+    assert row[row.index("321") + 1] == "654"
+
+
 @pytest.mark.parametrize("width", [40, 80, 200])
 def test_no_terminal_is_too_narrow_for_a_column(width: int) -> None:
     busy = dict.fromkeys(("age_violations", "budget_overruns", "lost_arrivals"), 12345)

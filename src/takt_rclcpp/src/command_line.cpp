@@ -28,7 +28,7 @@ std::string value_of(const std::vector<std::string>& arguments, const std::strin
       return arguments[i].substr(name.size() + 1);
     }
     if (arguments[i] == name) {
-      if (i + 1 == arguments.size()) {
+      if (i + 1 == arguments.size() || arguments[i + 1].starts_with("--")) {
         throw sched::ScheduleError("the command line", name + " has no file behind it",
                                    "write " + name + " FILE");
       }
@@ -38,10 +38,22 @@ std::string value_of(const std::vector<std::string>& arguments, const std::strin
   return {};
 }
 
+// What begins like ours and is none: a slip of the hand would leave callbacks without their timing.
+void refuse_unknown(const std::vector<std::string>& arguments) {
+  for (const std::string& argument : arguments) {
+    const std::string name = argument.substr(0, argument.find('='));
+    if (name.starts_with("--takt-") && name != "--takt-timing" && name != "--takt-record") {
+      throw sched::ScheduleError("the command line", "unknown argument " + name,
+                                 "known ones: --takt-timing FILE, --takt-record FILE");
+    }
+  }
+}
+
 }  // namespace
 
 Options Options::of_command_line() {
   const std::vector<std::string> arguments = own_arguments();
+  refuse_unknown(arguments);
   Options options;
   options.scheduling.trace = value_of(arguments, "--takt-record");
   const std::string timing = value_of(arguments, "--takt-timing");

@@ -62,6 +62,7 @@ void SchedulingExecutor::Life::begin() {
   told.clear();
   publications.forget();
   tell_of_memory();
+  ++spins_;
 }
 
 void SchedulingExecutor::Life::tell_of_memory() {
@@ -84,6 +85,7 @@ void SchedulingExecutor::Life::follow(const std::vector<::rclcpp::CallbackGroup:
   const std::vector<Entity> entities = nodes.collect(groups);
   const std::lock_guard lock{mutex};
   tasks->follow(entities, which, core);
+  ++looks_;
 }
 
 void SchedulingExecutor::Life::start() {
@@ -95,6 +97,23 @@ void SchedulingExecutor::Life::stop_soon() noexcept {
   if (is_started.load()) {
     core.request_stop();
   }
+}
+
+SchedulingExecutor::Life::Departure SchedulingExecutor::Life::departure() const {
+  const std::lock_guard lock{mutex};
+  return {.spin = spins_, .looks = looks_};
+}
+
+bool SchedulingExecutor::Life::has_happened(Departure& departure) const {
+  const std::lock_guard lock{mutex};
+  if (departure.happened || !spins.load() || spins_ != departure.spin) {
+    departure.happened = true;  // nothing runs, or began to when that was not there any more
+  } else if (looks_ < departure.looks + 2) {  // the first one may have begun before
+    bell->ring();
+  } else {
+    departure.happened = tasks->is_settled();
+  }
+  return departure.happened;
 }
 
 void SchedulingExecutor::Life::end() noexcept {

@@ -28,6 +28,15 @@ class SchedulingExecutor::Life {
   void stop_soon() noexcept;
   // Waits for the jobs that run.
   void end() noexcept;
+  // That all which has been removed until now is gone, with its last jobs. From any thread.
+  struct Departure {
+    std::uint64_t spin = 0;
+    std::uint64_t looks = 0;
+    bool happened = false;
+  };
+  [[nodiscard]] Departure departure() const;
+  [[nodiscard]] bool has_happened(Departure& departure) const;
+
   // Callbacks that sleep while others wait behind them, once for each.
   void tell_of_waiting();
 
@@ -49,6 +58,10 @@ class SchedulingExecutor::Life {
   void tell_of_memory();
 
   os::Shortfalls memory_;  // not told yet
+
+  // How often it has begun to spin, and followed what came and went; under the mutex.
+  std::uint64_t spins_ = 0;
+  std::uint64_t looks_ = 0;
 };
 
 }  // namespace takt::rclcpp

@@ -113,6 +113,11 @@ void SchedulingExecutor::set_handlers(executor::Handlers handlers) {
   life_->core.set_handlers(std::move(handlers));
 }
 
+std::function<bool()> SchedulingExecutor::when_gone() const {
+  const auto gone_at = std::make_shared<Life::Departure>(life_->departure());
+  return [life = life_.get(), gone_at] { return life->has_happened(*gone_at); };
+}
+
 bool SchedulingExecutor::switch_to(std::string_view scenario) noexcept {
   return life_->core.switch_to(scenario);
 }

@@ -110,7 +110,8 @@ void Tasks::replace(const std::vector<const Entity*>& come, executor::Executor& 
     }
     changes.add(std::move(described), bind(task, added));
   }
-  core.apply(std::move(changes));
+  static_cast<void>(is_settled());  // forgets what is
+  under_way_.push_back(core.apply(std::move(changes)).change);
   std::erase_if(present_, [this](const auto& entry) { return entry.second.seen != round_; });
   for (Task& task : added) {
     present_.emplace(task.key, std::move(task));
@@ -125,6 +126,11 @@ std::vector<std::shared_ptr<const Running>> Tasks::members_of(const Group& group
     }
   }
   return members;
+}
+
+bool Tasks::is_settled() {
+  std::erase_if(under_way_, [](const executor::Change& change) { return change.done(); });
+  return under_way_.empty();
 }
 
 Tasks::Task Tasks::make(const Entity& entity, const EntityPointer& locked,

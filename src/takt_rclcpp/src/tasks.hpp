@@ -31,6 +31,9 @@ class Tasks {
   // From one thread at a time. Throws sched::ScheduleError, and nothing has changed.
   void follow(const std::vector<Entity>& entities, Which which, executor::Executor& core);
 
+  // Whether the last jobs of all that was taken out have ended.
+  [[nodiscard]] bool is_settled();
+
   struct Task {
     const void* key = nullptr;
     std::weak_ptr<const void> entity;
@@ -59,6 +62,7 @@ class Tasks {
   std::uint64_t round_ = 0;
   std::set<std::string> names_;
   std::unordered_set<std::string> declared_;  // topics, to the executor below
+  std::vector<executor::Change> under_way_;
 };
 
 }  // namespace takt::rclcpp

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 # Each page, the folder of its headers, and what they are for.
 PAGES = {
     "takt_rcl": ("takt_rcl/include/takt/rcl", "takt_rcl: the library for robots"),
+    "takt_rclcpp": ("takt_rclcpp/include/takt/rclcpp", "takt_rclcpp: unmodified rclcpp nodes"),
     "executor": ("takt_core/include/takt/executor", "takt_core: the executor without ROS"),
     "sched": ("takt_core/include/takt/sched", "takt_core: tasks, policies, decisions"),
     "application": ("takt_core/include/takt/application", "takt_core: described applications"),

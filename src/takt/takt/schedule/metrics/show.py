@@ -60,6 +60,8 @@ def remarks(metrics: Metrics) -> list[str]:
 
 def _sums(metrics: Metrics) -> str:
     parts = [f"{metrics.executions} executions, {metrics.misses} missed their deadline"]
+    if skipped := sum(one.skipped for one in metrics.callbacks):
+        parts.append(f"{skipped} releases skipped")
     if metrics.mean_miss_ratio is not None:
         parts.append(f"mean of the callbacks {metrics.mean_miss_ratio:.3%}")
     if metrics.freshness is not None:
@@ -73,8 +75,17 @@ def _sums(metrics: Metrics) -> str:
 def _callbacks(console: Console, metrics: Metrics) -> None:
     table = Table(box=None, pad_edge=False)
     table.add_column("\ncallback", overflow="fold", min_width=12)
-    names = ("ex-\npected", "exe-\ncuted", "\nmisses", "old\ndata")
-    for name in (*names, "response\nmedian", "ms\np99", "\nmax", "CPU ms\nmax"):
+    skips = any(one.skipped for one in metrics.callbacks)
+    names = ("ex-\npected", "exe-\ncuted", *(["skip-\nped"] if skips else []))
+    for name in (
+        *names,
+        "\nmisses",
+        "old\ndata",
+        "response\nmedian",
+        "ms\np99",
+        "\nmax",
+        "CPU ms\nmax",
+    ):
         table.add_column(name, justify="right", no_wrap=True)
     for one in metrics.callbacks:
         response = one.response_us
@@ -82,6 +93,7 @@ def _callbacks(console: Console, metrics: Metrics) -> None:
             Text(one.callback),
             "–" if one.expected is None else str(one.expected),
             Text(str(one.executions), style="bold red" if _starves(one) else ""),
+            *([Text(str(one.skipped), style="bold red" if one.skipped else "")] if skips else []),
             Text(str(one.misses), style="bold red" if one.misses else ""),
             str(one.on_old_data),
             *(_number(response, name, 1000, 3) for name in ("median", "p99", "max")),

@@ -19,14 +19,14 @@ _ALWAYS: Columns[CallbackResult] = {
     "pre-\nempted": lambda one: one.preemptions,
 }
 _WHERE_ANY: Columns[CallbackResult] = {
-    "skipped": lambda one: one.skipped,
+    "releases\nskipped": lambda one: one.skipped,
+    "arrivals\nlost": lambda one: one.lost_arrivals,
     "un-\nfinished": lambda one: one.unfinished,
     "data age\nmax µs": lambda one: one.data_age and _us(one.data_age, "max_us"),
     "data\ntoo old": lambda one: one.age_violations,
     "on old\ndata": lambda one: one.old_data,
     "early\nreleases": lambda one: one.early_releases,
     "over\nbudget": lambda one: one.budget_overruns,
-    "arrivals\nlost": lambda one: one.lost_arrivals,
 }
 
 

@@ -18,7 +18,8 @@ _STYLES = {"ok": "", "warn": "yellow", "error": "bold red", "stale": "dim"}
 _ALWAYS: Columns[Task] = {
     "completed": lambda task: task.completed,
     "misses": lambda task: task.deadline_misses,
-    "skipped": lambda task: task.skipped,
+    "releases\nskipped": lambda task: task.skipped,
+    "messages\nlost": lambda task: task.lost_arrivals,
     "response\nworst µs": lambda task: f"{task.worst_response_us:,.0f}",
     "lateness\nworst µs": lambda task: f"{task.worst_lateness_us:,.0f}",
 }
@@ -26,7 +27,6 @@ _WHERE_ANY: Columns[Task] = {
     "data age\nworst µs": lambda task: task.worst_age_us and f"{task.worst_age_us:,.0f}",
     "data\ntoo old": lambda task: task.age_violations,
     "over\nbudget": lambda task: task.budget_overruns,
-    "messages\nlost": lambda task: task.lost_arrivals,
     "early\nreleases": lambda task: task.early_releases,
 }
 

@@ -21,6 +21,7 @@
 
 #include <rclcpp/version.h>
 
+#include <functional>
 #include <memory>
 #include <rclcpp/executor.hpp>
 #include <string>
@@ -71,6 +72,12 @@ class SchedulingExecutor : public ::rclcpp::Executor {
   // Before spin(); names of tasks are those of CallbackId::text().
   void set_scheduling_strategy(SchedulingStrategy strategy);
   void set_handlers(executor::Handlers handlers);
+
+  // After remove_node() or remove_callback_group(): what this returns becomes true, for good, when
+  // no callback of what was removed runs or will be run by this executor, so that what they use may
+  // be destroyed. Removing alone does not wait for callbacks that run on other threads. Both may be
+  // called from any thread, as long as the executor is there.
+  [[nodiscard]] std::function<bool()> when_gone() const;
 
   // From any thread and callback.
   bool switch_to(std::string_view scenario) noexcept;
