@@ -17,7 +17,7 @@ from takt.errors import Failure, TaktError
 from takt.processes import process
 
 CAPABILITIES_LIMIT_S = 20.0
-PACKAGES = ("takt_probes", "takt_core", "takt_runner")  # that install programs
+PACKAGES = ("takt_probes", "takt_core", "takt_runner", "takt_rclcpp")  # that install programs
 ON_REQUEST = (
     "ros1",
     "cyclictest",
@@ -30,7 +30,11 @@ HOW_TO_GET = (
     "stacks are built where their libraries are found: ./takt --setup-only builds what this "
     "machine allows and says what is missing"
 )
-
+RCLCPP = "rclcpp"
+HOW_TO_GET_RCLCPP = (
+    "source a ROS 2 installation with rclcpp (Jazzy or later), then run ./takt --setup-only, "
+    "which builds what needs it"
+)
 
 Value = TypeVar("Value")
 
@@ -123,7 +127,11 @@ class Stacks:
         return TaktError(
             f"the stack {name} is not installed (installed: {there})",
             where=where,
-            remedy=f"./takt setup {name} installs it" if name in ON_REQUEST else HOW_TO_GET,
+            remedy=f"./takt setup {name} installs it"
+            if name in ON_REQUEST
+            else HOW_TO_GET_RCLCPP
+            if name == RCLCPP
+            else HOW_TO_GET,
         )
 
 
@@ -144,14 +152,14 @@ def find(environment: Mapping[str, str] = os.environ) -> Stacks:
     return Stacks(probes)
 
 
-def program(name: str) -> Path:
+def program(name: str, remedy: str = "build it: ./takt --setup-only") -> Path:
     """The path of another program of Takt's; raises Failure where it was not built."""
     for prefix in prefixes():
         for package in PACKAGES:
             path = prefix / "lib" / package / name
             if os.access(path, os.X_OK) and path.is_file():
                 return path
-    raise Failure(f"{name} is not installed", remedy="build it: ./takt --setup-only")
+    raise Failure(f"{name} is not installed", remedy=remedy)
 
 
 def _both(name: str, active: Stack, passive: Stack) -> Stack:
