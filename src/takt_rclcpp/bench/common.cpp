@@ -33,20 +33,30 @@ std::vector<std::shared_ptr<::rclcpp::Node>> make_nodes(const std::string& name,
 }
 
 void spin(::rclcpp::Executor& executor, const std::function<void()>& conduct) {
+  std::atomic<bool> returned{false};
   auto conducted = std::async(std::launch::async, [&] {
     // Above all callbacks, or those that follow each other without a pause would never let it go on.
     os::apply({.policy = os::SchedulingPolicy::fifo, .priority = os::max_priority});
-    const auto patience = os::now() + 20s;
-    while (!executor.is_spinning() && os::now() < patience) os::sleep_until(os::now() + 1ms);
+    std::exception_ptr failure;
     try {
       conduct();
     } catch (...) {
-      executor.cancel();
-      throw;
+      failure = std::current_exception();
     }
-    executor.cancel();
+    while (!returned.load()) {  // one that has not begun to spin yet forgets a cancel()
+      executor.cancel();
+      os::sleep_until(os::now() + 1ms);
+    }
+    if (failure) std::rethrow_exception(failure);
   });
-  executor.spin();
+  try {
+    executor.spin();
+  } catch (...) {
+    returned.store(true);
+    conducted.wait();
+    throw;
+  }
+  returned.store(true);
   conducted.get();
 }
 

@@ -76,7 +76,7 @@ int run(int argc, char** argv) {
                   {"shortfalls", be_in_real_time(settings.cpu)}};
     ::rclcpp::InitOptions of_context;
     of_context.set_domain_id(settings.domain);
-    ::rclcpp::init(0, nullptr, of_context);
+    ::rclcpp::init(0, nullptr, of_context, ::rclcpp::SignalHandlerOptions::None);
     document.update(modes.at(settings.mode)(settings));
     ::rclcpp::shutdown();
     std::puts(document.dump().c_str());

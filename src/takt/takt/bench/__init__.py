@@ -31,4 +31,7 @@ BENCHES: dict[str, Callable[[int, int, Callable[[str], None]], Bench]] = {
     "vendors": vendors,
     "rclcpp": rclcpp,
 }
-OF_STACK = {"vendors": "cyclonedds", "rclcpp": "rclcpp"}  # what not every machine has: not among all without it
+OF_STACK = {
+    "vendors": "cyclonedds",
+    "rclcpp": "rclcpp",
+}  # what not every machine has: not among all without it

@@ -144,9 +144,7 @@ def _measure(case: Case, executor: str, cpu: int, domain: int) -> dict[str, floa
 def best(figure: str, case: Case, peers: Sequence[str], measured: Rounds) -> tuple[str, float]:
     """The peer that Takt compares worst with, and the median of the ratios to it."""
     takt = measured[_name(case, TAKT)]
-    ratios = {
-        peer: median_ratio(takt, measured[_name(case, peer)], figure) for peer in peers
-    }
+    ratios = {peer: median_ratio(takt, measured[_name(case, peer)], figure) for peer in peers}
     peer = max(ratios, key=ratios.__getitem__)
     return peer, ratios[peer]
 

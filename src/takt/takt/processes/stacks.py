@@ -61,6 +61,7 @@ class Capability(BaseModel):
     max_payload_bytes: int | None = None
     waits: list[str] = ["idle"]
     reports: bool = False  # the timer itself says how late it was
+    executors: list[str] = []  # what may run the callbacks, the default first
     wire: str | None = None  # what goes from host to host; probes of the same understand each other
 
     @property
@@ -91,6 +92,11 @@ class Stack:
     def transports(self, kind: str) -> list[str]:
         """The transports of a kind, the default first."""
         return [one.transport for one in self.capabilities if one.kind == kind]
+
+    def executor(self, kind: str, transport: str) -> str:
+        """What runs the callbacks unless another is asked for; empty: nothing to choose."""
+        capability = self.capability(kind, transport)
+        return next(iter(capability.executors), "") if capability else ""
 
     def capability(self, kind: str, transport: str) -> Capability | None:
         """What it can do for this kind over this transport; None: nothing."""
@@ -170,7 +176,12 @@ def _both(name: str, active: Stack, passive: Stack) -> Stack:
         if other is None or one.wire is None or one.wire != other.wire:
             continue
         limits = [most for most in (one.max_payload_bytes, other.max_payload_bytes) if most]
-        shared.append(one.model_copy(update={"max_payload_bytes": min(limits, default=None)}))
+        # Each with its own default executor: one name cannot be asked of both.
+        update: dict[str, object] = {
+            "max_payload_bytes": min(limits, default=None),
+            "executors": [],
+        }
+        shared.append(one.model_copy(update=update))
     return Stack(name, active.probe, shared, passive.probe)
 
 
