@@ -28,7 +28,7 @@ constexpr int priority = 40;  // of everything in the process, SCHED_FIFO
 struct Settings {
   std::string mode;
   std::string executor{"takt"};
-  int cpu{0};  // where everything of the process runs
+  int cpu{0};             // where everything of the process runs
   std::size_t domain{0};  // of ROS
   nanoseconds duration{1s};
   std::size_t threads{2};    // of executors that have several
@@ -49,7 +49,7 @@ Json life(const Settings& settings);
 
 // The one that the settings name; Takt's has fixed priorities: `rule`, and 40 where it says none.
 std::unique_ptr<::rclcpp::Executor> make_executor(const Settings& settings,
-                                                takt::rclcpp::TimingRule rule = {});
+                                                  takt::rclcpp::TimingRule rule = {});
 
 // Nodes of ten callbacks each, as applications have them.
 std::vector<std::shared_ptr<::rclcpp::Node>> make_nodes(const std::string& name, int callbacks,

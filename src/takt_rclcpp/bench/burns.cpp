@@ -62,9 +62,8 @@ Json wakeup(const Settings& settings) {
   Times late{room(settings)};
   late.take(true);
   const auto settings_of = [&](int level) {
-    return os::ThreadSettings{.policy = os::SchedulingPolicy::fifo,
-                              .priority = level,
-                              .cpus = {settings.cpu}};
+    return os::ThreadSettings{
+        .policy = os::SchedulingPolicy::fifo, .priority = level, .cpus = {settings.cpu}};
   };
   const auto end = os::now() + settings.duration;
   const auto every = [end](nanoseconds period, const std::function<void(nanoseconds)>& work) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // CPU time of the whole process for each executed callback, and how late timers are: timers of
-// 10 ms with empty callbacks; or half of the callbacks are subscriptions of other nodes, each with a
-// message of 16 bytes from a timer.
+// 10 ms with empty callbacks; or half of the callbacks are subscriptions of other nodes, each with
+// a message of 16 bytes from a timer.
 #include <nlohmann/json.hpp>
 #include <std_msgs/msg/color_rgba.hpp>
 #include <stdexcept>
@@ -50,13 +50,13 @@ Json measure(const Settings& settings, const std::vector<std::shared_ptr<::rclcp
     const double expected = static_cast<double>(settings.callbacks) *
                             static_cast<double>(elapsed.count()) /
                             static_cast<double>(period.count());
-    figures = {
-        {"callbacks", callbacks},
-        {"cpu_us_per_callback", static_cast<double>(used.cpu_time.count()) / 1000 /
-                                    static_cast<double>(callbacks == 0 ? 1 : callbacks)},
-        {"executed_share", static_cast<double>(callbacks) / expected},
-        {"switches_per_s", static_cast<double>(used.voluntary_switches + used.involuntary_switches) *
-                               1e9 / static_cast<double>(elapsed.count())}};
+    figures = {{"callbacks", callbacks},
+               {"cpu_us_per_callback", static_cast<double>(used.cpu_time.count()) / 1000 /
+                                           static_cast<double>(callbacks == 0 ? 1 : callbacks)},
+               {"executed_share", static_cast<double>(callbacks) / expected},
+               {"switches_per_s",
+                static_cast<double>(used.voluntary_switches + used.involuntary_switches) * 1e9 /
+                    static_cast<double>(elapsed.count())}};
   });
   figures.update(lateness.figures());
   return figures;

@@ -26,8 +26,7 @@ std::vector<std::shared_ptr<::rclcpp::Node>> make_nodes(const std::string& name,
   std::vector<std::shared_ptr<::rclcpp::Node>> nodes;
   for (int i = 0; i * callbacks_of_node < callbacks; ++i) {
     nodes.push_back(std::make_shared<::rclcpp::Node>(
-        name + std::to_string(i),
-        ::rclcpp::NodeOptions{}.use_intra_process_comms(intra_process)));
+        name + std::to_string(i), ::rclcpp::NodeOptions{}.use_intra_process_comms(intra_process)));
   }
   return nodes;
 }
@@ -35,7 +34,8 @@ std::vector<std::shared_ptr<::rclcpp::Node>> make_nodes(const std::string& name,
 void spin(::rclcpp::Executor& executor, const std::function<void()>& conduct) {
   std::atomic<bool> returned{false};
   auto conducted = std::async(std::launch::async, [&] {
-    // Above all callbacks, or those that follow each other without a pause would never let it go on.
+    // Above all callbacks, or those that follow each other without a pause would never let it go
+    // on.
     os::apply({.policy = os::SchedulingPolicy::fifo, .priority = os::max_priority});
     std::exception_ptr failure;
     try {

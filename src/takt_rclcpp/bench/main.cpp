@@ -21,9 +21,8 @@ Json executors(const Settings& /*settings*/) {
 }
 
 const std::map<std::string, Json (*)(const Settings&)> modes{
-    {"timers", timers}, {"messages", messages}, {"pingpong", pingpong},
-    {"burns", burns},   {"wakeup", wakeup},     {"life", life},
-    {"executors", executors}};
+    {"timers", timers}, {"messages", messages}, {"pingpong", pingpong},  {"burns", burns},
+    {"wakeup", wakeup}, {"life", life},         {"executors", executors}};
 
 const CLI::Range positive{std::int64_t{1}, std::numeric_limits<std::int64_t>::max()};
 
@@ -63,8 +62,7 @@ std::set<std::string> be_in_real_time(int cpu) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app{"Measures what an executor of rclcpp nodes costs, and prints JSON.",
-               "bench_rclcpp"};
+  CLI::App app{"Measures what an executor of rclcpp nodes costs, and prints JSON.", "bench_rclcpp"};
   try {
     const Settings settings = parse(app, argc, argv);
     // For all executors alike, as Takt's in real time has it.

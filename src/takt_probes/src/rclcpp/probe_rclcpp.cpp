@@ -2,11 +2,12 @@
 //
 // rclcpp: unmodified nodes on the executor that is asked for, one of rclcpp's own or Takt's. The
 // transports shm and udp are chosen by the environment, as for the stack rcl.
+#include <rclcpp/version.h>
+
 #include <memory>
 #include <optional>
 #include <rclcpp/exceptions.hpp>
 #include <rclcpp/utilities.hpp>
-#include <rclcpp/version.h>
 #include <string>
 #include <takt/rclcpp/any_executor.hpp>
 #include <tuple>

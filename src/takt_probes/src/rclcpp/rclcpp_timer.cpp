@@ -21,8 +21,8 @@ RclcppTimer::RclcppTimer(const Options& options, os::StopFlag& stop)
       interval_{oneshot_ ? options.timeout : options.period},
       calls_{stop},
       node_{node_of(Role::both)},
-      timer_{node_->create_wall_timer(
-          interval_, [this](const ::rclcpp::TimerInfo& info) { called(info); })} {
+      timer_{node_->create_wall_timer(interval_,
+                                      [this](const ::rclcpp::TimerInfo& info) { called(info); })} {
   timer_->cancel();  // it must not run before its start
   spinner_.emplace(options, Role::both, node_, stop);
 }

@@ -125,16 +125,15 @@ Nodes::Nodes(const Execution& execution, Common& common, JobTrace& trace)
   const std::vector<std::string> groups = groups_of(execution.application);
   // The numbers of the callbacks first: a trace lists them in the order of the application.
   for (std::size_t place = 0; place < callbacks.size(); ++place) {
-    NodeMember& member =
-        members_.emplace_back(callbacks[place], execution.settings.seed, place);
+    NodeMember& member = members_.emplace_back(callbacks[place], execution.settings.seed, place);
     const sched::Task& task = callbacks[place].task;
     const bool is_timer = task.kind == sched::TaskKind::timer;
     const nanoseconds deadline = task.parameters.deadline;
-    member.task = {.number = trace.add_task(task.name),
-                   .priority = task.parameters.priority,
-                   .period = task.parameters.period,
-                   .deadline = deadline.count() == 0 && is_timer ? task.parameters.period
-                                                                 : deadline};
+    member.task = {
+        .number = trace.add_task(task.name),
+        .priority = task.parameters.priority,
+        .period = task.parameters.period,
+        .deadline = deadline.count() == 0 && is_timer ? task.parameters.period : deadline};
   }
   for (std::size_t place = 0; place < callbacks.size(); ++place) {
     add(execution, common, trace, callbacks[place], place, groups[place]);
@@ -216,8 +215,7 @@ void Nodes::begin_at(os::TimePoint start) {
   for (NodeMember& member : members_) {
     if (!member.timer) continue;
     rcl_timer_t* const handle = const_cast<rcl_timer_t*>(member.timer->get_timer_handle().get());
-    const nanoseconds until =
-        start + member.description->task.parameters.offset - os::now();
+    const nanoseconds until = start + member.description->task.parameters.offset - os::now();
     std::int64_t period = 0;
     check(rcl_timer_exchange_period(handle, std::max<std::int64_t>(until.count(), 0), &period));
     member.timer->reset();

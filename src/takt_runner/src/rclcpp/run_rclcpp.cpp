@@ -24,7 +24,9 @@ namespace {
 constexpr int peers_priority = 40;
 
 struct InContext {
-  InContext() { ::rclcpp::init(0, nullptr, ::rclcpp::InitOptions{}, ::rclcpp::SignalHandlerOptions::None); }
+  InContext() {
+    ::rclcpp::init(0, nullptr, ::rclcpp::InitOptions{}, ::rclcpp::SignalHandlerOptions::None);
+  }
   ~InContext() { ::rclcpp::shutdown(); }
   InContext(const InContext&) = delete;
   InContext& operator=(const InContext&) = delete;
@@ -196,12 +198,11 @@ void run_rclcpp(const Execution& execution, os::StopFlag& stop) {
                       stop};
     std::optional<os::Thread> feeding;
     if (outside) {
-      feeding.emplace(os::ThreadSettings{.policy = os::SchedulingPolicy::fifo,
-                                         .priority = os::max_priority,
-                                         .name = "outside"},
-                      [&, recorder = trace.add_thread()] {
-                        world.feed(*start, end, stop, recorder);
-                      });
+      feeding.emplace(
+          os::ThreadSettings{.policy = os::SchedulingPolicy::fifo,
+                             .priority = os::max_priority,
+                             .name = "outside"},
+          [&, recorder = trace.add_thread()] { world.feed(*start, end, stop, recorder); });
     }
     static_cast<void>(stop.wait_until(end));
     if (feeding) feeding->join();

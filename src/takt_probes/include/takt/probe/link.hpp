@@ -28,7 +28,8 @@ struct Message {
   os::TimePoint intended{};
   os::TimePoint sent{};
   bool last = false;  ///< closes the run: no sample, `sequence` is the number of samples sent
-  /// When its callback began, of a stack that has callbacks; else it arrives when receive() returns.
+  /// When its callback began, of a stack that has callbacks; else it arrives when receive()
+  /// returns.
   std::optional<os::TimePoint> received{};
 };
 
