@@ -55,7 +55,8 @@ def bar(done: Bench, words: str) -> Bar:
         ("200 timers, spread", "cpu_us_per_callback", 0.75),
         ("by pointer: CPU", "cpu_us_per_callback", 0.9),
         ("through the middleware", "cpu_us_per_callback", 1.0),
-        ("round trip", "p50_us", 0.9),
+        ("round trip of 500 B by pointer", "p50_us", 0.9),
+        ("between two processes", "p50_us", 1.02),
     ],
 )
 def test_takt_is_compared_with_the_best_of_the_others(
@@ -130,7 +131,7 @@ def test_each_mode_answers_with_its_figures() -> None:
     if "no real time" in (reason := _no_real_time()):
         pytest.skip(reason)
     assert bench.TAKT in bench.executors()
-    for case in bench.cases():
+    for case in (one for one in bench.cases() if one.mode != bench.PAIR):
         short = {
             key: {"duration_ms": 100, "nodes": 2, "callbacks": 4}.get(key, value)
             for key, value in case.options.items()

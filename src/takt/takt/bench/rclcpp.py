@@ -11,12 +11,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from takt.bench import programs
+from takt.bench import pairs, programs
 from takt.bench.model import Bar, Bench, Table, interleaved, median, median_ratio
-from takt.processes import stacks
+from takt.processes import stacks, transport
 from takt.processes.domain import own_domain
+from takt.processes.scratch import temporary
 
 PROGRAM = "bench_rclcpp"
+PAIR = "pair"  # not a mode of the program: two processes of the probe
 TAKT = "takt"
 PEERS = ("single_threaded", "multi_threaded", "events", "events_cbg")
 CALLBACKS = (1, 10, 50, 200)
@@ -26,6 +28,7 @@ BURNS_MS = 3000
 NODES = 51
 
 TIMERS, BY_POINTER, BY_MIDDLEWARE, ROUND_TRIP = 0.75, 0.9, 1.0, 0.9
+BETWEEN_PROCESSES = 1.02  # where the middleware takes nearly all of the time
 WAKEUP, LOST_CALLS = 1.5, 0.01  # of 300 calls one or two may fall on the window's edges
 START_MS, ADDED_MS, CHURN_MS, SHUTDOWN_MS = 5.0, 2.0, 5.0, 2.0
 
@@ -47,6 +50,14 @@ class Case:
 _CALLBACKS = ("cpu_us_per_callback", "p50_us", "p99_us", "executed_share")
 _TRIPS = ("p50_us", "p99_us")
 _LIFE = ("start_ms", "added_ms", "added_max_ms", "churn_ms", "churn_cpu_ms", "shutdown_ms")
+BETWEEN = Case(
+    f"round trip of {pairs.PAYLOAD} B between two processes over UDP",
+    PAIR,
+    {},
+    _TRIPS,
+    "p50_us",
+    BETWEEN_PROCESSES,
+)
 BURNS = Case(
     "timer of 100 Hz while another callback burns 20 ms of every 50 ms",
     "burns",
@@ -94,7 +105,7 @@ def cases() -> list[Case]:
         "p50_us",
         ROUND_TRIP,
     )
-    return [*of_timers, *of_messages, round_trip, BURNS, LIFE, LIFE_OF_ONE]
+    return [*of_timers, *of_messages, round_trip, BETWEEN, BURNS, LIFE, LIFE_OF_ONE]
 
 
 def rclcpp(rounds: int, cpu: int, progress: Callable[[str], None]) -> Bench:
@@ -135,10 +146,21 @@ def _name(case: Case, executor: str) -> str:
 
 
 def _measure(case: Case, executor: str, cpu: int, domain: int) -> dict[str, float]:
+    if case.mode == PAIR:
+        return _between(executor, cpu, domain)
     answer = programs.figures(
         PROGRAM, case.mode, executor=executor, cpu=cpu, domain=domain, **case.options
     )
     return {figure: float(answer[figure]) for figure in case.figures}
+
+
+def _between(executor: str, cpu: int, domain: int) -> dict[str, float]:
+    with temporary() as folder:
+        profile = folder / "profile.xml"
+        profile.write_text(transport.profile("udp", pairs.PAYLOAD, 2), encoding="utf-8")
+        around = transport.environment({transport.PROFILE: str(profile)}, domain)
+        probe = stacks.find()[stacks.RCLCPP].probe
+        return pairs.round_trip(probe, cpu, around, folder, executor=executor)
 
 
 def best(figure: str, case: Case, peers: Sequence[str], measured: Rounds) -> tuple[str, float]:
