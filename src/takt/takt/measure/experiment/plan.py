@@ -245,8 +245,7 @@ def _default_slaves(measurement: Measurement) -> int:
 def _key(asked: dict[str, Any], period: int) -> str:
     """A readable name of the point, such as ``rcl-pingpong-shm-500B-fifo80-cpu1-1kHz``."""
     parts = [asked["stack"].replace(",", "+"), asked["kind"], asked["transport"]]
-    if asked["executor"]:
-        parts.append(asked["executor"])
+    parts += filter(None, [asked["executor"]])
     if asked["kind"] in MESSAGES:
         parts.append(format_size(asked["payload_bytes"]))
     parts.append(asked["scheduling"] + (str(asked["priority"]) if asked["priority"] else ""))

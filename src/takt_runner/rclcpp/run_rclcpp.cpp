@@ -13,10 +13,10 @@
 #include <takt/sched/policies.hpp>
 #include <tuple>
 
-#include "../described.hpp"
-#include "../own_trace.hpp"
+#include "described.hpp"
 #include "names.hpp"
 #include "nodes.hpp"
+#include "own_trace.hpp"
 
 namespace takt::runner {
 namespace {
@@ -39,7 +39,9 @@ std::size_t place_of_group(::rclcpp::Node& node, const ::rclcpp::CallbackGroup::
   std::size_t place = 0;
   std::optional<std::size_t> found;
   node.for_each_callback_group([&](const ::rclcpp::CallbackGroup::SharedPtr& other) {
-    if (other == group) found = place;
+    if (other == group) {
+      found = place;
+    }
     ++place;
   });
   return found.value_or(0);
@@ -80,7 +82,9 @@ class DescribedTiming {
   }
 
   rclcpp::Timing of(const rclcpp::CallbackId& id) {
-    if (id.kind == rclcpp::CallbackKind::timer) return next(timers_, {id.node, id.group});
+    if (id.kind == rclcpp::CallbackKind::timer) {
+      return next(timers_, {id.node, id.group});
+    }
     if (id.kind == rclcpp::CallbackKind::subscription) {
       return next(subscriptions_, {id.node, id.group, id.topic_or_service});
     }
@@ -91,7 +95,9 @@ class DescribedTiming {
   template <class Key>
   static rclcpp::Timing next(std::map<Key, std::deque<rclcpp::Timing>>& of, const Key& key) {
     const auto found = of.find(key);
-    if (found == of.end() || found->second.empty()) return {};
+    if (found == of.end() || found->second.empty()) {
+      return {};
+    }
     rclcpp::Timing timing = found->second.front();
     found->second.pop_front();
     return timing;
@@ -140,12 +146,16 @@ class Spinning {
   // Throws what left a callback.
   void end() {
     join();
-    if (failure_) std::rethrow_exception(failure_);
+    if (failure_) {
+      std::rethrow_exception(failure_);
+    }
   }
 
  private:
   void join() noexcept {
-    if (!thread_.joinable()) return;
+    if (!thread_.joinable()) {
+      return;
+    }
     while (!ended_.load()) {  // one that has not begun to spin yet forgets a cancel()
       executor_.cancel();
       os::sleep_until(os::now() + 1ms);
@@ -166,7 +176,9 @@ void run_rclcpp(const Execution& execution, os::StopFlag& stop) {
   const std::string executor_name =
       execution.settings.approach.substr(std::string{approach_prefix}.size());
   const bool is_takt = executor_name == "takt";
-  if (is_takt) refuse_scenarios(application);
+  if (is_takt) {
+    refuse_scenarios(application);
+  }
   const bool outside = has_outside(application);
   Common common{application.topics.size(), 1};
   auto attributes = execution.attributes;
@@ -186,11 +198,15 @@ void run_rclcpp(const Execution& execution, os::StopFlag& stop) {
   const auto executor = rclcpp::make_executor(
       executor_name, is_takt ? scheduling_of(application, nodes) : rclcpp::Options{},
       std::max<std::size_t>(application.cpus.size(), 2));
-  for (const auto& [name, node] : nodes.all()) executor->add_node(node);
+  for (const auto& [name, node] : nodes.all()) {
+    executor->add_node(node);
+  }
   nodes.wait_for_readers(stop);
   world.wait_for_readers(stop);
   const auto start = common.meet(stop);
-  if (!start) return;
+  if (!start) {
+    return;
+  }
   nodes.begin_at(*start);
   const os::TimePoint end = end_of(execution, *start);
   {
@@ -205,7 +221,9 @@ void run_rclcpp(const Execution& execution, os::StopFlag& stop) {
           [&, recorder = trace.add_thread()] { world.feed(*start, end, stop, recorder); });
     }
     static_cast<void>(stop.wait_until(end));
-    if (feeding) feeding->join();
+    if (feeding) {
+      feeding->join();
+    }
     spinning.end();
   }
   trace.stop();

@@ -14,10 +14,10 @@
 #include <takt_interfaces/msg/sample.hpp>
 #include <vector>
 
-#include "../common.hpp"
-#include "../settings.hpp"
-#include "../work.hpp"
+#include "common.hpp"
 #include "job_trace.hpp"
+#include "settings.hpp"
+#include "work.hpp"
 
 namespace takt::runner {
 

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "../settings.hpp"
+#include "settings.hpp"
 
 namespace takt::runner {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <takt/rclcpp/any_executor.hpp>
 
-#include "../settings.hpp"
 #include "names.hpp"
+#include "settings.hpp"
 
 namespace takt::runner {
 

@@ -3,8 +3,8 @@
 
 #include <stdexcept>
 
-#include "../own_trace.hpp"
-#include "../work.hpp"
+#include "own_trace.hpp"
+#include "work.hpp"
 
 namespace takt::runner {
 
@@ -14,7 +14,9 @@ JobTrace::JobTrace(const std::filesystem::path& file, const std::string& policy,
                    const std::vector<std::pair<std::string, std::string>>& attributes)
     : tracer_{file, {.ring_capacity = trace_capacity}} {
   tracer_.writer().attribute("policy", policy);
-  for (const auto& [key, value] : attributes) tracer_.writer().attribute(key, value);
+  for (const auto& [key, value] : attributes) {
+    tracer_.writer().attribute(key, value);
+  }
 }
 
 std::uint16_t JobTrace::add_task(const std::string& name) {
@@ -25,7 +27,9 @@ std::uint16_t JobTrace::add_task(const std::string& name) {
 std::uint16_t JobTrace::number_of_topic(const std::string& topic) {
   const auto [entry, is_new] =
       topics_.try_emplace(topic, static_cast<std::uint16_t>(topics_.size()));
-  if (is_new) tracer_.writer().name(trace::NameKind::topic, entry->second, topic);
+  if (is_new) {
+    tracer_.writer().name(trace::NameKind::topic, entry->second, topic);
+  }
   return entry->second;
 }
 
@@ -38,22 +42,30 @@ void JobTrace::delivered(const TracedTask& task, std::uint64_t job, os::TimePoin
 
 void JobTrace::stop() {
   const std::string error = tracer_.stop();
-  if (!error.empty()) throw std::runtime_error{error};
+  if (!error.empty()) {
+    throw std::runtime_error{error};
+  }
 }
 
 // Whichever threads an executor has: each gets its own at its first callback.
 JobTrace::OfThread& JobTrace::here() {
   thread_local OfThread mine;
-  if (!mine.recorder.on()) mine.recorder = tracer_.add_thread();
+  if (!mine.recorder.on()) {
+    mine.recorder = tracer_.add_thread();
+  }
   return mine;
 }
 
 // rcl passes over the calls that are more than a period late.
 void JobTrace::note_skipped(TracedTask& task, os::TimePoint release) {
   const auto since = release - std::exchange(task.last, release);
-  if (task.jobs == 0) return;
+  if (task.jobs == 0) {
+    return;
+  }
   const std::int64_t skipped = (since + task.period / 2) / task.period - 1;
-  if (skipped < 1) return;
+  if (skipped < 1) {
+    return;
+  }
   here().recorder.record(EventType::skip, release - skipped * task.period, task.number, task.jobs,
                          skipped);
   task.jobs += static_cast<std::uint64_t>(skipped);

@@ -10,7 +10,7 @@
 #include <takt/trace/current.hpp>
 #include <utility>
 
-#include "../described.hpp"
+#include "described.hpp"
 
 namespace takt::runner {
 namespace {
@@ -36,8 +36,12 @@ os::TimePoint sampled_at(const Message& message) {
 
 std::vector<std::string> heard_by(const application::Callback& callback) {
   std::vector<std::string> topics;
-  for (const sched::Read& read : callback.task.reads) topics.push_back(read.topic);
-  if (!callback.task.trigger.empty()) topics.push_back(callback.task.trigger);
+  for (const sched::Read& read : callback.task.reads) {
+    topics.push_back(read.topic);
+  }
+  if (!callback.task.trigger.empty()) {
+    topics.push_back(callback.task.trigger);
+  }
   return topics;
 }
 
@@ -49,7 +53,9 @@ std::vector<std::string> groups_of(const application::Application& application) 
   for (const application::Callback& callback : callbacks) {
     const std::string& name = callback.task.group;
     groups.push_back(name.empty() ? "callback " + callback.task.name : "group " + name);
-    if (name.empty()) continue;
+    if (name.empty()) {
+      continue;
+    }
     const auto [known, is_new] = node_of_group.try_emplace(name, callback.node_name());
     if (!is_new && known->second != callback.node_name()) {
       throw sched::ScheduleError("group '" + name + "'",
@@ -67,7 +73,9 @@ std::vector<std::string> groups_of(const application::Application& application) 
       const std::string joined = known->second;
       std::ranges::replace(groups, former, joined);
       for (auto& [key, group] : group_of_topic) {
-        if (group == former) group = joined;
+        if (group == former) {
+          group = joined;
+        }
       }
     }
   }
@@ -99,7 +107,9 @@ void NodeOutlet::publish(os::TimePoint sampled) {
 void NodeOutlet::wait_for(std::size_t readers, const os::StopFlag& stop) const {
   const os::TimePoint latest = os::now() + 60s;
   while (publisher_->get_subscription_count() < readers) {
-    if (stop.wait_until(os::now() + 2ms)) return;
+    if (stop.wait_until(os::now() + 2ms)) {
+      return;
+    }
     if (os::now() > latest) {
       throw std::runtime_error{topic_ + " has " +
                                std::to_string(publisher_->get_subscription_count()) + " of " +
@@ -116,7 +126,9 @@ void NodeMember::compute_and_write(std::uint64_t job, os::TimePoint sampled) {
                          message ? static_cast<std::int64_t>(message->sequence) : -1);
   }
   compute_until(begin, times.of(job));
-  for (NodeOutlet& outlet : writes) outlet.publish(sampled);
+  for (NodeOutlet& outlet : writes) {
+    outlet.publish(sampled);
+  }
 }
 
 Nodes::Nodes(const Execution& execution, Common& common, JobTrace& trace)
@@ -144,7 +156,9 @@ void Nodes::add(const Execution& execution, Common& common, JobTrace& trace,
                 const application::Callback& callback, std::size_t place,
                 const std::string& group) {
   auto& node = nodes_[callback.node_name()];
-  if (!node) node = std::make_shared<::rclcpp::Node>(callback.node_name());
+  if (!node) {
+    node = std::make_shared<::rclcpp::Node>(callback.node_name());
+  }
   auto& shared = groups_[group];
   if (!shared) {
     shared = node->create_callback_group(::rclcpp::CallbackGroupType::MutuallyExclusive);
@@ -199,7 +213,9 @@ void Nodes::wait_for_readers(const os::StopFlag& stop) const {
   for (const NodeMember& member : members_) {
     for (const NodeOutlet& outlet : member.writes) {
       const auto readers = readers_.find(outlet.topic());
-      if (readers != readers_.end()) outlet.wait_for(readers->second, stop);
+      if (readers != readers_.end()) {
+        outlet.wait_for(readers->second, stop);
+      }
     }
   }
 }
@@ -213,7 +229,9 @@ void Nodes::begin_at(os::TimePoint start) {
     }
   };
   for (NodeMember& member : members_) {
-    if (!member.timer) continue;
+    if (!member.timer) {
+      continue;
+    }
     rcl_timer_t* const handle = const_cast<rcl_timer_t*>(member.timer->get_timer_handle().get());
     const nanoseconds until = start + member.description->task.parameters.offset - os::now();
     std::int64_t period = 0;
@@ -227,15 +245,21 @@ void Nodes::begin_at(os::TimePoint start) {
 NodeOutside::NodeOutside(const Execution& execution, Common& common, JobTrace& trace) {
   auto readers = readers_of(execution.application);
   for (const application::Topic& topic : execution.application.topics) {
-    if (!topic.external || topic.external_period.count() == 0) continue;
-    if (!node_) node_ = std::make_shared<::rclcpp::Node>("takt_outside");
+    if (!topic.external || topic.external_period.count() == 0) {
+      continue;
+    }
+    if (!node_) {
+      node_ = std::make_shared<::rclcpp::Node>("takt_outside");
+    }
     topics_.push_back({NodeOutlet{*node_, execution, common, trace, topic.name},
                        topic.external_period, readers[topic.name]});
   }
 }
 
 void NodeOutside::wait_for_readers(const os::StopFlag& stop) const {
-  for (const Topic& topic : topics_) topic.outlet.wait_for(topic.readers, stop);
+  for (const Topic& topic : topics_) {
+    topic.outlet.wait_for(topic.readers, stop);
+  }
 }
 
 void NodeOutside::feed(os::TimePoint start, os::TimePoint end, const os::StopFlag& stop,
@@ -243,7 +267,9 @@ void NodeOutside::feed(os::TimePoint start, os::TimePoint end, const os::StopFla
   std::vector<os::TimePoint> next(topics_.size(), start);
   for (std::uint64_t sent = 0; !topics_.empty(); ++sent) {
     const auto first = std::ranges::min_element(next);
-    if (*first >= end || stop.wait_until(*first)) return;
+    if (*first >= end || stop.wait_until(*first)) {
+      return;
+    }
     const trace::CurrentJob current{recorder, trace::no_task, sent};
     Topic& topic = topics_[static_cast<std::size_t>(first - next.begin())];
     topic.outlet.publish(*first);
