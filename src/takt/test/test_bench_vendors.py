@@ -46,7 +46,7 @@ def test_the_probe_is_judged_against_the_tool_that_waits_as_it_does(
         assert "127.0.0.1" in around["CYCLONEDDS_URI"]
         return measured(figures[mode])
 
-    monkeypatch.setattr(vendors, "_probe", lambda *_: measured(probe))
+    monkeypatch.setattr(vendors.pairs, "round_trip", lambda *_: measured(probe))
     monkeypatch.setattr(vendors, "_ddsperf", ddsperf)
     monkeypatch.setattr(stacks, "program", Path)
     done = vendors.vendors(3, 0, lambda _: None)
@@ -60,9 +60,9 @@ def test_a_ddsperf_that_fails_is_named(tmp_path: Path) -> None:
     failing.write_text("#!/bin/sh\necho no such interface >&2; exit 2\n")
     failing.chmod(0o755)
     with pytest.raises(Failure, match=r"ddsperf: exit code 2: no such interface"):
-        vendors._pair(["sleep", "60"], [failing], {})
+        vendors.pairs.pair(["sleep", "60"], [failing], {})
 
 
 def test_what_needs_a_stack_that_is_not_everybodys_is_known() -> None:
     assert set(OF_STACK) <= set(BENCHES)
-    assert set(OF_STACK.values()) <= set(stacks.ON_REQUEST)
+    assert set(OF_STACK.values()) <= {*stacks.ON_REQUEST, stacks.RCLCPP}

@@ -21,7 +21,8 @@ from takt.errors import Failure, TaktError
 from takt.processes import stacks
 from takt.processes.leftovers import Journal
 from takt.schedule.execution import APPROACHES, Execution, execute
-from takt.schedule.execution.execute import RECORDING, with_policy
+from takt.schedule.execution.execute import RECORDING, RUNNER_RCLCPP, with_policy
+from takt.schedule.execution.model import RCLCPP
 from takt.schedule.explain import explain
 from takt.schedule.metrics import measure
 from takt.schedule.trace import file as traces
@@ -35,6 +36,14 @@ def _runner() -> None:
         stacks.program("app_runner")
     except Failure:
         pytest.skip("app_runner is not installed")
+
+
+def skip_without_rclcpp(approach: str) -> None:
+    try:
+        if approach in RCLCPP:
+            stacks.program(RUNNER_RCLCPP)
+    except Failure:
+        pytest.skip("app_runner_rclcpp is not installed: there is no rclcpp")
 
 
 def cpu() -> int:
@@ -97,6 +106,7 @@ def executed(path: Path, approach: str, application: dict[str, Any], **keys: Any
 def test_each_approach_leaves_a_whole_trace_with_the_same_metrics(
     tmp_path: Path, approach: str
 ) -> None:
+    skip_without_rclcpp(approach)
     done = executed(tmp_path, approach, robot())
     assert (done.status, done.approach) == ("complete", approach)
     trace = traces.read(done.trace)
@@ -138,6 +148,38 @@ def test_each_approach_leaves_a_whole_trace_with_the_same_metrics(
     for miss in explained.details:
         assert sum(round(share.us * 1000) for share in miss.shares) == round(miss.end_us * 1000)
     assert [one.name for one in done.trace.parent.iterdir()] == ["robot.takttrace"]
+
+
+def test_without_rclcpp_its_approaches_are_refused_with_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TAKT_PREFIX", str(tmp_path))
+    monkeypatch.setenv("AMENT_PREFIX_PATH", "")
+    for approach in RCLCPP:
+        with pytest.raises(Failure, match="app_runner_rclcpp is not installed") as failure:
+            executed(tmp_path, approach, robot())
+        assert "source a ROS 2 installation" in str(failure.value.remedy)
+
+
+@pytest.mark.parametrize(
+    ("approach", "keys", "words"),
+    [
+        ("rclcpp_events", {"group": "both"}, "rclcpp's groups are of one node"),
+        ("rclcpp_takt", {"scenarios": True}, "scenarios"),
+    ],
+)
+def test_what_rclcpp_nodes_cannot_have_is_refused(
+    tmp_path: Path, approach: str, keys: dict[str, Any], words: str
+) -> None:
+    skip_without_rclcpp(approach)
+    application = robot()
+    if "group" in keys:
+        for callback in application["callbacks"][:2]:
+            callback["group"] = keys["group"]
+    else:
+        application["scenarios"] = [{"name": "default", "callbacks": []}]
+    with pytest.raises(TaktError, match=words):
+        executed(tmp_path, approach, application)
 
 
 def values(trace: traces.Trace, kind: takt_core.EventType) -> list[tuple[int, int]]:

@@ -23,7 +23,7 @@ from takt.errors import Failure
 from takt.measure.run import samples
 from takt.processes import leftovers, scratch, stacks
 from takt.processes.recording import SUFFIX
-from takt.schedule.execution import APPROACHES
+from takt.schedule.execution.model import BASELINES
 from takt.schedule.trace import file as traces
 
 REPOSITORY = Path(__file__).parents[3]
@@ -37,7 +37,7 @@ LIMIT_S = 300.0  # on a machine that does much else; a second is much on one tha
 COMMANDS = {
     **{
         approach: f"execute {DOCKING} --approach {approach} --duration 20s --out out"
-        for approach in APPROACHES
+        for approach in ("takt", *BASELINES)
     },
     "campaign": f"campaign {PARAMETERS} --do simulate,execute --duration 3s --executions 2 "
     "--approaches takt,baseline1 --out out",

@@ -67,7 +67,11 @@ class Installed(Stacks):
                 ("timer-cyclic", "executor"),
             )
         ]
-        super().__init__({name: Path(name) for name in ("rcl", "raw", "other", "iceoryx2")})
+        executors = {"executors": ["single_threaded", "events", "takt"]}
+        rclcpp = [one.model_copy(update=executors) for one in (*capabilities, timers[0])]
+        known = ("rcl", "raw", "other", "iceoryx2", "rclcpp")
+        super().__init__({name: Path(name) for name in known})
+        self._asked["rclcpp"] = Stack("rclcpp", Path("rclcpp"), rclcpp)
         self._asked["iceoryx2"] = Stack("iceoryx2", Path("iceoryx2"), capabilities)
         self._asked["other"] = Stack("other", Path("other"), capabilities)
         self._asked["rcl"] = Stack("rcl", Path("rcl"), [*capabilities, fixed, alone, *timers])
@@ -168,7 +172,7 @@ def test_a_key_reads_as_what_is_measured() -> None:
         (
             {"stack": "ros9"},
             "--stack",
-            "ros9 is not installed (installed: iceoryx2, other, raw, rcl)",
+            "ros9 is not installed (installed: iceoryx2, other, raw, rcl, rclcpp)",
         ),
         ({"stack": "raw", "kind": "pubsub"}, "--stack", "raw has no pubsub"),
         ({"transport": "pigeon"}, "--transport", "no transport pigeon for pingpong"),
@@ -338,3 +342,30 @@ def test_a_missing_stack_can_be_left_out() -> None:
     assert len(made.skipped) == 1
     assert {cell.stack for cell in made.cells} == {"rcl"}
     assert "ros9 is not installed" in made.skipped[0].why
+
+
+def test_the_executor_is_an_axis_of_rclcpp_and_the_first_one_is_its_default() -> None:
+    cells = planned(stack=["rclcpp", "rcl"], repetitions=1).cells
+    assert {cell.stack: cell.executor for cell in cells} == {
+        "rclcpp": "single_threaded",
+        "rcl": "",
+    }
+    both = planned(stack="rclcpp", executor=["events", "takt"], repetitions=1).cells
+    assert {cell.executor for cell in both} == {"events", "takt"}
+    assert len({cell.key for cell in both}) == 2
+    assert all(f"-{cell.executor}-" in cell.key for cell in both)
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ({"stack": "rcl", "executor": "events"}, "has no executor to choose"),
+        ({"stack": "rclcpp", "executor": "static"}, "has no executor static"),
+        ({"stack": "rclcpp", "executor": "takt", "scheduling": "rr 10"}, "round robin"),
+        ({"stack": "raw", "kind": "wakeup", "executor": "takt"}, "has no executor"),
+        ({"stack": "rcl,rclcpp", "executor": "takt", **UDP}, "has no executor to choose"),
+    ],
+)
+def test_an_executor_that_cannot_be_is_refused(keys: dict[str, Any], words: str) -> None:
+    with pytest.raises(TaktError, match=words):
+        planned(**keys)

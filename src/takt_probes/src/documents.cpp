@@ -87,6 +87,7 @@ std::string describe(std::string_view stack, const std::vector<Capability>& capa
                     {"max_payload_bytes", bytes(one.max_payload_bytes)},
                     {"waits", names(one.waits)},
                     {"reports", one.reports},
+                    {"executors", one.executors},
                     {"wire", one.wire.empty() ? Json{} : Json(one.wire)}});
   }
   return text_of({{"stack", stack}, {"capabilities", std::move(list)}});
@@ -101,6 +102,7 @@ std::string to_json(const Options& options, const Result& result) {
                 {"kind", name_of(options.kind)},
                 {"role", name_of(options.role)},
                 {"transport", options.transport},
+                {"executor", options.executor.empty() ? Json() : Json(options.executor)},
                 {"status", result.status},
                 {"error", result.error ? shortfall(*result.error) : Json()},
                 {"sent", outcome.sent},

@@ -127,6 +127,22 @@ void check_wait(const Options& options, const Capability& capability) {
   }
 }
 
+/// Fills in the default.
+void check_executor(Options& options, const Capability& capability) {
+  if (options.executor.empty()) {
+    options.executor = capability.executors.empty() ? "" : capability.executors.front();
+    return;
+  }
+  if (capability.executors.empty()) {
+    refuse("--executor", options.executor, options.transport + " has no executor to choose",
+           "leave it away");
+  }
+  if (std::ranges::find(capability.executors, options.executor) == capability.executors.end()) {
+    refuse("--executor", options.executor, "there is no such executor",
+           "choose one of " + listed(capability.executors));
+  }
+}
+
 }  // namespace
 
 void refuse(const std::string& option, const std::string& given, const std::string& why,
@@ -180,6 +196,7 @@ void check_together(Options& options, std::string_view stack,
   check_wait(options, capability);
   check_late(options);
   check_bus(options);
+  check_executor(options, capability);
 }
 
 }  // namespace takt::probe

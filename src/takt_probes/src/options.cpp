@@ -112,6 +112,7 @@ std::optional<Options> parse(int argc, const char* const* argv, std::string_view
   app.add_option("KIND", kind, "What to measure: " + listed(names_in(kinds)));
   app.add_option("--role", role, "both, ping, pong, publisher, subscriber")->capture_default_str();
   app.add_option("--transport", options.transport, "How messages travel, see --capabilities");
+  app.add_option("--executor", options.executor, "What runs callbacks, see --capabilities");
   app.add_option("--payload-bytes", payload, "Payload without the header fields")
       ->capture_default_str();
   app.add_option("--period-ns", period, "Distance of two intended start times, or of a timer's")

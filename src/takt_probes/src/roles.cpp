@@ -10,6 +10,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
+/// For what receive() has just returned.
+os::TimePoint arrival_of(const std::optional<Message>& message) noexcept {
+  return message && message->received ? *message->received : os::now();
+}
+
 /// Waits for the reply to `message`; replies to earlier ones are counted and passed over. Returns
 /// `never` when it is lost, nothing when a stop or a failure left it undecided.
 std::optional<os::TimePoint> await_reply(const Bench& bench, Link& link, const Message& message,
@@ -17,7 +22,7 @@ std::optional<os::TimePoint> await_reply(const Bench& bench, Link& link, const M
   const auto deadline = message.sent + bench.options.lost_after;
   while (true) {
     const auto reply = link.receive(deadline);
-    const auto received = os::now();
+    const auto received = arrival_of(reply);
     if (!reply) {
       return received >= deadline ? std::optional{never} : std::nullopt;
     }
@@ -176,7 +181,7 @@ Outcome subscribe(const Bench& bench, Link& link) {
   std::uint64_t sent = 0;  // known from the closing message
   while (!outcome.finished && !bench.stop.requested()) {
     const auto message = link.receive(os::TimePoint::max());
-    const auto received = os::now();
+    const auto received = arrival_of(message);
     if (!message) {
       if (link.problem()) {
         break;

@@ -21,15 +21,16 @@ TEST(Documents, capabilities_are_one_json_object) {
                          .transport = "fixed",
                          .roles = {Role::pong, Role::ping},
                          .fixed_payload_bytes = 64,
-                         .wire = "rtps"};
+                         .wire = "rtps",
+                         .executors = {"one", "two"}};
   EXPECT_EQ(Json::parse(describe("x", {timer, fixed})), Json::parse(R"({
     "stack": "x", "capabilities": [
       {"kind": "wakeup", "transport": "nanosleep", "roles": ["both"],
        "fixed_payload_bytes": null, "max_payload_bytes": 0, "waits": ["idle"], "reports": false,
-       "wire": null},
+       "executors": [], "wire": null},
       {"kind": "pingpong", "transport": "fixed", "roles": ["pong", "ping"],
        "fixed_payload_bytes": 64, "max_payload_bytes": null, "waits": ["idle"],
-       "reports": false, "wire": "rtps"}]})"));
+       "reports": false, "executors": ["one", "two"], "wire": "rtps"}]})"));
 }
 
 TEST(Documents, keep_64_bit_numbers_exact) {

@@ -17,6 +17,7 @@ const std::vector<Capability> capabilities{
      .transport = "far",
      .roles = {Role::pong, Role::ping},
      .max_payload_bytes = 1000,
+     .executors = {"first", "second"},
      .both_too = true},
     {.kind = Kind::pingpong,
      .transport = "fixed",
@@ -31,6 +32,17 @@ const std::vector<Capability> capabilities{
 std::optional<Options> parse_line(std::vector<const char*> arguments) {
   arguments.insert(arguments.begin(), "probe_test");
   return parse(static_cast<int>(arguments.size()), arguments.data(), "test", capabilities);
+}
+
+TEST(Options, the_first_executor_is_the_default_where_there_are_some) {
+  const auto options = parse_line({"pingpong", "--transport", "far", "--role", "ping"});
+  ASSERT_TRUE(options);
+  EXPECT_EQ(options->executor, "first");
+  const auto chosen =
+      parse_line({"pingpong", "--transport", "far", "--role", "ping", "--executor", "second"});
+  ASSERT_TRUE(chosen);
+  EXPECT_EQ(chosen->executor, "second");
+  EXPECT_EQ(parse_line({"wakeup"})->executor, "");
 }
 
 TEST(Options, defaults_are_those_of_the_contract) {
@@ -136,6 +148,9 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{{"timer-oneshot", "--start-delay-ns", "-1"}, "--start-delay-ns"},
         Wrong{{"wakeup", "--wait", "busy"}, "--wait"},
         Wrong{{"wakeup", "--late", "next_cycle"}, "--late"},
+        Wrong{{"wakeup", "--executor", "first"}, "--executor"},
+        Wrong{{"pingpong", "--transport", "far", "--role", "ping", "--executor", "third"},
+              "--executor"},
         Wrong{{"wakeup", "--late", "never"}, "--late"},
         Wrong{{"wakeup", "--interface", "eth1"}, "--interface"},
         Wrong{{"wakeup", "--slaves", "16"}, "--slaves"},

@@ -9,7 +9,7 @@ import pytest
 from probe_process import Probes
 from test_measuring import COUNT, check
 
-DDS = ("rcl", "cyclonedds", "rustdds")
+DDS = ("rcl", "rclcpp", "cyclonedds", "rustdds")
 # As Cyclone DDS in these tests: the loopback, and others found by their addresses.
 FAST_DDS = """<?xml version="1.0" encoding="UTF-8"?>
 <dds xmlns="http://www.eprosima.com"><profiles>

@@ -15,7 +15,8 @@ import pytest
 from probe_process import Probes, Running
 
 KEYS = {
-    "schema_version", "stack", "kind", "role", "transport", "status", "error", "sent", "received",
+    "schema_version", "stack", "kind", "role", "transport", "executor", "status", "error", "sent",
+    "received",
     "lost", "duplicated", "out_of_order", "late", "overruns", "dropped", "started_ns", "ended_ns",
     "asked", "obtained", "notes", "versions",
 }  # fmt: skip
@@ -184,7 +185,7 @@ def test_a_datagram_carries_any_payload_up_to_the_stated_limit(
 
 
 @pytest.mark.parametrize(
-    "stack", ["raw", "rcl", "rcl_direct", "ros1", "cyclonedds", "rustdds", "iceoryx2"]
+    "stack", ["raw", "rcl", "rcl_direct", "rclcpp", "ros1", "cyclonedds", "rustdds", "iceoryx2"]
 )
 def test_capabilities_and_help_answer_without_measuring(probes: Probes, stack: str) -> None:
     answer = json.loads(probes.ask(stack, "--capabilities").stdout)
@@ -192,7 +193,7 @@ def test_capabilities_and_help_answer_without_measuring(probes: Probes, stack: s
     for one in answer["capabilities"]:
         assert set(one) == {
             "kind", "transport", "roles", "fixed_payload_bytes", "max_payload_bytes", "waits",
-            "reports", "wire",
+            "reports", "executors", "wire",
         }  # fmt: skip
         assert one["roles"] in (["both"], ["pong", "ping"], ["subscriber", "publisher"])
     usage = probes.ask(stack, "--help")

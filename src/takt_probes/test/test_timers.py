@@ -19,6 +19,7 @@ MONOTONIC = [
     ("raw", "timerfd"),
     ("raw", "futex"),
     ("rcl", "rcl_timer"),
+    ("rclcpp", "rclcpp_timer"),
     ("ros1", "steady_timer"),
 ]
 ON_THE_WALL = [("ros1", "ros_timer"), ("ros1", "wall_timer")]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// app_runner APP.json --approach takt|baseline0|baseline1 --duration-ns N --trace FILE [--seed S]
+// app_runner APP.json --approach NAME --duration-ns N --trace FILE [--seed S]
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
@@ -16,12 +16,6 @@
 
 namespace takt::runner {
 namespace {
-
-using Approach = void (*)(const Execution&, os::StopFlag&);
-
-std::map<std::string, Approach> approaches() {
-  return {{"takt", run_takt}, {"baseline0", run_baseline0}, {"baseline1", run_baseline1}};
-}
 
 // An application that cannot be read: wrong use, too.
 class WrongUse : public std::runtime_error {

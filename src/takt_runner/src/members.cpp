@@ -15,27 +15,6 @@ QoS qos_of(const application::Topic& topic) {
   return topic.reliable ? qos.reliable() : qos.best_effort();
 }
 
-std::size_t place_of(const application::Application& application, const std::string& topic) {
-  const application::Topic* const found = application.find_topic(topic);
-  if (found == nullptr) {
-    throw std::runtime_error{"topic '" + topic + "' is not described"};
-  }
-  return static_cast<std::size_t>(found - application.topics.data());
-}
-
-std::map<std::string, std::size_t> readers_of(const application::Application& application) {
-  std::map<std::string, std::size_t> readers;
-  for (const application::Callback& callback : application.callbacks) {
-    for (const sched::Read& read : callback.task.reads) {
-      ++readers[read.topic];
-    }
-    if (!callback.task.trigger.empty()) {
-      ++readers[callback.task.trigger];
-    }
-  }
-  return readers;
-}
-
 void wait_for(const PublisherBase& publisher, std::size_t readers, const os::StopFlag& stop) {
   const os::TimePoint latest = os::now() + 60s;
   while (publisher.get_subscription_count() < readers) {
@@ -87,17 +66,6 @@ void Member::compute_and_write(std::uint64_t job, os::TimePoint sampled) noexcep
   for (Outlet& outlet : writes) {
     outlet.publish(sampled);
   }
-}
-
-std::vector<std::string> nodes_of(const application::Application& application) {
-  std::vector<std::string> nodes;
-  for (const application::Callback& callback : application.callbacks) {
-    const std::string name = callback.node_name();
-    if (std::ranges::find(nodes, name) == nodes.end()) {
-      nodes.push_back(name);
-    }
-  }
-  return nodes;
 }
 
 Members::Members(const Execution& execution, Common& common, Context context,

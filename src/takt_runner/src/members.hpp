@@ -17,6 +17,7 @@
 
 #include "common.hpp"
 #include "data.hpp"
+#include "described.hpp"
 #include "settings.hpp"
 #include "work.hpp"
 
@@ -74,9 +75,6 @@ class Members {
   std::map<std::string, std::size_t> readers_;  // of the whole application, by topic
   std::deque<Member> members_;                  // their callbacks keep their addresses
 };
-
-// All nodes of the application, in the order of its callbacks.
-std::vector<std::string> nodes_of(const application::Application& application);
 
 // The world outside: writes the topics that the application declares as external, each with its
 // period, from a thread above all others.

@@ -3,8 +3,6 @@
 // What Takt is compared with: one wait set over everything (baseline0), and one process for each
 // node, with the node's priority and a wait set inside (baseline1). Data reaches a timer through
 // the subscriptions' own callbacks, in whatever order the wait set has them.
-#include <sched.h>
-
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -18,23 +16,12 @@
 
 #include "members.hpp"
 #include "merge.hpp"
+#include "own_trace.hpp"
 
 namespace takt::runner {
 namespace {
 
 const ContextOptions through_middleware{.use_intra_process = false};
-constexpr std::size_t trace_capacity = std::size_t{1} << 16U;
-
-// Where this thread may run. The thread that writes the trace must not be bound to the cores of the
-// application: saturated by real-time threads, they would never let it run.
-class Affinity {
- public:
-  Affinity() noexcept { sched_getaffinity(0, sizeof set_, &set_); }
-  void apply() const noexcept { sched_setaffinity(0, sizeof set_, &set_); }
-
- private:
-  cpu_set_t set_{};
-};
 
 void add_all(baseline::SingleThreadedExecutor& executor, Members& members, int priority) {
   for (const Member& member : members.all()) {
@@ -51,15 +38,6 @@ void add_all(baseline::SingleThreadedExecutor& executor, Members& members, int p
     for (const Inlet& inlet : member.reads) {
       executor.add(inlet.subscription(), {.priority = priority});
     }
-  }
-}
-
-// What real-time settings a thread would not obtain, as a trace tells them.
-void add_shortfalls(std::vector<std::pair<std::string, std::string>>& attributes,
-                    const os::ThreadSettings& settings) {
-  const os::Thread trying{settings, [] {}};
-  for (const os::Shortfall& shortfall : trying.shortfalls()) {
-    attributes.emplace_back("shortfall", shortfall.what + ": " + shortfall.why);
   }
 }
 
@@ -134,12 +112,6 @@ int run_outside(const Execution& execution, Common& common, const std::filesyste
     common.fail();
     throw;
   }
-}
-
-bool has_outside(const application::Application& application) {
-  return std::ranges::any_of(application.topics, [](const application::Topic& topic) {
-    return topic.external && topic.external_period.count() > 0;
-  });
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <takt/application/application.hpp>
 #include <takt/os/clock.hpp>
@@ -20,7 +21,7 @@ using namespace std::chrono_literals;
 
 struct Settings {
   std::filesystem::path application_file{};
-  std::string approach{};  // "takt", "baseline0", "baseline1"
+  std::string approach{};  // a key of approaches()
   nanoseconds duration{0};
   std::filesystem::path trace{};
   std::uint64_t seed{1};
@@ -40,9 +41,16 @@ inline os::TimePoint end_of(const Execution& execution, os::TimePoint start) noe
 }
 
 // Each runs until `duration` after the first release, or until `stop` is requested, and leaves a
-// whole trace. They throw what takt_rcl throws; std::runtime_error when no start came about.
+// whole trace. They throw what takt_rcl and rclcpp throw; std::runtime_error when no start came
+// about; sched::ScheduleError for an application that they cannot execute.
+using Approach = void (*)(const Execution&, os::StopFlag&);
+
+// What this program has.
+const std::map<std::string, Approach>& approaches();
+
 void run_takt(const Execution& execution, os::StopFlag& stop);
 void run_baseline0(const Execution& execution, os::StopFlag& stop);
 void run_baseline1(const Execution& execution, os::StopFlag& stop);
+void run_rclcpp(const Execution& execution, os::StopFlag& stop);
 
 }  // namespace takt::runner

@@ -11,6 +11,7 @@ from takt.bench.intra import intra
 from takt.bench.model import Bench
 from takt.bench.operations import switch, trace
 from takt.bench.preempt import preempt
+from takt.bench.rclcpp import rclcpp
 from takt.bench.record import record
 from takt.bench.roundtrip import roundtrip
 from takt.bench.vendors import vendors
@@ -28,5 +29,9 @@ BENCHES: dict[str, Callable[[int, int, Callable[[str], None]], Bench]] = {
     "dispatch": dispatch,
     "history": history,
     "vendors": vendors,
+    "rclcpp": rclcpp,
 }
-OF_STACK = {"vendors": "cyclonedds"}  # what not every machine has: not among all without it
+OF_STACK = {
+    "vendors": "cyclonedds",
+    "rclcpp": "rclcpp",
+}  # what not every machine has: not among all without it

@@ -8,32 +8,23 @@ ddsperf halves a round trip before it tells it; here it is whole again.
 
 from __future__ import annotations
 
-import os
 import re
 import statistics
-import subprocess
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-import numpy as np
-
+from takt.bench import pairs
 from takt.bench.model import Bar, Bench, interleaved, median, median_ratio
-from takt.bench.programs import no_real_time, system
-from takt.documents.reading import read_json
+from takt.bench.pairs import PAYLOAD, PERIOD_US, PRIORITY, SECONDS
+from takt.bench.programs import system
 from takt.errors import Failure
-from takt.measure.run import samples
-from takt.processes import process, recording, stacks, transport
+from takt.processes import stacks, transport
 from takt.processes.domain import own_domain
 from takt.processes.scratch import temporary
 
 LIMIT = 1.1
-PAYLOAD = 500
 ON_WIRE = 32 + PAYLOAD  # with the head of our message; ddsperf counts its own head, too
-PRIORITY = 80
-PERIOD_US = 1000
-SECONDS = 4  # of ddsperf the first one is left out: discovery is in it
-LIMIT_S = 60.0
 _WINDOW = re.compile(rf"size {ON_WIRE} mean .* 50% ([0-9.]+)us .* 99% ([0-9.]+)us .* cnt ([0-9]+)")
 
 
@@ -44,7 +35,7 @@ def vendors(rounds: int, cpu: int, progress: Callable[[str], None]) -> Bench:
         around = transport.environment({transport.CYCLONE: transport.cyclone(PAYLOAD)}, domain)
         found = interleaved(
             {
-                "probe": partial(_probe, probe, cpu, around, folder),
+                "probe": partial(pairs.round_trip, probe, cpu, around, folder),
                 "ddsperf": partial(_ddsperf, "waitset", cpu, around, domain),
                 "ddsperf in its listener": partial(_ddsperf, "listener", cpu, around, domain),
             },
@@ -71,37 +62,6 @@ def vendors(rounds: int, cpu: int, progress: Callable[[str], None]) -> Bench:
     return Bench(bench="vendors", rounds=rounds, bars=[bar], notes=[note])
 
 
-def _probe(probe: Path, cpu: int, around: Mapping[str, str], folder: Path) -> dict[str, float]:
-    recorded = folder / f"ping{recording.SUFFIX}"
-    recorded.unlink(missing_ok=True)
-    options = {
-        "transport": "udp",
-        "payload-bytes": PAYLOAD,
-        "period-ns": PERIOD_US * 1000,
-        "count": SECONDS * 1_000_000 // PERIOD_US,
-        "policy": "fifo",
-        "priority": PRIORITY,
-        "cpu": cpu,
-        "time-limit-ns": round(LIMIT_S * 1e9),
-    }
-    words = [str(word) for key, value in options.items() for word in (f"--{key}", value)]
-    files = {role: folder / f"{role}.json" for role in ("pong", "ping")}
-
-    def command(role: str) -> list[str | Path]:
-        return [probe, "pingpong", "--role", role, "--result", files[role], *words]
-
-    _pair(command("pong"), [*command("ping"), "--samples", recorded], around)
-    policy = read_json(files["ping"])["obtained"]["policy"]
-    if policy != "fifo":
-        raise no_real_time(f"the probe got {policy}")
-    records = samples.read(recorded).records[1:]
-    taken = records[records["received_ns"] > 0]
-    if not len(taken):
-        raise Failure("the probe on Cyclone DDS got no reply")
-    p50, p99 = np.percentile(taken["received_ns"] - taken["sent_ns"], [50, 99]) / 1000
-    return {"p50_us": float(p50), "p99_us": float(p99)}
-
-
 def _ddsperf(mode: str, cpu: int, around: Mapping[str, str], domain: int) -> dict[str, float]:
     started: list[str | Path] = [
         system("chrt", "util-linux"),
@@ -113,7 +73,7 @@ def _ddsperf(mode: str, cpu: int, around: Mapping[str, str], domain: int) -> dic
     ]
     rate = f"{1_000_000 // PERIOD_US}Hz"
     return told(
-        _pair(
+        pairs.pair(
             [*started, "pong", mode],
             [*started, "-D", str(SECONDS + 1), "ping", rate, "size", str(ON_WIRE), mode],
             around,
@@ -128,19 +88,3 @@ def told(printed: str) -> dict[str, float]:
         raise Failure(f"ddsperf told of no round trips: {printed.strip()[-300:]}")
     p50, p99 = (2 * statistics.median(one[figure] for one in windows) for figure in (0, 1))
     return {"p50_us": p50, "p99_us": p99}
-
-
-def _pair(passive: list[str | Path], active: list[str | Path], around: Mapping[str, str]) -> str:
-    """Runs both until the active one has ended; what it printed."""
-    environment = {**os.environ, **around}
-    other = process.Process(passive, environment=environment)
-    try:
-        done = process.output(active, LIMIT_S, environment=environment)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise Failure(f"{Path(active[0]).name} does not run to its end: {error}") from None
-    finally:
-        other.end()
-    if done.returncode:
-        words = (done.stderr or done.stdout).strip()[-500:]
-        raise Failure(f"{Path(active[0]).name}: {process.how_ended(done.returncode)}: {words}")
-    return done.stdout

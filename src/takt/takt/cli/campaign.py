@@ -41,7 +41,7 @@ def campaign(
         typer.Option(min=1, help="Processes on this machine. (default: its CPUs)"),
     ] = None,
     approaches: Annotated[
-        str, typer.Option(help="Of execute: takt, baseline0, baseline1.")
+        str, typer.Option(help="Of execute: takt, baseline0, baseline1, rclcpp_takt, …")
     ] = "takt",
     duration: Annotated[str, typer.Option(help="Of one execution.")] = "30s",
     executions: Annotated[int, typer.Option(min=1, help="Of each application.")] = 5,

@@ -19,7 +19,12 @@ if TYPE_CHECKING:
 def execute(
     application: Annotated[Path, typer.Argument(help="The description: an app.yaml.")],
     approach: Annotated[
-        str, typer.Option(help="takt, baseline0 or baseline1 (docs/how-to/execute.md).")
+        str,
+        typer.Option(
+            help="takt, baseline0, baseline1; where rclcpp is installed rclcpp_takt and "
+            "rclcpp_single_threaded, _multi_threaded, _events, _events_cbg "
+            "(docs/how-to/execute.md)."
+        ),
     ] = "takt",
     policy: Annotated[
         Optional[str],  # noqa: UP045 - typer reads it on Python 3.10

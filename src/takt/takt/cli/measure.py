@@ -51,6 +51,13 @@ def measure(
     transport: Annotated[
         Text, typer.Option(help="Way between the roles. (default: the stack's first)")
     ] = None,
+    executor: Annotated[
+        Text,
+        typer.Option(
+            help="For the stack rclcpp: single_threaded, multi_threaded, events, events_cbg or "
+            "takt. (default: single_threaded)"
+        ),
+    ] = None,
     payload: Annotated[Text, typer.Option(help="Such as 32KB. (default: 500B)")] = None,
     rate: Annotated[Text, typer.Option(help="Such as 1kHz. (default: 1kHz)")] = None,
     period: Annotated[Text, typer.Option(help="Such as 1ms; instead of a rate.")] = None,
@@ -194,6 +201,7 @@ def measure(
     at = "" if scheduling is Scheduling.other else f" {priority or 80}"
     axes: dict[str, Any] = {
         "transport": transport,
+        "executor": executor,
         "payload": payload,
         "rate": rate,
         "period": period,

@@ -17,7 +17,7 @@ from takt.errors import Failure, TaktError
 from takt.processes import process
 
 CAPABILITIES_LIMIT_S = 20.0
-PACKAGES = ("takt_probes", "takt_core", "takt_runner")  # that install programs
+PACKAGES = ("takt_probes", "takt_core", "takt_runner", "takt_rclcpp")  # that install programs
 ON_REQUEST = (
     "ros1",
     "cyclictest",
@@ -30,7 +30,11 @@ HOW_TO_GET = (
     "stacks are built where their libraries are found: ./takt --setup-only builds what this "
     "machine allows and says what is missing"
 )
-
+RCLCPP = "rclcpp"
+HOW_TO_GET_RCLCPP = (
+    "source a ROS 2 installation with rclcpp (Jazzy or later), then run ./takt --setup-only, "
+    "which builds what needs it"
+)
 
 Value = TypeVar("Value")
 
@@ -57,6 +61,7 @@ class Capability(BaseModel):
     max_payload_bytes: int | None = None
     waits: list[str] = ["idle"]
     reports: bool = False  # the timer itself says how late it was
+    executors: list[str] = []  # what may run the callbacks, the default first
     wire: str | None = None  # what goes from host to host; probes of the same understand each other
 
     @property
@@ -87,6 +92,11 @@ class Stack:
     def transports(self, kind: str) -> list[str]:
         """The transports of a kind, the default first."""
         return [one.transport for one in self.capabilities if one.kind == kind]
+
+    def executor(self, kind: str, transport: str) -> str:
+        """What runs the callbacks unless another is asked for; empty: nothing to choose."""
+        capability = self.capability(kind, transport)
+        return next(iter(capability.executors), "") if capability else ""
 
     def capability(self, kind: str, transport: str) -> Capability | None:
         """What it can do for this kind over this transport; None: nothing."""
@@ -123,7 +133,11 @@ class Stacks:
         return TaktError(
             f"the stack {name} is not installed (installed: {there})",
             where=where,
-            remedy=f"./takt setup {name} installs it" if name in ON_REQUEST else HOW_TO_GET,
+            remedy=f"./takt setup {name} installs it"
+            if name in ON_REQUEST
+            else HOW_TO_GET_RCLCPP
+            if name == RCLCPP
+            else HOW_TO_GET,
         )
 
 
@@ -144,14 +158,14 @@ def find(environment: Mapping[str, str] = os.environ) -> Stacks:
     return Stacks(probes)
 
 
-def program(name: str) -> Path:
+def program(name: str, remedy: str = "build it: ./takt --setup-only") -> Path:
     """The path of another program of Takt's; raises Failure where it was not built."""
     for prefix in prefixes():
         for package in PACKAGES:
             path = prefix / "lib" / package / name
             if os.access(path, os.X_OK) and path.is_file():
                 return path
-    raise Failure(f"{name} is not installed", remedy="build it: ./takt --setup-only")
+    raise Failure(f"{name} is not installed", remedy=remedy)
 
 
 def _both(name: str, active: Stack, passive: Stack) -> Stack:
@@ -162,7 +176,12 @@ def _both(name: str, active: Stack, passive: Stack) -> Stack:
         if other is None or one.wire is None or one.wire != other.wire:
             continue
         limits = [most for most in (one.max_payload_bytes, other.max_payload_bytes) if most]
-        shared.append(one.model_copy(update={"max_payload_bytes": min(limits, default=None)}))
+        # Each with its own default executor: one name cannot be asked of both.
+        update: dict[str, object] = {
+            "max_payload_bytes": min(limits, default=None),
+            "executors": [],
+        }
+        shared.append(one.model_copy(update=update))
     return Stack(name, active.probe, shared, passive.probe)
 
 

@@ -23,6 +23,7 @@ RECORD_BYTES = 32
 RAW = "raw"  # the machine's own limits: no middleware, no QoS
 ROS1 = "ros1"
 ICEORYX2 = "iceoryx2"
+TAKT = "takt"  # the executor
 
 Fault = tuple[str, str, str | None]  # key of the measurement, what is wrong, remedy
 
@@ -94,6 +95,23 @@ def timer_fault(kind: str, stack: Stack, point: dict[str, Any], scheduling: str)
     if transport == "executor" and scheduling == "rr":
         what = "Takt's executor has no round robin: its threads are real-time FIFO"
         return "scheduling", what, "take fifo N, or another transport"
+    return None
+
+
+def executor_fault(kind: str, stack: Stack, point: dict[str, Any], scheduling: str) -> Fault | None:
+    """What cannot run the callbacks."""
+    executor = point["executor"]
+    capability = stack.capability(kind, point["transport"])
+    known = capability.executors if capability else []
+    if executor and not known:
+        what = f"the stack {stack.name} has no executor to choose"
+        return "executor", what, "take the stack rclcpp, or remove executor"
+    if executor and executor not in known:
+        what = f"the stack {stack.name} has no executor {executor}"
+        return "executor", what, f"it has {', '.join(known)}"
+    if executor == TAKT and scheduling == "rr":
+        what = "Takt's executor has no round robin: its threads are real-time FIFO"
+        return "scheduling", what, "take fifo N, or another executor"
     return None
 
 

@@ -162,6 +162,7 @@ MESSAGES = ("pingpong", "pubsub")
 OF_THE_LINK = ("link", "queue", "traffic", "delay", "jitter", "loss")
 # Which kinds have a key; a key that is not here belongs to all of them.
 _KINDS_WITH: dict[str, tuple[str, ...]] = {
+    "executor": ("timer-oneshot", "timer-cyclic", *MESSAGES),
     "payload": MESSAGES,
     "reliability": MESSAGES,
     "depth": MESSAGES,
@@ -200,6 +201,11 @@ class Measurement(Strict):
     )
     transport: Axis[Name] | None = Field(
         None, description="ways from one role to the other; default: the first one that it has"
+    )
+    executor: Axis[Name] | None = Field(
+        None,
+        description="stack rclcpp only: what runs the callbacks: single_threaded, multi_threaded, "
+        "events, events_cbg, takt; default: the first one that it has",
     )
     payload: Axis[Size] | None = Field(None, description="of messages; default: 500B")
     timeout: Axis[Period] | None = Field(

@@ -161,6 +161,10 @@ def _points(
         count = measurement.samples or duration // (period + ONESHOT_LATE_NS * one_shot)
         scheduling, _, priority = scheduling.partition(" ")
         refuse(faults.transport_fault(measurement.kind, stack, point))
+        refuse(faults.executor_fault(measurement.kind, stack, point, scheduling))
+        point["executor"] = point["executor"] or stack.executor(
+            measurement.kind, point["transport"]
+        )
         refuse(faults.timer_fault(measurement.kind, stack, point, scheduling))
         refuse(faults.host_fault(measurement, stack, point))
         refuse(faults.link_fault(measurement, point))
@@ -198,6 +202,7 @@ def _combinations(measurement: Measurement, transports: list[str]) -> Iterator[d
     """Every point of a block's axes, with the defaults of its kind."""
     axes: dict[str, list[Any]] = {
         "transport": measurement.transport or _default_transports(measurement, transports),
+        "executor": measurement.executor or [""],
         "payload_bytes": measurement.payload
         or [DEFAULT_PAYLOAD if measurement.kind in MESSAGES else 0],
         "period": measurement.periods_ns,
@@ -240,6 +245,7 @@ def _default_slaves(measurement: Measurement) -> int:
 def _key(asked: dict[str, Any], period: int) -> str:
     """A readable name of the point, such as ``rcl-pingpong-shm-500B-fifo80-cpu1-1kHz``."""
     parts = [asked["stack"].replace(",", "+"), asked["kind"], asked["transport"]]
+    parts += filter(None, [asked["executor"]])
     if asked["kind"] in MESSAGES:
         parts.append(format_size(asked["payload_bytes"]))
     parts.append(asked["scheduling"] + (str(asked["priority"]) if asked["priority"] else ""))

@@ -233,6 +233,7 @@ def _identity(cell: Cell) -> tuple[Any, ...]:
         cell.reliability,
         cell.depth,
         cell.wait,
+        cell.executor,
         cell.late,
         cell.load,
         cell.tuned,

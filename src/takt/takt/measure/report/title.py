@@ -20,6 +20,8 @@ def _measured(cell: Cell) -> Iterator[str]:
         yield cell.label
     yield text.stack(cell.stack)
     yield text.TRANSPORTS.get(cell.transport, cell.transport)
+    if cell.executor:
+        yield cell.executor
     if cell.payload_bytes:
         yield text.bytes_(cell.payload_bytes)
     if cell.subscribers > 1:

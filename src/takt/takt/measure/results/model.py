@@ -233,6 +233,7 @@ class Cell(Model):
     reliability: str  # of the QoS
     depth: int  # of the QoS
     wait: str = "idle"  # idle, busy
+    executor: str = ""  # what ran the callbacks; empty: nothing to choose
     late: str = "at_once"  # the message after a late reply: at_once, next_cycle
     start_delay_us: float = 0.0  # before the first sample
     load: str = "none"  # none, cpu, fft, stress, stress N

@@ -107,6 +107,8 @@ def _options(cell: Cell, limit_s: float, topic: str, hosts: Hosts) -> dict[str, 
     }
     if cell.kind == "timer-oneshot":
         options["timeout-ns"] = options.pop("period-ns")
+    if cell.executor:
+        options["executor"] = cell.executor
     if cell.late != "at_once":
         options["late"] = cell.late
     if cell.cpu:

@@ -20,12 +20,13 @@ from takt.processes.leftovers import Journal, present, sweep_dead_runs, sweep_si
 from takt.processes.signals import stopping
 from takt.processes.stolen import steal_seconds
 from takt.processes.supervision import End, Limits, Program, Stop
-from takt.schedule.execution.model import APPROACHES, Execution
+from takt.schedule.execution.model import APPROACHES, RCLCPP, SCHEDULED, Execution
 from takt.schedule.trace import file as traces
 
 SUFFIX = ".takttrace"
 RECORDING = ".recording"  # after the name of a trace until it is whole
 RUNNER = "app_runner"
+RUNNER_RCLCPP = "app_runner_rclcpp"
 # Discovery and first touch of the messages, by far the most of it with a process for each node.
 # A node's process starts and closes without priority: slowly on a loaded machine.
 _START_S, _START_S_PER_NODE = 30.0, 3.0
@@ -63,7 +64,11 @@ def execute(
     if not application["callbacks"]:
         raise TaktError("the application has no callbacks: there is nothing to execute")
     _check_cpus(application)
-    program = stacks.program(RUNNER)
+    program = (
+        stacks.program(RUNNER_RCLCPP, stacks.HOW_TO_GET_RCLCPP)
+        if approach in RCLCPP
+        else stacks.program(RUNNER)
+    )
     stop = stop or Stop()
     folder = trace.parent
     sweep_dead_runs()
@@ -177,7 +182,7 @@ class _Executing:
         return Execution(
             application=str(application.get("name", "")),
             approach=approach,
-            policy=str(application.get("policy", "fp")) if approach == "takt" else approach,
+            policy=str(application.get("policy", "fp")) if approach in SCHEDULED else approach,
             seed=seed,
             status="stopped" if end is End.stopped else "complete",
             duration_s=duration_s,

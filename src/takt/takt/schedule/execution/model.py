@@ -10,8 +10,19 @@ from pydantic import BaseModel, ConfigDict
 from takt.schedule.metrics.model import Metrics
 
 SCHEMA_VERSION = 1
-#: The ways of executing an application; the last two are the thesis's baselines.
-APPROACHES = ("takt", "baseline0", "baseline1")
+BASELINES = ("baseline0", "baseline1")  # the thesis's
+#: With nodes of rclcpp, by its executors and by Takt's for them; where rclcpp is installed.
+RCLCPP = (
+    "rclcpp_single_threaded",
+    "rclcpp_multi_threaded",
+    "rclcpp_events",
+    "rclcpp_events_cbg",
+    "rclcpp_takt",
+)
+#: The ways of executing an application.
+APPROACHES = ("takt", *BASELINES, *RCLCPP)
+#: Those that follow the policy of the description.
+SCHEDULED = ("takt", "rclcpp_takt")
 
 
 class Execution(BaseModel):

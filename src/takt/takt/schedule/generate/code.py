@@ -17,7 +17,7 @@ from takt_core import node_priorities
 
 from takt.documents.units import format_duration
 from takt.documents.writing import write_text
-from takt.schedule.execution.model import APPROACHES
+from takt.schedule.execution.model import BASELINES
 from takt.schedule.generate.files import new_folder
 
 FILES = {"work.hpp.j2": "src/work.hpp", "CMakeLists.txt.j2": "CMakeLists.txt"} | {
@@ -45,7 +45,7 @@ def write_packages(document: dict[str, Any], folder: Path) -> list[Path]:
     )
     values = _values(document)
     targets = []
-    for approach in APPROACHES:
+    for approach in ("takt", *BASELINES):
         package = name if approach == "takt" else f"{name}_{approach}"
         library, target = LIBRARIES[approach]
         own = values | {"package": package, "library": library, "target": target}

@@ -28,6 +28,9 @@ struct Message {
   os::TimePoint intended{};
   os::TimePoint sent{};
   bool last = false;  ///< closes the run: no sample, `sequence` is the number of samples sent
+  /// When its callback began, of a stack that has callbacks; else it arrives when receive()
+  /// returns.
+  std::optional<os::TimePoint> received{};
 };
 
 /// One end of a connection, used by one thread.

@@ -52,6 +52,7 @@ struct Capability {
   bool reports = false;  ///< the timer itself says how late it was
   /// What goes from host to host: probes of the same wire understand each other. Empty: nothing.
   std::string wire{};
+  std::vector<std::string> executors{};  ///< what may run the callbacks, the default first
   bool both_too = false;  ///< `--role both` is allowed although `roles` has one process per role
 };
 
@@ -60,6 +61,7 @@ struct Options {
   Kind kind = Kind::wakeup;
   Role role = Role::both;
   std::string transport;
+  std::string executor;  ///< of stacks that have several; empty: of those that have none
   std::size_t payload_bytes = 0;
   std::chrono::nanoseconds period{std::chrono::milliseconds{1}};
   std::uint64_t count = 1000;

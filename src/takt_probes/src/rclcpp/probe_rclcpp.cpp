@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// rclcpp: unmodified nodes on the executor that is asked for, one of rclcpp's own or Takt's. The
+// transports shm and udp are chosen by the environment, as for the stack rcl.
+#include <rclcpp/version.h>
+
+#include <memory>
+#include <optional>
+#include <rclcpp/exceptions.hpp>
+#include <rclcpp/utilities.hpp>
+#include <string>
+#include <takt/rclcpp/any_executor.hpp>
+#include <tuple>
+
+#include "rcl_versions.hpp"
+#include "rclcpp_link.hpp"
+#include "rclcpp_timer.hpp"
+#include "shared_memory.hpp"
+#include "takt/probe/failure.hpp"
+#include "takt/probe/link.hpp"
+
+namespace {
+
+using namespace takt::probe;
+namespace os = takt::os;
+
+class Rclcpp : public Stack {
+ public:
+  std::string_view name() const override { return "rclcpp"; }
+
+  std::vector<Capability> capabilities() const override {
+    const std::string wire = speaks_rtps() ? rtps : "";
+    const auto& executors = takt::rclcpp::executor_names();
+    std::vector<Capability> all;
+    for (const auto& [kind, passive, active] :
+         {std::tuple{Kind::pingpong, Role::pong, Role::ping},
+          std::tuple{Kind::pubsub, Role::subscriber, Role::publisher}}) {
+      all.push_back(
+          {.kind = kind, .transport = "shm", .roles = {passive, active}, .executors = executors});
+      all.push_back({.kind = kind,
+                     .transport = "udp",
+                     .roles = {passive, active},
+                     .wire = wire,
+                     .executors = executors});
+      all.push_back(
+          {.kind = kind, .transport = "process", .roles = {Role::both}, .executors = executors});
+    }
+    for (const Kind kind : {Kind::timer_oneshot, Kind::timer_cyclic}) {
+      all.push_back({.kind = kind,
+                     .transport = "rclcpp_timer",
+                     .roles = {Role::both},
+                     .max_payload_bytes = 0,
+                     .reports = true,
+                     .executors = executors});
+    }
+    return all;
+  }
+
+  void check(const Options& options) const override {
+    if (options.executor == "takt" && options.policy == os::SchedulingPolicy::rr) {
+      throw UsageError{{.what = "--policy rr",
+                        .why = "the threads of Takt's executor run at fifo",
+                        .fix = "give --policy fifo, or another --executor"}};
+    }
+  }
+
+  std::unique_ptr<Timer> open_timer(const Options& options, os::StopFlag& stop) override {
+    return opened([&] { return std::make_unique<RclcppTimer>(options, stop); },
+                  "check the ROS environment (RMW_IMPLEMENTATION, profiles)");
+  }
+
+  std::unique_ptr<Link> open(const Options& options, Role role, os::StopFlag& stop) override {
+    return opened([&] { return std::make_unique<RclcppLink>(options, role, stop); },
+                  options.transport == "shm"
+                      ? free_shared_memory
+                      : "check --topic and the ROS environment (RMW_IMPLEMENTATION, profiles)");
+  }
+
+  void close() override {
+    if (::rclcpp::ok()) {
+      ::rclcpp::shutdown();
+    }
+  }
+
+  std::map<std::string, std::string> versions() const override {
+    auto versions = rcl_versions();
+    versions["rclcpp"] = RCLCPP_VERSION_STR;
+    return versions;
+  }
+
+ private:
+  template <class Open>
+  static auto opened(const Open& open, const char* fix) -> decltype(open()) {
+    try {
+      if (!::rclcpp::ok()) {
+        ::rclcpp::init(0, nullptr, ::rclcpp::InitOptions{}, ::rclcpp::SignalHandlerOptions::None);
+      }
+      return open();
+    } catch (const Failure&) {
+      throw;
+    } catch (const std::exception& error) {
+      throw Failure{{.what = "rclcpp could not set up its node", .why = error.what(), .fix = fix}};
+    }
+  }
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Rclcpp rclcpp;
+  return run(argc, argv, rclcpp);
+}

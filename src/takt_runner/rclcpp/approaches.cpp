@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <takt/rclcpp/any_executor.hpp>
+
+#include "names.hpp"
+#include "settings.hpp"
+
+namespace takt::runner {
+
+const std::map<std::string, Approach>& approaches() {
+  static const std::map<std::string, Approach> all = [] {
+    std::map<std::string, Approach> known;
+    for (const std::string& executor : rclcpp::executor_names()) {
+      known.emplace(approach_prefix + executor, run_rclcpp);
+    }
+    return known;
+  }();
+  return all;
+}
+
+}  // namespace takt::runner

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "job_trace.hpp"
+
+#include <stdexcept>
+
+#include "own_trace.hpp"
+#include "work.hpp"
+
+namespace takt::runner {
+
+using trace::EventType;
+
+JobTrace::JobTrace(const std::filesystem::path& file, const std::string& policy,
+                   const std::vector<std::pair<std::string, std::string>>& attributes)
+    : tracer_{file, {.ring_capacity = trace_capacity}} {
+  tracer_.writer().attribute("policy", policy);
+  for (const auto& [key, value] : attributes) {
+    tracer_.writer().attribute(key, value);
+  }
+}
+
+std::uint16_t JobTrace::add_task(const std::string& name) {
+  tracer_.writer().name(trace::NameKind::task, tasks_, name);
+  return tasks_++;
+}
+
+std::uint16_t JobTrace::number_of_topic(const std::string& topic) {
+  const auto [entry, is_new] =
+      topics_.try_emplace(topic, static_cast<std::uint16_t>(topics_.size()));
+  if (is_new) {
+    tracer_.writer().name(trace::NameKind::topic, entry->second, topic);
+  }
+  return entry->second;
+}
+
+void JobTrace::delivered(const TracedTask& task, std::uint64_t job, os::TimePoint sampled,
+                         std::uint16_t topic) noexcept {
+  const os::TimePoint now = os::now();
+  here().recorder.record(EventType::deliver, now, task.number, job, (now - sampled).count(), topic,
+                         1);
+}
+
+void JobTrace::stop() {
+  const std::string error = tracer_.stop();
+  if (!error.empty()) {
+    throw std::runtime_error{error};
+  }
+}
+
+// Whichever threads an executor has: each gets its own at its first callback.
+JobTrace::OfThread& JobTrace::here() {
+  thread_local OfThread mine;
+  if (!mine.recorder.on()) {
+    mine.recorder = tracer_.add_thread();
+  }
+  return mine;
+}
+
+// rcl passes over the calls that are more than a period late.
+void JobTrace::note_skipped(TracedTask& task, os::TimePoint release) {
+  const auto since = release - std::exchange(task.last, release);
+  if (task.jobs == 0) {
+    return;
+  }
+  const std::int64_t skipped = (since + task.period / 2) / task.period - 1;
+  if (skipped < 1) {
+    return;
+  }
+  here().recorder.record(EventType::skip, release - skipped * task.period, task.number, task.jobs,
+                         skipped);
+  task.jobs += static_cast<std::uint64_t>(skipped);
+}
+
+void JobTrace::begin(const TracedTask& task, std::uint64_t job, os::TimePoint release,
+                     os::TimePoint started) {
+  trace::Recorder& recorder = here().recorder;
+  const std::int64_t deadline = task.deadline.count() > 0
+                                    ? (release + task.deadline).time_since_epoch().count()
+                                    : trace::no_deadline;
+  recorder.record(EventType::release, release, task.number, job, deadline);
+  recorder.record(EventType::start, started, task.number, job, task.priority);
+}
+
+void JobTrace::end(const TracedTask& task, std::uint64_t job, os::TimePoint release,
+                   std::int64_t cpu_before) {
+  OfThread& thread = here();
+  thread.cpu_at_last_end = cpu_now();
+  const os::TimePoint ended = os::now();
+  thread.recorder.record(EventType::end, ended, task.number, job,
+                         *thread.cpu_at_last_end - cpu_before);
+  if (task.deadline.count() > 0 && ended > release + task.deadline) {
+    thread.recorder.record(EventType::deadline_miss, ended, task.number, job,
+                           (release + task.deadline).time_since_epoch().count());
+  }
+}
+
+std::int64_t JobTrace::cpu_now() noexcept {
+  return thread_cpu_time().count();
+}
+
+}  // namespace takt::runner

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nodes.hpp"
+
+#include <rcl/timer.h>
+
+#include <algorithm>
+#include <rclcpp/exceptions.hpp>
+#include <stdexcept>
+#include <takt/sched/error.hpp>
+#include <takt/trace/current.hpp>
+#include <utility>
+
+#include "described.hpp"
+
+namespace takt::runner {
+namespace {
+
+using trace::EventType;
+
+::rclcpp::QoS qos_of(const application::Topic& topic) {
+  ::rclcpp::QoS qos{std::max<std::size_t>(topic.depth, 1)};
+  return topic.reliable ? qos.reliable() : qos.best_effort();
+}
+
+const application::Topic& described(const Execution& execution, const std::string& topic) {
+  return execution.application.topics[place_of(execution.application, topic)];
+}
+
+os::TimePoint made_at(const Message& message) {
+  return os::TimePoint{nanoseconds{message.sent_ns}};
+}
+
+os::TimePoint sampled_at(const Message& message) {
+  return os::TimePoint{nanoseconds{message.intended_ns}};
+}
+
+std::vector<std::string> heard_by(const application::Callback& callback) {
+  std::vector<std::string> topics;
+  for (const sched::Read& read : callback.task.reads) {
+    topics.push_back(read.topic);
+  }
+  if (!callback.task.trigger.empty()) {
+    topics.push_back(callback.task.trigger);
+  }
+  return topics;
+}
+
+// The name of each callback's group: of those that must not run at the same time the same one.
+std::vector<std::string> groups_of(const application::Application& application) {
+  const auto& callbacks = application.callbacks;
+  std::vector<std::string> groups;
+  std::map<std::string, std::string> node_of_group;
+  for (const application::Callback& callback : callbacks) {
+    const std::string& name = callback.task.group;
+    groups.push_back(name.empty() ? "callback " + callback.task.name : "group " + name);
+    if (name.empty()) {
+      continue;
+    }
+    const auto [known, is_new] = node_of_group.try_emplace(name, callback.node_name());
+    if (!is_new && known->second != callback.node_name()) {
+      throw sched::ScheduleError("group '" + name + "'",
+                                 "it has callbacks of the nodes '" + known->second + "' and '" +
+                                     callback.node_name() + "'; rclcpp's groups are of one node",
+                                 "take the approach takt, or make it groups of one node each");
+    }
+  }
+  std::map<std::pair<std::string, std::string>, std::string> group_of_topic;
+  for (std::size_t i = 0; i < callbacks.size(); ++i) {
+    for (const std::string& topic : heard_by(callbacks[i])) {
+      const auto [known, is_new] =
+          group_of_topic.try_emplace({callbacks[i].node_name(), topic}, groups[i]);
+      const std::string former = groups[i];
+      const std::string joined = known->second;
+      std::ranges::replace(groups, former, joined);
+      for (auto& [key, group] : group_of_topic) {
+        if (group == former) {
+          group = joined;
+        }
+      }
+    }
+  }
+  return groups;
+}
+
+}  // namespace
+
+NodeOutlet::NodeOutlet(::rclcpp::Node& node, const Execution& execution, Common& common,
+                       JobTrace& trace, const std::string& topic)
+    : topic_{topic},
+      publisher_{node.create_publisher<Message>(topic, qos_of(described(execution, topic)))},
+      common_{&common},
+      place_{place_of(execution.application, topic)},
+      number_{trace.number_of_topic(publisher_->get_topic_name())} {
+  message_.payload.resize(execution.application.topics[place_].bytes);
+}
+
+void NodeOutlet::publish(os::TimePoint sampled) {
+  message_.sequence = static_cast<std::uint64_t>(common_->next_sequence(place_));
+  message_.intended_ns = sampled.time_since_epoch().count();
+  const os::TimePoint made = os::now();
+  message_.sent_ns = made.time_since_epoch().count();
+  publisher_->publish(message_);
+  trace::record_in_job(EventType::publish, made, number_,
+                       static_cast<std::int64_t>(message_.sequence));
+}
+
+void NodeOutlet::wait_for(std::size_t readers, const os::StopFlag& stop) const {
+  const os::TimePoint latest = os::now() + 60s;
+  while (publisher_->get_subscription_count() < readers) {
+    if (stop.wait_until(os::now() + 2ms)) {
+      return;
+    }
+    if (os::now() > latest) {
+      throw std::runtime_error{topic_ + " has " +
+                               std::to_string(publisher_->get_subscription_count()) + " of " +
+                               std::to_string(readers) + " readers after a minute"};
+    }
+  }
+}
+
+void NodeMember::compute_and_write(std::uint64_t job, os::TimePoint sampled) {
+  const nanoseconds begin = thread_cpu_time();
+  for (const NodeInlet& inlet : reads) {
+    const std::shared_ptr<const Message> message = inlet.newest;
+    trace::record_in_job(EventType::use, os::now(), inlet.number,
+                         message ? static_cast<std::int64_t>(message->sequence) : -1);
+  }
+  compute_until(begin, times.of(job));
+  for (NodeOutlet& outlet : writes) {
+    outlet.publish(sampled);
+  }
+}
+
+Nodes::Nodes(const Execution& execution, Common& common, JobTrace& trace)
+    : readers_{readers_of(execution.application)} {
+  const auto& callbacks = execution.application.callbacks;
+  const std::vector<std::string> groups = groups_of(execution.application);
+  // The numbers of the callbacks first: a trace lists them in the order of the application.
+  for (std::size_t place = 0; place < callbacks.size(); ++place) {
+    NodeMember& member = members_.emplace_back(callbacks[place], execution.settings.seed, place);
+    const sched::Task& task = callbacks[place].task;
+    const bool is_timer = task.kind == sched::TaskKind::timer;
+    const nanoseconds deadline = task.parameters.deadline;
+    member.task = {
+        .number = trace.add_task(task.name),
+        .priority = task.parameters.priority,
+        .period = task.parameters.period,
+        .deadline = deadline.count() == 0 && is_timer ? task.parameters.period : deadline};
+  }
+  for (std::size_t place = 0; place < callbacks.size(); ++place) {
+    add(execution, common, trace, callbacks[place], place, groups[place]);
+  }
+}
+
+void Nodes::add(const Execution& execution, Common& common, JobTrace& trace,
+                const application::Callback& callback, std::size_t place,
+                const std::string& group) {
+  auto& node = nodes_[callback.node_name()];
+  if (!node) {
+    node = std::make_shared<::rclcpp::Node>(callback.node_name());
+  }
+  auto& shared = groups_[group];
+  if (!shared) {
+    shared = node->create_callback_group(::rclcpp::CallbackGroupType::MutuallyExclusive);
+  }
+  NodeMember& member = members_[place];
+  member.group = shared;
+  ::rclcpp::SubscriptionOptions in_group;
+  in_group.callback_group = shared;
+  for (const sched::Read& read : callback.task.reads) {
+    NodeInlet& inlet = member.reads.emplace_back();
+    inlet.task = {.number = trace.add_task(callback.node_name() + "." + read.topic)};
+    inlet.subscription = node->create_subscription<Message>(
+        read.topic, qos_of(described(execution, read.topic)),
+        [&inlet, &trace](std::shared_ptr<const Message> message) {
+          trace.message(inlet.task, made_at(*message), [&](std::uint64_t job) {
+            trace.delivered(inlet.task, job, sampled_at(*message), inlet.number);
+            inlet.newest = std::move(message);
+          });
+        },
+        in_group);
+    inlet.number = trace.number_of_topic(inlet.subscription->get_topic_name());
+  }
+  for (const std::string& topic : callback.task.writes) {
+    member.writes.emplace_back(*node, execution, common, trace, topic);
+  }
+  if (callback.task.kind == sched::TaskKind::timer) {
+    member.timer = node->create_wall_timer(
+        callback.task.parameters.period,
+        [&member, &trace](const ::rclcpp::TimerInfo& info) {
+          trace.timer(member.task, info, [&](std::uint64_t job, os::TimePoint release) {
+            member.compute_and_write(job, release);
+          });
+        },
+        shared);
+    member.timer->cancel();  // until begin_at()
+    return;
+  }
+  member.trigger = node->create_subscription<Message>(
+      callback.task.trigger, qos_of(described(execution, callback.task.trigger)),
+      [&member, &trace](std::shared_ptr<const Message> message) {
+        trace.message(member.task, made_at(*message), [&](std::uint64_t job) {
+          trace::record_in_job(EventType::use, os::now(), member.trigger_number,
+                               static_cast<std::int64_t>(message->sequence));
+          member.compute_and_write(job, sampled_at(*message));
+        });
+      },
+      in_group);
+  member.trigger_number = trace.number_of_topic(member.trigger->get_topic_name());
+}
+
+void Nodes::wait_for_readers(const os::StopFlag& stop) const {
+  for (const NodeMember& member : members_) {
+    for (const NodeOutlet& outlet : member.writes) {
+      const auto readers = readers_.find(outlet.topic());
+      if (readers != readers_.end()) {
+        outlet.wait_for(readers->second, stop);
+      }
+    }
+  }
+}
+
+// rcl counts from the reset of a timer, for one period; a period of another length for that moment
+// puts the first call where it is wanted.
+void Nodes::begin_at(os::TimePoint start) {
+  const auto check = [](rcl_ret_t code) {
+    if (code != RCL_RET_OK) {
+      ::rclcpp::exceptions::throw_from_rcl_error(code, "cannot set a timer");
+    }
+  };
+  for (NodeMember& member : members_) {
+    if (!member.timer) {
+      continue;
+    }
+    rcl_timer_t* const handle = const_cast<rcl_timer_t*>(member.timer->get_timer_handle().get());
+    const nanoseconds until = start + member.description->task.parameters.offset - os::now();
+    std::int64_t period = 0;
+    check(rcl_timer_exchange_period(handle, std::max<std::int64_t>(until.count(), 0), &period));
+    member.timer->reset();
+    std::int64_t unused = 0;
+    check(rcl_timer_exchange_period(handle, period, &unused));
+  }
+}
+
+NodeOutside::NodeOutside(const Execution& execution, Common& common, JobTrace& trace) {
+  auto readers = readers_of(execution.application);
+  for (const application::Topic& topic : execution.application.topics) {
+    if (!topic.external || topic.external_period.count() == 0) {
+      continue;
+    }
+    if (!node_) {
+      node_ = std::make_shared<::rclcpp::Node>("takt_outside");
+    }
+    topics_.push_back({NodeOutlet{*node_, execution, common, trace, topic.name},
+                       topic.external_period, readers[topic.name]});
+  }
+}
+
+void NodeOutside::wait_for_readers(const os::StopFlag& stop) const {
+  for (const Topic& topic : topics_) {
+    topic.outlet.wait_for(topic.readers, stop);
+  }
+}
+
+void NodeOutside::feed(os::TimePoint start, os::TimePoint end, const os::StopFlag& stop,
+                       trace::Recorder recorder) {
+  std::vector<os::TimePoint> next(topics_.size(), start);
+  for (std::uint64_t sent = 0; !topics_.empty(); ++sent) {
+    const auto first = std::ranges::min_element(next);
+    if (*first >= end || stop.wait_until(*first)) {
+      return;
+    }
+    const trace::CurrentJob current{recorder, trace::no_task, sent};
+    Topic& topic = topics_[static_cast<std::size_t>(first - next.begin())];
+    topic.outlet.publish(*first);
+    *first += topic.period;
+  }
+}
+
+}  // namespace takt::runner

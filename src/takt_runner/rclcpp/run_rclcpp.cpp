@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One process, the same nodes on the executor that the approach names. rclcpp's own run at one
+// real-time priority; Takt's as the description says.
+#include <algorithm>
+#include <exception>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <takt/rclcpp/any_executor.hpp>
+#include <takt/sched/error.hpp>
+#include <takt/sched/policies.hpp>
+#include <tuple>
+
+#include "described.hpp"
+#include "names.hpp"
+#include "nodes.hpp"
+#include "own_trace.hpp"
+
+namespace takt::runner {
+namespace {
+
+constexpr int peers_priority = 40;
+
+struct InContext {
+  InContext() {
+    ::rclcpp::init(0, nullptr, ::rclcpp::InitOptions{}, ::rclcpp::SignalHandlerOptions::None);
+  }
+  ~InContext() { ::rclcpp::shutdown(); }
+  InContext(const InContext&) = delete;
+  InContext& operator=(const InContext&) = delete;
+  InContext(InContext&&) = delete;
+  InContext& operator=(InContext&&) = delete;
+};
+
+// The place of a node's group among its groups, as CallbackId counts them.
+std::size_t place_of_group(::rclcpp::Node& node, const ::rclcpp::CallbackGroup::SharedPtr& group) {
+  std::size_t place = 0;
+  std::optional<std::size_t> found;
+  node.for_each_callback_group([&](const ::rclcpp::CallbackGroup::SharedPtr& other) {
+    if (other == group) {
+      found = place;
+    }
+    ++place;
+  });
+  return found.value_or(0);
+}
+
+// Timing of the description for each callback of the nodes. Timers of a group are asked for in the
+// order of their making, which is that of the description.
+class DescribedTiming {
+ public:
+  explicit DescribedTiming(const Nodes& nodes) {
+    for (const NodeMember& member : nodes.members()) {
+      const sched::Task& task = member.description->task;
+      ::rclcpp::Node& node = *nodes.all().at(member.description->node_name());
+      const std::string name = node.get_fully_qualified_name();
+      const std::size_t group = place_of_group(node, member.group);
+      rclcpp::Timing timing{.priority = task.parameters.priority,
+                            .deadline = task.parameters.deadline,
+                            .cpu = task.cpu,
+                            .expected_execution = task.parameters.expected_execution,
+                            .budget = task.parameters.budget,
+                            .overrun = task.parameters.overrun};
+      for (std::size_t i = 0; i < member.reads.size(); ++i) {
+        const std::string topic = member.reads[i].subscription->get_topic_name();
+        sched::Read read = task.reads[i];
+        read.topic = topic;
+        timing.reads.push_back(read);
+        // They keep data only: for this callback, and as urgent.
+        subscriptions_[{name, group, topic}].push_back(
+            {.priority = timing.priority, .deadline = timing.deadline, .cpu = timing.cpu});
+      }
+      if (member.timer) {
+        timers_[{name, group}].push_back(timing);
+      } else {
+        timing.period = task.parameters.period;
+        subscriptions_[{name, group, member.trigger->get_topic_name()}].push_back(timing);
+      }
+    }
+  }
+
+  rclcpp::Timing of(const rclcpp::CallbackId& id) {
+    if (id.kind == rclcpp::CallbackKind::timer) {
+      return next(timers_, {id.node, id.group});
+    }
+    if (id.kind == rclcpp::CallbackKind::subscription) {
+      return next(subscriptions_, {id.node, id.group, id.topic_or_service});
+    }
+    return {};
+  }
+
+ private:
+  template <class Key>
+  static rclcpp::Timing next(std::map<Key, std::deque<rclcpp::Timing>>& of, const Key& key) {
+    const auto found = of.find(key);
+    if (found == of.end() || found->second.empty()) {
+      return {};
+    }
+    rclcpp::Timing timing = found->second.front();
+    found->second.pop_front();
+    return timing;
+  }
+
+  std::map<std::tuple<std::string, std::size_t>, std::deque<rclcpp::Timing>> timers_;
+  std::map<std::tuple<std::string, std::size_t, std::string>, std::deque<rclcpp::Timing>>
+      subscriptions_;
+};
+
+rclcpp::Options scheduling_of(const application::Application& application, const Nodes& nodes) {
+  rclcpp::Options options;
+  options.scheduling.policy = sched::parse_policy(application.policy);
+  options.scheduling.cpus = application.cpus;
+  options.timing = [timing = std::make_shared<DescribedTiming>(nodes)](
+                       const rclcpp::CallbackId& id) { return timing->of(id); };
+  return options;
+}
+
+// What the nodes' timing cannot say.
+void refuse_scenarios(const application::Application& application) {
+  if (application.strategy) {
+    throw sched::ScheduleError("the application", "it has scenarios, which rclcpp nodes have not",
+                               "take the approach takt, or leave the scenarios out");
+  }
+}
+
+class Spinning {
+ public:
+  Spinning(::rclcpp::Executor& executor, const os::ThreadSettings& settings, os::StopFlag& stop)
+      : executor_{executor}, thread_{settings, [this, &stop] {
+                                       try {
+                                         executor_.spin();
+                                       } catch (...) {
+                                         failure_ = std::current_exception();
+                                         stop.request();
+                                       }
+                                       ended_.store(true);
+                                     }} {}
+  ~Spinning() { join(); }
+  Spinning(const Spinning&) = delete;
+  Spinning& operator=(const Spinning&) = delete;
+  Spinning(Spinning&&) = delete;
+  Spinning& operator=(Spinning&&) = delete;
+
+  // Throws what left a callback.
+  void end() {
+    join();
+    if (failure_) {
+      std::rethrow_exception(failure_);
+    }
+  }
+
+ private:
+  void join() noexcept {
+    if (!thread_.joinable()) {
+      return;
+    }
+    while (!ended_.load()) {  // one that has not begun to spin yet forgets a cancel()
+      executor_.cancel();
+      os::sleep_until(os::now() + 1ms);
+    }
+    thread_.join();
+  }
+
+  ::rclcpp::Executor& executor_;
+  std::exception_ptr failure_;  // written before ended_
+  std::atomic<bool> ended_{false};
+  os::Thread thread_;
+};
+
+}  // namespace
+
+void run_rclcpp(const Execution& execution, os::StopFlag& stop) {
+  const application::Application& application = execution.application;
+  const std::string executor_name =
+      execution.settings.approach.substr(std::string{approach_prefix}.size());
+  const bool is_takt = executor_name == "takt";
+  if (is_takt) {
+    refuse_scenarios(application);
+  }
+  const bool outside = has_outside(application);
+  Common common{application.topics.size(), 1};
+  auto attributes = execution.attributes;
+  const os::ThreadSettings of_peers{.policy = os::SchedulingPolicy::fifo,
+                                    .priority = peers_priority,
+                                    .cpus = application.cpus,
+                                    .name = "takt.spin"};
+  add_shortfalls(attributes, of_peers);
+  JobTrace trace{execution.settings.trace,
+                 is_takt ? application.policy : execution.settings.approach, attributes};
+  const Affinity anywhere;
+  os::apply({.cpus = application.cpus});  // the threads of the middleware shall inherit it
+  const InContext context;
+  Nodes nodes{execution, common, trace};
+  NodeOutside world{execution, common, trace};
+  anywhere.apply();
+  const auto executor = rclcpp::make_executor(
+      executor_name, is_takt ? scheduling_of(application, nodes) : rclcpp::Options{},
+      std::max<std::size_t>(application.cpus.size(), 2));
+  for (const auto& [name, node] : nodes.all()) {
+    executor->add_node(node);
+  }
+  nodes.wait_for_readers(stop);
+  world.wait_for_readers(stop);
+  const auto start = common.meet(stop);
+  if (!start) {
+    return;
+  }
+  nodes.begin_at(*start);
+  const os::TimePoint end = end_of(execution, *start);
+  {
+    Spinning spinning{*executor, is_takt ? os::ThreadSettings{.name = "takt.spin"} : of_peers,
+                      stop};
+    std::optional<os::Thread> feeding;
+    if (outside) {
+      feeding.emplace(
+          os::ThreadSettings{.policy = os::SchedulingPolicy::fifo,
+                             .priority = os::max_priority,
+                             .name = "outside"},
+          [&, recorder = trace.add_thread()] { world.feed(*start, end, stop, recorder); });
+    }
+    static_cast<void>(stop.wait_until(end));
+    if (feeding) {
+      feeding->join();
+    }
+    spinning.end();
+  }
+  trace.stop();
+}
+
+}  // namespace takt::runner

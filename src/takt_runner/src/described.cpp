@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "described.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace takt::runner {
+
+std::vector<std::string> nodes_of(const application::Application& application) {
+  std::vector<std::string> nodes;
+  for (const application::Callback& callback : application.callbacks) {
+    const std::string name = callback.node_name();
+    if (std::ranges::find(nodes, name) == nodes.end()) {
+      nodes.push_back(name);
+    }
+  }
+  return nodes;
+}
+
+std::size_t place_of(const application::Application& application, const std::string& topic) {
+  const application::Topic* const found = application.find_topic(topic);
+  if (found == nullptr) {
+    throw std::runtime_error{"topic '" + topic + "' is not described"};
+  }
+  return static_cast<std::size_t>(found - application.topics.data());
+}
+
+std::map<std::string, std::size_t> readers_of(const application::Application& application) {
+  std::map<std::string, std::size_t> readers;
+  for (const application::Callback& callback : application.callbacks) {
+    for (const sched::Read& read : callback.task.reads) {
+      ++readers[read.topic];
+    }
+    if (!callback.task.trigger.empty()) {
+      ++readers[callback.task.trigger];
+    }
+  }
+  return readers;
+}
+
+bool has_outside(const application::Application& application) {
+  return std::ranges::any_of(application.topics, [](const application::Topic& topic) {
+    return topic.external && topic.external_period.count() > 0;
+  });
+}
+
+}  // namespace takt::runner

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an application's description says of its nodes and topics, for whoever builds them.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <takt/application/application.hpp>
+#include <vector>
+
+namespace takt::runner {
+
+// All nodes of the application, in the order of its callbacks.
+std::vector<std::string> nodes_of(const application::Application& application);
+
+// The place of a topic among those of the application. Throws std::runtime_error.
+std::size_t place_of(const application::Application& application, const std::string& topic);
+
+// How many subscriptions each topic has in the whole application.
+std::map<std::string, std::size_t> readers_of(const application::Application& application);
+
+// Whether somebody outside of the application writes topics while it is executed.
+bool has_outside(const application::Application& application);
+
+}  // namespace takt::runner
