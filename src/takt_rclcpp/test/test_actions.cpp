@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Actions, unmodified: a server and a client, also waited for inside a callback.
+// Actions, unmodified: a server and a client.
 #include <memory>
 #include <mutex>
 #include <rclcpp_action/rclcpp_action.hpp>
@@ -68,52 +68,7 @@ class Server : public ::rclcpp::Node {
   ::rclcpp::TimerBase::SharedPtr timer_;
 };
 
-class Actions : public WithContext, public testing::WithParamInterface<int> {};
-
-// Of the callback that waits.
-INSTANTIATE_TEST_SUITE_P(Priorities, Actions, testing::Values(10, 98));
-
-TEST_P(Actions, aCallbackWaitsForTheResultOfItsGoal) {
-  const auto server = std::make_shared<Server>();
-  const auto node = std::make_shared<::rclcpp::Node>("planner");
-  const auto apart = node->create_callback_group(::rclcpp::CallbackGroupType::MutuallyExclusive);
-  const auto client = rclcpp_action::create_client<Fibonacci>(node, unique("fibonacci"), apart);
-  std::atomic<int> done{0};
-  std::atomic<int> failed{0};
-  const auto timer = node->create_wall_timer(5ms, [&] {
-    if (!client->action_server_is_ready()) {  // what is sent before it is found is lost
-      return;
-    }
-    Fibonacci::Goal goal;
-    goal.order = 5;
-    auto accepted = client->async_send_goal(goal);
-    if (accepted.wait_for(20s) != std::future_status::ready || accepted.get() == nullptr) {
-      ++failed;
-      return;
-    }
-    auto result = client->async_get_result(accepted.get());
-    if (result.wait_for(20s) == std::future_status::ready &&
-        result.get().result->sequence == std::vector<std::int32_t>{0, 1, 1, 2, 3, 5}) {
-      ++done;
-    } else {
-      ++failed;
-    }
-  });
-  SchedulingExecutor executor{quiet()};
-  executor.set_timing([](const CallbackId& id) {
-    return id.node == "/planner" && id.kind == CallbackKind::timer
-               ? Timing{.priority = GetParam(), .waits = true}
-               : Timing{};
-  });
-  executor.add_node(node);
-  executor.add_node(server);
-  Spinning spinning{executor};
-  ASSERT_TRUE(eventually([&] { return client->action_server_is_ready(); }));
-  EXPECT_TRUE(eventually([&] { return done > 3 || failed > 0; }));
-  spinning.end();
-  EXPECT_EQ(failed, 0);
-  EXPECT_GT(done, 3);
-}
+class Actions : public WithContext {};
 
 TEST_F(Actions, feedbackComesAndAGoalIsCancelled) {
   const auto server = std::make_shared<Server>();
