@@ -125,9 +125,13 @@ void SchedulingExecutor::Life::end() noexcept {
   }
 }
 
-void SchedulingExecutor::Life::tell_of_waiting() {
+void SchedulingExecutor::Life::look_around() {
   const os::TimePoint now = os::now();
   const std::lock_guard lock{mutex};
+  if (now - last_look_ >= std::chrono::seconds{1}) {
+    last_look_ = now;
+    tasks->look_again();
+  }
   for (auto& [key, task] : tasks->present()) {
     const Running& running = *task.source->running();
     const std::uint64_t count = running.count.load();

@@ -37,8 +37,9 @@ class SchedulingExecutor::Life {
   [[nodiscard]] Departure departure() const;
   [[nodiscard]] bool has_happened(Departure& departure) const;
 
-  // Callbacks that sleep while others wait behind them, once for each.
-  void tell_of_waiting();
+  // Tells of callbacks that sleep while others wait behind them, once for each; and once a second
+  // looks for what the middleware did not tell of.
+  void look_around();
 
   Options options;
   executor::Executor core;
@@ -58,6 +59,7 @@ class SchedulingExecutor::Life {
   void tell_of_memory();
 
   os::Shortfalls memory_;  // not told yet
+  os::TimePoint last_look_{};
 
   // How often it has begun to spin, and followed what came and went; under the mutex.
   std::uint64_t spins_ = 0;

@@ -35,6 +35,11 @@ class OfRcl final : public Arriving {
 
   void listen(std::shared_ptr<Arrivals> arrivals) override {
     arrivals_ = std::move(arrivals);
+    // Twice, as rclcpp does: after once, requests were seen of which Fast DDS did not tell.
+    listen_again();
+    listen_again();
+  }
+  void listen_again() override {
     hook(
         [](const void* data, std::size_t count) {
           // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): rcl's type of what is its user's
@@ -79,10 +84,13 @@ class Waitable final : public Arriving {
   }
 
   void listen(std::shared_ptr<Arrivals> arrivals) override {
+    arrivals_ = std::move(arrivals);
+    listen_again();
+  }
+  void listen_again() override {
     if (const auto entity = entity_.lock()) {
-      entity->set_on_ready_callback([arrivals = std::move(arrivals)](std::size_t count, int part) {
-        arrivals->arrive(count, part);
-      });
+      entity->set_on_ready_callback(
+          [arrivals = arrivals_](std::size_t count, int part) { arrivals->arrive(count, part); });
     }
   }
   void silence() override {
@@ -100,6 +108,7 @@ class Waitable final : public Arriving {
  private:
   const std::weak_ptr<::rclcpp::Waitable> entity_;
   std::size_t limit_ = unlimited;
+  std::shared_ptr<Arrivals> arrivals_;
 };
 
 }  // namespace
@@ -138,9 +147,17 @@ MessageSource::MessageSource(CallbackId id, sched::Task task, std::shared_ptr<Gr
 void MessageSource::arm(const executor::ReleaseHandle& release) {
   arrivals_->open(release);
   entity_->listen(arrivals_);
+  is_armed_.store(true);
+}
+
+void MessageSource::look_again() {
+  if (is_armed_.load()) {
+    entity_->listen_again();
+  }
 }
 
 void MessageSource::disarm() noexcept {
+  is_armed_.store(false);
   try {
     entity_->silence();
   } catch (const std::exception& error) {  // the middleware refused: it will talk to nobody

@@ -28,6 +28,8 @@ class Arriving {
 
   virtual void listen(std::shared_ptr<Arrivals> arrivals) = 0;
   virtual void silence() = 0;
+  // Of what has come and was not told of.
+  virtual void listen_again() {}
   virtual void execute(std::int64_t value) = 0;
   // How much the entity itself keeps.
   [[nodiscard]] virtual std::size_t limit() const { return unlimited; }
@@ -55,6 +57,7 @@ class MessageSource final : public Source, public executor::Input {
 
   void arm(const executor::ReleaseHandle& release) override;
   void disarm() noexcept override;
+  void look_again() override;
   // For tasks of the same group, or where this one has none.
   executor::Delivered deliver_pending() noexcept override;
 
@@ -63,6 +66,7 @@ class MessageSource final : public Source, public executor::Input {
 
   const std::unique_ptr<Arriving> entity_;
   const std::shared_ptr<Arrivals> arrivals_;
+  std::atomic<bool> is_armed_{false};
 };
 
 }  // namespace takt::rclcpp

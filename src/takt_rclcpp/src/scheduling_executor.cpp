@@ -71,7 +71,7 @@ void SchedulingExecutor::spin() {
     while (::rclcpp::ok(context_) && spinning.load() && !life.bell->failed()) {
       life.bell->wait_until(os::now() + life.options.tell_waiting_after);
       follow(Tasks::Which::all);
-      life.tell_of_waiting();
+      life.look_around();
     }
   }
   if (const std::exception_ptr error = life.bell->take_error()) {

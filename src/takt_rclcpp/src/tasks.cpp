@@ -87,6 +87,12 @@ void Tasks::follow(const std::vector<Entity>& entities, Which which, executor::E
   }
 }
 
+void Tasks::look_again() {
+  for (const auto& [key, task] : present_) {
+    task.source->look_again();
+  }
+}
+
 // Those that were not seen in this round by those that came.
 void Tasks::replace(const std::vector<const Entity*>& come, executor::Executor& core) {
   executor::Changes changes;

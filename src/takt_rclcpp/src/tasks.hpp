@@ -24,6 +24,9 @@ class Tasks {
   // `own_threads`: callbacks may have threads of their own.
   Tasks(const Options& options, TimingRule rule, bool own_threads, std::shared_ptr<Bell> bell);
 
+  // For what the middleware did not tell of. From the same thread.
+  void look_again();
+
   enum class Which : std::uint8_t {
     of_authors,  // without housekeeping, which is nine of ten of a plain node's entities
     all,
