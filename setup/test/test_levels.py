@@ -155,11 +155,11 @@ def test_progress_says_package_step_and_rest() -> None:
     assert workspace.progress("", 3.0, "check") == ""
     log = "Starting >>> takt_core\n[1/80] Building\n[40/80] Building\n"
     half = workspace.SHARES[True]["takt_core"] / 2
-    assert workspace.progress(log, 5.0, "check") == "takt_core, package 1 of 4, step 40 of 80"
+    assert workspace.progress(log, 5.0, "check") == "takt_core, package 1 of 5, step 40 of 80"
     rest = f"{60 * (100 - half) / half:.0f} s"
     assert workspace.progress(log, 60.0, "check").endswith(f"step 40 of 80, about {rest} left")
     log += "[80/80] Linking\nFinished <<< takt_core [1min]\nStarting >>> takt_interfaces\n"
-    assert workspace.progress(log, 5.0, "check") == "takt_interfaces, package 2 of 4"
+    assert workspace.progress(log, 5.0, "check") == "takt_interfaces, package 2 of 5"
 
 
 def test_a_second_clone_finds_what_the_first_one_compiled(tmp_path: Path) -> None:

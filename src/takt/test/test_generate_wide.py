@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parents[3]
 EXAMPLES = ROOT / "examples"
 MS = 1_000_000
 ALL = object()  # in place of a value: whatever may be said
-WORDS = ("description",)  # said to people alone
+WORDS = ("description", ".recorded")  # said to people, and of where it came from
 
 OLD: dict[str, tuple[dict[str, Any] | str, str]] = {
     "listing 5.3": (

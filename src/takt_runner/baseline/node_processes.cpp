@@ -22,7 +22,9 @@ class SignalsWait {
   SignalsWait() noexcept {
     sigset_t signals;
     sigemptyset(&signals);
-    for (const int signal : {SIGINT, SIGTERM}) sigaddset(&signals, signal);
+    for (const int signal : {SIGINT, SIGTERM}) {
+      sigaddset(&signals, signal);
+    }
     pthread_sigmask(SIG_BLOCK, &signals, &former_);
   }
   ~SignalsWait() { end(); }

@@ -91,7 +91,7 @@ def evaluate(client: Client, campaign: Campaign, batches: list[Batch], keep: Kee
 
     threads = max(1, sum(client.nthreads().values()))
     first = [submit(one) for one in islice(waiting, AHEAD * threads)]
-    completed = as_completed(first)
+    completed = as_completed(first, loop=client.loop)
     for future in completed:
         one = running.pop(future)
         error = future.exception()

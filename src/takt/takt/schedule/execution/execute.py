@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import glob
 import json
 import os
@@ -11,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from takt.documents.writing import failure, flush, is_full
+from takt.documents.writing import failure, flush, is_full, no_space
 from takt.errors import Failure, TaktError
 from takt.processes import scratch, stacks, supervision, transport
 from takt.processes.disturbances import Disturbances
@@ -210,6 +211,8 @@ def _raise_failure(end: End, runner: Program, trace: Path) -> None:
         remedies = [f"what was recorded is there, in {len(kept)} files"] if kept else []
         if _NO_NODE in words and "SHM" in words:  # Fast DDS does not say what it lacked
             remedies.insert(0, "free space in /dev/shm (df /dev/shm; ./takt clean)")
+        if os.strerror(errno.ENOSPC) in words:
+            words += f"; {no_space(trace)}"
         raise Failure(
             f"the execution failed: {words or f'{RUNNER} ended with {runner.how_it_ended}'}",
             where=kept[0] if kept else None,
