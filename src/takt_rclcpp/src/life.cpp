@@ -59,6 +59,7 @@ void SchedulingExecutor::Life::begin() {
   if (!tasks) {
     tasks = std::make_unique<Tasks>(options, rule, may_wait(), bell);
   }
+  static_cast<void>(bell->take_error());  // of a spin() that something else has left
   told.clear();
   publications.forget();
   tell_of_memory();

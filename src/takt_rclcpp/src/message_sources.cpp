@@ -150,8 +150,13 @@ void MessageSource::arm(const executor::ReleaseHandle& release) {
   is_armed_.store(true);
 }
 
+// Not topics: the middleware's lock of the reader knows no priorities, and whoever publishes would
+// wait for the thread that spins. Of a message lost so the next one tells.
 void MessageSource::look_again() {
-  if (is_armed_.load()) {
+  const CallbackKind kind = id().kind;
+  const bool waits_for_one = kind == CallbackKind::service || kind == CallbackKind::client ||
+                             kind == CallbackKind::waitable;
+  if (waits_for_one && is_armed_.load()) {
     entity_->listen_again();
   }
 }

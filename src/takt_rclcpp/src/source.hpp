@@ -112,7 +112,7 @@ class Source : public executor::JobSource {
   [[nodiscard]] virtual bool is_outdated() const { return false; }
   // Set-up, again: what could not be done in the loop. From the thread that spins.
   virtual void catch_up() {}
-  // Now and then: the middleware was seen not to tell of everything. From the thread that spins.
+  // Now and then: the middleware was seen not to tell of a request. From the thread that spins.
   virtual void look_again() {}
 
  protected:

@@ -133,7 +133,11 @@ void PolledTimerSource::Due::look() noexcept {
     return;
   }
   const std::lock_guard lock{mutex};
+  if (pending && release.dropped() != dropped) {
+    pending = false;  // in a scenario without this timer: no job comes of it
+  }
   if (!pending && !looked_at->is_canceled() && looked_at->time_until_trigger().count() <= 0) {
+    dropped = release.dropped();
     pending = release.notify();
   }
 }

@@ -65,6 +65,7 @@ class PolledTimerSource final : public Source {
     executor::PriorityMutex mutex;
     executor::ReleaseHandle release;
     bool pending = false;
+    std::uint64_t dropped = 0;  // releases that the executor had dropped when it was told
 
     void look() noexcept;
   };
