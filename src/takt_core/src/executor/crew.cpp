@@ -33,7 +33,6 @@ void Crew::each_sleeper(const Worker& me, Visit visit) const noexcept {
 }
 
 void Crew::run(Worker& me) noexcept {
-  enter(me);
   std::unique_lock lock{mutex_};
   TimePoint now = os::now();
   while (!stopping()) {

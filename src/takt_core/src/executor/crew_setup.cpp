@@ -2,7 +2,7 @@
 //
 // The part of a crew that is done before the first release, and when its tasks change: threads, and
 // what the kernel is asked for.
-#include <pthread.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <set>
@@ -11,7 +11,6 @@
 
 #include "takt/executor/crew.hpp"
 #include "takt/executor/kernel_deadline.hpp"
-#include "takt/os/memory.hpp"
 
 namespace takt::executor {
 namespace {
@@ -94,7 +93,8 @@ void Crew::enlist(Worker& worker) {
   if (shared_.tracer) {
     worker.recorder = shared_.tracer->add_thread();
   }
-  os::ThreadSettings settings{.stack = shared_.options.stack};
+  os::ThreadSettings settings{.stack = shared_.options.stack,
+                              .prefaulted_stack = shared_.options.prefaulted_stack};
   if (alone_ != nullptr && alone_->binding.kernel_deadline) {
     settings.name = "takt.d" + std::to_string(alone_->index);
   } else {
@@ -107,26 +107,26 @@ void Crew::enlist(Worker& worker) {
     }
   }
   worker.asleep = false;
-  worker.thread = std::make_unique<os::Thread>(settings, [this, me = &worker] { run(*me); });
-  worker.ready.wait();
-  shared_.add(worker.thread->shortfalls());
-}
-
-// For each thread, before its loop.
-void Crew::enter(Worker& me) {
-  current_crew = this;
-  shared_.add(os::prefault_stack(shared_.options.prefaulted_stack));
-  const os::ThreadStatus status = os::current_thread();
-  pthread_getcpuclockid(pthread_self(), &me.cpu_clock);
+  worker.thread = std::make_unique<os::Thread>(settings, [this, me = &worker] {
+    me->enlisted.wait();
+    current_crew = this;
+    run(*me);
+  });
+  // Not by the thread itself, which may have to wait for a job that keeps the core.
+  const pid_t tid = worker.thread->tid();
+  sched_param parameters{};
+  sched_getparam(tid, &parameters);
   {
     const std::lock_guard lock{mutex_};
-    me.real_time = status.policy == os::SchedulingPolicy::fifo;
-    me.priority = status.priority;
-    me.tid = status.tid;
-    me.cpu_clock_known = true;
-    by_number_[me.number].store(&me);
+    worker.real_time = sched_getscheduler(tid) == SCHED_FIFO;
+    worker.priority = parameters.sched_priority;
+    worker.tid = tid;
+    worker.cpu_clock = worker.thread->cpu_clock();
+    worker.cpu_clock_known = true;
+    by_number_[worker.number].store(&worker);
   }
-  me.ready.notify();
+  worker.enlisted.notify();
+  shared_.add(worker.thread->shortfalls());
 }
 
 void Crew::begin(TimePoint origin) {

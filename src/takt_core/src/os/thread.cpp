@@ -16,6 +16,8 @@
 #include <system_error>
 #include <utility>
 
+#include "takt/os/memory.hpp"
+
 namespace takt::os {
 namespace {
 
@@ -42,7 +44,7 @@ std::string priority_limit_text() {
   return limit.rlim_cur == RLIM_INFINITY ? "unlimited" : std::to_string(limit.rlim_cur);
 }
 
-void apply_policy(const ThreadSettings& settings, Shortfalls& shortfalls) {
+void apply_policy(pid_t tid, const ThreadSettings& settings, Shortfalls& shortfalls) {
   const bool real_time =
       settings.policy == SchedulingPolicy::fifo || settings.policy == SchedulingPolicy::rr;
   if (!real_time && settings.policy != SchedulingPolicy::other) {
@@ -68,7 +70,7 @@ void apply_policy(const ThreadSettings& settings, Shortfalls& shortfalls) {
     policy = settings.policy == SchedulingPolicy::fifo ? SCHED_FIFO : SCHED_RR;
   }
   const sched_param parameters{.sched_priority = real_time ? settings.priority : 0};
-  if (sched_setscheduler(0, policy, &parameters) != 0) {
+  if (sched_setscheduler(tid, policy, &parameters) != 0) {
     const int error = errno;
     Shortfall shortfall{
         .what = describe(settings), .why = "sched_setscheduler: " + error_text(error), .fix = {}};
@@ -93,7 +95,7 @@ std::string list_text(const std::vector<int>& cpus) {
   return text;
 }
 
-void apply_cpus(const std::vector<int>& cpus, Shortfalls& shortfalls) {
+void apply_cpus(pid_t tid, const std::vector<int>& cpus, Shortfalls& shortfalls) {
   if (cpus.empty()) {
     return;
   }
@@ -111,30 +113,38 @@ void apply_cpus(const std::vector<int>& cpus, Shortfalls& shortfalls) {
     }
     CPU_SET(cpu, &set);
   }
-  if (sched_setaffinity(0, sizeof set, &set) != 0) {
+  if (sched_setaffinity(tid, sizeof set, &set) != 0) {
     shortfalls.push_back(
         {.what = what, .why = "sched_setaffinity: " + error_text(errno), .fix = fix});
     return;
   }
   // The kernel drops CPUs that are offline or outside of the cpuset without an error.
-  const ThreadStatus status = current_thread();
-  if (CPU_COUNT(&set) != static_cast<int>(status.cpus.size())) {
+  const std::vector<int> given = thread_status(tid).value_or(ThreadStatus{}).cpus;
+  if (CPU_COUNT(&set) != static_cast<int>(given.size())) {
     shortfalls.push_back(
-        {.what = what, .why = "the kernel gave only CPU " + list_text(status.cpus), .fix = fix});
+        {.what = what, .why = "the kernel gave only CPU " + list_text(given), .fix = fix});
   }
 }
 
-void apply_name(const std::string& name, Shortfalls& shortfalls) {
+void apply_name(pthread_t thread, const std::string& name, Shortfalls& shortfalls) {
   if (name.empty()) {
     return;
   }
   const std::string kept = name.substr(0, max_name_bytes);
-  pthread_setname_np(pthread_self(), kept.c_str());
+  pthread_setname_np(thread, kept.c_str());
   if (kept != name) {
     shortfalls.push_back({.what = "thread name " + name,
                           .why = "the kernel keeps 15 bytes: " + kept,
                           .fix = "choose a shorter name"});
   }
+}
+
+Shortfalls apply(pthread_t thread, pid_t tid, const ThreadSettings& settings) {
+  Shortfalls shortfalls;
+  apply_name(thread, settings.name, shortfalls);
+  apply_cpus(tid, settings.cpus, shortfalls);
+  apply_policy(tid, settings, shortfalls);
+  return shortfalls;
 }
 
 }  // namespace
@@ -169,11 +179,7 @@ std::optional<SchedulingPolicy> parse_policy(std::string_view text) noexcept {
 }
 
 Shortfalls apply(const ThreadSettings& settings) {
-  Shortfalls shortfalls;
-  apply_name(settings.name, shortfalls);
-  apply_cpus(settings.cpus, shortfalls);
-  apply_policy(settings, shortfalls);
-  return shortfalls;
+  return apply(pthread_self(), gettid(), settings);
 }
 
 std::optional<Shortfall> set_timer_slack(std::chrono::nanoseconds slack) {
@@ -203,15 +209,22 @@ namespace {
 
 // What a new thread takes with it; it lives there.
 struct Start {
-  ThreadSettings settings;
+  std::size_t prefaulted_stack;
   std::function<void()> body;
-  std::promise<std::pair<pid_t, Shortfalls>> started = {};
+  std::future<bool> settled;  // whether it is to run at all
+  std::promise<std::pair<pid_t, Shortfalls>> began = {};
 };
 
 void* run(void* start) noexcept {
   const std::unique_ptr<Start> mine{static_cast<Start*>(start)};
-  mine->started.set_value({gettid(), apply(mine->settings)});
-  mine->body();
+  Shortfalls shortfalls;
+  if (mine->prefaulted_stack != 0) {
+    shortfalls = prefault_stack(mine->prefaulted_stack);
+  }
+  mine->began.set_value({gettid(), std::move(shortfalls)});
+  if (mine->settled.get()) {
+    mine->body();
+  }
   return nullptr;
 }
 
@@ -230,9 +243,11 @@ Thread::Thread(ThreadSettings settings, std::function<void()> body) {
   if (settings.stack != 0) {
     pthread_attr_setstacksize(&attributes, possible_stack(settings.stack));
   }
-  auto start =
-      std::make_unique<Start>(Start{.settings = std::move(settings), .body = std::move(body)});
-  auto ready = start->started.get_future();
+  std::promise<bool> settled;
+  auto start = std::make_unique<Start>(Start{.prefaulted_stack = settings.prefaulted_stack,
+                                             .body = std::move(body),
+                                             .settled = settled.get_future()});
+  auto began = start->began.get_future();
   const int error = pthread_create(&thread_, &attributes, run, start.get());
   pthread_attr_destroy(&attributes);
   if (error != 0) {
@@ -241,7 +256,18 @@ Thread::Thread(ThreadSettings settings, std::function<void()> body) {
   // NOLINTNEXTLINE(bugprone-unused-return-value): the thread's own now
   static_cast<void>(start.release());
   joinable_ = true;
-  std::tie(tid_, shortfalls_) = ready.get();
+  std::tie(tid_, shortfalls_) = began.get();
+  // From outside: by itself the thread might have to wait for others on its CPU before it has all
+  // of its settings.
+  try {
+    const Shortfalls more = apply(thread_, tid_, settings);
+    shortfalls_.insert(shortfalls_.end(), more.begin(), more.end());
+  } catch (...) {
+    settled.set_value(false);
+    join();
+    throw;
+  }
+  settled.set_value(true);
 }
 
 Thread::~Thread() {
@@ -253,6 +279,12 @@ Thread::~Thread() {
 void Thread::join() noexcept {
   pthread_join(thread_, nullptr);
   joinable_ = false;
+}
+
+clockid_t Thread::cpu_clock() const noexcept {
+  clockid_t clock{};
+  pthread_getcpuclockid(thread_, &clock);
+  return clock;
 }
 
 void run_without_priority(const std::function<void()>& work) noexcept {

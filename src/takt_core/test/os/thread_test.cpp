@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 
+#include "takt/os/clock.hpp"
 #include "takt/os/event.hpp"
 
 namespace takt::os {
@@ -47,6 +49,74 @@ TEST(Thread, HasTheStackThatWasAskedFor) {
     thread.join();
     EXPECT_GE(size, wanted);
     EXPECT_LT(size, wanted + 1'000'000) << "the least that is possible is not that much";
+  }
+}
+
+// Has a CPU to itself at a real-time priority, for so much of its CPU time at most.
+class Hog {
+ public:
+  explicit Hog(int cpu)
+      : thread_{{.policy = SchedulingPolicy::fifo, .priority = 40, .cpus = {cpu}},
+                [this] { burn(); }} {
+    while (!burns_) {
+      sleep_until(now() + 100us);
+    }
+  }
+  ~Hog() { end(); }
+  Hog(const Hog&) = delete;
+  Hog& operator=(const Hog&) = delete;
+  Hog(Hog&&) = delete;
+  Hog& operator=(Hog&&) = delete;
+
+  [[nodiscard]] bool burns() const { return burns_; }
+  void end() { done_ = true; }
+
+ private:
+  void burn() {
+    burns_ = true;
+    const auto used = [] {
+      timespec time{};
+      clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+      return time.tv_sec * 1s + time.tv_nsec * 1ns;
+    };
+    while (!done_ && used() < 500ms) {
+    }
+    burns_ = false;
+  }
+  std::atomic<bool> burns_{false};
+  std::atomic<bool> done_{false};
+  Thread thread_;
+};
+
+// Its creator has another CPU, at a real-time priority, so that only a hypervisor could keep it
+// from creating the thread in time: not three times in a row.
+TEST(Thread, IsCreatedWithoutWaitingForWhoHasItsCpu) {
+  const std::vector<int> cpus = current_thread().cpus;
+  if (cpus.size() < 2) {
+    GTEST_SKIP() << "needs two CPUs";
+  }
+  for (const int priority : {0, 7, 40}) {
+    const auto policy = priority == 0 ? SchedulingPolicy::other : SchedulingPolicy::fifo;
+    bool in_time = false;
+    Shortfalls shortfalls;
+    ThreadStatus status;
+    for (int attempt = 0; attempt < 3 && !in_time; ++attempt) {
+      Thread creator{
+          {.policy = SchedulingPolicy::fifo, .priority = 20, .cpus = {cpus.back()}}, [&] {
+            Hog hog{cpus.front()};
+            Thread thread{{.policy = policy, .priority = priority, .cpus = {cpus.front()}}, [] {}};
+            in_time = hog.burns();
+            status = thread_status(thread.tid()).value_or(ThreadStatus{});
+          }};
+      creator.join();
+      shortfalls = creator.shortfalls();
+    }
+    if (!shortfalls.empty()) {
+      GTEST_SKIP() << "needs real-time priorities: " << shortfalls.front().why;
+    }
+    EXPECT_TRUE(in_time) << "at priority " << priority;
+    EXPECT_EQ(status.policy, policy);
+    EXPECT_EQ(status.priority, priority);
   }
 }
 

@@ -99,7 +99,7 @@ class Crew final : private sched::CoreListener {
     pid_t tid = 0;
     clockid_t cpu_clock = 0;
     bool cpu_clock_known = false;
-    os::ThreadEvent ready;  // the thread has its settings
+    os::ThreadEvent enlisted;  // the thread may begin
     os::ThreadEvent event;
     trace::Recorder recorder;
     std::unique_ptr<os::Thread> thread;
@@ -136,7 +136,6 @@ class Crew final : private sched::CoreListener {
 
   [[nodiscard]] std::unique_ptr<sched::CoreState> new_state();
   void enlist(Worker& worker);
-  void enter(Worker& me);
   void run(Worker& me) noexcept;
   // What has happened since somebody looked last.
   void catch_up() noexcept;

@@ -42,6 +42,8 @@ struct ThreadSettings {
   // Bytes, of a Thread that is created with these settings; 0: the system's default, 8 MB on most.
   // All of it counts where memory is locked.
   std::size_t stack = 0;
+  // Bytes of it that such a Thread touches before anything else, so that they are in memory.
+  std::size_t prefaulted_stack = 0;
 };
 
 // Applies the settings to the calling thread, each on its own: one that fails does not keep the
@@ -74,8 +76,9 @@ std::chrono::nanoseconds rr_interval() noexcept;
 // that leaves `body` ends the process, as with std::thread.
 class Thread {
  public:
-  // Returns when the settings have been applied. Throws std::system_error when there can be no
-  // thread at all, or none with such a stack.
+  // Returns when the settings have been applied, without having waited for whoever has the CPUs of
+  // these settings: until then the thread is scheduled as its creator is. Throws
+  // std::system_error when there can be no thread at all, or none with such a stack.
   Thread(ThreadSettings settings, std::function<void()> body);
   ~Thread();
   Thread(const Thread&) = delete;
@@ -87,6 +90,8 @@ class Thread {
   void join() noexcept;
   [[nodiscard]] bool joinable() const noexcept { return joinable_; }
   [[nodiscard]] pid_t tid() const noexcept { return tid_; }
+  // Of the CPU time that it has had; until it is joined.
+  [[nodiscard]] clockid_t cpu_clock() const noexcept;
   [[nodiscard]] const Shortfalls& shortfalls() const noexcept { return shortfalls_; }
 
  private:
