@@ -3,7 +3,19 @@
 
 import signal
 
+import pytest
+
 # A shell that starts this in the background ignores Ctrl-C for it, and so would whatever the tests
 # start and interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The files first that ask for the most patience: begun last, they would be waited for alone."""
+    patience: dict[str, float] = {}
+    for item in items:
+        mark = item.get_closest_marker("timeout")
+        file = item.nodeid.partition("::")[0]
+        patience[file] = max(patience.get(file, 0), mark.args[0] if mark else 0)
+    items.sort(key=lambda item: -patience[item.nodeid.partition("::")[0]])
