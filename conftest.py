@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of all packages need."""
 
+import math
 import signal
 
 import pytest
@@ -12,10 +13,11 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The files first that ask for the most patience: begun last, they would be waited for alone."""
+    """The files first that ask for the most patience: begun last, they are waited for alone."""
     patience: dict[str, float] = {}
     for item in items:
         mark = item.get_closest_marker("timeout")
         file = item.nodeid.partition("::")[0]
-        patience[file] = max(patience.get(file, 0), mark.args[0] if mark else 0)
+        limit = (mark.args[0] or math.inf) if mark else 0.0
+        patience[file] = max(patience.get(file, 0), limit)
     items.sort(key=lambda item: -patience[item.nodeid.partition("::")[0]])
