@@ -19,6 +19,7 @@ QUICKLY_BUILT = "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O0 -g1 -DNDEBUG"
 QUICKLY_RUN = "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1 -DNDEBUG"
 # Tests without threads or time: one a core. The others are disturbed by each other's threads.
 COMPUTING = "^(analysis|application|sched|sim|stats)[.]"
+SPREAD = ["--parallel", str(os.cpu_count()), "--tests-regex", COMPUTING]
 RCL_THREADED = ("delivery", "executor", "executor_changes", "executor_life", "waiting")
 # Not those that count allocations, which a sanitizer makes itself, nor zero_copy: Fast DDS lends
 # memory that begins four bytes behind what a double needs.
@@ -59,8 +60,7 @@ def _core(sanitizer: str, parts: tuple[str, ...] = ()) -> list[list[str]]:
     targets = [f"--target={name}" for name in names] if parts else []
     tests = [["--tests-regex", f"^({'|'.join(parts)})[.]"]]
     if not parts:
-        parallel = ["--parallel", str(os.cpu_count())]
-        tests = [[*parallel, "--tests-regex", COMPUTING], ["--exclude-regex", COMPUTING]]
+        tests = [SPREAD, ["--exclude-regex", COMPUTING]]
     return [
         [str(BIN / "cmake"), "-S", str(CORE), "-B", str(folder), *configure],
         [str(BIN / "cmake"), "--build", str(folder), *targets],

@@ -16,8 +16,15 @@ from setup import fuzz as fuzzers
 ROOT = Path(__file__).resolve().parent.parent
 STATE = ROOT / ".takt"
 BIN = STATE / "venv" / "bin"
-# More than cores: many tests wait for processes. A file stays together, for its fixtures.
-PARALLEL = ["--numprocesses=3", "--dist=loadfile", "--durations=10"]
+# More than cores: many tests wait for processes. A file stays together, for its fixtures; the order
+# is that of conftest.py, the longest first, so that none is alone at the end. The slowest are told,
+# so that it is seen where the time of the stage goes.
+PARALLEL = ["--numprocesses=4", "--dist=loadfile", "--no-loadscope-reorder", "--durations=10"]
+# What waits for real time, and has been seen under another policy or with another seed.
+EVERY_POLICY = (
+    "^executor[.](life_fuzz_1000000$|Policies/(Life|Data|Scenario).*/(edf|np_edf|np_fp)( |$)"
+    "|Policies/Inversion.*/(rm|dm|np_|p_))"
+)
 TIDIED = {
     "takt_core": ["src"],
     "takt_rcl": ["src"],
@@ -65,10 +72,17 @@ def types() -> Commands:
 
 def cpp() -> Commands:
     """GoogleTest through CTest, every package."""
-    return [
+    core = STATE / "build" / "takt_core"
+    others = [
         sanitized.ctest(folder)
         for folder in sorted((STATE / "build").iterdir())
-        if (folder / "CTestTestfile.cmake").exists()
+        if folder != core and (folder / "CTestTestfile.cmake").exists()
+    ]
+    alone = ["--exclude-regex", f"{sanitized.COMPUTING}|{EVERY_POLICY}"]
+    return [
+        [*sanitized.ctest(core), *sanitized.SPREAD],
+        [*sanitized.ctest(core), *alone],
+        *others,
     ]
 
 
@@ -90,8 +104,9 @@ def python() -> Commands:
 
 
 def thorough() -> Commands:
-    """pytest: long campaigns, many faults, ROS 1."""
-    return [[*pytest(), "-m", "thorough"]]
+    """GoogleTest under every policy; pytest: long campaigns, many faults, ROS 1."""
+    core = sanitized.ctest(STATE / "build" / "takt_core")
+    return [[*core, "--tests-regex", EVERY_POLICY], [*pytest(), "-m", "thorough"]]
 
 
 def tidy() -> Commands:

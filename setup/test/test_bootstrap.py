@@ -52,13 +52,22 @@ def test_missing_system_packages_are_named_in_one_line_where_apt_is_not_allowed(
     assert line.endswith("g++ libcli11-dev")
 
 
-def test_an_environment_is_made_once(bootstrap: Any) -> None:
+def test_an_environment_is_made_once_and_changed_requirements_are_installed_again(
+    bootstrap: Any,
+) -> None:
     bootstrap.make_environment("venv", "tool", "environment")
     made = (bootstrap.STATE / "venv" / "pyvenv.cfg").stat().st_mtime_ns
+    stamp = bootstrap.STATE / "venv" / "takt-stamp"
+    before = stamp.read_text()
     bootstrap.make_environment("venv", "tool", "environment")
     assert (bootstrap.STATE / "venv" / "pyvenv.cfg").stat().st_mtime_ns == made
+    assert stamp.read_text() == before
+    (bootstrap.REQUIREMENTS / "tool.txt").write_text("# changed\n")
+    bootstrap.make_environment("venv", "tool", "environment")
+    assert stamp.read_text() != before
 
 
+@pytest.mark.thorough
 def test_an_environment_that_was_cut_short_is_made_anew(bootstrap: Any) -> None:
     half = bootstrap.STATE / "venv" / "half-made"
     half.parent.mkdir()
@@ -66,15 +75,6 @@ def test_an_environment_that_was_cut_short_is_made_anew(bootstrap: Any) -> None:
     bootstrap.make_environment("venv", "tool", "environment")
     assert not half.exists()
     assert (bootstrap.STATE / "venv" / "bin" / "python").exists()
-
-
-def test_changed_requirements_are_installed_again(bootstrap: Any) -> None:
-    bootstrap.make_environment("venv", "tool", "environment")
-    stamp = bootstrap.STATE / "venv" / "takt-stamp"
-    before = stamp.read_text()
-    (bootstrap.REQUIREMENTS / "tool.txt").write_text("# changed\n")
-    bootstrap.make_environment("venv", "tool", "environment")
-    assert stamp.read_text() != before
 
 
 def test_an_environment_also_serves_who_needs_less(

@@ -14,11 +14,13 @@ from typing import Any
 
 import pytest
 from fake_machine import Fake
+from forking import Zygote
 from known_machines import ROBOT
 
 from takt.processes import scratch
 
 HERE = Path(__file__).parent
+PATIENCE_S = 50  # for one call of the tool
 
 
 @pytest.fixture
@@ -79,15 +81,17 @@ def disk(tmp_path: Path) -> Iterator[Callable[[str], Path]]:
 class Takt:
     """The command line in a process of its own, in a folder of its own."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, zygote: Zygote) -> None:
         self.folder = folder
+        self._zygote = zygote
 
     def start(self, *arguments: str | Path) -> subprocess.Popen[str]:
+        """As a user starts it, for what looks at it while it runs, or ends it."""
         path = os.pathsep.join([str(HERE.parent), os.environ.get("PYTHONPATH", "")])
         return subprocess.Popen(
             [sys.executable, "-m", "takt", *map(str, arguments)],
             cwd=self.folder,
-            env={**os.environ, "PYTHONPATH": path, "COLUMNS": "200"},
+            env={**self._environment(), "PYTHONPATH": path},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -95,9 +99,15 @@ class Takt:
         )
 
     def __call__(self, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+        words, environment = [str(one) for one in arguments], self._environment()
+        done = self._zygote.call(words, self.folder, environment, PATIENCE_S)
+        return done or self.from_scratch(*arguments)
+
+    def from_scratch(self, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+        """With a Python of its own."""
         process = self.start(*arguments)
         try:
-            out, err = process.communicate(timeout=50)
+            out, err = process.communicate(timeout=PATIENCE_S)
         except BaseException:
             process.kill()
             process.communicate()
@@ -110,10 +120,21 @@ class Takt:
         document: dict[str, Any] = json.loads(done.stdout)
         return document | {"exit_code": done.returncode}
 
+    @staticmethod
+    def _environment() -> dict[str, str]:
+        return {**os.environ, "COLUMNS": "200"}
+
+
+@pytest.fixture(scope="session")
+def zygote() -> Iterator[Zygote]:
+    made = Zygote()
+    yield made
+    made.end()
+
 
 @pytest.fixture
-def takt(prefix: Path, tmp_path: Path) -> Takt:
-    return Takt(tmp_path)
+def takt(prefix: Path, tmp_path: Path, zygote: Zygote) -> Takt:
+    return Takt(tmp_path, zygote)
 
 
 @pytest.fixture

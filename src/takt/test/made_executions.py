@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 
 from takt.bench.model import Table
@@ -36,9 +37,14 @@ World = Callable[[Point], float]
 
 def metrics(point: Point, value: float) -> Metrics:
     """Of an execution with one timer that reads one topic."""
-    missed = value if point.experiment == "misses" else 0.0
-    stale = value if point.experiment == "freshness" else 0.0
-    unit = {"transport": US, "age": MS}.get(point.experiment)
+    return _metrics(point.experiment, value)
+
+
+@functools.cache  # a world has the same at many points
+def _metrics(experiment: str, value: float) -> Metrics:
+    missed = value if experiment == "misses" else 0.0
+    stale = value if experiment == "freshness" else 0.0
+    unit = {"transport": US, "age": MS}.get(experiment)
     old = round(stale * 1000)
     listener = CallbackMetrics(
         callback="listener.listen",

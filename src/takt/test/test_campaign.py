@@ -250,7 +250,7 @@ def test_wrong_use_is_told(takt: Takt) -> None:
 
 
 def test_applications_are_executed_and_measured(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    takt: Takt, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     prefix = EXAMPLES.parent / ".takt" / "install"
     if not (prefix / "lib" / "takt_runner" / "app_runner").exists():
@@ -264,10 +264,10 @@ def test_applications_are_executed_and_measured(
     options += ["--overheads", costs]
     monkeypatch.setenv("TAKT_PREFIX", str(tmp_path))  # where nothing is installed
     monkeypatch.setenv("AMENT_PREFIX_PATH", "")
-    failed = Takt(tmp_path).json(*command, *options)
+    failed = takt.json(*command, *options)
     assert (failed["exit_code"], failed["executions"]["takt"]["failed"]) == (1, 2)
     monkeypatch.setenv("TAKT_PREFIX", str(prefix))
-    done = Takt(tmp_path).json(*command, *options)  # tries again what failed
+    done = takt.json(*command, *options)  # tries again what failed
     assert (done["exit_code"], done["accepted"], done["failed"]) == (0, 2, 0)
     assert done["executions"]["takt"]["count"] == 2
     found = rows(tmp_path / "c" / "executions")
@@ -277,5 +277,5 @@ def test_applications_are_executed_and_measured(
         assert row["on_old_data"] == 0
         assert bool(row["trace"]) == bool(row["misses"] or row["above_bound"])
         assert (row["accepted"], row["above_unexplained"]) == (True, 0)
-    assert Takt(tmp_path).json(*command, *options)["executions"] == done["executions"]
+    assert takt.json(*command, *options)["executions"] == done["executions"]
     assert rows(tmp_path / "c" / "executions") == found  # nothing was executed again

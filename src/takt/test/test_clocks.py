@@ -135,7 +135,10 @@ def test_one_way_between_clocks_that_nobody_ties_together_is_refused(
         cluster.end()
 
 
-@pytest.mark.parametrize("host", ["controller,component", "component,controller"])
+@pytest.mark.parametrize(
+    "host",
+    ["controller,component", pytest.param("component,controller", marks=pytest.mark.thorough)],
+)
 def test_one_way_between_two_clocks_is_bounded(
     tmp_path: Path,
     machine_folder: Path,  # noqa: F811

@@ -43,7 +43,7 @@ def of_each_reader() -> pytest.MarkDecorator:
 
 @of_each_reader()
 @settings(
-    max_examples=60,
+    max_examples=30,
     derandomize=True,
     database=None,
     deadline=None,

@@ -185,11 +185,14 @@ def test_what_is_written_is_the_exact_value_rounded(open_report: Open) -> None:
 
 def test_dark_and_light_follow_the_system_also_in_the_charts(open_report: Open) -> None:
     page = open_report(color_scheme="dark").page
+    # The page changes at once, a chart once it is drawn again.
     look = """() => {
+      const drawn = document.querySelector('.gtitle');
+      if (!drawn) return false;
       const light = (colour) => colour.match(/\\d+/g).slice(0, 3).map(Number)
         .reduce((a, b) => a + b);
       const background = light(getComputedStyle(document.body).backgroundColor);
-      const title = light(getComputedStyle(document.querySelector('.gtitle')).fill);
+      const title = light(getComputedStyle(drawn).fill);
       return """
     page.wait_for_function(look + "background < 150 && title > 600; }")
     page.emulate_media(color_scheme="light")

@@ -42,7 +42,7 @@ def outcome(done: Executions, overhead: list[Table], folder: Path) -> Outcome:
 
 def judged(name: str, evidence: Evidence) -> Answer:
     published = read_published("krukiewicz2021").findings[name].values
-    return judge(CHECKS[name], published, evidence, most_draws=1000)
+    return judge(CHECKS[name], published, evidence, most_draws=200)
 
 
 def test_every_check_has_a_claim_of_the_thesis_and_every_claim_a_check() -> None:

@@ -17,7 +17,7 @@ from synthetic_cells import made_run
 from takt.measure.results.model import Run, Status
 from takt.reproduce.evidence import Evidence
 from takt.reproduce.judgement import judge
-from takt.reproduce.model import Answer, Request
+from takt.reproduce.model import Answer, Outcome, Request
 from takt.reproduce.sticha2014 import BARE_CHECKS, answers
 from takt.reproduce.sticha2014.evidence import Measured
 
@@ -79,9 +79,13 @@ def test_a_point_without_samples_is_said(tmp_path: Path) -> None:
         assert "no samples" in found.needs
 
 
-def test_tables_and_figures_are_made_of_the_measured_points(thesis: Run) -> None:
+@pytest.fixture(scope="module")
+def outcome(thesis: Run) -> Outcome:
+    return answers(thesis, FOLDERS[id(thesis)], Request(scale=0.5, draws=20))
+
+
+def test_tables_and_figures_are_made_of_the_measured_points(thesis: Run, outcome: Outcome) -> None:
     folder = FOLDERS[id(thesis)]
-    outcome = answers(thesis, folder, Request(scale=0.5, draws=20))
     assert {one.stack for one in outcome.findings} == {"rcl", "raw"}
     row = next(one for one in outcome.tables if one.table == "figure 4.1")
     assert row.published == {"min_us": 55, "mean_us": 98, "max_us": 177}
@@ -97,8 +101,9 @@ def test_tables_and_figures_are_made_of_the_measured_points(thesis: Run) -> None
     assert set(outcome.undecidable) >= {"oneshot-400us", "cyclic-400us"}
 
 
-def test_the_rows_have_extremes_of_all_runs_and_the_first_message_apart(thesis: Run) -> None:
-    outcome = answers(thesis, FOLDERS[id(thesis)], Request(draws=20))
+def test_the_rows_have_extremes_of_all_runs_and_the_first_message_apart(
+    thesis: Run, outcome: Outcome
+) -> None:
     one_shot = [
         cell.statistics.latency.max_us
         for cell in thesis.cells

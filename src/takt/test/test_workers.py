@@ -156,6 +156,7 @@ def test_an_experiment_runs_on_two_workers(
     check_two_machines(run, tmp_path / "out", machine_folder)
 
 
+@pytest.mark.thorough
 def test_the_same_file_runs_on_workers_in_two_namespaces(
     tmp_path: Path, machine_folder: Path, real: None
 ) -> None:
@@ -166,6 +167,7 @@ def test_the_same_file_runs_on_workers_in_two_namespaces(
     check_two_machines(run, tmp_path / "out", machine_folder)
 
 
+@pytest.mark.thorough
 def test_one_role_is_here(
     tmp_path: Path, machine_folder: Path, real: None, cluster: Cluster
 ) -> None:
@@ -195,6 +197,7 @@ def test_what_carried_nothing_fails_its_cell(
     assert until(lambda: nothing_left(machine_folder))
 
 
+@pytest.mark.thorough
 def test_a_probe_that_dies_there_says_its_last_words_here(
     tmp_path: Path, machine_folder: Path, cluster: Cluster
 ) -> None:
@@ -206,6 +209,7 @@ def test_a_probe_that_dies_there_says_its_last_words_here(
     assert until(lambda: nothing_left(machine_folder))
 
 
+@pytest.mark.thorough
 def test_shared_memory_that_is_left_there_is_swept(
     tmp_path: Path, machine_folder: Path, cluster: Cluster
 ) -> None:
@@ -217,6 +221,7 @@ def test_shared_memory_that_is_left_there_is_swept(
     assert set(scratch.MEMORY.glob("fastrtps_fake*")) <= before
 
 
+@pytest.mark.thorough
 def test_ctrl_c_brings_home_what_was_measured(
     tmp_path: Path, machine_folder: Path, cluster: Cluster
 ) -> None:
@@ -234,6 +239,7 @@ def test_ctrl_c_brings_home_what_was_measured(
     assert until(lambda: nothing_left(machine_folder))
 
 
+@pytest.mark.thorough
 def test_a_killed_worker_fails_its_cell_and_leaves_nothing(
     tmp_path: Path, machine_folder: Path, cluster: Cluster
 ) -> None:
@@ -305,7 +311,7 @@ def test_a_stack_that_is_not_there_is_refused(takt: Takt, cluster: Cluster, pref
     assert "the stack fake is not installed on the host component" in told.stderr
 
 
-@pytest.mark.parametrize("has", ["none", "another"])
+@pytest.mark.parametrize("has", ["none", pytest.param("another", marks=pytest.mark.thorough)])
 def test_another_takt_is_refused(takt: Takt, cluster: Cluster, tmp_path: Path, has: str) -> None:
     for worker in cluster.workers.values():
         worker.end()

@@ -18,7 +18,9 @@ from probe_process import NOBODY, Probes
 HOUR_NS = 3_600_000_000_000
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize(
+    "number", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.thorough)]
+)
 @pytest.mark.parametrize(
     ("stack", "kind", "transport"),
     [

@@ -28,7 +28,9 @@ FAST_DDS = """<?xml version="1.0" encoding="UTF-8"?>
 PAIRS = [(one, other) for one in DDS for other in DDS if one != other]
 
 
-@pytest.mark.parametrize("reliability", ["reliable", "best_effort"])
+@pytest.mark.parametrize(
+    "reliability", ["reliable", pytest.param("best_effort", marks=pytest.mark.thorough)]
+)
 @pytest.mark.parametrize(("active", "passive"), PAIRS)
 @pytest.mark.parametrize(
     ("kind", "roles"), [("pingpong", ("pong", "ping")), ("pubsub", ("subscriber", "publisher"))]

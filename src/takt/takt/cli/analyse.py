@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
+from takt.cli.options import AsJson
+
 if TYPE_CHECKING:
     from takt.schedule.analysis.model import Analysis
     from takt.schedule.application.model import Application
@@ -29,9 +31,7 @@ def analyse(
             " app.yaml, or, where the name ends in .timing.yaml, for an executor. May be repeated.",
         ),
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON document instead.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Prove that every deadline is met, before anything runs.
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from takt.cli.options import AsJson
+
 if TYPE_CHECKING:
     from rich.status import Status
 
@@ -27,7 +29,7 @@ def bench(
         "or overheads, which measures for analyse and simulate and judges nothing.",
     ),
     rounds: int = typer.Option(DEFAULT_ROUNDS, min=1, help="Rounds; medians over them count."),
-    as_json: bool = typer.Option(False, "--json", help="Print one JSON document instead."),
+    as_json: AsJson = False,
 ) -> None:
     """Measure Takt's own costs, each against a baseline of the same run.
 

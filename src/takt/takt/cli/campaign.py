@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
+from takt.cli.options import AsJson
+
 if TYPE_CHECKING:
     from takt.schedule.campaign.folder import Folder
     from takt.schedule.campaign.model import Campaign, Execution, Totals
@@ -52,9 +54,7 @@ def campaign(
             help="What takt bench overheads --json printed; counted in every job and every bound.",
         ),
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON document on standard output.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Generate applications in bulk, and analyse, simulate or execute them.
 

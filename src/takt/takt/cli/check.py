@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
+from takt.cli.options import AsJson
+
 if TYPE_CHECKING:
     from takt.measure.results.model import Run
 
@@ -25,9 +27,7 @@ def check(
             "without it, interleaved, and put back after each cell. Takes root and some minutes.",
         ),
     ] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON document on standard output.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Tell in two minutes whether this machine holds the deadlines of a 1 kHz loop.
 

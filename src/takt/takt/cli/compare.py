@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from takt.cli.options import AsJson
+
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -23,9 +25,7 @@ def compare(
     confidence: Annotated[
         float, typer.Option(help="In percent, for all cells together.", metavar="PERCENT")
     ] = 95.0,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON document instead.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Tell per cell whether median or p99 of latency grew from run A to run B.
 

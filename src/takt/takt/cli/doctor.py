@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import typer
 
+from takt.cli.options import AsJson
+
 
 def doctor(
-    as_json: bool = typer.Option(False, "--json", help="Print one JSON document instead."),
+    as_json: AsJson = False,
 ) -> None:
     """Tell what stands between this machine and real time, and how to mend it.
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
+from takt.cli.options import AsJson
+
 if TYPE_CHECKING:
     from takt.schedule.execution.model import Execution
     from takt.schedule.metrics.model import Metrics
@@ -43,9 +45,7 @@ def execute(
         Optional[Path],  # noqa: UP045
         typer.Option(help="Folder of the trace. (default: results/NAME-TIME)", show_default=False),
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON document instead.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Execute an application for real on ROS 2 and measure it.
 

@@ -8,6 +8,8 @@ from typing import Annotated, Optional
 
 import typer
 
+from takt.cli.options import Against, AsJson
+
 
 def explain(
     trace: Annotated[Path, typer.Argument(help="The trace of an execution or a simulation.")],
@@ -22,17 +24,8 @@ def explain(
             help="What takt bench overheads --json printed, instead of what the trace says.",
         ),
     ] = None,
-    application: Annotated[
-        Optional[Path],  # noqa: UP045 - typer reads it on Python 3.10
-        typer.Option(
-            "--against",
-            metavar="APP.yaml",
-            help="Hold it to this file, such as one of takt model, not to what the trace carries.",
-        ),
-    ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON document instead.")
-    ] = False,
+    application: Against = None,
+    as_json: AsJson = False,
 ) -> None:
     """Explain every job in a trace that missed its deadline or responded above its bound.
 

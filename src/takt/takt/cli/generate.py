@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
+from takt.cli.options import AsJson
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -36,9 +38,7 @@ def generate(
         Optional[Path],  # noqa: UP045
         typer.Option(help="Also write ROS 2 packages of each, below this folder."),
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON document on standard output.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Generate applications by the rules of Krukiewicz-Gacek 2021, and beyond, as app.yaml.
 

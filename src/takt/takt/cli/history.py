@@ -8,6 +8,8 @@ from typing import Annotated, Any, Optional
 
 import typer
 
+from takt.cli.options import AsJson
+
 SHOWN = 20  # configurations, unless --key names some
 
 
@@ -28,9 +30,7 @@ def history(
     plot: Annotated[
         bool, typer.Option("--plot", help="Also write each picture as PNG and SVG.")
     ] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON document on standard output.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Add runs to the history, and tell what all runs of a configuration say together.
 

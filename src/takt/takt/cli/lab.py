@@ -8,6 +8,7 @@ from typing import Annotated, Optional
 
 import typer
 
+from takt.cli.options import AsJson
 from takt.lab.modes import Mode
 
 # Of each measurement in the guest's time; of each guest in the host's.
@@ -33,9 +34,7 @@ def lab(
         Optional[Path],  # noqa: UP045 - typer reads it on Python 3.10
         typer.Option(help="Folder of the results. (default: results/lab-TIME)", show_default=False),
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON document on standard output.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Compare native Linux with PREEMPT_RT in virtual machines, on any machine.
 

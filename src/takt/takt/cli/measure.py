@@ -9,6 +9,8 @@ from typing import Annotated, Any, Optional
 
 import typer
 
+from takt.cli.options import AsJson, PlanOnly
+
 
 class Kind(str, Enum):
     """What can be measured."""
@@ -171,12 +173,8 @@ def measure(
     plot: Annotated[
         bool, typer.Option("--plot", help="Also draw each histogram, as PNG and SVG.")
     ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show the plan and its time; measure nothing.")
-    ] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON document on standard output.")
-    ] = False,
+    dry_run: PlanOnly = False,
+    as_json: AsJson = False,
 ) -> None:
     """Measure one thing, a few times.
 

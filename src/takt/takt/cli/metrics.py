@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
+
+from takt.cli.options import Against, AsJson
 
 
 def metrics(
@@ -14,17 +16,8 @@ def metrics(
         list[Path],
         typer.Argument(metavar="TRACE…", help="Traces of executions or simulations."),
     ],
-    application: Annotated[
-        Optional[Path],  # noqa: UP045 - typer reads it on Python 3.10
-        typer.Option(
-            "--against",
-            metavar="APP.yaml",
-            help="Hold it to this file, such as one of takt model, not to what the trace carries.",
-        ),
-    ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON document instead.")
-    ] = False,
+    application: Against = None,
+    as_json: AsJson = False,
 ) -> None:
     """Measure a trace: deadline misses, data freshness, data age, responses, chains, overhead.
 

@@ -8,6 +8,8 @@ from typing import Annotated, Optional
 
 import typer
 
+from takt.cli.options import AsJson
+
 
 def model(
     trace: Annotated[
@@ -26,9 +28,7 @@ def model(
         ),
     ] = 0.0,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON document instead.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Write the app.yaml of a running application, from its trace.
 

@@ -8,6 +8,8 @@ from typing import Annotated, Optional
 
 import typer
 
+from takt.cli.options import AsJson
+
 
 def reproduce(
     paper: Annotated[
@@ -24,9 +26,7 @@ def reproduce(
             show_default=False,
         ),
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON document on standard output.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Repeat a paper's experiments here, next to what it publishes.
 

@@ -8,6 +8,8 @@ from typing import Annotated, Optional
 
 import typer
 
+from takt.cli.options import AsJson, PlanOnly
+
 
 def run(
     experiment: Annotated[
@@ -32,12 +34,8 @@ def run(
             help="A Dask scheduler, tcp://HOST:8786, whose workers are hosts of the experiment."
         ),
     ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show the plan and its time; measure nothing.")
-    ] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON document on standard output.")
-    ] = False,
+    dry_run: PlanOnly = False,
+    as_json: AsJson = False,
 ) -> None:
     """Measure a whole matrix: every point, repeated, in random order.
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Literal, Optional
 
 import typer
 
+from takt.cli.options import AsJson
+
 if TYPE_CHECKING:
     from takt.schedule.simulation.model import SimulationResult
 
@@ -48,9 +50,7 @@ def simulate(
             help="What takt bench overheads --json printed, instead of what APP.yaml says.",
         ),
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON document on standard output.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Play an application in virtual time, with the decisions of Takt's executor.
 

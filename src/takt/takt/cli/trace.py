@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from takt.cli.options import AsJson
+
 if TYPE_CHECKING:
     from takt.schedule.trace.file import Trace
     from takt.schedule.trace.summary import TraceSummary
@@ -26,9 +28,7 @@ def trace(
         Path | None,
         typer.Option(metavar="OUT", help="Write events.parquet and jobs.parquet to this folder."),
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON document instead.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Tell what became of each task in a trace of the executor or the simulator.
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
+from takt.cli.options import AsJson
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -37,9 +39,7 @@ def tune(
             "to be reviewed. Changes nothing.",
         ),
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON document on standard output.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Change the settings of this machine that stand between it and real time, and take them back.
 

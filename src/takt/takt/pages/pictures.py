@@ -191,5 +191,6 @@ def save(figure: Figure, file: Path) -> list[Path]:
         target = file.with_name(file.name + suffix)
         with replacing(target) as temporary:
             figure.savefig(temporary, dpi=120, format=suffix[1:])
+        figure.set_layout_engine("none")  # the next one looks alike; it is half of the drawing
         written.append(target)
     return written

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from pathlib import Path
 from typing import Any
@@ -128,9 +129,13 @@ def experiments() -> Path:
 
 def read_published(paper: str) -> Published:
     """Reads the published values of a paper; raises Failure where they are not well-formed."""
+    return _read(experiments() / PUBLISHED / f"{paper}.yaml")
+
+
+@functools.cache
+def _read(file: Path) -> Published:
     from ruamel.yaml import YAML
 
-    file = experiments() / PUBLISHED / f"{paper}.yaml"
     try:
         return Published.model_validate(YAML(typ="safe").load(file.read_text(encoding="utf-8")))
     except (OSError, ValidationError) as error:

@@ -12,7 +12,7 @@
 #include "sensitivity.hpp"
 #include "switches.hpp"
 #include "takt/analysis/scenario_model.hpp"
-#include "takt/sched/policies.hpp"
+#include "takt/application/compile.hpp"
 
 namespace takt::analysis {
 namespace {
@@ -244,17 +244,8 @@ std::string_view text(Verdict verdict) noexcept {
   return verdict == Verdict::misses ? "misses" : "not_proved";
 }
 
-sched::CompiledStrategy compile(const application::Application& application) {
-  const sched::PolicyPtr policy = sched::parse_policy(application.policy);
-  const sched::CompileOptions options{.cpus = application.cpus,
-                                      .external_topics = application.external_topics()};
-  return application.strategy
-             ? sched::CompiledStrategy{application.tasks(), *application.strategy, policy, options}
-             : sched::CompiledStrategy{application.tasks(), policy, options};
-}
-
 Report analyse(const application::Application& application, const Options& options) {
-  const sched::CompiledStrategy strategy = compile(application);
+  const sched::CompiledStrategy strategy = application::compile(application);
   Report report{.application = application.name,
                 .policy = application.policy,
                 .overheads = application.overheads,
@@ -274,7 +265,7 @@ Report analyse(const application::Application& application, const Options& optio
 }
 
 bool accepts(const application::Application& application) {
-  const sched::CompiledStrategy strategy = compile(application);
+  const sched::CompiledStrategy strategy = application::compile(application);
   return std::ranges::all_of(strategy.scenarios(), [&](const sched::CompiledScenario& scenario) {
     ScenarioModel model{application, strategy, scenario};
     Effort effort;

@@ -7,8 +7,8 @@
 #include "methods.hpp"
 #include "one_scenario.hpp"
 #include "paths.hpp"
-#include "takt/analysis/analyse.hpp"
 #include "takt/analysis/fixed_priority.hpp"
+#include "takt/application/compile.hpp"
 #include "takt/sched/error.hpp"
 
 namespace takt::analysis {
@@ -77,7 +77,7 @@ class Switches {
   SwitchReport run() {
     SwitchReport report{.bound_by = std::string{methods::across_switches}};
     const application::Application dense = united(true);
-    const sched::CompiledStrategy compiled = compile(dense);
+    const sched::CompiledStrategy compiled = application::compile(dense);
     ScenarioModel model{dense, compiled, compiled.scenarios().front()};
     Effort effort;
     ScenarioBounds bounds = model.solve(effort, Graphs::none);
@@ -95,7 +95,7 @@ class Switches {
       return report;
     }
     const application::Application sparse = united(false);
-    const sched::CompiledStrategy between = compile(sparse);
+    const sched::CompiledStrategy between = application::compile(sparse);
     const Paths paths{dense, compiled, between.scenarios().front(), model, bounds, varies_};
     for (const application::Chain& chain : dense.chains) {
       if (chain.max_latency.count() > 0 && paths.chain(chain).verdict != Verdict::meets) {

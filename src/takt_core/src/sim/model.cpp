@@ -4,19 +4,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "takt/application/compile.hpp"
 #include "takt/sched/error.hpp"
 
 namespace takt::sim {
 namespace {
-
-sched::CompiledStrategy compile(const application::Application& application) {
-  const sched::PolicyPtr policy = sched::parse_policy(application.policy);
-  const sched::CompileOptions options{.cpus = application.cpus,
-                                      .external_topics = application.external_topics()};
-  return application.strategy
-             ? sched::CompiledStrategy{application.tasks(), *application.strategy, policy, options}
-             : sched::CompiledStrategy{application.tasks(), policy, options};
-}
 
 // Rounded up, as in Application::worst_overhead().
 nanoseconds message_cost(nanoseconds each, nanoseconds per_kib, std::size_t bytes) {
@@ -119,7 +111,7 @@ TaskState::TaskState(TaskIndex task_index, const sched::Task& task,
 }
 
 std::unique_ptr<sched::CompiledApplication> Model::compile_cores() {
-  sched::CompiledStrategy strategy = compile(*application_);
+  sched::CompiledStrategy strategy = application::compile(*application_);
   std::vector<std::vector<TaskIndex>> cores;
   for (const sched::Core& core : strategy.cores()) {
     cores.push_back(core.tasks);

@@ -8,7 +8,7 @@
 #include <exception>
 #include <string_view>
 
-#include "takt/analysis/analyse.hpp"
+#include "takt/application/compile.hpp"
 #include "takt/application/parse.hpp"
 #include "takt/sched/error.hpp"
 
@@ -28,7 +28,7 @@ void check(const std::exception& refusal) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {
     const std::string_view json{reinterpret_cast<const char*>(data), size};
-    static_cast<void>(takt::analysis::compile(takt::application::parse(json)));
+    static_cast<void>(takt::application::compile(takt::application::parse(json)));
   } catch (const takt::application::ParseError& refusal) {
     check(refusal);
   } catch (const takt::sched::ScheduleError& refusal) {

@@ -7,7 +7,6 @@
 
 #include "takt/analysis/report.hpp"
 #include "takt/application/application.hpp"
-#include "takt/sched/compiled.hpp"
 
 namespace takt::analysis {
 
@@ -22,8 +21,5 @@ Report analyse(const application::Application& application, const Options& optio
 // Whether every deadline is guaranteed in every scenario by itself, without the rest. Throws as
 // above.
 bool accepts(const application::Application& application);
-
-// What an executor of this application decides by. Throws as above.
-sched::CompiledStrategy compile(const application::Application& application);
 
 }  // namespace takt::analysis

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an executor of an application decides by: the same tables for the analysis, the simulator
+// and the executor itself.
+#pragma once
+
+#include "takt/application/application.hpp"
+#include "takt/sched/compiled.hpp"
+
+namespace takt::application {
+
+// Throws sched::ScheduleError for an application that an executor refuses.
+sched::CompiledStrategy compile(const Application& application);
+
+}  // namespace takt::application
