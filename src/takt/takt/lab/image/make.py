@@ -93,9 +93,12 @@ def _entry(title: str, word: str) -> str:
 _HEAD = f"""set timeout={_MENU_S}
 set default=0
 set gfxpayload=keep
-serial --unit=0 --speed=115200
-terminal_input console serial
-terminal_output console serial
+# UEFI puts its console onto serial lines by itself.
+if [ "$grub_platform" = pc ]; then
+    serial --unit=0 --speed=115200
+    terminal_input console serial
+    terminal_output console serial
+fi
 """
 _README = f"""This stick boots a PC into Linux with PREEMPT_RT, and measures with Takt.\r
 \r
