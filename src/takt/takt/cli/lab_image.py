@@ -45,15 +45,14 @@ def image(
     if as_json:
         print_json(made.model_dump(mode="json"))
         return
-    say = stdout()
     others = ", ".join(one for one in made.experiments if one != made.experiment) or "none"
+    size = f"{made.bytes / 1e6:.0f} MB, {made.used / 1e6:.0f} MB of it used"
+    write = f"sudo dd if={made.image} of=/dev/sdX bs=4M conv=fsync status=progress"
     for line in (
-        f"{made.image}: {made.bytes / 1e6:.0f} MB, {made.used / 1e6:.0f} MB of it used; "
-        f"{made.kernel}",
+        f"{made.image}: {size}; {made.kernel}",
         f"It runs {made.experiment}; its menu offers besides: {others}",
-        f"Write it to a stick, which loses what is on it: sudo dd if={made.image} of=/dev/sdX "
-        "bs=4M conv=fsync status=progress",
-        "Then boot a PC from it (without Secure Boot), and bring home what it measured: "
-        "takt lab runs /dev/sdX",
+        f"Write it to a stick, which loses what is on it: {write}",
+        "Boot a PC from it, without Secure Boot; it switches itself off when it has measured.",
+        "Bring home what it measured: takt lab runs /dev/sdX",
     ):
-        say.print(line, markup=False, soft_wrap=True)
+        stdout().print(line, markup=False, soft_wrap=True)

@@ -84,9 +84,7 @@ def find(place: Path | None = None, tell: Callable[[str], None] = lambda _: None
     ]
 
 
-def of_a_pc(
-    place: Path | None = None, tell: Callable[[str], None] = lambda _: None
-) -> Kernel:
+def of_a_pc(place: Path | None = None, tell: Callable[[str], None] = lambda _: None) -> Kernel:
     """The RT kernel with the modules that a PC needs; raises Failure as ``find`` does."""
     place = place or cache()
     packages = pair(_known_to_apt()) or pair(_unpacked(place))

@@ -52,7 +52,7 @@ def root(kernel: Kernel) -> Archive:
     extensions = [one for one in sources if re.search(r"\.so(\.\d+)*$", one.name)]
     archive.programs([*programs, *extensions])
     archive.programs(_loaded_later(initramfs.libraries(*programs)))
-    for name, one in _of_the_loader().items():
+    for name, one in _of_the_names().items():
         archive.file(name, one)
     return archive
 
@@ -116,7 +116,7 @@ def _loaded_later(linked: Sequence[Path]) -> list[Path]:
     return sorted(found)
 
 
-def _of_the_loader() -> dict[str, bytes]:
+def _of_the_names() -> dict[str, bytes]:
     """The C library's own plug-ins for names of users and hosts: there is one user."""
     return {
         "etc/passwd": b"root:x:0:0:root:/root:/bin/sh\n",

@@ -126,7 +126,13 @@ def _core(platform: str, staging: Path) -> bytes:
 
 def _run(command: Sequence[str | Path]) -> str:
     # mtools writes hours of a time zone, and the time of now where it is not told another.
-    told = ["env", "TZ=UTC", "LC_ALL=C.UTF-8", "MTOOLS_SKIP_CHECK=1", f"SOURCE_DATE_EPOCH={_time()}"]
+    told = [
+        "env",
+        "TZ=UTC",
+        "LC_ALL=C.UTF-8",
+        "MTOOLS_SKIP_CHECK=1",
+        f"SOURCE_DATE_EPOCH={_time()}",
+    ]
     try:
         done = process.output([*told, *command], _LIMIT_S)
     except subprocess.TimeoutExpired:

@@ -75,7 +75,8 @@ def compiled(sources: list[Path]) -> dict[Path, bytes]:
         said = done.stderr.decode(errors="replace").strip()[-500:]
         raise Failure(f"Python does not compile its own files: {said}", where=command[0])
     return {
-        one.parent / "__pycache__" / f"{one.stem}.{sys.implementation.cache_tag}.pyc": _head() + code
+        one.parent / "__pycache__" / f"{one.stem}.{sys.implementation.cache_tag}.pyc": _head()
+        + code
         for one, code in zip(sources, _parts(done.stdout), strict=True)
         if code
     }
