@@ -108,7 +108,7 @@ def test_the_menu_begins_with_the_default_and_ends_with_a_shell() -> None:
     assert target.EXPERIMENT not in lines[-1]
 
 
-@pytest.mark.parametrize("script", [target.INIT, target.POWEROFF_SCRIPT])
+@pytest.mark.parametrize("script", [target.INIT, target.POWEROFF_SCRIPT, target.TAKT_SCRIPT])
 def test_what_the_target_runs_is_a_shell_script(script: str) -> None:
     assert subprocess.run(["sh", "-n"], input=script.encode(), timeout=60).returncode == 0
 
@@ -136,7 +136,7 @@ def test_python_compiles_to_the_same_bytes_which_it_takes(tmp_path: Path) -> Non
 
 def test_the_tool_and_all_that_it_imports_is_taken_along() -> None:
     names = {str(one) for one in python.files()}
-    for module in ("takt.measure.run.runner", "pydantic", "click", "ruamel.yaml", "json"):
+    for module in ("takt.measure.run.runner", "pydantic", "numpy", "ruamel.yaml", "json"):
         file = importlib.util.find_spec(module)
         assert file
         assert file.origin in names

@@ -3,8 +3,8 @@
 
 A command is a module ``takt.cli.<name>`` with one typed function of the same name; its docstring is
 its help. Where it has ``PARTS``, each is a command below it, ``takt.cli.<name>_<part>``.
-Only the module of the command that is called is imported, and these modules import
-everything heavy inside their function, so that the tool starts at once.
+Only the module of the command that is called is imported, and these modules import everything heavy
+inside their function, so that the tool starts at once.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ def parts(name: str) -> tuple[str, ...]:
 def command(name: str) -> Callable[..., None]:
     """The function behind a command."""
     module = importlib.import_module(f"takt.cli.{name.replace(' ', '_')}")
-    function: Callable[..., None] = getattr(module, name.split()[-1])
+    function: Callable[..., None] = getattr(module, name.rsplit(maxsplit=1)[-1])
     return function
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -42,18 +43,19 @@ def root(kernel: Kernel) -> Archive:
     initramfs.begin(archive, kernel.modules, MODULES)
     archive.file("init", target.INIT.encode(), executable=True)
     archive.file(target.POWEROFF, target.POWEROFF_SCRIPT.encode(), executable=True)
+    archive.file(target.TAKT, target.TAKT_SCRIPT.encode(), executable=True)
     archive.file(target.ENVIRONMENT, exported(environment()).encode())
     sources = python.files()
     for one in sources:
         archive.file(initramfs.merged(one), one.read_bytes(), executable=one.suffix == ".so")
-    for one, code in python.compiled([one for one in sources if one.suffix == ".py"]).items():
-        archive.file(initramfs.merged(one), code)
+    for place, code in python.compiled([one for one in sources if one.suffix == ".py"]).items():
+        archive.file(initramfs.merged(place), code)
     programs = [python.interpreter(), *_of_takt(), *_of_the_system()]
     extensions = [one for one in sources if re.search(r"\.so(\.\d+)*$", one.name)]
     archive.programs([*programs, *extensions])
     archive.programs(_loaded_later(initramfs.libraries(*programs)))
-    for name, one in _of_the_names().items():
-        archive.file(name, one)
+    for name, text in _of_the_names().items():
+        archive.file(name, text)
     return archive
 
 
@@ -69,8 +71,6 @@ def environment(here: Mapping[str, str] = os.environ) -> dict[str, str]:
 
 def exported(variables: Mapping[str, str]) -> str:
     """As lines of a shell."""
-    import shlex
-
     lines = (f"export {name}={shlex.quote(value)}" for name, value in sorted(variables.items()))
     return "\n".join([*lines, ""])
 
@@ -117,7 +117,7 @@ def _loaded_later(linked: Sequence[Path]) -> list[Path]:
 
 
 def _of_the_names() -> dict[str, bytes]:
-    """The C library's own plug-ins for names of users and hosts: there is one user."""
+    """What the C library asks for names of users and hosts: there is one of each."""
     return {
         "etc/passwd": b"root:x:0:0:root:/root:/bin/sh\n",
         "etc/group": b"root:x:0:\n",

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import subprocess
 import sys
@@ -84,8 +85,6 @@ def compiled(sources: list[Path]) -> dict[Path, bytes]:
 
 def _head() -> bytes:
     """PEP 552: by hash, never checked."""
-    import importlib.util
-
     return importlib.util.MAGIC_NUMBER + (1).to_bytes(4, "little") + bytes(8)
 
 

@@ -10,7 +10,7 @@ SERIAL = "7A4B-7400"  # of the stick's file system; the same in each image, for 
 EXPERIMENT = "takt.experiment"  # on the kernel's command line
 EXPERIMENTS, RESULTS, LOG = "experiments", "results", "takt.log"  # on the stick
 STICK = "/stick"
-ENVIRONMENT, POWEROFF = "lab/environment", "lab/own/poweroff"
+ENVIRONMENT, POWEROFF, TAKT = "lab/environment", "lab/own/poweroff", "lab/own/takt"
 FAILED = "takt-lab: failed"
 FIND_S = 30  # a stick behind a hub takes its time
 READ_S = 20  # for what went wrong, before the screen goes dark
@@ -21,6 +21,10 @@ cd /
 sync
 umount {STICK} 2>/dev/null
 exec /lab/busybox poweroff -f
+"""
+
+TAKT_SCRIPT = """#!/lab/busybox sh
+exec "$TAKT_PYTHON" -m takt "$@"
 """
 
 INIT = f"""#!/lab/busybox sh
@@ -58,7 +62,8 @@ say() {{
 }}
 
 shells() {{
-    say "a shell; 'takt run NAME.yaml' in {STICK} measures, 'poweroff' ends"
+    say "a shell; 'takt run {EXPERIMENTS}/NAME.yaml' in {STICK} measures, 'poweroff' ends"
+    say "there are: $(ls {STICK}/{EXPERIMENTS})"
     for console in $consoles; do
         ( while :; do setsid cttyhack sh -c "cd {STICK}; exec sh -i" \\
             </dev/$console >/dev/$console 2>&1; sleep 1; done ) &
@@ -103,12 +108,12 @@ done
 cd {STICK}
 if [ ! -f "{EXPERIMENTS}/$name.yaml" ]; then
     say "{EXPERIMENT}=$name: there is no such experiment on the stick"
-    say "there are: $(cd {EXPERIMENTS} && ls *.yaml 2>/dev/null | sed 's/[.]yaml$//' | tr '\\n' ' ')"
+    say "there are: $(cd {EXPERIMENTS}; ls *.yaml 2>&1 | sed 's/[.]yaml$//' | tr '\\n' ' ')"
     say "put $name.yaml into the stick's folder {EXPERIMENTS}, or choose another one in the menu"
     ended 1
 fi
 say "$(uname -sr) runs $name"
-"$TAKT_PYTHON" -m takt run "{EXPERIMENTS}/$name.yaml"
+takt run "{EXPERIMENTS}/$name.yaml"
 code=$?
 cd /
 [ $code = 0 ] || say "takt run ended with $code"
