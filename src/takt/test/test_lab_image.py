@@ -96,6 +96,19 @@ def test_what_a_disk_is_made_with_is_named_where_it_is_missing(
     assert it.value.remedy == "./takt setup lab"
 
 
+def test_a_place_where_no_image_can_be_is_told(tmp_path: Path) -> None:
+    with pytest.raises(TaktError, match="this is a folder"):
+        make.check_place(tmp_path)
+    with pytest.raises(TaktError, match="there is no such folder"):
+        make.check_place(tmp_path / "nowhere" / "takt.img")
+    with pytest.raises(TaktError, match="not made on a device") as told:
+        make.check_place(Path("/dev/null"))
+    assert told.value.remedy
+    assert "of=/dev/null" in told.value.remedy
+    make.check_place(tmp_path / "takt.img")
+    assert list(tmp_path.iterdir()) == []
+
+
 # the menu and the target's first program
 
 

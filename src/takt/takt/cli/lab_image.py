@@ -37,6 +37,7 @@ def image(
     from takt.reproduce.published import experiments as published
 
     disk.check_tools()
+    make.check_place(out)
     default = experiment or published() / "quick.yaml"
     chosen = experiments.chosen(default, published())
     with stderr().status("asking apt for Debian's RT kernel") as status:

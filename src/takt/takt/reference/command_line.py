@@ -46,11 +46,9 @@ def page() -> str:
     return "\n".join(lines) + "\n"
 
 
-def every() -> Iterator[str]:
+def every() -> list[str]:
     """The names of all commands, each before those below it: "lab", "lab image"."""
-    for name in COMMANDS:
-        yield name
-        yield from (f"{name} {part}" for part in parts(name))
+    return [one for name in COMMANDS for one in (name, *(f"{name} {each}" for each in parts(name)))]
 
 
 def parts(name: str) -> tuple[str, ...]:

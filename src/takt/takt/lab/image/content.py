@@ -54,6 +54,11 @@ def root(kernel: Kernel) -> Archive:
     extensions = [one for one in sources if re.search(r"\.so(\.\d+)*$", one.name)]
     archive.programs([*programs, *extensions])
     archive.programs(_loaded_later(initramfs.libraries(*programs)))
+    busybox = f"/{initramfs.BUSYBOX}"
+    scripts = {"sh": busybox, "env": busybox, "python3": str(python.interpreter())}
+    for name, place in scripts.items():  # in the first line of scripts, a probe's too
+        if f"usr/bin/{name}" not in archive.files:
+            archive.link(f"usr/bin/{name}", place)
     for name, text in _of_the_names().items():
         archive.file(name, text)
     return archive

@@ -8,14 +8,15 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from takt.documents.writing import replacing
-from takt.errors import Failure
+from takt.documents.writing import check_room, failure, no_space, replacing
+from takt.errors import Failure, TaktError
 from takt.lab.image import content, disk, target
 from takt.lab.kernels import Kernel
 from takt.measure.results.model import SCHEMA_VERSION
 from takt.processes import scratch
 
 KERNEL, ROOT = "boot/vmlinuz", "boot/root.zst"
+_OTHER_DISK = "free space there, or name a file on another disk: --out"
 _LEVEL = 3  # of zstd: 130 MB in seconds; the highest level saves a tenth
 _MENU_S = 5
 _WORDS = "console=ttyS0,115200 console=tty0 quiet loglevel=4 panic=30"
@@ -60,22 +61,37 @@ def make(
         **{f"{target.EXPERIMENTS}/{name}.yaml": text for name, text in experiments.items()},
     }
     tell("writing the disk")
+    used = sum(map(len, tree.values()))
+    if scratch.free_bytes(out.parent) < 2 * used:  # a file at a time lies there before it is on it
+        raise Failure(no_space(out), where=str(out), remedy=_OTHER_DISK)
     try:
-        with scratch.temporary() as staging, replacing(out) as file:
+        with scratch.temporary(out.parent) as staging, replacing(out) as file:
             disk.write(file, tree, staging)
             size = file.stat().st_size
     except OSError as error:
-        raise Failure(f"the image cannot be written: {error.strerror}", where=str(out)) from None
+        raise failure(error, _OTHER_DISK) from None
     return Made(
         image=str(out),
         bytes=size,
-        used=sum(map(len, tree.values())),
+        used=used,
         in_memory=len(root),
         kernel=kernel.release,
         experiment=default,
         experiments=sorted(experiments),
         stacks=content.stacks_inside(),
     )
+
+
+def check_place(out: Path) -> None:
+    """Raises TaktError where an image cannot become what it is named, before minutes of work."""
+    if out.is_dir():
+        raise TaktError("the image is a file, and this is a folder", where=str(out))
+    if out.exists() and not out.is_file():
+        remedy = f"make a file, then: sudo dd if=takt.img of={out} bs=4M conv=fsync"
+        raise TaktError("an image is not made on a device", where=str(out), remedy=remedy)
+    if not out.parent.is_dir():
+        raise TaktError("there is no such folder", where=str(out.parent))
+    check_room(out.parent, _OTHER_DISK)
 
 
 def menu(names: list[str]) -> bytes:
