@@ -14,11 +14,12 @@ from pathlib import Path
 import pytest
 
 from takt.errors import Failure, TaktError
-from takt.lab.image import content, disk, experiments, make, python, runs, target
+from takt.lab.image import content, disk, experiments, grow, make, python, runs, target
 from takt.measure.experiment.file import read_experiment
 from takt.reproduce.published import experiments as published
 
 EXPERIMENTS = published()
+GiB = 1 << 30
 TINY = """name: tiny
 description: A very small experiment
 repetitions: 1
@@ -30,6 +31,12 @@ makes_disks = pytest.mark.skipif(
     not all(map(shutil.which, disk.TOOLS)) or not (disk.GRUB / "i386-pc").is_dir(),
     reason="mtools and GRUB are not installed: ./takt setup lab",
 )
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Disks no larger than such a file system has to be."""
+    monkeypatch.setattr(disk, "ROOM", 560 << 20)
 
 
 @pytest.fixture
@@ -188,6 +195,59 @@ def test_an_experiment_that_cannot_run_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(TaktError, match="needs a name of letters"):
         experiments.chosen(spaced, EXPERIMENTS)
     assert read_experiment(spaced)[0].name == "tiny"
+
+
+# a stick that is larger
+
+
+def free(stick: Path) -> int:
+    image = f"{stick}@@{disk.OFFSET}"
+    done = subprocess.run(
+        ["mdir", "-i", image, "::/"], capture_output=True, text=True, check=True, timeout=60
+    )
+    (line,) = [one for one in done.stdout.splitlines() if one.endswith("bytes free")]
+    return int("".join(filter(str.isdigit, line)))
+
+
+@makes_disks
+def test_on_a_larger_stick_it_grows_and_keeps_what_it_has(stick: Path, tmp_path: Path) -> None:
+    assert not grow.grow(stick)
+    size, before = stick.stat().st_size, free(stick)
+    with stick.open("r+b") as file:
+        file.truncate(size + GiB)
+    assert grow.grow(stick)
+    assert 0 <= GiB - (free(stick) - before) < 64 << 10
+    with stick.open("rb") as file:
+        assert (
+            int.from_bytes(file.read(512)[458:462], "little") == (size + GiB - disk.OFFSET) // 512
+        )
+    large = tmp_path / "large"
+    large.write_bytes(b"takt" * (1 << 20))
+    put(stick, large, "large")
+    assert disk.listed(stick, target.EXPERIMENTS) == ["tiny.yaml"]
+    assert not grow.grow(stick)
+
+
+@makes_disks
+def test_it_grows_no_further_than_its_table(stick: Path) -> None:
+    with stick.open("r+b") as file:
+        file.truncate(200 * GiB)
+    assert grow.grow(stick)
+    assert 31 * GiB < free(stick) < 33 * GiB
+    assert not grow.grow(stick)
+
+
+@pytest.mark.parametrize("at", [440, 446 + 8, disk.OFFSET + 82, disk.OFFSET + 510])
+@makes_disks
+def test_what_is_no_stick_is_not_grown(stick: Path, at: int) -> None:
+    with stick.open("r+b") as file:
+        file.truncate(4 * GiB)
+        file.seek(at)
+        file.write(b"\x01\x02")
+    head = stick.open("rb").read(disk.OFFSET + 4096)
+    with pytest.raises(Failure):
+        grow.grow(stick)
+    assert stick.open("rb").read(disk.OFFSET + 4096) == head
 
 
 # the way home

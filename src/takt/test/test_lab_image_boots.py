@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from command_line import takt
-from test_lab_image import TINY, digest, put
+from test_lab_image import TINY, digest, free, put
 
 from takt.errors import Failure
 from takt.lab import guest, kernels
@@ -80,8 +80,12 @@ def test_it_has_the_same_bytes_twice(image: Path, tmp_path: Path) -> None:
 def test_it_boots_measures_and_its_run_is_an_ordinary_one(
     stick: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    before = free(stick)
+    with stick.open("r+b") as file:
+        file.truncate(stick.stat().st_size + (1 << 30))  # a stick is larger than the image
     said = booted(drive(stick), tmp_path)
     assert guest.DONE in said
+    assert free(stick) - before > 1000 << 20
     assert takt(["lab", "runs", str(stick), "--out", str(tmp_path / "home"), "--json"]) == 0
     (name,) = json.loads(capsys.readouterr().out)["new"]
     run = store.read(Path(name))
@@ -112,7 +116,7 @@ def test_from_a_stick_with_uefi_an_unknown_experiment_is_told(stick: Path, tmp_p
 def test_a_full_stick_is_told(stick: Path, image: Path, tmp_path: Path) -> None:
     full = tmp_path / "full"
     with full.open("wb") as file:
-        file.truncate(_free(stick) - (20 << 10))
+        file.truncate(free(stick) - (20 << 10))
     put(stick, full, "full")
     kernel = kernels.of_a_pc()
     disk.copied(stick, make.ROOT, tmp_path)
@@ -121,12 +125,3 @@ def test_a_full_stick_is_told(stick: Path, image: Path, tmp_path: Path) -> None:
     said = booted([*drive(stick), *options, "-append", line], tmp_path)
     assert target.FAILED in said
     assert "no space left" in said
-
-
-def _free(stick: Path) -> int:
-    image = f"{stick}@@{disk.OFFSET}"
-    done = subprocess.run(
-        ["mdir", "-i", image, "::/"], capture_output=True, text=True, check=True, timeout=60
-    )
-    (line,) = [one for one in done.stdout.splitlines() if one.endswith("bytes free")]
-    return int("".join(filter(str.isdigit, line)))

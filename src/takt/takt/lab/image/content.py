@@ -56,9 +56,9 @@ def root(kernel: Kernel) -> Archive:
     archive.programs(_loaded_later(initramfs.libraries(*programs)))
     busybox = f"/{initramfs.BUSYBOX}"
     scripts = {"sh": busybox, "env": busybox, "python3": str(python.interpreter())}
-    for name, place in scripts.items():  # in the first line of scripts, a probe's too
+    for name, program in scripts.items():  # in the first line of scripts, a probe's too
         if f"usr/bin/{name}" not in archive.files:
-            archive.link(f"usr/bin/{name}", place)
+            archive.link(f"usr/bin/{name}", program)
     for name, text in _of_the_names().items():
         archive.file(name, text)
     return archive

@@ -31,9 +31,11 @@ _MODULES = (
 _OWN = {"i386-pc": ("biosdisk",), "x86_64-efi": ("efi_gop", "efi_uga")}
 _EARLY = f"search.fs_uuid {target.SERIAL} root\nset prefix=($root)/boot/grub\n"
 _TIME = 1_704_067_200  # 2024-01-01, where SOURCE_DATE_EPOCH says nothing else
-_SECTOR, _ALIGN = 512, 4 << 20
+SECTOR, _ALIGN = 512, 4 << 20
 _SIGNATURE, _FAT32_LBA, _ACTIVE = 0x54414B54, 0x0C, 0x80
 _CODE = 440  # bytes of the boot sector before the signature
+# Clusters of 8 KiB, and a table for 32 GB of them, so that it can grow on a larger stick.
+_TABLE = ("-c", "16", "-L", "32768")
 _LIMIT_S = 300.0
 
 
@@ -56,14 +58,14 @@ def write(disk: Path, tree: Mapping[str, bytes], staging: Path) -> None:
     with disk.open("wb") as file:
         file.truncate(size)
         core = _core("i386-pc", staging)
-        if _SECTOR + len(core) > OFFSET:
+        if SECTOR + len(core) > OFFSET:
             raise Failure("GRUB's core is larger than the gap before the partition")
         file.write(boot_sector((GRUB / "i386-pc" / "boot.img").read_bytes(), size))
         file.write(core)
-    sectors = (size - OFFSET) // _SECTOR
+    sectors = (size - OFFSET) // SECTOR
     image = ["-i", f"{disk}@@{OFFSET}"]
     number = target.SERIAL.replace("-", "")
-    shape = ["-T", str(sectors), "-h", "255", "-s", "63", "-H", str(OFFSET // _SECTOR), "-c", "8"]
+    shape = ["-T", str(sectors), "-h", "255", "-s", "63", "-H", str(OFFSET // SECTOR), *_TABLE]
     _run(["mformat", *image, "-F", "-N", number, "-v", LABEL, *shape, "::"])
     folders = {str(one) for name in tree for one in PurePosixPath(name).parents if str(one) != "."}
     for folder in sorted({*folders, target.RESULTS}):
@@ -78,7 +80,7 @@ def write(disk: Path, tree: Mapping[str, bytes], staging: Path) -> None:
 
 def boot_sector(code: bytes, size: int) -> bytes:
     """The first sector: GRUB's program, and a table with one partition that reaches to the end."""
-    start, sectors = OFFSET // _SECTOR, (size - OFFSET) // _SECTOR
+    start, sectors = OFFSET // SECTOR, (size - OFFSET) // SECTOR
     far = b"\xfe\xff\xff"  # beyond what cylinders, heads and sectors can count
     entry = struct.pack("<B3sB3sII", _ACTIVE, far, _FAT32_LBA, far, start, sectors)
     table = struct.pack("<IH", _SIGNATURE, 0) + entry + bytes(3 * len(entry))
@@ -89,14 +91,14 @@ def partition(disk: Path) -> int:
     """Where the partition of such a disk begins, in bytes; raises Failure where it is none."""
     try:
         with disk.open("rb") as file:
-            first = file.read(_SECTOR)
+            first = file.read(SECTOR)
     except OSError as error:
         remedy = "as root, or of the group disk: a stick is a device" if disk.exists() else None
         raise Failure(error.strerror or str(error), where=str(disk), remedy=remedy) from None
-    if len(first) < _SECTOR or struct.unpack_from("<I", first, _CODE)[0] != _SIGNATURE:
+    if len(first) < SECTOR or struct.unpack_from("<I", first, _CODE)[0] != _SIGNATURE:
         remedy = "give an image that takt lab image made, or the whole stick (/dev/sdX, not sdX1)"
         raise Failure("this is no stick of Takt's", where=str(disk), remedy=remedy)
-    return int(struct.unpack_from("<I", first, _CODE + 6 + 8)[0]) * _SECTOR
+    return int(struct.unpack_from("<I", first, _CODE + 6 + 8)[0]) * SECTOR
 
 
 def copied(disk: Path, name: str, folder: Path) -> None:

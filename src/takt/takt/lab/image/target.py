@@ -86,9 +86,18 @@ ended() {{
     poweroff -f
 }}
 
+# The image was made without knowing the stick.
+larger() {{
+    whole=/dev/$(basename $(dirname $(readlink -f /sys/class/block/$(basename $1))))
+    [ -b $whole ] && "$TAKT_PYTHON" -m takt.lab.image.grow $whole || return
+    blockdev --rereadpt $whole
+    usleep 500000
+}}
+
 mounted=
 for turn in $(seq {2 * FIND_S}); do
-    stick=$(findfs UUID={SERIAL}) && mount -t vfat -o utf8,noatime $stick {STICK} && mounted=1
+    stick=$(findfs UUID={SERIAL}) && larger $stick
+    mount -t vfat -o utf8,noatime $stick {STICK} && mounted=1
     [ "$mounted" ] && break
     usleep 500000
 done 2>/run/finding
