@@ -49,8 +49,9 @@ COMMANDS = {
     "tune": "tune --review DISK/traces/review.txt",
     "check": "check --out DISK/new",
     "lab": "lab --quick --out DISK/new",
+    "image": "lab image --out DISK/new",
 }
-LONG = {"check", "lab", "run", "executing", "reproduce"}
+LONG = {"check", "lab", "image", "run", "executing", "reproduce"}
 VERDICTS = {*APPROACHES, "simulate", "check", "executing"}  # 1: a deadline was missed
 FOR_REAL = {*APPROACHES, "measure", "run", "resume", "executing", "check"}
 

@@ -11,12 +11,14 @@ import typer
 from takt.cli.options import AsJson
 from takt.lab.modes import Mode
 
+PARTS = ("image", "runs")
 # Of each measurement in the guest's time; of each guest in the host's.
 QUICK_S, WHOLE_S = 4, 10
 QUICK_LIMIT_S, WHOLE_LIMIT_S = 900.0, 3600.0
 
 
 def lab(
+    context: typer.Context,
     quick: Annotated[
         bool, typer.Option("--quick", help="Stock and RT kernel, without ROS 2: a few minutes.")
     ] = False,
@@ -50,6 +52,8 @@ def lab(
 
     Example: takt lab --quick
     """
+    if context.invoked_subcommand:
+        return
     from datetime import datetime, timezone
 
     from takt.cli.output import print_json, stderr, stdout

@@ -2,8 +2,9 @@
 """The root of the command line.
 
 A command is a module ``takt.cli.<name>`` with one typed function of the same name; its docstring is
-its help. Only the module of the command that is called is imported, and these modules import
-everything heavy inside their function, so that the tool starts at once.
+its help. Where it has ``PARTS``, each is a command below it, ``takt.cli.<name>_<part>``.
+Only the module of the command that is called is imported, and these modules import everything heavy
+inside their function, so that the tool starts at once.
 """
 
 from __future__ import annotations
@@ -73,7 +74,15 @@ def _application() -> Any:
                 return None
             module = importlib.import_module("takt.cli." + cmd_name.replace("-", "_"))
             single = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-            single.command(name=cmd_name)(getattr(module, cmd_name.replace("-", "_")))
+            function = getattr(module, cmd_name.replace("-", "_"))
+            parts = getattr(module, "PARTS", ())
+            if parts:
+                single.callback(invoke_without_command=True)(function)
+            else:
+                single.command(name=cmd_name)(function)
+            for part in parts:
+                below = importlib.import_module(f"takt.cli.{cmd_name}_{part}")
+                single.command(name=part)(getattr(below, part))
             command = typer.main.get_command(single)
             command.name = cmd_name
             return command

@@ -27,7 +27,10 @@ PACKAGES = {
     "rustdds": (),
     "iceoryx2": (),
     "ethercat": (),
-    "lab": ("qemu-system-x86", "busybox-static", "rt-tests", "stress-ng"),
+    "lab": (
+        *("qemu-system-x86", "busybox-static", "rt-tests", "stress-ng"),
+        *("mtools", "grub-common", "grub-pc-bin", "grub-efi-amd64-bin"),  # the image
+    ),
 }
 CRATES = {
     "rustdds": "takt_rustdds",
@@ -55,7 +58,7 @@ def setup(
         typer.Argument(
             help="ros1: roscpp and rosmaster, about 200 MB; cyclictest; cyclonedds: Cyclone DDS; "
             "rustdds, iceoryx2 and ethercat (a master and simulated slaves), by cargo; lab: QEMU, "
-            "about 90 MB."
+            "and what makes an image, about 100 MB."
         ),
     ],
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,

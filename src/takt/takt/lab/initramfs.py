@@ -8,11 +8,12 @@ for the host while it is measured.
 from __future__ import annotations
 
 import lzma
+import os
 import re
 import shutil
 import stat
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
@@ -52,8 +53,13 @@ class Archive:
 
     def program(self, file: Path) -> None:
         """Adds a program under its own path, with all its libraries. Raises Failure."""
-        for one in (file, *libraries(file)):
-            self.file(_merged(one), one.read_bytes(), executable=True)
+        self.programs([file])
+
+    def programs(self, files: Sequence[Path]) -> None:
+        """The same for many programs and libraries at once."""
+        known = {PurePosixPath(name).name for name in self.files}
+        for one in (*files, *libraries(*files, known=known)):
+            self.file(merged(one), one.read_bytes(), executable=True)
 
     def packed(self) -> bytes:
         """The archive in the format that the kernel reads (newc); no time, no owner but root."""
@@ -67,15 +73,8 @@ class Archive:
 def build(modules: Path, init: str, programs: Iterable[Path], texts: Mapping[str, str]) -> bytes:
     """The archive of one kernel. Raises Failure where a program, a library or a module lacks."""
     archive = Archive()
-    for name in _FOLDERS:
-        archive.folder(name)
-    for name in _MERGED:
-        archive.folder(f"usr/{name}")
-        archive.link(name, f"usr/{name}")
+    begin(archive, modules, WANTED)
     archive.file("init", init.encode(), executable=True)
-    archive.file(BUSYBOX, _static_busybox().read_bytes(), executable=True)
-    for number, (name, content) in enumerate(in_order(modules, WANTED)):
-        archive.file(f"{MODULES}/{number:02}-{name}.ko", content)
     for program in programs:
         archive.program(program)
     for name, text in texts.items():
@@ -83,14 +82,32 @@ def build(modules: Path, init: str, programs: Iterable[Path], texts: Mapping[str
     return archive.packed()
 
 
-def libraries(program: Path) -> list[Path]:
-    """The libraries of a program, and its loader; none of one that is static."""
-    done = process.output(["ldd", program], _LDD_S)
-    if "not found" in done.stdout:
-        lacks = ", ".join(line.split()[0] for line in done.stdout.splitlines() if "not fo" in line)
-        raise Failure(f"libraries are missing: {lacks}", where=str(program))
+def begin(archive: Archive, modules: Path, wanted: Sequence[str]) -> None:
+    """The folders, busybox, and modules in the order in which they load. Raises Failure."""
+    for name in _FOLDERS:
+        archive.folder(name)
+    for name in _MERGED:
+        archive.folder(f"usr/{name}")
+        archive.link(name, f"usr/{name}")
+    archive.file(BUSYBOX, _static_busybox().read_bytes(), executable=True)
+    for number, (name, content) in enumerate(in_order(modules, wanted)):
+        archive.file(f"{MODULES}/{number:02}-{name}.ko", content)
+
+
+def libraries(*programs: Path, known: Collection[str] = ()) -> list[Path]:
+    """The libraries of programs, and their loader, each once; none of one that is static.
+
+    Those that are not found are an error unless they are ``known``: a program that loads one of
+    these has them already.
+    """
+    done = process.output(["ldd", *programs], _LDD_S + len(programs))
+    lacks = {line.split()[0] for line in done.stdout.splitlines() if "not found" in line}
+    if lacks := lacks.difference(known):
+        names = ", ".join(sorted(lacks))
+        raise Failure(f"libraries are missing: {names}", where=", ".join(map(str, programs)))
     matches = (_LIBRARY.search(line.strip()) for line in done.stdout.splitlines())
-    return [Path(match[1]) for match in matches if match]
+    # A library that two others name on different ways is one.
+    return list(dict.fromkeys(Path(os.path.normpath(one[1])) for one in matches if one))
 
 
 def in_order(folder: Path, wanted: Sequence[str]) -> list[tuple[str, bytes]]:
@@ -137,7 +154,7 @@ def _static_busybox() -> Path:
     return Path(found)
 
 
-def _merged(file: Path) -> str:
+def merged(file: Path) -> str:
     """Where a file lies with one tree for programs and libraries, as Debian and Ubuntu have it."""
     name = str(file).lstrip("/")
     return f"usr/{name}" if name.split("/")[0] in _MERGED else name

@@ -18,8 +18,16 @@ from takt.processes import process
 from takt.processes.process import Process, how_ended
 
 _NAME = re.compile(r"linux-image-(\d+\.\d+\.[\d.]+(?:[+~-](?!rt)[a-z0-9.~]+)?)(-rt)?-amd64")
-# Those that a guest needs to see a folder of the host, and what they depend on.
-_MODULES = ("net/9p/", "fs/9p/", "fs/netfs/", "fs/fscache/", "drivers/virtio/")
+# Those that a guest needs to see a folder of the host, those that a PC needs to see a stick and a
+# keyboard, and what they depend on.
+_MODULES = (
+    *("net/9p/", "fs/9p/", "fs/netfs/", "fs/fscache/", "drivers/virtio/"),
+    *("drivers/usb/host/", "drivers/usb/core/", "drivers/usb/common/", "drivers/usb/storage/"),
+    *("drivers/ata/", "drivers/nvme/", "drivers/scsi/s", "drivers/scsi/virtio_scsi."),
+    *("drivers/block/virtio_blk.", "drivers/mmc/", "drivers/hid/", "drivers/cpufreq/"),
+    *("fs/fat/", "fs/nls/", "lib/", "crypto/", "arch/x86/crypto/crc"),
+)
+OF_A_PC = "usb-storage.ko*"  # what was unpacked for guests alone lacks it
 _SEARCH_S, _DOWNLOAD_S, _UNPACK_S = 60.0, 600.0, 300.0
 _REMEDY = (
     "on Debian 12 or later: sudo apt-get update; elsewhere apt needs a source of Debian's kernels "
@@ -67,17 +75,30 @@ def find(place: Path | None = None, tell: Callable[[str], None] = lambda _: None
     place = place or cache()
     packages = pair(_known_to_apt()) or pair(_unpacked(place))
     if packages is None:
-        raise Failure(
-            "apt knows no version of Debian's kernel as stock and as RT kernel",
-            where="apt-cache search linux-image",
-            remedy=_REMEDY,
-        )
+        raise _none_known()
     stock, rt = (_fetched(package, place, tell) for package in packages)
     return [
         _kernel("stock", stock),
         _kernel("stock-full", stock, ("preempt=full",)),
         _kernel("rt", rt, real_time=True),
     ]
+
+
+def of_a_pc(place: Path | None = None, tell: Callable[[str], None] = lambda _: None) -> Kernel:
+    """The RT kernel with the modules that a PC needs; raises Failure as ``find`` does."""
+    place = place or cache()
+    packages = pair(_known_to_apt()) or pair(_unpacked(place))
+    if packages is None:
+        raise _none_known()
+    return _kernel("rt", _fetched(packages[1], place, tell, OF_A_PC), real_time=True)
+
+
+def _none_known() -> Failure:
+    return Failure(
+        "apt knows no version of Debian's kernel as stock and as RT kernel",
+        where="apt-cache search linux-image",
+        remedy=_REMEDY,
+    )
 
 
 def _known_to_apt() -> list[str]:
@@ -105,9 +126,10 @@ def _kernel(
     return Kernel(name, release, folder / "vmlinuz", folder / "modules", options, real_time)
 
 
-def _fetched(package: str, place: Path, tell: Callable[[str], None]) -> Path:
+def _fetched(package: str, place: Path, tell: Callable[[str], None], module: str = "") -> Path:
+    """The folder of a package; one without ``module`` was unpacked for less, and is made anew."""
     folder = place / package
-    if (folder / "vmlinuz").is_file():
+    if (folder / "vmlinuz").is_file() and (not module or any(folder.glob(f"modules/{module}"))):
         return folder
     tell(f"fetching {package}, about 110 MB")
     place.mkdir(parents=True, exist_ok=True)
@@ -118,6 +140,8 @@ def _fetched(package: str, place: Path, tell: Callable[[str], None]) -> Path:
             raise Failure(f"apt downloaded nothing of {package}", where=made, remedy=_REMEDY)
         unpacked = Path(made) / "kernel"
         _unpack(archive, unpacked)
+        if folder.exists() and module:
+            folder.rename(Path(made) / "less")
         if not folder.exists():
             unpacked.rename(folder)  # in one step: a killed download leaves no half kernel
     return folder

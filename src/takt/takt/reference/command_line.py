@@ -12,6 +12,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
+import typer
 from typer.models import ArgumentInfo, OptionInfo, ParameterInfo
 
 from takt.cli.main import COMMANDS
@@ -40,14 +41,26 @@ class Help:
 def page() -> str:
     """The whole page, in the order in which a newcomer meets the commands."""
     lines = [GENERATED, _HEAD]
-    for name in COMMANDS:
+    for name in every():
         lines += ["", *_section(name, command(name))]
     return "\n".join(lines) + "\n"
 
 
+def every() -> list[str]:
+    """The names of all commands, each before those below it: "lab", "lab image"."""
+    return [one for name in COMMANDS for one in (name, *(f"{name} {each}" for each in parts(name)))]
+
+
+def parts(name: str) -> tuple[str, ...]:
+    """The commands below a command."""
+    found: tuple[str, ...] = getattr(importlib.import_module(f"takt.cli.{name}"), "PARTS", ())
+    return found
+
+
 def command(name: str) -> Callable[..., None]:
     """The function behind a command."""
-    function: Callable[..., None] = getattr(importlib.import_module(f"takt.cli.{name}"), name)
+    module = importlib.import_module(f"takt.cli.{name.replace(' ', '_')}")
+    function: Callable[..., None] = getattr(module, name.rsplit(maxsplit=1)[-1])
     return function
 
 
@@ -67,6 +80,8 @@ def options(function: Callable[..., None]) -> set[str]:
     hints = get_type_hints(function, include_extras=True)
     found = {"--help"}
     for name, parameter in inspect.signature(function).parameters.items():
+        if hints[name] is typer.Context:
+            continue
         info, _ = _info(hints[name], parameter.default)
         if isinstance(info, OptionInfo):
             found.update(_names(name, info))
@@ -92,6 +107,8 @@ def _section(name: str, function: Callable[..., None]) -> Iterator[str]:
 def _parameters(function: Callable[..., None]) -> Iterator[tuple[str, str, str]]:
     hints = get_type_hints(function, include_extras=True)
     for name, parameter in inspect.signature(function).parameters.items():
+        if hints[name] is typer.Context:
+            continue
         info, default = _info(hints[name], parameter.default)
         said = " ".join((info.help or "").split())
         told = _DEFAULT.search(said)

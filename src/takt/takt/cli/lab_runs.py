@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``takt lab runs``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def runs(
+    stick: Annotated[Path, typer.Argument(help="The whole stick, /dev/sdX, or an image.")],
+    out: Annotated[Path, typer.Option(help="Where the run folders go.")] = Path("results"),
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON document on standard output.")
+    ] = False,
+) -> None:
+    """Bring home what a stick of takt lab image has measured.
+
+    Copies the run folders that are not here yet; the stick is only read, and need not be mounted.
+
+    Exit code: 0 at least one run is here, 1 there is none, or it cannot be read, 2 wrong use.
+
+    Example: takt lab runs /dev/sdb
+    """
+    from takt.cli.output import print_json, stdout
+    from takt.lab.image import runs as stored
+    from takt.measure.results.model import SCHEMA_VERSION
+
+    found = stored.bring(stick, out)
+    said = "" if found.new or found.known else stored.said(stick)
+    if as_json:
+        print_json(
+            {
+                "schema_version": SCHEMA_VERSION,
+                "new": [str(one) for one in found.new],
+                "known": [str(one) for one in found.known],
+                "said": said,
+            }
+        )
+    else:
+        say = stdout()
+        for one in found.new:
+            say.print(f"new: {one}; takt report {one}", markup=False, soft_wrap=True)
+        for one in found.known:
+            say.print(f"here already: {one}", markup=False, soft_wrap=True)
+        if not found.new and not found.known:
+            last = f"its last boot said:\n{said}" if said else "it has not measured yet"
+            say.print(f"No run is on {stick}; {last}", markup=False, soft_wrap=True)
+    if not found.new and not found.known:
+        raise typer.Exit(1)
