@@ -65,6 +65,8 @@ def main() -> int:
         "cpu",
         "topic",
         "reliability",
+        "durability",
+        "history",
         "wait",
         "late",
     ):

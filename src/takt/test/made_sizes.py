@@ -22,6 +22,10 @@ from takt.reproduce.ye2023.extent import placed, scaled
 from takt.reproduce.ye2023.quantities import KIB, MIB
 
 EVERY_STACK = ("rcl", "ros1", "cyclonedds", "rustdds", "raw", "cyclictest", "ethercat")
+QUALITY: dict[str, Any] = {
+    "durabilities": ["volatile", "transient_local"],
+    "histories": ["keep_last", "keep_all"],
+}
 TWO = ["subscriber", "publisher"]
 
 
@@ -42,7 +46,9 @@ class Installed(Stacks):
         for name in names:
             limit = most if name == "rustdds" else None
             capabilities = [
-                Capability(kind=kind, transport=way, roles=roles, max_payload_bytes=limit)
+                Capability(
+                    kind=kind, transport=way, roles=roles, max_payload_bytes=limit, **QUALITY
+                )
                 for kind, way, roles in ways[name]
             ]
             self._asked[name] = Stack(name, Path(name), capabilities)

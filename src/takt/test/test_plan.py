@@ -26,6 +26,12 @@ SCHEDULING = ("other", "fifo 80", "rr 10")
 CPUS = ("any", "0", "1", "0,1")
 TWO = "here,namespace"
 UDP = {"transport": "udp"}
+FIXED = {"transport": "fixed", "payload": "64B"}
+QUALITY: dict[str, Any] = {
+    "durabilities": ["volatile", "transient_local"],
+    "histories": ["keep_last", "keep_all"],
+}
+ALL_KEPT = {"durability": "transient_local", "history": "keep_all"}
 MACHINE = Machine(frozenset({0, 1}), 1 << 30)
 
 
@@ -39,6 +45,7 @@ class Installed(Stacks):
                 transport=transport,
                 roles=roles,
                 wire="rtps" if transport == "udp" else None,
+                **QUALITY,
             )
             for kind, roles in (
                 ("pingpong", ["pong", "ping"]),
@@ -218,6 +225,14 @@ def test_a_key_reads_as_what_is_measured() -> None:
         ({**UDP, "host": "a,b", "loss": "1%"}, "--loss", "a network of their own"),
         ({"load": "stress 99"}, "--load", "MiB of memory"),
         ({"stack": "iceoryx2", "reliability": "reliable"}, "--reliability", "no reliability"),
+        ({"stack": "raw", "history": "keep_all"}, "--history", "no history to choose: it has no QoS"),
+        ({"stack": "iceoryx2", "durability": "transient_local"}, "--durability", "comes late"),
+        ({**FIXED, "history": "keep_all"}, "--history", "has no history keep_all"),
+        (
+            {**ALL_KEPT, "payload": "64MiB", "samples": 100_000, "duration": None},
+            "--history",
+            "keeps all 100000 messages",
+        ),
         ({"stack": "rcl,raw"}, "--stack", "rcl and raw do not understand each other"),
         ({"stack": "rcl,absent"}, "--stack", "absent is not installed"),
         ({"stack": "rcl,other", "transport": "shm"}, "--transport", "no transport shm"),
@@ -234,6 +249,19 @@ def test_what_cannot_be_measured_is_refused_with_its_place(
     assert where in (caught.value.where or "")
     assert what in str(caught.value)
     assert caught.value.remedy
+
+
+def test_durability_and_history_are_axes_and_part_of_the_name() -> None:
+    made = planned(
+        durability=["volatile", "transient_local"], history=["keep_last", "keep_all"], repetitions=1
+    )
+    common = "rcl-pingpong-shm-500B-other-1kHz"
+    assert {cell.key: (cell.durability, cell.history) for cell in made.cells} == {
+        common: ("volatile", "keep_last"),
+        f"{common}-transient_local": ("transient_local", "keep_last"),
+        f"{common}-keep_all": ("volatile", "keep_all"),
+        f"{common}-transient_local-keep_all": ("transient_local", "keep_all"),
+    }
 
 
 def test_a_late_reply_may_cost_its_cycles() -> None:

@@ -223,6 +223,9 @@ def test_at_scale_1_runs_are_as_long_as_the_papers() -> None:
     assert {one.load for name in ("jitter", "wakeup") for one in whole[name]} == {"fft"}
     assert {(one.reliability, one.depth) for one in whole["best-effort"]} == {("best_effort", 1)}
     assert {(one.reliability, one.depth) for one in whole["sizes"]} == {("reliable", 100)}
+    assert {(one.reliability, one.durability, one.history) for one in whole["reliable"]} == {
+        ("reliable", "transient_local", "keep_all")
+    }
     assert {one.transport for one in whole["one-process"]} == {"process"}
 
 

@@ -41,7 +41,7 @@ def recorded(folder: Path, one: Cell) -> Cell:
     asked: dict[str, Any] = {
         name: getattr(one, name)
         for name in ("label", "stack", "kind", "transport", "payload_bytes", "period_us", "load",
-                     "reliability", "depth", "scheduling", "priority", "slaves")
+                     "reliability", "durability", "history", "depth", "scheduling", "priority", "slaves")
     }  # fmt: skip
     base = 100.0 + one.payload_bytes / 1024
     if one.kind == "pubsub":
@@ -120,8 +120,10 @@ def test_table_5_counts_the_text_where_the_row_is_swapped(outcome: Outcome) -> N
     assert reliable.published["reliability"] == reliable.measured["reliability"] == "reliable"
     assert best_effort.published["reliability"] == "best effort"
     assert best_effort.measured["reliability"] == "best effort"
-    assert (reliable.measured["depth"], best_effort.measured["depth"]) == (100, 1)
-    assert reliable.measured["history"] == "KEEP_LAST"
+    assert (reliable.measured["depth"], best_effort.measured["depth"]) == ("none", 1)
+    for of in (reliable, best_effort):
+        for name in ("history", "durability", "deadline"):
+            assert of.measured[name] == of.published[name]
 
 
 def test_sizes_and_fairness_have_their_numbers(outcome: Outcome) -> None:

@@ -88,6 +88,8 @@ std::string describe(std::string_view stack, const std::vector<Capability>& capa
                     {"waits", names(one.waits)},
                     {"reports", one.reports},
                     {"executors", one.executors},
+                    {"durabilities", names(one.durabilities)},
+                    {"histories", names(one.histories)},
                     {"wire", one.wire.empty() ? Json{} : Json(one.wire)}});
   }
   return text_of({{"stack", stack}, {"capabilities", std::move(list)}});

@@ -127,6 +127,19 @@ void check_wait(const Options& options, const Capability& capability) {
   }
 }
 
+/// What cannot be chosen has its default.
+template <class Value>
+void check_quality(const char* option, Value given, Value preset, const std::vector<Value>& there,
+                   const Options& options) {
+  if (given == preset || std::ranges::find(there, given) != there.end()) {
+    return;
+  }
+  refuse(option, std::string{name_of(given)},
+         std::string{name_of(options.kind)} + " over " + options.transport + " has " +
+             std::string{name_of(preset)} + " only",
+         "leave it away");
+}
+
 /// Fills in the default.
 void check_executor(Options& options, const Capability& capability) {
   if (options.executor.empty()) {
@@ -197,6 +210,9 @@ void check_together(Options& options, std::string_view stack,
   check_late(options);
   check_bus(options);
   check_executor(options, capability);
+  check_quality("--durability", options.durability, Durability::volatile_, capability.durabilities,
+                options);
+  check_quality("--history", options.history, History::keep_last, capability.histories, options);
 }
 
 }  // namespace takt::probe

@@ -158,9 +158,16 @@ def measure(
     reliability: Annotated[
         Text, typer.Option(help="reliable or best_effort. (default: reliable)")
     ] = None,
+    durability: Annotated[
+        Text,
+        typer.Option(help="Of the QoS: volatile or transient_local. (default: volatile)"),
+    ] = None,
+    history: Annotated[
+        Text, typer.Option(help="Of the QoS: keep_last or keep_all. (default: keep_last)")
+    ] = None,
     depth: Annotated[
         Optional[int],  # noqa: UP045
-        typer.Option(min=1, help="History of the QoS. (default: 10)"),
+        typer.Option(min=1, help="Of the history keep_last. (default: 10)"),
     ] = None,
     repetitions: Annotated[int, typer.Option(min=1, help="How often.")] = 3,
     deadline: Annotated[str, typer.Option(help="Later responses are counted.")] = "10ms",
@@ -224,6 +231,8 @@ def measure(
         "talkers": talkers,
         "talker_rate": talker_rate,
         "reliability": reliability,
+        "durability": durability,
+        "history": history,
         "depth": depth,
         "interface": interface,
         "slaves": slaves,

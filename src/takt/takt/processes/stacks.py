@@ -62,6 +62,8 @@ class Capability(BaseModel):
     waits: list[str] = ["idle"]
     reports: bool = False  # the timer itself says how late it was
     executors: list[str] = []  # what may run the callbacks, the default first
+    durabilities: list[str] = []  # of the QoS; empty: nothing to choose
+    histories: list[str] = []  # likewise
     wire: str | None = None  # what goes from host to host; probes of the same understand each other
 
     @property
@@ -180,6 +182,8 @@ def _both(name: str, active: Stack, passive: Stack) -> Stack:
         update: dict[str, object] = {
             "max_payload_bytes": min(limits, default=None),
             "executors": [],
+            "durabilities": [it for it in one.durabilities if it in other.durabilities],
+            "histories": [it for it in one.histories if it in other.histories],
         }
         shared.append(one.model_copy(update=update))
     return Stack(name, active.probe, shared, passive.probe)

@@ -22,7 +22,16 @@ Qos qos_of(const Options& options) {
                        options.reliability == Reliability::reliable ? DDS_RELIABILITY_RELIABLE
                                                                     : DDS_RELIABILITY_BEST_EFFORT,
                        longest_blocked);
-  dds_qset_history(qos.get(), DDS_HISTORY_KEEP_LAST, static_cast<std::int32_t>(options.depth));
+  const bool all = options.history == History::keep_all;
+  const auto kind = all ? DDS_HISTORY_KEEP_ALL : DDS_HISTORY_KEEP_LAST;
+  const auto depth = all ? DDS_LENGTH_UNLIMITED : static_cast<std::int32_t>(options.depth);
+  dds_qset_history(qos.get(), kind, depth);
+  if (options.durability == Durability::transient_local) {
+    dds_qset_durability(qos.get(), DDS_DURABILITY_TRANSIENT_LOCAL);
+    // What a late reader gets, as ROS 2 leaves it: the history.
+    dds_qset_durability_service(qos.get(), 0, kind, depth, DDS_LENGTH_UNLIMITED,
+                                DDS_LENGTH_UNLIMITED, DDS_LENGTH_UNLIMITED);
+  }
   return qos;
 }
 

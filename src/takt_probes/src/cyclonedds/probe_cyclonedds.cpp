@@ -26,8 +26,17 @@ class Cyclone : public Stack {
     for (const auto& [kind, passive, active] :
          {std::tuple{Kind::pingpong, Role::pong, Role::ping},
           std::tuple{Kind::pubsub, Role::subscriber, Role::publisher}}) {
-      all.push_back({.kind = kind, .transport = "udp", .roles = {passive, active}, .wire = rtps});
-      all.push_back({.kind = kind, .transport = "process", .roles = {Role::both}});
+      all.push_back({.kind = kind,
+                     .transport = "udp",
+                     .roles = {passive, active},
+                     .wire = rtps,
+                     .durabilities = all_durabilities,
+                     .histories = all_histories});
+      all.push_back({.kind = kind,
+                     .transport = "process",
+                     .roles = {Role::both},
+                     .durabilities = all_durabilities,
+                     .histories = all_histories});
     }
     return all;
   }

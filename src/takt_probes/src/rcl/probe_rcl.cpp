@@ -30,7 +30,17 @@ using takt_interfaces::msg::Sample;
 
 takt::QoS qos_of(const Options& options) {
   takt::QoS qos{options.depth};
-  return options.reliability == Reliability::reliable ? qos.reliable() : qos.best_effort();
+  if (options.reliability == Reliability::best_effort) {
+    qos.best_effort();
+  }
+  if (options.durability == Durability::transient_local) {
+    qos.transient_local();
+  }
+  rmw_qos_profile_t profile = qos.get_rmw_qos_profile();
+  if (options.history == History::keep_all) {
+    profile.history = RMW_QOS_POLICY_HISTORY_KEEP_ALL;  // takt::QoS leaves out what has no bound
+  }
+  return takt::QoS{profile};
 }
 
 Failure failure_of(const takt::RclError& error, const char* fix) {
@@ -164,6 +174,10 @@ class Rcl : public Stack {
       all.push_back({.kind = kind, .transport = "shm", .roles = {passive, active}});
       all.push_back({.kind = kind, .transport = "udp", .roles = {passive, active}, .wire = wire});
       all.push_back({.kind = kind, .transport = "process", .roles = {Role::both}});
+    }
+    for (Capability& one : all) {
+      one.durabilities = all_durabilities;
+      one.histories = all_histories;
     }
     all.push_back(timer(Kind::timer_oneshot, "rcl_timer", {Wait::idle, Wait::busy}, true));
     all.push_back(timer(Kind::timer_cyclic, "rcl_timer", {Wait::idle}, true));

@@ -45,6 +45,10 @@ class Rclcpp : public Stack {
       all.push_back(
           {.kind = kind, .transport = "process", .roles = {Role::both}, .executors = executors});
     }
+    for (Capability& one : all) {
+      one.durabilities = all_durabilities;
+      one.histories = all_histories;
+    }
     for (const Kind kind : {Kind::timer_oneshot, Kind::timer_cyclic}) {
       all.push_back({.kind = kind,
                      .transport = "rclcpp_timer",

@@ -16,6 +16,12 @@ using std::chrono::nanoseconds;
 
 ::rclcpp::QoS qos_of(const Options& options) {
   ::rclcpp::QoS qos{options.depth};
+  if (options.history == History::keep_all) {
+    qos.keep_all();
+  }
+  if (options.durability == Durability::transient_local) {
+    qos.transient_local();
+  }
   return options.reliability == Reliability::reliable ? qos.reliable() : qos.best_effort();
 }
 

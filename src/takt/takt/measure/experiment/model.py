@@ -120,6 +120,8 @@ Stack = Annotated[
     AfterValidator(_stack),
 ]
 Reliability = Literal["reliable", "best_effort"]
+Durability = Literal["volatile", "transient_local"]
+History = Literal["keep_last", "keep_all"]
 Kind = Literal["wakeup", "timer-oneshot", "timer-cyclic", "pingpong", "pubsub", "ethercat"]
 Wait = Literal["idle", "busy"]
 Late = Literal["at_once", "next_cycle"]
@@ -165,6 +167,8 @@ _KINDS_WITH: dict[str, tuple[str, ...]] = {
     "executor": ("timer-oneshot", "timer-cyclic", *MESSAGES),
     "payload": MESSAGES,
     "reliability": MESSAGES,
+    "durability": MESSAGES,
+    "history": MESSAGES,
     "depth": MESSAGES,
     "subscribers": ("pubsub",),
     "talkers": ("pubsub",),
@@ -248,7 +252,15 @@ class Measurement(Strict):
         "cycle on; default: none",
     )
     reliability: Axis[Reliability] | None = Field(None, description="of the QoS; default: reliable")
-    depth: Axis[Positive] | None = Field(None, description="history of the QoS; default: 10")
+    durability: Axis[Durability] | None = Field(
+        None,
+        description="of the QoS: what who comes late gets; transient_local: what its writer still "
+        "keeps; default: volatile",
+    )
+    history: Axis[History] | None = Field(
+        None, description="of the QoS: keep_last (depth) or keep_all; default: keep_last"
+    )
+    depth: Axis[Positive] | None = Field(None, description="of history keep_last; default: 10")
     talkers: Axis[Pairs] | None = Field(
         None, description="pubsub only: pairs of other nodes on topics of their own; default: 0"
     )
@@ -335,6 +347,10 @@ class Measurement(Strict):
             for key in OF_THE_LINK:
                 if getattr(self, key) is not None:
                     raise ValueError(f'{key} needs a second host: give host "here,namespace"')
+        if self.depth and "keep_all" in (self.history or []):
+            raise ValueError(
+                "history keep_all has no depth: remove depth, or give keep_last a block of its own"
+            )
         if self.talker_rate and not any(self.talkers or []):
             raise ValueError("talker_rate needs talkers: how many pairs?")
         return self

@@ -170,10 +170,11 @@ def _points(
         refuse(faults.link_fault(measurement, point))
         refuse(faults.traffic_fault(point, link, traffic))
         refuse(faults.load_fault(point["load"], machine))
+        refuse(faults.quality_fault(measurement, stack, point))
         refuse(faults.talkers_fault(measurement, stack, point))
         refuse(faults.cpu_fault(measurement.kind, cpus, machine, point["host"]))
         refuse(faults.pace_fault(measurement, period, count, duration))
-        refuse(faults.memory_fault(count, point["subscribers"], machine))
+        refuse(faults.memory_fault(count, point, machine))
         asked: dict[str, Any] = point | {
             "stack": stack.name,
             "kind": measurement.kind,
@@ -210,6 +211,8 @@ def _combinations(measurement: Measurement, transports: list[str]) -> Iterator[d
         "cpu": measurement.cpu,
         "subscribers": measurement.subscribers or [1],
         "reliability": measurement.reliability or ["reliable"],
+        "durability": measurement.durability or ["volatile"],
+        "history": measurement.history or ["keep_last"],
         "depth": measurement.depth or [10],
         "wait": measurement.wait or ["idle"],
         "late": measurement.late or ["at_once"],
@@ -260,6 +263,10 @@ def _key(asked: dict[str, Any], period: int) -> str:
         parts.append(f"{asked['subscribers']}subs")
     if asked["reliability"] != "reliable":
         parts.append(asked["reliability"])
+    if asked["durability"] != "volatile":
+        parts.append(asked["durability"])
+    if asked["history"] != "keep_last":
+        parts.append(asked["history"])
     if asked["depth"] != 10:
         parts.append(f"depth{asked['depth']}")
     if asked["interface"]:

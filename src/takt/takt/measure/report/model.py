@@ -232,6 +232,8 @@ def _identity(cell: Cell) -> tuple[Any, ...]:
         cell.subscribers,
         cell.reliability,
         cell.depth,
+        cell.durability,
+        cell.history,
         cell.wait,
         cell.executor,
         cell.late,

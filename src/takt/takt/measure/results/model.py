@@ -231,7 +231,9 @@ class Cell(Model):
     lost_after_us: float  # a reply later than this is lost
     subscribers: int  # how many
     reliability: str  # of the QoS
-    depth: int  # of the QoS
+    depth: int  # of the QoS, where its history is keep_last
+    durability: str = "volatile"  # of the QoS: volatile, transient_local
+    history: str = "keep_last"  # of the QoS: keep_last, keep_all
     wait: str = "idle"  # idle, busy
     executor: str = ""  # what ran the callbacks; empty: nothing to choose
     late: str = "at_once"  # the message after a late reply: at_once, next_cycle

@@ -109,6 +109,10 @@ def _options(cell: Cell, limit_s: float, topic: str, hosts: Hosts) -> dict[str, 
         options["timeout-ns"] = options.pop("period-ns")
     if cell.executor:
         options["executor"] = cell.executor
+    if cell.durability != "volatile":
+        options["durability"] = cell.durability
+    if cell.history != "keep_last":
+        options["history"] = cell.history
     if cell.late != "at_once":
         options["late"] = cell.late
     if cell.cpu:

@@ -31,6 +31,7 @@ from takt.reproduce.ye2023.quantities import (
     JITTER,
     KIB,
     ONE_PROCESS,
+    RELIABLE,
     SIX,
     SIZES,
     WAKEUP,
@@ -189,8 +190,8 @@ def _ways(drawn: Drawn) -> None:
     """Vendors, QoS, and one process beside two."""
     vendors = [(name, stack, {"label": SIZES}) for stack, name in VENDORS.items()]
     between = ("between processes", ROS2_STACK, {"label": SIZES})
-    reliable = ("reliable, depth 100", ROS2_STACK, {"label": SIZES})
-    best_effort = ("best effort, depth 1", ROS2_STACK, {"label": BEST_EFFORT})
+    reliable = ("reliable, transient local, all kept", ROS2_STACK, {"label": RELIABLE})
+    best_effort = ("best effort, volatile, depth 1", ROS2_STACK, {"label": BEST_EFFORT})
     within = ("within one process", ROS2_STACK, {"label": ONE_PROCESS})
     for figure, title, asked in (
         ("20", "Middlewares", vendors),

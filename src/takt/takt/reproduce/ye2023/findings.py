@@ -16,6 +16,7 @@ from takt.reproduce.ye2023.quantities import (
     MIB,
     NEVER,
     ONE_PROCESS,
+    RELIABLE,
     SIX,
     SIZES,
     SMALL,
@@ -217,14 +218,14 @@ ROS2: dict[str, Checked] = {
         alike("best_effort_us", "reliable_us"),
         {
             "best_effort_us": p50("best effort", SMALL, label=BEST_EFFORT),
-            "reliable_us": p50("reliable", SMALL, label=SIZES),
+            "reliable_us": p50("reliable", SMALL, label=RELIABLE),
         },
     ),
     "qos-large-best-effort": Check(
         "best_effort_us < reliable_us",
         {
             "best_effort_us": p50("best effort", LARGE, label=BEST_EFFORT),
-            "reliable_us": p50("reliable", LARGE, label=SIZES),
+            "reliable_us": p50("reliable", LARGE, label=RELIABLE),
         },
     ),
     "process-small-alike": Check(

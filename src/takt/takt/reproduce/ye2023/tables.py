@@ -27,8 +27,6 @@ NAMES = {
     "raw": "Takt's own loop",
     "ethercat": "ethercrab, simulated slaves",
 }
-# What every probe of messages has, whatever is asked (docs/reference/probes.md).
-OF_ALL_PROBES: Figures = {"history": "KEEP_LAST", "durability": "volatile", "deadline": "default"}
 
 
 def rows(published: Published, measured: Measured, system: System) -> list[Row]:
@@ -124,8 +122,14 @@ def _quality(one: PublishedRow, measured: Measured) -> Row:
         cell = Evidence(measured, "rcl").cells(**one.point)[0]
     except Missing:
         return _row(one, "ROS 2", {}, "not measured: no samples came")
-    asked: Figures = {"depth": cell.depth, "reliability": cell.reliability.replace("_", " ")}
-    return _row(one, "ROS 2", OF_ALL_PROBES | asked)
+    asked: Figures = {
+        "history": cell.history.upper(),
+        "depth": "none" if cell.history == "keep_all" else cell.depth,
+        "reliability": cell.reliability.replace("_", " "),
+        "durability": cell.durability.replace("_", " "),
+        "deadline": "default",  # of every probe
+    }
+    return _row(one, "ROS 2", asked)
 
 
 def _latencies(cells: list[Cell]) -> Figures:

@@ -22,10 +22,16 @@ enum class Wait { idle, busy };
 /// When the next ping goes where a reply came after its start time.
 enum class Late { at_once, next_cycle };
 enum class Reliability { reliable, best_effort };
+/// What a topic has for who comes late: nothing, or what its writer still keeps.
+enum class Durability { volatile_, transient_local };
+/// What an end keeps that is under way: the last `depth` messages, or every one.
+enum class History { keep_last, keep_all };
 
 std::string_view name_of(Kind kind);
 std::string_view name_of(Role role);
 std::string_view name_of(Reliability reliability);
+std::string_view name_of(Durability durability);
+std::string_view name_of(History history);
 std::string_view name_of(Wait wait);
 std::string_view name_of(Late late);
 
@@ -41,6 +47,11 @@ constexpr bool records(Role role) {
 /// The wire of DDS: messages of takt_interfaces/msg/Sample over RTPS, named as ROS 2 names them.
 inline constexpr const char* rtps = "rtps";
 
+/// Of every stack of DDS.
+inline const std::vector<Durability> all_durabilities{Durability::volatile_,
+                                                      Durability::transient_local};
+inline const std::vector<History> all_histories{History::keep_last, History::keep_all};
+
 /// One kind over one transport, as `--capabilities` prints it.
 struct Capability {
   Kind kind;
@@ -54,6 +65,8 @@ struct Capability {
   std::string wire{};
   std::vector<std::string> executors{};  ///< what may run the callbacks, the default first
   bool both_too = false;  ///< `--role both` is allowed although `roles` has one process per role
+  std::vector<Durability> durabilities{};  ///< to choose from; empty: nothing to choose
+  std::vector<History> histories{};        ///< likewise
 };
 
 /// What is asked of one probe process; defaults as in the contract.
@@ -77,7 +90,9 @@ struct Options {
   unsigned subscribers = 1;
   std::string topic = "takt/probe";
   Reliability reliability = Reliability::reliable;
-  std::size_t depth = 10;
+  Durability durability = Durability::volatile_;
+  History history = History::keep_last;
+  std::size_t depth = 10;  ///< of keep_last
   std::string interface{};        ///< of the network, to the slaves of a fieldbus
   unsigned slaves = 0;            ///< how many there have to be; 0: any number
   std::filesystem::path samples;  ///< empty: nothing is recorded
