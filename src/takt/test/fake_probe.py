@@ -65,6 +65,7 @@ def main() -> int:
         "cpu",
         "topic",
         "reliability",
+        "content",
         "durability",
         "history",
         "wait",

@@ -32,6 +32,7 @@ const Names<Role> roles{{"both", Role::both},
                         {"pong", Role::pong},
                         {"publisher", Role::publisher},
                         {"subscriber", Role::subscriber}};
+const Names<Content> contents{{"bytes", Content::bytes}, {"string", Content::string}};
 const Names<Reliability> reliabilities{{"reliable", Reliability::reliable},
                                        {"best_effort", Reliability::best_effort}};
 const Names<Durability> durabilities{{"volatile", Durability::volatile_},
@@ -70,6 +71,9 @@ std::string_view name_of(Kind kind) {
 std::string_view name_of(Role role) {
   return name_in(roles, role);
 }
+std::string_view name_of(Content content) {
+  return name_in(contents, content);
+}
 std::string_view name_of(Reliability reliability) {
   return name_in(reliabilities, reliability);
 }
@@ -93,6 +97,7 @@ std::optional<Options> parse(int argc, const char* const* argv, std::string_view
   std::string role{name_of(options.role)};
   std::string policy{to_string(options.policy)};
   std::string cpus;
+  std::string content{name_of(options.content)};
   std::string reliability{name_of(options.reliability)};
   std::string durability{name_of(options.durability)};
   std::string history{name_of(options.history)};
@@ -126,6 +131,7 @@ std::optional<Options> parse(int argc, const char* const* argv, std::string_view
   app.add_option("--executor", options.executor, "What runs callbacks, see --capabilities");
   app.add_option("--payload-bytes", payload, "Payload without the header fields")
       ->capture_default_str();
+  app.add_option("--content", content, "Of a message: bytes, string")->capture_default_str();
   app.add_option("--period-ns", period, "Distance of two intended start times, or of a timer's")
       ->capture_default_str();
   app.add_option("--timeout-ns", timeout, "Timeout of a one-shot timer")->capture_default_str();
@@ -184,6 +190,7 @@ std::optional<Options> parse(int argc, const char* const* argv, std::string_view
   options.kind = value_in(kinds, "KIND", kind);
   options.role = value_in(roles, "--role", role);
   options.reliability = value_in(reliabilities, "--reliability", reliability);
+  options.content = value_in(contents, "--content", content);
   options.durability = value_in(durabilities, "--durability", durability);
   options.history = value_in(histories, "--history", history);
   options.wait = value_in(waits, "--wait", wait);

@@ -24,7 +24,7 @@ const std::vector<Capability> capabilities{
     {.kind = Kind::pingpong,
      .transport = "fixed",
      .roles = {Role::pong, Role::ping},
-     .fixed_payload_bytes = 64},
+     .fixed_payload_bytes = {64, 4096}},
     {.kind = Kind::timer_oneshot,
      .transport = "clock",
      .roles = {Role::both},

@@ -59,6 +59,7 @@ def measure(
         ),
     ] = None,
     payload: Annotated[Text, typer.Option(help="Such as 32KB. (default: 500B)")] = None,
+    content: Annotated[Text, typer.Option(help="bytes or string. (default: bytes)")] = None,
     rate: Annotated[Text, typer.Option(help="Such as 1kHz. (default: 1kHz)")] = None,
     period: Annotated[Text, typer.Option(help="Such as 1ms; instead of a rate.")] = None,
     timeout: Annotated[
@@ -210,6 +211,7 @@ def measure(
         "transport": transport,
         "executor": executor,
         "payload": payload,
+        "content": content,
         "rate": rate,
         "period": period,
         "timeout": [one.strip() for one in timeout.split(",")] if timeout else None,

@@ -62,6 +62,7 @@ class Capability(BaseModel):
     waits: list[str] = ["idle"]
     reports: bool = False  # the timer itself says how late it was
     executors: list[str] = []  # what may run the callbacks, the default first
+    contents: list[str] = ["bytes"]  # of a message
     durabilities: list[str] = []  # of the QoS; empty: nothing to choose
     histories: list[str] = []  # likewise
     wire: str | None = None  # what goes from host to host; probes of the same understand each other
@@ -182,6 +183,7 @@ def _both(name: str, active: Stack, passive: Stack) -> Stack:
         update: dict[str, object] = {
             "max_payload_bytes": min(limits, default=None),
             "executors": [],
+            "contents": [it for it in one.contents if it in other.contents],
             "durabilities": [it for it in one.durabilities if it in other.durabilities],
             "histories": [it for it in one.histories if it in other.histories],
         }

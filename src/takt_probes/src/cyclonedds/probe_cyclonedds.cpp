@@ -31,12 +31,14 @@ class Cyclone : public Stack {
                      .roles = {passive, active},
                      .wire = rtps,
                      .durabilities = all_durabilities,
-                     .histories = all_histories});
+                     .histories = all_histories,
+                     .contents = all_contents});
       all.push_back({.kind = kind,
                      .transport = "process",
                      .roles = {Role::both},
                      .durabilities = all_durabilities,
-                     .histories = all_histories});
+                     .histories = all_histories,
+                     .contents = all_contents});
     }
     return all;
   }
@@ -45,7 +47,10 @@ class Cyclone : public Stack {
     if (!participant_) {
       participant_.emplace(dds_create_participant(dds_domain(), nullptr, nullptr), "a participant");
     }
-    return std::make_unique<CycloneLink>(**participant_, options, role, stop);
+    if (options.content == Content::string) {
+      return std::make_unique<CycloneLink<CycloneString>>(**participant_, options, role, stop);
+    }
+    return std::make_unique<CycloneLink<CycloneBytes>>(**participant_, options, role, stop);
   }
 
   void close() override { participant_.reset(); }

@@ -20,6 +20,7 @@ SHORTEST_PERIOD_NS = 10_000
 LONGEST_DELAY_NS = 1_000_000_000
 LARGEST_PAYLOAD = 64 * 1024 * 1024
 RECORD_BYTES = 32
+TEXT_HEAD_BYTES = 49  # docs/reference/probes.md
 RAW = "raw"  # the machine's own limits: no middleware, no QoS
 ROS1 = "ros1"
 ICEORYX2 = "iceoryx2"
@@ -254,6 +255,19 @@ def pace_fault(measurement: Measurement, period: int, count: int, duration: int)
     if count < 2:
         what = f"{format_duration(duration)} is too short for {format_period(period)}"
         return "duration", what, "two samples are the least: the first one is kept apart"
+    return None
+
+
+def content_fault(measurement: Measurement, stack: Stack, point: dict[str, Any]) -> Fault | None:
+    """A content that a way does not carry, or a string without room for the head."""
+    capability = stack.capability(measurement.kind, point["transport"])
+    content, payload = point["content"], point["payload_bytes"]
+    if capability is not None and content not in capability.contents:
+        what = f"{point['transport']} of {stack.name} carries no {content}"
+        return "content", what, f"it carries {', '.join(capability.contents)}"
+    if content == "string" and payload < TEXT_HEAD_BYTES:
+        what = f"a string of {format_size(payload)} has no room for the head of a message"
+        return "payload", what, f"give at least {TEXT_HEAD_BYTES}B, or content: bytes"
     return None
 
 

@@ -120,6 +120,7 @@ Stack = Annotated[
     AfterValidator(_stack),
 ]
 Reliability = Literal["reliable", "best_effort"]
+Content = Literal["bytes", "string"]
 Durability = Literal["volatile", "transient_local"]
 History = Literal["keep_last", "keep_all"]
 Kind = Literal["wakeup", "timer-oneshot", "timer-cyclic", "pingpong", "pubsub", "ethercat"]
@@ -166,6 +167,7 @@ OF_THE_LINK = ("link", "queue", "traffic", "delay", "jitter", "loss")
 _KINDS_WITH: dict[str, tuple[str, ...]] = {
     "executor": ("timer-oneshot", "timer-cyclic", *MESSAGES),
     "payload": MESSAGES,
+    "content": MESSAGES,
     "reliability": MESSAGES,
     "durability": MESSAGES,
     "history": MESSAGES,
@@ -212,6 +214,11 @@ class Measurement(Strict):
         "events, events_cbg, takt; default: the first one that it has",
     )
     payload: Axis[Size] | None = Field(None, description="of messages; default: 500B")
+    content: Axis[Content] | None = Field(
+        None,
+        description="of messages: bytes behind a head, or a string (std_msgs/String), whose text "
+        "holds both and is as long as the payload; default: bytes",
+    )
     timeout: Axis[Period] | None = Field(
         None, description="timer-oneshot only, instead of a rate; from 10us; default: 1ms"
     )

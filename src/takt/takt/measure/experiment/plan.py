@@ -170,6 +170,7 @@ def _points(
         refuse(faults.link_fault(measurement, point))
         refuse(faults.traffic_fault(point, link, traffic))
         refuse(faults.load_fault(point["load"], machine))
+        refuse(faults.content_fault(measurement, stack, point))
         refuse(faults.quality_fault(measurement, stack, point))
         refuse(faults.talkers_fault(measurement, stack, point))
         refuse(faults.cpu_fault(measurement.kind, cpus, machine, point["host"]))
@@ -206,6 +207,7 @@ def _combinations(measurement: Measurement, transports: list[str]) -> Iterator[d
         "executor": measurement.executor or [""],
         "payload_bytes": measurement.payload
         or [DEFAULT_PAYLOAD if measurement.kind in MESSAGES else 0],
+        "content": measurement.content or ["bytes"],
         "period": measurement.periods_ns,
         "scheduling": measurement.scheduling,
         "cpu": measurement.cpu,
@@ -251,6 +253,8 @@ def _key(asked: dict[str, Any], period: int) -> str:
     parts += filter(None, [asked["executor"]])
     if asked["kind"] in MESSAGES:
         parts.append(format_size(asked["payload_bytes"]))
+    if asked["content"] != "bytes":
+        parts.append(asked["content"])
     parts.append(asked["scheduling"] + (str(asked["priority"]) if asked["priority"] else ""))
     if asked["cpu"]:
         parts.append("cpu" + "+".join(map(str, asked["cpu"])))

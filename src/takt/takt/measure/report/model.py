@@ -226,6 +226,7 @@ def _identity(cell: Cell) -> tuple[Any, ...]:
         cell.kind,
         cell.transport,
         cell.payload_bytes,
+        cell.content,
         cell.period_us,
         cell.samples_asked,
         cell.deadline_us,

@@ -24,6 +24,8 @@ def _measured(cell: Cell) -> Iterator[str]:
         yield cell.executor
     if cell.payload_bytes:
         yield text.bytes_(cell.payload_bytes)
+    if cell.content != "bytes":
+        yield f"as a {cell.content}"
     if cell.subscribers > 1:
         yield f"{cell.subscribers} subscribers"
     if cell.kind not in {"wakeup", "pingpong"}:

@@ -185,6 +185,13 @@ class BusReport(Model):
     foreign_frames: int  # that came and were no answer
 
 
+class AddressCheck(Model):
+    """Messages that arrived where they had been when they were sent: nobody copied them."""
+
+    compared: int  # messages
+    same: int  # of these, at the same address
+
+
 class ProbeResult(BaseModel):
     """A probe's result document (docs/reference/probes.md), kept whole."""
 
@@ -199,6 +206,7 @@ class ProbeResult(BaseModel):
     out_of_order: int = 0
     error: Note | None = None  # why it failed
     bus: BusReport | None = None  # of a fieldbus master
+    addresses: AddressCheck | None = None  # of ways that may hand memory over
     asked: dict[str, Any] = {}  # real-time settings
     obtained: dict[str, Any] = {}  # real-time settings, as read back
     notes: list[Note] = []  # settings that were not obtained
@@ -222,6 +230,7 @@ class Cell(Model):
     label: str = ""  # of its block: points of the same measurement are told apart by it
     transport: str  # the way between the roles
     payload_bytes: int  # of a message
+    content: str = "bytes"  # of a message: bytes, string
     scheduling: str  # other, fifo, rr
     priority: int  # 0: none
     cpu: list[int]  # empty: not pinned
@@ -294,6 +303,16 @@ class Cell(Model):
     def wrong_counters(self) -> int:
         """Cycles of a fieldbus in which not every slave took part."""
         return sum(one.bus.wrong_counter for one in self.probes if one.bus)
+
+    @property
+    def addresses(self) -> AddressCheck | None:
+        """How many messages arrived where they had been; None: not compared."""
+        found = [one.addresses for one in self.probes if one.addresses]
+        if not found:
+            return None
+        return AddressCheck(
+            compared=sum(one.compared for one in found), same=sum(one.same for one in found)
+        )
 
     @property
     def since_intended(self) -> bool:

@@ -109,6 +109,8 @@ def _options(cell: Cell, limit_s: float, topic: str, hosts: Hosts) -> dict[str, 
         options["timeout-ns"] = options.pop("period-ns")
     if cell.executor:
         options["executor"] = cell.executor
+    if cell.content != "bytes":
+        options["content"] = cell.content
     if cell.durability != "volatile":
         options["durability"] = cell.durability
     if cell.history != "keep_last":
