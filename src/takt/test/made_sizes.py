@@ -47,7 +47,12 @@ class Installed(Stacks):
             limit = most if name == "rustdds" else None
             capabilities = [
                 Capability(
-                    kind=kind, transport=way, roles=roles, max_payload_bytes=limit, **QUALITY
+                    kind=kind,
+                    transport=way,
+                    roles=roles,
+                    max_payload_bytes=limit,
+                    threads=name == "cyclictest",
+                    **QUALITY,
                 )
                 for kind, way, roles in ways[name]
             ]

@@ -217,6 +217,9 @@ def test_at_scale_1_runs_are_as_long_as_the_papers() -> None:
     assert {one.samples_asked for one in whole["jitter"]} == {10_000}
     assert {round(one.samples_asked * one.period_us / 1e6) for one in whole["wakeup"]} <= {242, 243}
     assert {one.stack for one in whole["wakeup"]} == {"cyclictest"}
+    assert {tuple(period for period, _ in one.series) for one in whole["wakeup"]} == {
+        (1000, 1500, 2000, 2500, 3000)
+    }
     assert {one.samples_asked for one in whole["ethercat"]} == {1_613_610}
     assert {(one.slaves, one.period_us) for one in whole["ethercat"]} == {(16, 1000)}
     assert {one.subscribers for one in whole["six"]} == {6}
@@ -238,7 +241,9 @@ def test_a_smaller_scale_keeps_the_points_and_the_rounds() -> None:
 
 def test_without_cyclictest_the_wake_ups_are_takts_own() -> None:
     there = tuple(one for one in EVERY_STACK if one != "cyclictest")
-    assert {one.stack for one in points(0.01, there)["wakeup"]} == {"raw"}
+    found = points(0.01, there)["wakeup"]
+    assert {one.stack for one in found} == {"raw"}
+    assert {one.period_us for one in found} == {1000, 1500, 2000, 2500, 3000}
 
 
 def test_without_room_for_slaves_there_is_no_master() -> None:

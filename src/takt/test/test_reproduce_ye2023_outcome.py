@@ -41,7 +41,8 @@ def recorded(folder: Path, one: Cell) -> Cell:
     asked: dict[str, Any] = {
         name: getattr(one, name)
         for name in ("label", "stack", "kind", "transport", "payload_bytes", "period_us", "load",
-                     "reliability", "durability", "history", "depth", "scheduling", "priority", "slaves")
+                     "reliability", "durability", "history", "depth", "scheduling", "priority", "slaves",
+                     "threads", "distance_us")
     }  # fmt: skip
     base = 100.0 + one.payload_bytes / 1024
     if one.kind == "pubsub":
@@ -50,8 +51,12 @@ def recorded(folder: Path, one: Cell) -> Cell:
             base + turn * place + generator.uniform(0, 5, COUNT) for place in range(one.subscribers)
         ]
     else:
-        late = [20.0 + generator.normal(0, 3, COUNT)]
-    records = [records_of(each, one.period_us) for each in late]
+        late = [20.0 + generator.normal(0, 3, COUNT) for _ in range(one.threads)]
+    asked["subscribers"] = one.subscribers
+    periods = [period for period, _ in one.series] if one.threads > 1 else [one.period_us] * len(late)
+    records = [
+        records_of(each, period) for each, period in zip(late, periods, strict=True)
+    ]
     return cell_of(folder, records, one.repetition, **asked)
 
 
@@ -121,9 +126,9 @@ def test_table_5_counts_the_text_where_the_row_is_swapped(outcome: Outcome) -> N
     assert best_effort.published["reliability"] == "best effort"
     assert best_effort.measured["reliability"] == "best effort"
     assert (reliable.measured["depth"], best_effort.measured["depth"]) == ("none", 1)
-    for of in (reliable, best_effort):
+    for strategy in (reliable, best_effort):
         for name in ("history", "durability", "deadline"):
-            assert of.measured[name] == of.published[name]
+            assert strategy.measured[name] == strategy.published[name]
 
 
 def test_sizes_and_fairness_have_their_numbers(outcome: Outcome) -> None:

@@ -92,6 +92,13 @@ def measure(
     cpu: Annotated[
         Text, typer.Option(help='Pin to this CPU; "0,1": one for each role. (default: none)')
     ] = None,
+    threads: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(min=1, help="For wakeup of cyclictest: how many at once. (default: 1)"),
+    ] = None,
+    distance: Annotated[
+        Text, typer.Option(help="From the period of one of them to that of the next, such as 500us.")
+    ] = None,
     subscribers: Annotated[
         Optional[int],  # noqa: UP045
         typer.Option(min=1, help="For pubsub. (default: 1)"),
@@ -221,6 +228,8 @@ def measure(
         "duration": duration,
         "start_delay": start_delay,
         "cpu": cpu,
+        "threads": threads,
+        "distance": distance,
         "subscribers": subscribers,
         "load": load,
         "host": host,

@@ -60,6 +60,7 @@ class Capability(BaseModel):
     fixed_payload_bytes: int | list[int] | None = None
     max_payload_bytes: int | None = None
     waits: list[str] = ["idle"]
+    threads: bool = False  # several of them as one cell, each with a period of its own
     reports: bool = False  # the timer itself says how late it was
     executors: list[str] = []  # what may run the callbacks, the default first
     contents: list[str] = ["bytes"]  # of a message

@@ -258,6 +258,15 @@ def pace_fault(measurement: Measurement, period: int, count: int, duration: int)
     return None
 
 
+def threads_fault(measurement: Measurement, stack: Stack, point: dict[str, Any]) -> Fault | None:
+    """Several threads of a program that has one."""
+    capability = stack.capability(measurement.kind, point["transport"])
+    if point["threads"] > 1 and not (capability is not None and capability.threads):
+        what = f"{point['transport']} of {stack.name} wakes one thread up"
+        return "threads", what, "take the stack cyclictest, or a block for each period"
+    return None
+
+
 def content_fault(measurement: Measurement, stack: Stack, point: dict[str, Any]) -> Fault | None:
     """A content that a way does not carry, or a string without room for the head."""
     capability = stack.capability(measurement.kind, point["transport"])
@@ -296,12 +305,12 @@ def memory_fault(count: int, point: dict[str, Any], machine: Machine) -> Fault |
             f" {machine.memory_bytes >> 20} MiB are available, and half of it may be used"
         )
         return "history", what, "take fewer samples, smaller ones, or keep_last"
-    subscribers = point["subscribers"]
-    need = count * RECORD_BYTES * subscribers
+    recorders = point["subscribers"] * point["threads"]
+    need = count * RECORD_BYTES * recorders
     if need <= machine.memory_bytes // 2:
         return None
     what = (
-        f"{count} samples for each of {subscribers} recorders take {need >> 20} MiB of memory; "
+        f"{count} samples for each of {recorders} recorders take {need >> 20} MiB of memory; "
         f"{machine.memory_bytes >> 20} MiB are available, and half of it may be used"
     )
     return "duration", what, "shorten the duration or lower the rate"

@@ -173,6 +173,8 @@ _KINDS_WITH: dict[str, tuple[str, ...]] = {
     "history": MESSAGES,
     "depth": MESSAGES,
     "subscribers": ("pubsub",),
+    "threads": ("wakeup",),
+    "distance": ("wakeup",),
     "talkers": ("pubsub",),
     "talker_rate": ("pubsub",),
     "link": MESSAGES,
@@ -239,6 +241,16 @@ class Measurement(Strict):
         [UNPINNED],
         description='any, a number, or "0,1": ping, publisher or master on 0, pong, subscribers '
         "or the simulated segment on 1",
+    )
+    threads: Axis[Processes] | None = Field(
+        None,
+        description="wakeup of the stack cyclictest only: how many at once, each with samples of its "
+        "own; default: 1",
+    )
+    distance: Duration | None = Field(
+        None,
+        description="from the period of one of these threads to that of the next, in whole us; "
+        "default: 0s",
     )
     subscribers: Axis[Processes] | None = Field(
         None, description="pubsub only: how many; default: 1"
@@ -358,6 +370,10 @@ class Measurement(Strict):
             raise ValueError(
                 "history keep_all has no depth: remove depth, or give keep_last a block of its own"
             )
+        if self.distance and not any(one > 1 for one in self.threads or []):
+            raise ValueError("distance is from one thread to the next: how many threads?")
+        if self.distance and self.distance % 1000:
+            raise ValueError("distance: cyclictest counts whole microseconds")
         if self.talker_rate and not any(self.talkers or []):
             raise ValueError("talker_rate needs talkers: how many pairs?")
         return self

@@ -170,6 +170,7 @@ def _points(
         refuse(faults.link_fault(measurement, point))
         refuse(faults.traffic_fault(point, link, traffic))
         refuse(faults.load_fault(point["load"], machine))
+        refuse(faults.threads_fault(measurement, stack, point))
         refuse(faults.content_fault(measurement, stack, point))
         refuse(faults.quality_fault(measurement, stack, point))
         refuse(faults.talkers_fault(measurement, stack, point))
@@ -187,6 +188,7 @@ def _points(
             "deadline_us": deadline / 1000,
             "lost_after_us": lost_after / 1000,
             "start_delay_us": (measurement.start_delay or 0) / 1000,
+            "distance_us": (measurement.distance or 0) / 1000 if point["threads"] > 1 else 0.0,
             "label": measurement.label or "",
         }
         if point["talkers"]:
@@ -212,6 +214,7 @@ def _combinations(measurement: Measurement, transports: list[str]) -> Iterator[d
         "scheduling": measurement.scheduling,
         "cpu": measurement.cpu,
         "subscribers": measurement.subscribers or [1],
+        "threads": measurement.threads or [1],
         "reliability": measurement.reliability or ["reliable"],
         "durability": measurement.durability or ["volatile"],
         "history": measurement.history or ["keep_last"],
@@ -263,6 +266,10 @@ def _key(asked: dict[str, Any], period: int) -> str:
         parts.append(asked["wait"])
     if asked["late"] != "at_once":
         parts.append(asked["late"])
+    if asked["threads"] > 1:
+        parts.append(f"{asked['threads']}threads")
+    if asked["distance_us"]:
+        parts.append("by" + format_duration(round(asked["distance_us"] * 1000)))
     if asked["subscribers"] > 1:
         parts.append(f"{asked['subscribers']}subs")
     if asked["reliability"] != "reliable":

@@ -231,6 +231,8 @@ def _identity(cell: Cell) -> tuple[Any, ...]:
         cell.samples_asked,
         cell.deadline_us,
         cell.subscribers,
+        cell.threads,
+        cell.distance_us,
         cell.reliability,
         cell.depth,
         cell.durability,

@@ -26,6 +26,10 @@ def _measured(cell: Cell) -> Iterator[str]:
         yield text.bytes_(cell.payload_bytes)
     if cell.content != "bytes":
         yield f"as a {cell.content}"
+    if cell.threads > 1:
+        yield f"{cell.threads} threads"
+        first, last = cell.series[0][0], cell.series[-1][0]
+        yield f"{first:g} µs" if first == last else f"{first:g} to {last:g} µs"
     if cell.subscribers > 1:
         yield f"{cell.subscribers} subscribers"
     if cell.kind not in {"wakeup", "pingpong"}:

@@ -115,6 +115,17 @@ class Subscriber(Model):
     lowest: list[Extreme] = []
 
 
+class ThreadSeries(Model):
+    """One of several threads that wake up beside each other; the first sample is in no percentile."""
+
+    period_us: float
+    count: int  # samples, the first one included
+    first_us: float | None  # latency of the first sample
+    latency: Percentiles | None  # in µs
+    highest: list[Extreme] = []
+    lowest: list[Extreme] = []
+
+
 class Statistics(Model):
     """What is known of the samples of one cell (all subscribers together)."""
 
@@ -128,6 +139,7 @@ class Statistics(Model):
     one_shot: OneShot | None = None  # one-shot timers
     cyclic: Cyclic | None = None  # cyclic timers; a fieldbus master, by when it sends
     subscribers: list[Subscriber] = []  # where there are several
+    threads: list[ThreadSeries] = []  # where there are several
 
 
 class Thread(Model):
@@ -191,6 +203,11 @@ class AddressCheck(Model):
     compared: int  # messages
     same: int  # of these, at the same address
 
+    @property
+    def share(self) -> float:
+        """Of those compared."""
+        return self.same / self.compared if self.compared else 0.0
+
 
 class ProbeResult(BaseModel):
     """A probe's result document (docs/reference/probes.md), kept whole."""
@@ -243,6 +260,8 @@ class Cell(Model):
     depth: int  # of the QoS, where its history is keep_last
     durability: str = "volatile"  # of the QoS: volatile, transient_local
     history: str = "keep_last"  # of the QoS: keep_last, keep_all
+    threads: int = 1  # that wake up beside each other, with a recording each
+    distance_us: float = 0.0  # from the period of one of them to that of the next
     wait: str = "idle"  # idle, busy
     executor: str = ""  # what ran the callbacks; empty: nothing to choose
     late: str = "at_once"  # the message after a late reply: at_once, next_cycle
@@ -293,6 +312,14 @@ class Cell(Model):
     def simulated(self) -> bool:
         """Whether its slaves are ours, behind a link."""
         return self.kind == "ethercat" and self.transport == SIMULATED
+
+    @property
+    def series(self) -> list[tuple[float, int]]:
+        """The period in µs of each thread, and how many samples are asked of it."""
+        first, distance = round(self.period_us * 1000), round(self.distance_us * 1000)
+        periods = [first + place * distance for place in range(self.threads)]
+        span = self.samples_asked * first
+        return [(one / 1000, max(1, span // one)) for one in periods]
 
     @property
     def by_jitter(self) -> bool:

@@ -12,6 +12,7 @@ from takt.processes.stacks import Stacks
 # Samples of a run, however small the scale; of messages one more, which is the first.
 LEAST = {"pubsub": 11, "timer-cyclic": 100, "wakeup": 500, "ethercat": 500}
 WAKEUP, JITTER = "wakeup", "jitter"
+WAKING = ("cyclictest", "raw")  # programs of wake-ups; the first that is installed
 
 
 def fitted(experiment: Experiment, scale: float) -> Experiment:
@@ -37,12 +38,14 @@ def placed(experiment: Experiment, there: Stacks, *, room: bool = True) -> Exper
 
     ``room`` where simulated slaves can have a network of their own.
     """
+    waking = next((one for one in WAKING if one in there), WAKING[-1])
     return experiment.model_copy(
         update={
             "measurements": [
                 fit
                 for one in experiment.measurements
-                if room or one.kind != "ethercat"
+                if (room or one.kind != "ethercat")
+                and (one.label != WAKEUP or waking in one.stack)
                 for fit in _fit(one, there)
             ]
         }
@@ -52,8 +55,6 @@ def placed(experiment: Experiment, there: Stacks, *, room: bool = True) -> Exper
 def _fit(block: Measurement, there: Stacks) -> Iterator[Measurement]:
     """A block of each of its stacks, of the sizes that it carries."""
     names = block.stack
-    if block.label == WAKEUP:
-        names = [one for one in names if one in there][:1] or names[:1]
     for name in names:
         sizes = block.payload
         if name in there:

@@ -130,8 +130,9 @@ def _wakeups(drawn: Drawn, figure: str) -> None:
         if not there:
             raise Missing("no wake-ups")
         series = []
-        for period, cells in sorted(_by_period(drawn.cells(there[0], label=WAKEUP)).items()):
-            parts = [histogram.read(drawn.folder / str(one.histogram)) for one in cells]
+        cells = drawn.cells(there[0], label=WAKEUP)
+        for period, found in sorted(runs.bins_by_period(cells, drawn.folder).items()):
+            parts = [(one.values, one.counts) for one in found]
             series.append(pictures.Counts(f"{period:g} µs", *histogram.merged(parts)))
         marks = [pictures.Mark(one.name, one.value) for one in drawn.marks(figure)]
         title = f"{NAMES[there[0]]} at full load"

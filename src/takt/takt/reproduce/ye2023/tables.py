@@ -9,7 +9,7 @@ from statistics import fmean, median
 
 from takt.machine.preemption import preemption_model
 from takt.machine.system import System
-from takt.measure.results.model import Cell
+from takt.measure.results.model import Cell, Percentiles
 from takt.reproduce.evidence import Evidence, Measured
 from takt.reproduce.judgement import Missing
 from takt.reproduce.model import Figures, Row
@@ -81,11 +81,12 @@ def _wakeups(one: PublishedRow, measured: Measured) -> Row:
         found = measured.run.machine.get("preemption") or "unknown"
         return _row(one, name, {}, f"not measured: this kernel is {found}")
     try:
-        period = float(one.point["period_us"])
-        cells = Evidence(measured, stack).cells(label=WAKEUP, period_us=period)
+        cells = Evidence(measured, stack).cells(label=WAKEUP)
     except Missing:
         return _row(one, name, {}, "not measured: no samples came")
-    return _row(one, name, _latencies(cells))
+    period = float(one.point["period_us"])
+    return _row(one, name, _amounts(runs.by_period(cells).get(period, []), 0),
+                "not measured: no samples came")  # fmt: skip
 
 
 def _cycles(one: PublishedRow, measured: Measured) -> Row:
@@ -135,6 +136,10 @@ def _quality(one: PublishedRow, measured: Measured) -> Row:
 def _latencies(cells: list[Cell]) -> Figures:
     """Lowest and highest of all runs, the mean of all samples, medians of the runs' medians."""
     found = [cell.statistics.latency for cell in cells if cell.statistics]
+    return _amounts(found, sum(cell.lost for cell in cells))
+
+
+def _amounts(found: list[Percentiles], lost: int) -> Figures:
     if not found:
         return {}
     count = sum(one.count for one in found)
@@ -144,7 +149,7 @@ def _latencies(cells: list[Cell]) -> Figures:
         "max_us": round(max(one.max_us for one in found), 1),
         "p50_us": round(median(one.p50_us for one in found), 1),
         "p90_us": round(median(one.p90_us for one in found), 1),
-        "lost": sum(cell.lost for cell in cells),
+        "lost": lost,
         "executions": count,
     }
 
