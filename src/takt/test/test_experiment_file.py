@@ -39,7 +39,7 @@ def test_an_unknown_key_is_named_with_its_line_and_the_likely_one(experiment: Wr
     )
     assert "experiment.yaml:5: unknown key measurements[0].periode" in text
     assert "did you mean period?" in text
-    assert "allowed: cpu, deadline" in text
+    assert "allowed: content, cpu, deadline" in text
 
 
 @pytest.mark.parametrize(
@@ -73,6 +73,7 @@ def test_an_unknown_key_is_named_with_its_line_and_the_likely_one(experiment: Wr
         ("link: 200Gbps", "at most 100Gbps"),
         ("reliability: maybe", "'reliable' or 'best_effort'"),
         ("durability: persistent", "'volatile' or 'transient_local'"),
+        ("content: text", "'bytes' or 'string'"),
         ("history: keep_some", "'keep_last' or 'keep_all'"),
     ],
 )
@@ -132,6 +133,22 @@ def test_a_depth_belongs_to_the_history_that_has_one(experiment: Write) -> None:
     assert "keep_all has no depth: remove depth" in text
 
 
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        ("distance: 1ms", "how many threads"),
+        ("threads: 1, distance: 1ms", "how many threads"),
+        ("threads: 2, distance: 1500ns", "whole microseconds"),
+        ("threads: 0", "greater than or equal to 1"),
+    ],
+)
+def test_threads_and_their_distance_go_together(
+    experiment: Write, keys: str, expected: str
+) -> None:
+    block = f"{{kind: wakeup, stack: cyclictest, {keys}}}"
+    assert expected in fault(experiment(f"name: x\nmeasurements:\n- {block}\n"))
+
+
 def test_period_and_rate_together_are_refused(experiment: Write) -> None:
     block = "{kind: pingpong, stack: raw, rate: 1kHz, period: 1ms}"
     assert "give one of them" in fault(experiment(f"name: x\nmeasurements:\n- {block}\n"))
@@ -143,6 +160,9 @@ def test_period_and_rate_together_are_refused(experiment: Write) -> None:
         *(("wakeup", key) for key in ("payload: 5B", "reliability: reliable", "depth: 1")),
         ("wakeup", "timeout: 1ms"),
         ("wakeup", "history: keep_all"),
+        ("wakeup", "content: string"),
+        ("pubsub", "threads: 2"),
+        ("timer-cyclic", "distance: 1ms"),
         ("timer-cyclic", "durability: volatile"),
         ("timer-oneshot", "payload: 5B"),
         ("timer-oneshot", "rate: 1kHz"),
