@@ -30,7 +30,9 @@ from takt.reproduce.ye2023.quantities import (
     FREQUENCIES,
     JITTER,
     KIB,
+    LOANS,
     ONE_PROCESS,
+    POINTERS,
     RELIABLE,
     SIX,
     SIZES,
@@ -40,6 +42,7 @@ from takt.reproduce.ye2023.quantities import (
 from takt.reproduce.ye2023.tables import NAMES, realtime
 
 FOLDER = "figures"
+RCLCPP_STACK = "rclcpp"
 SIZE, FREQUENCY = "size of the data", "frequency (Hz)"
 MARKS = {"max_us": "paper, highest", "highest_us": "paper"}
 MOST_SMALL = 64 * KIB
@@ -194,10 +197,15 @@ def _ways(drawn: Drawn) -> None:
     reliable = ("reliable, transient local, all kept", ROS2_STACK, {"label": RELIABLE})
     best_effort = ("best effort, volatile, depth 1", ROS2_STACK, {"label": BEST_EFFORT})
     within = ("within one process", ROS2_STACK, {"label": ONE_PROCESS})
+    loans = ("by loan", ROS2_STACK, {"label": LOANS})
+    pointers = [
+        (f"by {way}", RCLCPP_STACK, {"label": POINTERS, "transport": way})
+        for way in ("unique_ptr", "shared_ptr", "const_ref")
+    ]
     for figure, title, asked in (
         ("20", "Middlewares", vendors),
         ("21", "ROS 2, quality of service", [reliable, best_effort]),
-        ("23", "ROS 2, one process and two", [between, within]),
+        ("23", "ROS 2, one process and two", [between, within, loans, *pointers]),
     ):
 
         def draw(

@@ -49,6 +49,14 @@ def medians(cell: Cell) -> list[float]:
     return each
 
 
+def same_address(cell: Cell, _: Path) -> float:
+    """The share of messages that arrive at the address at which they were published."""
+    found = cell.addresses
+    if found is None or not found.compared:
+        raise Missing(f"{cell.id}: no address was compared")
+    return found.share
+
+
 def by_period(cells: list[Cell]) -> dict[float, list[Percentiles]]:
     """The latencies of wake-ups by their period, in cells of one or of several threads."""
     found: dict[float, list[Percentiles]] = {}

@@ -9,17 +9,27 @@ from statistics import fmean, median
 
 from takt.machine.preemption import preemption_model
 from takt.machine.system import System
-from takt.measure.results.model import Cell, Percentiles
+from takt.measure.results.model import AddressCheck, Cell, Percentiles
 from takt.reproduce.evidence import Evidence, Measured
 from takt.reproduce.judgement import Missing
 from takt.reproduce.model import Figures, Row
 from takt.reproduce.published import Published, PublishedRow
 from takt.reproduce.ye2023 import runs
-from takt.reproduce.ye2023.quantities import ETHERCAT, SIX, SIZES, WAKEUP, size_words
+from takt.reproduce.ye2023.quantities import (
+    ETHERCAT,
+    LOANS,
+    POINTERS,
+    SIX,
+    SIZES,
+    STRINGS,
+    WAKEUP,
+    size_words,
+)
 
 REALTIME = "PREEMPT_RT"
 NAMES = {
     "rcl": "ROS 2",
+    "rclcpp": "rclcpp",
     "ros1": "ROS 1",
     "cyclonedds": "Cyclone DDS",
     "rustdds": "RustDDS",
@@ -42,7 +52,7 @@ def rows(published: Published, measured: Measured, system: System) -> list[Row]:
                 made.append(_cycles(one, measured))
             case _:
                 made.append(_quality(one, measured))
-    return [*made, *_sizes(measured), *_fairness(measured)]
+    return [*made, *_sizes(measured), *_addresses(measured), *_fairness(measured)]
 
 
 def realtime(measured: Measured) -> bool:
@@ -167,13 +177,33 @@ def _points(measured: Measured, label: str) -> Iterator[tuple[str, int, list[Cel
 
 
 def _sizes(measured: Measured) -> Iterator[Row]:
-    for stack, size, cells in _points(measured, SIZES):
+    for label, more in ((SIZES, ""), (STRINGS, ", strings")):
+        for stack, size, cells in _points(measured, label):
+            yield Row(
+                table="figure 12",
+                row=size_words(size),
+                vendor=NAMES[stack] + more,
+                published={},
+                measured=_latencies(cells),
+            )
+
+
+def _addresses(measured: Measured) -> Iterator[Row]:
+    """Of each way within one process: how many messages came at the address of their sending."""
+    found: dict[tuple[str, str], list[AddressCheck]] = {}
+    for cell in measured.run.cells:
+        if cell.label in {POINTERS, LOANS} and cell.addresses:
+            found.setdefault((cell.transport, cell.stack), []).append(cell.addresses)
+    for (way, stack), each in sorted(found.items()):
         yield Row(
-            table="figure 12",
-            row=size_words(size),
+            table="figure 22",
+            row=way,
             vendor=NAMES[stack],
             published={},
-            measured=_latencies(cells),
+            measured={
+                "messages": sum(one.compared for one in each),
+                "same_address": sum(one.same for one in each),
+            },
         )
 
 
