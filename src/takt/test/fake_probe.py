@@ -65,6 +65,9 @@ def main() -> int:
         "cpu",
         "topic",
         "reliability",
+        "content",
+        "durability",
+        "history",
         "wait",
         "late",
     ):

@@ -21,7 +21,13 @@ from takt.reproduce.published import experiments
 from takt.reproduce.ye2023.extent import placed, scaled
 from takt.reproduce.ye2023.quantities import KIB, MIB
 
-EVERY_STACK = ("rcl", "ros1", "cyclonedds", "rustdds", "raw", "cyclictest", "ethercat")
+EVERY_STACK = ("rcl", "ros1", "cyclonedds", "rustdds", "raw", "cyclictest", "rclcpp", "ethercat")
+POINTERS = ("unique_ptr", "shared_ptr", "const_ref")
+QUALITY: dict[str, Any] = {
+    "contents": ["bytes", "string"],
+    "durabilities": ["volatile", "transient_local"],
+    "histories": ["keep_last", "keep_all"],
+}
 TWO = ["subscriber", "publisher"]
 
 
@@ -31,7 +37,12 @@ class Installed(Stacks):
     def __init__(self, names: tuple[str, ...] = EVERY_STACK, most: int | None = None) -> None:
         super().__init__({name: Path(name) for name in names})
         ways = {
-            "rcl": [("pubsub", "shm", TWO), ("pubsub", "process", ["both"])],
+            "rcl": [
+                ("pubsub", "shm", TWO),
+                ("pubsub", "process", ["both"]),
+                ("pubsub", "loan", ["both"]),
+            ],
+            "rclcpp": [("pubsub", way, ["both"]) for way in POINTERS],
             "ros1": [("pubsub", "tcpros", TWO)],
             "cyclonedds": [("pubsub", "udp", TWO)],
             "rustdds": [("pubsub", "udp", TWO)],
@@ -42,7 +53,14 @@ class Installed(Stacks):
         for name in names:
             limit = most if name == "rustdds" else None
             capabilities = [
-                Capability(kind=kind, transport=way, roles=roles, max_payload_bytes=limit)
+                Capability(
+                    kind=kind,
+                    transport=way,
+                    roles=roles,
+                    max_payload_bytes=limit,
+                    threads=name == "cyclictest",
+                    **QUALITY,
+                )
                 for kind, way, roles in ways[name]
             ]
             self._asked[name] = Stack(name, Path(name), capabilities)
@@ -90,6 +108,8 @@ def as_published(cell: Cell, of: str, _: tuple[Any, ...]) -> Any:  # noqa: PLR09
             return 4000.0 if cell.label == "wakeup" else 900.0
         case "spread":
             return 10.0 * large
+        case "same_address":
+            return 1.0 if cell.transport == "unique_ptr" else 0.0
         case "unfairness":
             return 1.95 if ros1 else 1.05
         case "fairness":
@@ -132,6 +152,8 @@ def the_other_way_round(  # noqa: PLR0911 - a case each
             return 40.0
         case "spread":
             return 100.0 if size < MIB else 10.0
+        case "same_address":
+            return 0.0 if cell.transport == "unique_ptr" else 1.0
         case "unfairness":
             return 1.05 if ros1 else 1.95
         case "fairness":

@@ -39,7 +39,7 @@ def test_an_unknown_key_is_named_with_its_line_and_the_likely_one(experiment: Wr
     )
     assert "experiment.yaml:5: unknown key measurements[0].periode" in text
     assert "did you mean period?" in text
-    assert "allowed: cpu, deadline" in text
+    assert "allowed: content, cpu, deadline" in text
 
 
 @pytest.mark.parametrize(
@@ -72,6 +72,9 @@ def test_an_unknown_key_is_named_with_its_line_and_the_likely_one(experiment: Wr
         ("traffic: 0Mbps", "not above 0"),
         ("link: 200Gbps", "at most 100Gbps"),
         ("reliability: maybe", "'reliable' or 'best_effort'"),
+        ("durability: persistent", "'volatile' or 'transient_local'"),
+        ("content: text", "'bytes' or 'string'"),
+        ("history: keep_some", "'keep_last' or 'keep_all'"),
     ],
 )
 def test_an_impossible_value_is_named_with_its_line(
@@ -124,6 +127,28 @@ def test_a_link_needs_a_second_host(experiment: Write, key: str) -> None:
     assert 'needs a second host: give host "here,namespace"' in text
 
 
+def test_a_depth_belongs_to_the_history_that_has_one(experiment: Write) -> None:
+    block = "{kind: pubsub, stack: rcl, history: [keep_last, keep_all], depth: 5}"
+    text = fault(experiment(f"name: x\nmeasurements:\n- {block}\n"))
+    assert "keep_all has no depth: remove depth" in text
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        ("distance: 1ms", "how many threads"),
+        ("threads: 1, distance: 1ms", "how many threads"),
+        ("threads: 2, distance: 1500ns", "whole microseconds"),
+        ("threads: 0", "greater than or equal to 1"),
+    ],
+)
+def test_threads_and_their_distance_go_together(
+    experiment: Write, keys: str, expected: str
+) -> None:
+    block = f"{{kind: wakeup, stack: cyclictest, {keys}}}"
+    assert expected in fault(experiment(f"name: x\nmeasurements:\n- {block}\n"))
+
+
 def test_period_and_rate_together_are_refused(experiment: Write) -> None:
     block = "{kind: pingpong, stack: raw, rate: 1kHz, period: 1ms}"
     assert "give one of them" in fault(experiment(f"name: x\nmeasurements:\n- {block}\n"))
@@ -134,6 +159,11 @@ def test_period_and_rate_together_are_refused(experiment: Write) -> None:
     [
         *(("wakeup", key) for key in ("payload: 5B", "reliability: reliable", "depth: 1")),
         ("wakeup", "timeout: 1ms"),
+        ("wakeup", "history: keep_all"),
+        ("wakeup", "content: string"),
+        ("pubsub", "threads: 2"),
+        ("timer-cyclic", "distance: 1ms"),
+        ("timer-cyclic", "durability: volatile"),
         ("timer-oneshot", "payload: 5B"),
         ("timer-oneshot", "rate: 1kHz"),
         ("timer-oneshot", "subscribers: 2"),

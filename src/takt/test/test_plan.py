@@ -26,6 +26,12 @@ SCHEDULING = ("other", "fifo 80", "rr 10")
 CPUS = ("any", "0", "1", "0,1")
 TWO = "here,namespace"
 UDP = {"transport": "udp"}
+FIXED = {"transport": "fixed", "payload": "64B"}
+QUALITY: dict[str, Any] = {
+    "durabilities": ["volatile", "transient_local"],
+    "histories": ["keep_last", "keep_all"],
+}
+ALL_KEPT = {"durability": "transient_local", "history": "keep_all"}
 MACHINE = Machine(frozenset({0, 1}), 1 << 30)
 
 
@@ -39,6 +45,7 @@ class Installed(Stacks):
                 transport=transport,
                 roles=roles,
                 wire="rtps" if transport == "udp" else None,
+                **QUALITY,
             )
             for kind, roles in (
                 ("pingpong", ["pong", "ping"]),
@@ -51,6 +58,8 @@ class Installed(Stacks):
             kind="pingpong", transport="fixed", roles=["both"], fixed_payload_bytes=[64, 4096]
         )
         raw = Capability(kind="wakeup", transport="nanosleep", roles=["both"])
+        several = raw.model_copy(update={"threads": True})
+        text = capabilities[0].model_copy(update={"contents": ["bytes", "string"]})
         small = Capability(
             kind="pingpong",
             transport="udp",
@@ -69,8 +78,10 @@ class Installed(Stacks):
         ]
         executors = {"executors": ["single_threaded", "events", "takt"]}
         rclcpp = [one.model_copy(update=executors) for one in (*capabilities, timers[0])]
-        known = ("rcl", "raw", "other", "iceoryx2", "rclcpp")
+        known = ("rcl", "raw", "other", "iceoryx2", "rclcpp", "cyclictest", "texts")
         super().__init__({name: Path(name) for name in known})
+        self._asked["cyclictest"] = Stack("cyclictest", Path("cyclictest"), [several])
+        self._asked["texts"] = Stack("texts", Path("texts"), [text])
         self._asked["rclcpp"] = Stack("rclcpp", Path("rclcpp"), rclcpp)
         self._asked["iceoryx2"] = Stack("iceoryx2", Path("iceoryx2"), capabilities)
         self._asked["other"] = Stack("other", Path("other"), capabilities)
@@ -172,7 +183,7 @@ def test_a_key_reads_as_what_is_measured() -> None:
         (
             {"stack": "ros9"},
             "--stack",
-            "ros9 is not installed (installed: iceoryx2, other, raw, rcl, rclcpp)",
+            "ros9 is not installed (installed: cyclictest, iceoryx2, other, raw, rcl, rclcpp, texts)",
         ),
         ({"stack": "raw", "kind": "pubsub"}, "--stack", "raw has no pubsub"),
         ({"transport": "pigeon"}, "--transport", "no transport pigeon for pingpong"),
@@ -218,6 +229,26 @@ def test_a_key_reads_as_what_is_measured() -> None:
         ({**UDP, "host": "a,b", "loss": "1%"}, "--loss", "a network of their own"),
         ({"load": "stress 99"}, "--load", "MiB of memory"),
         ({"stack": "iceoryx2", "reliability": "reliable"}, "--reliability", "no reliability"),
+        ({"stack": "raw", "history": "keep_all"}, "--history", "no history to choose: it has no QoS"),
+        ({"stack": "iceoryx2", "durability": "transient_local"}, "--durability", "comes late"),
+        ({"stack": "raw", "kind": "wakeup", "threads": 2}, "--threads", "wakes one thread up"),
+        ({"content": "string"}, "--content", "shm of rcl carries no string"),
+        (
+            {"stack": "texts", "content": "string", "payload": "48B"},
+            "--payload",
+            "no room for the head",
+        ),
+        (
+            {"stack": "cyclictest", "kind": "wakeup", "threads": 90, "duration": "1000s"},
+            "--duration",
+            "for each of 90 recorders",
+        ),
+        ({**FIXED, "history": "keep_all"}, "--history", "has no history keep_all"),
+        (
+            {**ALL_KEPT, "payload": "64MiB", "samples": 100_000, "duration": None},
+            "--history",
+            "keeps all 100000 messages",
+        ),
         ({"stack": "rcl,raw"}, "--stack", "rcl and raw do not understand each other"),
         ({"stack": "rcl,absent"}, "--stack", "absent is not installed"),
         ({"stack": "rcl,other", "transport": "shm"}, "--transport", "no transport shm"),
@@ -234,6 +265,40 @@ def test_what_cannot_be_measured_is_refused_with_its_place(
     assert where in (caught.value.where or "")
     assert what in str(caught.value)
     assert caught.value.remedy
+
+
+def test_durability_and_history_are_axes_and_part_of_the_name() -> None:
+    made = planned(
+        durability=["volatile", "transient_local"], history=["keep_last", "keep_all"], repetitions=1
+    )
+    common = "rcl-pingpong-shm-500B-other-1kHz"
+    assert {cell.key: (cell.durability, cell.history) for cell in made.cells} == {
+        common: ("volatile", "keep_last"),
+        f"{common}-transient_local": ("transient_local", "keep_last"),
+        f"{common}-keep_all": ("volatile", "keep_all"),
+        f"{common}-transient_local-keep_all": ("transient_local", "keep_all"),
+    }
+
+
+def test_a_string_is_part_of_the_name() -> None:
+    made = planned(stack="texts", content=["bytes", "string"], payload="49B", repetitions=1)
+    common = "texts-pingpong-shm-49B"
+    assert {cell.key: cell.content for cell in made.cells} == {
+        f"{common}-other-1kHz": "bytes",
+        f"{common}-string-other-1kHz": "string",
+    }
+
+
+def test_threads_of_a_cell_have_a_period_and_as_many_samples_as_are_due() -> None:
+    made = planned(
+        stack="cyclictest", kind="wakeup", threads=[1, 3], distance="500us", duration=None,
+        samples=1001, repetitions=1,
+    )  # fmt: skip
+    several = {cell.threads: cell for cell in made.cells}
+    assert several[1].key == "cyclictest-wakeup-nanosleep-other-1kHz"
+    assert several[3].key == "cyclictest-wakeup-nanosleep-other-1kHz-3threads-by500us"
+    assert several[1].series == [(1000.0, 1001)]
+    assert several[3].series == [(1000.0, 1001), (1500.0, 667), (2000.0, 500)]
 
 
 def test_a_late_reply_may_cost_its_cycles() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from made_sizes import (
     EVERY_STACK,
+    POINTERS,
     Installed,
     MadeSizes,
     as_published,
@@ -122,6 +123,12 @@ SIDES: list[tuple[str, str, World, World]] = [
      but(p50=of_label("one-process", 63))),
     ("process-large-faster", "rcl", but(p50=of_label("one-process", 63)),
      but(p50=of_label("one-process", 70))),
+    ("pointer-unique-same", "rclcpp", but(same_address=lambda _: 0.95),
+     but(same_address=lambda _: 0.85)),
+    ("pointer-others-copied", "rclcpp", but(same_address=lambda _: 0.05),
+     but(same_address=lambda cell: 0.15 if cell.transport == "shared_ptr" else 0)),
+    ("pointer-others-copied", "rclcpp", but(same_address=lambda _: 0.0),
+     but(same_address=lambda cell: 0.15 if cell.transport == "const_ref" else 0)),
     ("frequencies-alike", "rcl", but(p50=rates(145)), but(p50=rates(156))),
     # 6 of 120 are 5 %.
     ("frequencies-150us", "rcl", but(beyond=share_of("frequencies", 0.03)),
@@ -212,18 +219,29 @@ def points(run_scale: float, names: tuple[str, ...] = EVERY_STACK) -> dict[str, 
 
 def test_at_scale_1_runs_are_as_long_as_the_papers() -> None:
     whole = points(1.0)
-    for name in ("sizes", "best-effort", "one-process", "six", "frequencies"):
+    messages = ("sizes", "strings", "best-effort", "reliable", "one-process", "pointers", "loans",
+                "six", "frequencies")  # fmt: skip
+    for name in messages:
         assert {one.samples_asked for one in whole[name]} == {121}
     assert {one.samples_asked for one in whole["jitter"]} == {10_000}
     assert {round(one.samples_asked * one.period_us / 1e6) for one in whole["wakeup"]} <= {242, 243}
     assert {one.stack for one in whole["wakeup"]} == {"cyclictest"}
+    assert {tuple(period for period, _ in one.series) for one in whole["wakeup"]} == {
+        (1000, 1500, 2000, 2500, 3000)
+    }
     assert {one.samples_asked for one in whole["ethercat"]} == {1_613_610}
     assert {(one.slaves, one.period_us) for one in whole["ethercat"]} == {(16, 1000)}
     assert {one.subscribers for one in whole["six"]} == {6}
     assert {one.load for name in ("jitter", "wakeup") for one in whole[name]} == {"fft"}
     assert {(one.reliability, one.depth) for one in whole["best-effort"]} == {("best_effort", 1)}
     assert {(one.reliability, one.depth) for one in whole["sizes"]} == {("reliable", 100)}
+    assert {(one.reliability, one.durability, one.history) for one in whole["reliable"]} == {
+        ("reliable", "transient_local", "keep_all")
+    }
     assert {one.transport for one in whole["one-process"]} == {"process"}
+    assert {one.transport for one in whole["pointers"]} == set(POINTERS)
+    assert {one.content for one in whole["strings"]} == {"string"}
+    assert {one.stack for one in whole["strings"]} == {"rcl", "ros1"}
 
 
 def test_a_smaller_scale_keeps_the_points_and_the_rounds() -> None:
@@ -235,7 +253,9 @@ def test_a_smaller_scale_keeps_the_points_and_the_rounds() -> None:
 
 def test_without_cyclictest_the_wake_ups_are_takts_own() -> None:
     there = tuple(one for one in EVERY_STACK if one != "cyclictest")
-    assert {one.stack for one in points(0.01, there)["wakeup"]} == {"raw"}
+    found = points(0.01, there)["wakeup"]
+    assert {one.stack for one in found} == {"raw"}
+    assert {one.period_us for one in found} == {1000, 1500, 2000, 2500, 3000}
 
 
 def test_without_room_for_slaves_there_is_no_master() -> None:
@@ -243,6 +263,16 @@ def test_without_room_for_slaves_there_is_no_master() -> None:
     kinds = [{one.kind for one in placed(experiment, Installed(), room=room).measurements}
              for room in (True, False)]  # fmt: skip
     assert kinds[0] - kinds[1] == {"ethercat"}
+
+
+def test_where_all_messages_are_kept_their_sizes_fit_into_memory() -> None:
+    experiment, _ = read_experiment(experiments() / "ye2023.yaml")
+    room = 2 * 121 * 4 * MIB
+    for memory, largest in ((None, 16 * MIB), (room, 4 * MIB), (room - 1, MIB)):
+        made = placed(experiment, Installed(), memory=memory).measurements
+        sizes = {one.label: one.payload for one in made}
+        assert max(sizes["reliable"] or []) == largest
+        assert max(sizes["best-effort"] or []) == 16 * MIB
 
 
 def test_a_stack_is_asked_only_for_what_it_can() -> None:

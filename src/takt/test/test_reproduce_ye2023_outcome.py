@@ -12,7 +12,7 @@ from made_sizes import planned
 from synthetic_cells import cell_of, made_run, records_of
 
 from takt.machine.system import System
-from takt.measure.results.model import Cell, Run, Status
+from takt.measure.results.model import AddressCheck, Cell, Run, Status
 from takt.pages import pictures
 from takt.reproduce import page, ye2023
 from takt.reproduce.judgement import Missing
@@ -41,7 +41,8 @@ def recorded(folder: Path, one: Cell) -> Cell:
     asked: dict[str, Any] = {
         name: getattr(one, name)
         for name in ("label", "stack", "kind", "transport", "payload_bytes", "period_us", "load",
-                     "reliability", "depth", "scheduling", "priority", "slaves")
+                     "reliability", "durability", "history", "depth", "scheduling", "priority", "slaves",
+                     "threads", "distance_us")
     }  # fmt: skip
     base = 100.0 + one.payload_bytes / 1024
     if one.kind == "pubsub":
@@ -50,9 +51,15 @@ def recorded(folder: Path, one: Cell) -> Cell:
             base + turn * place + generator.uniform(0, 5, COUNT) for place in range(one.subscribers)
         ]
     else:
-        late = [20.0 + generator.normal(0, 3, COUNT)]
-    records = [records_of(each, one.period_us) for each in late]
-    return cell_of(folder, records, one.repetition, **asked)
+        late = [20.0 + generator.normal(0, 3, COUNT) for _ in range(one.threads)]
+    asked["subscribers"] = one.subscribers
+    periods = [period for period, _ in one.series] if one.threads > 1 else [one.period_us] * len(late)
+    records = [records_of(each, period) for each, period in zip(late, periods, strict=True)]
+    made = cell_of(folder, records, one.repetition, **asked)
+    if one.label in {"pointers", "loans"}:
+        same = COUNT if one.transport in {"unique_ptr", "loan"} else 0
+        made.probes[0].addresses = AddressCheck(compared=COUNT, same=same)
+    return made
 
 
 def run_of(folder: Path) -> Run:
@@ -120,8 +127,10 @@ def test_table_5_counts_the_text_where_the_row_is_swapped(outcome: Outcome) -> N
     assert reliable.published["reliability"] == reliable.measured["reliability"] == "reliable"
     assert best_effort.published["reliability"] == "best effort"
     assert best_effort.measured["reliability"] == "best effort"
-    assert (reliable.measured["depth"], best_effort.measured["depth"]) == (100, 1)
-    assert reliable.measured["history"] == "KEEP_LAST"
+    assert (reliable.measured["depth"], best_effort.measured["depth"]) == ("none", 1)
+    for strategy in (reliable, best_effort):
+        for name in ("history", "durability", "deadline"):
+            assert strategy.measured[name] == strategy.published[name]
 
 
 def test_sizes_and_fairness_have_their_numbers(outcome: Outcome) -> None:
@@ -131,6 +140,16 @@ def test_sizes_and_fairness_have_their_numbers(outcome: Outcome) -> None:
     unfair = of(outcome, "figure 28", "1 KB", "ROS 1").measured
     assert float(str(fair["fairness"])) > 0.999
     assert float(str(unfair["slowest_of_fastest"])) > 3
+
+
+def test_strings_and_addresses_have_their_numbers(outcome: Outcome) -> None:
+    text = of(outcome, "figure 12", "4 MB", "ROS 1, strings").measured
+    assert 100 + 4 * 1024 <= float(str(text["p50_us"])) <= 105 + 4 * 1024
+    for way, vendor, share in (
+        ("unique_ptr", "rclcpp", 1), ("shared_ptr", "rclcpp", 0), ("loan", "ROS 2", 1),
+    ):  # fmt: skip
+        found = of(outcome, "figure 22", way, vendor).measured
+        assert found["same_address"] == share * int(str(found["messages"])) == share * 12 * COUNT
 
 
 def test_the_masters_cycle_stands_beside_the_papers(outcome: Outcome) -> None:
@@ -232,11 +251,13 @@ def test_what_is_not_installed_has_no_findings_of_its_own_and_is_told(
     )
     found = ye2023.answers(alone, folder, Request(scale=0.01, draws=5), Kernel(folder, {}))
     assert found.skipped == [
-        f"{name}, not measured: not installed; ./takt setup {stack} installs it"
+        f"{name}, not measured: not installed"
+        + (f"; ./takt setup {stack} installs it" if stack else "")
         for name, stack in (
             ("ROS 1", "ros1"),
             ("Cyclone DDS", "cyclonedds"),
             ("RustDDS", "rustdds"),
+            ("rclcpp, messages by pointer", ""),
             ("EtherCAT", "ethercat"),
         )
     ]

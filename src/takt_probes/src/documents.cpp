@@ -83,11 +83,15 @@ std::string describe(std::string_view stack, const std::vector<Capability>& capa
     list.push_back({{"kind", name_of(one.kind)},
                     {"transport", one.transport},
                     {"roles", names(one.roles)},
-                    {"fixed_payload_bytes", bytes(one.fixed_payload_bytes)},
+                    {"fixed_payload_bytes",
+                     one.fixed_payload_bytes.empty() ? Json{} : Json(one.fixed_payload_bytes)},
                     {"max_payload_bytes", bytes(one.max_payload_bytes)},
                     {"waits", names(one.waits)},
                     {"reports", one.reports},
                     {"executors", one.executors},
+                    {"contents", names(one.contents)},
+                    {"durabilities", names(one.durabilities)},
+                    {"histories", names(one.histories)},
                     {"wire", one.wire.empty() ? Json{} : Json(one.wire)}});
   }
   return text_of({{"stack", stack}, {"capabilities", std::move(list)}});
@@ -119,6 +123,10 @@ std::string to_json(const Options& options, const Result& result) {
                 {"obtained", obtained(result)},
                 {"notes", std::move(notes)},
                 {"versions", result.versions}};
+  if (outcome.addresses) {
+    document["addresses"] = {{"compared", outcome.addresses->compared},
+                             {"same", outcome.addresses->same}};
+  }
   if (outcome.bus) {
     document["bus"] = bus(*outcome.bus);
   }

@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "takt/probe/failure.hpp"
+#include "takt/probe/text_head.hpp"
 
 namespace takt::probe {
 namespace {
@@ -82,18 +83,45 @@ void check_role(const Options& options, const Capability& capability) {
   }
 }
 
+/// What cannot be chosen has its default.
+template <class Value>
+void check_there(const char* option, Value given, Value preset, const std::vector<Value>& there,
+                 const Options& options) {
+  if (given == preset || std::ranges::find(there, given) != there.end()) {
+    return;
+  }
+  refuse(option, std::string{name_of(given)},
+         std::string{name_of(options.kind)} + " over " + options.transport + " has " +
+             std::string{name_of(preset)} + " only",
+         "leave it away");
+}
+
 void check_payload(const Options& options, const Capability& capability) {
   const std::string given = std::to_string(options.payload_bytes);
   const std::string where =
       std::string{name_of(options.kind)} + " over " + options.transport + " carries ";
-  if (capability.fixed_payload_bytes && options.payload_bytes != *capability.fixed_payload_bytes) {
-    const std::string only = std::to_string(*capability.fixed_payload_bytes);
-    refuse("--payload-bytes", given, where + only + " bytes only", "give " + only);
+  const auto& fixed = capability.fixed_payload_bytes;
+  if (!fixed.empty() && std::ranges::find(fixed, options.payload_bytes) == fixed.end()) {
+    std::vector<std::string> sizes;
+    std::ranges::transform(fixed, std::back_inserter(sizes),
+                           [](std::size_t size) { return std::to_string(size); });
+    const std::string only = listed(sizes);
+    refuse("--payload-bytes", given, where + only + " bytes only", "give one of them");
   }
   const auto most = capability.max_payload_bytes.value_or(most_payload_bytes);
   if (options.payload_bytes > most) {
     refuse("--payload-bytes", given, where + "at most " + std::to_string(most) + " bytes",
            "give a smaller payload or choose another transport");
+  }
+}
+
+void check_content(const Options& options, const Capability& capability) {
+  check_there("--content", options.content, Content::bytes, capability.contents, options);
+  if (options.content == Content::string && options.payload_bytes < text_head_bytes) {
+    const std::string least = std::to_string(text_head_bytes);
+    refuse("--payload-bytes", std::to_string(options.payload_bytes),
+           "the text of a string holds the head, too, which takes " + least + " bytes",
+           "give at least " + least);
   }
 }
 
@@ -193,10 +221,14 @@ void check_together(Options& options, std::string_view stack,
   const Capability& capability = choose(options, stack, capabilities);
   check_role(options, capability);
   check_payload(options, capability);
+  check_content(options, capability);
   check_wait(options, capability);
   check_late(options);
   check_bus(options);
   check_executor(options, capability);
+  check_there("--durability", options.durability, Durability::volatile_, capability.durabilities,
+              options);
+  check_there("--history", options.history, History::keep_last, capability.histories, options);
 }
 
 }  // namespace takt::probe

@@ -32,8 +32,12 @@ const Names<Role> roles{{"both", Role::both},
                         {"pong", Role::pong},
                         {"publisher", Role::publisher},
                         {"subscriber", Role::subscriber}};
+const Names<Content> contents{{"bytes", Content::bytes}, {"string", Content::string}};
 const Names<Reliability> reliabilities{{"reliable", Reliability::reliable},
                                        {"best_effort", Reliability::best_effort}};
+const Names<Durability> durabilities{{"volatile", Durability::volatile_},
+                                     {"transient_local", Durability::transient_local}};
+const Names<History> histories{{"keep_last", History::keep_last}, {"keep_all", History::keep_all}};
 const Names<Wait> waits{{"idle", Wait::idle}, {"busy", Wait::busy}};
 const Names<Late> lates{{"at_once", Late::at_once}, {"next_cycle", Late::next_cycle}};
 
@@ -67,8 +71,17 @@ std::string_view name_of(Kind kind) {
 std::string_view name_of(Role role) {
   return name_in(roles, role);
 }
+std::string_view name_of(Content content) {
+  return name_in(contents, content);
+}
 std::string_view name_of(Reliability reliability) {
   return name_in(reliabilities, reliability);
+}
+std::string_view name_of(Durability durability) {
+  return name_in(durabilities, durability);
+}
+std::string_view name_of(History history) {
+  return name_in(histories, history);
 }
 std::string_view name_of(Wait wait) {
   return name_in(waits, wait);
@@ -84,7 +97,10 @@ std::optional<Options> parse(int argc, const char* const* argv, std::string_view
   std::string role{name_of(options.role)};
   std::string policy{to_string(options.policy)};
   std::string cpus;
+  std::string content{name_of(options.content)};
   std::string reliability{name_of(options.reliability)};
+  std::string durability{name_of(options.durability)};
+  std::string history{name_of(options.history)};
   std::int64_t period = options.period.count();
   std::int64_t count = static_cast<std::int64_t>(options.count);
   std::int64_t payload = 0;
@@ -115,6 +131,7 @@ std::optional<Options> parse(int argc, const char* const* argv, std::string_view
   app.add_option("--executor", options.executor, "What runs callbacks, see --capabilities");
   app.add_option("--payload-bytes", payload, "Payload without the header fields")
       ->capture_default_str();
+  app.add_option("--content", content, "Of a message: bytes, string")->capture_default_str();
   app.add_option("--period-ns", period, "Distance of two intended start times, or of a timer's")
       ->capture_default_str();
   app.add_option("--timeout-ns", timeout, "Timeout of a one-shot timer")->capture_default_str();
@@ -138,7 +155,9 @@ std::optional<Options> parse(int argc, const char* const* argv, std::string_view
   app.add_option("--topic", options.topic, "Topic, or host:port for udp of the raw stack")
       ->capture_default_str();
   app.add_option("--reliability", reliability, "reliable, best_effort")->capture_default_str();
-  app.add_option("--depth", depth, "History depth")->capture_default_str();
+  app.add_option("--durability", durability, "volatile, transient_local")->capture_default_str();
+  app.add_option("--history", history, "keep_last (--depth), keep_all")->capture_default_str();
+  app.add_option("--depth", depth, "Of keep_last")->capture_default_str();
   app.add_option("--interface", options.interface, "Of ethercat: where its slaves are");
   app.add_option("--slaves", slaves, "Of ethercat: how many there have to be; 0: any number")
       ->capture_default_str();
@@ -171,6 +190,9 @@ std::optional<Options> parse(int argc, const char* const* argv, std::string_view
   options.kind = value_in(kinds, "KIND", kind);
   options.role = value_in(roles, "--role", role);
   options.reliability = value_in(reliabilities, "--reliability", reliability);
+  options.content = value_in(contents, "--content", content);
+  options.durability = value_in(durabilities, "--durability", durability);
+  options.history = value_in(histories, "--history", history);
   options.wait = value_in(waits, "--wait", wait);
   options.late = value_in(lates, "--late", late);
   const auto parsed_policy = os::parse_policy(policy);

@@ -198,6 +198,7 @@ Outcome subscribe(const Bench& bench, Link& link) {
   outcome.out_of_order = ledger.out_of_order();
   outcome.lost = ledger.lost(sent);
   outcome.sent = outcome.received + outcome.lost;
+  outcome.addresses = link.addresses();
   loop.end(fault_of(link, outcome));
   link.leave();
   return outcome;

@@ -20,17 +20,23 @@ TEST(Documents, capabilities_are_one_json_object) {
   const Capability fixed{.kind = Kind::pingpong,
                          .transport = "fixed",
                          .roles = {Role::pong, Role::ping},
-                         .fixed_payload_bytes = 64,
+                         .fixed_payload_bytes = {64},
                          .wire = "rtps",
-                         .executors = {"one", "two"}};
+                         .executors = {"one", "two"},
+                         .durabilities = all_durabilities,
+                         .histories = all_histories,
+                         .contents = all_contents};
   EXPECT_EQ(Json::parse(describe("x", {timer, fixed})), Json::parse(R"({
     "stack": "x", "capabilities": [
       {"kind": "wakeup", "transport": "nanosleep", "roles": ["both"],
        "fixed_payload_bytes": null, "max_payload_bytes": 0, "waits": ["idle"], "reports": false,
-       "executors": [], "wire": null},
+       "executors": [], "contents": ["bytes"], "durabilities": [], "histories": [],
+       "wire": null},
       {"kind": "pingpong", "transport": "fixed", "roles": ["pong", "ping"],
-       "fixed_payload_bytes": 64, "max_payload_bytes": null, "waits": ["idle"],
-       "reports": false, "executors": ["one", "two"], "wire": "rtps"}]})"));
+       "fixed_payload_bytes": [64], "max_payload_bytes": null, "waits": ["idle"],
+       "reports": false, "executors": ["one", "two"],
+       "contents": ["bytes", "string"], "durabilities": ["volatile", "transient_local"],
+       "histories": ["keep_last", "keep_all"], "wire": "rtps"}]})"));
 }
 
 TEST(Documents, keep_64_bit_numbers_exact) {
@@ -56,6 +62,14 @@ TEST(Documents, tell_the_counters_of_a_bus_where_there_is_one) {
     "changes": [{"cycle": 0, "working_counter": 48, "operational": 16},
                 {"cycle": 7, "working_counter": 45, "operational": 15}],
     "changes_left_out": 1, "foreign_frames": 3})"));
+}
+
+TEST(Documents, tell_whether_memory_was_handed_over_where_that_was_compared) {
+  Result result;
+  EXPECT_FALSE(Json::parse(to_json({}, result)).contains("addresses"));
+  result.outcome.addresses = AddressCheck{.compared = 9, .same = 7};
+  EXPECT_EQ(Json::parse(to_json({}, result))["addresses"],
+            Json::parse(R"({"compared": 9, "same": 7})"));
 }
 
 TEST(Documents, stay_json_whatever_a_text_holds) {

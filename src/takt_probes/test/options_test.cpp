@@ -18,11 +18,13 @@ const std::vector<Capability> capabilities{
      .roles = {Role::pong, Role::ping},
      .max_payload_bytes = 1000,
      .executors = {"first", "second"},
-     .both_too = true},
+     .both_too = true,
+     .durabilities = all_durabilities,
+     .histories = all_histories},
     {.kind = Kind::pingpong,
      .transport = "fixed",
      .roles = {Role::pong, Role::ping},
-     .fixed_payload_bytes = 64},
+     .fixed_payload_bytes = {64, 4096}},
     {.kind = Kind::timer_oneshot,
      .transport = "clock",
      .roles = {Role::both},
@@ -43,6 +45,28 @@ TEST(Options, the_first_executor_is_the_default_where_there_are_some) {
   ASSERT_TRUE(chosen);
   EXPECT_EQ(chosen->executor, "second");
   EXPECT_EQ(parse_line({"wakeup"})->executor, "");
+}
+
+TEST(Options, durability_and_history_are_of_those_that_have_them) {
+  const std::vector<const char*> quality{"--durability", "transient_local", "--history", "keep_all"};
+  std::vector<const char*> far{"pingpong", "--transport", "far", "--role", "ping"};
+  far.insert(far.end(), quality.begin(), quality.end());
+  const auto options = parse_line(far);
+  ASSERT_TRUE(options);
+  EXPECT_EQ(options->durability, Durability::transient_local);
+  EXPECT_EQ(options->history, History::keep_all);
+  const auto preset = parse_line({"pingpong", "--durability", "volatile", "--history", "keep_last"});
+  ASSERT_TRUE(preset);
+  EXPECT_EQ(preset->durability, Durability::volatile_);
+  EXPECT_EQ(preset->history, History::keep_last);
+  for (const std::size_t option : {0U, 2U}) {
+    try {
+      parse_line({"pingpong", quality[option], quality[option + 1]});
+      FAIL();
+    } catch (const UsageError& refused) {
+      EXPECT_NE(std::string{refused.what()}.find(quality[option]), std::string::npos);
+    }
+  }
 }
 
 TEST(Options, defaults_are_those_of_the_contract) {
@@ -163,6 +187,9 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{{"wakeup", "--transport", "far"}, "--transport"},
         Wrong{{"wakeup", "--role", "ping"}, "--role"}, Wrong{{"wakeup", "--role", "x"}, "--role"},
         Wrong{{"wakeup", "--reliability", "some"}, "--reliability"},
+        Wrong{{"wakeup", "--durability", "some"}, "--durability"},
+        Wrong{{"wakeup", "--history", "some"}, "--history"},
+        Wrong{{"wakeup", "--history", "keep_all"}, "--history"},
         Wrong{{"wakeup", "--depth", "0"}, "--depth"},
         Wrong{{"wakeup", "--subscribers", "0"}, "--subscribers"},
         Wrong{{"wakeup", "--subscribers", "2"}, "--subscribers"},

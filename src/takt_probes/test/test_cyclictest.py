@@ -9,7 +9,8 @@ import stat
 from pathlib import Path
 
 import numpy as np
-from probe_process import Probes
+import pytest
+from probe_process import Probes, Samples
 
 PERIOD_NS = 200_000
 MANY = 100_000
@@ -38,6 +39,37 @@ def test_stopped_it_keeps_every_sample_that_cyclictest_took(probes: Probes) -> N
     document, samples = running.document(), running.recorded()
     assert document["status"] == "stopped"
     assert document["received"] == document["sent"] == samples.count >= 200
+
+
+def test_several_threads_have_a_file_and_a_period_each(probes: Probes, tmp_path: Path) -> None:
+    files = [tmp_path / f"{thread}.taktsamples" for thread in range(3)]
+    words = ["--threads", 3, "--distance-ns", 2_000_000, "--period-ns", 2_000_000, "--count", 90]
+    for file in files:
+        words += ["--samples", file]
+    running = probes.start("cyclictest", "wakeup", *words, record=False)
+    assert running.end() == 0, running.stderr
+    document = running.document()
+    assert document["status"] == "complete"
+    assert document["received"] == document["sent"] == 90 + 45 + 30
+    for thread, (file, count) in enumerate(zip(files, (90, 45, 30), strict=True)):
+        samples = Samples.read(file)
+        assert (samples.capacity, samples.count) == (count, count)
+        assert (np.diff(samples.records["intended"]) == 2_000_000 * (thread + 1)).all()
+        assert (samples.records["received"] >= samples.records["intended"]).all()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--threads", 0),
+        ("--threads", 2, "--distance-ns", 1500),
+        ("--threads", 2, "--samples", "one"),
+    ],
+)
+def test_threads_that_cannot_be_are_refused(probes: Probes, words: tuple[object, ...]) -> None:
+    done = probes.ask("cyclictest", "wakeup", *words)
+    assert done.returncode == 2
+    assert str(words[-2]) in done.stderr
 
 
 def test_fewer_samples_than_asked_for_are_no_complete_measurement(

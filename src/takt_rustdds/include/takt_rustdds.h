@@ -28,7 +28,8 @@ typedef struct {
 typedef struct {
   const char* topic; /* of its reader, as it is called in DDS */
   bool reliable;
-  uint32_t depth;
+  bool transient_local; /* else volatile */
+  uint32_t depth; /* of KEEP_LAST; 0: KEEP_ALL */
   size_t payload_bytes; /* of what it sends */
   void (*announce)(void* context); /* by a thread of RustDDS: there may be a message */
   void* context;

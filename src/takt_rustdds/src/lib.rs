@@ -9,7 +9,7 @@ use std::ffi::{c_char, c_int, c_void, CStr};
 use std::net::IpAddr;
 use std::ptr;
 
-use link::{Callback, Link, Sample};
+use link::{Callback, Link, Quality, Sample};
 use rustdds::{DomainParticipant, DomainParticipantBuilder};
 
 #[repr(C)]
@@ -24,6 +24,7 @@ pub struct Head {
 pub struct Settings {
     topic: *const c_char,
     reliable: bool,
+    transient_local: bool,
     depth: u32,
     payload_bytes: usize,
     announce: extern "C" fn(*mut c_void),
@@ -107,13 +108,15 @@ pub unsafe extern "C" fn takt_rustdds_open(
             call: given.announce,
             context: given.context,
         };
-        let depth = i32::try_from(given.depth).unwrap_or(i32::MAX);
         let topic = text(given.topic)?;
         Link::open(
             &*participant,
             topic,
-            given.reliable,
-            depth,
+            &Quality {
+                reliable: given.reliable,
+                transient_local: given.transient_local,
+                depth: given.depth,
+            },
             given.payload_bytes,
             callback,
         )

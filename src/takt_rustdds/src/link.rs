@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use bytes::Bytes;
 use futures::Stream;
 use rustdds::no_key::{DataWriter, SimpleDataReader};
-use rustdds::policy::{History, Reliability};
+use rustdds::policy::{Durability, History, Reliability};
 use rustdds::{
     DataReaderStatus, DataWriterStatus, DomainParticipant, Duration, QosPolicies, QosPolicyBuilder,
     StatusEvented, Topic, TopicKind,
@@ -28,6 +28,13 @@ pub struct Sample {
     pub sent_ns: i64,
     pub last: bool,
     pub payload: Bytes,
+}
+
+/// Of all ends of a link.
+pub struct Quality {
+    pub reliable: bool,
+    pub transient_local: bool, // else volatile
+    pub depth: u32,            // of KEEP_LAST; 0: KEEP_ALL
 }
 
 /// The callback of the other language, called by a thread of RustDDS.
@@ -83,21 +90,32 @@ impl Link {
     pub fn open(
         participant: &DomainParticipant,
         topic: &str,
-        reliable: bool,
-        depth: i32,
+        quality: &Quality,
         payload_bytes: usize,
         callback: Callback,
     ) -> Result<Self, String> {
-        let reliability = if reliable {
+        let reliability = if quality.reliable {
             Reliability::Reliable {
                 max_blocking_time: LONGEST_BLOCKED,
             }
         } else {
             Reliability::BestEffort
         };
+        let durability = if quality.transient_local {
+            Durability::TransientLocal
+        } else {
+            Durability::Volatile
+        };
+        let history = match i32::try_from(quality.depth) {
+            Ok(0) => History::KeepAll,
+            depth => History::KeepLast {
+                depth: depth.unwrap_or(i32::MAX),
+            },
+        };
         let qos = QosPolicyBuilder::new()
             .reliability(reliability)
-            .history(History::KeepLast { depth })
+            .durability(durability)
+            .history(history)
             .build();
         let topic = open_topic(participant, topic, &qos)?;
         let reader = participant

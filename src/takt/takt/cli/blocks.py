@@ -88,6 +88,11 @@ def _pubsub(cell: Cell, found: Statistics) -> Iterator[str]:
         if one.first_us is not None:
             yield f"  First message, in no other number: {one.first_us:.0f} us"
         yield from _extremes(one.highest, one.lowest)
+    if found_addresses := cell.addresses:
+        yield (
+            f"  Address on arrival that of sending: {found_addresses.same} of "
+            f"{found_addresses.compared} messages"
+        )
 
 
 def _range(found: Percentiles, offset_us: float = 0.0) -> str:

@@ -61,6 +61,7 @@ def measure(
         ),
     ] = None,
     payload: Annotated[Text, typer.Option(help="Such as 32KB. (default: 500B)")] = None,
+    content: Annotated[Text, typer.Option(help="bytes or string. (default: bytes)")] = None,
     rate: Annotated[Text, typer.Option(help="Such as 1kHz. (default: 1kHz)")] = None,
     period: Annotated[Text, typer.Option(help="Such as 1ms; instead of a rate.")] = None,
     timeout: Annotated[
@@ -92,6 +93,13 @@ def measure(
     ] = None,
     cpu: Annotated[
         Text, typer.Option(help='Pin to this CPU; "0,1": one for each role. (default: none)')
+    ] = None,
+    threads: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(min=1, help="For wakeup of cyclictest: how many at once. (default: 1)"),
+    ] = None,
+    distance: Annotated[
+        Text, typer.Option(help="From the period of one of them to that of the next, such as 500us.")
     ] = None,
     subscribers: Annotated[
         Optional[int],  # noqa: UP045
@@ -160,9 +168,16 @@ def measure(
     reliability: Annotated[
         Text, typer.Option(help="reliable or best_effort. (default: reliable)")
     ] = None,
+    durability: Annotated[
+        Text,
+        typer.Option(help="Of the QoS: volatile or transient_local. (default: volatile)"),
+    ] = None,
+    history: Annotated[
+        Text, typer.Option(help="Of the QoS: keep_last or keep_all. (default: keep_last)")
+    ] = None,
     depth: Annotated[
         Optional[int],  # noqa: UP045
-        typer.Option(min=1, help="History of the QoS. (default: 10)"),
+        typer.Option(min=1, help="Of the history keep_last. (default: 10)"),
     ] = None,
     repetitions: Annotated[int, typer.Option(min=1, help="How often.")] = 3,
     deadline: Annotated[str, typer.Option(help="Later responses are counted.")] = "10ms",
@@ -201,6 +216,7 @@ def measure(
         "transport": transport,
         "executor": executor,
         "payload": payload,
+        "content": content,
         "rate": rate,
         "period": period,
         "timeout": [one.strip() for one in timeout.split(",")] if timeout else None,
@@ -210,6 +226,8 @@ def measure(
         "duration": duration,
         "start_delay": start_delay,
         "cpu": cpu,
+        "threads": threads,
+        "distance": distance,
         "subscribers": subscribers,
         "load": load,
         "host": host,
@@ -222,6 +240,8 @@ def measure(
         "talkers": talkers,
         "talker_rate": talker_rate,
         "reliability": reliability,
+        "durability": durability,
+        "history": history,
         "depth": depth,
         "interface": interface,
         "slaves": slaves,

@@ -137,13 +137,14 @@ def measured(one: Planned, out: Path, folder: Path, numbers: str, found: Stacks)
             result=out / program.result.name,
             stderr=log,
             samples=out / program.samples.name if program.samples else None,
+            more_samples=[out / each.name for each in program.more_samples],
         )
         for program in one.programs
     ]
     code = _code(out / f"{one.job.name}.code")
     end = End.done if code == 0 else End.timeout if code == TIMED_OUT else End.died
     one_cell.judge(cell, here, end, here[-1])
-    recorded = [each.samples for each in here if each.samples and each.samples.exists()]
+    recorded = [file for each in here for file in each.recordings]
     capability = found[cell.stack].capability(cell.kind, cell.transport)
     add_measured(cell, recorded, folder, reports=capability is not None and capability.reports)
     cell.notes.append(Note(what=numbers, why="measured in a virtual machine by takt lab"))

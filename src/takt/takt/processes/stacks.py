@@ -60,8 +60,12 @@ class Capability(BaseModel):
     fixed_payload_bytes: int | list[int] | None = None
     max_payload_bytes: int | None = None
     waits: list[str] = ["idle"]
+    threads: bool = False  # several of them as one cell, each with a period of its own
     reports: bool = False  # the timer itself says how late it was
     executors: list[str] = []  # what may run the callbacks, the default first
+    contents: list[str] = ["bytes"]  # of a message
+    durabilities: list[str] = []  # of the QoS; empty: nothing to choose
+    histories: list[str] = []  # likewise
     wire: str | None = None  # what goes from host to host; probes of the same understand each other
 
     @property
@@ -180,6 +184,9 @@ def _both(name: str, active: Stack, passive: Stack) -> Stack:
         update: dict[str, object] = {
             "max_payload_bytes": min(limits, default=None),
             "executors": [],
+            "contents": [it for it in one.contents if it in other.contents],
+            "durabilities": [it for it in one.durabilities if it in other.durabilities],
+            "histories": [it for it in one.histories if it in other.histories],
         }
         shared.append(one.model_copy(update=update))
     return Stack(name, active.probe, shared, passive.probe)

@@ -64,6 +64,7 @@ class Program:
     result: Path
     stderr: Path
     samples: Path | None = None
+    more_samples: list[Path] = field(default_factory=list)  # of further threads
     background: bool = False
     watched: bool = False  # it starts others
     ready: Callable[[], bool] | None = None
@@ -108,6 +109,12 @@ class Program:
     def how_it_ended(self) -> str:
         """By the name of the signal where one ended it."""
         return self.process.how_it_ended if self.process else "it did not start"
+
+    @property
+    def recordings(self) -> list[Path]:
+        """The sample files that it has written up to now."""
+        asked = [self.samples] if self.samples else []
+        return [one for one in (*asked, *self.more_samples) if one.exists()]
 
     @property
     def recorded(self) -> int:

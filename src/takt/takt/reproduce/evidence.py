@@ -170,7 +170,10 @@ class Planned(Evidence):
 
     def counts(self, of: OfRun[Counts], *more: object, **asked: Any) -> list[Counts]:
         """No case in all the samples that there will be."""
-        return [(0, cell.samples_asked * cell.subscribers) for cell in self.cells(**asked)]
+        return [
+            (0, sum(count for _, count in cell.series) * cell.subscribers)
+            for cell in self.cells(**asked)
+        ]
 
 
 def _fits(cell: Cell, wanted: dict[str, Any]) -> bool:

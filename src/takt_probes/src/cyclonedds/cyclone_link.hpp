@@ -5,11 +5,11 @@
 #pragma once
 
 #include <dds/dds.h>
-#include <sample.h>
 
 #include <string>
 #include <utility>
 
+#include "cyclone_content.hpp"
 #include "inbox.hpp"
 #include "takt/probe/link.hpp"
 
@@ -37,6 +37,8 @@ class Entity {
   dds_entity_t handle_ = 0;
 };
 
+/// `Body`: of its messages (cyclone_content.hpp).
+template <class Body>
 class CycloneLink : public Link {
  public:
   /// Throws Failure. `participant` outlives the link.
@@ -52,7 +54,7 @@ class CycloneLink : public Link {
   std::optional<os::Shortfall> problem() const override;
 
  private:
-  using Sample = takt_interfaces_msg_dds__Sample_;
+  using Type = typename Body::Type;
 
   Entity open_writer(const std::string& topic);
   bool done(dds_return_t code) noexcept;
@@ -62,8 +64,8 @@ class CycloneLink : public Link {
   os::StopFlag& stop_;
   dds_entity_t participant_;
   Inbox inbox_;
-  Sample outgoing_{};
-  Sample taken_{};
+  Type outgoing_{};
+  Type taken_{};
   dds_return_t failure_ = DDS_RETCODE_OK;
   Entity in_;
   Entity out_;

@@ -26,8 +26,19 @@ class Cyclone : public Stack {
     for (const auto& [kind, passive, active] :
          {std::tuple{Kind::pingpong, Role::pong, Role::ping},
           std::tuple{Kind::pubsub, Role::subscriber, Role::publisher}}) {
-      all.push_back({.kind = kind, .transport = "udp", .roles = {passive, active}, .wire = rtps});
-      all.push_back({.kind = kind, .transport = "process", .roles = {Role::both}});
+      all.push_back({.kind = kind,
+                     .transport = "udp",
+                     .roles = {passive, active},
+                     .wire = rtps,
+                     .durabilities = all_durabilities,
+                     .histories = all_histories,
+                     .contents = all_contents});
+      all.push_back({.kind = kind,
+                     .transport = "process",
+                     .roles = {Role::both},
+                     .durabilities = all_durabilities,
+                     .histories = all_histories,
+                     .contents = all_contents});
     }
     return all;
   }
@@ -36,7 +47,10 @@ class Cyclone : public Stack {
     if (!participant_) {
       participant_.emplace(dds_create_participant(dds_domain(), nullptr, nullptr), "a participant");
     }
-    return std::make_unique<CycloneLink>(**participant_, options, role, stop);
+    if (options.content == Content::string) {
+      return std::make_unique<CycloneLink<CycloneString>>(**participant_, options, role, stop);
+    }
+    return std::make_unique<CycloneLink<CycloneBytes>>(**participant_, options, role, stop);
   }
 
   void close() override { participant_.reset(); }

@@ -20,11 +20,11 @@ class Ethercat : public Stack {
     return {{.kind = Kind::ethercat,
              .transport = "simulated",
              .roles = {Role::both},
-             .fixed_payload_bytes = 0},
+             .fixed_payload_bytes = {0}},
             {.kind = Kind::ethercat,
              .transport = "interface",
              .roles = {Role::both},
-             .fixed_payload_bytes = 0}};
+             .fixed_payload_bytes = {0}}};
   }
 
   std::unique_ptr<Link> open(const Options& /*options*/, Role /*role*/,

@@ -3,22 +3,19 @@
 // ROS 2 through takt_rcl, the timer of rcl, and that of Takt's executor. The transports shm and udp
 // are chosen by the environment (for Fast DDS by its profiles); the probe runs over whatever is set
 // up and only says what was asked for.
-#include <unistd.h>
-
 #include <memory>
 #include <optional>
 #include <string>
 #include <takt/rcl/context.hpp>
 #include <takt/rcl/error.hpp>
-#include <takt/rcl/node.hpp>
-#include <takt_interfaces/msg/sample.hpp>
+#include <tuple>
 
 #include "executor_timer.hpp"
-#include "inbox.hpp"
-#include "meeting.hpp"
+#include "loan_link.hpp"
+#include "rcl_link.hpp"
 #include "rcl_timer.hpp"
 #include "rcl_versions.hpp"
-#include "shared_memory.hpp"
+#include "sent_addresses.hpp"
 #include "takt/probe/failure.hpp"
 #include "takt/probe/link.hpp"
 
@@ -26,130 +23,6 @@ namespace {
 
 using namespace takt::probe;
 namespace os = takt::os;
-using takt_interfaces::msg::Sample;
-
-takt::QoS qos_of(const Options& options) {
-  takt::QoS qos{options.depth};
-  return options.reliability == Reliability::reliable ? qos.reliable() : qos.best_effort();
-}
-
-Failure failure_of(const takt::RclError& error, const char* fix) {
-  return Failure{
-      {.what = error.operation() + " (" + error.where() + ")", .why = error.reason(), .fix = fix}};
-}
-
-// Over shared memory alone there is no node where it has no room.
-takt::Node node_of(const takt::Context& context, const Options& options, Role role) {
-  const std::string name = "probe_" + std::string{name_of(role)} + "_" + std::to_string(getpid());
-  try {
-    return takt::Node{context, name};
-  } catch (const takt::RclError& error) {
-    if (options.transport != "shm") {
-      throw;
-    }
-    throw failure_of(error, free_shared_memory);
-  }
-}
-
-class RclLink : public Link {
- public:
-  RclLink(const takt::Context& context, const Options& options, Role role, os::StopFlag& stop)
-      : options_{options},
-        role_{role},
-        stop_{stop},
-        inbox_{stop},
-        node_{node_of(context, options, role)},
-        in_{node_.create_subscription<Sample>(
-            is_active(role) ? topic_back(options) : topic_there(options), qos_of(options))} {
-    outgoing_.payload.resize(options.payload_bytes);
-    taken_.payload.resize(options.payload_bytes);
-    in_->set_on_new_message_callback(
-        [this](std::size_t messages) noexcept { inbox_.announce(messages); });
-    if (is_active(role)) {
-      out_ = node_.create_publisher<Sample>(topic_there(options), qos_of(options));
-    }
-  }
-
-  ~RclLink() override { in_->clear_on_new_message_callback(); }
-
-  bool connect(os::TimePoint deadline) override {
-    const auto found = [this] { return in_->get_publisher_count(); };
-    const auto heard = [this] { return out_->get_subscription_count(); };
-    if (is_active(role_)) {
-      const std::size_t wanted = role_ == Role::publisher ? options_.subscribers : 1;
-      return wait_for_meeting(options_, stop_, deadline,
-                              [&] { return found() >= wanted && heard() >= wanted; });
-    }
-    if (!wait_for_meeting(options_, stop_, deadline, [&] { return found() >= 1; })) {
-      return false;
-    }
-    out_ = node_.create_publisher<Sample>(topic_back(options_), qos_of(options_));
-    return wait_for_meeting(options_, stop_, deadline, [&] { return heard() >= 1; });
-  }
-
-  void leave() noexcept override { out_.reset(); }
-
-  std::size_t peers() const noexcept override { return in_->get_publisher_count(); }
-
-  bool send(const Message& message) noexcept override {
-    outgoing_.sequence = message.sequence;
-    outgoing_.intended_ns = message.intended.time_since_epoch().count();
-    outgoing_.sent_ns = message.sent.time_since_epoch().count();
-    outgoing_.last = message.last;
-    return done(out_->publish(outgoing_));
-  }
-
-  bool reply() noexcept override { return done(out_->publish(taken_)); }
-
-  std::optional<Message> receive(os::TimePoint deadline) noexcept override {
-    using std::chrono::nanoseconds;
-    while (inbox_.await(deadline)) {
-      takt::MessageInfo info;
-      const takt::Status status = in_->take(taken_, info);
-      if (status) {
-        return Message{.sequence = taken_.sequence,
-                       .intended = os::TimePoint{nanoseconds{taken_.intended_ns}},
-                       .sent = os::TimePoint{nanoseconds{taken_.sent_ns}},
-                       .last = taken_.last};
-      }
-      if (!status.nothing_taken()) {
-        done(status);
-        return {};
-      }
-    }
-    return {};
-  }
-
-  std::optional<os::Shortfall> problem() const override {
-    if (failure_) {
-      return {};
-    }
-    return os::Shortfall{.what = "the middleware could not send or take a message",
-                         .why = std::string{failure_.name()} + " " + takt::last_error(),
-                         .fix = "look at the middleware's own output above"};
-  }
-
-  std::optional<os::Shortfall> detour() const override { return detour_of(options_); }
-
- private:
-  bool done(takt::Status status) noexcept {
-    if (!status) {
-      failure_ = status;
-    }
-    return static_cast<bool>(status);
-  }
-
-  const Options& options_;
-  Role role_;
-  os::StopFlag& stop_;
-  Inbox inbox_;
-  takt::Node node_;
-  std::shared_ptr<takt::Subscription<Sample>> in_;
-  std::shared_ptr<takt::Publisher<Sample>> out_;
-  Sample outgoing_;
-  Sample taken_;
-  takt::Status failure_;
-};
 
 class Rcl : public Stack {
  public:
@@ -164,6 +37,19 @@ class Rcl : public Stack {
       all.push_back({.kind = kind, .transport = "shm", .roles = {passive, active}});
       all.push_back({.kind = kind, .transport = "udp", .roles = {passive, active}, .wire = wire});
       all.push_back({.kind = kind, .transport = "process", .roles = {Role::both}});
+    }
+    for (Capability& one : all) {
+      one.durabilities = all_durabilities;
+      one.histories = all_histories;
+      one.contents = all_contents;
+    }
+    if (const auto sizes = loan_sizes(); !sizes.empty()) {
+      all.push_back({.kind = Kind::pubsub,
+                     .transport = "loan",
+                     .roles = {Role::both},
+                     .fixed_payload_bytes = sizes,
+                     .durabilities = all_durabilities,
+                     .histories = all_histories});
     }
     all.push_back(timer(Kind::timer_oneshot, "rcl_timer", {Wait::idle, Wait::busy}, true));
     all.push_back(timer(Kind::timer_cyclic, "rcl_timer", {Wait::idle}, true));
@@ -192,7 +78,13 @@ class Rcl : public Stack {
         // Transport `process` is the way through the middleware, not the pointer's.
         context_.emplace(takt::ContextOptions{.use_intra_process = false});
       }
-      return std::make_unique<RclLink>(*context_, options, role, stop);
+      if (options.transport == "loan") {
+        return open_loan_link(*context_, options, role, stop, addresses_);
+      }
+      if (options.content == Content::string) {
+        return std::make_unique<RclLink<StringBody>>(*context_, options, role, stop);
+      }
+      return std::make_unique<RclLink<BytesBody>>(*context_, options, role, stop);
     } catch (const takt::RclError& error) {
       throw failure_of(error,
                        "check --topic and the ROS environment (RMW_IMPLEMENTATION, profiles)");
@@ -214,6 +106,7 @@ class Rcl : public Stack {
   }
 
   std::optional<takt::Context> context_;
+  SentAddresses addresses_;
 };
 
 }  // namespace

@@ -45,6 +45,19 @@ class Rclcpp : public Stack {
       all.push_back(
           {.kind = kind, .transport = "process", .roles = {Role::both}, .executors = executors});
     }
+    for (Capability& one : all) {
+      one.durabilities = all_durabilities;
+      one.histories = all_histories;
+      one.contents = all_contents;
+    }
+    // By pointer rclcpp has KEEP_LAST only.
+    for (const char* pointer : {"unique_ptr", "shared_ptr", "const_ref"}) {
+      all.push_back({.kind = Kind::pubsub,
+                     .transport = pointer,
+                     .roles = {Role::both},
+                     .executors = executors,
+                     .contents = all_contents});
+    }
     for (const Kind kind : {Kind::timer_oneshot, Kind::timer_cyclic}) {
       all.push_back({.kind = kind,
                      .transport = "rclcpp_timer",
@@ -70,7 +83,13 @@ class Rclcpp : public Stack {
   }
 
   std::unique_ptr<Link> open(const Options& options, Role role, os::StopFlag& stop) override {
-    return opened([&] { return std::make_unique<RclcppLink>(options, role, stop); },
+    const auto made = [&]() -> std::unique_ptr<Link> {
+      if (options.content == Content::string) {
+        return std::make_unique<RclcppLink<StringBody>>(options, role, stop, addresses_);
+      }
+      return std::make_unique<RclcppLink<BytesBody>>(options, role, stop, addresses_);
+    };
+    return opened(made,
                   options.transport == "shm"
                       ? free_shared_memory
                       : "check --topic and the ROS environment (RMW_IMPLEMENTATION, profiles)");
@@ -89,6 +108,8 @@ class Rclcpp : public Stack {
   }
 
  private:
+  SentAddresses addresses_;
+
   template <class Open>
   static auto opened(const Open& open, const char* fix) -> decltype(open()) {
     try {

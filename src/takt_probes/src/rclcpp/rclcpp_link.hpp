@@ -2,6 +2,10 @@
 //
 // One end of a connection: a publisher, and a subscription whose callback an executor runs. The
 // time of a message's arrival is that of its callback; a pong replies there, too, as a node does.
+//
+// By pointer (transports unique_ptr, shared_ptr, const_ref) messages go from one node to another of
+// this process without the middleware: named after what the callback takes. Only a unique_ptr can
+// be published as such; rclcpp takes everything else by reference, and makes a copy to hand over.
 #pragma once
 
 #include <memory>
@@ -11,16 +15,25 @@
 #include <rclcpp/publisher.hpp>
 #include <rclcpp/subscription.hpp>
 #include <string>
-#include <takt_interfaces/msg/sample.hpp>
 
+#include "ros2_content.hpp"
+#include "sent_addresses.hpp"
 #include "spinner.hpp"
 #include "takt/probe/link.hpp"
 
 namespace takt::probe {
 
+/// Whether a transport hands messages over by pointer.
+inline bool by_pointer(const Options& options) {
+  return options.transport == "unique_ptr" || options.transport == "shared_ptr" ||
+         options.transport == "const_ref";
+}
+
+/// `Body`: of its messages (ros2_content.hpp). `addresses` outlives the link.
+template <class Body>
 class RclcppLink : public Link {
  public:
-  RclcppLink(const Options& options, Role role, os::StopFlag& stop);
+  RclcppLink(const Options& options, Role role, os::StopFlag& stop, SentAddresses& addresses);
   ~RclcppLink() override;
   RclcppLink(const RclcppLink&) = delete;
   RclcppLink& operator=(const RclcppLink&) = delete;
@@ -36,23 +49,27 @@ class RclcppLink : public Link {
   std::size_t peers() const noexcept override;
   std::optional<os::Shortfall> problem() const override;
   std::optional<os::Shortfall> detour() const override;
+  std::optional<AddressCheck> addresses() const override;
 
  private:
-  using Sample = takt_interfaces::msg::Sample;
+  using Type = typename Body::Type;
 
-  void heard(const Sample& sample);
+  void subscribe(const std::string& topic);
+  std::unique_ptr<Type> fresh() const;
+  void heard(const Type& taken);
   void create_publisher(const std::string& topic);
 
   const Options& options_;
   Role role_;
+  SentAddresses& addresses_;
   os::StopFlag& stop_;
   Handover<Message> messages_;
   ::rclcpp::Node::SharedPtr node_;
   mutable std::mutex mutex_;  // of out_ and failure_: a pong's publisher comes while it spins
-  ::rclcpp::Publisher<Sample>::SharedPtr out_;
+  typename ::rclcpp::Publisher<Type>::SharedPtr out_;
   std::string failure_;
-  ::rclcpp::Subscription<Sample>::SharedPtr in_;
-  Sample outgoing_;
+  typename ::rclcpp::Subscription<Type>::SharedPtr in_;
+  std::unique_ptr<Type> outgoing_;  // of unique_ptr each time a fresh one
   std::optional<Spinner> spinner_;
 };
 

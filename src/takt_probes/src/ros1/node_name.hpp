@@ -32,23 +32,26 @@ inline std::size_t header_bytes(
 }
 
 /// Whether the connection of `topic` can stand when `node` asks for it, and when it answers.
-inline bool fits_udpros(const std::string& node, const std::string& topic) {
+template <class Type>
+bool fits_udpros(const std::string& node, const std::string& topic) {
   namespace traits = ros::message_traits;
   const std::string caller = "/" + node;
   const std::string resolved = topic.starts_with('/') ? topic : "/" + topic;
   const std::size_t asking = header_bytes({{"callerid", caller},
-                                           {"md5sum", traits::MD5Sum<Ros1Sample>::value()},
+                                           {"md5sum", traits::MD5Sum<Type>::value()},
                                            {"topic", resolved},
-                                           {"type", traits::DataType<Ros1Sample>::value()}});
+                                           {"type", traits::DataType<Type>::value()}});
   const std::size_t answering =
-      asking + header_bytes({{"message_definition", traits::Definition<Ros1Sample>::value()}});
+      asking + header_bytes({{"message_definition", traits::Definition<Type>::value()}});
   constexpr std::size_t full_line = 54;
   return asking % full_line != 0 && answering % full_line != 0;
 }
 
 inline std::string node_name(const Options& options) {
   std::string name = "probe_" + std::string{name_of(options.role)} + "_" + std::to_string(getpid());
-  while (!fits_udpros(name, topic_there(options)) || !fits_udpros(name, topic_back(options))) {
+  const auto fits = options.content == Content::string ? fits_udpros<Ros1String>
+                                                        : fits_udpros<Ros1Sample>;
+  while (!fits(name, topic_there(options)) || !fits(name, topic_back(options))) {
     name += '_';
   }
   return name;

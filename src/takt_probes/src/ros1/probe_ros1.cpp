@@ -36,18 +36,25 @@ class Ros1 : public Stack {
       }
     }
     for (const char* transport : {"tcpros", "tcpros_nodelay", "udpros"}) {
-      all.push_back(
-          {.kind = Kind::pingpong, .transport = transport, .roles = {Role::pong, Role::ping}});
+      all.push_back({.kind = Kind::pingpong,
+                     .transport = transport,
+                     .roles = {Role::pong, Role::ping},
+                     .contents = all_contents});
       all.push_back({.kind = Kind::pubsub,
                      .transport = transport,
-                     .roles = {Role::subscriber, Role::publisher}});
+                     .roles = {Role::subscriber, Role::publisher},
+                     .contents = all_contents});
     }
     return all;
   }
 
   std::unique_ptr<Link> open(const Options& options, Role role, os::StopFlag& stop) override {
-    return started<Link>(options, stop,
-                         [&] { return std::make_unique<Ros1Link>(options, role, stop); });
+    return started<Link>(options, stop, [&]() -> std::unique_ptr<Link> {
+      if (options.content == Content::string) {
+        return std::make_unique<Ros1Link<Ros1Text>>(options, role, stop);
+      }
+      return std::make_unique<Ros1Link<Ros1Bytes>>(options, role, stop);
+    });
   }
 
   std::unique_ptr<Timer> open_timer(const Options& options, os::StopFlag& stop) override {

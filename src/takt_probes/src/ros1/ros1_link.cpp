@@ -27,24 +27,29 @@ ros::TransportHints hints_of(const Options& options) {
 
 }  // namespace
 
-Ros1Link::Ros1Link(const Options& options, Role role, os::StopFlag& stop)
+template <class Body>
+Ros1Link<Body>::Ros1Link(const Options& options, Role role, os::StopFlag& stop)
     : options_{options}, role_{role}, stop_{stop} {
-  outgoing_.payload.resize(options.payload_bytes);
+  Body::make_room(outgoing_, options.payload_bytes);
   const auto depth = static_cast<std::uint32_t>(options.depth);
   if (role != Role::subscriber) {
-    out_ = lane_.handle.advertise<Ros1Sample>(
+    out_ = lane_.handle.advertise<Type>(
         is_active(role) ? topic_there(options) : topic_back(options), depth);
   }
   if (role != Role::publisher) {
-    using Taken = boost::shared_ptr<const Ros1Sample>;
-    in_ = lane_.handle.subscribe<Ros1Sample>(
+    using Taken = boost::shared_ptr<const Type>;
+    in_ = lane_.handle.subscribe<Type>(
         is_active(role) ? topic_back(options) : topic_there(options), depth,
-        boost::function<void(const Taken&)>{[this](const Taken& message) { taken_ = message; }},
+        boost::function<void(const Taken&)>{[this](const Taken& message) {
+          taken_ = message;
+          head_ = Body::read(*message);
+        }},
         ros::VoidConstPtr{}, hints_of(options));
   }
 }
 
-bool Ros1Link::connect(os::TimePoint deadline) {
+template <class Body>
+bool Ros1Link<Body>::connect(os::TimePoint deadline) {
   // A publisher counts a subscriber when the connection stands: nothing is lost from then on. The
   // pong, too, must not answer before; what comes earlier waits in its queue.
   const std::size_t wanted = role_ == Role::publisher    ? options_.subscribers
@@ -58,7 +63,8 @@ bool Ros1Link::connect(os::TimePoint deadline) {
   return !settle || !stop_.wait_until(os::now() + udp_settling);
 }
 
-bool Ros1Link::publish(const Ros1Sample& message) noexcept {
+template <class Body>
+bool Ros1Link<Body>::publish(const Type& message) noexcept {
   try {
     out_.publish(message);
     return true;
@@ -68,36 +74,34 @@ bool Ros1Link::publish(const Ros1Sample& message) noexcept {
   }
 }
 
-bool Ros1Link::send(const Message& message) noexcept {
-  outgoing_.sequence = message.sequence;
-  outgoing_.intended_ns = message.intended.time_since_epoch().count();
-  outgoing_.sent_ns = message.sent.time_since_epoch().count();
-  outgoing_.last = static_cast<std::uint8_t>(message.last);
+template <class Body>
+bool Ros1Link<Body>::send(const Message& message) noexcept {
+  Body::write(outgoing_, message);
   return publish(outgoing_);
 }
 
-bool Ros1Link::reply() noexcept {
+template <class Body>
+bool Ros1Link<Body>::reply() noexcept {
   return publish(*taken_);
 }
 
-std::optional<Message> Ros1Link::receive(os::TimePoint deadline) noexcept {
-  using std::chrono::nanoseconds;
+template <class Body>
+std::optional<Message> Ros1Link<Body>::receive(os::TimePoint deadline) noexcept {
   try {
     taken_.reset();
-    if (!lane_.run_until(deadline, options_, stop_, [this] { return taken_ != nullptr; })) {
+    head_.reset();
+    if (!lane_.run_until(deadline, options_, stop_, [this] { return head_.has_value(); })) {
       return {};
     }
-    return Message{.sequence = taken_->sequence,
-                   .intended = os::TimePoint{nanoseconds{taken_->intended_ns}},
-                   .sent = os::TimePoint{nanoseconds{taken_->sent_ns}},
-                   .last = taken_->last != 0};
+    return head_;
   } catch (const std::exception& error) {
     failure_ = error.what();
     return {};
   }
 }
 
-std::optional<os::Shortfall> Ros1Link::problem() const {
+template <class Body>
+std::optional<os::Shortfall> Ros1Link<Body>::problem() const {
   if (failure_.empty()) {
     return {};
   }
@@ -105,5 +109,8 @@ std::optional<os::Shortfall> Ros1Link::problem() const {
                        .why = failure_,
                        .fix = "look at roscpp's own output above"};
 }
+
+template class Ros1Link<Ros1Bytes>;
+template class Ros1Link<Ros1Text>;
 
 }  // namespace takt::probe

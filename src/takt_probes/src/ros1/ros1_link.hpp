@@ -12,6 +12,8 @@
 
 namespace takt::probe {
 
+/// `Body`: of its messages (ros1_message.hpp).
+template <class Body>
 class Ros1Link : public Link {
  public:
   Ros1Link(const Options& options, Role role, os::StopFlag& stop);
@@ -25,14 +27,17 @@ class Ros1Link : public Link {
   std::optional<os::Shortfall> problem() const override;
 
  private:
-  bool publish(const Ros1Sample& message) noexcept;
+  using Type = typename Body::Type;
+
+  bool publish(const Type& message) noexcept;
 
   const Options& options_;
   Role role_;
   os::StopFlag& stop_;
   CallbackLane lane_;
-  Ros1Sample outgoing_;
-  boost::shared_ptr<const Ros1Sample> taken_;
+  Type outgoing_;
+  boost::shared_ptr<const Type> taken_;
+  std::optional<Message> head_;  // of what was taken
   std::string failure_;
   ros::Publisher out_;  // subscribers have none
   ros::Subscriber in_;  // publishers have none

@@ -20,11 +20,15 @@ class RustDds : public Stack {
     return {{.kind = Kind::pingpong,
              .transport = "udp",
              .roles = {Role::pong, Role::ping},
-             .wire = rtps},
+             .wire = rtps,
+             .durabilities = all_durabilities,
+             .histories = all_histories},
             {.kind = Kind::pubsub,
              .transport = "udp",
              .roles = {Role::subscriber, Role::publisher},
-             .wire = rtps}};
+             .wire = rtps,
+             .durabilities = all_durabilities,
+             .histories = all_histories}};
   }
 
   std::unique_ptr<Link> open(const Options& options, Role role, os::StopFlag& stop) override {

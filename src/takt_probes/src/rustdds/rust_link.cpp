@@ -43,7 +43,8 @@ RustLink::RustLink(takt_rustdds_participant* participant, const Options& options
   const takt_rustdds_settings settings{
       .topic = topic.c_str(),
       .reliable = options.reliability == Reliability::reliable,
-      .depth = static_cast<std::uint32_t>(options.depth),
+      .transient_local = options.durability == Durability::transient_local,
+      .depth = options.history == History::keep_all ? 0 : static_cast<std::uint32_t>(options.depth),
       .payload_bytes = options.payload_bytes,
       .announce = [](void* inbox) { static_cast<Inbox*>(inbox)->announce(1); },
       .context = &inbox_};

@@ -20,10 +20,18 @@ SHORTEST_PERIOD_NS = 10_000
 LONGEST_DELAY_NS = 1_000_000_000
 LARGEST_PAYLOAD = 64 * 1024 * 1024
 RECORD_BYTES = 32
+TEXT_HEAD_BYTES = 49  # docs/reference/probes.md
 RAW = "raw"  # the machine's own limits: no middleware, no QoS
 ROS1 = "ros1"
 ICEORYX2 = "iceoryx2"
 TAKT = "takt"  # the executor
+
+# Why there is no durability and no history to choose.
+WITHOUT_QOS = {
+    RAW: "it has no QoS",
+    ROS1: "its queues keep the last messages, and who comes late gets none",
+    ICEORYX2: "its buffers keep the last messages, and who comes late gets none",
+}
 
 Fault = tuple[str, str, str | None]  # key of the measurement, what is wrong, remedy
 
@@ -49,6 +57,9 @@ def stack_fault(measurement: Measurement, stack: Stack, transports: list[str]) -
         for key in ("reliability", "depth"):
             if getattr(measurement, key) is not None:
                 return key, f"the stack raw has no QoS, so it has no {key}", f"remove {key}"
+    for key in ("durability", "history"):
+        if getattr(measurement, key) is not None and (why := WITHOUT_QOS.get(stack.name)):
+            return key, f"the stack {stack.name} has no {key} to choose: {why}", f"remove {key}"
     if stack.name == ROS1 and measurement.reliability is not None:
         what = "ROS 1 has no reliability: its transport decides"
         return "reliability", what, "take the transport tcpros (reliable) or udpros (may lose)"
@@ -247,13 +258,59 @@ def pace_fault(measurement: Measurement, period: int, count: int, duration: int)
     return None
 
 
-def memory_fault(count: int, subscribers: int, machine: Machine) -> Fault | None:
+def threads_fault(measurement: Measurement, stack: Stack, point: dict[str, Any]) -> Fault | None:
+    """Several threads of a program that has one."""
+    capability = stack.capability(measurement.kind, point["transport"])
+    if point["threads"] > 1 and not (capability is not None and capability.threads):
+        what = f"{point['transport']} of {stack.name} wakes one thread up"
+        return "threads", what, "take the stack cyclictest, or a block for each period"
+    return None
+
+
+def content_fault(measurement: Measurement, stack: Stack, point: dict[str, Any]) -> Fault | None:
+    """A content that a way does not carry, or a string without room for the head."""
+    capability = stack.capability(measurement.kind, point["transport"])
+    content, payload = point["content"], point["payload_bytes"]
+    if capability is not None and content not in capability.contents:
+        what = f"{point['transport']} of {stack.name} carries no {content}"
+        return "content", what, f"it carries {', '.join(capability.contents)}"
+    if content == "string" and payload < TEXT_HEAD_BYTES:
+        what = f"a string of {format_size(payload)} has no room for the head of a message"
+        return "payload", what, f"give at least {TEXT_HEAD_BYTES}B, or content: bytes"
+    return None
+
+
+def quality_fault(measurement: Measurement, stack: Stack, point: dict[str, Any]) -> Fault | None:
+    """A durability or a history that a way does not have."""
+    capability = stack.capability(measurement.kind, point["transport"])
+    for key in ("durability", "history"):
+        there = []
+        if capability is not None:
+            there = capability.durabilities if key == "durability" else capability.histories
+        if getattr(measurement, key) is None or point[key] in there:
+            continue
+        what = f"{point['transport']} of {stack.name} has no {key} {point[key]}"
+        return key, what, f"it has {', '.join(there)}" if there else f"remove {key}"
+    return None
+
+
+def memory_fault(count: int, point: dict[str, Any], machine: Machine) -> Fault | None:
     """What has no room."""
-    need = count * RECORD_BYTES * subscribers
+    kept = count * int(point["payload_bytes"])
+    if (point["durability"], point["history"]) == ("transient_local", "keep_all") and (
+        kept > machine.memory_bytes // 2
+    ):
+        what = (
+            f"keep_all with transient_local keeps all {count} messages, {kept >> 20} MiB of memory;"
+            f" {machine.memory_bytes >> 20} MiB are available, and half of it may be used"
+        )
+        return "history", what, "take fewer samples, smaller ones, or keep_last"
+    recorders = point["subscribers"] * point["threads"]
+    need = count * RECORD_BYTES * recorders
     if need <= machine.memory_bytes // 2:
         return None
     what = (
-        f"{count} samples for each of {subscribers} recorders take {need >> 20} MiB of memory; "
+        f"{count} samples for each of {recorders} recorders take {need >> 20} MiB of memory; "
         f"{machine.memory_bytes >> 20} MiB are available, and half of it may be used"
     )
     return "duration", what, "shorten the duration or lower the rate"

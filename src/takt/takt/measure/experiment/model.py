@@ -120,6 +120,9 @@ Stack = Annotated[
     AfterValidator(_stack),
 ]
 Reliability = Literal["reliable", "best_effort"]
+Content = Literal["bytes", "string"]
+Durability = Literal["volatile", "transient_local"]
+History = Literal["keep_last", "keep_all"]
 Kind = Literal["wakeup", "timer-oneshot", "timer-cyclic", "pingpong", "pubsub", "ethercat"]
 Wait = Literal["idle", "busy"]
 Late = Literal["at_once", "next_cycle"]
@@ -164,9 +167,14 @@ OF_THE_LINK = ("link", "queue", "traffic", "delay", "jitter", "loss")
 _KINDS_WITH: dict[str, tuple[str, ...]] = {
     "executor": ("timer-oneshot", "timer-cyclic", *MESSAGES),
     "payload": MESSAGES,
+    "content": MESSAGES,
     "reliability": MESSAGES,
+    "durability": MESSAGES,
+    "history": MESSAGES,
     "depth": MESSAGES,
     "subscribers": ("pubsub",),
+    "threads": ("wakeup",),
+    "distance": ("wakeup",),
     "talkers": ("pubsub",),
     "talker_rate": ("pubsub",),
     "link": MESSAGES,
@@ -208,6 +216,11 @@ class Measurement(Strict):
         "events, events_cbg, takt; default: the first one that it has",
     )
     payload: Axis[Size] | None = Field(None, description="of messages; default: 500B")
+    content: Axis[Content] | None = Field(
+        None,
+        description="of messages: bytes behind a head, or a string (std_msgs/String), whose text "
+        "holds both and is as long as the payload; default: bytes",
+    )
     timeout: Axis[Period] | None = Field(
         None, description="timer-oneshot only, instead of a rate; from 10us; default: 1ms"
     )
@@ -229,6 +242,16 @@ class Measurement(Strict):
         description='any, a number, or "0,1": ping, publisher or master on 0, pong, subscribers '
         "or the simulated segment on 1",
     )
+    threads: Axis[Processes] | None = Field(
+        None,
+        description="wakeup of the stack cyclictest only: how many at once, each with samples of its "
+        "own; default: 1",
+    )
+    distance: Duration | None = Field(
+        None,
+        description="from the period of one of these threads to that of the next, in whole us; "
+        "default: 0s",
+    )
     subscribers: Axis[Processes] | None = Field(
         None, description="pubsub only: how many; default: 1"
     )
@@ -248,7 +271,15 @@ class Measurement(Strict):
         "cycle on; default: none",
     )
     reliability: Axis[Reliability] | None = Field(None, description="of the QoS; default: reliable")
-    depth: Axis[Positive] | None = Field(None, description="history of the QoS; default: 10")
+    durability: Axis[Durability] | None = Field(
+        None,
+        description="of the QoS: what who comes late gets; transient_local: what its writer still "
+        "keeps; default: volatile",
+    )
+    history: Axis[History] | None = Field(
+        None, description="of the QoS: keep_last (depth) or keep_all; default: keep_last"
+    )
+    depth: Axis[Positive] | None = Field(None, description="of history keep_last; default: 10")
     talkers: Axis[Pairs] | None = Field(
         None, description="pubsub only: pairs of other nodes on topics of their own; default: 0"
     )
@@ -335,6 +366,14 @@ class Measurement(Strict):
             for key in OF_THE_LINK:
                 if getattr(self, key) is not None:
                     raise ValueError(f'{key} needs a second host: give host "here,namespace"')
+        if self.depth and "keep_all" in (self.history or []):
+            raise ValueError(
+                "history keep_all has no depth: remove depth, or give keep_last a block of its own"
+            )
+        if self.distance and not any(one > 1 for one in self.threads or []):
+            raise ValueError("distance is from one thread to the next: how many threads?")
+        if self.distance and self.distance % 1000:
+            raise ValueError("distance: cyclictest counts whole microseconds")
         if self.talker_rate and not any(self.talkers or []):
             raise ValueError("talker_rate needs talkers: how many pairs?")
         return self

@@ -170,10 +170,13 @@ def _points(
         refuse(faults.link_fault(measurement, point))
         refuse(faults.traffic_fault(point, link, traffic))
         refuse(faults.load_fault(point["load"], machine))
+        refuse(faults.threads_fault(measurement, stack, point))
+        refuse(faults.content_fault(measurement, stack, point))
+        refuse(faults.quality_fault(measurement, stack, point))
         refuse(faults.talkers_fault(measurement, stack, point))
         refuse(faults.cpu_fault(measurement.kind, cpus, machine, point["host"]))
         refuse(faults.pace_fault(measurement, period, count, duration))
-        refuse(faults.memory_fault(count, point["subscribers"], machine))
+        refuse(faults.memory_fault(count, point, machine))
         asked: dict[str, Any] = point | {
             "stack": stack.name,
             "kind": measurement.kind,
@@ -185,6 +188,7 @@ def _points(
             "deadline_us": deadline / 1000,
             "lost_after_us": lost_after / 1000,
             "start_delay_us": (measurement.start_delay or 0) / 1000,
+            "distance_us": (measurement.distance or 0) / 1000 if point["threads"] > 1 else 0.0,
             "label": measurement.label or "",
         }
         if point["talkers"]:
@@ -205,11 +209,15 @@ def _combinations(measurement: Measurement, transports: list[str]) -> Iterator[d
         "executor": measurement.executor or [""],
         "payload_bytes": measurement.payload
         or [DEFAULT_PAYLOAD if measurement.kind in MESSAGES else 0],
+        "content": measurement.content or ["bytes"],
         "period": measurement.periods_ns,
         "scheduling": measurement.scheduling,
         "cpu": measurement.cpu,
         "subscribers": measurement.subscribers or [1],
+        "threads": measurement.threads or [1],
         "reliability": measurement.reliability or ["reliable"],
+        "durability": measurement.durability or ["volatile"],
+        "history": measurement.history or ["keep_last"],
         "depth": measurement.depth or [10],
         "wait": measurement.wait or ["idle"],
         "late": measurement.late or ["at_once"],
@@ -248,6 +256,8 @@ def _key(asked: dict[str, Any], period: int) -> str:
     parts += filter(None, [asked["executor"]])
     if asked["kind"] in MESSAGES:
         parts.append(format_size(asked["payload_bytes"]))
+    if asked["content"] != "bytes":
+        parts.append(asked["content"])
     parts.append(asked["scheduling"] + (str(asked["priority"]) if asked["priority"] else ""))
     if asked["cpu"]:
         parts.append("cpu" + "+".join(map(str, asked["cpu"])))
@@ -256,10 +266,18 @@ def _key(asked: dict[str, Any], period: int) -> str:
         parts.append(asked["wait"])
     if asked["late"] != "at_once":
         parts.append(asked["late"])
+    if asked["threads"] > 1:
+        parts.append(f"{asked['threads']}threads")
+    if asked["distance_us"]:
+        parts.append("by" + format_duration(round(asked["distance_us"] * 1000)))
     if asked["subscribers"] > 1:
         parts.append(f"{asked['subscribers']}subs")
     if asked["reliability"] != "reliable":
         parts.append(asked["reliability"])
+    if asked["durability"] != "volatile":
+        parts.append(asked["durability"])
+    if asked["history"] != "keep_last":
+        parts.append(asked["history"])
     if asked["depth"] != 10:
         parts.append(f"depth{asked['depth']}")
     if asked["interface"]:

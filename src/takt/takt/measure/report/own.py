@@ -40,7 +40,14 @@ class Measured(Protocol):
 
 def own_tables(variants: Sequence[Measured]) -> list[OwnTable]:
     """The tables of a measurement; none for the kinds that have nothing of their own."""
-    made = [_one_shot(variants), *_cyclic(variants), _bus(variants), _subscribers(variants)]
+    made = [
+        _one_shot(variants),
+        *_cyclic(variants),
+        _bus(variants),
+        _threads(variants),
+        _subscribers(variants),
+        _addresses(variants),
+    ]
     return [table for table in made if table.rows]
 
 
@@ -121,6 +128,36 @@ def _bus(variants: Sequence[Measured]) -> OwnTable:
         "Working counter",
         "What every slave adds to as it reads and writes: wrong where one did not take part.",
         ("Series", "Slaves", "Expected", "Cycles", "Lost", "Wrong", "First wrong"),
+        rows,
+    )
+
+
+def _threads(variants: Sequence[Measured]) -> OwnTable:
+    rows = []
+    for name, cell in _cells(variants):
+        for one in cell.statistics.threads if cell.statistics else []:
+            values = _range(one.latency) if one.latency else [text.ABSENT] * len(_RANGE)
+            thread = f"{name}, {one.period_us:g} µs"
+            rows.append([thread, text.count(one.count), text.microseconds(one.first_us), *values])
+    return OwnTable(
+        "Threads",
+        "in µs, each by its period and for itself; the first sample is in no other number.",
+        ("Thread", "Samples", "First", *_RANGE),
+        rows,
+    )
+
+
+def _addresses(variants: Sequence[Measured]) -> OwnTable:
+    rows = [
+        [name, text.count(found.compared), text.count(found.same), f"{found.share:.1%}"]
+        for name, cell in _cells(variants)
+        if (found := cell.addresses) and found.compared
+    ]
+    return OwnTable(
+        "Addresses",
+        "Messages whose address on arrival was compared with that on sending: at the same one the "
+        "memory was handed over, at another one there is a copy.",
+        ("Series", "Compared", "The same", "Share"),
         rows,
     )
 

@@ -24,6 +24,12 @@ def _measured(cell: Cell) -> Iterator[str]:
         yield cell.executor
     if cell.payload_bytes:
         yield text.bytes_(cell.payload_bytes)
+    if cell.content != "bytes":
+        yield f"as a {cell.content}"
+    if cell.threads > 1:
+        yield f"{cell.threads} threads"
+        first, last = cell.series[0][0], cell.series[-1][0]
+        yield f"{first:g} µs" if first == last else f"{first:g} to {last:g} µs"
     if cell.subscribers > 1:
         yield f"{cell.subscribers} subscribers"
     if cell.kind not in {"wakeup", "pingpong"}:
@@ -34,8 +40,21 @@ def _measured(cell: Cell) -> Iterator[str]:
         yield "waiting busily"
     if cell.late != "at_once":
         yield "a late reply costs its cycles"
+    yield from _quality(cell)
     if cell.talkers:
         yield f"{cell.talkers} other pairs at {1e6 / cell.talker_period_us:g} Hz"
+
+
+def _quality(cell: Cell) -> Iterator[str]:
+    """What of the QoS is not the default."""
+    if cell.reliability != "reliable":
+        yield cell.reliability.replace("_", " ")
+    if cell.durability != "volatile":
+        yield cell.durability.replace("_", " ")
+    if cell.history != "keep_last":
+        yield cell.history.replace("_", " ")
+    elif cell.depth != 10:
+        yield f"depth {cell.depth}"
 
 
 def _slaves(cell: Cell) -> Iterator[str]:

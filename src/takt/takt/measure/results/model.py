@@ -115,6 +115,17 @@ class Subscriber(Model):
     lowest: list[Extreme] = []
 
 
+class ThreadSeries(Model):
+    """One of several threads that wake up beside each other; the first sample is in no percentile."""
+
+    period_us: float
+    count: int  # samples, the first one included
+    first_us: float | None  # latency of the first sample
+    latency: Percentiles | None  # in µs
+    highest: list[Extreme] = []
+    lowest: list[Extreme] = []
+
+
 class Statistics(Model):
     """What is known of the samples of one cell (all subscribers together)."""
 
@@ -128,6 +139,7 @@ class Statistics(Model):
     one_shot: OneShot | None = None  # one-shot timers
     cyclic: Cyclic | None = None  # cyclic timers; a fieldbus master, by when it sends
     subscribers: list[Subscriber] = []  # where there are several
+    threads: list[ThreadSeries] = []  # where there are several
 
 
 class Thread(Model):
@@ -185,6 +197,18 @@ class BusReport(Model):
     foreign_frames: int  # that came and were no answer
 
 
+class AddressCheck(Model):
+    """Messages that arrived where they had been when they were sent: nobody copied them."""
+
+    compared: int  # messages
+    same: int  # of these, at the same address
+
+    @property
+    def share(self) -> float:
+        """Of those compared."""
+        return self.same / self.compared if self.compared else 0.0
+
+
 class ProbeResult(BaseModel):
     """A probe's result document (docs/reference/probes.md), kept whole."""
 
@@ -199,6 +223,7 @@ class ProbeResult(BaseModel):
     out_of_order: int = 0
     error: Note | None = None  # why it failed
     bus: BusReport | None = None  # of a fieldbus master
+    addresses: AddressCheck | None = None  # of ways that may hand memory over
     asked: dict[str, Any] = {}  # real-time settings
     obtained: dict[str, Any] = {}  # real-time settings, as read back
     notes: list[Note] = []  # settings that were not obtained
@@ -222,6 +247,7 @@ class Cell(Model):
     label: str = ""  # of its block: points of the same measurement are told apart by it
     transport: str  # the way between the roles
     payload_bytes: int  # of a message
+    content: str = "bytes"  # of a message: bytes, string
     scheduling: str  # other, fifo, rr
     priority: int  # 0: none
     cpu: list[int]  # empty: not pinned
@@ -231,7 +257,11 @@ class Cell(Model):
     lost_after_us: float  # a reply later than this is lost
     subscribers: int  # how many
     reliability: str  # of the QoS
-    depth: int  # of the QoS
+    depth: int  # of the QoS, where its history is keep_last
+    durability: str = "volatile"  # of the QoS: volatile, transient_local
+    history: str = "keep_last"  # of the QoS: keep_last, keep_all
+    threads: int = 1  # that wake up beside each other, with a recording each
+    distance_us: float = 0.0  # from the period of one of them to that of the next
     wait: str = "idle"  # idle, busy
     executor: str = ""  # what ran the callbacks; empty: nothing to choose
     late: str = "at_once"  # the message after a late reply: at_once, next_cycle
@@ -284,6 +314,14 @@ class Cell(Model):
         return self.kind == "ethercat" and self.transport == SIMULATED
 
     @property
+    def series(self) -> list[tuple[float, int]]:
+        """The period in µs of each thread, and how many samples are asked of it."""
+        first, distance = round(self.period_us * 1000), round(self.distance_us * 1000)
+        periods = [first + place * distance for place in range(self.threads)]
+        span = self.samples_asked * first
+        return [(one / 1000, max(1, span // one)) for one in periods]
+
+    @property
     def by_jitter(self) -> bool:
         """Whether its histogram is that of the jitter of a cycle, not of a latency."""
         return self.kind in BY_JITTER
@@ -292,6 +330,16 @@ class Cell(Model):
     def wrong_counters(self) -> int:
         """Cycles of a fieldbus in which not every slave took part."""
         return sum(one.bus.wrong_counter for one in self.probes if one.bus)
+
+    @property
+    def addresses(self) -> AddressCheck | None:
+        """How many messages arrived where they had been; None: not compared."""
+        found = [one.addresses for one in self.probes if one.addresses]
+        if not found:
+            return None
+        return AddressCheck(
+            compared=sum(one.compared for one in found), same=sum(one.same for one in found)
+        )
 
     @property
     def since_intended(self) -> bool:

@@ -70,7 +70,7 @@ def measure(
 def _measure(
     cell: Cell, stack: Stack, context: Context, progress: Callable[[int], None], hosts: Hosts
 ) -> tuple[Cell, list[Path]]:
-    recorders = sum(map(programs.records, programs.roles(cell, stack)))
+    recorders = cell.threads * sum(map(programs.records, programs.roles(cell, stack)))
     place = context.scratch.place_for(samples.needed_bytes(cell.samples_asked) * recorders)
     limit_s = _limit_s(cell, context.limits)
     talkers = programs.talkers(cell, stack, context, limit_s)
@@ -124,7 +124,7 @@ def _measure(
         measured.notes.append(
             Note(what="recorded to the disk", why=why, fix="free space in /dev/shm")
         )
-    recorded = [one.samples for one in probes if one.samples and one.samples.exists()]
+    recorded = [file for one in probes for file in one.recordings]
     if not context.stop.at_once:  # in a hurry: left in the scratch folder for a resume
         for one in programs.heard_elsewhere(probes, hosts):
             samples.to_clock(one, declared.add_ns)

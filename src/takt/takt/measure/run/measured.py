@@ -70,6 +70,7 @@ class _Found:
 
     def __init__(self, cell: Cell, *, reports: bool) -> None:
         self._kind, self._since_intended = cell.kind, cell.since_intended
+        self._each = cell.kind == "pubsub" or cell.threads > 1
         self._by_jitter = cell.by_jitter
         self.summary = Summary(cell.deadline_us)
         self.listeners: list[Listener] = []  # one a recording
@@ -81,7 +82,7 @@ class _Found:
         """Takes in the next rows of the last recording."""
         series = series_of(batch, since_intended=self._since_intended)
         self.summary.add(series)
-        self.listeners[-1].add(batch, series if self._kind == "pubsub" else None)
+        self.listeners[-1].add(batch, series if self._each else None)
         if self._kind == "timer-oneshot":
             self.one_shots.add(batch)
         if self._kind == "ethercat":  # its period is that of sending: what is lost was sent, too
@@ -122,6 +123,11 @@ def _summarise(cell: Cell, found: _Found) -> None:
         return
     if cell.kind == "timer-oneshot":
         statistics.one_shot = found.one_shots.result()
+    elif cell.threads > 1:
+        statistics.threads = [
+            one.thread(period_us)
+            for one, (period_us, _) in zip(found.listeners, cell.series, strict=False)
+        ]
     elif cell.by_jitter:
         statistics.cyclic = found.calls.result()
     elif cell.kind == "pubsub":

@@ -34,7 +34,11 @@ def probes(
             stderr=folder / f"{cell.id}.{number}.stderr",
             samples=place / f"{name}{recording.SUFFIX}" if records(role) else None,
         )
-        for old in (program.result, program.samples, program.stderr):  # of an attempt before
+        program.more_samples = [
+            place / f"{name}-t{thread}{recording.SUFFIX}" for thread in range(1, cell.threads)
+        ]
+        # Of an attempt before.
+        for old in (program.result, program.samples, program.stderr, *program.more_samples):
             if old is not None:
                 old.unlink(missing_ok=True)
         if side.remote:
@@ -109,6 +113,14 @@ def _options(cell: Cell, limit_s: float, topic: str, hosts: Hosts) -> dict[str, 
         options["timeout-ns"] = options.pop("period-ns")
     if cell.executor:
         options["executor"] = cell.executor
+    if cell.threads > 1:
+        options |= {"threads": cell.threads, "distance-ns": round(cell.distance_us * 1000)}
+    if cell.content != "bytes":
+        options["content"] = cell.content
+    if cell.durability != "volatile":
+        options["durability"] = cell.durability
+    if cell.history != "keep_last":
+        options["history"] = cell.history
     if cell.late != "at_once":
         options["late"] = cell.late
     if cell.cpu:
@@ -126,8 +138,8 @@ def _arguments(cell: Cell, program: Program, options: dict[str, object]) -> list
     arguments = [cell.kind, "--role", program.role, "--result", str(program.result)]
     for option, value in options.items():
         arguments += [f"--{option}", str(value)]
-    if program.samples is not None:
-        arguments += ["--samples", str(program.samples)]
+    for file in (program.samples, *program.more_samples):
+        arguments += ["--samples", str(file)] if file is not None else []
     return arguments
 
 

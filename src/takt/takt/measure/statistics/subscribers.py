@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The results of each subscriber for itself: every one of them hears the same messages."""
+"""The results of each recorder for itself: a subscriber, of whom all hear the same; a thread."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from takt.measure.results.model import Subscriber
+from takt.measure.results.model import Subscriber, ThreadSeries
 from takt.measure.statistics.distribution import Distribution, Extremes, microseconds
 from takt.measure.statistics.series import Batch, Int64, Series
 
@@ -58,7 +58,7 @@ class Arrivals:
 
 
 class Listener:
-    """One of the subscribers; the first message is in no percentile."""
+    """One of the recorders; the first sample is in no percentile."""
 
     def __init__(self) -> None:
         self.arrivals = Arrivals()
@@ -82,6 +82,17 @@ class Listener:
             lost=max(0, sent - distinct),
             duplicated=max(duplicated, count - distinct),
             out_of_order=self.arrivals.out_of_order,
+            first_us=None if self._first_ns is None else microseconds(self._first_ns),
+            latency=self._latency.percentiles(),
+            highest=self._extremes.highest,
+            lowest=self._extremes.lowest,
+        )
+
+    def thread(self, period_us: float) -> ThreadSeries:
+        """Its count and latencies as a thread of this period."""
+        return ThreadSeries(
+            period_us=period_us,
+            count=self.arrivals.count,
             first_us=None if self._first_ns is None else microseconds(self._first_ns),
             latency=self._latency.percentiles(),
             highest=self._extremes.highest,

@@ -27,6 +27,7 @@ OTHERS = {
     "ros1": "ROS 1",
     "cyclonedds": "Cyclone DDS",
     "rustdds": "RustDDS",
+    "rclcpp": "rclcpp, messages by pointer",
     "ethercat": "EtherCAT",
 }
 

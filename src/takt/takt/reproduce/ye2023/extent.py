@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import psutil
+
 from takt.measure.experiment.model import Experiment, Measurement
 from takt.processes import namespace, stacks
 from takt.processes.stacks import Stacks
@@ -12,12 +14,14 @@ from takt.processes.stacks import Stacks
 # Samples of a run, however small the scale; of messages one more, which is the first.
 LEAST = {"pubsub": 11, "timer-cyclic": 100, "wakeup": 500, "ethercat": 500}
 WAKEUP, JITTER = "wakeup", "jitter"
+WAKING = ("cyclictest", "raw")  # programs of wake-ups; the first that is installed
 
 
 def fitted(experiment: Experiment, scale: float) -> Experiment:
     """What is run here of the experiment as the paper has it."""
     room = namespace.lacking() is None
-    return placed(scaled(experiment, scale), stacks.find(), room=room)
+    memory = int(psutil.virtual_memory().available)
+    return placed(scaled(experiment, scale), stacks.find(), room=room, memory=memory)
 
 
 def scaled(experiment: Experiment, scale: float) -> Experiment:
@@ -32,28 +36,41 @@ def scaled(experiment: Experiment, scale: float) -> Experiment:
     )
 
 
-def placed(experiment: Experiment, there: Stacks, *, room: bool = True) -> Experiment:
+def placed(
+    experiment: Experiment, there: Stacks, *, room: bool = True, memory: int | None = None
+) -> Experiment:
     """Without what a stack that is installed cannot do; wake-ups of one program only.
 
-    ``room`` where simulated slaves can have a network of their own.
+    ``room`` where simulated slaves can have a network of their own; ``memory`` in bytes, of which a
+    publisher that keeps all its messages may take half.
     """
+    waking = next((one for one in WAKING if one in there), WAKING[-1])
     return experiment.model_copy(
         update={
             "measurements": [
                 fit
                 for one in experiment.measurements
-                if room or one.kind != "ethercat"
-                for fit in _fit(one, there)
+                if (room or one.kind != "ethercat")
+                and (one.label != WAKEUP or waking in one.stack)
+                for fit in _fit(_kept(one, memory), there)
             ]
         }
     )
 
 
+def _kept(block: Measurement, memory: int | None) -> Measurement:
+    """Without sizes for which there is no room where every message is kept."""
+    all_kept = block.history == ["keep_all"] and block.durability == ["transient_local"]
+    if not (all_kept and block.payload and block.samples and memory is not None):
+        return block
+    samples = block.samples
+    sizes = [one for one in block.payload if one * samples <= memory // 2]
+    return block.model_copy(update={"payload": sizes or block.payload[:1]})
+
+
 def _fit(block: Measurement, there: Stacks) -> Iterator[Measurement]:
     """A block of each of its stacks, of the sizes that it carries."""
     names = block.stack
-    if block.label == WAKEUP:
-        names = [one for one in names if one in there][:1] or names[:1]
     for name in names:
         sizes = block.payload
         if name in there:

@@ -30,7 +30,10 @@ from takt.reproduce.ye2023.quantities import (
     FREQUENCIES,
     JITTER,
     KIB,
+    LOANS,
     ONE_PROCESS,
+    POINTERS,
+    RELIABLE,
     SIX,
     SIZES,
     WAKEUP,
@@ -39,6 +42,7 @@ from takt.reproduce.ye2023.quantities import (
 from takt.reproduce.ye2023.tables import NAMES, realtime
 
 FOLDER = "figures"
+RCLCPP_STACK = "rclcpp"
 SIZE, FREQUENCY = "size of the data", "frequency (Hz)"
 MARKS = {"max_us": "paper, highest", "highest_us": "paper"}
 MOST_SMALL = 64 * KIB
@@ -129,8 +133,9 @@ def _wakeups(drawn: Drawn, figure: str) -> None:
         if not there:
             raise Missing("no wake-ups")
         series = []
-        for period, cells in sorted(_by_period(drawn.cells(there[0], label=WAKEUP)).items()):
-            parts = [histogram.read(drawn.folder / str(one.histogram)) for one in cells]
+        cells = drawn.cells(there[0], label=WAKEUP)
+        for period, found in sorted(runs.bins_by_period(cells, drawn.folder).items()):
+            parts = [(one.values, one.counts) for one in found]
             series.append(pictures.Counts(f"{period:g} µs", *histogram.merged(parts)))
         marks = [pictures.Mark(one.name, one.value) for one in drawn.marks(figure)]
         title = f"{NAMES[there[0]]} at full load"
@@ -189,13 +194,18 @@ def _ways(drawn: Drawn) -> None:
     """Vendors, QoS, and one process beside two."""
     vendors = [(name, stack, {"label": SIZES}) for stack, name in VENDORS.items()]
     between = ("between processes", ROS2_STACK, {"label": SIZES})
-    reliable = ("reliable, depth 100", ROS2_STACK, {"label": SIZES})
-    best_effort = ("best effort, depth 1", ROS2_STACK, {"label": BEST_EFFORT})
+    reliable = ("reliable, transient local, all kept", ROS2_STACK, {"label": RELIABLE})
+    best_effort = ("best effort, volatile, depth 1", ROS2_STACK, {"label": BEST_EFFORT})
     within = ("within one process", ROS2_STACK, {"label": ONE_PROCESS})
+    loans = ("by loan", ROS2_STACK, {"label": LOANS})
+    pointers = [
+        (f"by {way}", RCLCPP_STACK, {"label": POINTERS, "transport": way})
+        for way in ("unique_ptr", "shared_ptr", "const_ref")
+    ]
     for figure, title, asked in (
         ("20", "Middlewares", vendors),
         ("21", "ROS 2, quality of service", [reliable, best_effort]),
-        ("23", "ROS 2, one process and two", [between, within]),
+        ("23", "ROS 2, one process and two", [between, within, loans, *pointers]),
     ):
 
         def draw(

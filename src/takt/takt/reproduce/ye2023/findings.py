@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
-from takt.reproduce.judgement import Check
+from statistics import fmean
+
+from takt.reproduce.evidence import Evidence
+from takt.reproduce.judgement import Check, Quantity
 from takt.reproduce.ye2023 import runs
 from takt.reproduce.ye2023.quantities import (
     ALIKE,
@@ -16,6 +19,8 @@ from takt.reproduce.ye2023.quantities import (
     MIB,
     NEVER,
     ONE_PROCESS,
+    POINTERS,
+    RELIABLE,
     SIX,
     SIZES,
     SMALL,
@@ -173,6 +178,34 @@ CYCLES: dict[str, Checked] = {
     ),
 }
 
+
+
+def _same_address(way: str) -> Quantity[Evidence]:
+    """Of all sizes and runs of a way by pointer."""
+
+    def found(seen: Evidence) -> float:
+        return fmean(
+            fmean(seen.value(cell, runs.same_address) for cell in seen.point(key))
+            for key in seen.keys(label=POINTERS, transport=way)
+        )
+
+    words = "messages that arrive at the address at which they were published, as a share"
+    return Quantity(f"{words}; {way}, mean over sizes and runs", found)
+
+
+# A message is copied or it is not: nothing is between all of them and none.
+BY_POINTER: dict[str, Checked] = {
+    "pointer-unique-same": Check("same >= 0.9", {"same": _same_address("unique_ptr")}),
+    "pointer-others-copied": Check(
+        "same_shared_ptr <= 0.1 and same_const_ref <= 0.1",
+        {
+            "same_shared_ptr": _same_address("shared_ptr"),
+            "same_const_ref": _same_address("const_ref"),
+        },
+        differs="at least one copy; how many there are is not counted",
+    ),
+}
+
 # Of ROS 1 and of ROS 2.
 EITHER: dict[str, Checked] = {
     "sizes-small-constant": Check(
@@ -217,14 +250,14 @@ ROS2: dict[str, Checked] = {
         alike("best_effort_us", "reliable_us"),
         {
             "best_effort_us": p50("best effort", SMALL, label=BEST_EFFORT),
-            "reliable_us": p50("reliable", SMALL, label=SIZES),
+            "reliable_us": p50("reliable", SMALL, label=RELIABLE),
         },
     ),
     "qos-large-best-effort": Check(
         "best_effort_us < reliable_us",
         {
             "best_effort_us": p50("best effort", LARGE, label=BEST_EFFORT),
-            "reliable_us": p50("reliable", LARGE, label=SIZES),
+            "reliable_us": p50("reliable", LARGE, label=RELIABLE),
         },
     ),
     "process-small-alike": Check(
@@ -307,6 +340,7 @@ ROS1: dict[str, Checked] = {
 CHECKS: dict[str, dict[str, Checked]] = {
     "rcl": {**EITHER, **ROS2},
     "ros1": {**EITHER, **ROS1},
+    "rclcpp": BY_POINTER,
     "raw": JITTERS,
     "ethercat": CYCLES,
 }

@@ -17,7 +17,8 @@ KIB, MIB = 1024, 1024 * 1024
 SMALL = (64, KIB, 64 * KIB)
 LARGE = (MIB, 4 * MIB, 16 * MIB)
 # Of a point only the way that stands for the paper's, whatever else is measured.
-SIZES, BEST_EFFORT, ONE_PROCESS = "sizes", "best-effort", "one-process"
+SIZES, RELIABLE, BEST_EFFORT = "sizes", "reliable", "best-effort"
+ONE_PROCESS, STRINGS, POINTERS, LOANS = "one-process", "strings", "pointers", "loans"
 SIX, FREQUENCIES, JITTER, WAKEUP = "six", "frequencies", "jitter", "wakeup"
 ETHERCAT = "ethercat"
 # The paper calls curves alike without a number; half as much again is told apart from that.

@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from statistics import fmean
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from takt.measure.results import histogram as histograms
 from takt.measure.results.model import Cell, Percentiles
-from takt.measure.statistics.series import Batch, Int64
+from takt.measure.statistics.series import Batch, Int64, read_batches, series_of
 from takt.measure.statistics.timers import FIRST_INTERVALS, jitter_ns
 from takt.reproduce.judgement import Counts, Missing
 from takt.reproduce.runs import batches, beyond, histogram, p50, statistics
@@ -22,8 +24,10 @@ REJECTED = 0.01  # the level at which a test says that a jitter is not normal
 
 
 def highest(cell: Cell, _: Path) -> float:
-    """The highest latency in µs."""
-    return statistics(cell).latency.max_us
+    """The highest latency in µs; of several threads the mean of what each of them has."""
+    found = statistics(cell)
+    threads = [one.latency.max_us for one in found.threads if one.latency]
+    return fmean(threads) if threads else found.latency.max_us
 
 
 def spread(cell: Cell, folder: Path) -> float:
@@ -43,6 +47,38 @@ def medians(cell: Cell) -> list[float]:
     if len(each) < max(2, cell.subscribers):
         raise Missing(f"{cell.id}: {len(each)} of {cell.subscribers} subscribers have samples")
     return each
+
+
+def same_address(cell: Cell, _: Path) -> float:
+    """The share of messages that arrive at the address at which they were published."""
+    found = cell.addresses
+    if found is None or not found.compared:
+        raise Missing(f"{cell.id}: no address was compared")
+    return found.share
+
+
+def by_period(cells: list[Cell]) -> dict[float, list[Percentiles]]:
+    """The latencies of wake-ups by their period, in cells of one or of several threads."""
+    found: dict[float, list[Percentiles]] = {}
+    for cell in cells:
+        own = statistics(cell)
+        several = [(one.period_us, one.latency) for one in own.threads]
+        for period, latency in several or [(cell.period_us, own.latency)]:
+            if latency:
+                found.setdefault(period, []).append(latency)
+    return found
+
+
+def bins_by_period(cells: list[Cell], folder: Path) -> dict[float, list[histograms.Bins]]:
+    """The same as histograms, from the samples of each thread."""
+    found: dict[float, list[histograms.Bins]] = {}
+    for cell in cells:
+        for (period, _), file in zip(cell.series, cell.samples, strict=False):
+            bins = histograms.Bins()
+            for batch in read_batches(folder / file):
+                bins.add(series_of(batch).latency_ns)
+            found.setdefault(period, []).append(bins)
+    return found
 
 
 def fairness(cell: Cell, _: Path) -> float:

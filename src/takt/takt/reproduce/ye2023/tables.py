@@ -9,17 +9,27 @@ from statistics import fmean, median
 
 from takt.machine.preemption import preemption_model
 from takt.machine.system import System
-from takt.measure.results.model import Cell
+from takt.measure.results.model import AddressCheck, Cell, Percentiles
 from takt.reproduce.evidence import Evidence, Measured
 from takt.reproduce.judgement import Missing
 from takt.reproduce.model import Figures, Row
 from takt.reproduce.published import Published, PublishedRow
 from takt.reproduce.ye2023 import runs
-from takt.reproduce.ye2023.quantities import ETHERCAT, SIX, SIZES, WAKEUP, size_words
+from takt.reproduce.ye2023.quantities import (
+    ETHERCAT,
+    LOANS,
+    POINTERS,
+    SIX,
+    SIZES,
+    STRINGS,
+    WAKEUP,
+    size_words,
+)
 
 REALTIME = "PREEMPT_RT"
 NAMES = {
     "rcl": "ROS 2",
+    "rclcpp": "rclcpp",
     "ros1": "ROS 1",
     "cyclonedds": "Cyclone DDS",
     "rustdds": "RustDDS",
@@ -27,8 +37,6 @@ NAMES = {
     "raw": "Takt's own loop",
     "ethercat": "ethercrab, simulated slaves",
 }
-# What every probe of messages has, whatever is asked (docs/reference/probes.md).
-OF_ALL_PROBES: Figures = {"history": "KEEP_LAST", "durability": "volatile", "deadline": "default"}
 
 
 def rows(published: Published, measured: Measured, system: System) -> list[Row]:
@@ -44,7 +52,7 @@ def rows(published: Published, measured: Measured, system: System) -> list[Row]:
                 made.append(_cycles(one, measured))
             case _:
                 made.append(_quality(one, measured))
-    return [*made, *_sizes(measured), *_fairness(measured)]
+    return [*made, *_sizes(measured), *_addresses(measured), *_fairness(measured)]
 
 
 def realtime(measured: Measured) -> bool:
@@ -83,11 +91,12 @@ def _wakeups(one: PublishedRow, measured: Measured) -> Row:
         found = measured.run.machine.get("preemption") or "unknown"
         return _row(one, name, {}, f"not measured: this kernel is {found}")
     try:
-        period = float(one.point["period_us"])
-        cells = Evidence(measured, stack).cells(label=WAKEUP, period_us=period)
+        cells = Evidence(measured, stack).cells(label=WAKEUP)
     except Missing:
         return _row(one, name, {}, "not measured: no samples came")
-    return _row(one, name, _latencies(cells))
+    period = float(one.point["period_us"])
+    return _row(one, name, _amounts(runs.by_period(cells).get(period, []), 0),
+                "not measured: no samples came")  # fmt: skip
 
 
 def _cycles(one: PublishedRow, measured: Measured) -> Row:
@@ -124,13 +133,23 @@ def _quality(one: PublishedRow, measured: Measured) -> Row:
         cell = Evidence(measured, "rcl").cells(**one.point)[0]
     except Missing:
         return _row(one, "ROS 2", {}, "not measured: no samples came")
-    asked: Figures = {"depth": cell.depth, "reliability": cell.reliability.replace("_", " ")}
-    return _row(one, "ROS 2", OF_ALL_PROBES | asked)
+    asked: Figures = {
+        "history": cell.history.upper(),
+        "depth": "none" if cell.history == "keep_all" else cell.depth,
+        "reliability": cell.reliability.replace("_", " "),
+        "durability": cell.durability.replace("_", " "),
+        "deadline": "default",  # of every probe
+    }
+    return _row(one, "ROS 2", asked)
 
 
 def _latencies(cells: list[Cell]) -> Figures:
     """Lowest and highest of all runs, the mean of all samples, medians of the runs' medians."""
     found = [cell.statistics.latency for cell in cells if cell.statistics]
+    return _amounts(found, sum(cell.lost for cell in cells))
+
+
+def _amounts(found: list[Percentiles], lost: int) -> Figures:
     if not found:
         return {}
     count = sum(one.count for one in found)
@@ -140,7 +159,7 @@ def _latencies(cells: list[Cell]) -> Figures:
         "max_us": round(max(one.max_us for one in found), 1),
         "p50_us": round(median(one.p50_us for one in found), 1),
         "p90_us": round(median(one.p90_us for one in found), 1),
-        "lost": sum(cell.lost for cell in cells),
+        "lost": lost,
         "executions": count,
     }
 
@@ -158,13 +177,33 @@ def _points(measured: Measured, label: str) -> Iterator[tuple[str, int, list[Cel
 
 
 def _sizes(measured: Measured) -> Iterator[Row]:
-    for stack, size, cells in _points(measured, SIZES):
+    for label, more in ((SIZES, ""), (STRINGS, ", strings")):
+        for stack, size, cells in _points(measured, label):
+            yield Row(
+                table="figure 12",
+                row=size_words(size),
+                vendor=NAMES[stack] + more,
+                published={},
+                measured=_latencies(cells),
+            )
+
+
+def _addresses(measured: Measured) -> Iterator[Row]:
+    """Of each way within one process: how many messages came at the address of their sending."""
+    found: dict[tuple[str, str], list[AddressCheck]] = {}
+    for cell in measured.run.cells:
+        if cell.label in {POINTERS, LOANS} and cell.addresses:
+            found.setdefault((cell.transport, cell.stack), []).append(cell.addresses)
+    for (way, stack), each in sorted(found.items()):
         yield Row(
-            table="figure 12",
-            row=size_words(size),
+            table="figure 22",
+            row=way,
             vendor=NAMES[stack],
             published={},
-            measured=_latencies(cells),
+            measured={
+                "messages": sum(one.compared for one in each),
+                "same_address": sum(one.same for one in each),
+            },
         )
 
 

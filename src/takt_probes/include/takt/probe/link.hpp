@@ -33,6 +33,12 @@ struct Message {
   std::optional<os::TimePoint> received{};
 };
 
+/// Of how many messages the address on arrival was compared with that on sending.
+struct AddressCheck {
+  std::uint64_t compared = 0;
+  std::uint64_t same = 0;
+};
+
 /// One end of a connection, used by one thread.
 class Link {
  public:
@@ -64,6 +70,9 @@ class Link {
   /// Why messages came by another way than the transport's name says, when they did; asked after
   /// the loop of an end that got all of them, while the other end is still there.
   virtual std::optional<os::Shortfall> detour() const { return {}; }
+
+  /// Of a way that may hand the memory of a message over; asked after the loop.
+  virtual std::optional<AddressCheck> addresses() const { return {}; }
 };
 
 class Stack {

@@ -21,11 +21,20 @@ enum class Role { both, ping, pong, publisher, subscriber };
 enum class Wait { idle, busy };
 /// When the next ping goes where a reply came after its start time.
 enum class Late { at_once, next_cycle };
+/// What a message is: a head and bytes, or one text that holds both (text_head.hpp).
+enum class Content { bytes, string };
 enum class Reliability { reliable, best_effort };
+/// What a topic has for who comes late: nothing, or what its writer still keeps.
+enum class Durability { volatile_, transient_local };
+/// What an end keeps that is under way: the last `depth` messages, or every one.
+enum class History { keep_last, keep_all };
 
 std::string_view name_of(Kind kind);
 std::string_view name_of(Role role);
+std::string_view name_of(Content content);
 std::string_view name_of(Reliability reliability);
+std::string_view name_of(Durability durability);
+std::string_view name_of(History history);
 std::string_view name_of(Wait wait);
 std::string_view name_of(Late late);
 
@@ -41,12 +50,18 @@ constexpr bool records(Role role) {
 /// The wire of DDS: messages of takt_interfaces/msg/Sample over RTPS, named as ROS 2 names them.
 inline constexpr const char* rtps = "rtps";
 
+/// Of every stack of DDS.
+inline const std::vector<Durability> all_durabilities{Durability::volatile_,
+                                                      Durability::transient_local};
+inline const std::vector<Content> all_contents{Content::bytes, Content::string};
+inline const std::vector<History> all_histories{History::keep_last, History::keep_all};
+
 /// One kind over one transport, as `--capabilities` prints it.
 struct Capability {
   Kind kind;
   std::string transport;
   std::vector<Role> roles;  ///< how it is started: one process per entry, in this order
-  std::optional<std::size_t> fixed_payload_bytes{};  ///< the only payload that there is
+  std::vector<std::size_t> fixed_payload_bytes{};  ///< the only payloads; empty: any
   std::optional<std::size_t> max_payload_bytes{};
   std::vector<Wait> waits = {Wait::idle};
   bool reports = false;  ///< the timer itself says how late it was
@@ -54,6 +69,9 @@ struct Capability {
   std::string wire{};
   std::vector<std::string> executors{};  ///< what may run the callbacks, the default first
   bool both_too = false;  ///< `--role both` is allowed although `roles` has one process per role
+  std::vector<Durability> durabilities{};  ///< to choose from; empty: nothing to choose
+  std::vector<History> histories{};        ///< likewise
+  std::vector<Content> contents = {Content::bytes};
 };
 
 /// What is asked of one probe process; defaults as in the contract.
@@ -63,6 +81,7 @@ struct Options {
   std::string transport;
   std::string executor;  ///< of stacks that have several; empty: of those that have none
   std::size_t payload_bytes = 0;
+  Content content = Content::bytes;
   std::chrono::nanoseconds period{std::chrono::milliseconds{1}};
   std::uint64_t count = 1000;
   std::chrono::nanoseconds timeout{std::chrono::milliseconds{1}};
@@ -77,7 +96,9 @@ struct Options {
   unsigned subscribers = 1;
   std::string topic = "takt/probe";
   Reliability reliability = Reliability::reliable;
-  std::size_t depth = 10;
+  Durability durability = Durability::volatile_;
+  History history = History::keep_last;
+  std::size_t depth = 10;  ///< of keep_last
   std::string interface{};        ///< of the network, to the slaves of a fieldbus
   unsigned slaves = 0;            ///< how many there have to be; 0: any number
   std::filesystem::path samples;  ///< empty: nothing is recorded

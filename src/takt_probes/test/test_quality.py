@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Durability and history reach the middleware: ends match by them, and lose nothing by them."""
+
+from __future__ import annotations
+
+import signal
+import time
+
+import pytest
+from probe_process import Probes, Running
+from test_measuring import COUNT, check
+
+DDS = ("rcl", "rclcpp", "cyclonedds", "rustdds")
+ROLES = {"pingpong": ("pong", "ping"), "pubsub": ("subscriber", "publisher")}
+
+
+def started(probes: Probes, stack: str, kind: str, *arguments: object) -> dict[str, Running]:
+    passive, active = ROLES[kind]
+    recorder = active if kind == "pingpong" else passive
+    return {
+        role: probes.start(
+            stack, kind, "--role", role, "--transport", "udp", *arguments, record=role == recorder
+        )
+        for role in (passive, active)
+    }
+
+
+@pytest.mark.parametrize("history", ["keep_last", "keep_all"])
+@pytest.mark.parametrize("durability", ["volatile", "transient_local"])
+@pytest.mark.parametrize("kind", ROLES)
+@pytest.mark.parametrize("stack", DDS)
+def test_messages_of_every_quality_arrive(
+    probes: Probes, stack: str, kind: str, durability: str, history: str
+) -> None:
+    quality = ("--durability", durability, "--history", history, "--depth", COUNT)
+    ends = started(probes, stack, kind, *quality, "--payload-bytes", 5000, "--count", COUNT)
+    for role in reversed(ROLES[kind]):
+        check(ends[role], role)
+    recorder = ROLES[kind][1 if kind == "pingpong" else 0]
+    document = ends[recorder].document()
+    assert (document["received"], document["lost"]) == (COUNT, 0)
+
+
+@pytest.mark.parametrize("stack", DDS)
+def test_who_wants_what_is_kept_is_not_matched_with_who_keeps_nothing(
+    probes: Probes, stack: str
+) -> None:
+    common = ("--transport", "udp", "--topic", "takt/apart")
+    probes.start(
+        stack, "pubsub", "--role", "subscriber", *common, "--durability", "transient_local"
+    )
+    writer = probes.start(
+        stack, "pubsub", "--role", "publisher", *common, "--time-limit-ns", 4 * 10**9, record=False
+    )
+    assert writer.end() == 1
+    assert writer.document()["sent"] == 0
+
+
+@pytest.mark.parametrize(("history", "whole"), [("keep_all", True), ("keep_last", False)])
+@pytest.mark.parametrize("stack", DDS)
+def test_a_subscriber_that_sleeps_loses_nothing_where_all_is_kept(
+    probes: Probes, stack: str, history: str, whole: bool
+) -> None:
+    """The loop's thread sleeps by a signal to the process; nobody takes what arrives."""
+    depth = ("--depth", 1) if history == "keep_last" else ()
+    count = 600
+    ends = started(
+        probes, stack, "pubsub", "--history", history, *depth, "--count", count,
+        "--period-ns", 2_000_000,
+    )  # fmt: skip
+    ends["subscriber"].wait_for_records(20)
+    ends["subscriber"].process.send_signal(signal.SIGSTOP)
+    time.sleep(0.4)
+    ends["subscriber"].process.send_signal(signal.SIGCONT)
+    for role in ("publisher", "subscriber"):
+        assert ends[role].end() == 0, ends[role].stderr
+    document = ends["subscriber"].document()
+    assert (document["lost"] == 0) is whole, document
+
+
+@pytest.mark.parametrize("stack", ["raw", "ros1", "iceoryx2"])
+@pytest.mark.parametrize("quality", [("durability", "transient_local"), ("history", "keep_all")])
+def test_stacks_without_a_choice_refuse_it(
+    probes: Probes, stack: str, quality: tuple[str, str]
+) -> None:
+    option, value = quality
+    done = probes.ask(stack, "pingpong", "--role", "both", f"--{option}", value)
+    role = probes.ask(stack, "pingpong", "--role", "ping", f"--{option}", value)
+    assert {done.returncode, role.returncode} == {2}
+    assert f"--{option} {value}" in done.stderr + role.stderr
