@@ -180,7 +180,7 @@ TEST_P(Starvation, twoSubscriptionsOfAGroupThatAreOverrunTakeTurns) {
                                                     return;
                                                   }
                                                   order += letter;
-                                                  burn(3ms);
+                                                  burn(burn_time);
                                                 });
   };
   const auto second = subscribe('b');
