@@ -124,6 +124,27 @@ void SchedulingExecutor::Life::end() noexcept {
   } catch (...) {  // of a handler: what callbacks throw is on the bell already
     bell->fail(std::current_exception());
   }
+  const std::lock_guard lock{mutex};
+  tell_of_unmatched();
+}
+
+std::vector<Unmatched> SchedulingExecutor::Life::unmatched() const {
+  std::vector<CallbackId> there;
+  if (tasks) {
+    for (const auto& [key, task] : tasks->present()) {
+      there.push_back(task.source->id());
+    }
+  }
+  return unmatched_entries(rule, there);
+}
+
+void SchedulingExecutor::Life::tell_of_unmatched() {
+  for (const Unmatched& entry : unmatched()) {
+    if (told_of_timing.insert(entry.where).second) {
+      RCLCPP_WARN(::rclcpp::get_logger("takt"), "%s: %s; %s", entry.where.c_str(),
+                  entry.problem.c_str(), entry.remedy.c_str());
+    }
+  }
 }
 
 void SchedulingExecutor::Life::look_around() {
@@ -132,6 +153,10 @@ void SchedulingExecutor::Life::look_around() {
   if (now - last_look_ >= std::chrono::seconds{1}) {
     last_look_ = now;
     tasks->look_again();
+    const std::size_t present = tasks->present().size();
+    if (std::exchange(present_at_last_look_, present) == present) {
+      tell_of_unmatched();
+    }
   }
   for (auto& [key, task] : tasks->present()) {
     const Running& running = *task.source->running();

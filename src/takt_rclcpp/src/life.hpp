@@ -41,6 +41,9 @@ class SchedulingExecutor::Life {
   // looks for what the middleware did not tell of.
   void look_around();
 
+  // Entries of the timing file; under the mutex.
+  [[nodiscard]] std::vector<Unmatched> unmatched() const;
+
   Options options;
   executor::Executor core;
   Nodes nodes;
@@ -53,13 +56,16 @@ class SchedulingExecutor::Life {
   mutable std::mutex mutex;  // of tasks
   std::unique_ptr<Tasks> tasks;
   std::set<std::string> told;
+  std::set<std::string> told_of_timing;
 
  private:
   [[nodiscard]] bool may_wait() const;
   void tell_of_memory();
+  void tell_of_unmatched();
 
   os::Shortfalls memory_;  // not told yet
   os::TimePoint last_look_{};
+  std::size_t present_at_last_look_ = 0;
 
   // How often it has begun to spin, and followed what came and went; under the mutex.
   std::uint64_t spins_ = 0;

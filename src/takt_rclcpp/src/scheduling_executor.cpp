@@ -145,6 +145,11 @@ std::vector<std::string> SchedulingExecutor::callbacks() const {
   return names;
 }
 
+std::vector<Unmatched> SchedulingExecutor::unmatched() const {
+  const std::lock_guard lock{life_->mutex};
+  return life_->unmatched();
+}
+
 const executor::Executor& SchedulingExecutor::core() const noexcept {
   return life_->core;
 }

@@ -11,6 +11,7 @@
 #include "takt/sched/error.hpp"
 #include "takt/sched/policies.hpp"
 #include "timing_document.hpp"
+#include "timing_rules.hpp"
 #include "timing_values.hpp"
 
 namespace takt::rclcpp {
@@ -20,52 +21,6 @@ constexpr std::array kinds{CallbackKind::timer,         CallbackKind::subscripti
                            CallbackKind::intra_process, CallbackKind::service,
                            CallbackKind::client,        CallbackKind::qos_event,
                            CallbackKind::waitable};
-
-struct Rule {
-  std::optional<std::string> node;
-  std::optional<CallbackKind> kind;
-  std::optional<std::string> name;
-  std::optional<std::size_t> ordinal;
-  std::optional<std::size_t> group;
-
-  std::optional<int> priority;
-  std::optional<nanoseconds> deadline;
-  std::optional<nanoseconds> period;
-  std::optional<nanoseconds> expected_execution;
-  std::optional<nanoseconds> budget;
-  std::optional<int> cpu;
-  std::optional<bool> waits;
-  std::optional<std::vector<sched::Read>> reads;
-
-  [[nodiscard]] bool matches(const CallbackId& id) const {
-    const auto same = [](const auto& wanted, const auto& value) {
-      return !wanted || *wanted == value;
-    };
-    return same(node, id.node) && (!kind || is_kind(id.kind)) && same(name, id.topic_or_service) &&
-           same(ordinal, id.ordinal) && same(group, id.group);
-  }
-
-  // Of one subscription, messages from other processes and pointers from this one.
-  [[nodiscard]] bool is_kind(CallbackKind other) const {
-    return *kind == other ||
-           (*kind == CallbackKind::subscription && other == CallbackKind::intra_process);
-  }
-  void apply(Timing& timing) const {
-    const auto set = [](auto& value, const auto& said) {
-      if (said) {
-        value = *said;
-      }
-    };
-    set(timing.priority, priority);
-    set(timing.deadline, deadline);
-    set(timing.period, period);
-    set(timing.expected_execution, expected_execution);
-    set(timing.budget, budget);
-    set(timing.cpu, cpu);
-    set(timing.waits, waits);
-    set(timing.reads, reads);
-  }
-};
 
 class Reader : Values {
  public:
@@ -101,16 +56,9 @@ class Reader : Values {
     std::vector<Rule> rules;
     for (const YAML::Node& entry : list(root["callbacks"])) {
       rules.push_back(rule(entry));
+      rules.back().where = file_.string() + ":" + std::to_string(entry.Mark().line + 1);
     }
-    result.rule = [rules = std::move(rules)](const CallbackId& id) {
-      Timing timing;
-      for (const Rule& said : rules) {
-        if (said.matches(id)) {
-          said.apply(timing);
-        }
-      }
-      return timing;
-    };
+    result.rule = RulesOfFile{std::move(rules)};
     return result;
   }
 

@@ -57,7 +57,7 @@ TEST_P(Waiting, anAnswerComesWhateverThePriorities) {
   call_from_timer(executor, std::make_shared<::rclcpp::Node>("server"));
 }
 
-// rclcpp#2402 and its like: the caller and the service are callbacks of one Reentrant group.
+// The caller and both services are callbacks of one Reentrant group.
 TEST_F(Waiting, aServiceThatAsksAnotherServiceIsAnswered) {
   const auto node = std::make_shared<::rclcpp::Node>("chain");
   const auto clients = node->create_callback_group(::rclcpp::CallbackGroupType::Reentrant);

@@ -86,6 +86,9 @@ class SchedulingExecutor : public ::rclcpp::Executor {
   [[nodiscard]] executor::TaskStatistics statistics(std::string_view callback) const;
   // Of the callbacks that are scheduled now.
   [[nodiscard]] std::vector<std::string> callbacks() const;
+  // Entries of the timing file that none of the callbacks so far has matched. Each is warned of,
+  // once, when nothing has come or gone for a second, or at the end of spin().
+  [[nodiscard]] std::vector<Unmatched> unmatched() const;
   [[nodiscard]] const executor::Executor& core() const noexcept;
 
 #if RCLCPP_VERSION_GTE(32, 0, 0)

@@ -79,4 +79,16 @@ struct TimingFile {
 // Throws sched::ScheduleError with file, line and remedy.
 [[nodiscard]] TimingFile load_timing(const std::filesystem::path& file);
 
+// An entry of a timing file that is said of no callback.
+struct Unmatched {
+  std::string where = {};    // file and line
+  std::string problem = {};  // which of its keys names what was not seen
+  std::string remedy = {};   // what was seen, the most alike first
+};
+
+// The entries that no callback has matched for which the rule was asked; `there`: the callbacks
+// that there are. Of rules that are not a file's: none.
+[[nodiscard]] std::vector<Unmatched> unmatched_entries(const TimingRule& rule,
+                                                       const std::vector<CallbackId>& there);
+
 }  // namespace takt::rclcpp

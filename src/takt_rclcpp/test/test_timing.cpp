@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an executor says of a timing file whose entries match none of its callbacks.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <std_msgs/msg/int32.hpp>
+#include <vector>
+
+#include "support.hpp"
+
+namespace takt::test {
+namespace {
+
+using std_msgs::msg::Int32;
+
+std::mutex mutex;
+std::vector<std::string> warnings;
+
+void keep_warning(const rcutils_log_location_t*, int severity, const char*,
+                  rcutils_time_point_value_t, const char* format, va_list* arguments) {
+  char text[1024];
+  vsnprintf(text, sizeof text, format, *arguments);
+  if (severity == RCUTILS_LOG_SEVERITY_WARN) {
+    const std::lock_guard lock{mutex};
+    warnings.emplace_back(text);
+  }
+}
+
+class TimingOfExecutor : public WithContext {
+ protected:
+  void SetUp() override {
+    WithContext::SetUp();
+    warnings.clear();
+    rcutils_logging_set_output_handler(keep_warning);
+    std::string name = (std::filesystem::temp_directory_path() / "takt_unmatched_XXXXXX").string();
+    ASSERT_NE(mkdtemp(name.data()), nullptr);
+    folder_ = name;
+  }
+  void TearDown() override {
+    rcutils_logging_set_output_handler(rcutils_logging_console_output_handler);
+    std::filesystem::remove_all(folder_);
+    WithContext::TearDown();
+  }
+
+  [[nodiscard]] rclcpp::TimingRule rule(const std::string& content) const {
+    const auto file = folder_ / "timing.yaml";
+    std::ofstream{file} << content;
+    return rclcpp::load_timing(file).rule;
+  }
+  static std::ptrdiff_t told(const std::string& words) {
+    const std::lock_guard lock{mutex};
+    return std::ranges::count_if(warnings, [&](const std::string& text) {
+      return text.find(words) != std::string::npos;
+    });
+  }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+TEST_F(TimingOfExecutor, entriesThatMatchNothingAreToldOnceWhileItSpins) {
+  const auto node = std::make_shared<::rclcpp::Node>("guard");
+  const auto timer = node->create_wall_timer(1h, [] {});
+  const auto in = node->create_subscription<Int32>(unique("scan"), 1, [](const Int32&) {});
+  auto options = quiet();
+  options.tell_waiting_after = 100ms;  // how often it looks around
+  SchedulingExecutor executor{options};
+  executor.set_timing(
+      rule("callbacks:\n"
+           "  - {node: /guard, kind: timer, priority: 30}\n"
+           "  - {node: /gaurd, priority: 30}\n"
+           "  - {node: /guard, kind: timer, ordinal: 4, priority: 30}\n"
+           "  - {name: /" + unique("scam") + ", priority: 30}\n"
+           "  - {node: /guard, group: 6, priority: 30}\n"
+           "  - {node: /later, priority: 30}\n"));
+  executor.add_node(node);
+  Spinning spinning{executor};
+  EXPECT_TRUE(eventually([&] { return told("timing.yaml:") == 5; })) << told("timing.yaml:");
+  EXPECT_EQ(told("timing.yaml:3: node '/gaurd' was not seen so far"), 1);
+  EXPECT_EQ(told("did you mean '/guard'?"), 1);
+  EXPECT_EQ(told("timing.yaml:4: ordinal '4' was not seen so far with node '/guard'"), 1);
+  EXPECT_EQ(told("timing.yaml:5: name '/" + unique("scam") + "' was not seen so far"), 1);
+  EXPECT_EQ(told("timing.yaml:6: group '6' was not seen so far with node '/guard'"), 1);
+  EXPECT_EQ(told("timing.yaml:7: node '/later' was not seen so far"), 1);
+  EXPECT_EQ(executor.unmatched().size(), 5U);
+  const auto later = std::make_shared<::rclcpp::Node>("later");
+  executor.add_node(later);
+  EXPECT_TRUE(eventually([&] { return executor.unmatched().size() == 4; }));
+  spinning.end();
+  EXPECT_EQ(told("timing.yaml:"), 5);
+}
+
+TEST_F(TimingOfExecutor, aShortSpinTellsAtItsEnd) {
+  const auto node = std::make_shared<::rclcpp::Node>("short");
+  SchedulingExecutor executor{quiet()};
+  const auto timer = node->create_wall_timer(1ms, [&] { executor.cancel(); });
+  executor.set_timing(rule("callbacks: [{node: /shirt, priority: 30}, {kind: timer, priority: 9}]"));
+  executor.add_node(node);
+  executor.spin();
+  EXPECT_EQ(told("node '/shirt' was not seen so far"), 1);
+  EXPECT_EQ(told("timing.yaml:"), 1);
+}
+
+}  // namespace
+}  // namespace takt::test
