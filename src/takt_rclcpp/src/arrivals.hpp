@@ -83,12 +83,22 @@ class BasicArrivals {
     announce(count);
   }
 
-  // A job begins: what it works on; nothing: somebody else has been there.
+  // A job begins: what it works on; nothing: somebody else has been there. One step where nothing
+  // else waits.
   std::optional<std::int64_t> take_for_job() noexcept {
-    change([](Counts& counts) { counts.announced -= std::min(counts.announced, 1U); });
-    const auto taken = take();
-    announce(0);
-    return taken;
+    const Begun begun = change([](Counts& counts) {
+      counts.announced -= std::min(counts.announced, 1U);
+      const bool any = counts.waiting != 0;
+      counts.waiting -= any ? 1 : 0;
+      return Begun{.any = any, .more = counts.waiting != 0};
+    });
+    if (begun.more) {
+      announce(0);
+    }
+    if (!begun.any) {
+      return {};
+    }
+    return valued_ ? first_value() : 0;
   }
 
   // Without a job: for whoever reads. Jobs that were announced for it find nothing.
@@ -108,6 +118,10 @@ class BasicArrivals {
   struct Run {
     std::int64_t value;
     std::size_t count;
+  };
+  struct Begun {
+    bool any;
+    bool more;
   };
 
   // `arrived` more wait; as many as wait and are not announced are, up to what the executor

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "life.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <fstream>
+#include <optional>
 #include <rclcpp/logging.hpp>
 #include <utility>
 
 #include "takt/os/memory.hpp"
+#include "takt/os/thread.hpp"
 
 namespace takt::rclcpp {
 namespace {
@@ -31,6 +35,36 @@ bool sleeps(int thread) {
   return end_of_name != std::string::npos && end_of_name + 2 < text.size() &&
          (text[end_of_name + 2] == 'S' || text[end_of_name + 2] == 'D');
 }
+
+// Of the calling thread, where it is a real-time one, and only for what waits as long as any
+// callback wants to run.
+class LowestPriority {
+ public:
+  LowestPriority() noexcept {
+    const int policy = sched_getscheduler(0);
+    sched_param present{};
+    if ((policy == SCHED_FIFO || policy == SCHED_RR) && sched_getparam(0, &present) == 0 &&
+        present.sched_priority > os::min_priority) {
+      before_ = present;
+      change({.sched_priority = os::min_priority});
+    }
+  }
+  ~LowestPriority() {
+    if (before_) {
+      change(*before_);
+    }
+  }
+  LowestPriority(const LowestPriority&) = delete;
+  LowestPriority& operator=(const LowestPriority&) = delete;
+  LowestPriority(LowestPriority&&) = delete;
+  LowestPriority& operator=(LowestPriority&&) = delete;
+
+ private:
+  // Whoever has a priority may have it back.
+  static void change(const sched_param& to) noexcept { static_cast<void>(sched_setparam(0, &to)); }
+
+  std::optional<sched_param> before_;
+};
 
 }  // namespace
 
@@ -81,11 +115,15 @@ void SchedulingExecutor::Life::tell_of_memory() {
   }
 }
 
-void SchedulingExecutor::Life::follow(const std::vector<::rclcpp::CallbackGroup::WeakPtr>& groups,
-                                      Tasks::Which which) {
+void SchedulingExecutor::Life::follow(
+    const std::vector<::rclcpp::CallbackGroup::WeakPtr>& groups) {
   const std::vector<Entity> entities = nodes.collect(groups);
   const std::lock_guard lock{mutex};
-  tasks->follow(entities, which, core);
+  const bool left_out = tasks->follow(entities, Tasks::Which::of_authors, core);
+  if (left_out && is_started.load()) {
+    const LowestPriority no_hurry;
+    tasks->follow(entities, Tasks::Which::all, core);
+  }
   ++looks_;
 }
 

@@ -21,7 +21,8 @@ class SchedulingExecutor::Life {
 
   // All of them from the thread that spins.
   void begin();
-  void follow(const std::vector<::rclcpp::CallbackGroup::WeakPtr>& groups, Tasks::Which which);
+  // What authors wrote comes first, and once it is started the rest follows, at the lowest priority.
+  void follow(const std::vector<::rclcpp::CallbackGroup::WeakPtr>& groups);
   void start();
   // From any thread and callback: no job begins any more. Callbacks may keep the thread that spins
   // from its core.
@@ -53,7 +54,7 @@ class SchedulingExecutor::Life {
   SchedulingStrategy strategy;
   std::atomic<bool> spins{false};
   std::atomic<bool> is_started{false};
-  mutable std::mutex mutex;  // of tasks
+  mutable executor::PriorityMutex mutex;  // of tasks
   std::unique_ptr<Tasks> tasks;
   std::set<std::string> told;
   std::set<std::string> told_of_timing;

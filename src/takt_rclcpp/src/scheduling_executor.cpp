@@ -58,19 +58,19 @@ void SchedulingExecutor::spin() {
     const AtEnd unheard{[&] { notify_waitable_->clear_on_ready_callback(); }};
     const AtEnd ended{[&] { life.end(); }};
     life.begin();
-    const auto follow = [&](Tasks::Which which) {
+    const auto follow = [&] {
       collector_.update_collections();
-      life.follow(collector_.get_all_callback_groups(), which);
+      life.follow(collector_.get_all_callback_groups());
     };
     // What authors wrote starts at once, the rest when that runs.
-    follow(Tasks::Which::of_authors);
+    follow();
     if (::rclcpp::ok(context_) && spinning.load()) {
       life.start();
-      follow(Tasks::Which::all);
+      follow();
     }
     while (::rclcpp::ok(context_) && spinning.load() && !life.bell->failed()) {
       life.bell->wait_until(os::now() + life.options.tell_waiting_after);
-      follow(Tasks::Which::all);
+      follow();
       life.look_around();
     }
   }

@@ -56,18 +56,24 @@ Tasks::Tasks(const Options& options, TimingRule rule, bool own_threads, std::sha
       own_threads_{own_threads},
       bell_{std::move(bell)} {}
 
-void Tasks::follow(const std::vector<Entity>& entities, Which which, executor::Executor& core) {
+bool Tasks::follow(const std::vector<Entity>& entities, Which which, executor::Executor& core) {
   ++round_;
   std::vector<const Entity*> come;
   std::size_t stayed = 0;
+  bool left_out = false;
   for (const Entity& entity : entities) {
     const auto known = present_.find(entity.key);
     // Another one may be where one has gone.
     if (known == present_.end() || known->second.entity.expired() ||
         known->second.source->is_outdated()) {
       const auto locked = entity.lock();
-      if (locked && (which == Which::all || !entity.describe(*locked).housekeeping)) {
+      if (!locked) {
+        continue;
+      }
+      if (which == Which::all || !entity.describe(*locked).housekeeping) {
         come.push_back(&entity);
+      } else {
+        left_out = true;
       }
       continue;
     }
@@ -76,7 +82,7 @@ void Tasks::follow(const std::vector<Entity>& entities, Which which, executor::E
     ++stayed;
   }
   if (come.empty() && stayed == present_.size()) {
-    return;
+    return left_out;
   }
   const std::set<std::string> names = names_;
   try {
@@ -85,6 +91,7 @@ void Tasks::follow(const std::vector<Entity>& entities, Which which, executor::E
     names_ = names;
     throw;
   }
+  return left_out;
 }
 
 void Tasks::look_again() {

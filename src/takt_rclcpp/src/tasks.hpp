@@ -31,8 +31,9 @@ class Tasks {
     of_authors,  // without housekeeping, which is nine of ten of a plain node's entities
     all,
   };
-  // From one thread at a time. Throws sched::ScheduleError, and nothing has changed.
-  void follow(const std::vector<Entity>& entities, Which which, executor::Executor& core);
+  // From one thread at a time. Returns whether something was left out. Throws
+  // sched::ScheduleError, and nothing has changed.
+  bool follow(const std::vector<Entity>& entities, Which which, executor::Executor& core);
 
   // Whether the last jobs of all that was taken out have ended.
   [[nodiscard]] bool is_settled();
