@@ -186,6 +186,7 @@ def test_one_role_is_here(
     assert until(lambda: nothing_left(machine_folder))
 
 
+@pytest.mark.thorough
 def test_what_carried_nothing_fails_its_cell(
     tmp_path: Path, machine_folder: Path, cluster: Cluster
 ) -> None:
@@ -301,6 +302,7 @@ def test_a_host_without_a_worker_is_refused(takt: Takt, cluster: Cluster) -> Non
     assert f"./takt worker {cluster.address} robot" in told.stderr
 
 
+@pytest.mark.thorough
 def test_a_stack_that_is_not_there_is_refused(takt: Takt, cluster: Cluster, prefix: Path) -> None:
     folder = prefix / "lib" / "takt_probes"
     for worker in cluster.workers.values():
