@@ -8,6 +8,8 @@ from typing import Annotated, Optional
 
 import typer
 
+from takt.cli.options import AsJson
+
 
 def image(
     experiment: Annotated[
@@ -15,9 +17,7 @@ def image(
         typer.Option(help="What it runs when nobody chooses. (default: quick)", show_default=False),
     ] = None,
     out: Annotated[Path, typer.Option(help="The image.")] = Path("takt.img"),
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON document on standard output.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Make a stick from which a PC boots into PREEMPT_RT, measures, and switches itself off.
 

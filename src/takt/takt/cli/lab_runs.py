@@ -8,13 +8,13 @@ from typing import Annotated
 
 import typer
 
+from takt.cli.options import AsJson
+
 
 def runs(
     stick: Annotated[Path, typer.Argument(help="The whole stick, /dev/sdX, or an image.")],
     out: Annotated[Path, typer.Option(help="Where the run folders go.")] = Path("results"),
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON document on standard output.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Bring home what a stick of takt lab image has measured.
 
