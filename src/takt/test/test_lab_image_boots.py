@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from command_line import takt
-from test_lab_image import TINY, digest, free, put
+from test_lab_image import TINY, free, put, same
 
 from takt.errors import Failure
 from takt.lab import guest, kernels
@@ -74,7 +74,7 @@ def drive(stick: Path) -> list[str]:
 def test_it_has_the_same_bytes_twice(image: Path, tmp_path: Path) -> None:
     words = ["--experiment", str(image.with_name("tiny.yaml")), "--out", str(tmp_path / "b.img")]
     assert takt(["lab", "image", *words]) == 0
-    assert digest(tmp_path / "b.img") == digest(image)
+    assert same(tmp_path / "b.img", image)
 
 
 def test_it_boots_measures_and_its_run_is_an_ordinary_one(
