@@ -63,8 +63,9 @@ say() {{
 
 shells() {{
     say "a shell; 'takt run {EXPERIMENTS}/NAME.yaml' in {STICK} measures, 'poweroff' ends"
-    say "there are: $(ls {STICK}/{EXPERIMENTS})"
+    say "there are:" $(cd {STICK}/{EXPERIMENTS}; ls)
     for console in $consoles; do
+        [ $console = tty0 ] && console=tty1  # whichever is shown controls no shell
         ( while :; do setsid cttyhack sh -c "cd {STICK}; exec sh -i" \\
             </dev/$console >/dev/$console 2>&1; sleep 1; done ) &
     done
