@@ -122,6 +122,22 @@ def test_what_is_in_the_cache_is_not_fetched_again(
     assert (stock.real_time, rt.real_time) == (False, True)
 
 
+def test_a_cache_without_a_pcs_modules_is_fetched_anew_for_a_pc(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake_apt(tmp_path, monkeypatch, "", "echo 'E: no network here' >&2; exit 100")
+    for name in ("linux-image-6.1.0-5-amd64", "linux-image-6.1.0-5-rt-amd64"):
+        (tmp_path / name / "modules").mkdir(parents=True)
+        (tmp_path / name / "vmlinuz").write_bytes(b"x")
+    assert len(kernels.find(tmp_path)) == 3
+    with pytest.raises(Failure, match="no network here"):
+        kernels.of_a_pc(tmp_path)
+    assert (tmp_path / "linux-image-6.1.0-5-rt-amd64" / "vmlinuz").is_file()  # as it was
+    (tmp_path / "linux-image-6.1.0-5-rt-amd64" / "modules" / "usb-storage.ko.xz").write_bytes(b"x")
+    found = kernels.of_a_pc(tmp_path)
+    assert (found.release, found.real_time) == ("6.1.0-5-rt-amd64", True)
+
+
 # the initramfs
 
 

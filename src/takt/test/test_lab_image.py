@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 import re
 import shutil
@@ -59,24 +58,19 @@ def put(stick: Path, source: Path, name: str) -> None:
     subprocess.run(["mcopy", "-s", "-i", image, source, f"::/{name}"], check=True, timeout=60)
 
 
-def digest(file: Path) -> str:
-    with file.open("rb") as content:
-        made = hashlib.sha256()
-        while part := content.read(1 << 22):
-            made.update(part)
-    return made.hexdigest()
+def same(one: Path, other: Path) -> bool:
+    return subprocess.run(["cmp", "--silent", one, other], timeout=300).returncode == 0
 
 
 # the disk
 
 
-@pytest.mark.thorough
 @makes_disks
 def test_the_same_content_is_the_same_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = (written(tmp_path / name, tmp_path) for name in ("a.img", "b.img"))
-    assert digest(first) == digest(second)
+    assert same(first, second)
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1000000000")
-    assert digest(written(tmp_path / "c.img", tmp_path)) != digest(first)
+    assert not same(written(tmp_path / "c.img", tmp_path), first)
 
 
 @makes_disks
@@ -219,9 +213,8 @@ def test_on_a_larger_stick_it_grows_and_keeps_what_it_has(stick: Path, tmp_path:
     assert grow.grow(stick)
     assert 0 <= GiB - (free(stick) - before) < 64 << 10
     with stick.open("rb") as file:
-        assert (
-            int.from_bytes(file.read(512)[458:462], "little") == (size + GiB - disk.OFFSET) // 512
-        )
+        sectors = int.from_bytes(file.read(512)[458:462], "little")
+    assert disk.OFFSET + 512 * sectors == size + GiB
     large = tmp_path / "large"
     large.write_bytes(b"takt" * (1 << 20))
     put(stick, large, "large")
@@ -238,6 +231,11 @@ def test_it_grows_no_further_than_its_table(stick: Path) -> None:
     assert not grow.grow(stick)
 
 
+def beginning(stick: Path) -> bytes:
+    with stick.open("rb") as file:
+        return file.read(disk.OFFSET + 4096)
+
+
 @pytest.mark.parametrize("at", [440, 446 + 8, disk.OFFSET + 82, disk.OFFSET + 510])
 @makes_disks
 def test_what_is_no_stick_is_not_grown(stick: Path, at: int) -> None:
@@ -245,12 +243,10 @@ def test_what_is_no_stick_is_not_grown(stick: Path, at: int) -> None:
         file.truncate(4 * GiB)
         file.seek(at)
         file.write(b"\x01\x02")
-    with stick.open("rb") as file:
-        head = file.read(disk.OFFSET + 4096)
-        with pytest.raises(Failure):
-            grow.grow(stick)
-        file.seek(0)
-        assert file.read(disk.OFFSET + 4096) == head
+    head = beginning(stick)
+    with pytest.raises(Failure):
+        grow.grow(stick)
+    assert beginning(stick) == head
 
 
 # the way home

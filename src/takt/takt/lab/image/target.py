@@ -63,8 +63,9 @@ say() {{
 
 shells() {{
     say "a shell; 'takt run {EXPERIMENTS}/NAME.yaml' in {STICK} measures, 'poweroff' ends"
-    say "there are: $(ls {STICK}/{EXPERIMENTS})"
+    say "there are:" $(cd {STICK}/{EXPERIMENTS}; ls)
     for console in $consoles; do
+        [ $console = tty0 ] && console=tty1  # whichever is shown controls no shell
         ( while :; do setsid cttyhack sh -c "cd {STICK}; exec sh -i" \\
             </dev/$console >/dev/$console 2>&1; sleep 1; done ) &
     done
@@ -72,6 +73,8 @@ shells() {{
 }}
 
 ended() {{
+    cd /
+    usleep 300000  # for the last words
     sync
     cp /run/takt.log {STICK}/{LOG} 2>/dev/null
     umount {STICK} 2>/dev/null || mount -o remount,ro {STICK} 2>/dev/null
@@ -102,7 +105,7 @@ for turn in $(seq {2 * FIND_S}); do
     usleep 500000
 done 2>/run/finding
 if [ ! "$mounted" ]; then
-    cat /run/finding
+    tail -n 3 /run/finding
     say "the stick with UUID {SERIAL} is not found, or cannot be mounted"
     say "what there is: $(cat /proc/partitions | awk 'NR>2 {{print $4}}' | tr '\\n' ' ')"
     ended 1
@@ -124,7 +127,6 @@ fi
 say "$(uname -sr) runs $name"
 takt run "{EXPERIMENTS}/$name.yaml"
 code=$?
-cd /
 [ $code = 0 ] || say "takt run ended with $code"
 ended $code
 """
