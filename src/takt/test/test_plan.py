@@ -183,7 +183,7 @@ def test_a_key_reads_as_what_is_measured() -> None:
         (
             {"stack": "ros9"},
             "--stack",
-            "ros9 is not installed (installed: cyclictest, iceoryx2, other, raw, rcl, rclcpp, texts)",
+            "ros9 is not installed (installed: cyclictest, iceoryx2, other, raw,",
         ),
         ({"stack": "raw", "kind": "pubsub"}, "--stack", "raw has no pubsub"),
         ({"transport": "pigeon"}, "--transport", "no transport pigeon for pingpong"),
@@ -229,7 +229,11 @@ def test_a_key_reads_as_what_is_measured() -> None:
         ({**UDP, "host": "a,b", "loss": "1%"}, "--loss", "a network of their own"),
         ({"load": "stress 99"}, "--load", "MiB of memory"),
         ({"stack": "iceoryx2", "reliability": "reliable"}, "--reliability", "no reliability"),
-        ({"stack": "raw", "history": "keep_all"}, "--history", "no history to choose: it has no QoS"),
+        (
+            {"stack": "raw", "history": "keep_all"},
+            "--history",
+            "no history to choose: it has no QoS",
+        ),
         ({"stack": "iceoryx2", "durability": "transient_local"}, "--durability", "comes late"),
         ({"stack": "raw", "kind": "wakeup", "threads": 2}, "--threads", "wakes one thread up"),
         ({"content": "string"}, "--content", "shm of rcl carries no string"),

@@ -165,24 +165,29 @@ MESSAGES = ("pingpong", "pubsub")
 OF_THE_LINK = ("link", "queue", "traffic", "delay", "jitter", "loss")
 # Which kinds have a key; a key that is not here belongs to all of them.
 _KINDS_WITH: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(
+        (
+            "payload",
+            "content",
+            "reliability",
+            "durability",
+            "history",
+            "depth",
+            "link",
+            "queue",
+            "traffic",
+            "delay",
+            "jitter",
+            "loss",
+        ),
+        MESSAGES,
+    ),  # fmt: skip
     "executor": ("timer-oneshot", "timer-cyclic", *MESSAGES),
-    "payload": MESSAGES,
-    "content": MESSAGES,
-    "reliability": MESSAGES,
-    "durability": MESSAGES,
-    "history": MESSAGES,
-    "depth": MESSAGES,
     "subscribers": ("pubsub",),
     "threads": ("wakeup",),
     "distance": ("wakeup",),
     "talkers": ("pubsub",),
     "talker_rate": ("pubsub",),
-    "link": MESSAGES,
-    "queue": MESSAGES,
-    "traffic": MESSAGES,
-    "delay": MESSAGES,
-    "jitter": MESSAGES,
-    "loss": MESSAGES,
     "timeout": ("timer-oneshot",),
     "wait": ("timer-oneshot",),
     "late": ("pingpong",),
@@ -244,8 +249,8 @@ class Measurement(Strict):
     )
     threads: Axis[Processes] | None = Field(
         None,
-        description="wakeup of the stack cyclictest only: how many at once, each with samples of its "
-        "own; default: 1",
+        description="wakeup of the stack cyclictest only: how many at once, each with samples of "
+        "its own; default: 1",
     )
     distance: Duration | None = Field(
         None,

@@ -12,7 +12,7 @@ from takt.processes import namespace, stacks
 from takt.processes.stacks import Stacks
 
 # Samples of a run, however small the scale; of messages one more, which is the first.
-LEAST = {"pubsub": 11, "timer-cyclic": 100, "wakeup": 500, "ethercat": 500}
+LEAST = {"pubsub": 8, "timer-cyclic": 100, "wakeup": 500, "ethercat": 500}
 WAKEUP, JITTER = "wakeup", "jitter"
 WAKING = ("cyclictest", "raw")  # programs of wake-ups; the first that is installed
 
@@ -50,8 +50,7 @@ def placed(
             "measurements": [
                 fit
                 for one in experiment.measurements
-                if (room or one.kind != "ethercat")
-                and (one.label != WAKEUP or waking in one.stack)
+                if (room or one.kind != "ethercat") and (one.label != WAKEUP or waking in one.stack)
                 for fit in _fit(_kept(one, memory), there)
             ]
         }
