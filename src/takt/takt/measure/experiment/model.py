@@ -163,25 +163,12 @@ Axis = Annotated[list[Value], Field(min_length=1), BeforeValidator(_as_list), _O
 
 MESSAGES = ("pingpong", "pubsub")
 OF_THE_LINK = ("link", "queue", "traffic", "delay", "jitter", "loss")
+OF_MESSAGES = (
+    "payload content reliability durability history depth link queue traffic delay jitter loss"
+)
 # Which kinds have a key; a key that is not here belongs to all of them.
 _KINDS_WITH: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(
-        (
-            "payload",
-            "content",
-            "reliability",
-            "durability",
-            "history",
-            "depth",
-            "link",
-            "queue",
-            "traffic",
-            "delay",
-            "jitter",
-            "loss",
-        ),
-        MESSAGES,
-    ),  # fmt: skip
+    **dict.fromkeys(OF_MESSAGES.split(), MESSAGES),
     "executor": ("timer-oneshot", "timer-cyclic", *MESSAGES),
     "subscribers": ("pubsub",),
     "threads": ("wakeup",),
