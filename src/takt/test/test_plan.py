@@ -83,7 +83,7 @@ class Installed(Stacks):
         self._asked["cyclictest"] = Stack("cyclictest", Path("cyclictest"), [several])
         self._asked["texts"] = Stack("texts", Path("texts"), [text])
         self._asked["rclcpp"] = Stack("rclcpp", Path("rclcpp"), rclcpp)
-        plain = [one.model_copy(update=dict.fromkeys(QUALITY, [])) for one in capabilities]
+        plain = [one.model_copy(update={key: [] for key in QUALITY}) for one in capabilities]
         self._asked["iceoryx2"] = Stack("iceoryx2", Path("iceoryx2"), plain)
         self._asked["other"] = Stack("other", Path("other"), capabilities)
         self._asked["rcl"] = Stack("rcl", Path("rcl"), [*capabilities, fixed, alone, *timers])
