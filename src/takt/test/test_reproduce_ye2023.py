@@ -275,6 +275,23 @@ def test_where_all_messages_are_kept_their_sizes_fit_into_memory() -> None:
         assert max(sizes["best-effort"] or []) == 16 * MIB
 
 
+def test_ways_that_a_build_leaves_out_are_not_asked_for() -> None:
+    experiment, _ = read_experiment(experiments() / "ye2023.yaml")
+    there = Installed()
+    whole = {one.label for one in placed(experiment, there).measurements}
+    lacking = [one for one in there["rcl"].capabilities if one.transport != "loan"]
+    bytes_only = {"contents": ["bytes"], "histories": []}
+    there._asked["rcl"] = type(there["rcl"])(
+        "rcl", there["rcl"].probe, [one.model_copy(update=bytes_only) for one in lacking]
+    )
+    pointers = there["rclcpp"].capabilities[:1]
+    there._asked["rclcpp"] = type(there["rclcpp"])("rclcpp", there["rclcpp"].probe, pointers)
+    blocks = placed(experiment, there).measurements
+    assert whole - {one.label for one in blocks} == {"loans", "reliable"}
+    assert [one.stack for one in blocks if one.label == "strings"] == [["ros1"]]
+    assert [one.transport for one in blocks if one.label == "pointers"] == [["unique_ptr"]]
+
+
 def test_a_stack_is_asked_only_for_what_it_can() -> None:
     experiment, _ = read_experiment(experiments() / "ye2023.yaml")
     fitted = placed(scaled(experiment, 0.01), Installed(most=64 * KIB))

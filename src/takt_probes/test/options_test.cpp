@@ -48,14 +48,16 @@ TEST(Options, the_first_executor_is_the_default_where_there_are_some) {
 }
 
 TEST(Options, durability_and_history_are_of_those_that_have_them) {
-  const std::vector<const char*> quality{"--durability", "transient_local", "--history", "keep_all"};
+  const std::vector<const char*> quality{"--durability", "transient_local", "--history",
+                                         "keep_all"};
   std::vector<const char*> far{"pingpong", "--transport", "far", "--role", "ping"};
   far.insert(far.end(), quality.begin(), quality.end());
   const auto options = parse_line(far);
   ASSERT_TRUE(options);
   EXPECT_EQ(options->durability, Durability::transient_local);
   EXPECT_EQ(options->history, History::keep_all);
-  const auto preset = parse_line({"pingpong", "--durability", "volatile", "--history", "keep_last"});
+  const auto preset =
+      parse_line({"pingpong", "--durability", "volatile", "--history", "keep_last"});
   ASSERT_TRUE(preset);
   EXPECT_EQ(preset->durability, Durability::volatile_);
   EXPECT_EQ(preset->history, History::keep_last);

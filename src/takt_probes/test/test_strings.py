@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Messages that are a string: they arrive whole, between stacks, too, and need room for the head."""
+"""Messages that are a string arrive whole, between stacks, too; they need room for the head."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_strings_arrive_whole(
 def test_udpros_carries_strings_whatever_the_length_of_its_headers(probes: Probes) -> None:
     arguments = ("--transport", "udpros", "--content", "string", "--payload-bytes", 500)
     for length in (1, 18, 35):
-        more = ("--topic", "x" * length, "--count", 20, "--depth", 20)
+        more = ("--topic", "x" * length, "--count", COUNT, "--depth", COUNT)
         pong = probes.start("ros1", "pingpong", "--role", "pong", *arguments, *more, record=False)
         check(probes.start("ros1", "pingpong", "--role", "ping", *arguments, *more), "ping")
         check(pong, "pong")

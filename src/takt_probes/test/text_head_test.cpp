@@ -17,10 +17,10 @@ std::string written(const Message& message, std::size_t bytes = text_head_bytes)
 }
 
 TEST(TextHead, what_is_written_is_read_whatever_the_numbers_and_the_length) {
-  for (const std::uint64_t sequence : {std::uint64_t{0}, std::uint64_t{0xabcdef},
-                                       std::numeric_limits<std::uint64_t>::max()}) {
-    for (const nanoseconds time : {nanoseconds{0}, nanoseconds{1'234'567'890'123},
-                                   nanoseconds::max(), nanoseconds::min()}) {
+  for (const std::uint64_t sequence :
+       {std::uint64_t{0}, std::uint64_t{0xabcdef}, std::numeric_limits<std::uint64_t>::max()}) {
+    for (const nanoseconds time :
+         {nanoseconds{0}, nanoseconds{1'234'567'890'123}, nanoseconds::max(), nanoseconds::min()}) {
       for (const bool last : {false, true}) {
         for (const std::size_t bytes : {text_head_bytes, text_head_bytes + 1, std::size_t{4096}}) {
           const Message sent{.sequence = sequence,

@@ -16,15 +16,16 @@ if TYPE_CHECKING:
 
 
 def blocks(run: Run) -> Iterator[str]:
-    """One block for each timer or publish/subscribe measurement that has samples."""
+    """One block for each measurement of timers, messages or several threads that has samples."""
     of_kind = {
         "timer-oneshot": _one_shot,
         "timer-cyclic": _cyclic,
         "pubsub": _pubsub,
         "ethercat": _ethercat,
+        "wakeup": _threads,
     }
     for cell in sorted(run.cells, key=lambda one: (one.stack, one.key, one.repetition)):
-        if cell.statistics and cell.kind in of_kind:
+        if cell.statistics and cell.kind in of_kind and (cell.kind != "wakeup" or cell.threads > 1):
             yield "\n".join([f"{cell.id}:", *of_kind[cell.kind](cell, cell.statistics)]) + "\n"
 
 
@@ -72,6 +73,12 @@ def _ethercat(cell: Cell, found: Statistics) -> Iterator[str]:
     yield f"  Round trip: {_range(found.latency)}"
 
 
+def _threads(_: Cell, found: Statistics) -> Iterator[str]:
+    for one in found.threads:
+        if one.latency:
+            yield f"  {one.period_us:g} us, {one.count} wake-ups: {_range(one.latency)}"
+
+
 def _pubsub(cell: Cell, found: Statistics) -> Iterator[str]:
     size, rate = format_size(cell.payload_bytes), format_period(round(cell.period_us * 1000))
     to = "1 subscriber" if cell.subscribers == 1 else f"{cell.subscribers} subscribers"
@@ -88,11 +95,8 @@ def _pubsub(cell: Cell, found: Statistics) -> Iterator[str]:
         if one.first_us is not None:
             yield f"  First message, in no other number: {one.first_us:.0f} us"
         yield from _extremes(one.highest, one.lowest)
-    if found_addresses := cell.addresses:
-        yield (
-            f"  Address on arrival that of sending: {found_addresses.same} of "
-            f"{found_addresses.compared} messages"
-        )
+    if check := cell.addresses:
+        yield f"  Address on arrival that of sending: {check.same} of {check.compared} messages"
 
 
 def _range(found: Percentiles, offset_us: float = 0.0) -> str:

@@ -99,7 +99,8 @@ def measure(
         typer.Option(min=1, help="For wakeup of cyclictest: how many at once. (default: 1)"),
     ] = None,
     distance: Annotated[
-        Text, typer.Option(help="From the period of one of them to that of the next, such as 500us.")
+        Text,
+        typer.Option(help="From the period of one of them to that of the next, such as 500us."),
     ] = None,
     subscribers: Annotated[
         Optional[int],  # noqa: UP045

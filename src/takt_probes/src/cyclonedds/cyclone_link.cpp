@@ -37,9 +37,9 @@ Qos qos_of(const Options& options) {
 
 template <class Body>
 Entity open_topic(dds_entity_t participant, const std::string& name) {
-  return {dds_create_topic(participant, Body::descriptor(), dds_topic(name).c_str(), nullptr,
-                           nullptr),
-          "a topic"};
+  return {
+      dds_create_topic(participant, Body::descriptor(), dds_topic(name).c_str(), nullptr, nullptr),
+      "a topic"};
 }
 
 std::size_t count_of(dds_return_t found) noexcept {

@@ -50,14 +50,13 @@ template <class Body>
 void RclcppLink<Body>::subscribe(const std::string& topic) {
   const auto qos = qos_of(options_);
   if (options_.transport == "unique_ptr") {
-    in_ = node_->create_subscription<Type>(
-        topic, qos, [this](std::unique_ptr<Type> taken) { heard(*taken); });
+    in_ = node_->create_subscription<Type>(topic, qos,
+                                           [this](std::unique_ptr<Type> taken) { heard(*taken); });
   } else if (options_.transport == "shared_ptr") {
     in_ = node_->create_subscription<Type>(
         topic, qos, [this](std::shared_ptr<const Type> taken) { heard(*taken); });
   } else {
-    in_ = node_->create_subscription<Type>(topic, qos,
-                                           [this](const Type& taken) { heard(taken); });
+    in_ = node_->create_subscription<Type>(topic, qos, [this](const Type& taken) { heard(taken); });
   }
 }
 

@@ -49,8 +49,8 @@ bool fits_udpros(const std::string& node, const std::string& topic) {
 
 inline std::string node_name(const Options& options) {
   std::string name = "probe_" + std::string{name_of(options.role)} + "_" + std::to_string(getpid());
-  const auto fits = options.content == Content::string ? fits_udpros<Ros1String>
-                                                        : fits_udpros<Ros1Sample>;
+  const auto fits =
+      options.content == Content::string ? fits_udpros<Ros1String> : fits_udpros<Ros1Sample>;
   while (!fits(name, topic_there(options)) || !fits(name, topic_back(options))) {
     name += '_';
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The message types as this program uses them. roscpp's serializer asks allocators for a member that
-// C++20 took from std::allocator; an allocator that still has it is all that is needed.
+// The message types as this program uses them. roscpp's serializer asks allocators for a member
+// that C++20 took from std::allocator; an allocator that still has it is all that is needed.
 #pragma once
 
 #include <std_msgs/String.h>

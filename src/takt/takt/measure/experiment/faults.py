@@ -57,9 +57,6 @@ def stack_fault(measurement: Measurement, stack: Stack, transports: list[str]) -
         for key in ("reliability", "depth"):
             if getattr(measurement, key) is not None:
                 return key, f"the stack raw has no QoS, so it has no {key}", f"remove {key}"
-    for key in ("durability", "history"):
-        if getattr(measurement, key) is not None and (why := WITHOUT_QOS.get(stack.name)):
-            return key, f"the stack {stack.name} has no {key} to choose: {why}", f"remove {key}"
     if stack.name == ROS1 and measurement.reliability is not None:
         what = "ROS 1 has no reliability: its transport decides"
         return "reliability", what, "take the transport tcpros (reliable) or udpros (may lose)"
@@ -289,6 +286,8 @@ def quality_fault(measurement: Measurement, stack: Stack, point: dict[str, Any])
             there = capability.durabilities if key == "durability" else capability.histories
         if getattr(measurement, key) is None or point[key] in there:
             continue
+        if why := WITHOUT_QOS.get(stack.name):
+            return key, f"the stack {stack.name} has no {key} to choose: {why}", f"remove {key}"
         what = f"{point['transport']} of {stack.name} has no {key} {point[key]}"
         return key, what, f"it has {', '.join(there)}" if there else f"remove {key}"
     return None

@@ -163,26 +163,18 @@ Axis = Annotated[list[Value], Field(min_length=1), BeforeValidator(_as_list), _O
 
 MESSAGES = ("pingpong", "pubsub")
 OF_THE_LINK = ("link", "queue", "traffic", "delay", "jitter", "loss")
+OF_MESSAGES = (
+    "payload content reliability durability history depth link queue traffic delay jitter loss"
+)
 # Which kinds have a key; a key that is not here belongs to all of them.
 _KINDS_WITH: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(OF_MESSAGES.split(), MESSAGES),
     "executor": ("timer-oneshot", "timer-cyclic", *MESSAGES),
-    "payload": MESSAGES,
-    "content": MESSAGES,
-    "reliability": MESSAGES,
-    "durability": MESSAGES,
-    "history": MESSAGES,
-    "depth": MESSAGES,
     "subscribers": ("pubsub",),
     "threads": ("wakeup",),
     "distance": ("wakeup",),
     "talkers": ("pubsub",),
     "talker_rate": ("pubsub",),
-    "link": MESSAGES,
-    "queue": MESSAGES,
-    "traffic": MESSAGES,
-    "delay": MESSAGES,
-    "jitter": MESSAGES,
-    "loss": MESSAGES,
     "timeout": ("timer-oneshot",),
     "wait": ("timer-oneshot",),
     "late": ("pingpong",),
@@ -244,8 +236,8 @@ class Measurement(Strict):
     )
     threads: Axis[Processes] | None = Field(
         None,
-        description="wakeup of the stack cyclictest only: how many at once, each with samples of its "
-        "own; default: 1",
+        description="wakeup of the stack cyclictest only: how many at once, each with samples of "
+        "its own; default: 1",
     )
     distance: Duration | None = Field(
         None,

@@ -116,7 +116,7 @@ class Subscriber(Model):
 
 
 class ThreadSeries(Model):
-    """One of several threads that wake up beside each other; the first sample is in no percentile."""
+    """One of several threads that wake up at once; the first sample is in no percentile."""
 
     period_us: float
     count: int  # samples, the first one included

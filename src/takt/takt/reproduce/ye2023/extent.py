@@ -9,10 +9,10 @@ import psutil
 
 from takt.measure.experiment.model import Experiment, Measurement
 from takt.processes import namespace, stacks
-from takt.processes.stacks import Stacks
+from takt.processes.stacks import Capability, Stack, Stacks
 
 # Samples of a run, however small the scale; of messages one more, which is the first.
-LEAST = {"pubsub": 11, "timer-cyclic": 100, "wakeup": 500, "ethercat": 500}
+LEAST = {"pubsub": 8, "timer-cyclic": 100, "wakeup": 500, "ethercat": 500}
 WAKEUP, JITTER = "wakeup", "jitter"
 WAKING = ("cyclictest", "raw")  # programs of wake-ups; the first that is installed
 
@@ -50,8 +50,7 @@ def placed(
             "measurements": [
                 fit
                 for one in experiment.measurements
-                if (room or one.kind != "ethercat")
-                and (one.label != WAKEUP or waking in one.stack)
+                if (room or one.kind != "ethercat") and (one.label != WAKEUP or waking in one.stack)
                 for fit in _fit(_kept(one, memory), there)
             ]
         }
@@ -72,16 +71,37 @@ def _fit(block: Measurement, there: Stacks) -> Iterator[Measurement]:
     """A block of each of its stacks, of the sizes that it carries."""
     names = block.stack
     for name in names:
-        sizes = block.payload
+        sizes, transports = block.payload, block.transport
         if name in there:
-            if not (ways := there[name].transports(block.kind)):
+            ways = _ways(block, there[name])
+            if not ways:
                 continue
-            way = there[name].capability(block.kind, (block.transport or ways)[0])
-            if sizes and way and (most := way.max_payload_bytes) is not None:
+            most = ways[0].max_payload_bytes
+            if sizes and most is not None:
                 sizes = [one for one in sizes if one <= most]
                 if not sizes:
                     continue
-        yield block.model_copy(update={"stack": [name], "payload": sizes})
+            if transports:
+                transports = [one.transport for one in ways]
+        update = {"stack": [name], "payload": sizes, "transport": transports}
+        yield block.model_copy(update=update)
+
+
+def _ways(block: Measurement, stack: Stack) -> list[Capability]:
+    """The ways that are asked for, or else the first one, if they can what is asked.
+
+    A stack may be built without some: loans take messages that a build for measuring leaves out.
+    """
+    wanted = block.transport or stack.transports(block.kind)[:1]
+    found = [stack.capability(block.kind, one) for one in wanted]
+    return [
+        one
+        for one in found
+        if one
+        and set(block.content or []) <= set(one.contents)
+        and set(block.durability or []) <= set(one.durabilities)
+        and set(block.history or []) <= set(one.histories)
+    ]
 
 
 def _samples(block: Measurement, scale: float) -> int:

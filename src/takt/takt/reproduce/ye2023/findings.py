@@ -179,7 +179,6 @@ CYCLES: dict[str, Checked] = {
 }
 
 
-
 def _same_address(way: str) -> Quantity[Evidence]:
     """Of all sizes and runs of a way by pointer."""
 

@@ -98,7 +98,7 @@ struct Options {
   Reliability reliability = Reliability::reliable;
   Durability durability = Durability::volatile_;
   History history = History::keep_last;
-  std::size_t depth = 10;  ///< of keep_last
+  std::size_t depth = 10;         ///< of keep_last
   std::string interface{};        ///< of the network, to the slaves of a fieldbus
   unsigned slaves = 0;            ///< how many there have to be; 0: any number
   std::filesystem::path samples;  ///< empty: nothing is recorded
