@@ -26,23 +26,33 @@ template <class Release>
 class BasicArrivals {
   static constexpr std::uint32_t most = 1U << 30U;
 
-  struct alignas(8) Counts {
+  struct Counts {
     std::uint32_t waiting = 0;
     std::uint32_t announced = 0;  // jobs of the executor that have not begun
   };
+  // One word: as a struct, half of it would be written and all of it read, for which processors
+  // wait.
+  static constexpr unsigned half = 32U;
+  static std::uint64_t packed(Counts counts) noexcept {
+    return std::uint64_t{counts.announced} << half | counts.waiting;
+  }
+  static Counts unpacked(std::uint64_t word) noexcept {
+    return {.waiting = static_cast<std::uint32_t>(word),
+            .announced = static_cast<std::uint32_t>(word >> half)};
+  }
   template <class Change>
   auto change(Change how) noexcept {
-    Counts before = counts_.load();
+    std::uint64_t before = counts_.load();
     while (true) {
-      Counts after = before;
+      Counts after = unpacked(before);
       if constexpr (std::is_void_v<decltype(how(after))>) {
         how(after);
-        if (counts_.compare_exchange_weak(before, after)) {
+        if (counts_.compare_exchange_weak(before, packed(after))) {
           return;
         }
       } else {
         const auto result = how(after);
-        if (counts_.compare_exchange_weak(before, after)) {
+        if (counts_.compare_exchange_weak(before, packed(after))) {
           return result;
         }
       }
@@ -177,8 +187,7 @@ class BasicArrivals {
   std::atomic<bool> is_open_{false};
   Release release_;
   std::atomic<std::uint64_t> dropped_{0};  // as far as they are not announced any more
-  std::atomic<Counts> counts_{};
-  static_assert(std::atomic<Counts>::is_always_lock_free);
+  std::atomic<std::uint64_t> counts_{0};  // Counts, packed
   executor::PriorityMutex mutex_;
   std::deque<Run> runs_;
 };

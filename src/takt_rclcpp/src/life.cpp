@@ -197,7 +197,7 @@ void SchedulingExecutor::Life::look_around() {
     }
   }
   for (auto& [key, task] : tasks->present()) {
-    const Running& running = *task.source->running();
+    const Running& running = task.source->running();
     const std::uint64_t count = running.count.load();
     if (count != std::exchange(task.looked_at, count)) {
       task.runs_since = now;

@@ -62,7 +62,8 @@ std::unique_lock<executor::PriorityMutex> Group::enter(const Running& self) {
   }
   std::unique_lock lock{mutex_};
   const auto has_ended = [&self](const Veteran& veteran) {
-    return veteran.running.get() == &self || veteran.running->count.load() != veteran.count;
+    const auto running = veteran.running.lock();
+    return !running || running.get() == &self || running->count.load() != veteran.count;
   };
   while (std::erase_if(veterans_, has_ended), !veterans_.empty()) {
     os::sleep_until(os::now() + std::chrono::microseconds{100});
@@ -72,10 +73,10 @@ std::unique_lock<executor::PriorityMutex> Group::enter(const Running& self) {
 
 executor::Outcome Source::run(const sched::Job& job) {
   thread_local const int thread = ::gettid();
-  running_->thread.store(thread, std::memory_order_relaxed);
-  running_->count.fetch_add(1);
+  running_.thread.store(thread, std::memory_order_relaxed);
+  const std::uint64_t begun = running_.count.fetch_add(1) + 1;
   {
-    const auto lock = group_->enter(*running_);
+    const auto lock = group_->enter(running_);
     const RecordsPublications records{bell_->publications()};
     try {
       if (!bell_->failed()) {
@@ -85,7 +86,7 @@ executor::Outcome Source::run(const sched::Job& job) {
       bell_->fail(std::current_exception());
     }
   }
-  running_->count.fetch_add(1);
+  running_.count.store(begun + 1, std::memory_order_release);  // nobody else writes it
   return {.published = 0};
 }
 

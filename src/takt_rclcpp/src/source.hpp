@@ -85,7 +85,7 @@ class Group {
 
  private:
   struct Veteran {
-    std::shared_ptr<const Running> running;
+    std::weak_ptr<const Running> running;
     std::uint64_t count;
   };
 
@@ -97,17 +97,16 @@ class Group {
 class Source : public executor::JobSource {
  public:
   Source(CallbackId id, sched::Task task, std::shared_ptr<Group> group, std::shared_ptr<Bell> bell)
-      : id_{std::move(id)},
-        task_{std::move(task)},
-        group_{std::move(group)},
-        bell_{std::move(bell)} {}
+      : group_{std::move(group)},
+        bell_{std::move(bell)},
+        description_{new Description{.id = std::move(id), .task = std::move(task)}} {}
 
-  [[nodiscard]] sched::Task describe() const final { return task_; }
+  [[nodiscard]] sched::Task describe() const final { return description_->task; }
   executor::Outcome run(const sched::Job& job) final;
 
-  [[nodiscard]] const CallbackId& id() const noexcept { return id_; }
+  [[nodiscard]] const CallbackId& id() const noexcept { return description_->id; }
   [[nodiscard]] Group& group() const noexcept { return *group_; }
-  [[nodiscard]] const std::shared_ptr<Running>& running() const noexcept { return running_; }
+  [[nodiscard]] const Running& running() const noexcept { return running_; }
   // Has to be made anew: it follows another kind of clock now.
   [[nodiscard]] virtual bool is_outdated() const { return false; }
   // Set-up, again: what could not be done in the loop. From the thread that spins.
@@ -121,11 +120,16 @@ class Source : public executor::JobSource {
   [[nodiscard]] const std::shared_ptr<Bell>& shared_bell() const noexcept { return bell_; }
 
  private:
-  const CallbackId id_;
-  const sched::Task task_;
+  struct Description {
+    CallbackId id;
+    sched::Task task;
+  };
+
+  // What each job looks at lies together, and right before what the derived class has.
+  Running running_;
   const std::shared_ptr<Group> group_;
   const std::shared_ptr<Bell> bell_;
-  const std::shared_ptr<Running> running_ = std::make_shared<Running>();
+  const std::unique_ptr<const Description> description_;
 };
 
 }  // namespace takt::rclcpp

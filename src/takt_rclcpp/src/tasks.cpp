@@ -84,11 +84,12 @@ bool Tasks::follow(const std::vector<Entity>& entities, Which which, executor::E
   if (come.empty() && stayed == present_.size()) {
     return left_out;
   }
-  const std::set<std::string> names = names_;
+  Renamed renamed;
   try {
-    replace(come, core);
+    replace(come, core, renamed);
   } catch (...) {
-    names_ = names;
+    std::ranges::for_each(renamed.given, [this](const std::string& name) { names_.erase(name); });
+    names_.insert(renamed.freed.begin(), renamed.freed.end());
     throw;
   }
   return left_out;
@@ -101,11 +102,13 @@ void Tasks::look_again() {
 }
 
 // Those that were not seen in this round by those that came.
-void Tasks::replace(const std::vector<const Entity*>& come, executor::Executor& core) {
+void Tasks::replace(const std::vector<const Entity*>& come, executor::Executor& core,
+                    Renamed& renamed) {
   executor::Changes changes;
   for (const auto& [key, task] : present_) {
     if (task.seen != round_) {
       changes.remove(task.name);
+      renamed.freed.push_back(task.name);
       names_.erase(task.name);
     }
   }
@@ -114,6 +117,7 @@ void Tasks::replace(const std::vector<const Entity*>& come, executor::Executor& 
   for (const Entity* const entity : come) {
     if (const auto locked = entity->lock()) {
       added.push_back(make(*entity, *locked, core));
+      renamed.given.push_back(added.back().name);
     }
   }
   for (const Task& task : added) {
@@ -135,7 +139,7 @@ std::vector<std::shared_ptr<const Running>> Tasks::members_of(const Group& group
   std::vector<std::shared_ptr<const Running>> members;
   for (const auto& [key, task] : present_) {
     if (&task.source->group() == &group) {
-      members.push_back(task.source->running());
+      members.emplace_back(task.source, &task.source->running());
     }
   }
   return members;

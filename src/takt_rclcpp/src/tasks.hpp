@@ -56,7 +56,12 @@ class Tasks {
                                      const Entity& entity, const EntityPointer& locked) const;
   [[nodiscard]] executor::Binding bind(const Task& task, const std::vector<Task>& added) const;
   [[nodiscard]] std::vector<std::shared_ptr<const Running>> members_of(const Group& group) const;
-  void replace(const std::vector<const Entity*>& come, executor::Executor& core);
+  // What a change did to the names, in case it is refused.
+  struct Renamed {
+    std::vector<std::string> freed;
+    std::vector<std::string> given;
+  };
+  void replace(const std::vector<const Entity*>& come, executor::Executor& core, Renamed& renamed);
 
   const Options& options_;
   const TimingRule rule_;

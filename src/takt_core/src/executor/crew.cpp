@@ -207,9 +207,16 @@ std::size_t Crew::watching(const Need& need, const Worker& me) const noexcept {
   return count;
 }
 
-// Not before a period later, because what is released first is released again then.
+// Only of what comes before the first one: the others wait for its end, and whoever runs them sees to
+// what preempts them. Not before a period later, because what is released first is released again
+// then.
 TimePoint Crew::time_after(TimePoint first, Level threshold) const noexcept {
-  const TimePoint next = state_->calendar().next_time_after(first, state_->count_above(threshold));
+  std::size_t above = state_->count_above(threshold);
+  const std::uint32_t place = state_->calendar().lowest_due(first, above);
+  if (place < above && state_->target()->scenario->ceilings().has_levels()) {
+    above = state_->count_above(std::max(threshold, state_->roster().levels[place]));
+  }
+  const TimePoint next = state_->calendar().next_time_after(first, above);
   return shortest_period_ < TimePoint::max() - first ? std::min(next, first + shortest_period_)
                                                      : next;
 }

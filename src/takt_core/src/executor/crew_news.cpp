@@ -158,6 +158,13 @@ void Crew::released(CoreTask& core_task, const Job& job, const sched::Release* r
     state.waiting.fetch_sub(1, std::memory_order_relaxed);
   }
   state.counters.releases.add(1);
+  // Its job will look at it soon: of releases that coincide, while those before it run.
+  if (const JobSource* const source = state.binding.source.get()) {
+    constexpr std::ptrdiff_t line = 64;
+    const auto* const first = reinterpret_cast<const char*>(source);
+    __builtin_prefetch(first);
+    __builtin_prefetch(first + line);
+  }
   recorder_->record(EventType::release, job.release, state.trace_id, job.index,
                     job.deadline == TimePoint::max() ? trace::no_deadline : count_of(job.deadline));
 }

@@ -2,11 +2,11 @@
 #include "takt/sched/placement.hpp"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include "takt/sched/error.hpp"
 #include "text.hpp"
@@ -58,7 +58,7 @@ void add_to(Cluster& cluster, std::span<const Task> tasks, TaskIndex index, doub
 std::vector<Cluster> clusters_of(std::span<const Task> tasks,
                                  std::span<const double> utilizations) {
   std::vector<Cluster> clusters;
-  std::map<std::string_view, std::size_t> groups;
+  std::unordered_map<std::string_view, std::size_t> groups;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     std::size_t at = clusters.size();
     if (!tasks[i].group.empty()) {

@@ -2,15 +2,15 @@
 #include "takt/sched/srp.hpp"
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <string_view>
+#include <unordered_map>
 
 namespace takt::sched {
 
 Ceilings::Ceilings(std::span<const Task> tasks, const Policy& policy) {
   tasks_.reserve(tasks.size());
-  std::map<std::string_view, Level> ceilings;
+  std::unordered_map<std::string_view, Level> ceilings;
   for (const Task& task : tasks) {
     const std::optional<Level> level = policy.preemption_level(task.parameters);
     has_levels_ = has_levels_ && level.has_value();

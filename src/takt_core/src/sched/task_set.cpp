@@ -29,6 +29,7 @@ void check_time(const Task& task, const char* name, nanoseconds time) {
 
 void check_names(const std::vector<Task>& tasks) {
   std::unordered_set<std::string_view> names;
+  names.reserve(tasks.size());
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     if (tasks[i].name.empty()) {
       throw ScheduleError("task number " + std::to_string(i + 1), "it has no name",
@@ -113,7 +114,9 @@ void check_reads(const Task& task) {
 
 // Each topic that a task needs must come from somewhere.
 void check_topics(const std::vector<Task>& tasks, std::span<const std::string> external) {
-  std::set<std::string_view> known{external.begin(), external.end()};
+  std::unordered_set<std::string_view> known;
+  known.reserve(external.size() + tasks.size());
+  known.insert(external.begin(), external.end());
   for (const Task& task : tasks) {
     known.insert(task.writes.begin(), task.writes.end());
   }
@@ -121,7 +124,8 @@ void check_topics(const std::vector<Task>& tasks, std::span<const std::string> e
     if (known.contains(topic)) {
       return;
     }
-    const std::vector<std::string_view> candidates{known.begin(), known.end()};
+    std::vector<std::string_view> candidates{known.begin(), known.end()};
+    std::ranges::sort(candidates);
     const std::string_view nearest = nearest_name(topic, candidates);
     throw ScheduleError(
         task_text(task), how + quoted(topic) + ", which no task writes",

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <future>
 #include <string>
 #include <thread>
 #include <vector>
@@ -84,6 +85,41 @@ TEST_P(Behaviour, KeepsGroupsExclusiveEvenWhenCallbacksSleep) {
   for (sched::TaskIndex task = 0; task < 4; ++task) {
     EXPECT_GE(executor.statistics(task).completed, 30U);
   }
+}
+
+TEST(WakeUps, AreOneForTimersThatFollowEachOther) {
+  if (const auto reason = no_real_time()) {
+    GTEST_SKIP() << "needs real-time priorities: " << *reason;
+  }
+  constexpr std::uint64_t first = 10;
+  constexpr std::uint64_t last = 60;
+  std::int64_t switches = 0;
+  std::promise<void> counted;
+  Executor executor{{.policy = sched::fixed_priority(),
+                     .cpus = {0},
+                     .external_topics = {"outside"},
+                     .on_shortfalls = [](const auto&) {}}};
+  executor.add(timer("first", 10ms, 40), {[&](const sched::Job& job) {
+                 const auto so_far = os::resource_usage(os::UsageOf::process).voluntary_switches;
+                 if (job.index == first) {
+                   switches = -so_far;
+                 } else if (job.index == last) {
+                   switches += so_far;
+                   counted.set_value();
+                 }
+                 burn(200us);  // all others are due by then
+               }});
+  for (int i = 1; i < 10; ++i) {
+    executor.add(timer("follows" + std::to_string(i), 10ms, 40, 0ns, i * 1us),
+                 {[](const sched::Job&) {}});
+  }
+  // So that there is something to preempt.
+  executor.add(message("low", "outside", 1), {[](const sched::Job&) {}});
+  executor.start();
+  const bool ended = counted.get_future().wait_for(10s) == std::future_status::ready;
+  executor.stop();
+  ASSERT_TRUE(ended);
+  EXPECT_LT(switches, static_cast<std::int64_t>(last - first) * 3 / 2);
 }
 
 TEST_P(Behaviour, CountsEveryReleaseAsCompletedOrSkipped) {
