@@ -9,20 +9,20 @@ from __future__ import annotations
 
 import itertools
 import random
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from takt.documents.units import format_bandwidth, format_duration, format_period, format_size
 from takt.errors import TaktError
 from takt.measure.conditions.relay import expected_losses
 from takt.measure.experiment import faults
 from takt.measure.experiment.faults import Fault, Machine
 from takt.measure.experiment.file import Location, Source
-from takt.measure.experiment.model import MESSAGES, UNPINNED, Experiment, Measurement
+from takt.measure.experiment.key import key
+from takt.measure.experiment.model import MESSAGES, Experiment, Measurement
+from takt.measure.experiment.values import INHERITED, UNPINNED
 from takt.measure.results.model import INTERFACE, Cell, Note, Status
-from takt.processes.namespace import HERE, THERE
+from takt.processes.namespace import THERE
 from takt.processes.shaping import SHARED
 from takt.processes.stacks import Stack, Stacks
 from takt.processes.workers import Workers
@@ -33,7 +33,6 @@ OVERHEAD_S = {"wakeup": 0.3, "pingpong": 1.0, "pubsub": 1.3, "ethercat": 1.5}
 TALKER_PERIOD_NS = 10_000_000
 ONESHOT_LATE_NS = 100_000  # a one-shot timer starts anew when it has fired: its latency adds up
 DEFAULT_LINK = 100_000_000
-_SPECIAL = re.compile(r"[^A-Za-z0-9_.]")  # the key names files
 DEFAULT_SLAVES = 16  # as the robot of Ye 2023 has
 
 
@@ -161,6 +160,9 @@ def _points(
         count = measurement.samples or duration // (period + ONESHOT_LATE_NS * one_shot)
         scheduling, _, priority = scheduling.partition(" ")
         refuse(faults.transport_fault(measurement.kind, stack, point))
+        refuse(faults.allocator_fault(measurement.kind, stack, point))
+        refuse(faults.dds_fault(measurement.kind, stack, point, scheduling))
+        point["dds_priority"] = point["dds_priority"].replace(INHERITED, "")
         refuse(faults.executor_fault(measurement.kind, stack, point, scheduling))
         point["executor"] = point["executor"] or stack.executor(
             measurement.kind, point["transport"]
@@ -175,6 +177,7 @@ def _points(
         refuse(faults.quality_fault(measurement, stack, point))
         refuse(faults.talkers_fault(measurement, stack, point))
         refuse(faults.cpu_fault(measurement.kind, cpus, machine, point["host"]))
+        refuse(faults.cores_fault(point, cpus))
         refuse(faults.pace_fault(measurement, period, count, duration))
         refuse(faults.memory_fault(count, point, machine))
         asked: dict[str, Any] = point | {
@@ -196,8 +199,10 @@ def _points(
         if THERE in point["host"].split(","):
             asked |= {"link_mbps": link / 1e6, "traffic_mbps": traffic / 1e6}
             asked |= {"delay_us": delay / 1e3, "jitter_us": jitter / 1e3, "loss": loss / 1e6}
-        key = _key(asked, period)
-        cell = Cell(id=f"{key}-r0", key=key, repetition=0, order=0, status=Status.pending, **asked)
+        name = key(asked, period)
+        cell = Cell(
+            id=f"{name}-r0", key=name, repetition=0, order=0, status=Status.pending, **asked
+        )
         refuse(machine.lacking(cell))
         yield cell
 
@@ -212,6 +217,8 @@ def _combinations(measurement: Measurement, transports: list[str]) -> Iterator[d
         "content": measurement.content or ["bytes"],
         "period": measurement.periods_ns,
         "scheduling": measurement.scheduling,
+        "dds_priority": measurement.dds_priority or [INHERITED],
+        "allocator": measurement.allocator or ["heap"],
         "cpu": measurement.cpu,
         "subscribers": measurement.subscribers or [1],
         "threads": measurement.threads or [1],
@@ -223,6 +230,7 @@ def _combinations(measurement: Measurement, transports: list[str]) -> Iterator[d
         "late": measurement.late or ["at_once"],
         "talkers": measurement.talkers or [0],
         "load": measurement.load,
+        "cores": measurement.cores,
         "tuned": measurement.tuned,
         "host": measurement.host,
         "link": measurement.link or [DEFAULT_LINK],
@@ -248,66 +256,3 @@ def _default_slaves(measurement: Measurement) -> int:
     """0: any number."""
     simulated = measurement.kind == "ethercat" and not measurement.interface
     return DEFAULT_SLAVES if simulated else 0
-
-
-def _key(asked: dict[str, Any], period: int) -> str:
-    """A readable name of the point, such as ``rcl-pingpong-shm-500B-fifo80-cpu1-1kHz``."""
-    parts = [asked["stack"].replace(",", "+"), asked["kind"], asked["transport"]]
-    parts += filter(None, [asked["executor"]])
-    if asked["kind"] in MESSAGES:
-        parts.append(format_size(asked["payload_bytes"]))
-    if asked["content"] != "bytes":
-        parts.append(asked["content"])
-    parts.append(asked["scheduling"] + (str(asked["priority"]) if asked["priority"] else ""))
-    if asked["cpu"]:
-        parts.append("cpu" + "+".join(map(str, asked["cpu"])))
-    parts.append((format_duration if asked["kind"] == "timer-oneshot" else format_period)(period))
-    if asked["wait"] != "idle":
-        parts.append(asked["wait"])
-    if asked["late"] != "at_once":
-        parts.append(asked["late"])
-    if asked["threads"] > 1:
-        parts.append(f"{asked['threads']}threads")
-    if asked["distance_us"]:
-        parts.append("by" + format_duration(round(asked["distance_us"] * 1000)))
-    if asked["subscribers"] > 1:
-        parts.append(f"{asked['subscribers']}subs")
-    if asked["reliability"] != "reliable":
-        parts.append(asked["reliability"])
-    if asked["durability"] != "volatile":
-        parts.append(asked["durability"])
-    if asked["history"] != "keep_last":
-        parts.append(asked["history"])
-    if asked["depth"] != 10:
-        parts.append(f"depth{asked['depth']}")
-    if asked["interface"]:
-        parts.append(_SPECIAL.sub("_", asked["interface"]))
-    if asked["slaves"]:
-        parts.append(f"{asked['slaves']}slaves")
-    if asked["fault"] != "none":
-        parts.append(asked["fault"])
-    if asked["talkers"]:
-        rate = format_period(round(asked["talker_period_us"] * 1000))
-        parts.append(f"{asked['talkers']}talkers{rate}")
-    return "-".join([*parts, *_conditions(asked), *filter(None, [asked["label"]])])
-
-
-def _conditions(asked: dict[str, Any]) -> Iterator[str]:
-    """What is the case meanwhile, in the name of the point."""
-    if asked["host"] != HERE:
-        yield "host_" + asked["host"].replace(",", "+")
-    if "link_mbps" in asked:
-        yield "link_" + format_bandwidth(round(asked["link_mbps"] * 1e6))
-        if asked["queue"] != SHARED:
-            yield f"queue_{asked['queue']}"
-        if asked["traffic_mbps"]:
-            yield "traffic_" + format_bandwidth(round(asked["traffic_mbps"] * 1e6))
-        for name in ("delay", "jitter"):
-            if time_us := asked[f"{name}_us"]:
-                yield f"{name}_" + format_duration(round(time_us * 1000))
-        if asked["loss"]:
-            yield f"loss_{asked['loss'] * 1e2:g}percent"
-    if asked["load"] != "none":
-        yield "load_" + asked["load"].replace(" ", "")
-    if asked["tuned"] != "none":
-        yield f"tuned_{asked['tuned']}"
