@@ -63,10 +63,7 @@ struct Capability {
   Kind kind;
   std::string transport;
   std::vector<Role> roles;  ///< how it is started: one process per entry, in this order
-  std::vector<std::size_t> fixed_payload_bytes {
-    std::vector<Allocator> allocators = {Allocator::heap};  ///< of client library and messages
-    bool dds = false;  ///< its middleware is a DDS, which starts threads of its own
-  };  ///< the only payloads; empty: any
+  std::vector<std::size_t> fixed_payload_bytes{};  ///< the only payloads; empty: any
   std::optional<std::size_t> max_payload_bytes{};
   std::vector<Wait> waits = {Wait::idle};
   bool reports = false;  ///< the timer itself says how late it was
@@ -77,6 +74,8 @@ struct Capability {
   std::vector<Durability> durabilities{};  ///< to choose from; empty: nothing to choose
   std::vector<History> histories{};        ///< likewise
   std::vector<Content> contents = {Content::bytes};
+  std::vector<Allocator> allocators = {Allocator::heap};  ///< of client library and messages
+  bool dds = false;  ///< its middleware is a DDS, which starts threads of its own
 };
 
 /// Of the threads of a DDS: those that keep house at `least`, those that carry messages at `most`.
