@@ -104,6 +104,10 @@ class MadeMachine(Fake, WritableSystem):
             words = [one.strip("[]()") for one in self._old(path).split()]
             left, right = "()" if path.endswith("/preempt") else "[]"
             text = " ".join(f"{left}{one}{right}" if one == text else one for one in words)
+        if path.endswith("/cgroup.procs"):
+            self._join(path, text)
+            self.step()
+            return
         if path.endswith("cgroup.subtree_control"):
             text = self._controllers(path, text)
         if path.endswith("/smp_affinity_list"):
@@ -131,6 +135,31 @@ class MadeMachine(Fake, WritableSystem):
         first, _, last = allowed.partition("-")
         if not cpus <= set(range(int(first), int(last or first) + 1)):
             self.put({file: f"{first}\n"})
+
+    def make_folder(self, path: str) -> None:
+        self.step()
+        super().make_folder(path)
+        if path.startswith("/sys/fs/cgroup/"):
+            names = ["cgroup.procs", "cpuset.mems", "cpuset.cpus"]
+            names += ["cpuset.cpus.partition"] * self.exists("/sys/fs/cgroup/cgroup.controllers")
+            self.put({f"{path}/{name}": "\n" for name in names})
+        self.step()
+
+    def remove_folder(self, path: str) -> None:
+        self.step()
+        if number := self.refuses.get(path) or (self._old(f"{path}/cgroup.procs").split() and 16):
+            raise OSError(number, os.strerror(number), path)
+        for file in self.path(path).iterdir():
+            file.unlink()
+        super().remove_folder(path)
+        self.step()
+
+    def _join(self, path: str, pid: str) -> None:
+        """Whoever enters a group leaves the other."""
+        for file in self.glob("/sys/fs/cgroup/**/cgroup.procs"):
+            there = [one for one in self._old(file).split() if one != pid]
+            there += [pid] if file == path else []
+            self.put({file: "".join(f"{one}\n" for one in sorted(there, key=int))})
 
     def set_scheduling(self, pid: int, policy: int, priority: int) -> None:
         self.step()

@@ -46,6 +46,8 @@ class Installed(Stacks):
                 roles=roles,
                 wire="rtps" if transport == "udp" else None,
                 **QUALITY,
+                dds=True,
+                allocators=["heap", "tlsf"],
             )
             for kind, roles in (
                 ("pingpong", ["pong", "ping"]),
@@ -439,3 +441,43 @@ def test_the_executor_is_an_axis_of_rclcpp_and_the_first_one_is_its_default() ->
 def test_an_executor_that_cannot_be_is_refused(keys: dict[str, Any], words: str) -> None:
     with pytest.raises(TaktError, match=words):
         planned(**keys)
+
+
+def test_threads_of_a_dds_have_one_priority_or_two() -> None:
+    keys = {"scheduling": "fifo 80", "cpu": 1}
+    cells = planned(dds_priority=["inherited", 75, "70 - 80"], **keys).cells
+    asked = {cell.dds_priority: cell.key for cell in cells}
+    assert set(asked) == {"", "75", "70-80"}
+    assert "-fifo80-dds70to80-cpu1-" in asked["70-80"]
+    assert "-fifo80-dds75-cpu1-" in asked["75"]
+    assert "dds" not in asked[""]
+    for wrong in ("80-70", 0, 99, "70-", True, "some", [[70, 80]]):
+        with pytest.raises(TaktError, match="dds-priority"):
+            planned(dds_priority=wrong, **keys)
+
+
+def test_only_threads_of_a_dds_at_a_real_time_policy_have_priorities() -> None:
+    with pytest.raises(TaktError, match="other has no priorities"):
+        planned(dds_priority=75)
+    with pytest.raises(TaktError, match="raw has no threads of a DDS"):
+        planned(stack="raw", transport="udp", dds_priority=75, scheduling="fifo 80")
+    with pytest.raises(TaktError, match="has no dds_priority"):
+        planned(kind="wakeup", stack="raw", dds_priority=75, scheduling="fifo 80")
+
+
+def test_cores_alone_are_named_and_of_this_machine() -> None:
+    cells = planned(cores=["shared", "alone"], cpu=1, repetitions=1).cells
+    assert sorted("-cpu1-alone-" in cell.key for cell in cells) == [False, True]
+    with pytest.raises(TaktError, match="no core is named"):
+        planned(cores="alone")
+    with pytest.raises(TaktError, match="other hosts keep theirs"):
+        planned(cores="alone", cpu="0,1", host="here,robot", **UDP)
+
+
+def test_the_allocator_is_one_that_the_stack_has() -> None:
+    cells = planned(allocator=["heap", "tlsf"], repetitions=1).cells
+    assert sorted("-tlsf-" in cell.key for cell in cells) == [False, True]
+    with pytest.raises(TaktError, match="raw has no allocator tlsf"):
+        planned(stack="raw", transport="udp", allocator="tlsf")
+    with pytest.raises(TaktError, match="has no allocator"):
+        planned(kind="wakeup", stack="raw", allocator="heap")

@@ -195,12 +195,15 @@ def test_a_cell_is_what_its_test_is_called() -> None:
     points = {name: cells[0] for name, cells in of_rcl(1.0).items()}
     for name, cell in points.items():
         loaded = name in {"1.B", "1.D", "2.B", "2.D", "2.F", "3.B", "3.C", "4.A", "5.A", "5.B"}
+        loaded |= name == "own-class-load"
         assert (cell.load != "none") == loaded == ("load" in TESTS[name])
         rates = {"2.A": 1, "2.B": 1, "2.C": 40, "2.D": 40, "2.E": 80, "2.F": 80, "4.A": 80}
-        rates |= {"own-class": 80, "5.A": 1, "5.B": 40}
+        rates |= {"own-class": 80, "own-class-load": 80, "5.A": 1, "5.B": 40}
         assert cell.traffic_mbps == rates.get(name, 0)
         assert cell.payload_bytes == {"3": 1000 * (128 if name == "3.C" else 32)}.get(name[0], 500)
         assert (cell.scheduling == "other") == (name in {"1.A", "1.B"})
-        assert (cell.queue == "own") == (name in {"4.A", "own-class"})
+        assert (cell.queue == "own") == (name in {"own-class", "own-class-load"})
+        kernel = ("70-80", "ksoftirqd+irq-threads") if name == "4.A" else ("", "none")
+        assert (cell.dds_priority, cell.tuned) == kernel
         assert (cell.late, cell.reliability, cell.depth) == ("next_cycle", "best_effort", 1)
         assert (cell.period_us, cell.deadline_us, cell.lost_after_us) == (1e4, 1e4, 5e5)

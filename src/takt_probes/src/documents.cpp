@@ -38,7 +38,41 @@ Json scheduling(os::SchedulingPolicy policy, int priority, const std::vector<int
   return {{"policy", to_string(policy)}, {"priority", priority}, {"cpu", cpus}};
 }
 
-Json obtained(const Result& result) {
+// What was asked where every thread has it; otherwise who has what.
+Json dds_priority(const DdsPriority& asked, const Result& result) {
+  std::string others;
+  for (const DdsThread& one : result.dds_threads) {
+    if (one.status.policy != result.outcome.obtained.thread.policy ||
+        one.status.priority != one.asked) {
+      others += (others.empty() ? "" : ", ") + one.status.name + " " +
+                std::string{to_string(one.status.policy)} + " " +
+                std::to_string(one.status.priority);
+    }
+  }
+  if (result.dds_threads.empty()) {
+    return {};
+  }
+  return others.empty() ? to_text(asked) : others;
+}
+
+Json dds_threads(const Result& result) {
+  Json list = Json::array();
+  for (const DdsThread& one : result.dds_threads) {
+    list.push_back({{"tid", one.status.tid}, {"name", one.status.name}});
+    list.back().update(scheduling(one.status.policy, one.status.priority, one.status.cpus));
+    list.back().update({{"asked_priority", one.asked}, {"set_by", one.set_by}});
+  }
+  return list;
+}
+
+Json pool(const TlsfPool* used) {
+  if (used == nullptr) {
+    return {};
+  }
+  return {{"bytes", used->bytes()}, {"peak_bytes", used->peak()}, {"refused", used->refused()}};
+}
+
+Json obtained(const Options& options, const Result& result) {
   const Obtained& got = result.outcome.obtained;
   const os::ResourceUsage& usage = result.outcome.usage;
   Json threads = Json::array();
@@ -57,6 +91,25 @@ Json obtained(const Result& result) {
                    {"involuntary_switches", usage.involuntary_switches},
                    {"cpu_time_ns", usage.cpu_time.count()},
                    {"threads", std::move(threads)}});
+  if (options.allocator != Allocator::heap) {
+    document["allocator"] = name_of(result.pool == nullptr ? Allocator::heap : Allocator::tlsf);
+    document["pool"] = pool(result.pool);
+  }
+  if (options.dds_priority) {
+    document["dds_priority"] = dds_priority(*options.dds_priority, result);
+    document["dds_threads"] = dds_threads(result);
+  }
+  return document;
+}
+
+Json asked(const Options& options) {
+  Json document = scheduling(options.policy, options.priority, options.cpus);
+  if (options.dds_priority) {
+    document["dds_priority"] = to_text(*options.dds_priority);
+  }
+  if (options.allocator != Allocator::heap) {
+    document["allocator"] = name_of(options.allocator);
+  }
   return document;
 }
 
@@ -92,6 +145,8 @@ std::string describe(std::string_view stack, const std::vector<Capability>& capa
                     {"contents", names(one.contents)},
                     {"durabilities", names(one.durabilities)},
                     {"histories", names(one.histories)},
+                    {"allocators", names(one.allocators)},
+                    {"dds", one.dds},
                     {"wire", one.wire.empty() ? Json{} : Json(one.wire)}});
   }
   return text_of({{"stack", stack}, {"capabilities", std::move(list)}});
@@ -119,8 +174,8 @@ std::string to_json(const Options& options, const Result& result) {
                 {"dropped", result.dropped},
                 {"started_ns", outcome.started.time_since_epoch().count()},
                 {"ended_ns", outcome.ended.time_since_epoch().count()},
-                {"asked", scheduling(options.policy, options.priority, options.cpus)},
-                {"obtained", obtained(result)},
+                {"asked", asked(options)},
+                {"obtained", obtained(options, result)},
                 {"notes", std::move(notes)},
                 {"versions", result.versions}};
   if (outcome.addresses) {

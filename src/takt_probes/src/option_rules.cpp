@@ -125,6 +125,31 @@ void check_content(const Options& options, const Capability& capability) {
   }
 }
 
+void check_allocator(const Options& options, const Capability& capability) {
+  if (std::ranges::find(capability.allocators, options.allocator) == capability.allocators.end()) {
+    refuse(
+        "--allocator", std::string{name_of(options.allocator)},
+        std::string{name_of(options.kind)} + " over " + options.transport + " has no such memory",
+        "leave it away");
+  }
+}
+
+void check_dds(const Options& options, std::string_view stack, const Capability& capability) {
+  if (!options.dds_priority) {
+    return;
+  }
+  if (!capability.dds) {
+    refuse("--dds-priority", to_text(*options.dds_priority),
+           std::string{name_of(options.kind)} + " of probe_" + std::string{stack} +
+               " starts no threads of a DDS",
+           "leave it away");
+  }
+  if (!options.real_time()) {
+    refuse("--dds-priority", to_text(*options.dds_priority), "policy other has no priorities",
+           "add --policy fifo or rr");
+  }
+}
+
 void check_late(const Options& options) {
   if (options.late != Late::at_once && options.kind != Kind::pingpong) {
     refuse("--late", std::string{name_of(options.late)},
@@ -215,6 +240,23 @@ std::vector<int> parse_cpus(const std::string& text) {
   return cpus;
 }
 
+DdsPriority parse_dds_priority(const std::string& text) {
+  DdsPriority priority;
+  const char* const end = text.data() + text.size();
+  auto read = std::from_chars(text.data(), end, priority.least);
+  priority.most = priority.least;
+  if (read.ec == std::errc{} && read.ptr != end && *read.ptr == '-') {
+    read = std::from_chars(read.ptr + 1, end, priority.most);
+  }
+  if (read.ec != std::errc{} || read.ptr != end || priority.least < os::min_priority ||
+      priority.most > os::max_priority || priority.least > priority.most) {
+    refuse("--dds-priority", text, "this is no priority and no range of them",
+           "give N or N-M from " + std::to_string(os::min_priority) + " to " +
+               std::to_string(os::max_priority));
+  }
+  return priority;
+}
+
 void check_together(Options& options, std::string_view stack,
                     const std::vector<Capability>& capabilities) {
   check_scheduling(options);
@@ -224,6 +266,8 @@ void check_together(Options& options, std::string_view stack,
   check_content(options, capability);
   check_wait(options, capability);
   check_late(options);
+  check_dds(options, stack, capability);
+  check_allocator(options, capability);
   check_bus(options);
   check_executor(options, capability);
   check_there("--durability", options.durability, Durability::volatile_, capability.durabilities,

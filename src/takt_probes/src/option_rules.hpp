@@ -31,6 +31,9 @@ void check_range(const std::string& option, std::int64_t given, std::int64_t lea
 /// Reads "N" or "N,M".
 std::vector<int> parse_cpus(const std::string& text);
 
+/// Reads "N" or "N-M".
+DdsPriority parse_dds_priority(const std::string& text);
+
 /// Fills in the default transport and checks everything that depends on more than one option.
 void check_together(Options& options, std::string_view stack,
                     const std::vector<Capability>& capabilities);

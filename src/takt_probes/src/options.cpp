@@ -39,6 +39,7 @@ const Names<Durability> durabilities{{"volatile", Durability::volatile_},
                                      {"transient_local", Durability::transient_local}};
 const Names<History> histories{{"keep_last", History::keep_last}, {"keep_all", History::keep_all}};
 const Names<Wait> waits{{"idle", Wait::idle}, {"busy", Wait::busy}};
+const Names<Allocator> allocators{{"heap", Allocator::heap}, {"tlsf", Allocator::tlsf}};
 const Names<Late> lates{{"at_once", Late::at_once}, {"next_cycle", Late::next_cycle}};
 
 template <class Enum>
@@ -86,8 +87,19 @@ std::string_view name_of(History history) {
 std::string_view name_of(Wait wait) {
   return name_in(waits, wait);
 }
+std::string_view name_of(Allocator allocator) {
+  return name_in(allocators, allocator);
+}
 std::string_view name_of(Late late) {
   return name_in(lates, late);
+}
+
+std::string to_text(const DdsPriority& priority) {
+  std::string text = std::to_string(priority.least);
+  if (priority.most != priority.least) {
+    text.append("-").append(std::to_string(priority.most));
+  }
+  return text;
 }
 
 std::optional<Options> parse(int argc, const char* const* argv, std::string_view stack,
@@ -96,6 +108,8 @@ std::optional<Options> parse(int argc, const char* const* argv, std::string_view
   std::string kind;
   std::string role{name_of(options.role)};
   std::string policy{to_string(options.policy)};
+  std::string allocator{name_of(options.allocator)};
+  std::string dds_priority;
   std::string cpus;
   std::string content{name_of(options.content)};
   std::string reliability{name_of(options.reliability)};
@@ -145,6 +159,10 @@ std::optional<Options> parse(int argc, const char* const* argv, std::string_view
       ->capture_default_str();
   app.add_option("--policy", policy, "other, fifo, rr")->capture_default_str();
   app.add_option("--priority", options.priority, "1..98 for fifo and rr")->capture_default_str();
+  app.add_option("--allocator", allocator, "Of the client library and messages: heap, tlsf")
+      ->capture_default_str();
+  app.add_option("--dds-priority", dds_priority,
+                 "Of the threads of DDS: N; N-M: M where messages pass, N elsewhere");
   app.add_option("--cpu", cpus, "N, or N,M: ping or publisher on N, pong or subscriber on M");
   app.add_option("--lost-after-ns", lost_after, "A reply or a timer later than this is lost")
       ->capture_default_str();
@@ -195,11 +213,15 @@ std::optional<Options> parse(int argc, const char* const* argv, std::string_view
   options.history = value_in(histories, "--history", history);
   options.wait = value_in(waits, "--wait", wait);
   options.late = value_in(lates, "--late", late);
+  options.allocator = value_in(allocators, "--allocator", allocator);
   const auto parsed_policy = os::parse_policy(policy);
   if (!parsed_policy) {
     refuse("--policy", policy, "there is no such value", "choose one of other, fifo, rr");
   }
   options.policy = *parsed_policy;
+  if (!dds_priority.empty()) {
+    options.dds_priority = parse_dds_priority(dds_priority);
+  }
   if (!cpus.empty()) {
     options.cpus = parse_cpus(cpus);
   }

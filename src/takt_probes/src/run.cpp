@@ -13,6 +13,7 @@
 #include "takt/os/memory.hpp"
 #include "takt/probe/bus_loop.hpp"
 #include "takt/probe/conditions.hpp"
+#include "takt/probe/dds_threads.hpp"
 #include "takt/probe/failure.hpp"
 #include "takt/probe/link.hpp"
 #include "takt/probe/result.hpp"
@@ -58,10 +59,11 @@ os::Shortfall unexpected(const std::exception& error) {
           .fix = "report it, with the command line"};
 }
 
-Outcome run_role(Role role, const Bench& bench, Link& link) {
+Outcome run_role(Role role, const Bench& bench, Link& link, DdsThreads& dds_threads) {
   if (!link.connect(active(role) ? os::now() + connect_patience : os::TimePoint::max())) {
     return {};
   }
+  dds_threads.enforce();
   switch (role) {
     case Role::ping:
       return ping(bench, link);
@@ -121,8 +123,10 @@ class Measurement {
     } else if (options_.role == Role::both) {
       run_both(result, bench, finish);
     } else {
+      DdsThreads dds_threads{options_};
       const auto link = stack_.open(options_, options_.role, stop_);
-      result.outcome = run_role(options_.role, bench, *link);
+      result.outcome = run_role(options_.role, bench, *link, dds_threads);
+      tell(result, dds_threads);
       finish();
     }
   }
@@ -130,11 +134,19 @@ class Measurement {
   std::uint64_t dropped() const { return samples_ ? samples_->dropped() : 0; }
 
  private:
+  static void tell(Result& result, const DdsThreads& dds_threads) {
+    if (result.outcome.finished) {  // otherwise it may have been stopped before they had met
+      result.dds_threads = dds_threads.found(result.outcome.obtained.threads);
+      add_notes(result.notes, dds_threads.shortfalls(result.dds_threads));
+    }
+  }
+
   template <class Finish>
   void run_both(Result& result, const Bench& bench, const Finish& finish) {
     const bool pingpong = options_.kind == Kind::pingpong;
     const Role here = pingpong ? Role::ping : Role::publisher;
     const Role there = pingpong ? Role::pong : Role::subscriber;
+    DdsThreads dds_threads{options_};
     const auto link_there = stack_.open(options_, there, stop_);
     const auto link_here = stack_.open(options_, here, stop_);
     // Only the subscriber or the ping records.
@@ -145,7 +157,8 @@ class Measurement {
     os::Thread thread{settings, [&] {
                         try {
                           enter_role(options_, there);
-                          outcome_there = run_role(there, pingpong ? silent : bench, *link_there);
+                          outcome_there =
+                              run_role(there, pingpong ? silent : bench, *link_there, dds_threads);
                         } catch (const Failure& failure) {
                           outcome_there.problem = failure.reason();
                           stop_.request();
@@ -158,7 +171,7 @@ class Measurement {
     Outcome outcome_here;
     try {
       add_notes(result.notes, enter_role(options_, here));
-      outcome_here = run_role(here, pingpong ? bench : silent, *link_here);
+      outcome_here = run_role(here, pingpong ? bench : silent, *link_here, dds_threads);
     } catch (...) {
       stop_.request();
       thread.join();
@@ -166,6 +179,7 @@ class Measurement {
     }
     thread.join();
     result.outcome = merge(outcome_here, outcome_there);
+    tell(result, dds_threads);
     finish();
   }
 
@@ -256,6 +270,7 @@ int measure(const Options& options, Stack& stack) {
     add_notes(result.notes, watchdog.shortfalls());
     result.dropped = measurement.dropped();
     result.versions = stack.versions();
+    result.pool = stack.pool();
     exit_code = result.error ? exit_failed : exit_done;
     if (result.error) {
       complain(stack, Failure{*result.error});

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "takt/probe/failure.hpp"
 
 namespace takt::probe {
@@ -20,7 +22,8 @@ const std::vector<Capability> capabilities{
      .executors = {"first", "second"},
      .both_too = true,
      .durabilities = all_durabilities,
-     .histories = all_histories},
+     .histories = all_histories,
+     .dds = true},
     {.kind = Kind::pingpong,
      .transport = "fixed",
      .roles = {Role::pong, Role::ping},
@@ -134,6 +137,18 @@ TEST(Options, timers_have_a_timeout_and_a_way_to_wait) {
   EXPECT_EQ(options->start_delay, 5ns);
 }
 
+TEST(Options, threads_of_a_dds_have_one_priority_or_two) {
+  const auto asked = [](const char* text) {
+    const auto options = parse_line({"pingpong", "--transport", "far", "--role", "ping", "--policy",
+                                     "fifo", "--priority", "80", "--dds-priority", text});
+    const DdsPriority found = options->dds_priority.value();
+    return std::tuple{found.least, found.most, to_text(found)};
+  };
+  EXPECT_EQ(asked("75"), (std::tuple{75, 75, "75"}));
+  EXPECT_EQ(asked("70-80"), (std::tuple{70, 80, "70-80"}));
+  EXPECT_EQ(asked("1-98"), (std::tuple{1, 98, "1-98"}));
+}
+
 struct Wrong {
   std::vector<const char*> arguments;
   const char* named;  // must be in the message
@@ -177,6 +192,34 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{{"wakeup", "--executor", "first"}, "--executor"},
         Wrong{{"pingpong", "--transport", "far", "--role", "ping", "--executor", "third"},
               "--executor"},
+        Wrong{{"pingpong", "--transport", "far", "--role", "ping", "--policy", "fifo", "--priority",
+               "80", "--dds-priority", "0"},
+              "--dds-priority"},
+        Wrong{{"pingpong", "--transport", "far", "--role", "ping", "--policy", "fifo", "--priority",
+               "80", "--dds-priority", "99"},
+              "--dds-priority"},
+        Wrong{{"pingpong", "--transport", "far", "--role", "ping", "--policy", "fifo", "--priority",
+               "80", "--dds-priority", "80-70"},
+              "--dds-priority"},
+        Wrong{{"pingpong", "--transport", "far", "--role", "ping", "--policy", "fifo", "--priority",
+               "80", "--dds-priority", "70-"},
+              "--dds-priority"},
+        Wrong{{"pingpong", "--transport", "far", "--role", "ping", "--policy", "fifo", "--priority",
+               "80", "--dds-priority", "70-80-90"},
+              "--dds-priority"},
+        Wrong{{"pingpong", "--transport", "far", "--role", "ping", "--policy", "fifo", "--priority",
+               "80", "--dds-priority", "seventy"},
+              "--dds-priority"},
+        Wrong{{"pingpong", "--transport", "far", "--role", "ping", "--policy", "fifo", "--priority",
+               "80", "--dds-priority", "-70"},
+              "--dds-priority"},
+        Wrong{{"pingpong", "--transport", "far", "--role", "ping", "--dds-priority", "75"},
+              "--dds-priority"},
+        Wrong{{"pingpong", "--transport", "near", "--policy", "fifo", "--priority", "80",
+               "--dds-priority", "75"},
+              "--dds-priority"},
+        Wrong{{"wakeup", "--allocator", "tlsf"}, "--allocator"},
+        Wrong{{"wakeup", "--allocator", "some"}, "--allocator"},
         Wrong{{"wakeup", "--late", "never"}, "--late"},
         Wrong{{"wakeup", "--interface", "eth1"}, "--interface"},
         Wrong{{"wakeup", "--slaves", "16"}, "--slaves"},

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
-from probe_process import Probes
+from probe_process import NOBODY, Probes
 from test_measuring import COUNT, check
 
 DDS = ("rcl", "rclcpp", "cyclonedds", "rustdds")
@@ -105,3 +106,93 @@ def test_who_stays_alone_says_what_is_missing(probes: Probes, stack: str) -> Non
     error = running.document()["error"]
     assert "takt/nobody" in error["what"]
     assert "no pong" in error["why"]
+
+
+@pytest.mark.usefixtures("as_root")
+@pytest.mark.parametrize("stack", DDS)
+def test_each_thread_of_a_dds_has_the_priority_that_was_asked(probes: Probes, stack: str) -> None:
+    profile = probes.place / "fastdds.xml"
+    profile.write_text(FAST_DDS)
+    probes.environment["FASTDDS_DEFAULT_PROFILES_FILE"] = str(profile)
+    probes.environment["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "SYSTEM_DEFAULT"
+    arguments = (
+        "--transport", "udp", "--count", 50, "--policy", "fifo", "--priority", 12,
+        "--dds-priority", "10-15",
+    )  # fmt: skip
+    started = [
+        probes.start(stack, "pingpong", "--role", role, *arguments, record=role == "ping")
+        for role in ("pong", "ping")
+    ]
+    for one in reversed(started):
+        assert one.end() == 0, one.stderr
+        document = one.document()
+        assert document["asked"]["dds_priority"] == document["obtained"]["dds_priority"] == "10-15"
+        assert [note for note in document["notes"] if "DDS" in note["what"]] == []
+        threads = document["obtained"]["dds_threads"]
+        assert {one["priority"] for one in threads} == {10, 15}
+        assert all(one["policy"] == "fifo" for one in threads)
+        assert all(one["priority"] == one["asked_priority"] for one in threads)
+        of_all = {one["tid"]: one["priority"] for one in document["obtained"]["threads"]}
+        assert all(of_all[one["tid"]] == one["priority"] for one in threads)
+
+
+@pytest.mark.usefixtures("as_root")
+def test_threads_of_a_dds_that_did_not_get_their_priority_are_named(probes: Probes) -> None:
+    os.chown(probes.place, NOBODY, NOBODY)
+    for parent in probes.place.parents:
+        if parent.stat().st_mode & 0o001:
+            break  # the temporary folder of all users
+        parent.chmod(0o755)
+    arguments = (
+        "--transport", "udp", "--count", 20, "--policy", "fifo", "--priority", 12,
+        "--dds-priority", "10-15",
+    )  # fmt: skip
+    nobody = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
+    started = [
+        probes.start(
+            "cyclonedds", "pingpong", "--role", role, *arguments, record=role == "ping", **nobody
+        )
+        for role in ("pong", "ping")
+    ]
+    for one in reversed(started):
+        assert one.end() == 0, one.stderr
+        document = one.document()
+        notes = {note["what"]: note for note in document["notes"]}
+        told = notes["DDS threads at fifo 10-15"]
+        assert "EPERM" in told["why"] or "not permitted" in told["why"]
+        assert "tev other 0 instead of 10" in told["why"]
+        assert "recv other 0 instead of 15" in told["why"]
+        assert "tev other 0" in document["obtained"]["dds_priority"]
+
+
+@pytest.mark.parametrize("policy", [("other", 0), ("fifo", 12)])
+def test_memory_of_rcl_and_of_messages_is_a_pools(probes: Probes, policy: tuple[str, int]) -> None:
+    payload = 10_000
+    running = probes.start(
+        "rcl", "pingpong", "--transport", "process", "--count", 200, "--payload-bytes", payload,
+        "--policy", policy[0], "--priority", policy[1], "--allocator", "tlsf",
+    )  # fmt: skip
+    assert running.end() == 0, running.stderr
+    document = running.document()
+    obtained = document["obtained"]
+    assert document["asked"]["allocator"] == obtained["allocator"] == "tlsf"
+    pool = obtained["pool"]
+    assert 4 * payload < pool["peak_bytes"] < pool["bytes"] / 2
+    assert pool["refused"] == 0
+    if obtained["memory_locked"]:
+        assert (obtained["minor_faults"], obtained["major_faults"]) == (0, 0)
+
+
+def test_without_being_asked_there_is_no_pool(probes: Probes) -> None:
+    running = probes.start("rcl", "pingpong", "--transport", "process", "--count", 20)
+    assert running.end() == 0, running.stderr
+    document = running.document()
+    assert "pool" not in document["obtained"]
+    assert "allocator" not in document["asked"]
+
+
+@pytest.mark.parametrize("stack", ["raw", "cyclonedds"])
+def test_what_has_no_such_memory_refuses_it(probes: Probes, stack: str) -> None:
+    done = probes.ask(stack, "pingpong", "--transport", "udp", "--allocator", "tlsf")
+    assert done.returncode == 2
+    assert "--allocator tlsf" in done.stderr

@@ -91,6 +91,19 @@ def measure(
         Optional[int],  # noqa: UP045
         typer.Option(min=1, max=98, help="For fifo and rr. (default: 80)"),
     ] = None,
+    dds_priority: Annotated[
+        Text,
+        typer.Option(
+            help="Of the threads that a DDS starts: 75; 70-80: 80 where messages pass, 70 "
+            "elsewhere. (default: as --priority)"
+        ),
+    ] = None,
+    allocator: Annotated[
+        Text,
+        typer.Option(
+            help="For the stack rcl, of its memory and the messages: heap or tlsf. (default: heap)"
+        ),
+    ] = None,
     cpu: Annotated[
         Text, typer.Option(help='Pin to this CPU; "0,1": one for each role. (default: none)')
     ] = None,
@@ -226,6 +239,8 @@ def measure(
         "samples": samples,
         "duration": duration,
         "start_delay": start_delay,
+        "dds_priority": dds_priority,
+        "allocator": allocator,
         "cpu": cpu,
         "threads": threads,
         "distance": distance,

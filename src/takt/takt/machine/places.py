@@ -9,10 +9,11 @@ from pydantic import Field
 
 from takt.machine.interrupt import InterruptAffinity
 from takt.machine.kernel_thread import ThreadScheduling
+from takt.machine.own_group import OwnGroup
 from takt.machine.place import Controller, KernelFile, OwnFile
 from takt.machine.swap_area import SwapArea
 
 AnyPlace = Annotated[
-    Union[KernelFile, InterruptAffinity, Controller, ThreadScheduling, SwapArea, OwnFile],  # noqa: UP007 - pydantic on Python 3.10
+    Union[KernelFile, InterruptAffinity, Controller, ThreadScheduling, SwapArea, OwnFile, OwnGroup],  # noqa: UP007 - pydantic on Python 3.10
     Field(discriminator="kind"),
 ]

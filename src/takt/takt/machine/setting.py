@@ -28,4 +28,5 @@ class Setting:
     findings: tuple[str, ...]  # of the doctor, that see it
     wishes: Callable[[System], Iterable[Wish]]  # none where the machine has no such thing
     by_hand: Callable[[System], str]  # a command that does the same, for the doctor
+    absent: str = ""  # why a machine may have none of it
     caution: str = ""  # what it costs, or what may go wrong

@@ -51,6 +51,14 @@ class WritableSystem(System):
         for stale in file.parent.glob(f".{file.name}.*{writing.SUFFIX}"):
             stale.unlink(missing_ok=True)
 
+    def make_folder(self, path: str) -> None:
+        """Where it is not there yet; raises OSError."""
+        self.path(path).mkdir(exist_ok=True)
+
+    def remove_folder(self, path: str) -> None:
+        """An empty one, or a control group; raises OSError."""
+        self.path(path).rmdir()
+
     def set_scheduling(self, pid: int, policy: int, priority: int) -> None:
         """The nice value stays as it is; raises OSError."""
         os.sched_setscheduler(pid, policy, os.sched_param(priority))

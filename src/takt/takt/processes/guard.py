@@ -20,6 +20,7 @@ from pathlib import Path
 from types import FrameType
 
 MARK = "TAKT_STARTED_BY"  # in the environment of the program and of all that it starts
+GROUP = "TAKT_CONTROL_GROUP"  # to enter first; the program does not see it
 _PR_SET_PDEATHSIG = 1
 _NOT_FOUND, _NOT_EXECUTABLE = 127, 126  # as a shell says it
 
@@ -63,11 +64,22 @@ def main(parent: int, how: str, command: list[str]) -> int:
     ask = signal.SIGTERM if how == "watch" else signal.SIGKILL
     there = end_with(parent, ask)
     os.environ[MARK] = identity(parent)
-    if not there:
+    if not there or not _enter(os.environ.pop(GROUP, "")):
         return 1
     if how == "watch":
         return _watched(command)
     return _become(command)
+
+
+def _enter(group: str) -> bool:
+    """The control group, where one is named: the CPUs of it may be no others."""
+    if group:
+        try:
+            Path(group, "cgroup.procs").write_text("0", encoding="ascii")
+        except OSError as error:
+            sys.stderr.write(f"the control group {group} is not entered: {error.strerror}\n")
+            return False
+    return True
 
 
 def _become(command: list[str]) -> int:

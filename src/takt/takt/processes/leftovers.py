@@ -17,7 +17,7 @@ import re
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
-from takt.processes import namespace, scratch, usage
+from takt.processes import last_will, namespace, scratch, usage
 
 JOURNAL = "shared_memory.txt"
 _OURS = re.compile(
@@ -70,6 +70,7 @@ def sweep_dead_runs(
     """Cleans up after killed runs; returns those whose recordings wait for a resume."""
     waiting = []
     for dead in scratch.dead_folders(memory, of_dead):
+        last_will.left_in(dead.folder, execute_it=True)
         unused(dead.folder, memory, remove=True)
         namespace.left_in(dead.folder, remove_it=True)
         dead.remove_load()

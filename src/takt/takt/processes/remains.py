@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from takt.processes import domain, leftovers, namespace, scratch
+from takt.processes import domain, last_will, leftovers, namespace, scratch
 from takt.processes.guard import MARK, identity
 from takt.processes.process import TERM_S
 
@@ -49,6 +49,8 @@ def clean(
         end(dead)
     removed = Remains([f"process {pid}: {title}" for pid, title in dead.items()], [], [], [], [])
     for one in scratch.dead_folders(memory):
+        if last_will.left_in(one.folder, execute_it=not dry_run):
+            removed.folders.append("changes of the machine for a cell: takt tune --revert")
         names = leftovers.unused(one.folder, memory, remove=not dry_run, ignoring=set(dead))
         removed.shared_memory.extend(f"shared memory: {memory / name}" for name in names)
         links = namespace.left_in(one.folder, remove_it=not dry_run)

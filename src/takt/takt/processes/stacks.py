@@ -66,6 +66,8 @@ class Capability(BaseModel):
     contents: list[str] = ["bytes"]  # of a message
     durabilities: list[str] = []  # of the QoS; empty: nothing to choose
     histories: list[str] = []  # likewise
+    allocators: list[str] = ["heap"]  # of the client library and of messages
+    dds: bool = False  # its middleware is a DDS, which starts threads of its own
     wire: str | None = None  # what goes from host to host; probes of the same understand each other
 
     @property
@@ -187,6 +189,8 @@ def _both(name: str, active: Stack, passive: Stack) -> Stack:
             "contents": [it for it in one.contents if it in other.contents],
             "durabilities": [it for it in one.durabilities if it in other.durabilities],
             "histories": [it for it in one.histories if it in other.histories],
+            "allocators": [name for name in one.allocators if name in other.allocators],
+            "dds": one.dds and other.dds,
         }
         shared.append(one.model_copy(update=update))
     return Stack(name, active.probe, shared, passive.probe)

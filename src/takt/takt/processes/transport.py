@@ -20,6 +20,8 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+from takt.processes.dds_threads import DdsThreads
+
 SMALLEST_SEGMENT = 4 * 1024 * 1024
 MESSAGES_IN_SEGMENT = 16
 HEADER_ROOM = 64 * 1024  # for the headers of RTPS and of the message around the payload
@@ -44,13 +46,13 @@ _CLEARED = (
 )
 
 _PROFILE = """<?xml version="1.0" encoding="UTF-8"?>
-<dds xmlns="http://www.eprosima.com"><profiles>
+<dds xmlns="http://www.eprosima.com"><profiles>{shared}
  <transport_descriptors>
 {descriptors}
  </transport_descriptors>
  <participant profile_name="takt" is_default_profile="true"><rtps>
   <useBuiltinTransports>false</useBuiltinTransports>
-  <userTransports>{names}</userTransports>{discovery}
+  <userTransports>{names}</userTransports>{discovery}{threads}
  </rtps></participant>
 </profiles></dds>
 """
@@ -62,7 +64,7 @@ _PEER = """
 _UDP = """  <transport_descriptor><transport_id>udp</transport_id><type>UDPv4</type>
    <sendBufferSize>{buffer}</sendBufferSize><receiveBufferSize>{buffer}</receiveBufferSize>
    <maxInitialPeersRange>{participants}</maxInitialPeersRange>
-   <interfaceWhiteList><address>{own}</address></interfaceWhiteList>
+   <interfaceWhiteList><address>{own}</address></interfaceWhiteList>{threads}
   </transport_descriptor>"""
 _CYCLONE = """<CycloneDDS><Domain>
  <General>
@@ -72,11 +74,11 @@ _CYCLONE = """<CycloneDDS><Domain>
   <ParticipantIndex>auto</ParticipantIndex><MaxAutoParticipantIndex>{last}</MaxAutoParticipantIndex>
   <Peers><Peer address="{peer}"/></Peers>
  </Discovery>
- <Internal><SocketReceiveBufferSize max="{buffer}B"/></Internal>
+ <Internal><SocketReceiveBufferSize max="{buffer}B"/></Internal>{threads}
 </Domain></CycloneDDS>"""
 _SHM = """  <transport_descriptor><transport_id>shm</transport_id><type>SHM</type>
    <maxMessageSize>{message}</maxMessageSize><segment_size>{segment}</segment_size>
-   <port_queue_capacity>512</port_queue_capacity>
+   <port_queue_capacity>512</port_queue_capacity>{threads}
   </transport_descriptor>"""
 
 
@@ -87,29 +89,41 @@ def profile(
     *,
     own: str = LOOPBACK,
     peer: str = LOOPBACK,
+    threads: DdsThreads | None = None,
 ) -> str:
     """The Fast DDS profile for one cell with so many processes.
 
-    ``own`` is the only address that ``udp`` uses here, ``peer`` where it looks for others.
+    ``own`` is the only address that ``udp`` uses here, ``peer`` where it looks for others;
+    without ``threads`` they inherit.
     """
     message = payload_bytes + HEADER_ROOM
     segment = max(SMALLEST_SEGMENT, MESSAGES_IN_SEGMENT * message)
-    shm = _SHM.format(message=LONGEST_PART, segment=segment)
+    in_shm = threads.fast_dds_transport(shared_memory=True) if threads else ""
+    in_udp = threads.fast_dds_transport(shared_memory=False) if threads else ""
+    shm = _SHM.format(message=LONGEST_PART, segment=segment, threads=in_shm)
     udp = _UDP.format(
         buffer=max(SMALLEST_SEGMENT, 2 * message),
         participants=participants,
         own=own,
+        threads=in_udp,
     )
     chosen = {"shm": {"shm": shm}, "udp": {"udp": udp}}.get(transport, {"shm": shm, "udp": udp})
     return _PROFILE.format(
         descriptors="\n".join(chosen.values()),
         names="".join(f"<transport_id>{name}</transport_id>" for name in chosen),
         discovery=_PEER.format(peer=peer) if "udp" in chosen else "",
+        threads=threads.fast_dds_participant() if threads else "",
+        shared=threads.fast_dds_factory() if threads else "",
     )
 
 
 def cyclone(
-    payload_bytes: int, participants: int = 2, *, own: str = LOOPBACK, peer: str = LOOPBACK
+    payload_bytes: int,
+    participants: int = 2,
+    *,
+    own: str = LOOPBACK,
+    peer: str = LOOPBACK,
+    threads: DdsThreads | None = None,
 ) -> str:
     """The configuration of Cyclone DDS for one cell with so many processes, as for ``profile``.
 
@@ -117,7 +131,10 @@ def cyclone(
     as far as the kernel grants it (net.core.rmem_max).
     """
     buffer = max(SMALLEST_SEGMENT, 2 * (payload_bytes + HEADER_ROOM))
-    return _CYCLONE.format(own=own, peer=peer, last=participants, buffer=buffer)
+    own_threads = threads.cyclone() if threads else ""
+    return _CYCLONE.format(
+        own=own, peer=peer, last=participants, buffer=buffer, threads=own_threads
+    )
 
 
 def environment(

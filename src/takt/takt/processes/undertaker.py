@@ -66,8 +66,9 @@ def main(folder: Path, run_folder: Path, memory: Path, starter: str) -> int:
         return 0
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
     from takt.documents.writing import SUFFIX
-    from takt.processes import leftovers, scratch
+    from takt.processes import last_will, leftovers, scratch
 
+    last_will.left_in(folder, execute_it=True)  # first: others wait for their cores
     began = time.monotonic()
     while (programs := _programs_of(starter)) and time.monotonic() < began + LIMIT_S:
         if time.monotonic() > began + ENDING_S:

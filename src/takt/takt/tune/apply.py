@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from itertools import groupby
 
+from takt.machine.setting import Setting
+from takt.machine.settings import SETTINGS
 from takt.machine.writable import WritableSystem
 from takt.tune import journal as journals
 from takt.tune.changes import Change, Changes, Unread, find_changes
@@ -15,15 +17,19 @@ from takt.tune.outcome import PlaceOutcome, Result, refusal
 _ROUNDS = 3  # a controller that is switched on makes new files, which the next round finds
 
 
-def apply(machine: WritableSystem, without: Collection[str] = ()) -> list[PlaceOutcome]:
+def apply(
+    machine: WritableSystem,
+    without: Collection[str] = (),
+    settings: Sequence[Setting] = SETTINGS,
+) -> list[PlaceOutcome]:
     """What came of each place; raises TaktError, Failure, and OSError of the journal."""
-    find_changes(machine, without)  # refuses wrong names before anything is done
+    find_changes(machine, without, settings)  # refuses wrong names before anything is done
     with journals.held(machine):
         journal = _journal(machine)
         told: dict[str, PlaceOutcome] = {}
         found = Changes()
         for _ in range(_ROUNDS):
-            found = find_changes(machine, without)
+            found = find_changes(machine, without, settings)
             fresh = [one for one in found.changes if one.place.key not in told]
             if not fresh:
                 break

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from takt.errors import TaktError
@@ -43,12 +43,16 @@ class Changes:
     settled: dict[str, int] = field(default_factory=dict)  # places that are as wanted, by setting
 
 
-def find_changes(machine: WritableSystem, without: Collection[str] = ()) -> Changes:
-    """Looks at the whole list but for some settings; raises TaktError for an unknown name."""
+def find_changes(
+    machine: WritableSystem,
+    without: Collection[str] = (),
+    settings: Sequence[Setting] = SETTINGS,
+) -> Changes:
+    """Looks at a list of settings but for some; raises TaktError for an unknown name."""
     if unknown := sorted(set(without) - set(BY_ID)):
         raise TaktError(f"no setting is called {unknown[0]}", remedy=f"one of {', '.join(BY_ID)}")
     found = Changes()
-    for setting in SETTINGS:
+    for setting in settings:
         if setting.id not in without:
             _look(machine, setting, found)
     return found

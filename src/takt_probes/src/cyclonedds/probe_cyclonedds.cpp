@@ -32,13 +32,15 @@ class Cyclone : public Stack {
                      .wire = rtps,
                      .durabilities = all_durabilities,
                      .histories = all_histories,
-                     .contents = all_contents});
+                     .contents = all_contents,
+                     .dds = true});
       all.push_back({.kind = kind,
                      .transport = "process",
                      .roles = {Role::both},
                      .durabilities = all_durabilities,
                      .histories = all_histories,
-                     .contents = all_contents});
+                     .contents = all_contents,
+                     .dds = true});
     }
     return all;
   }

@@ -12,6 +12,7 @@
 
 #include "executor_timer.hpp"
 #include "loan_link.hpp"
+#include "pool_memory.hpp"
 #include "rcl_link.hpp"
 #include "rcl_timer.hpp"
 #include "rcl_versions.hpp"
@@ -24,12 +25,17 @@ namespace {
 using namespace takt::probe;
 namespace os = takt::os;
 
+// Many times what rcl takes of it: a node and its ends, less than 1 MB.
+constexpr std::size_t pool_bytes = std::size_t{16} << 20;
+constexpr std::size_t messages_in_pool = 8;  // two for each end
+
 class Rcl : public Stack {
  public:
   std::string_view name() const override { return "rcl"; }
 
   std::vector<Capability> capabilities() const override {
-    const std::string wire = speaks_rtps() ? rtps : "";
+    const bool dds = speaks_rtps();
+    const std::string wire = dds ? rtps : "";
     std::vector<Capability> all;
     for (const auto& [kind, passive, active] :
          {std::tuple{Kind::pingpong, Role::pong, Role::ping},
@@ -42,6 +48,7 @@ class Rcl : public Stack {
       one.durabilities = all_durabilities;
       one.histories = all_histories;
       one.contents = all_contents;
+      one.allocators = {Allocator::heap, Allocator::tlsf};
     }
     if (const auto sizes = loan_sizes(); !sizes.empty()) {
       all.push_back({.kind = Kind::pubsub,
@@ -50,6 +57,9 @@ class Rcl : public Stack {
                      .fixed_payload_bytes = sizes,
                      .durabilities = all_durabilities,
                      .histories = all_histories});
+    }
+    for (Capability& one : all) {
+      one.dds = dds;
     }
     all.push_back(timer(Kind::timer_oneshot, "rcl_timer", {Wait::idle, Wait::busy}, true));
     all.push_back(timer(Kind::timer_cyclic, "rcl_timer", {Wait::idle}, true));
@@ -74,6 +84,9 @@ class Rcl : public Stack {
 
   std::unique_ptr<Link> open(const Options& options, Role role, os::StopFlag& stop) override {
     try {
+      if (options.allocator == Allocator::tlsf) {
+        start_pool(pool_bytes + messages_in_pool * options.payload_bytes);
+      }
       if (!context_) {
         // Transport `process` is the way through the middleware, not the pointer's.
         context_.emplace(takt::ContextOptions{.use_intra_process = false});
@@ -92,6 +105,8 @@ class Rcl : public Stack {
   }
 
   void close() override { context_.reset(); }
+
+  const TlsfPool* pool() const noexcept override { return takt::probe::pool(); }
 
   std::map<std::string, std::string> versions() const override { return rcl_versions(); }
 

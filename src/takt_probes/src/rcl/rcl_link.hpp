@@ -14,6 +14,7 @@
 
 #include "inbox.hpp"
 #include "meeting.hpp"
+#include "pool_memory.hpp"
 #include "ros2_content.hpp"
 #include "shared_memory.hpp"
 #include "takt/probe/failure.hpp"
@@ -67,8 +68,11 @@ class RclLink : public Link {
         in_{node_.create_subscription<Type>(
             is_active(role) ? topic_back(options) : topic_there(options), qos_of(options),
             subscription)} {
-    Body::make_room(outgoing_, options.payload_bytes);
-    Body::make_room(taken_, options.payload_bytes);
+    {
+      const InPool in_pool;  // where there is one
+      Body::make_room(outgoing_, options.payload_bytes);
+      Body::make_room(taken_, options.payload_bytes);
+    }
     in_->set_on_new_message_callback(
         [this](std::size_t messages) noexcept { inbox_.announce(messages); });
     if (is_active(role)) {

@@ -29,21 +29,29 @@ class Rclcpp : public Stack {
   std::string_view name() const override { return "rclcpp"; }
 
   std::vector<Capability> capabilities() const override {
-    const std::string wire = speaks_rtps() ? rtps : "";
+    const bool dds = speaks_rtps();
+    const std::string wire = dds ? rtps : "";
     const auto& executors = takt::rclcpp::executor_names();
     std::vector<Capability> all;
     for (const auto& [kind, passive, active] :
          {std::tuple{Kind::pingpong, Role::pong, Role::ping},
           std::tuple{Kind::pubsub, Role::subscriber, Role::publisher}}) {
-      all.push_back(
-          {.kind = kind, .transport = "shm", .roles = {passive, active}, .executors = executors});
+      all.push_back({.kind = kind,
+                     .transport = "shm",
+                     .roles = {passive, active},
+                     .executors = executors,
+                     .dds = dds});
       all.push_back({.kind = kind,
                      .transport = "udp",
                      .roles = {passive, active},
                      .wire = wire,
-                     .executors = executors});
-      all.push_back(
-          {.kind = kind, .transport = "process", .roles = {Role::both}, .executors = executors});
+                     .executors = executors,
+                     .dds = dds});
+      all.push_back({.kind = kind,
+                     .transport = "process",
+                     .roles = {Role::both},
+                     .executors = executors,
+                     .dds = dds});
     }
     for (Capability& one : all) {
       one.durabilities = all_durabilities;

@@ -22,13 +22,15 @@ class RustDds : public Stack {
              .roles = {Role::pong, Role::ping},
              .wire = rtps,
              .durabilities = all_durabilities,
-             .histories = all_histories},
+             .histories = all_histories,
+             .dds = true},
             {.kind = Kind::pubsub,
              .transport = "udp",
              .roles = {Role::subscriber, Role::publisher},
              .wire = rtps,
              .durabilities = all_durabilities,
-             .histories = all_histories}};
+             .histories = all_histories,
+             .dds = true}};
   }
 
   std::unique_ptr<Link> open(const Options& options, Role role, os::StopFlag& stop) override {

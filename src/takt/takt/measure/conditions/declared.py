@@ -98,6 +98,7 @@ def lacking(cell: Cell, workers: Workers | None = None) -> tuple[str, str, str] 
     names = other_hosts(cell.host)
     found: dict[str, Callable[[], tuple[str, str] | None]] = {
         "tuned": lambda: tuned.lacking(cell.tuned),
+        "cores": lambda: tuned.lacking(tuned.NONE, tuned.cores_of(cell)),
         "load": lambda: _absent(load.STRESS_NG) if load.by_stress_ng(cell.load) else None,
         "host": lambda: namespace.lacking() if namespace.THERE in cell.host.split(",") else None,
         "traffic": lambda: _absent(traffic.IPERF3) if cell.traffic_mbps else None,

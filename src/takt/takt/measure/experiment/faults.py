@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from takt.documents.units import format_bandwidth, format_duration, format_period, format_size
+from takt.measure.conditions import tuned
 from takt.measure.conditions.load import bytes_taken
 from takt.measure.experiment.model import MESSAGES, OF_THE_LINK, Measurement
+from takt.measure.experiment.values import INHERITED
 from takt.measure.results.model import INTERFACE, SIMULATED, Cell
 from takt.processes.hosts import other_hosts
 from takt.processes.namespace import HERE
@@ -123,6 +125,29 @@ def executor_fault(kind: str, stack: Stack, point: dict[str, Any], scheduling: s
     return None
 
 
+def allocator_fault(kind: str, stack: Stack, point: dict[str, Any]) -> Fault | None:
+    """Memory that the stack does not take from anybody."""
+    capability = stack.capability(kind, point["transport"])
+    if capability is None or point["allocator"] in capability.allocators:
+        return None
+    what = f"the stack {stack.name} has no allocator {point['allocator']} to choose"
+    return "allocator", what, f"it has {', '.join(capability.allocators)}; the stack rcl has both"
+
+
+def dds_fault(kind: str, stack: Stack, point: dict[str, Any], scheduling: str) -> Fault | None:
+    """Threads of a DDS that are not there, or without a real-time policy."""
+    if point["dds_priority"] == INHERITED:
+        return None
+    capability = stack.capability(kind, point["transport"])
+    if capability is None or not capability.dds:
+        what = f"the stack {stack.name} has no threads of a DDS"
+        return "dds_priority", what, "remove dds_priority, or take a stack that is one"
+    if scheduling == "other":
+        what = "other has no priorities, and the threads of DDS have the policy of the loop"
+        return "dds_priority", what, "give scheduling fifo N, or a block of its own to each"
+    return None
+
+
 def host_fault(measurement: Measurement, stack: Stack, point: dict[str, Any]) -> Fault | None:
     """What cannot be on two hosts."""
     if point["host"] == HERE:
@@ -224,6 +249,18 @@ def cpu_fault(kind: str, cpus: list[int], machine: Machine, host: str) -> Fault 
             return "cpu", f"this process may not use CPU {cpu}", f"CPUs here: {there}"
     if len(cpus) > 1 and kind not in (*MESSAGES, "ethercat"):
         return "cpu", f"a {kind} has one role, so it takes one CPU", "give one number"
+    return None
+
+
+def cores_fault(point: dict[str, Any], cpus: list[int]) -> Fault | None:
+    """Cores alone that are not named, or of another machine."""
+    if point["cores"] == tuned.SHARED:
+        return None
+    if not cpus:
+        return "cores", "no core is named that could be had alone", "give cpu, such as 1"
+    if other_hosts(point["host"]):
+        what = "cores alone are of this machine; other hosts keep theirs as they are"
+        return "cores", what, 'give a block of its own to host here or "here,namespace"'
     return None
 
 

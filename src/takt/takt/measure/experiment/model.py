@@ -7,21 +7,10 @@ Durations are ns and sizes bytes here; in the file they carry their units (see `
 
 from __future__ import annotations
 
-import re
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any
 
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    Field,
-    GetJsonSchemaHandler,
-    PlainSerializer,
-    WithJsonSchema,
-    model_validator,
-)
-from pydantic_core import CoreSchema
+from pydantic import Field, model_validator
 
-from takt.documents import units
 from takt.documents.quantities import (
     Bandwidth,
     Duration,
@@ -30,136 +19,37 @@ from takt.documents.quantities import (
     Share,
     Size,
     Strict,
-    text_schema,
 )
-from takt.measure.conditions import load, tuned
-from takt.processes import namespace
-
-UNPINNED = "any"
-_CPU = re.compile(r"any|[0-9]{1,4}(,[0-9]{1,4})?")
-_HOST = "[A-Za-z0-9][A-Za-z0-9_.-]{0,31}"
-_SCHEDULING = re.compile(r"other|(fifo|rr) ([1-9][0-9]?)")
-
-Value = TypeVar("Value")
-
-
-def _cpu(value: object) -> str:
-    text = str(value).replace(" ", "") if isinstance(value, (str, int)) else ""
-    if isinstance(value, bool) or not _CPU.fullmatch(text):
-        raise ValueError(
-            f'{value!r} is not any (not pinned), a CPU\'s number, or "0,1" (one for each role)'
-        )
-    return text
-
-
-def _scheduling(value: object) -> str:
-    text = " ".join(value.split()) if isinstance(value, str) else ""
-    if re.fullmatch(r"other \S+", text):
-        raise ValueError(f"{value!r}: other has no priority; write other, or fifo 80")
-    match = _SCHEDULING.fullmatch(text)
-    if not match or (match[2] and int(match[2]) > 98):
-        raise ValueError(f"{value!r} is not other, fifo N or rr N with a priority N from 1 to 98")
-    return text
-
-
-def _load(value: object) -> str:
-    text = " ".join(value.split()) if isinstance(value, str) else ""
-    if not load.PATTERN.fullmatch(text):
-        raise ValueError(
-            f"{value!r} is not none, cpu, fft, stress, or stress N with N from 1 to 99"
-        )
-    return load.STRESS if text == f"{load.STRESS} {load.WORKERS}" else text
-
-
-def _traffic(value: object) -> int:
-    return 0 if value == "none" else units.parse_bandwidth(value)
-
-
-def _stack(value: str) -> str:
-    first, _, second = value.partition(",")
-    return first if first == second else value
-
-
-def _hosts(value: object) -> str:
-    text = value.replace(" ", "") if isinstance(value, str) else ""
-    first, _, second = text.partition(",")
-    if text == namespace.HERE:
-        return text
-    if not re.fullmatch(f"{_HOST},{_HOST}", text) or first == second:
-        raise ValueError(f'{value!r} is not here, nor two hosts such as "here,namespace"')
-    if namespace.THERE in (first, second) and namespace.HERE not in (first, second):
-        raise ValueError(
-            f'{value!r}: a namespace is behind a link of this machine: "here,namespace"'
-        )
-    return text
-
-
-def _as_list(value: object) -> object:
-    return value if isinstance(value, list) else [value]
-
-
-Cpu = Annotated[
-    str,
-    BeforeValidator(_cpu),
-    WithJsonSchema(
-        {
-            "anyOf": [
-                {"type": "integer", "minimum": 0},
-                {"type": "string", "pattern": "^(any|[0-9]+(, *[0-9]+)?)$"},
-            ]
-        }
-    ),
-]
-Scheduling = Annotated[
-    str, BeforeValidator(_scheduling), text_schema("fifo 80", "other|(fifo|rr) [1-9][0-9]?")
-]
-Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
-Stack = Annotated[
-    str,
-    Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}(,[A-Za-z0-9][A-Za-z0-9_.-]{0,63})?$"),
-    AfterValidator(_stack),
-]
-Reliability = Literal["reliable", "best_effort"]
-Content = Literal["bytes", "string"]
-Durability = Literal["volatile", "transient_local"]
-History = Literal["keep_last", "keep_all"]
-Kind = Literal["wakeup", "timer-oneshot", "timer-cyclic", "pingpong", "pubsub", "ethercat"]
-Wait = Literal["idle", "busy"]
-Late = Literal["at_once", "next_cycle"]
-Load = Annotated[str, BeforeValidator(_load), text_schema("stress", load.PATTERN.pattern)]
-Tuned = Annotated[str, BeforeValidator(tuned.parse), WithJsonSchema({"enum": list(tuned.CHOICES)})]
-Hosts = Annotated[
-    str, BeforeValidator(_hosts), text_schema("controller,component", f"here|{_HOST},{_HOST}")
-]
-Queue = Literal["shared", "own"]
-Interface = Annotated[str, Field(pattern=r"^[^\s/]{1,15}$")]
-SegmentFault = Literal["none", "slave_lost", "wrong_counter", "silent"]
-Slaves = Annotated[int, Field(ge=1, le=128, strict=True)]
-Traffic = Annotated[
-    int,  # bit/s; 0: none
-    BeforeValidator(_traffic),
-    PlainSerializer(lambda rate: units.format_bandwidth(rate) if rate else "none"),
-    text_schema("40Mbps", f"none|{units.pattern(units.BANDWIDTHS)}"),
-]
-Count = Annotated[int, Field(ge=2, le=1_000_000_000, strict=True)]
-Pairs = Annotated[int, Field(ge=0, le=100, strict=True)]
-Processes = Annotated[int, Field(ge=1, le=100, strict=True)]
-Positive = Annotated[int, Field(ge=1, le=10_000, strict=True)]
-
-
-class _OneOrMany:
-    """Says in the JSON Schema that an axis of one value may be written without a list."""
-
-    def __get_pydantic_json_schema__(
-        self, core: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> dict[str, Any]:
-        many = handler(core)
-        return {"anyOf": [many["items"], many]}
-
-
-# One value or a list of values that are all measured.
-Axis = Annotated[list[Value], Field(min_length=1), BeforeValidator(_as_list), _OneOrMany()]
-
+from takt.measure.experiment.values import (
+    UNPINNED,
+    Allocator,
+    Axis,
+    Content,
+    Cores,
+    Count,
+    Cpu,
+    DdsPriority,
+    Durability,
+    History,
+    Hosts,
+    Interface,
+    Kind,
+    Late,
+    Load,
+    Name,
+    Pairs,
+    Positive,
+    Processes,
+    Queue,
+    Reliability,
+    Scheduling,
+    SegmentFault,
+    Slaves,
+    Stack,
+    Traffic,
+    Tuned,
+    Wait,
+)
 
 MESSAGES = ("pingpong", "pubsub")
 OF_THE_LINK = ("link", "queue", "traffic", "delay", "jitter", "loss")
@@ -169,6 +59,8 @@ OF_MESSAGES = (
 # Which kinds have a key; a key that is not here belongs to all of them.
 _KINDS_WITH: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(OF_MESSAGES.split(), MESSAGES),
+    "allocator": MESSAGES,
+    "dds_priority": MESSAGES,
     "executor": ("timer-oneshot", "timer-cyclic", *MESSAGES),
     "subscribers": ("pubsub",),
     "threads": ("wakeup",),
@@ -229,6 +121,16 @@ class Measurement(Strict):
     scheduling: Axis[Scheduling] = Field(
         ["other"], description="other, or fifo N and rr N with a priority from 1 to 98"
     )
+    dds_priority: Axis[DdsPriority] | None = Field(
+        None,
+        description="of the threads that a DDS starts, at the policy of scheduling; 70-80: 80 "
+        "where messages pass, 70 elsewhere; default: inherited, as scheduling",
+    )
+    allocator: Axis[Allocator] | None = Field(
+        None,
+        description="stack rcl only: of rcl's memory and of the messages; tlsf: a pool of fixed "
+        "size in constant time; what a DDS allocates is the heap's; default: heap",
+    )
     cpu: Axis[Cpu] = Field(
         [UNPINNED],
         description='any, a number, or "0,1": ping, publisher or master on 0, pong, subscribers '
@@ -276,6 +178,11 @@ class Measurement(Strict):
         None, description="pubsub only: pairs of other nodes on topics of their own; default: 0"
     )
     talker_rate: Rate | None = Field(None, description="of each of these pairs; default: 100Hz")
+    cores: Axis[Cores] = Field(
+        ["shared"],
+        description="of cpu; alone: everything else is moved off them for the cell, by cpusets; "
+        "takes root, and a CPU for the rest",
+    )
     load: Axis[Load] = Field(
         ["none"],
         description="meanwhile, of normal processes; cpu: one on each CPU that computes all along; "
@@ -285,7 +192,7 @@ class Measurement(Strict):
     tuned: Axis[Tuned] = Field(
         ["none"],
         description="settings of the machine that `takt tune` changes for the cell and puts back "
-        "after it: all, or one of them; takes root",
+        "after it: all, one of them, or several, such as ksoftirqd+irq-threads; takes root",
     )
     host: Axis[Hosts] = Field(
         ["here"],

@@ -18,8 +18,9 @@ from takt.measure.conditions.relay import expected_losses
 from takt.measure.experiment import faults
 from takt.measure.experiment.faults import Fault, Machine
 from takt.measure.experiment.file import Location, Source
-from takt.measure.experiment.model import MESSAGES, UNPINNED, Experiment, Measurement
-from takt.measure.experiment.naming import key_of
+from takt.measure.experiment.key import key
+from takt.measure.experiment.model import MESSAGES, Experiment, Measurement
+from takt.measure.experiment.values import INHERITED, UNPINNED
 from takt.measure.results.model import INTERFACE, Cell, Note, Status
 from takt.processes.namespace import THERE
 from takt.processes.shaping import SHARED
@@ -159,6 +160,9 @@ def _points(
         count = measurement.samples or duration // (period + ONESHOT_LATE_NS * one_shot)
         scheduling, _, priority = scheduling.partition(" ")
         refuse(faults.transport_fault(measurement.kind, stack, point))
+        refuse(faults.allocator_fault(measurement.kind, stack, point))
+        refuse(faults.dds_fault(measurement.kind, stack, point, scheduling))
+        point["dds_priority"] = point["dds_priority"].replace(INHERITED, "")
         refuse(faults.executor_fault(measurement.kind, stack, point, scheduling))
         point["executor"] = point["executor"] or stack.executor(
             measurement.kind, point["transport"]
@@ -173,6 +177,7 @@ def _points(
         refuse(faults.quality_fault(measurement, stack, point))
         refuse(faults.talkers_fault(measurement, stack, point))
         refuse(faults.cpu_fault(measurement.kind, cpus, machine, point["host"]))
+        refuse(faults.cores_fault(point, cpus))
         refuse(faults.pace_fault(measurement, period, count, duration))
         refuse(faults.memory_fault(count, point, machine))
         asked: dict[str, Any] = point | {
@@ -194,8 +199,10 @@ def _points(
         if THERE in point["host"].split(","):
             asked |= {"link_mbps": link / 1e6, "traffic_mbps": traffic / 1e6}
             asked |= {"delay_us": delay / 1e3, "jitter_us": jitter / 1e3, "loss": loss / 1e6}
-        key = key_of(asked, period)
-        cell = Cell(id=f"{key}-r0", key=key, repetition=0, order=0, status=Status.pending, **asked)
+        name = key(asked, period)
+        cell = Cell(
+            id=f"{name}-r0", key=name, repetition=0, order=0, status=Status.pending, **asked
+        )
         refuse(machine.lacking(cell))
         yield cell
 
@@ -210,6 +217,8 @@ def _combinations(measurement: Measurement, transports: list[str]) -> Iterator[d
         "content": measurement.content or ["bytes"],
         "period": measurement.periods_ns,
         "scheduling": measurement.scheduling,
+        "dds_priority": measurement.dds_priority or [INHERITED],
+        "allocator": measurement.allocator or ["heap"],
         "cpu": measurement.cpu,
         "subscribers": measurement.subscribers or [1],
         "threads": measurement.threads or [1],
@@ -221,6 +230,7 @@ def _combinations(measurement: Measurement, transports: list[str]) -> Iterator[d
         "late": measurement.late or ["at_once"],
         "talkers": measurement.talkers or [0],
         "load": measurement.load,
+        "cores": measurement.cores,
         "tuned": measurement.tuned,
         "host": measurement.host,
         "link": measurement.link or [DEFAULT_LINK],

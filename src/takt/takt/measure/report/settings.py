@@ -66,12 +66,19 @@ def _remarks(asked: dict[str, Any], obtained: dict[str, Any]) -> list[str]:
     remarks = []
     if asked.get("policy") == "rr" and obtained.get("rr_interval_ns"):
         remarks.append(f"time slice {text.duration(obtained['rr_interval_ns'] / 1000)}")
+    if pool := obtained.get("pool"):
+        used, all_of_it = (text.bytes_(pool[name]) for name in ("peak_bytes", "bytes"))
+        remarks.append(f"its pool gave {used} of {all_of_it} at most")
+        if pool["refused"]:
+            remarks.append(f"its pool was full {text.count(pool['refused'])} times")
     if asked.get("policy", "other") == "other":
         return remarks
     threads = [one for one in obtained.get("threads", []) if one.get("name") not in OUR_OWN]
+    wanted = {one["tid"]: one.get("asked_priority") for one in obtained.get("dds_threads", [])}
     others: dict[str, int] = {}
     for one in threads:
-        if (one.get("policy"), one.get("priority")) != (asked["policy"], asked.get("priority")):
+        priority = wanted.get(one.get("tid"), asked.get("priority"))
+        if (one.get("policy"), one.get("priority")) != (asked["policy"], priority):
             name = text.scheduling(str(one.get("policy")), int(one.get("priority") or 0), [])
             others[f"{one.get('name')} {name}"] = others.get(f"{one.get('name')} {name}", 0) + 1
     if others:

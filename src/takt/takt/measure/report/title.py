@@ -41,6 +41,7 @@ def _measured(cell: Cell) -> Iterator[str]:
     if cell.late != "at_once":
         yield "a late reply costs its cycles"
     yield from _quality(cell)
+    yield from _middleware(cell)
     if cell.talkers:
         yield f"{cell.talkers} other pairs at {1e6 / cell.talker_period_us:g} Hz"
 
@@ -55,6 +56,14 @@ def _quality(cell: Cell) -> Iterator[str]:
         yield cell.history.replace("_", " ")
     elif cell.depth != 10:
         yield f"depth {cell.depth}"
+
+
+def _middleware(cell: Cell) -> Iterator[str]:
+    """Its memory and threads."""
+    if cell.allocator != "heap":
+        yield f"allocator {cell.allocator}"
+    if cell.dds_priority:
+        yield f"DDS at {cell.dds_priority}"
 
 
 def _slaves(cell: Cell) -> Iterator[str]:
@@ -85,5 +94,7 @@ def _link(cell: Cell) -> Iterator[str]:
 def _machine(cell: Cell) -> Iterator[str]:
     if cell.load != "none":
         yield f"with load {cell.load}"
+    if cell.cores != "shared":
+        yield "alone on its cores"
     if cell.tuned != "none":
-        yield f"tuned: {cell.tuned}"
+        yield f"tuned: {cell.tuned.replace('+', ', ')}"

@@ -152,6 +152,15 @@ class Thread(Model):
     cpu: list[int]
 
 
+class TunedPlace(Model):
+    """One place of the machine that was changed for a cell, and put back after it."""
+
+    setting: str  # of the list that tune has
+    where: str  # file, thread, interrupt, control group
+    before: str
+    now: str  # while it was measured, as read back
+
+
 class Conditions(Model):
     """What was found of the conditions that a cell declares, while they lasted; None: not asked."""
 
@@ -169,6 +178,7 @@ class Conditions(Model):
     segment_frames: int | None = None  # that reached the simulated segment
     segment_ignored: int | None = None  # of these, that were wrong
     tuned_places: int | None = None  # that were changed for it, and put back
+    tuned: list[TunedPlace] = []  # these places
     delay_there_us: float | None = None  # mean, of the frames that the relay has forwarded
     delay_back_us: float | None = None
     lost_there: float | None = None  # share of the frames that the relay has dropped
@@ -250,6 +260,8 @@ class Cell(Model):
     content: str = "bytes"  # of a message: bytes, string
     scheduling: str  # other, fifo, rr
     priority: int  # 0: none
+    dds_priority: str = ""  # of the threads of DDS: N, or N-M; empty: as the loop's
+    allocator: str = "heap"  # of the client library and messages: heap, tlsf
     cpu: list[int]  # empty: not pinned
     period_us: float  # of a one-shot timer: its timeout
     samples_asked: int  # how many
@@ -267,7 +279,8 @@ class Cell(Model):
     late: str = "at_once"  # the message after a late reply: at_once, next_cycle
     start_delay_us: float = 0.0  # before the first sample
     load: str = "none"  # none, cpu, fft, stress, stress N
-    tuned: str = "none"  # by takt tune, for this cell: none, all, a setting
+    cores: str = "shared"  # of cpu: shared with all, or for the measured processes alone
+    tuned: str = "none"  # by takt tune, for this cell: none, all, settings
     host: str = "here"  # here, or of each role
     link_mbps: float = 0.0  # of the link between two hosts
     queue: str = "shared"  # of the messages on this link: shared with the traffic, own

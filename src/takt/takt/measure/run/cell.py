@@ -16,13 +16,13 @@ from pydantic import ValidationError
 from takt.errors import Failure
 from takt.measure.conditions.declared import Declared
 from takt.measure.conditions.relay import expected_losses
-from takt.measure.conditions.tuned import NONE, tuned
+from takt.measure.conditions.tuned import Tuned, cores_of, tuned
 from takt.measure.results.model import Cell, Conditions, Note, ProbeResult, Status
 from takt.measure.run import programs, samples
 from takt.measure.run.context import Context
 from takt.measure.run.hosts import hosts_of
 from takt.measure.run.measured import add_measured
-from takt.processes import supervision, transport
+from takt.processes import guard, supervision, transport
 from takt.processes.disturbances import Disturbances
 from takt.processes.hosts import Hosts
 from takt.processes.leftovers import present, sweep_since
@@ -51,24 +51,31 @@ def measure(
         except Failure as failure:
             fault = Note(what=failure.what, why="no second host", fix=failure.remedy)
             return cell.model_copy(update={"status": Status.failed, "error": fault}), []
-        settings = around.enter_context(tuned(cell.tuned))
+        cores, scratch = cores_of(cell), context.scratch.folder
+        settings = around.enter_context(tuned(cell.tuned, cores, scratch))
         if settings.fault:
             failed = {"status": Status.failed, "error": settings.fault}
             return cell.model_copy(update=failed), []
         try:
-            measured, recorded = _measure(cell, stack, context, progress, hosts)
+            measured, recorded = _measure(cell, stack, context, progress, hosts, settings)
         except Gone as gone:  # before anything was measured
             fault = Note(what=gone.what, why=gone.where or "", fix=gone.remedy)
             return cell.model_copy(update={"status": Status.failed, "error": fault}), []
-        if cell.tuned != NONE:
+        if settings.changed:
             measured.conditions = measured.conditions or Conditions()
             measured.conditions.tuned_places = settings.changed
+            measured.conditions.tuned = settings.places
     measured.notes += settings.notes  # of the end, too
     return measured, recorded
 
 
 def _measure(
-    cell: Cell, stack: Stack, context: Context, progress: Callable[[int], None], hosts: Hosts
+    cell: Cell,
+    stack: Stack,
+    context: Context,
+    progress: Callable[[int], None],
+    hosts: Hosts,
+    settings: Tuned,
 ) -> tuple[Cell, list[Path]]:
     recorders = cell.threads * sum(map(programs.records, programs.roles(cell, stack)))
     place = context.scratch.place_for(samples.needed_bytes(cell.samples_asked) * recorders)
@@ -76,6 +83,8 @@ def _measure(
     talkers = programs.talkers(cell, stack, context, limit_s)
     declared = Declared(cell, context.scratch.folder, context.folder, hosts)
     profiles, probes = programs.probes(cell, stack, place, context, limit_s, hosts)
+    for program in probes if settings.group else []:
+        program.environment = program.environment | {guard.GROUP: settings.group}
     started, clock, stolen = datetime.now(timezone.utc), time.monotonic(), steal_seconds()
     before, disturbed = present(), Disturbances()
     notes_left = 2  # once it records, everything is mapped: no need to look into it any more

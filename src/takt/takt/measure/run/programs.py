@@ -11,6 +11,7 @@ from takt.measure.results.model import Cell
 from takt.measure.run import samples
 from takt.measure.run.context import Context
 from takt.processes import recording, transport
+from takt.processes.dds_threads import DdsThreads
 from takt.processes.hosts import Hosts
 from takt.processes.stacks import Stack
 from takt.processes.supervision import Program
@@ -123,6 +124,8 @@ def _options(cell: Cell, limit_s: float, topic: str, hosts: Hosts) -> dict[str, 
         options["history"] = cell.history
     if cell.late != "at_once":
         options["late"] = cell.late
+    options |= {"allocator": cell.allocator} if cell.allocator != "heap" else {}
+    options |= {"dds-priority": cell.dds_priority} if cell.dds_priority else {}
     if cell.cpu:
         options["cpu"] = ",".join(map(str, cell.cpu))
     if cell.kind == "ethercat":
@@ -196,11 +199,16 @@ def _profiles(
     file = str(folder / f"{cell.id}.{own}.xml")
     participants = len(roles(cell, stack)) + 2 * cell.talkers + 1
     payload = cell.payload_bytes
-    text = transport.profile(cell.transport, payload, participants, own=own, peer=peer)
+    threads = DdsThreads.of(cell.scheduling, cell.dds_priority)
+    text = transport.profile(
+        cell.transport, payload, participants, own=own, peer=peer, threads=threads
+    )
     services = folder / f"iceoryx{cell.order}"  # short: it is in names of sockets
     variables = {
         transport.PROFILE: file,
-        transport.CYCLONE: transport.cyclone(payload, participants, own=own, peer=peer),
+        transport.CYCLONE: transport.cyclone(
+            payload, participants, own=own, peer=peer, threads=threads
+        ),
         transport.RUST: own,
         transport.ICEORYX: str(services),
     }

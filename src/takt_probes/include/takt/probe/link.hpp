@@ -19,6 +19,7 @@
 #include "takt/probe/bus.hpp"
 #include "takt/probe/options.hpp"
 #include "takt/probe/timer.hpp"
+#include "takt/probe/tlsf_pool.hpp"
 
 namespace takt::probe {
 
@@ -101,6 +102,9 @@ class Stack {
 
   /// Ends what is left when all links and timers are gone. It may hang: the watchdog still runs.
   virtual void close() {}
+
+  /// The pool that `--allocator` asked for, once it is in use.
+  virtual const TlsfPool* pool() const noexcept { return nullptr; }
 
   /// What the numbers depend on besides this program.
   virtual std::map<std::string, std::string> versions() const { return {}; }

@@ -19,6 +19,7 @@ namespace takt::probe {
 enum class Kind { wakeup, timer_oneshot, timer_cyclic, pingpong, pubsub, ethercat };
 enum class Role { both, ping, pong, publisher, subscriber };
 enum class Wait { idle, busy };
+enum class Allocator { heap, tlsf };
 /// When the next ping goes where a reply came after its start time.
 enum class Late { at_once, next_cycle };
 /// What a message is: a head and bytes, or one text that holds both (text_head.hpp).
@@ -37,6 +38,7 @@ std::string_view name_of(Durability durability);
 std::string_view name_of(History history);
 std::string_view name_of(Wait wait);
 std::string_view name_of(Late late);
+std::string_view name_of(Allocator allocator);
 
 constexpr bool is_timer(Kind kind) {
   return kind == Kind::timer_oneshot || kind == Kind::timer_cyclic;
@@ -72,7 +74,16 @@ struct Capability {
   std::vector<Durability> durabilities{};  ///< to choose from; empty: nothing to choose
   std::vector<History> histories{};        ///< likewise
   std::vector<Content> contents = {Content::bytes};
+  std::vector<Allocator> allocators = {Allocator::heap};  ///< of client library and messages
+  bool dds = false;  ///< its middleware is a DDS, which starts threads of its own
 };
+
+/// Of the threads of a DDS: those that keep house at `least`, those that carry messages at `most`.
+struct DdsPriority {
+  int least = 0;
+  int most = 0;
+};
+std::string to_text(const DdsPriority& priority);
 
 /// What is asked of one probe process; defaults as in the contract.
 struct Options {
@@ -87,9 +98,11 @@ struct Options {
   std::chrono::nanoseconds timeout{std::chrono::milliseconds{1}};
   Wait wait = Wait::idle;
   Late late = Late::at_once;
+  Allocator allocator = Allocator::heap;
   std::chrono::nanoseconds start_delay{0};
   os::SchedulingPolicy policy = os::SchedulingPolicy::other;
   int priority = 0;
+  std::optional<DdsPriority> dds_priority{};  ///< none: its threads inherit that of the loop
   std::vector<int> cpus;  ///< none: not pinned; one: all roles; two: one per role
   std::chrono::nanoseconds lost_after{std::chrono::milliseconds{500}};
   std::chrono::nanoseconds time_limit{std::chrono::seconds{60}};

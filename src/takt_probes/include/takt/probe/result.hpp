@@ -9,10 +9,13 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "takt/os/shortfall.hpp"
+#include "takt/probe/dds_threads.hpp"
 #include "takt/probe/options.hpp"
 #include "takt/probe/roles.hpp"
+#include "takt/probe/tlsf_pool.hpp"
 
 namespace takt::probe {
 
@@ -22,6 +25,8 @@ struct Result {
   std::optional<os::Shortfall> error;
   Outcome outcome;
   std::uint64_t dropped = 0;
+  std::vector<DdsThread> dds_threads;  ///< where their priority was asked for
+  const TlsfPool* pool = nullptr;      ///< in use at the end; null: the heap
   bool memory_locked = false;
   bool no_deep_idle = false;
   os::Shortfalls notes;
