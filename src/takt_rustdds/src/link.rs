@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use bytes::Bytes;
 use futures::Stream;
 use rustdds::no_key::{DataWriter, SimpleDataReader};
-use rustdds::policy::{Durability, History, Reliability};
+use rustdds::policy::{Durability, History, Reliability, ResourceLimits};
 use rustdds::{
     DataReaderStatus, DataWriterStatus, DomainParticipant, Duration, QosPolicies, QosPolicyBuilder,
     StatusEvented, Topic, TopicKind,
@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 /// The type as ROS 2 calls it on the wire.
 const TYPE: &str = "takt_interfaces::msg::dds_::Sample_";
+const MOST_KEPT: i32 = 1_000_000_000; // as many samples as a measurement may have
 const LONGEST_BLOCKED: Duration = Duration::from_millis(100); // as ROS 2 leaves it
 
 /// takt_interfaces/msg/Sample. A clone shares the payload.
@@ -112,11 +113,19 @@ impl Link {
                 depth: depth.unwrap_or(i32::MAX),
             },
         };
-        let qos = QosPolicyBuilder::new()
+        let mut qos = QosPolicyBuilder::new()
             .reliability(reliability)
             .durability(durability)
-            .history(history)
-            .build();
+            .history(history);
+        if history == History::KeepAll {
+            // Without limits RustDDS keeps 64 samples, whatever the history.
+            qos = qos.resource_limits(ResourceLimits {
+                max_samples: MOST_KEPT,
+                max_instances: 1,
+                max_samples_per_instance: MOST_KEPT,
+            });
+        }
+        let qos = qos.build();
         let topic = open_topic(participant, topic, &qos)?;
         let reader = participant
             .create_subscriber(&qos)
