@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import signal
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -104,6 +106,23 @@ def test_every_stage_says_what_it_is(suite: ModuleType) -> None:
 
     assert all(stage.what for stage in STAGES.values())
     assert {name for name, stage in STAGES.items() if stage.always} >= {"style", "python", "cpp"}
+
+
+def test_every_test_of_the_core_is_in_one_of_the_two_stages(suite: ModuleType) -> None:
+    from setup import sanitized, stages
+
+    core = stages.STATE / "build" / "takt_core"
+    if not (core / "CTestTestfile.cmake").exists():
+        pytest.skip("the tests of takt_core are not built here")
+
+    def listed(command: list[str]) -> list[str]:
+        done = subprocess.run([*command, "-N"], capture_output=True, text=True, check=True)
+        return re.findall(r"^ *Test +#\d+: (.*)$", done.stdout, re.MULTILINE)
+
+    commands = [one for one in [*stages.cpp(), *stages.thorough()] if str(core) in one]
+    every = listed(sanitized.ctest(core))
+    assert len(every) > 100
+    assert sorted(name for one in commands for name in listed(one)) == sorted(every)
 
 
 def test_the_last_lines_of_what_failed_come_again_at_the_end(

@@ -36,7 +36,7 @@ def machine(tmp_path: Path) -> MadeMachine:
     return made(tmp_path)
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(1200)
 @each_step()
 def test_an_apply_that_is_killed_at_any_step_is_taken_back_exactly(
     memory: Path, stride: int
@@ -59,7 +59,7 @@ def test_an_apply_that_is_killed_at_any_step_is_taken_back_exactly(
     assert len(half_way) > 25 / stride  # it was killed in as many states
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(1200)
 @each_step()
 def test_a_revert_that_is_killed_at_any_step_is_finished_by_the_next(
     memory: Path, stride: int
@@ -79,7 +79,7 @@ def test_a_revert_that_is_killed_at_any_step_is_finished_by_the_next(
     assert number > 60
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(1200)
 @each_step()
 def test_an_apply_after_a_killed_one_still_knows_what_was_before(memory: Path, stride: int) -> None:
     for number in range(0, 1000, stride):
