@@ -103,7 +103,7 @@ TEST_F(Life, nodesThatComeWhileItSpinsAreHeard) {
 // Whoever spins may look at a node in the middle of add_node().
 TEST_F(Life, nodesThatComeWhileItSpinsAreKnownByName) {
   std::vector<::rclcpp::Node::SharedPtr> nodes;
-  for (int i = 0; i < 100; ++i) {
+  for (int i = 0; i < 30; ++i) {
     nodes.push_back(std::make_shared<::rclcpp::Node>(
         "named" + std::to_string(i),
         ::rclcpp::NodeOptions{}.start_parameter_services(false).start_parameter_event_publisher(
