@@ -87,8 +87,8 @@ void SchedulingExecutor::handle_updated_entities(bool notify) {
 }
 
 void SchedulingExecutor::add_node(NodePointer node, bool notify) {
+  life_->nodes.add(node);  // before anybody looks at what it has
   ::rclcpp::Executor::add_node(node, notify);
-  life_->nodes.add(node);
 }
 
 void SchedulingExecutor::add_callback_group(GroupPointer group, NodePointer node, bool notify) {

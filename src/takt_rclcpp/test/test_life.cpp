@@ -100,6 +100,31 @@ TEST_F(Life, nodesThatComeWhileItSpinsAreHeard) {
   ASSERT_TRUE(eventually([&] { return executor.callbacks().empty(); }));
 }
 
+// Whoever spins may look at a node in the middle of add_node().
+TEST_F(Life, nodesThatComeWhileItSpinsAreKnownByName) {
+  std::vector<::rclcpp::Node::SharedPtr> nodes;
+  for (int i = 0; i < 30; ++i) {
+    nodes.push_back(std::make_shared<::rclcpp::Node>(
+        "named" + std::to_string(i),
+        ::rclcpp::NodeOptions{}.start_parameter_services(false).start_parameter_event_publisher(
+            false)));
+  }
+  SchedulingExecutor executor{quiet()};
+  std::atomic<int> nameless{0};
+  executor.set_timing([&](const CallbackId& id) {
+    nameless += id.node.empty() ? 1 : 0;
+    return Timing{};
+  });
+  Spinning spinning{executor};
+  for (const auto& node : nodes) {
+    const std::size_t before = executor.callbacks().size();
+    executor.add_node(node);
+    ASSERT_TRUE(eventually([&] { return executor.callbacks().size() > before; }));
+  }
+  spinning.end();
+  EXPECT_EQ(nameless, 0);
+}
+
 TEST_F(Life, callbacksMakeAndDestroyNodesAndEntities) {
   const auto node = std::make_shared<::rclcpp::Node>("maker");
   SchedulingExecutor executor{quiet()};

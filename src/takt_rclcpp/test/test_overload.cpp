@@ -60,9 +60,8 @@ using std_msgs::msg::Int32;
 
 class Overload : public WithContext, public testing::WithParamInterface<std::string> {};
 
-INSTANTIATE_TEST_SUITE_P(
-    Executors, Overload, testing::ValuesIn(rclcpp::executor_names()),
-    [](const testing::TestParamInfo<std::string>& of) { return of.param; });
+INSTANTIATE_TEST_SUITE_P(Executors, Overload, testing::ValuesIn(rclcpp::executor_names()),
+                         [](const testing::TestParamInfo<std::string>& of) { return of.param; });
 
 // A subscription that keeps ten messages is sent 10^5 while its callback is busy.
 TEST_P(Overload, whatIsRememberedOfMessagesThatAreGoneHasALimit) {

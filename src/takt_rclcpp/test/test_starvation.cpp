@@ -85,9 +85,8 @@ class Starvation : public WithContext, public testing::WithParamInterface<std::s
   Count count_;
 };
 
-INSTANTIATE_TEST_SUITE_P(
-    Executors, Starvation, testing::ValuesIn(rclcpp::executor_names()),
-    [](const testing::TestParamInfo<std::string>& of) { return of.param; });
+INSTANTIATE_TEST_SUITE_P(Executors, Starvation, testing::ValuesIn(rclcpp::executor_names()),
+                         [](const testing::TestParamInfo<std::string>& of) { return of.param; });
 
 // rclcpp#392: a timer that is always due again, and a service.
 TEST_P(Starvation, aServiceIsServedBesideATimerThatTakesTooLong) {
@@ -97,9 +96,8 @@ TEST_P(Starvation, aServiceIsServedBesideATimerThatTakesTooLong) {
   const auto node = std::make_shared<::rclcpp::Node>("busy");
   const auto asker = std::make_shared<::rclcpp::Node>("asker");  // nobody waits for the answers
   const auto service = node->create_service<ListParameters>(
-      unique("ask"),
-      [this](const ListParameters::Request::SharedPtr request,
-             ListParameters::Response::SharedPtr) {
+      unique("ask"), [this](const ListParameters::Request::SharedPtr request,
+                            ListParameters::Response::SharedPtr) {
         count_.serve(static_cast<int>(request->depth));
       });
   const auto client = asker->create_client<ListParameters>(unique("ask"));
@@ -127,8 +125,7 @@ TEST_P(Starvation, aSubscriptionHearsBesideATimerThatTakesTooLong) {
       unique("input"), 100, [this](const Int32& message) { count_.serve(message.data); });
   const auto out = node->create_publisher<Int32>(unique("input"), 100);
   ASSERT_TRUE(eventually([&] { return out->get_subscription_count() == 1; }));
-  const auto hog =
-      make_hog(node, [&](int number) { out->publish(Int32{}.set__data(number)); });
+  const auto hog = make_hog(node, [&](int number) { out->publish(Int32{}.set__data(number)); });
   make([](const CallbackId& id) {
     return id.kind == CallbackKind::subscription && !id.housekeeping ? Timing{.priority = 30}
                                                                      : Timing{};

@@ -51,9 +51,8 @@ class TimingOfExecutor : public WithContext {
   }
   static std::ptrdiff_t told(const std::string& words) {
     const std::lock_guard lock{mutex};
-    return std::ranges::count_if(warnings, [&](const std::string& text) {
-      return text.find(words) != std::string::npos;
-    });
+    return std::ranges::count_if(
+        warnings, [&](const std::string& text) { return text.find(words) != std::string::npos; });
   }
 
  private:
@@ -72,7 +71,9 @@ TEST_F(TimingOfExecutor, entriesThatMatchNothingAreToldOnceWhileItSpins) {
            "  - {node: /guard, kind: timer, priority: 30}\n"
            "  - {node: /gaurd, priority: 30}\n"
            "  - {node: /guard, kind: timer, ordinal: 4, priority: 30}\n"
-           "  - {name: /" + unique("scam") + ", priority: 30}\n"
+           "  - {name: /" +
+           unique("scam") +
+           ", priority: 30}\n"
            "  - {node: /guard, group: 6, priority: 30}\n"
            "  - {node: /later, priority: 30}\n"));
   executor.add_node(node);
@@ -96,7 +97,8 @@ TEST_F(TimingOfExecutor, aShortSpinTellsAtItsEnd) {
   const auto node = std::make_shared<::rclcpp::Node>("short");
   SchedulingExecutor executor{quiet()};
   const auto timer = node->create_wall_timer(1ms, [&] { executor.cancel(); });
-  executor.set_timing(rule("callbacks: [{node: /shirt, priority: 30}, {kind: timer, priority: 9}]"));
+  executor.set_timing(
+      rule("callbacks: [{node: /shirt, priority: 30}, {kind: timer, priority: 9}]"));
   executor.add_node(node);
   executor.spin();
   EXPECT_EQ(told("node '/shirt' was not seen so far"), 1);

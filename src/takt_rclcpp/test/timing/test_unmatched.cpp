@@ -104,8 +104,7 @@ TEST_F(UnmatchedEntries, eachHasItsLineAndWhatHasComeAndGoneHasMatched) {
 
 TEST_F(UnmatchedEntries, otherRulesHaveNone) {
   EXPECT_TRUE(rclcpp::unmatched_entries({}, {}).empty());
-  EXPECT_TRUE(
-      rclcpp::unmatched_entries([](const CallbackId&) { return Timing{}; }, {}).empty());
+  EXPECT_TRUE(rclcpp::unmatched_entries([](const CallbackId&) { return Timing{}; }, {}).empty());
 }
 
 }  // namespace
