@@ -187,7 +187,7 @@ class BasicArrivals {
   std::atomic<bool> is_open_{false};
   Release release_;
   std::atomic<std::uint64_t> dropped_{0};  // as far as they are not announced any more
-  std::atomic<std::uint64_t> counts_{0};  // Counts, packed
+  std::atomic<std::uint64_t> counts_{0};   // Counts, packed
   executor::PriorityMutex mutex_;
   std::deque<Run> runs_;
 };

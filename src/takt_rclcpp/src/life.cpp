@@ -115,8 +115,7 @@ void SchedulingExecutor::Life::tell_of_memory() {
   }
 }
 
-void SchedulingExecutor::Life::follow(
-    const std::vector<::rclcpp::CallbackGroup::WeakPtr>& groups) {
+void SchedulingExecutor::Life::follow(const std::vector<::rclcpp::CallbackGroup::WeakPtr>& groups) {
   const std::vector<Entity> entities = nodes.collect(groups);
   const std::lock_guard lock{mutex};
   const bool left_out = tasks->follow(entities, Tasks::Which::of_authors, core);

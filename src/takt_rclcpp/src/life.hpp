@@ -21,7 +21,8 @@ class SchedulingExecutor::Life {
 
   // All of them from the thread that spins.
   void begin();
-  // What authors wrote comes first, and once it is started the rest follows, at the lowest priority.
+  // What authors wrote comes first, and once it is started the rest follows, at the lowest
+  // priority.
   void follow(const std::vector<::rclcpp::CallbackGroup::WeakPtr>& groups);
   void start();
   // From any thread and callback: no job begins any more. Callbacks may keep the thread that spins

@@ -3,6 +3,7 @@
 // What reaches a crew from outside (notes, another target), and what its decisions lead to
 // (counters, trace, notes to other crews).
 #include <algorithm>
+#include <iterator>
 
 #include "takt/executor/crew.hpp"
 
@@ -161,9 +162,9 @@ void Crew::released(CoreTask& core_task, const Job& job, const sched::Release* r
   // Its job will look at it soon: of releases that coincide, while those before it run.
   if (const JobSource* const source = state.binding.source.get()) {
     constexpr std::ptrdiff_t line = 64;
-    const auto* const first = reinterpret_cast<const char*>(source);
+    const auto* const first = static_cast<const char*>(static_cast<const void*>(source));
     __builtin_prefetch(first);
-    __builtin_prefetch(first + line);
+    __builtin_prefetch(std::next(first, line));
   }
   recorder_->record(EventType::release, job.release, state.trace_id, job.index,
                     job.deadline == TimePoint::max() ? trace::no_deadline : count_of(job.deadline));

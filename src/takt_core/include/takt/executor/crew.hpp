@@ -15,7 +15,8 @@
 // of a thread that sleeps does not wake it.
 //
 // The watch needs no wake-up of its own as a rule: a thread that goes to sleep while another one is
-// up for the next release sleeps until the release after it, and watches from then on.
+// up for the next release sleeps until the release after it, and watches from then on. What follows
+// the next release at once and has to wait for it anyway does not count: whoever is up finds it.
 //
 // A task that waits in its callback, or that the kernel schedules (SCHED_DEADLINE), has a crew of
 // its own: the kernel keeps its place among the others. Internal to the executor.
