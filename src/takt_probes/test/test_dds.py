@@ -193,6 +193,7 @@ def test_without_being_asked_there_is_no_pool(probes: Probes) -> None:
 
 @pytest.mark.parametrize("stack", ["raw", "cyclonedds"])
 def test_what_has_no_such_memory_refuses_it(probes: Probes, stack: str) -> None:
-    done = probes.ask(stack, "pingpong", "--transport", "udp", "--allocator", "tlsf")
+    arguments = ("--transport", "udp", "--role", "ping", "--allocator", "tlsf")
+    done = probes.ask(stack, "pingpong", *arguments)
     assert done.returncode == 2
     assert "--allocator tlsf" in done.stderr
