@@ -102,6 +102,7 @@ Nodes::Known& Nodes::known(const ::rclcpp::CallbackGroup::SharedPtr& group, cons
   auto met = std::make_shared<Group>();
   met->node = node == nullptr ? "" : node->get_fully_qualified_name();
   met->ordinal = met_of_node_[met->node]++;
+  met->place = met_++;
   met->name = met->node + "#" + std::to_string(met->ordinal);
   met->exclusive = group->type() == ::rclcpp::CallbackGroupType::MutuallyExclusive;
   entry = {.group = group, .exclusion = std::move(met)};
@@ -121,14 +122,18 @@ void Nodes::meet_groups() {
 std::vector<Entity> Nodes::collect(const std::vector<::rclcpp::CallbackGroup::WeakPtr>& groups) {
   const std::lock_guard lock{mutex_};
   meet_groups();
-  std::vector<Entity> entities;
+  // rclcpp has them by their addresses: what is counted would be counted another way each time.
+  std::vector<std::pair<std::shared_ptr<Group>, ::rclcpp::CallbackGroup::SharedPtr>> in_order;
   for (const ::rclcpp::CallbackGroup::WeakPtr& weak : groups) {
-    const auto group = weak.lock();
-    if (group == nullptr) {
-      continue;
+    if (auto group = weak.lock()) {
+      std::shared_ptr<Group> exclusion = known(group, nullptr).exclusion;
+      in_order.emplace_back(std::move(exclusion), std::move(group));
     }
-    const std::shared_ptr<Group>& exclusion = known(group, nullptr).exclusion;
-    const auto add = [&](const auto& entity) {
+  }
+  std::ranges::sort(in_order, {}, [](const auto& entry) { return entry.first->place; });
+  std::vector<Entity> entities;
+  for (const auto& [exclusion, group] : in_order) {
+    const auto add = [&, exclusion = exclusion](const auto& entity) {
       entities.push_back(
           {.entity = std::weak_ptr{entity}, .key = entity.get(), .group = exclusion});
     };

@@ -70,6 +70,7 @@ class Nodes {
   std::vector<NodeBase::WeakPtr> nodes_;
   std::map<const ::rclcpp::CallbackGroup*, Known> groups_;
   std::map<std::string, std::size_t> met_of_node_;
+  std::size_t met_ = 0;
 };
 
 }  // namespace takt::rclcpp

@@ -73,6 +73,7 @@ class Group {
  public:
   std::string node;         // empty: not known
   std::size_t ordinal = 0;  // among those of its node
+  std::size_t place = 0;    // among all that the executor has met
   std::string name;
   bool exclusive = true;
 

@@ -168,6 +168,42 @@ TEST_F(Life, subscriptionsThatComeAndGoHearTheirMessage) {
   EXPECT_LT(executor.callbacks().size(), 30U);
 }
 
+// Whatever the addresses of its groups: an entry of a timing file is said of the same one each
+// time.
+TEST_F(Life, timersOfDifferentGroupsAreCountedInTheOrderOfTheirGroups) {
+  const auto node = std::make_shared<::rclcpp::Node>("counted");
+  {  // what is freed is taken again in another order
+    const auto other = std::make_shared<::rclcpp::Node>("other");
+    std::vector<::rclcpp::CallbackGroup::SharedPtr> holes;
+    for (int i = 0; i < 90; ++i) {
+      holes.push_back(other->create_callback_group(::rclcpp::CallbackGroupType::MutuallyExclusive));
+    }
+    for (std::size_t i = 0; i < holes.size(); i += 3) {
+      holes[i].reset();
+    }
+  }
+  std::vector<::rclcpp::CallbackGroup::SharedPtr> groups;
+  std::vector<::rclcpp::TimerBase::SharedPtr> timers;
+  for (int i = 1; i <= 30; ++i) {
+    groups.push_back(node->create_callback_group(::rclcpp::CallbackGroupType::MutuallyExclusive));
+    timers.push_back(node->create_wall_timer(std::chrono::hours{i}, [] {}, groups.back()));
+  }
+  SchedulingExecutor executor{quiet()};
+  std::vector<std::size_t> ordinals;
+  executor.set_timing([&](const CallbackId& id) {
+    if (id.kind == CallbackKind::timer) {
+      EXPECT_EQ(id.period, std::chrono::hours{id.ordinal + 1});
+      ordinals.push_back(id.ordinal);
+    }
+    return Timing{};
+  });
+  executor.add_node(node);
+  Spinning spinning{executor};
+  EXPECT_TRUE(eventually([&] { return executor.callbacks().size() >= 30; }));
+  spinning.end();
+  EXPECT_EQ(ordinals.size(), 30U);
+}
+
 TEST_F(Life, groupsThatAreAddedAloneRun) {
   const auto node = std::make_shared<::rclcpp::Node>("grouped");
   const auto group =
