@@ -165,7 +165,7 @@ def test_without_rclcpp_its_approaches_are_refused_with_what_to_do(
     ("approach", "keys", "words"),
     [
         ("rclcpp_events", {"group": "both"}, "rclcpp's groups are of one node"),
-        ("rclcpp_takt", {"scenarios": True}, "scenarios"),
+        ("rclcpp_takt", {"period": 5 * MS}, "scenario 'default' changes when it is released"),
     ],
 )
 def test_what_rclcpp_nodes_cannot_have_is_refused(
@@ -177,7 +177,8 @@ def test_what_rclcpp_nodes_cannot_have_is_refused(
         for callback in application["callbacks"][:2]:
             callback["group"] = keys["group"]
     else:
-        application["scenarios"] = [{"name": "default", "callbacks": []}]
+        change = {"task": "camera.look", **keys}
+        application["scenarios"] = [{"name": "default", "tasks": [change]}]
     with pytest.raises(TaktError, match=words):
         executed(tmp_path, approach, application)
 
@@ -244,6 +245,22 @@ def test_scenarios_are_switched_at_their_times(tmp_path: Path) -> None:
     trace = traces.read(done.trace)
     switched = values(trace, takt_core.EventType.scenario)
     assert [trace.names.scenario(number) for _, number in switched] == ["busy"]
+
+
+@pytest.mark.parametrize("approach", ["takt", "rclcpp_takt"])
+def test_a_callback_that_a_scenario_leaves_out_is_not_called(tmp_path: Path, approach: str) -> None:
+    skip_without_rclcpp(approach)
+    application = robot(
+        scenarios=[
+            {"name": "seeing", "tasks": []},
+            {"name": "blind", "tasks": [{"task": "camera.look", "active": False}]},
+        ],
+        default_scenario="seeing",
+        switches=[{"at": 100 * MS, "scenario": "blind"}],
+    )
+    metrics = measure(executed(tmp_path, approach, application).trace)
+    calls = {one.callback: one.executions for one in metrics.callbacks}
+    assert 0 < calls["camera.look"] < calls["planner.plan"] * 2
 
 
 def test_what_cannot_be_executed_is_refused_with_a_remedy(tmp_path: Path) -> None:

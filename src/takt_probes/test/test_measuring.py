@@ -193,8 +193,7 @@ def test_capabilities_and_help_answer_without_measuring(probes: Probes, stack: s
     for one in answer["capabilities"]:
         assert set(one) == {
             "kind", "transport", "roles", "fixed_payload_bytes", "max_payload_bytes", "waits",
-            "reports", "executors", "contents", "durabilities", "histories", "wire", "allocators",
-            "dds",
+            "reports", "executors", "contents", "durabilities", "histories", "wire",
         }  # fmt: skip
         assert one["roles"] in (["both"], ["pong", "ping"], ["subscriber", "publisher"])
     usage = probes.ask(stack, "--help")

@@ -117,11 +117,100 @@ rclcpp::Options scheduling_of(const application::Application& application, const
   return options;
 }
 
-// What the nodes' timing cannot say.
-void refuse_scenarios(const application::Application& application) {
-  if (application.strategy) {
-    throw sched::ScheduleError("the application", "it has scenarios, which rclcpp nodes have not",
-                               "take the approach takt, or leave the scenarios out");
+// The names that the executor gives the callbacks. Timers are counted in the order of their groups,
+// and of their making; see CallbackId.
+std::map<std::string, std::string> names_of(const Nodes& nodes) {
+  std::map<std::string, std::string> names;
+  std::map<std::pair<std::string, std::string>, std::size_t> heard;       // by node and topic
+  std::map<std::string, std::multimap<std::size_t, std::string>> timers;  // by node and group
+  for (const NodeMember& member : nodes.members()) {
+    ::rclcpp::Node& node = *nodes.all().at(member.description->node_name());
+    const std::string name = node.get_fully_qualified_name();
+    for (const NodeInlet& inlet : member.reads) {
+      ++heard[{name, inlet.subscription->get_topic_name()}];
+    }
+    if (member.timer) {
+      timers[name].emplace(place_of_group(node, member.group), member.description->task.name);
+      continue;
+    }
+    const std::string topic = member.trigger->get_topic_name();
+    names[member.description->task.name] =
+        rclcpp::CallbackId{.node = name,
+                           .kind = rclcpp::CallbackKind::subscription,
+                           .topic_or_service = topic,
+                           .ordinal = heard[{name, topic}]++}
+            .text();
+  }
+  for (const auto& [node, of_node] : timers) {
+    std::size_t ordinal = 0;
+    for (const auto& [group, task] : of_node) {
+      names[task] = rclcpp::CallbackId{.node = node, .ordinal = ordinal++}.text();
+    }
+  }
+  return names;
+}
+
+const NodeMember& member_of(const Nodes& nodes, const std::string& task) {
+  return *std::ranges::find_if(nodes.members(), [&](const NodeMember& member) {
+    return member.description->task.name == task;
+  });
+}
+
+// The same of the nodes' callbacks. What a callback writes is its node's own affair there.
+sched::TaskChange translated(const sched::TaskChange& described, const std::string& scenario,
+                             const Nodes& nodes, const std::map<std::string, std::string>& names) {
+  sched::TaskChange change = described;
+  change.task = names.at(described.task);  // the description was checked
+  change.writes.clear();
+  if (described.period || described.offset) {
+    throw sched::ScheduleError(
+        "callback '" + described.task + "'",
+        "scenario '" + scenario + "' changes when it is released, which is its node's affair",
+        "let it be active or not, or take the approach takt");
+  }
+  const NodeMember& member = member_of(nodes, described.task);
+  const std::vector<sched::Read>& reads = member.description->task.reads;
+  for (sched::Read& read : change.reads) {
+    const auto known = std::ranges::find(reads, read.topic, &sched::Read::topic);
+    if (known == reads.end()) {
+      throw sched::ScheduleError("callback '" + described.task + "'",
+                                 "scenario '" + scenario + "' lets it read " + read.topic +
+                                     ", to which its node does not listen for it before",
+                                 "let it read the topic in every scenario, or take the approach "
+                                 "takt");
+    }
+    const auto place = static_cast<std::size_t>(known - reads.begin());
+    read.topic = member.reads[place].subscription->get_topic_name();
+  }
+  return change;
+}
+
+sched::SchedulingStrategy translated(const sched::SchedulingStrategy& described,
+                                     const Nodes& nodes) {
+  const auto names = names_of(nodes);
+  sched::SchedulingStrategy strategy;
+  for (const sched::ScenarioPtr& from : described.scenarios()) {
+    sched::SchedulingScenario scenario{from->name()};
+    if (from->policy()) {
+      scenario.set_scheduling_policy(from->policy());
+    }
+    for (const sched::TaskChange& change : from->tasks()) {
+      scenario.add_task(translated(change, from->name(), nodes, names));
+    }
+    strategy.add_scenario(std::move(scenario));
+  }
+  strategy.set_default_scenario(described.scenarios()[described.default_scenario()]->name());
+  return strategy;
+}
+
+// Switches the scenarios at their times.
+void follow(rclcpp::SchedulingExecutor& executor, const application::Application& application,
+            os::TimePoint start, os::TimePoint end, const os::StopFlag& stop) {
+  for (const application::Switch& change : application.switches) {
+    if (start + change.at >= end || stop.wait_until(start + change.at)) {
+      return;
+    }
+    static_cast<void>(executor.switch_to(change.scenario));  // the description was checked
   }
 }
 
@@ -176,9 +265,6 @@ void run_rclcpp(const Execution& execution, os::StopFlag& stop) {
   const std::string executor_name =
       execution.settings.approach.substr(std::string{approach_prefix}.size());
   const bool is_takt = executor_name == "takt";
-  if (is_takt) {
-    refuse_scenarios(application);
-  }
   const bool outside = has_outside(application);
   Common common{application.topics.size(), 1};
   auto attributes = execution.attributes;
@@ -198,6 +284,10 @@ void run_rclcpp(const Execution& execution, os::StopFlag& stop) {
   const auto executor = rclcpp::make_executor(
       executor_name, is_takt ? scheduling_of(application, nodes) : rclcpp::Options{},
       std::max<std::size_t>(application.cpus.size(), 2));
+  auto* const scheduling = dynamic_cast<rclcpp::SchedulingExecutor*>(executor.get());
+  if (scheduling != nullptr && application.strategy) {
+    scheduling->set_scheduling_strategy(translated(*application.strategy, nodes));
+  }
   for (const auto& [name, node] : nodes.all()) {
     executor->add_node(node);
   }
@@ -219,6 +309,9 @@ void run_rclcpp(const Execution& execution, os::StopFlag& stop) {
                              .priority = os::max_priority,
                              .name = "outside"},
           [&, recorder = trace.add_thread()] { world.feed(*start, end, stop, recorder); });
+    }
+    if (scheduling != nullptr) {
+      follow(*scheduling, application, *start, end, stop);
     }
     static_cast<void>(stop.wait_until(end));
     if (feeding) {

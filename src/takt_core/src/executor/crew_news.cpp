@@ -3,7 +3,6 @@
 // What reaches a crew from outside (notes, another target), and what its decisions lead to
 // (counters, trace, notes to other crews).
 #include <algorithm>
-#include <cstddef>
 #include <iterator>
 
 #include "takt/executor/crew.hpp"
@@ -163,7 +162,7 @@ void Crew::released(CoreTask& core_task, const Job& job, const sched::Release* r
   // Its job will look at it soon: of releases that coincide, while those before it run.
   if (const JobSource* const source = state.binding.source.get()) {
     constexpr std::ptrdiff_t line = 64;
-    const auto* const first = reinterpret_cast<const std::byte*>(source);
+    const auto* const first = static_cast<const char*>(static_cast<const void*>(source));
     __builtin_prefetch(first);
     __builtin_prefetch(std::next(first, line));
   }
