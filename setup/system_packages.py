@@ -34,6 +34,7 @@ def missing_packages(development: bool) -> list[str]:
         present["rt-tests"] = shutil.which("cyclictest")
         present["stress-ng"] = shutil.which("stress-ng")
         present["iperf3"] = shutil.which("iperf3")
+        present["babeltrace2"] = shutil.which("babeltrace2")
         present["iproute2"] = shutil.which("tc")
         # On Ubuntu the package only forwards to a snap; the browser tests then say that they skip.
         if (
