@@ -60,7 +60,8 @@ class BasicArrivals {
   }
 
  public:
-  // `limit`: arrivals above it are forgotten, because the middleware has forgotten them, too.
+  // `limit`: arrivals above it are forgotten, because the middleware has forgotten as many, and
+  // counted as lost.
   // `queue`: releases that the executor below remembers, at least 1. `valued`: values differ.
   BasicArrivals(std::size_t limit, std::size_t queue, bool valued)
       : limit_{static_cast<std::uint32_t>(std::min<std::size_t>(limit, most))},
@@ -141,8 +142,11 @@ class BasicArrivals {
     if (open) {
       forget_dropped();
     }
+    std::uint32_t lost = 0;
     const std::uint32_t count = change([&](Counts& counts) {
-      counts.waiting += std::min(arrived, limit_ - std::min(counts.waiting, limit_));
+      const std::uint32_t room = limit_ - std::min(counts.waiting, limit_);
+      lost = arrived - std::min(arrived, room);
+      counts.waiting += arrived - lost;
       if (!open || counts.waiting <= counts.announced || counts.announced >= queue_) {
         return 0U;
       }
@@ -151,6 +155,9 @@ class BasicArrivals {
       counts.announced += next;
       return next;
     });
+    if (open && lost != 0) {
+      release_.lost(lost);
+    }
     if (count != 0 && !release_.notify(count)) {  // with the next one that arrives
       change([count](Counts& counts) { counts.announced -= std::min(counts.announced, count); });
     }

@@ -3,6 +3,8 @@
 // A component container whose nodes are scheduled by Takt: `ros2 component load` and launch files
 // use it as any other.
 //
+// It tells /diagnostics how their callbacks do (takt/rclcpp/diagnostics.hpp).
+//
 //   component_container_takt [--takt-timing FILE] [--takt-record FILE] [--ros-args …]
 #include <algorithm>
 #include <cstdio>
@@ -14,6 +16,7 @@
 #include <string_view>
 #include <utility>
 
+#include "takt/rclcpp/diagnostics.hpp"
 #include "takt/rclcpp/scheduling_executor.hpp"
 #include "takt/sched/error.hpp"
 
@@ -79,6 +82,7 @@ int run(int argc, char** argv) {
     const auto executor = std::make_shared<SchedulingExecutor>();
     const auto container = std::make_shared<Container>(executor);
     executor->add_node(container);
+    const Diagnostics diagnostics{*container, *executor};
     executor->spin();
     ::rclcpp::shutdown();
     return 0;

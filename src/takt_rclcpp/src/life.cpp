@@ -93,6 +93,7 @@ void SchedulingExecutor::Life::begin() {
   if (!tasks) {
     tasks = std::make_unique<Tasks>(options, rule, may_wait(), bell);
   }
+  has_started_ = false;
   static_cast<void>(bell->take_error());  // of a spin() that something else has left
   told.clear();
   publications.forget();
@@ -129,6 +130,8 @@ void SchedulingExecutor::Life::follow(const std::vector<::rclcpp::CallbackGroup:
 void SchedulingExecutor::Life::start() {
   core.start();
   is_started.store(true);
+  const std::lock_guard lock{mutex};
+  has_started_ = true;
 }
 
 void SchedulingExecutor::Life::stop_soon() noexcept {
@@ -182,6 +185,21 @@ void SchedulingExecutor::Life::tell_of_unmatched() {
                   entry.problem.c_str(), entry.remedy.c_str());
     }
   }
+}
+
+std::optional<executor::Snapshot> SchedulingExecutor::Life::snapshot() const {
+  const std::lock_guard lock{mutex};
+  if (!has_started_) {
+    return {};
+  }
+  std::vector<executor::NamedTask> named;
+  for (const auto& [key, task] : tasks->present()) {
+    if (const auto index = core.find(task.name)) {
+      named.push_back({.index = *index, .name = task.name});
+    }
+  }
+  std::ranges::sort(named, {}, &executor::NamedTask::index);
+  return executor::snapshot(core, std::move(named));
 }
 
 void SchedulingExecutor::Life::look_around() {

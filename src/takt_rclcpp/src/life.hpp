@@ -43,6 +43,9 @@ class SchedulingExecutor::Life {
   // looks for what the middleware did not tell of.
   void look_around();
 
+  // From any thread.
+  [[nodiscard]] std::optional<executor::Snapshot> snapshot() const;
+
   // Entries of the timing file; under the mutex.
   [[nodiscard]] std::vector<Unmatched> unmatched() const;
 
@@ -65,7 +68,8 @@ class SchedulingExecutor::Life {
   void tell_of_memory();
   void tell_of_unmatched();
 
-  os::Shortfalls memory_;  // not told yet
+  os::Shortfalls memory_;     // not told yet
+  bool has_started_ = false;  // the core, since the last begin(); under the mutex
   os::TimePoint last_look_{};
   std::size_t present_at_last_look_ = 0;
 

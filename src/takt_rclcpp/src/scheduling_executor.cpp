@@ -134,6 +134,10 @@ executor::TaskStatistics SchedulingExecutor::statistics(std::string_view callbac
   return life_->core.statistics(*index);
 }
 
+std::optional<executor::Snapshot> SchedulingExecutor::snapshot() const {
+  return life_->snapshot();
+}
+
 std::vector<std::string> SchedulingExecutor::callbacks() const {
   const std::lock_guard lock{life_->mutex};
   std::vector<std::string> names;

@@ -30,8 +30,7 @@ class Common {
   }
 
   // Says that the caller is ready, and sleeps until all are. The moment at which releases begin, a
-  // little later; nothing when a stop was requested meanwhile. Throws std::runtime_error when
-  // another one failed.
+  // little later; nothing when a stop was requested meanwhile, or another one failed.
   [[nodiscard]] std::optional<os::TimePoint> meet(const os::StopFlag& stop);
 
   // Says that the caller will never be ready.

@@ -76,6 +76,12 @@ bool ReleaseHandle::notify(std::uint32_t count, std::int64_t value) const noexce
   return lost == 0;
 }
 
+void ReleaseHandle::lost(std::uint32_t count) const noexcept {
+  if (task_ != nullptr && task_->generation.load() == generation_) {
+    task_->counters.lost_arrivals.fetch_add(count, std::memory_order_relaxed);
+  }
+}
+
 std::uint64_t ReleaseHandle::dropped() const noexcept {
   return task_ == nullptr || task_->generation.load() != generation_
              ? 0

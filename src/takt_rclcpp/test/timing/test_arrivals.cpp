@@ -27,6 +27,7 @@ struct Core {
   std::uint64_t dropped = 0;  // since ever
   bool taken = false;         // a job that has not begun
   std::uint64_t lost = 0;
+  std::uint64_t overwritten = 0;  // told of
 };
 
 class Handle {
@@ -43,6 +44,7 @@ class Handle {
     core_->lost += count - kept;
     return kept == count;
   }
+  void lost(std::uint32_t count) const noexcept { core_->overwritten += count; }
   [[nodiscard]] std::uint64_t dropped() const noexcept { return core_ ? core_->dropped : 0; }
 
  private:
@@ -63,10 +65,12 @@ class Play {
     for (; count > 0 && expected_.size() < limit_; --count) {
       expected_.push_back(value);
     }
+    overwritten_ += core_ ? count : 0;
     stirred();
   }
   void open() {
     core_ = std::make_shared<Core>(Core{.queue = queue_, .dropped = before_++});
+    overwritten_ = 0;
     arrivals_.open(Handle{core_});
     clean_ = true;
     stirred();
@@ -136,6 +140,9 @@ class Play {
   }
   // What waits has a job, as soon as anything happens.
   void stirred() const {
+    if (core_) {
+      EXPECT_EQ(core_->overwritten, overwritten_);
+    }
     if (core_ && !expected_.empty()) {
       EXPECT_TRUE(core_->waiting > 0 || core_->taken) << "nobody will look at what has arrived";
       EXPECT_EQ(core_->lost, 0U);
@@ -147,8 +154,9 @@ class Play {
   rclcpp::BasicArrivals<Handle> arrivals_;
   std::deque<std::int64_t> expected_;
   std::shared_ptr<Core> core_;
-  std::uint64_t before_ = 0;  // an executor that starts again goes on counting
-  bool clean_ = true;         // nobody else has read
+  std::uint64_t before_ = 0;       // an executor that starts again goes on counting
+  bool clean_ = true;              // nobody else has read
+  std::uint64_t overwritten_ = 0;  // while it was open
 };
 
 class RandomArrivals : public testing::TestWithParam<std::pair<std::size_t, std::uint32_t>> {};

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What executors say about their tasks (src/takt_rcl/include/takt/rcl/diagnostics.hpp)."""
+"""What executors say about their tasks (src/takt_core/include/takt/executor/report.hpp)."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ struct TaskStatistics {
   std::uint64_t releases = 0;         // noticed so far; dropped ones included
   std::uint64_t completed = 0;        // jobs that have ended
   std::uint64_t skipped = 0;          // releases dropped by the overrun policy
-  std::uint64_t lost_arrivals = 0;    // messages that found the queue of arrivals full
+  std::uint64_t lost_arrivals = 0;    // messages for which there was no room
   std::uint64_t early_releases = 0;   // releases moved forward to keep a data age
   std::uint64_t deadline_misses = 0;  // jobs that ended after their deadline
   std::uint64_t budget_overruns = 0;  // jobs that used more CPU time than their budget

@@ -24,6 +24,9 @@ class ReleaseHandle {
   // NOLINTNEXTLINE(modernize-use-nodiscard): the loss is counted, nobody has to look at it
   bool notify(std::uint32_t count = 1, std::int64_t value = 0) const noexcept;
 
+  // Counts messages that came and were lost before anybody announced them (lost_arrivals).
+  void lost(std::uint32_t count) const noexcept;
+
   // Releases that the overrun policy or a scenario dropped since the task was added: no job of
   // theirs begins. 0 when there is no such task any more.
   [[nodiscard]] std::uint64_t dropped() const noexcept;

@@ -7,17 +7,7 @@
 //   const takt::Diagnostics diagnostics{node, executor};
 //   executor.spin();
 //
-// One status for the executor, "<node>: executor", and one for each task, "<node>: <task>", all
-// with the hardware_id "takt". Counts are since the start, times the worst since the start.
-//
-//   executor   tasks, scenario, lost_trace_events, shortfall (one for each setting not obtained)
-//   task       releases, completed, skipped, lost_arrivals, early_releases, deadline_misses,
-//              budget_overruns, age_violations, delivered, worst_response_us, worst_lateness_us,
-//              worst_age_us, worst_cpu_time_us (of tasks with a budget)
-//
-// The level is about the time since the report before: ERROR where a deadline was missed or data
-// was too old, WARN where releases were skipped, messages lost or a budget overrun, else OK. The
-// executor is at WARN as long as it lacks real-time settings or trace events.
+// What it tells: takt/executor/report.hpp; as which messages: diagnostic_array.hpp.
 #pragma once
 
 #include <chrono>

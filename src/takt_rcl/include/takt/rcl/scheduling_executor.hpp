@@ -20,6 +20,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <takt/executor/report.hpp>
 #include <takt/rcl/node.hpp>
 #include <takt/rcl/scheduling.hpp>
 #include <takt/rcl/task_options.hpp>
@@ -27,10 +28,7 @@
 
 namespace takt {
 
-struct NamedTask {
-  TaskIndex index = 0;
-  std::string name;
-};
+using executor::NamedTask;
 
 // Tasks are added, changed and removed at any time, from any thread and callback.
 class SchedulingExecutor {

@@ -23,11 +23,13 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <rclcpp/executor.hpp>
 #include <string>
 #include <string_view>
 
 #include "takt/executor/executor.hpp"
+#include "takt/executor/report.hpp"
 #include "takt/rclcpp/timing.hpp"
 
 namespace takt::rclcpp {
@@ -84,6 +86,9 @@ class SchedulingExecutor : public ::rclcpp::Executor {
   [[nodiscard]] std::string_view scenario() const noexcept;
   // Throws std::out_of_range.
   [[nodiscard]] executor::TaskStatistics statistics(std::string_view callback) const;
+  // Of all of them, and of the executor, as diagnostics tell it; nothing before the first spin(),
+  // and while one begins.
+  [[nodiscard]] std::optional<executor::Snapshot> snapshot() const;
   // Of the callbacks that are scheduled now.
   [[nodiscard]] std::vector<std::string> callbacks() const;
   // Entries of the timing file that none of the callbacks so far has matched. Each is warned of,

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "takt/executor/report.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <stdexcept>
+
+#include "takt/os/clock.hpp"
+
+namespace takt::executor {
+namespace {
+
+std::string microseconds(nanoseconds time) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.3f", static_cast<double>(time.count()) / 1000);
+  return text.data();
+}
+
+// "3 deadlines missed, 1 release skipped" of what went wrong since the last report.
+class Complaint {
+ public:
+  void add(std::uint64_t count, std::uint64_t before, const char* one, const char* many,
+           StatusLevel level) {
+    if (count == before) {
+      return;
+    }
+    const std::uint64_t times = count - before;
+    text_ += (text_.empty() ? "" : ", ") + std::to_string(times) + " " + (times == 1 ? one : many);
+    level_ = std::max(level_, level);
+  }
+  void write(Status& status) {
+    status.level = level_;
+    status.message = text_.empty() ? "in time" : text_;
+  }
+
+ private:
+  std::string text_;
+  StatusLevel level_ = StatusLevel::ok;
+};
+
+Status describe(const Snapshot::Task& task, const TaskStatistics& before) {
+  const TaskStatistics& now = task.statistics;
+  Status status{.name = task.name, .message = {}};
+  Complaint complaint;
+  complaint.add(now.deadline_misses, before.deadline_misses, "deadline missed", "deadlines missed",
+                StatusLevel::error);
+  complaint.add(now.age_violations, before.age_violations, "time on data that was too old",
+                "times on data that was too old", StatusLevel::error);
+  complaint.add(now.skipped, before.skipped, "release skipped", "releases skipped",
+                StatusLevel::warn);
+  complaint.add(now.lost_arrivals, before.lost_arrivals, "message lost", "messages lost",
+                StatusLevel::warn);
+  complaint.add(now.budget_overruns, before.budget_overruns, "budget overrun", "budgets overrun",
+                StatusLevel::warn);
+  complaint.write(status);
+  using Count = std::pair<const char*, std::uint64_t>;
+  const std::array counts{Count{"releases", now.releases},
+                          Count{"completed", now.completed},
+                          Count{"skipped", now.skipped},
+                          Count{"lost_arrivals", now.lost_arrivals},
+                          Count{"early_releases", now.early_releases},
+                          Count{"deadline_misses", now.deadline_misses},
+                          Count{"budget_overruns", now.budget_overruns},
+                          Count{"age_violations", now.age_violations},
+                          Count{"delivered", now.delivered}};
+  for (const auto& [key, value] : counts) {
+    status.values.emplace_back(key, std::to_string(value));
+  }
+  status.values.emplace_back("worst_response_us", microseconds(now.worst_response));
+  status.values.emplace_back("worst_lateness_us", microseconds(now.worst_lateness));
+  status.values.emplace_back("worst_age_us", microseconds(now.worst_age));
+  status.values.emplace_back("worst_cpu_time_us", microseconds(now.worst_cpu_time));
+  return status;
+}
+
+Status describe(const Snapshot& now) {
+  Status status{.name = "executor", .message = {}};
+  status.message = now.shortfalls.empty() ? "" : "without all real-time settings";
+  if (now.lost_trace_events > 0) {
+    status.message += (status.message.empty() ? "" : ", ") + std::string{"trace events lost"};
+  }
+  status.level = status.message.empty() ? StatusLevel::ok : StatusLevel::warn;
+  if (status.message.empty()) {
+    status.message = "running";
+  }
+  status.values.emplace_back("tasks", std::to_string(now.tasks.size()));
+  status.values.emplace_back("scenario", now.scenario);
+  status.values.emplace_back("lost_trace_events", std::to_string(now.lost_trace_events));
+  for (const os::Shortfall& shortfall : now.shortfalls) {
+    status.values.emplace_back("shortfall", shortfall.what + ": " + shortfall.why);
+  }
+  return status;
+}
+
+os::ThreadSettings settings_for(nanoseconds period) {
+  if (period.count() <= 0) {
+    throw std::invalid_argument{"the period of diagnostics must be above zero"};
+  }
+  return {.policy = os::SchedulingPolicy::other, .name = "takt.diag"};
+}
+
+}  // namespace
+
+Snapshot snapshot(const Executor& executor, std::vector<NamedTask> tasks) {
+  Snapshot now{.tasks = {},
+               .scenario = std::string{executor.scenario()},
+               .lost_trace_events = executor.lost_trace_events(),
+               .shortfalls = executor.shortfalls()};
+  now.tasks.reserve(tasks.size());
+  for (NamedTask& task : tasks) {
+    now.tasks.push_back(
+        {.name = std::move(task.name), .statistics = executor.statistics(task.index)});
+  }
+  return now;
+}
+
+std::vector<Status> Reporter::report(const Snapshot& now) {
+  std::vector<Status> report;
+  report.reserve(now.tasks.size() + 1);
+  report.push_back(describe(now));
+  std::map<std::string, TaskStatistics> told;
+  for (const Snapshot::Task& task : now.tasks) {
+    const auto former = former_.find(task.name);
+    // Another task in the place of a removed one has counted from zero.
+    const bool same =
+        former != former_.end() && former->second.releases <= task.statistics.releases;
+    report.push_back(describe(task, same ? former->second : TaskStatistics{}));
+    told.emplace(task.name, task.statistics);
+  }
+  former_ = std::move(told);
+  return report;
+}
+
+Reports::Reports(nanoseconds period, std::function<void()> tell)
+    : thread_{settings_for(period), [this, period, tell = std::move(tell)] {
+                os::TimePoint next = os::now();
+                do {
+                  tell();
+                  next = std::max(next + period, os::now());
+                } while (!stop_.wait_until(next));
+                tell();
+              }} {}
+
+Reports::~Reports() {
+  stop_.request();
+  thread_.join();
+}
+
+}  // namespace takt::executor

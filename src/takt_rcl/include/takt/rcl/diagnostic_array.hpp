@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A report of an executor (takt/executor/report.hpp) as a message on /diagnostics: one status for
+// the executor, "<node>: executor", and one for each task, "<node>: <task>", all with the
+// hardware_id "takt".
+#pragma once
+
+#include <chrono>
+#include <diagnostic_msgs/msg/diagnostic_array.hpp>
+#include <string>
+#include <takt/executor/report.hpp>
+#include <utility>
+#include <vector>
+
+namespace takt {
+
+inline diagnostic_msgs::msg::DiagnosticArray diagnostic_array(
+    const std::string& node, std::vector<executor::Status> report) {
+  diagnostic_msgs::msg::DiagnosticArray array;
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now);
+  const auto rest = std::chrono::duration_cast<std::chrono::nanoseconds>(now - seconds);
+  array.header.stamp.sec = static_cast<std::int32_t>(seconds.count());
+  array.header.stamp.nanosec = static_cast<std::uint32_t>(rest.count());
+  array.status.reserve(report.size());
+  for (executor::Status& told : report) {
+    auto& status = array.status.emplace_back();
+    status.level = static_cast<unsigned char>(told.level);  // ok, warn, error: the same numbers
+    status.name = node + ": " + told.name;
+    status.message = std::move(told.message);
+    status.hardware_id = "takt";
+    status.values.reserve(told.values.size());
+    for (auto& [key, value] : told.values) {
+      auto& pair = status.values.emplace_back();
+      pair.key = std::move(key);
+      pair.value = std::move(value);
+    }
+  }
+  return array;
+}
+
+}  // namespace takt
