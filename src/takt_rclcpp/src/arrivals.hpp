@@ -66,7 +66,11 @@ class BasicArrivals {
   BasicArrivals(std::size_t limit, std::size_t queue, bool valued)
       : limit_{static_cast<std::uint32_t>(std::min<std::size_t>(limit, most))},
         queue_{static_cast<std::uint32_t>(std::clamp<std::size_t>(queue, 1, most))},
-        valued_{valued} {}
+        valued_{valued} {
+    if (valued) {
+      runs_.emplace();
+    }
+  }
 
   // From here on the executor is told, of what waits already, too. Not while anything arrives: the
   // middleware calls afterwards.
@@ -85,10 +89,10 @@ class BasicArrivals {
     const auto count = static_cast<std::uint32_t>(std::min<std::size_t>(arrived, most));
     if (valued_ && count != 0) {
       const std::lock_guard lock{mutex_};
-      if (!runs_.empty() && runs_.back().value == value) {
-        runs_.back().count += count;
+      if (!runs_->empty() && runs_->back().value == value) {
+        runs_->back().count += count;
       } else {
-        runs_.push_back({.value = value, .count = count});
+        runs_->push_back({.value = value, .count = count});
       }
     }
     announce(count);
@@ -180,10 +184,10 @@ class BasicArrivals {
 
   std::int64_t first_value() noexcept {
     const std::lock_guard lock{mutex_};
-    Run& first = runs_.front();
+    Run& first = runs_->front();
     const std::int64_t value = first.value;
     if (--first.count == 0) {
-      runs_.pop_front();
+      runs_->pop_front();
     }
     return value;
   }
@@ -196,7 +200,7 @@ class BasicArrivals {
   std::atomic<std::uint64_t> dropped_{0};  // as far as they are not announced any more
   std::atomic<std::uint64_t> counts_{0};   // Counts, packed
   executor::PriorityMutex mutex_;
-  std::deque<Run> runs_;
+  std::optional<std::deque<Run>> runs_;  // an empty one has memory, too
 };
 
 using Arrivals = BasicArrivals<executor::ReleaseHandle>;

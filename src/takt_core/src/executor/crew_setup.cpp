@@ -133,7 +133,10 @@ void Crew::begin(TimePoint origin) {
   {
     const std::lock_guard lock{mutex_};
     const Target* const target = shared_.target();
-    if (state_->target() != nullptr || number_ >= target->rosters.size()) {
+    // One that was dismissed follows nothing: nobody there would follow what comes next.
+    const bool is_there =
+        std::ranges::any_of(workers_, [](const auto& worker) { return worker->thread != nullptr; });
+    if (state_->target() != nullptr || number_ >= target->rosters.size() || !is_there) {
       return;
     }
     recorder_ = &no_recorder_;  // rings belong to threads; the first scenario is an attribute

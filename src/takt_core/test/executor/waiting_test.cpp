@@ -82,5 +82,30 @@ TEST(Waiting, TaskThatIsRemovedLeavesNoThreadBehind) {
   executor.stop();
 }
 
+// Once it has gone, other changes do not wait for it.
+TEST(Waiting, TaskThatIsRemovedHoldsUpNoLaterChange) {
+  Executor executor{options()};
+  const auto come_and_go = [&](const char* name, bool waits) {
+    sched::Task task = timer(name, 1ms, 10);
+    task.waits = waits;
+    executor.add(task, {[](const auto&) {}});
+    const executor::Change gone = executor.remove(name);
+    return eventually([&] { return gone.done(); });
+  };
+  sched::Task first = timer("first", 1ms, 50);
+  first.waits = true;
+  executor.add(first, {[](const auto&) {}});
+  sched::Task stays = timer("stays", 1ms, 40);
+  stays.waits = true;
+  executor.add(stays, {[](const auto&) {}});
+  executor.start();
+  const executor::Change removed = executor.remove("first");
+  ASSERT_TRUE(eventually([&] { return removed.done(); }));
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_TRUE(come_and_go("guest", i % 2 == 0)) << i;
+  }
+  executor.stop();
+}
+
 }  // namespace
 }  // namespace takt::test
