@@ -194,7 +194,10 @@ std::optional<executor::Snapshot> SchedulingExecutor::Life::snapshot() const {
   }
   std::vector<executor::NamedTask> named;
   for (const auto& [key, task] : tasks->present()) {
-    if (const auto index = core.find(task.name)) {
+    const auto index = core.find(task.name);
+    const CallbackId& id = task.source->id();
+    const bool is_quiet = id.housekeeping || id.kind == CallbackKind::qos_event;
+    if (index && (!is_quiet || core.statistics(*index).releases > 0)) {
       named.push_back({.index = *index, .name = task.name});
     }
   }

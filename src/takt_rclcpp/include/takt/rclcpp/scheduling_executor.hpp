@@ -86,8 +86,8 @@ class SchedulingExecutor : public ::rclcpp::Executor {
   [[nodiscard]] std::string_view scenario() const noexcept;
   // Throws std::out_of_range.
   [[nodiscard]] executor::TaskStatistics statistics(std::string_view callback) const;
-  // Of all of them, and of the executor, as diagnostics tell it; nothing before the first spin(),
-  // and while one begins.
+  // Of all of them, and of the executor, as diagnostics tell it; of housekeeping and QoS events
+  // those that have run. Nothing before the first spin(), and while one begins.
   [[nodiscard]] std::optional<executor::Snapshot> snapshot() const;
   // Of the callbacks that are scheduled now.
   [[nodiscard]] std::vector<std::string> callbacks() const;
