@@ -114,7 +114,10 @@ void Crew::take_up(Note& note) noexcept {
       }
       return;
     case Note::Kind::release_at:
-      state.timer.release_at(note.time);
+      // While a job is there, what has passed is an overrun.
+      state.timer.release_at(note.time, state.phase == CoreTask::Phase::idle
+                                            ? TimePoint{std::chrono::nanoseconds{note.value}}
+                                            : TimePoint::min());
       break;
     case Note::Kind::disarm:
       if (const sched::Skipped skip = state.timer.disarm(); skip.count != 0) {

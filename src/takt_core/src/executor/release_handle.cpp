@@ -34,6 +34,7 @@ bool post_timer(Shared* shared, TaskState* task, std::uint32_t generation, Note:
   note->generation = generation;
   note->kind = kind;
   note->time = time;
+  note->value = os::now().time_since_epoch().count();
   post(*shared, *task, *note, sched::infinite_ceiling);
   return true;
 }

@@ -28,10 +28,16 @@ Skipped TimerReleases::follow(const TaskParameters& parameters, TimePoint time) 
   return {};
 }
 
-void TimerReleases::release_at(TimePoint time) noexcept {
+void TimerReleases::release_at(TimePoint time, TimePoint now) noexcept {
   armed_ = true;
   set_ = !active_;
   anchor_ = {.index = next_, .time = time};
+  if (!active_ || time >= now || remembered_) {
+    return;
+  }
+  remembered_ = {.index = next_, .time = now};
+  ++next_;
+  anchor_ = {.index = next_, .time = time + ((now - time) / period_ + 1) * period_};
 }
 
 Skipped TimerReleases::disarm() noexcept {

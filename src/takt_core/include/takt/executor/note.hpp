@@ -27,7 +27,7 @@ struct Note {
   Kind kind = Kind::look;
   std::uint32_t count = 1;  // arrivals
   os::TimePoint time;       // of the arrivals; of the release
-  std::int64_t value = 0;   // of each arrival
+  std::int64_t value = 0;   // of each arrival; of a release: when it was set
 
   std::uint32_t number = 0;                  // in its pool
   std::atomic<std::uint32_t> next_free = 0;  // number + 1; 0: none

@@ -32,6 +32,7 @@ class ReleaseHandle {
   [[nodiscard]] std::uint64_t dropped() const noexcept;
 
   // Timers: the next release is at `time`, and those after it follow a period behind each other.
+  // Where `time` has passed, the next one is now, and those after it where they would be.
   // A job that is pending or has started is not touched; a release that comes before its end is an
   // overrun. False when there is no such task any more, or a thousand such calls are still waiting
   // to be taken up: try again.

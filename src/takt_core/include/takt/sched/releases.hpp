@@ -45,8 +45,9 @@ class TimerReleases {
   Skipped follow(const TaskParameters& parameters, TimePoint time) noexcept;
 
   // The next release comes at `time`, and those after it a period each behind it; also where there
-  // were none (disarm()).
-  void release_at(TimePoint time) noexcept;
+  // were none (disarm()). Where that has passed at `now`, the next one comes now, and those after
+  // it where they would: nobody can be late for what he was not told of.
+  void release_at(TimePoint time, TimePoint now = TimePoint::min()) noexcept;
 
   // No releases until release_at().
   Skipped disarm() noexcept;
