@@ -165,7 +165,7 @@ void Crew::released(CoreTask& core_task, const Job& job, const sched::Release* r
   // Its job will look at it soon: of releases that coincide, while those before it run.
   if (const JobSource* const source = state.binding.source.get()) {
     constexpr std::ptrdiff_t line = 64;
-    const auto* const first = static_cast<const char*>(static_cast<const void*>(source));
+    const auto* const first = reinterpret_cast<const char*>(source);
     __builtin_prefetch(first);
     __builtin_prefetch(std::next(first, line));
   }

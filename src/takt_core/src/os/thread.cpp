@@ -237,7 +237,7 @@ std::size_t possible_stack(std::size_t wanted) noexcept {
 
 }  // namespace
 
-Thread::Thread(ThreadSettings settings, std::function<void()> body) {
+Thread::Thread(const ThreadSettings& settings, std::function<void()> body) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   if (settings.stack != 0) {

@@ -79,7 +79,7 @@ class Thread {
   // Returns when the settings have been applied, without having waited for whoever has the CPUs of
   // these settings: until then the thread is scheduled as its creator is. Throws
   // std::system_error when there can be no thread at all, or none with such a stack.
-  Thread(ThreadSettings settings, std::function<void()> body);
+  Thread(const ThreadSettings& settings, std::function<void()> body);
   ~Thread();
   Thread(const Thread&) = delete;
   Thread& operator=(const Thread&) = delete;
