@@ -39,7 +39,7 @@ def test_an_unknown_key_is_named_with_its_line_and_the_likely_one(experiment: Wr
     )
     assert "experiment.yaml:5: unknown key measurements[0].periode" in text
     assert "did you mean period?" in text
-    assert "allowed: content, cpu, deadline" in text
+    assert "allowed: allocator, content, cores, cpu" in text
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 from command_line import takt
-from test_lab_image import TINY, free, put, same
+from test_lab_image import EXPERIMENTS, TINY, free, put, same
 
 from takt.errors import Failure
 from takt.lab import guest, kernels
-from takt.lab.image import disk, make, runs, target
+from takt.lab.image import disk, experiments, make, runs, target
 from takt.measure.results import store
 from takt.measure.results.model import Status
 from takt.processes.process import Process
@@ -97,11 +97,13 @@ def test_it_boots_measures_and_its_run_is_an_ordinary_one(
 
 
 @pytest.mark.skipif(not UEFI.is_file(), reason="OVMF is not installed")
-def test_from_a_stick_with_uefi_an_unknown_experiment_is_told(stick: Path, tmp_path: Path) -> None:
+def test_from_a_stick_with_uefi_an_unknown_experiment_is_told(
+    stick: Path, image: Path, tmp_path: Path
+) -> None:
     menu = tmp_path / "grub.cfg"
     menu.write_bytes(make.menu(["nothing"]))
-    image = f"{stick}@@{disk.OFFSET}"
-    subprocess.run(["mdel", "-i", image, "::/boot/grub/grub.cfg"], check=True, timeout=60)
+    volume = f"{stick}@@{disk.OFFSET}"
+    subprocess.run(["mdel", "-i", volume, "::/boot/grub/grub.cfg"], check=True, timeout=60)
     put(stick, menu, "boot/grub/grub.cfg")
     firmware = ["-drive", f"if=pflash,format=raw,readonly=on,file={UEFI}"]
     usb = ["-drive", f"file={stick},format=raw,if=none,id=stick", "-device", "qemu-xhci"]
@@ -109,7 +111,8 @@ def test_from_a_stick_with_uefi_an_unknown_experiment_is_told(stick: Path, tmp_p
     said = booted([*firmware, *usb], tmp_path)
     assert target.FAILED in said
     assert f"{target.EXPERIMENT}=nothing: there is no such experiment" in said
-    assert "there are: quick sticha2014 tiny ye2023" in said
+    names = experiments.chosen(image.with_name("tiny.yaml"), EXPERIMENTS)
+    assert f"there are: {' '.join(sorted(names))}" in said
     assert "there is no such experiment" in runs.said(stick)
 
 

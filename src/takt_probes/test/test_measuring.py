@@ -193,7 +193,8 @@ def test_capabilities_and_help_answer_without_measuring(probes: Probes, stack: s
     for one in answer["capabilities"]:
         assert set(one) == {
             "kind", "transport", "roles", "fixed_payload_bytes", "max_payload_bytes", "waits",
-            "reports", "executors", "contents", "durabilities", "histories", "wire",
+            "reports", "executors", "contents", "durabilities", "histories", "wire", "allocators",
+            "dds",
         }  # fmt: skip
         assert one["roles"] in (["both"], ["pong", "ping"], ["subscriber", "publisher"])
     usage = probes.ask(stack, "--help")

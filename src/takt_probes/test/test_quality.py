@@ -58,10 +58,12 @@ def test_who_wants_what_is_kept_is_not_matched_with_who_keeps_nothing(
 
 @pytest.mark.parametrize(
     ("stack", "history", "whole"),
+    # Of RustDDS now and then nothing more arrives after that, the closing message included.
     [
-        *((stack, "keep_all", True) for stack in DDS),
-        # Of RustDDS now and then nothing more arrives after that, the closing message included.
-        *((stack, "keep_last", False) for stack in DDS if stack != "rustdds"),
+        (stack, history, history == "keep_all")
+        for stack in DDS
+        for history in ("keep_all", "keep_last")
+        if stack != "rustdds"
     ],
 )
 def test_a_subscriber_that_sleeps_loses_nothing_where_all_is_kept(

@@ -54,13 +54,12 @@ from takt.measure.experiment.values import (
 MESSAGES = ("pingpong", "pubsub")
 OF_THE_LINK = ("link", "queue", "traffic", "delay", "jitter", "loss")
 OF_MESSAGES = (
-    "payload content reliability durability history depth link queue traffic delay jitter loss"
+    "payload content reliability durability history depth allocator dds_priority "
+    "link queue traffic delay jitter loss"
 )
 # Which kinds have a key; a key that is not here belongs to all of them.
 _KINDS_WITH: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(OF_MESSAGES.split(), MESSAGES),
-    "allocator": MESSAGES,
-    "dds_priority": MESSAGES,
     "executor": ("timer-oneshot", "timer-cyclic", *MESSAGES),
     "subscribers": ("pubsub",),
     "threads": ("wakeup",),
