@@ -8,5 +8,5 @@ for name in tool check dev docs ros; do
     case $name in check | dev) constraint="-c tool.txt" ;; esac  # the same versions in all of them
     # shellcheck disable=SC2086
     uv pip compile --quiet --universal --python-version 3.10 --generate-hashes --no-header \
-        --no-annotate $constraint "$@" -o "$name.txt" "$name.in"
+        --no-annotate --no-strip-extras $constraint "$@" -o "$name.txt" "$name.in"
 done
