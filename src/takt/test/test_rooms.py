@@ -40,6 +40,14 @@ def imported(source: str) -> Iterator[str]:
                 yield from (f"{node.module}.{one.name}" for one in node.names)
 
 
+def imported_by(file: Path) -> Iterator[str]:
+    return imported(file.read_text(encoding="utf-8"))
+
+
+def name_of(file: Path) -> str:
+    return ".".join(("takt", *file.relative_to(TOOL).with_suffix("").parts))
+
+
 def room(name: str) -> str:
     """``takt.schedule.trace.file`` stands in the room ``schedule.trace``."""
     parts = name.split(".")[1:]
@@ -50,10 +58,9 @@ def arrows() -> dict[str, set[str]]:
     """Which rooms each room imports from."""
     found: dict[str, set[str]] = {}
     for file in sorted(TOOL.rglob("*.py")):
-        name = ".".join(("takt", *file.relative_to(TOOL).with_suffix("").parts))
-        here = room(name)
+        here = room(name_of(file))
         if here != "__init__":
-            others = {room(one) for one in imported(file.read_text(encoding="utf-8"))}
+            others = {room(one) for one in imported_by(file)}
             found.setdefault(here, set()).update(others - {here})
     return found
 
@@ -84,6 +91,18 @@ def test_no_room_imports_from_one_above_or_beside_it(here: str) -> None:
 def test_no_rooms_import_each_other_in_a_circle() -> None:
     try:
         list(TopologicalSorter(ARROWS).static_order())
+    except CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
+
+
+def test_no_files_import_each_other_in_a_circle() -> None:
+    files = {name_of(file).removesuffix(".__init__"): file for file in TOOL.rglob("*.py")}
+    arrows = {
+        name: {one if one in files else one.rpartition(".")[0] for one in imported_by(file)}
+        for name, file in files.items()
+    }
+    try:
+        list(TopologicalSorter({name: to - {name} for name, to in arrows.items()}).static_order())
     except CycleError as error:
         pytest.fail(" -> ".join(error.args[1]))
 

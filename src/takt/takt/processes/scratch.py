@@ -25,7 +25,7 @@ from typing import IO
 from takt.documents.writing import replacing
 from takt.errors import Failure, TaktError
 from takt.processes.recording import SUFFIX, progress
-from takt.processes.undertaker import Watch
+from takt.processes.watch import Watch
 
 MEMORY = Path("/dev/shm")  # noqa: S108 - a tmpfs is what is wanted
 ON_DISK = ".recording"  # in the run folder, where the memory has no room

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Outlives a run, to sweep the shared memory of one that was killed; standard library only.
 
-Usage: undertaker.py FOLDER RUN_FOLDER MEMORY STARTER
+Usage: undertaker.py FOLDER RUN_FOLDER MEMORY STARTER (watch.py starts it)
 
 It is there before the run's scratch folder is, and reads a pipe whose other end only the tool has.
 A run that ends in order says so there: then there is nothing to do. The kernel closes the pipe when
@@ -15,7 +15,6 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -23,36 +22,6 @@ from pathlib import Path
 ENDING_S = 1.0  # for the programs of a killed run to end by themselves
 LIMIT_S = 60.0  # until they are gone, however slow the machine is
 _POLL_S = 0.02
-_IN_ORDER = b"."
-
-
-class Watch:
-    """Somebody who watches over a run of this process."""
-
-    def __init__(self, folder: Path, run_folder: Path, memory: Path) -> None:
-        """Before the scratch folder is made."""
-        from takt.processes.guard import MARK, identity
-
-        command = [sys.executable, "-IS", __file__, folder, run_folder, memory]
-        read, self._pipe = os.pipe()
-        try:
-            subprocess.run(
-                [*map(str, command), identity(os.getpid())],
-                stdin=read,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                env={name: value for name, value in os.environ.items() if name != MARK},
-                start_new_session=True,
-                check=False,  # without one, the next run sweeps
-            )
-        finally:
-            os.close(read)
-
-    def end(self) -> None:
-        """The run has ended in order."""
-        with contextlib.suppress(BrokenPipeError):
-            os.write(self._pipe, _IN_ORDER)
-        os.close(self._pipe)
 
 
 def main(folder: Path, run_folder: Path, memory: Path, starter: str) -> int:
@@ -62,7 +31,7 @@ def main(folder: Path, run_folder: Path, memory: Path, starter: str) -> int:
     before = [path.name for path in memory.iterdir()]
     if os.fork():
         return 0  # the tool does not wait for it, and nobody takes it for a program of the run
-    if os.read(sys.stdin.fileno(), 1) == _IN_ORDER:
+    if os.read(sys.stdin.fileno(), 1):  # it ended in order; a dead tool's pipe gives nothing
         return 0
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
     from takt.documents.writing import SUFFIX
