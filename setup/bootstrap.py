@@ -40,6 +40,7 @@ LOG = STATE / "setup.log"
 BUILT = "empy"
 AGAIN = "\r\x1b[K"  # the same line of the terminal once more
 WHOLE_S = 300.0  # for a package manager to come to an end that it can go on from
+TURN_S, BETWEEN_S = 900.0, 3.0  # for another package manager to end; between two looks
 ANSWER_S = 120.0  # for a program that only says something
 HELD: list[int] = []  # the lock, which every step inherits: who is still at work holds it
 
@@ -137,9 +138,28 @@ def install_system_packages(development: bool) -> None:
         sudo = ["sudo", "-n"]
     else:
         raise SetupError(f"needs system packages; run this once, then start again:\n  sudo {line}")
-    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    run([*sudo, "apt-get", "update"], "package lists", environment, whole=True)
-    run([*sudo, *line.split()], f"system packages: {' '.join(missing)}", environment, whole=True)
+    # sudo keeps no environment; what apt says is looked at.
+    apt = [*sudo, "env", "DEBIAN_FRONTEND=noninteractive", "LC_ALL=C"]
+    in_turn([*apt, "apt-get", "update"], "package lists")
+    in_turn([*apt, *line.split()], f"system packages: {' '.join(missing)}")
+
+
+def in_turn(command: list[str], title: str) -> None:
+    """Runs apt when nobody else does: a machine that has just started updates itself."""
+    until = time.monotonic() + TURN_S
+    waited = False
+    while True:
+        before = LOG.stat().st_size
+        try:
+            return run(command, title, whole=True)
+        except SetupError:
+            said = LOG.read_bytes()[before:].decode(errors="replace")
+            if "Could not get lock" not in said or time.monotonic() > until:
+                raise
+        if not waited:
+            say(f"  another package manager is at work; waiting for it, at most {TURN_S:.0f} s")
+        waited = True
+        time.sleep(BETWEEN_S)
 
 
 def discard_where_moved(want: str) -> None:

@@ -52,6 +52,32 @@ def test_missing_system_packages_are_named_in_one_line_where_apt_is_not_allowed(
     assert line.endswith("g++ libcli11-dev")
 
 
+@pytest.mark.parametrize("step", ["update", "install"])
+def test_another_package_manager_is_waited_for(
+    bootstrap: Any, step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    apt = tmp_path / "apt-get"
+    busy = "echo 'E: Could not get lock /var/lib/dpkg/lock-frontend.'; exit 100"
+    apt.write_text(
+        f"#!/bin/sh\necho $1 $LC_ALL >> {tmp_path}/called\n"
+        f'[ "$1" != {step} ] || [ -e {tmp_path}/told ] || {{ touch {tmp_path}/told; {busy}; }}\n'
+    )
+    apt.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(bootstrap, "missing_packages", lambda _: ["g++"])
+    monkeypatch.setattr(bootstrap, "BETWEEN_S", 0.0)
+    bootstrap.install_system_packages(False)
+    called = (tmp_path / "called").read_text().splitlines()
+    assert sorted(called) == sorted(["update C", "install C", f"{step} C"])
+    # What another try does not mend ends it, also after one that had to wait.
+    (tmp_path / "told").unlink()
+    with apt.open("a") as more:
+        more.write("echo 'E: Unable to locate package g++'; exit 100\n")
+    with pytest.raises(bootstrap.SetupError, match="Unable to locate"):
+        bootstrap.install_system_packages(False)
+
+
 def test_an_environment_is_made_once_and_changed_requirements_are_installed_again(
     bootstrap: Any,
 ) -> None:

@@ -140,7 +140,8 @@ def _install(part: str, names: list[str], yes: bool) -> None:
     from takt.errors import Failure
 
     sudo = [] if os.geteuid() == 0 else ["sudo"]
-    install = ["apt-get", "install", "--yes", "--no-install-recommends", *names]
+    patience = "--option=DPkg::Lock::Timeout=900"  # another package manager may be at work
+    install = ["apt-get", "install", "--yes", "--no-install-recommends", patience, *names]
     commands = [[*sudo, "apt-get", "update"], [*sudo, *install]]  # no lists on a bare machine
     line = " && ".join(map(" ".join, commands))
     by_hand = f"run: {line}; then: ./takt setup {part}"
