@@ -11,14 +11,13 @@ BUILD = ROOT / ".takt" / "build-fuzz"
 CMAKE = str(ROOT / ".takt" / "venv" / "bin" / "cmake")
 CORE = ROOT / "src" / "takt_core"
 HARNESS = CORE / "test" / "fuzz"
-COMPILER = "clang++-16"
+COMPILERS = ("clang++-16", "clang++")  # see system_packages.py
 INPUTS = {"application": 50_000, "trace": 100_000}  # of each parser; the same in every run
 CONFIGURE = [
     "-GNinja",
     "-DBUILD_TESTING=ON",
     "-DCMAKE_BUILD_TYPE=RelWithDebInfo",
     "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -g1 -DNDEBUG",
-    f"-DCMAKE_CXX_COMPILER={COMPILER}",
     "-DTAKT_SANITIZE=address;undefined;fuzzer-no-link",
 ]
 BOUNDS = ["-seed=1", "-timeout=10", "-rss_limit_mb=1024", "-max_len=4096"]
@@ -27,8 +26,9 @@ SHOWN = ["-verbosity=0", "-print_final_stats=1"]
 
 def commands() -> list[list[str]]:
     """Everything that was found before, then so many new inputs of each parser."""
-    if shutil.which(COMPILER) is None:
-        print(f"left out: {COMPILER} is not installed")
+    compiler = next(filter(shutil.which, COMPILERS), None)
+    if compiler is None:
+        print(f"left out: none of {', '.join(COMPILERS)} is installed")
         return []
     new = BUILD / "new"  # what libFuzzer finds; the corpus itself stays as it is
     shutil.rmtree(new, ignore_errors=True)
@@ -36,7 +36,7 @@ def commands() -> list[list[str]]:
         (new / parser).mkdir(parents=True)
     targets = [f"--target={program(parser).name}" for parser in INPUTS]
     return [
-        [CMAKE, "-S", str(CORE), "-B", str(BUILD), *CONFIGURE],
+        [CMAKE, "-S", str(CORE), "-B", str(BUILD), *CONFIGURE, f"-DCMAKE_CXX_COMPILER={compiler}"],
         [CMAKE, "--build", str(BUILD), *targets],
         *(
             [

@@ -31,21 +31,30 @@ def missing_packages(development: bool) -> list[str]:
         present["libgtest-dev"] = Path("/usr/include/gtest/gtest.h").exists()
         # What of takt_rclcpp needs no rclcpp; without it nothing of it is built.
         present["libyaml-cpp-dev"] = Path("/usr/include/yaml-cpp/yaml.h").exists()
-        present["rt-tests"] = shutil.which("cyclictest")
-        present["stress-ng"] = shutil.which("stress-ng")
-        present["iperf3"] = shutil.which("iperf3")
-        present["babeltrace2"] = shutil.which("babeltrace2")
-        present["iproute2"] = shutil.which("tc")
-        # On Ubuntu the package only forwards to a snap; the browser tests then say that they skip.
-        if (
-            Path("/etc/debian_version").exists()
-            and "ubuntu" not in Path("/etc/os-release").read_text(encoding="utf-8").lower()
-        ):
-            present["chromium"] = shutil.which("chromium")
-            # Newer than Debian's default, which does not compile libstdc++'s ranges.
-            present["clang-16"] = shutil.which("clang++-16")
-            present["libclang-rt-16-dev"] = Path("/usr/lib/llvm-16/lib/clang/16/lib/linux").exists()
+        present |= of_some_tests()
     return [package for package, found in present.items() if not found]
+
+
+def of_some_tests() -> dict[str, object]:
+    """Without them a few tests skip, and say so: a system that has no such package does without."""
+    programs = {
+        "rt-tests": "cyclictest",
+        "stress-ng": "stress-ng",
+        "iperf3": "iperf3",
+        "babeltrace2": "babeltrace2",
+        "iproute2": "tc",
+    }
+    present: dict[str, object] = {name: shutil.which(one) for name, one in programs.items()}
+    system = Path("/etc/os-release").read_text(encoding="utf-8").lower()
+    # On Ubuntu the package only forwards to a snap; the browser tests then say that they skip.
+    if Path("/etc/debian_version").exists() and "ubuntu" not in system:
+        present["chromium"] = shutil.which("chromium")
+        # Debian 12's default does not compile libstdc++'s ranges; later ones do (fuzz.py).
+        version = "-16" if "bookworm" in system else ""
+        present[f"clang{version}"] = shutil.which(f"clang++{version}")
+        runtimes = Path("/usr/lib").glob(f"llvm{version or '-*'}/lib/clang/*/lib/linux")
+        present[f"libclang-rt{version}-dev"] = any(runtimes)
+    return present
 
 
 def has_module(name: str) -> bool:

@@ -78,6 +78,32 @@ def test_another_package_manager_is_waited_for(
         bootstrap.install_system_packages(False)
 
 
+def test_what_only_some_tests_need_and_this_system_does_not_have_is_left_out(
+    bootstrap: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    for name, text in {
+        "apt-get": f"echo $@ >> {tmp_path}/called",
+        "apt-cache": "case $3 in stress-ng) ;; *) exit 100 ;; esac",
+    }.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    missing = ["libgtest-dev", "stress-ng", "rt-tests"]
+    monkeypatch.setattr(bootstrap, "missing_packages", lambda _: missing)
+    bootstrap.install_system_packages(True)
+    update, install = (tmp_path / "called").read_text().splitlines()
+    assert update == "update"
+    assert install.endswith(" libgtest-dev stress-ng")  # what the build needs is asked for anyway
+    assert "this system has no rt-tests" in capfd.readouterr().err
+    missing[:] = ["rt-tests"]
+    bootstrap.install_system_packages(True)
+    assert (tmp_path / "called").read_text().splitlines()[2:] == ["update"]
+
+
 def test_an_environment_is_made_once_and_changed_requirements_are_installed_again(
     bootstrap: Any,
 ) -> None:
