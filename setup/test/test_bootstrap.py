@@ -104,6 +104,20 @@ def test_what_only_some_tests_need_and_this_system_does_not_have_is_left_out(
     assert (tmp_path / "called").read_text().splitlines()[2:] == ["update"]
 
 
+def test_a_machine_without_wheels_of_ros_is_refused_unless_it_brings_its_own(
+    bootstrap: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ROS_DISTRO", raising=False)
+    monkeypatch.setattr(bootstrap.platform, "machine", lambda: "aarch64")
+    with pytest.raises(bootstrap.SetupError, match="this machine is aarch64"):
+        bootstrap.refuse_where_it_cannot_build()
+    monkeypatch.setenv("ROS_DISTRO", "kilted")
+    bootstrap.refuse_where_it_cannot_build()
+    monkeypatch.delenv("ROS_DISTRO")
+    monkeypatch.setattr(bootstrap.platform, "machine", lambda: "x86_64")
+    bootstrap.refuse_where_it_cannot_build()
+
+
 def test_an_environment_is_made_once_and_changed_requirements_are_installed_again(
     bootstrap: Any,
 ) -> None:
