@@ -21,7 +21,7 @@ from takt.errors import Failure, TaktError
 from takt.schedule.campaign import batch as work
 from takt.schedule.campaign import cluster, execute
 from takt.schedule.campaign.folder import Folder, reading_tables
-from takt.schedule.campaign.model import SETS, Batch, Campaign, Execution
+from takt.schedule.campaign.model import SETS, Batch, Campaign, ExecutionSettings
 from takt.schedule.generate.space import Space, read_space
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
@@ -167,7 +167,7 @@ def test_a_folder_goes_on_with_its_own_campaign_only(tmp_path: Path) -> None:
 
 
 def test_executions_are_shuffled_and_every_application_comes_once_before_any_again() -> None:
-    execution = Execution(("takt", "baseline1"), 1.0, 5)
+    execution = ExecutionSettings(("takt", "baseline1"), 1.0, 5)
     asked = Campaign({}, read_space(RANGES), 1, 1, ("execute",), execution)
     order = execute.turns(asked, 24)
     assert len({(turn.application, turn.approach, turn.number) for turn in order}) == 24 * 2 * 5

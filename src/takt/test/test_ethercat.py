@@ -63,7 +63,7 @@ def measured(folder: Path, watcher: Quiet | None = None, **keys: Any) -> Run:
     document = {"name": "x", "repetitions": 1, "measurements": [block | keys]}
     experiment = check(document, Source())
     made = plan(experiment, Source(), INSTALLED, this_machine(), 1)
-    run = runner.new_run(experiment, made, runner.Machine())
+    run = runner.new_run(experiment, made, runner.Diagnosis())
     folder.mkdir(exist_ok=True)
     return runner.measure(run, folder, INSTALLED, watcher or Quiet())
 

@@ -58,7 +58,7 @@ def measured(folder: Path, spy: Quiet, **keys: Any) -> Run:
     experiment = check(document, Source())
     made = plan(experiment, Source(), INSTALLED, this_machine(), 1)
     return runner.measure(
-        runner.new_run(experiment, made, runner.Machine()), folder, INSTALLED, spy
+        runner.new_run(experiment, made, runner.Diagnosis()), folder, INSTALLED, spy
     )
 
 

@@ -49,7 +49,7 @@ def prepared(**keys: Any) -> Run:
     block = {"kind": "pingpong", "stack": "fake", "duration": "200ms", "rate": "1kHz"} | keys
     experiment = check({"name": "x", "repetitions": 1, "measurements": [block]} | top, Source())
     made = plan(experiment, Source(), stacks.find(), this_machine(), 1)
-    return runner.new_run(experiment, made, runner.Machine())
+    return runner.new_run(experiment, made, runner.Diagnosis())
 
 
 def measured(folder: Path, memory: Path, **keys: Any) -> Run:

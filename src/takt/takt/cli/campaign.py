@@ -12,7 +12,7 @@ from takt.cli.options import AsJson
 
 if TYPE_CHECKING:
     from takt.schedule.campaign.folder import Folder
-    from takt.schedule.campaign.model import Campaign, Execution, Totals
+    from takt.schedule.campaign.model import Campaign, ExecutionSettings, Totals
     from takt.schedule.campaign.violations import Kept
 
 
@@ -125,10 +125,10 @@ def _chosen(text: str, option: str, allowed: tuple[str, ...]) -> tuple[str, ...]
     return tuple(name for name in allowed if name in names)
 
 
-def _execution(approaches: str, duration: str, executions: int) -> Execution:
+def _execution(approaches: str, duration: str, executions: int) -> ExecutionSettings:
     from takt.documents.units import parse_duration
     from takt.errors import TaktError
-    from takt.schedule.campaign.model import Execution
+    from takt.schedule.campaign.model import ExecutionSettings
     from takt.schedule.execution import APPROACHES
 
     try:
@@ -137,7 +137,7 @@ def _execution(approaches: str, duration: str, executions: int) -> Execution:
         raise TaktError(str(error), where="--duration") from None
     if seconds == 0:
         raise TaktError("nothing is executed in no time", where="--duration", remedy="30s")
-    return Execution(_chosen(approaches, "--approaches", APPROACHES), seconds, executions)
+    return ExecutionSettings(_chosen(approaches, "--approaches", APPROACHES), seconds, executions)
 
 
 def _evaluate(folder: Folder, asked: Campaign, scheduler: str | None, workers: int | None) -> None:

@@ -13,7 +13,7 @@ from takt.cli.options import AsJson
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from takt.measure.statistics.compare import Change, Comparison
+    from takt.measure.statistics.compare import Comparison, Shift
 
 
 def compare(
@@ -89,10 +89,10 @@ def _share(text: str) -> float:
 def _document(result: Comparison, threshold: float, confidence: float) -> dict[str, Any]:
     from takt.measure.results.model import SCHEMA_VERSION
 
-    def ratio(change: Change | None) -> float | None:
+    def ratio(change: Shift | None) -> float | None:
         return change.ratio if change else None
 
-    def interval(change: Change | None) -> list[float] | None:
+    def interval(change: Shift | None) -> list[float] | None:
         return [change.low, change.high] if change else None
 
     return {
@@ -123,7 +123,7 @@ def _table(result: Comparison) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    def written(change: Change | None) -> tuple[str, str]:
+    def written(change: Shift | None) -> tuple[str, str]:
         if change is None:
             return "–", "–"
         return f"{change.ratio:.3f}", f"{change.low:.3f} … {change.high:.3f}"

@@ -24,7 +24,7 @@ from takt.measure.check.plan import DEADLINE, DURATION, PAYLOAD, RATE, REALTIME,
 from takt.measure.conditions.tuned import ALL, NONE
 from takt.measure.experiment.model import Experiment
 from takt.measure.results.model import Cell, Run, Status
-from takt.measure.statistics.compare import Change, compare_cells
+from takt.measure.statistics.compare import Shift, compare_cells
 
 _ORDER = (*BY_ID, ALL)
 NAME = "check-tuned"
@@ -48,8 +48,8 @@ class Worth:
 
     setting: str
     layer: str
-    p50: Change | None
-    p99: Change | None
+    p50: Shift | None
+    p99: Shift | None
 
     @property
     def answer(self) -> Answer:
@@ -121,7 +121,7 @@ def show(console: Console, run: Run, found: Sequence[Worth]) -> None:
 def documents(found: Sequence[Worth]) -> list[dict[str, Any]]:
     """For ``--json``."""
 
-    def change(one: Change | None) -> dict[str, float] | None:
+    def change(one: Shift | None) -> dict[str, float] | None:
         return {"ratio": one.ratio, "low": one.low, "high": one.high} if one else None
 
     return [
@@ -136,5 +136,5 @@ def documents(found: Sequence[Worth]) -> list[dict[str, Any]]:
     ]
 
 
-def _ratio(change: Change | None) -> str:
+def _ratio(change: Shift | None) -> str:
     return f"{change.ratio:.2f} ({change.low:.2f} … {change.high:.2f})" if change else "–"

@@ -54,7 +54,7 @@ class Watcher(Protocol):
 
 
 @dataclass
-class Machine:
+class Diagnosis:
     """What is known of the machine before the run; given in, so that tests can do without."""
 
     fingerprint: dict[str, object] = field(default_factory=dict)
@@ -62,7 +62,7 @@ class Machine:
 
 
 def new_run(
-    experiment: Experiment, plan: Plan, machine: Machine, started: datetime | None = None
+    experiment: Experiment, plan: Plan, machine: Diagnosis, started: datetime | None = None
 ) -> Run:
     """The run of a plan, nothing measured yet."""
     return Run(

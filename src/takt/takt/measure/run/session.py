@@ -57,7 +57,7 @@ def start(
     from takt import doctor
 
     started = datetime.now(timezone.utc)
-    machine = runner.Machine(doctor.fingerprint(), doctor.findings())
+    machine = runner.Diagnosis(doctor.fingerprint(), doctor.findings())
     folder = store.create(out) if out else store.create_default(experiment.name, started)
     run = runner.new_run(experiment, planned, machine, started)
     if workers:

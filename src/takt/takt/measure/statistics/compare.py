@@ -38,7 +38,7 @@ SEED = 20140101
 
 
 @dataclass(frozen=True)
-class Change:
+class Shift:
     """How one percentile changed from A to B."""
 
     ratio: float
@@ -51,7 +51,7 @@ class KeyComparison:
     """What is known of one key in both runs."""
 
     key: str
-    changes: dict[str, Change] = field(default_factory=dict)  # by name in QUANTILES
+    changes: dict[str, Shift] = field(default_factory=dict)  # by name in QUANTILES
     regressed: bool = False
     lost: tuple[int, int] = (0, 0)
     repetitions: tuple[int, int] = (0, 0)
@@ -259,7 +259,7 @@ def _judge(estimates: list[_Estimate], threshold: float, confidence: float) -> N
         for one in chosen:
             half = max(between.get(id(one), 0.0), float(norm.ppf(1 - chance)) * one.within)
             low, high = np.exp([one.log_ratio - half, one.log_ratio + half])
-            change = Change(float(np.exp(one.log_ratio)), float(low), float(high))
+            change = Shift(float(np.exp(one.log_ratio)), float(low), float(high))
             one.target.changes[name] = change
             one.target.regressed |= change.low > 1 + threshold
 

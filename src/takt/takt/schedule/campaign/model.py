@@ -41,7 +41,7 @@ class Campaign:
     repeat: int
     seed: int
     do: tuple[str, ...]
-    execution: Execution | None = None
+    execution: ExecutionSettings | None = None
     overheads: dict[str, int] | None = None  # ns; None: left out
 
     def batches(self) -> Iterator[Batch]:
@@ -72,7 +72,7 @@ class Campaign:
 
 
 @dataclass(frozen=True)
-class Execution:
+class ExecutionSettings:
     """How applications are executed: as in Krukiewicz-Gacek 2021, section 5.2."""
 
     approaches: tuple[str, ...] = ("takt",)
