@@ -93,9 +93,15 @@ def rust() -> Commands:
         return []
     manifests = [str(one) for one in sorted(ROOT.glob("src/*/Cargo.toml"))]
     formatted = [[cargo, "fmt", "--check", "--manifest-path", one] for one in manifests]
-    tested = ["--manifest-path", str(ROOT / "src" / "takt_ethercat" / "Cargo.toml")]
-    target = ["--target-dir", str(STATE / "build" / "takt_ethercat")]
-    return [*formatted, [cargo, "test", "--quiet", "--locked", *tested, *target]]
+    tested = [
+        [
+            *(cargo, "test", "--quiet", "--locked"),
+            f"--manifest-path={ROOT / 'src' / crate / 'Cargo.toml'}",
+            f"--target-dir={STATE / 'build' / crate}",
+        ]
+        for crate in ("takt_c", "takt_ethercat")  # the others are tested as their probes
+    ]
+    return [*formatted, *tested]
 
 
 def python() -> Commands:

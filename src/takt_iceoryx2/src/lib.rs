@@ -5,11 +5,11 @@
 
 mod link;
 
-use std::ffi::{c_char, c_int, CStr};
-use std::ptr;
+use std::ffi::{c_char, c_int};
 use std::time::Duration;
 
 use link::{Head, Link};
+use takt_c::{text, Why};
 
 #[repr(C)]
 pub struct Settings {
@@ -18,40 +18,6 @@ pub struct Settings {
     depth: usize,
     payload_bytes: usize,
     ends: usize,
-}
-
-/// Where a function says why it failed.
-struct Why {
-    text: *mut c_char,
-    bytes: usize,
-}
-
-impl Why {
-    unsafe fn say(&self, reason: &str) {
-        if self.bytes == 0 {
-            return;
-        }
-        let length = reason.len().min(self.bytes - 1);
-        ptr::copy_nonoverlapping(reason.as_ptr().cast(), self.text, length);
-        *self.text.add(length) = 0;
-    }
-
-    /// The value, or null and the reason.
-    unsafe fn boxed<T>(&self, made: Result<T, String>) -> *mut T {
-        match made {
-            Ok(value) => Box::into_raw(Box::new(value)),
-            Err(reason) => {
-                self.say(&reason);
-                ptr::null_mut()
-            }
-        }
-    }
-}
-
-unsafe fn text<'a>(given: *const c_char) -> Result<&'a str, String> {
-    CStr::from_ptr(given)
-        .to_str()
-        .map_err(|error| error.to_string())
 }
 
 #[no_mangle]
@@ -75,11 +41,7 @@ pub unsafe extern "C" fn takt_iceoryx2_open(
             ends: given.ends,
         })
     };
-    Why {
-        text: why,
-        bytes: why_bytes,
-    }
-    .boxed(open())
+    Why::at(why, why_bytes).boxed(open())
 }
 
 #[no_mangle]
@@ -94,17 +56,7 @@ pub unsafe extern "C" fn takt_iceoryx2_open_writer(
     why: *mut c_char,
     why_bytes: usize,
 ) -> bool {
-    match text(topic).and_then(|topic| (*link).open_writer(topic)) {
-        Ok(()) => true,
-        Err(reason) => {
-            Why {
-                text: why,
-                bytes: why_bytes,
-            }
-            .say(&reason);
-            false
-        }
-    }
+    Why::at(why, why_bytes).done(text(topic).and_then(|topic| (*link).open_writer(topic)))
 }
 
 #[no_mangle]
@@ -155,13 +107,5 @@ pub unsafe extern "C" fn takt_iceoryx2_problem(
     why: *mut c_char,
     why_bytes: usize,
 ) -> bool {
-    let problem = &(*link).problem;
-    if let Some(reason) = problem {
-        Why {
-            text: why,
-            bytes: why_bytes,
-        }
-        .say(reason);
-    }
-    problem.is_some()
+    Why::at(why, why_bytes).told((*link).problem.as_deref())
 }
