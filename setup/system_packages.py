@@ -18,7 +18,7 @@ def missing_packages(development: bool) -> list[str]:
         if not sys.executable.startswith("/usr/bin")
         else "python3"
     )
-    present = {
+    present: dict[str, object] = {
         "g++": shutil.which("g++"),
         f"{version}-venv": has_module("ensurepip"),
         f"{version}-dev": Path(sysconfig.get_path("include"), "Python.h").exists(),
