@@ -186,7 +186,7 @@ def test_a_set_up_ends_with_its_launcher(tmp_path: Path) -> None:
     content = content.replace(root, f"ROOT = Path({str(SETUP.parent)!r})").replace(
         'STATE = ROOT / ".takt"', f"STATE = Path({str(tmp_path)!r})"
     )
-    step = f"sleep 60 & echo $! > {pid_file}; wait"
+    step = f"sleep 600 & echo $! > {pid_file}; wait"
     main = 'if __name__ == "__main__":'
     instead = f'set_up = lambda _: run(["sh", "-c", {step!r}], "a long step")'
     content = content.replace(main, f"{instead}\n{main}")
@@ -212,14 +212,14 @@ def test_an_interrupt_ends_the_step_in_work_and_all_its_children(tmp_path: Path)
                 return super().wait(*arguments, **options)
         bootstrap.Process = Started
         bootstrap.LOG = Path({str(tmp_path / "log")!r})
-        bootstrap.run(["sh", "-c", "sleep 60 & echo $! > {pid_file}; wait"], "a long step")
+        bootstrap.run(["sh", "-c", "sleep 600 & echo $! > {pid_file}; wait"], "a long step")
     """)
     process = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.DEVNULL)
     while not waits.exists() or not pid_file.exists() or not pid_file.read_text():
         assert process.poll() is None
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=20) != 0
+    assert process.wait(timeout=150) != 0
     assert ends(int(pid_file.read_text()))
 
 
@@ -250,7 +250,7 @@ def test_a_terminal_that_closes_while_the_launcher_dies_is_one_interrupt(tmp_pat
             time.sleep(0.01)
         process.send_signal(number)
     begun.touch()
-    _, told = process.communicate(timeout=60)
+    _, told = process.communicate(timeout=150)
     assert (process.returncode, told) == (
         130,
         "takt: set-up interrupted; the next ./takt goes on from here\n",
@@ -267,14 +267,14 @@ def test_a_set_up_that_ends_ends_as_a_whole(tmp_path: Path, number: signal.Signa
         from pathlib import Path
         bootstrap.STATE = Path({str(tmp_path)!r})
         bootstrap.LOG = bootstrap.STATE / "log"
-        command = ["sh", "-c", "(sleep 60 & echo $! > {pid_file}; wait); true"]
+        command = ["sh", "-c", "(sleep 600 & echo $! > {pid_file}; wait); true"]
         bootstrap.set_up = lambda _: bootstrap.run(command, "a long step")
         sys.exit(bootstrap.main("x"))
     """)
     process = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.DEVNULL)
     wait_for(pid_file, process)
     process.send_signal(number)
-    assert process.wait(timeout=30) == (-number if number == signal.SIGKILL else 130)
+    assert process.wait(timeout=150) == (-number if number == signal.SIGKILL else 130)
     assert ends(int(pid_file.read_text()))
 
 
@@ -386,7 +386,7 @@ def test_a_second_set_up_waits_for_the_first(tmp_path: Path) -> None:
     both = [
         subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE) for _ in range(2)
     ]
-    said = b"".join(process.communicate(timeout=30)[1] for process in both)
+    said = b"".join(process.communicate(timeout=150)[1] for process in both)
     assert [process.returncode for process in both] == [0, 0]
     assert (tmp_path / "log").read_text().split() == ["in", "out"] * 2
     assert b"waiting" in said

@@ -268,7 +268,7 @@ import glob, mmap, os, time
 file = os.open("/dev/shm/{name}", os.O_RDWR | os.O_CREAT)
 os.truncate(file, 4096)
 kept = mmap.mmap(file, 4096)
-limit = time.monotonic() + 20
+limit = time.monotonic() + 150
 noted = False
 while not noted and time.monotonic() < limit:
     for journal in glob.glob("/dev/shm/takt-*/{leftovers.JOURNAL}"):

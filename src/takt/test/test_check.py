@@ -212,7 +212,7 @@ def test_the_command_prints_one_document_and_leaves_run_and_report(
     prefix: Path, tmp_path: Path
 ) -> None:
     process = check(tmp_path, "fine,crash")
-    out, err = process.communicate(timeout=50)
+    out, err = process.communicate(timeout=150)
     document = json.loads(out)
     assert set(document) >= {"schema_version", "verdict", "cells", "doctor", "results"}
     wanted = "stack kind transport payload_bytes policy priority cpu count lost"
@@ -231,7 +231,7 @@ def test_ctrl_c_keeps_what_was_measured_and_still_reports(prefix: Path, tmp_path
     process = check(tmp_path, "fine", "20s")
     wait_for_samples(process, tmp_path / "run", 2)
     process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=50)
+    out, _ = process.communicate(timeout=150)
     document = json.loads(out)
     assert process.returncode == 1
     assert document["status"] == "partial"
@@ -242,10 +242,10 @@ def test_ctrl_c_keeps_what_was_measured_and_still_reports(prefix: Path, tmp_path
 
 def test_without_any_stack_the_error_says_how_to_get_one(prefix: Path, tmp_path: Path) -> None:
     process = check(tmp_path, "fine")
-    process.communicate(timeout=50)
+    process.communicate(timeout=150)
     (prefix / "lib" / "takt_probes" / "probe_fake").unlink()
     process = check(tmp_path, "fine")
-    out, err = process.communicate(timeout=50)
+    out, err = process.communicate(timeout=150)
     assert (process.returncode, out) == (1, "")
     assert "no communication stack is installed" in err
     assert "--setup-only" in err

@@ -148,7 +148,7 @@ def test_a_signal_keeps_what_was_measured(
     process = takt.start("run", path, "--out", folder, "--json")
     wait_for_samples(process, folder, 100)
     process.send_signal(number)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=150)
     assert process.returncode == 1
     document = json.loads(out)
     assert document["status"] == "partial"
@@ -185,7 +185,7 @@ def test_two_runs_at_once_keep_apart(takt: Takt, experiment: Write) -> None:
         domain = next(one for one in environment if one.startswith(b"ROS_DOMAIN_ID="))
         seen.append((domain, command[command.index(b"--topic") + 1], recording.parent))
     for process in processes:
-        _, err = process.communicate(timeout=40)
+        _, err = process.communicate(timeout=150)
         assert process.returncode == 0, err
     first, second = seen
     assert all(one != other for one, other in zip(first, second, strict=True))

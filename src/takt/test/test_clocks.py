@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +15,7 @@ import pytest
 from made_hosts import Cluster, Machine
 from test_workers import arguments, machine_folder, measured, real  # noqa: F401 - fixtures
 
-from takt.measure.results.model import Status
+from takt.measure.results.model import Run, Status
 from takt.measure.run import samples
 from takt.processes import clocks
 
@@ -99,57 +101,32 @@ def test_only_what_was_received_is_put_onto_the_other_clock(tmp_path: Path) -> N
     samples.to_clock(path, 100)
 
 
-def other_clock(folder: Path, chronyc: str) -> Cluster:
-    """The component's clock began 1000 s earlier, and chrony says what it is told to."""
+def synchronised(folder: Path, leap: str) -> None:
+    """What chrony says of every clock from now on."""
+    new = folder / "bin" / "new"
+    new.write_text(f"#!/bin/sh\necho '{TRACKING.format(leap=leap).strip()}'\n")
+    new.chmod(0o755)
+    new.rename(folder / "bin" / "chronyc")
+
+
+@contextlib.contextmanager
+def other_clock(folder: Path) -> Iterator[Cluster]:
+    """The component's clock began 1000 s earlier, and chrony keeps none of them yet."""
     ahead = ["unshare", "--time", "--monotonic", str(OFFSET_S), "--fork", "--kill-child", "--"]
     if subprocess.run([*ahead, "true"], capture_output=True).returncode:
         pytest.skip("no time namespace can be made here")
-    folder.mkdir()
+    (folder / "bin").mkdir(parents=True)
+    synchronised(folder, "Not synchronised")
     machine, component = Machine(folder), Machine(folder, ahead)
-    (folder / "bin").mkdir()
-    program = folder / "bin" / "chronyc"
-    program.write_text(f"#!/bin/sh\necho '{chronyc.strip()}'\n")
-    program.chmod(0o755)
-    path = f"{program.parent}:{os.environ['PATH']}"
-    return Cluster(machine, {"controller": machine, "component": component}, PATH=path)
-
-
-def test_one_way_between_clocks_that_nobody_ties_together_is_refused(
-    tmp_path: Path,
-    machine_folder: Path,  # noqa: F811
-    real: None,  # noqa: F811
-) -> None:
-    cluster = other_clock(machine_folder, TRACKING.format(leap="Not synchronised"))
+    machines = {"controller": machine, "component": component}
+    cluster = Cluster(machine, machines, PATH=f"{folder / 'bin'}:{os.environ['PATH']}")
     try:
-        words = arguments(cluster, tmp_path / "out", *PUBSUB)
-        told = subprocess.run(words, capture_output=True, text=True, timeout=200)
-        assert told.returncode == 2
-        assert "nobody knows how far the clocks" in told.stderr
-        assert "chrony is not synchronised" in told.stderr
-        assert "pingpong" in told.stderr
-        round_trips = ["pingpong" if word == "pubsub" else word for word in PUBSUB]
-        run = measured(cluster, tmp_path / "round_trips", *round_trips)
-        assert run.status is Status.complete
-        assert (run.cells[0].max_us or 0) < OFFSET_S * 1e6
+        yield cluster
     finally:
         cluster.end()
 
 
-@pytest.mark.parametrize(
-    "host",
-    ["controller,component", pytest.param("component,controller", marks=pytest.mark.thorough)],
-)
-def test_one_way_between_two_clocks_is_bounded(
-    tmp_path: Path,
-    machine_folder: Path,  # noqa: F811
-    real: None,  # noqa: F811
-    host: str,
-) -> None:
-    cluster = other_clock(machine_folder, TRACKING.format(leap="Normal"))
-    try:
-        run = measured(cluster, tmp_path / "out", *PUBSUB[:-1], host)
-    finally:
-        cluster.end()
+def is_bounded(run: Run) -> None:
     cell = run.cells[0]
     assert (cell.status, cell.error) == (Status.complete, None)
     assert cell.count == 50
@@ -162,3 +139,34 @@ def test_one_way_between_two_clocks_is_bounded(
     bound = cell.conditions.clock_bound_us
     assert -bound < cell.statistics.latency.min_us
     assert cell.statistics.latency.max_us < OFFSET_S * 1e6 / 2
+
+
+def test_one_way_between_two_clocks_is_refused_until_somebody_ties_them_together(
+    tmp_path: Path,
+    machine_folder: Path,  # noqa: F811
+    real: None,  # noqa: F811
+) -> None:
+    with other_clock(machine_folder) as cluster:
+        words = arguments(cluster, tmp_path / "out", *PUBSUB)
+        told = subprocess.run(words, capture_output=True, text=True, timeout=200)
+        assert told.returncode == 2
+        assert "nobody knows how far the clocks" in told.stderr
+        assert "chrony is not synchronised" in told.stderr
+        assert "pingpong" in told.stderr
+        synchronised(machine_folder, "Normal")
+        is_bounded(measured(cluster, tmp_path / "tied", *PUBSUB))
+
+
+@pytest.mark.thorough
+def test_round_trips_need_no_clock_and_the_other_way_has_the_same_bound(
+    tmp_path: Path,
+    machine_folder: Path,  # noqa: F811
+    real: None,  # noqa: F811
+) -> None:
+    with other_clock(machine_folder) as cluster:
+        round_trips = ["pingpong" if word == "pubsub" else word for word in PUBSUB]
+        run = measured(cluster, tmp_path / "round_trips", *round_trips)
+        assert run.status is Status.complete
+        assert (run.cells[0].max_us or 0) < OFFSET_S * 1e6
+        synchronised(machine_folder, "Normal")
+        is_bounded(measured(cluster, tmp_path / "out", *PUBSUB[:-1], "component,controller"))

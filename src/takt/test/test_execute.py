@@ -289,13 +289,13 @@ def test_ctrl_c_keeps_the_trace(tmp_path: Path, approach: str) -> None:
     trace = out / f"robot.{approach}.takttrace"
     recording = Path(f"{trace}{RECORDING}")
     parts = [recording] if approach == "takt" else [Path(f"{recording}.part{i}") for i in range(4)]
-    limit = time.monotonic() + 40  # a machine may be slow
+    limit = time.monotonic() + 150  # a machine may be slow
     while not all(_has_jobs(part) for part in parts):
         assert process.poll() is None, process.communicate()[1]
         assert time.monotonic() < limit, f"nothing is recorded in {out}"
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
-    printed, errors = process.communicate(timeout=40)
+    printed, errors = process.communicate(timeout=150)
     assert process.returncode == 1, errors
     document = json.loads(printed)
     assert (document["schema_version"], document["status"]) == (1, "stopped")

@@ -167,7 +167,7 @@ def test_the_archive_has_the_same_bytes_twice_and_is_what_cpio_reads(modules: Pa
     assert archive == build()
     for how in (["cpio", "-it", "--quiet"], ["busybox", "cpio", "-t"]):
         if shutil.which(how[0]):
-            done = subprocess.run(how, input=archive, capture_output=True, timeout=60)
+            done = subprocess.run(how, input=archive, capture_output=True, timeout=150)
             names = done.stdout.decode().split()
             assert done.returncode == 0
             assert {"init", "lib", "lab/busybox", "lab/a.xml", "usr/bin/sh"} <= set(names)

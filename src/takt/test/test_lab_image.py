@@ -55,7 +55,7 @@ def written(file: Path, folder: Path) -> Path:
 
 def put(stick: Path, source: Path, name: str) -> None:
     image = f"{stick}@@{disk.OFFSET}"
-    subprocess.run(["mcopy", "-s", "-i", image, source, f"::/{name}"], check=True, timeout=60)
+    subprocess.run(["mcopy", "-s", "-i", image, source, f"::/{name}"], check=True, timeout=150)
 
 
 def same(one: Path, other: Path) -> bool:
@@ -125,7 +125,7 @@ def test_the_menu_begins_with_the_default_and_ends_with_a_shell() -> None:
 
 @pytest.mark.parametrize("script", [target.INIT, target.POWEROFF_SCRIPT, target.TAKT_SCRIPT])
 def test_what_the_target_runs_is_a_shell_script(script: str) -> None:
-    assert subprocess.run(["sh", "-n"], input=script.encode(), timeout=60).returncode == 0
+    assert subprocess.run(["sh", "-n"], input=script.encode(), timeout=150).returncode == 0
 
 
 # the tool in it
@@ -144,7 +144,7 @@ def test_python_compiles_to_the_same_bytes_which_it_takes(tmp_path: Path) -> Non
     source.write_text("raise SystemExit('compiled anew')\n")
     code = "import a; print(a.told('e'), a.told('g'), a.__cached__)"
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=150
     )
     assert done.stdout.split() == ["True", "False", str(file)], done.stderr
 
@@ -163,7 +163,7 @@ def test_a_module_that_the_tool_runs_from_is_found_by_what_is_exported() -> None
     text = content.exported(there)
     done = subprocess.run(
         ["sh", "-c", f'{text}\nexec "$TAKT_PYTHON" -c "import takt, takt_core, pyarrow"'],
-        env={"PATH": "/usr/bin:/bin"}, capture_output=True, text=True, timeout=60,
+        env={"PATH": "/usr/bin:/bin"}, capture_output=True, text=True, timeout=150,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert """LD_LIBRARY_PATH='/it'"'"'s here\'""" in text
@@ -198,7 +198,7 @@ def test_an_experiment_that_cannot_run_there_is_refused(tmp_path: Path) -> None:
 def free(stick: Path) -> int:
     image = f"{stick}@@{disk.OFFSET}"
     done = subprocess.run(
-        ["mdir", "-i", image, "::/"], capture_output=True, text=True, check=True, timeout=60
+        ["mdir", "-i", image, "::/"], capture_output=True, text=True, check=True, timeout=150
     )
     (line,) = [one for one in done.stdout.splitlines() if one.endswith("bytes free")]
     return int("".join(filter(str.isdigit, line)))

@@ -32,7 +32,7 @@ def test_the_loaded_jobs_are_between_the_start_and_the_end_of_the_load() -> None
     ]
     places = [script.rindex(one) for one in order]
     assert places == sorted(places)
-    assert subprocess.run(["sh", "-n"], input=script.encode(), timeout=60).returncode == 0
+    assert subprocess.run(["sh", "-n"], input=script.encode(), timeout=150).returncode == 0
 
 
 def test_what_needs_the_host_runs_after_its_folders_are_there() -> None:
@@ -244,4 +244,4 @@ def test_a_disturbance_runs_beside_its_probe_to_its_own_end(tmp_path: Path) -> N
     script = jobs.init([one.job for one in planned], [], tmp_path)
     assert script.count("wait $beside") == len(trials.DISTURBANCES)
     assert script.index("cpu1/online") < script.rindex("\nload_on")
-    assert subprocess.run(["sh", "-n"], input=script.encode(), timeout=60).returncode == 0
+    assert subprocess.run(["sh", "-n"], input=script.encode(), timeout=150).returncode == 0

@@ -17,7 +17,7 @@ from takt.errors import Failure
 from takt.processes import guard, process, stacks, usage
 from takt.schedule.trace import file as traces
 
-LIMIT_S = 30.0  # for what has to come about at all; nothing here is judged by how long it took
+LIMIT_S = 150.0  # for what has to come about at all; nothing here is judged by how long it took
 # Starts what is asked for, tells its number, and dies as a killed tool does.
 DYING = """
 import os, signal, sys

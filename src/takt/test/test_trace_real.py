@@ -47,7 +47,7 @@ def trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> files.Trace:
         pytest.skip("takt_rcl's example priorities is not installed")
     path = tmp_path / "priorities.takttrace"
     monkeypatch.setenv("ROS_DOMAIN_ID", str(50 + os.getpid() % 50))
-    subprocess.run([example, path], check=True, timeout=40, stdout=subprocess.DEVNULL)
+    subprocess.run([example, path], check=True, timeout=150, stdout=subprocess.DEVNULL)
     return files.read(path)
 
 

@@ -177,7 +177,7 @@ def description(tmp_path: Path) -> Path:
 def execute(description: Path, out: Path, approach: str) -> subprocess.CompletedProcess[str]:
     words = ["execute", str(description), "--approach", approach, "--duration", "1500ms"]
     command = [sys.executable, "-m", "takt", *words, "--out", str(out)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=55)
+    return subprocess.run(command, capture_output=True, text=True, timeout=150)
 
 
 @pytest.mark.parametrize("approach", ["takt", "baseline1"])

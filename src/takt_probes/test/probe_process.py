@@ -111,7 +111,7 @@ class Probes:
     def ask(self, stack: str, *arguments: object) -> subprocess.CompletedProcess[str]:
         """For command lines that measure nothing."""
         command = self.command(stack, *arguments)
-        return subprocess.run(command, capture_output=True, text=True, timeout=20)
+        return subprocess.run(command, capture_output=True, text=True, timeout=150)
 
     def start(
         self, stack: str, kind: str, *arguments: object, record: bool = True, **popen: Any

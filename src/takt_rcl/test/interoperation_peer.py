@@ -20,7 +20,7 @@ from rclpy.qos import QoSProfile
 from rclpy.utilities import remove_ros_args
 from std_msgs.msg import MultiArrayDimension, MultiArrayLayout, String, UInt8MultiArray
 
-PATIENCE_S = 30.0
+PATIENCE_S = 150.0
 RELIABLE = QoSProfile(depth=1000)  # reliable is rclpy's default
 
 

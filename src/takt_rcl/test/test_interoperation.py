@@ -73,7 +73,7 @@ def peer(task: str) -> list[str]:
 
 
 def output_of(process: subprocess.Popen[str]) -> str:
-    output, errors = process.communicate(timeout=45)
+    output, errors = process.communicate(timeout=150)
     assert process.returncode == 0, errors
     return output
 
@@ -122,7 +122,7 @@ def test_every_message_comes_back_unchanged_through_a_takt_echo(kind: str) -> No
 )
 def test_an_example_says_what_is_wrong_with_its_arguments(command: list[str], wrong: str) -> None:
     with started(example(*command)) as process:
-        _, errors = process.communicate(timeout=30)
+        _, errors = process.communicate(timeout=150)
     assert process.returncode == 1
     assert wrong in errors
 
