@@ -3,10 +3,11 @@
 
 The runs of every point are drawn again with replacement, and the quantities are computed anew from
 each such draw (the bootstrap, stratified by points). Few runs know little of their own scatter, so
-the percentiles are taken further out, as Student's t is wider than the normal distribution
-(Hesterberg 2015, "What Teachers Should Know About the Bootstrap", section 4.3: the expanded
-percentile interval). The statement holds where the criterion is true of all draws but so few, does
-not hold where it is false of all but so few, and is undecided between.
+the draws are taken further from what was found, as Student's t is wider than the normal
+distribution. Hesterberg (2015, "What Teachers Should Know About the Bootstrap", section 4.3) takes
+the percentiles further out instead, but these never leave what was seen: of two runs, the truth is
+beyond both every other time. The statement holds where the criterion is true of all draws but a
+fortieth, does not hold where it is false of all but so many, and is undecided between.
 
 How often something rare happens is not known better than its number of samples allows, though no
 run shows a single case: a :class:`Share` has, instead of its draws, by turns the lower and the
@@ -29,24 +30,23 @@ from scipy import stats
 
 from takt.reproduce.criterion import Criterion
 from takt.reproduce.model import Answer, Figures, duration_in_words, rounded
+from takt.reproduce.scatter import CONFIDENCE, Missing, Order, degrees, reach
+
+__all__ = ["Check", "Counts", "Missing", "Order", "Quantity", "Share", "judge", "share"]
 
 DRAWS = 4000
-CONFIDENCE = 0.95
+BEYOND = (1 - CONFIDENCE) / 2  # the share of draws beyond each end of an interval
 PUBLISHED = "published_"  # before the names of the paper's own values, in a criterion
 MOST_TIMES = 64  # as many runs: beyond that, the value lies at the threshold
 MEASURING = " of measuring"
 MOST_TIMES_SAMPLES = 1 << 40  # as many samples, for what is rare
 
 
-class Missing(Exception):
-    """A point that a statement needs was not measured, or does not tell."""
-
-
 class Evidence(Protocol):
     """What was measured, in runs; it remembers which points it was asked for."""
 
-    def drawn(self, rng: np.random.Generator | None) -> Evidence:
-        """Nothing asked yet; with ``rng``, the runs of each point drawn with replacement."""
+    def drawn(self, order: Order | None) -> Evidence:
+        """Nothing asked yet; with an order, the runs of each point that this says."""
 
     @property
     def runs(self) -> int:
@@ -142,15 +142,14 @@ def judge(
             for row, count in zip(rows, counts, strict=True)
             if criterion.holds({**known, **dict(zip(found, map(float, row), strict=True))})
         )
-        few = outside(runs) * int(counts.sum())
+        few = BEYOND * int(counts.sum())
         return True if counts.sum() - true <= few else False if true <= few else None
 
     holds = decided(1.0)
     return judged(
         holds=holds,
         intervals={
-            name: _interval(column, runs)
-            for name, column in zip(found, draws.of(1.0).T, strict=True)
+            name: _interval(column) for name, column in zip(found, draws.of(1.0).T, strict=True)
         },
         needs="" if holds is not None else _needs(decided, runs, draws.samples, asked.seconds),
     )
@@ -207,6 +206,8 @@ class _Draws:
     found: NDArray[np.float64]
     values: NDArray[np.float64]
     counts: Mapping[int, Sequence[Counts]]  # by column
+    runs: int
+    degrees: NDArray[np.float64]  # of freedom, by column
 
     @property
     def samples(self) -> int:
@@ -215,7 +216,10 @@ class _Draws:
 
     def of(self, times: float) -> NDArray[np.float64]:
         """The draws if there were so many times as many runs, which scatter as those there are."""
-        rows = self.found + times**-0.5 * (self.values - self.found)
+        freedom = self.degrees * (self.runs * times - 1) / (self.runs - 1)
+        rows = self.found + times**-0.5 * reach(freedom, self.runs) * (self.values - self.found)
+        # What is below zero in no run is not below zero.
+        rows = np.where((self.values >= 0).all(axis=0), np.maximum(rows, 0), rows)
         for place, (column, runs) in enumerate(self.counts.items()):
             high = (
                 np.arange(len(rows)) >> place & 1
@@ -255,6 +259,10 @@ def _draws(quantities: Mapping[str, Quantity[Seen]], evidence: Evidence, most: i
     for _ in range(most):
         with contextlib.suppress(Missing):
             rows.append(list(_values(quantities, evidence.drawn(rng)).values()))
+
+    def of(order: Order) -> NDArray[np.float64]:
+        return np.array(list(_values(quantities, evidence.drawn(order)).values()))
+
     return _Draws(
         np.array(list(_values(quantities, every).values())),
         np.array(rows),
@@ -263,17 +271,13 @@ def _draws(quantities: Mapping[str, Quantity[Seen]], evidence: Evidence, most: i
             for column, one in enumerate(quantities.values())
             if isinstance(one, Share)
         },
+        every.runs,
+        degrees(of),
     )
 
 
-def outside(runs: int) -> float:
-    """The share of draws beyond each end of the interval, for so many runs of a point."""
-    reach = stats.t.ppf((1 + CONFIDENCE) / 2, runs - 1) * np.sqrt(runs / (runs - 1))
-    return float(stats.norm.cdf(-reach))
-
-
-def _interval(draws: NDArray[np.float64], runs: int) -> tuple[float, float]:
-    low, high = np.quantile(draws, [outside(runs), 1 - outside(runs)])
+def _interval(draws: NDArray[np.float64]) -> tuple[float, float]:
+    low, high = np.quantile(draws, [BEYOND, 1 - BEYOND])
     return float(low), float(high)
 
 

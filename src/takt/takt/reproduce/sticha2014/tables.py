@@ -65,6 +65,7 @@ def _figures(cells: list[Cell], row: PublishedRow) -> Figures:
     if "first_us" in row.published and firsts:
         figures["first_us"] = max(firsts) if "runs" in row.published else median(firsts)
     figures = {name: round(value, 3) for name, value in figures.items() if isinstance(value, float)}
+    figures["stolen_ms"] = round(sum(1e3 * cell.steal_seconds for cell in cells))
     if "runs" in row.published:
         figures["runs"] = sum(cell.subscribers for cell in cells)
     if "measurements" in row.published:
