@@ -180,7 +180,7 @@ def test_what_was_never_seen_is_as_rare_as_its_samples_can_show() -> None:
     assert rare((0, 1850), (0, 1850)).holds is True
     few = rare((0, 1800), (0, 1800))
     assert few.holds is None
-    assert few.needs.startswith("about 3.")
+    assert few.needs.startswith("about 3,")
     assert few.intervals["often"][0] == 0.0
     assert rare((20, 1800), (20, 1800)).holds is False
 

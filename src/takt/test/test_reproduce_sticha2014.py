@@ -195,7 +195,7 @@ def test_what_is_rare_is_undecided_in_few_samples_and_says_how_many_it_takes(nam
     found = judged(name, nothing, 0.001)
     assert found.holds is None
     assert "samples: " in found.needs, found.needs
-    assert 1e6 < float(found.needs.split()[1]) < 2e8
+    assert 1e6 < float(found.needs.split()[1].replace(",", "")) < 2e8
 
 
 def never(_: Cell) -> bool:
@@ -205,7 +205,7 @@ def never(_: Cell) -> bool:
 def test_the_samples_that_it_takes_are_those_of_the_bound() -> None:
     found = judged("oneshot-400us", but(beyond=cases(1, never)), 0.001)
     # 1 - 1e-7 to the power of n is 2.5 %: n is 3.7e7.
-    assert 3.6e7 < float(found.needs.split()[1]) < 4e7
+    assert 3.6e7 < float(found.needs.split()[1].replace(",", "")) < 4e7
 
 
 def test_cases_that_come_in_one_run_tell_less_than_as_many_alone() -> None:

@@ -303,7 +303,8 @@ def _needs(decided: Callable[[float], bool | None], runs: int, samples: int, sec
         while high > 1.05 * low:
             middle = (low * high) ** 0.5
             low, high = (middle, high) if decided(middle) is None else (low, middle)
-        return f"about {samples * high:.2g} samples: {duration_in_words(seconds * high)}{MEASURING}"
+        about = float(f"{samples * high:.2g}")
+        return f"about {about:,.0f} samples: {duration_in_words(seconds * high)}{MEASURING}"
     return (
         f"about {runs * times} runs of each point: {duration_in_words(seconds * times)}{MEASURING}"
     )
