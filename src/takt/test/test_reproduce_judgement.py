@@ -185,6 +185,29 @@ def test_what_was_never_seen_is_as_rare_as_its_samples_can_show() -> None:
     assert rare((20, 1800), (20, 1800)).holds is False
 
 
+class Both(Counted):
+    """Cases, and a number of each run."""
+
+    def drawn(self, order: Order | None) -> Both:
+        made = Both(*self.counts)
+        made._points, made._order = self._points, order
+        return made
+
+
+def test_what_it_would_take_is_runs_where_no_share_leaves_it_undecided() -> None:
+    seen = Both((0, 9000), (0, 9000))
+    seen._points = {"a": [0.4, 0.9]}
+    often: Share[Both] = share("cases of samples", lambda both: both.counts)
+    level: Quantity[Both] = Quantity("mean", lambda both: both.mean("a"))
+    found = judge(Check("often <= 1e-3 and a > 0.5", {"often": often, "a": level}), {}, seen)
+    assert found.holds is None
+    assert "runs of each point" in found.needs
+    few = Both((0, 900), (0, 900))
+    few._points = {"a": [0.8, 0.81]}
+    found = judge(Check("often <= 1e-3 and a > 0.5", {"often": often, "a": level}), {}, few)
+    assert "samples" in found.needs
+
+
 def test_cases_of_one_run_are_no_witnesses_of_each_other() -> None:
     assert rare(*[(5, 1000)] * 4).holds is False
     assert rare((20, 1000), *[(0, 1000)] * 3).holds is None

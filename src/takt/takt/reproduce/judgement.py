@@ -243,12 +243,17 @@ class _Draws:
 
     @property
     def samples(self) -> int:
-        """The fewest samples of a share; 0 where there is none."""
+        """The fewest samples of a share; 0 where no share is what leaves it undecided."""
+        found, values = (self._margins(rows) for rows in self._with_bounds(1.0))
+        of_shares = (found == values).all(axis=1)
+        above = (found > 0).mean(axis=1)
+        if not (of_shares & (above > 0) & (above < 1)).any():
+            return 0
         return min((together(runs)[1] for runs in self.counts.values()), default=0)
 
     def quantities(self) -> NDArray[np.float64]:
         """How far the truth may be from what was found; of a share, by turns its bounds."""
-        found, values = self._withbounds(1.0)
+        found, values = self._with_bounds(1.0)
         beyond = reach(self.degrees[: len(found)], self.runs)[:, None]
         rows = found + beyond * (values - found)
         # What is below zero in no run is not below zero.
@@ -259,7 +264,7 @@ class _Draws:
 
         These are assumed to scatter as those that there are.
         """
-        found, values = (self._margins(rows) for rows in self._withbounds(times))
+        found, values = (self._margins(rows) for rows in self._with_bounds(times))
         freedom = self.degrees[len(self.names) :] * (self.runs * times - 1) / (self.runs - 1)
         beyond = times**-0.5 * reach(freedom, self.runs)[:, None]
         return np.asarray(found + beyond * (values - found))
@@ -269,7 +274,7 @@ class _Draws:
         known = {name: np.full(rows.shape[1], value) for name, value in self.known.items()}
         return self.criterion.margins({**known, **drawn})
 
-    def _withbounds(self, times: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _with_bounds(self, times: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """What was found, and the draws; shares are at their bounds in both."""
         values = self.values.copy()
         found = np.repeat(self.found[:, None], values.shape[1], axis=1)
