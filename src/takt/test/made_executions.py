@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from takt.bench.model import Table
 from takt.reproduce.krukiewicz2021.points import (
     HARMONIC,
+    MAX_AGE_MS,
     MB,
     MISSES_SIZES,
     NODES,
@@ -29,6 +30,7 @@ from takt.schedule.metrics.model import (
 
 EVERY = points()
 US, MS = 1000, 1_000_000
+USES = 300  # of data, in a run of 30 s
 SCATTER = (0.98, 0.99, 1.0, 1.01, 1.02)  # of the five runs of a point
 
 # What happens at a point: a share of misses or of old data, or an age in µs (transport) or ms.
@@ -59,14 +61,15 @@ def _metrics(experiment: str, value: float) -> Metrics:
         response_us=None,
         cpu_us=None,
     )
+    ages = spread((round(value * unit),)) if unit else None
     age = DataAge(
         callback="listener.listen",
         topic="critical",
-        age_us=spread((round(value * unit),)) if unit else None,
+        age_us=ages.model_copy(update={"count": USES}) if ages else None,
         without_data=0,
         unknown=0,
         max_age_us=None,
-        violations=0,
+        violations=USES if experiment == "age" and value > MAX_AGE_MS else 0,
     )
     node = NodeFreshness(node="listener", executions=1000, on_old_data=old, ratio=stale)
     return Metrics(

@@ -146,7 +146,7 @@ def the_other_way_round(  # noqa: PLR0911 - a case each
     """What is late there is early here, what grows shrinks, what never happens does."""
     period, realtime = rates(cell)
     count = cell.samples_asked * cell.subscribers
-    unlike = 1.5 if cell.repetition % 2 else 1.0  # no run is like another one
+    unlike = 1.15 if cell.repetition % 2 else 1.0  # no run is like another one
     fifo = 3.0 if cell.scheduling == "fifo" else 1.0
     match of:
         case "p50":

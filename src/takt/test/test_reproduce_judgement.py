@@ -7,21 +7,20 @@ import numpy as np
 import pytest
 
 from takt.reproduce.criterion import Criterion
-from takt.reproduce.judgement import Check, Missing, Quantity, Share, judge, outside, share
+from takt.reproduce.judgement import Check, Missing, Order, Quantity, Share, judge, share
 from takt.reproduce.model import Answer
+from takt.reproduce.scatter import degrees, reach
 
 
 class Runs:
     """Points with a number a run."""
 
-    def __init__(
-        self, points: dict[str, list[float]], rng: np.random.Generator | None = None
-    ) -> None:
-        self._points, self._rng = points, rng
+    def __init__(self, points: dict[str, list[float]], order: Order | None = None) -> None:
+        self._points, self._order = points, order
         self._asked: dict[str, list[float]] = {}
 
-    def drawn(self, rng: np.random.Generator | None) -> Runs:
-        return Runs(self._points, rng)
+    def drawn(self, order: Order | None) -> Runs:
+        return Runs(self._points, order)
 
     @property
     def runs(self) -> int:
@@ -35,10 +34,13 @@ class Runs:
         if point not in self._points:
             raise Missing(f"{point} was not measured")
         values = self._points[point]
-        if self._rng is not None:
-            values = list(self._rng.choice(values, len(values)))
+        if self._order is not None:
+            values = [values[at] for at in self._order.integers(len(values), size=len(values))]
         self._asked[point] = values
-        return float(np.mean(values))
+        return sum(values) / len(values)
+
+    def mean_of_all(self) -> float:
+        return sum(map(self.mean, self._points)) / len(self._points)
 
 
 def check(criterion: str, *points: str) -> Check[Runs]:
@@ -107,17 +109,50 @@ def test_one_run_and_a_missing_point_are_undecided() -> None:
     assert (none.holds, none.needs) == (None, "b was not measured")
 
 
-def test_an_interval_covers_the_truth_as_often_as_it_says() -> None:
+@pytest.mark.parametrize(
+    ("points", "runs"),
+    [
+        (1, 2),
+        (1, 5),
+        pytest.param(1, 3, marks=pytest.mark.thorough),
+        pytest.param(6, 2, marks=pytest.mark.thorough),
+        pytest.param(6, 5, marks=pytest.mark.thorough),
+    ],
+)
+def test_an_interval_covers_the_truth_as_often_as_it_says(points: int, runs: int) -> None:
     rng = np.random.default_rng(7)
+    over_all = Quantity("mean of all points", Runs.mean_of_all)
     inside = 0
     for _ in range(200):
-        found = judge(
-            check("a > 0", "a"), {}, Runs({"a": list(rng.normal(10, 1, 5))}), most_draws=1000
-        )
-        low, high = found.intervals["a"]
+        made = Runs({f"p{name}": list(rng.normal(10, 1, runs)) for name in range(points)})
+        found = judge(Check("mean > 0", {"mean": over_all}), {}, made, most_draws=1000)
+        low, high = found.intervals["mean"]
         inside += low <= 10 <= high
-    # 95 % of 200 are 190; the chance of fewer than 180 by accident is below one in a thousand.
-    assert inside >= 180
+    # 95 % of 200 are 190; the chance of fewer than 178 by accident is below one in a thousand.
+    assert inside >= 178
+
+
+def test_two_runs_on_one_side_do_not_decide_unless_they_agree() -> None:
+    assert judge(check("a > 0.5", "a"), {}, Runs({"a": [0.55, 0.9]})).holds is None
+    assert judge(check("a > 0.5", "a"), {}, Runs({"a": [0.88, 0.9]})).holds is True
+
+
+def test_many_points_know_their_scatter_better_than_one() -> None:
+    one = {"p": [9.0, 11.0]}
+    many = {f"p{place}": [9.0, 11.0] for place in range(6)}
+    alone, alike = (
+        judge(Check("mean > 0", {"mean": Quantity("", Runs.mean_of_all)}), {}, Runs(points))
+        for points in (one, many)
+    )
+    assert alone.intervals["mean"] == (pytest.approx(0.8, abs=0.1), pytest.approx(19.2, abs=0.1))
+    # Six times as many runs alone would make it 2.4 times as narrow.
+    assert alike.intervals["mean"][0] > 8.7
+
+
+def test_what_is_never_below_zero_has_no_interval_below_it() -> None:
+    found = judge(check("a < 0.01", "a"), {}, Runs({"a": [0.0, 0.004]}))
+    assert found.holds is None
+    assert found.intervals["a"] == (0.0, pytest.approx(0.0203, abs=0.001))
 
 
 class Counted(Runs):
@@ -127,7 +162,7 @@ class Counted(Runs):
         super().__init__({})
         self.counts = counts
 
-    def drawn(self, rng: np.random.Generator | None) -> Counted:
+    def drawn(self, order: Order | None) -> Counted:
         return self
 
     @property
@@ -145,9 +180,32 @@ def test_what_was_never_seen_is_as_rare_as_its_samples_can_show() -> None:
     assert rare((0, 1850), (0, 1850)).holds is True
     few = rare((0, 1800), (0, 1800))
     assert few.holds is None
-    assert few.needs.startswith("about 3.")
+    assert few.needs.startswith("about 3,")
     assert few.intervals["often"][0] == 0.0
     assert rare((20, 1800), (20, 1800)).holds is False
+
+
+class Both(Counted):
+    """Cases, and a number of each run."""
+
+    def drawn(self, order: Order | None) -> Both:
+        made = Both(*self.counts)
+        made._points, made._order = self._points, order
+        return made
+
+
+def test_what_it_would_take_is_runs_where_no_share_leaves_it_undecided() -> None:
+    seen = Both((0, 9000), (0, 9000))
+    seen._points = {"a": [0.4, 0.9]}
+    often: Share[Both] = share("cases of samples", lambda both: both.counts)
+    level: Quantity[Both] = Quantity("mean", lambda both: both.mean("a"))
+    found = judge(Check("often <= 1e-3 and a > 0.5", {"often": often, "a": level}), {}, seen)
+    assert found.holds is None
+    assert "runs of each point" in found.needs
+    few = Both((0, 900), (0, 900))
+    few._points = {"a": [0.8, 0.81]}
+    found = judge(Check("often <= 1e-3 and a > 0.5", {"often": often, "a": level}), {}, few)
+    assert "samples" in found.needs
 
 
 def test_cases_of_one_run_are_no_witnesses_of_each_other() -> None:
@@ -156,4 +214,17 @@ def test_cases_of_one_run_are_no_witnesses_of_each_other() -> None:
 
 
 def test_fewer_runs_are_trusted_less() -> None:
-    assert outside(2) < outside(3) < outside(5) < outside(30) < 0.025
+    reaches = [float(reach(np.array([runs - 1.0]), runs)[0]) for runs in (2, 3, 5, 30)]
+    assert reaches == sorted(reaches, reverse=True)
+    assert reaches[-1] > 1
+
+
+def test_one_point_that_scatters_has_the_degrees_of_freedom_of_one() -> None:
+    def freedom(**points: list[float]) -> float:
+        runs = Runs(points)
+        return float(degrees(lambda order: np.array([runs.drawn(order).mean_of_all()]))[0])
+
+    assert freedom(a=[1.0, 2.0, 3.0]) == pytest.approx(2)
+    assert freedom(a=[1.0, 2.0, 3.0], b=[5.0, 5.0, 5.0]) == pytest.approx(2)
+    assert freedom(a=[1.0, 2.0, 3.0], b=[5.0, 6.0, 7.0]) == pytest.approx(4)
+    assert freedom(a=[5.0, 5.0, 5.0]) == 2

@@ -15,20 +15,10 @@ from made_executions import (
 
 from takt.errors import TaktError
 from takt.reproduce.krukiewicz2021 import cannot_tell, keep_scale
+from takt.reproduce.krukiewicz2021.bars import bar_figures, places_of
 from takt.reproduce.krukiewicz2021.evidence import Evidence
 from takt.reproduce.krukiewicz2021.executions import Extent, name_of
-from takt.reproduce.krukiewicz2021.figures import (
-    Bars,
-    places_of,
-    shares_of_misses,
-    shares_of_old_data,
-)
-from takt.reproduce.krukiewicz2021.points import (
-    APPROACHES,
-    KB,
-    NODES,
-    flat,
-)
+from takt.reproduce.krukiewicz2021.points import KB, flat
 from takt.reproduce.published import read_published
 
 
@@ -110,6 +100,10 @@ def test_a_folder_is_gone_on_with_at_its_own_scale_only(tmp_path: Path) -> None:
         keep_scale(tmp_path, 1.0)
 
 
+def test_the_smallest_scale_has_the_uses_of_data_that_the_constraint_takes() -> None:
+    assert "age-constraint-kept" not in cannot_tell(Extent.at(0.0002))
+
+
 def test_what_is_left_is_what_is_not_in_the_folder(tmp_path: Path) -> None:
     extent = Extent.at(1.0)
     assert len(extent.asked) == len(EVERY) * 5
@@ -125,17 +119,19 @@ def test_bars_come_in_the_order_of_their_utilization() -> None:
         for point, runs in executed(as_published, (1.0, 1.0)).items()
         if point.utilization != 0.75 or point.size == 256 * KB
     }
-    bars = shares_of_misses(Evidence(some, []), 4, "baseline1")
-    assert places_of(bars) == ["utilization 0.5", "utilization 0.75", "utilization 1"]
+    (figure,) = [one for one in bar_figures() if one.number == "5.2"]
+    there = places_of(figure.bars(Evidence(some, [])))
+    assert there == [
+        "utilization 0.5",
+        "utilization 0.75",
+        "utilization 1",
+    ]
 
 
 def test_every_published_share_is_of_a_bar_that_is_drawn() -> None:
     evidence = Evidence(executed(as_published, (1.0, 1.0)), [])
-    drawn: dict[str, Bars] = {}
-    for number, (nodes, approach) in enumerate((n, a) for n in NODES for a in APPROACHES):
-        drawn[f"5.{number + 2}"] = shares_of_misses(evidence, nodes, approach)
-    for number, nodes in enumerate(NODES):
-        drawn[f"5.{number + 8}"] = shares_of_old_data(evidence, nodes)
-    for number, bars in drawn.items():
+    for figure in bar_figures():
+        bars = figure.bars(evidence)
         there = {f"{place}, {series}" for series, values in bars.items() for place in values}
-        assert set(read_published("krukiewicz2021").figures[number].values) <= there, number
+        told = set(read_published("krukiewicz2021").figures[figure.number].values)
+        assert told <= there, figure.number

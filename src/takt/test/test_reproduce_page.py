@@ -110,6 +110,17 @@ def test_a_table_that_only_a_statement_speaks_of_stands_in_its_section(tmp_path:
     assert "2.2" not in [one.name for one in page.sections(made)]
 
 
+def test_a_figure_stands_in_its_own_chapter_though_another_one_refers_to_it(tmp_path: Path) -> None:
+    made = outcome(tmp_path)
+    made.findings = [finding("early", "4.1.2, figures 4.1 and 9.9", True)]
+    made.statements = [Statement(claim="it is drawn", at="chapter 9, figure 9.9", why="a drawing")]
+    made.tables = []
+    last = page.sections(made)[-2]
+    assert (last.name, [one.figure for one in last.figures]) == ("chapter 9", ["9.9"])
+    made.statements = []
+    assert [one.figure for one in page.sections(made)[0].figures] == ["9.9"]
+
+
 def test_deviations_statements_and_what_is_too_rare_are_on_the_page(tmp_path: Path) -> None:
     made = outcome(tmp_path)
     made.undecidable = ["one-in-a-million"]

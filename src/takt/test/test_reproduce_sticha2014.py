@@ -95,7 +95,7 @@ def subscribers(late: bool) -> Any:
 SIDES: list[tuple[str, World, World]] = [
     ("oneshot-below-1ms", but(p50=shot(215, 100, 150)), but(p50=shot(185, 100, 150))),
     ("oneshot-ignored-without-rt", but(never_fired=cases(3, lambda c: not realtime(c))),
-     but(never_fired=cases(1, lambda c: not realtime(c) and c.repetition > 1))),
+     but(never_fired=cases(0))),
     ("oneshot-ignored-without-rt", but(never_fired=cases(3, lambda c: not realtime(c))),
      but(never_fired=cases(3))),
     ("oneshot-reported-accurate", but(mean_difference=firsts(9.5)),
@@ -107,8 +107,8 @@ SIDES: list[tuple[str, World, World]] = [
     ("oneshot-400us", but(beyond=cases(1, once)), but(beyond=cases(1, fifo))),
     ("oneshot-latency-grows-with-timeout", but(p50=shot(300, 100, 130)),
      but(p50=shot(300, 100, 120))),
-    ("oneshot-latency-grows-without-rt", but(p50=shot(300, 100, 130)),
-     but(p50=shot(300, 100, 120))),
+    ("oneshot-latency-grows-without-rt", but(p50=shot(300, 100, 135)),
+     but(p50=shot(300, 100, 115))),
     ("oneshot-peaks-random", but(peaks_place=firsts(0.7)), but(peaks_place=firsts(0.8))),
     ("oneshot-peaks-random", but(peaks_distance=firsts(0.15)), but(peaks_distance=firsts(0.1))),
     ("oneshot-deterministic", but(p50=unlike(0.02)), but(p50=unlike(0.1))),
@@ -130,10 +130,10 @@ SIDES: list[tuple[str, World, World]] = [
     ("cyclic-jitter-grows-with-period", but(positive_p50=by_period(us_1000=100, us_10000=130)),
      but(positive_p50=by_period(us_1000=100, us_10000=120))),
     ("cyclic-peaks-random", but(peaks_place=firsts(0.3)), but(peaks_place=firsts(0.2))),
-    ("cyclic-above-1khz", but(width=by_period(us_1000=100, us_500=110, us_200=160)),
-     but(width=by_period(us_1000=100, us_500=110, us_200=140))),
-    ("cyclic-above-1khz", but(width=by_period(us_1000=100, us_500=110, us_200=160)),
-     but(width=by_period(us_1000=100, us_500=90, us_200=160))),
+    ("cyclic-above-1khz", but(width=by_period(us_1000=100, us_500=112, us_200=170)),
+     but(width=by_period(us_1000=100, us_500=112, us_200=130))),
+    ("cyclic-above-1khz", but(width=by_period(us_1000=100, us_500=112, us_200=170)),
+     but(width=by_period(us_1000=100, us_500=88, us_200=170))),
     ("cyclic-deterministic", but(width=unlike(0.05)), but(width=unlike(0.2))),
     # Idle and loaded runs are asked together.
     ("cyclic-deterministic", but(width=lambda c: 105.0 if c.load == "cpu" else 100.0),
@@ -145,10 +145,10 @@ SIDES: list[tuple[str, World, World]] = [
      but(first_above=subscribers(False))),
     ("pubsub-peaks-random", but(peaks_distance=firsts(0.35)), but(peaks_distance=firsts(0.4))),
     ("pubsub-five-subscribers-broaden",
-     but(width=lambda c: 180.0 if c.subscribers == 5 else 100.0),
-     but(width=lambda c: 170.0 if c.subscribers == 5 else 100.0)),
-    ("pubsub-rate-lowers-latency", but(p50=by_period(us_1000=93, us_10000=100)),
-     but(p50=by_period(us_1000=98, us_10000=100))),
+     but(width=lambda c: 183.0 if c.subscribers == 5 else 100.0),
+     but(width=lambda c: 167.0 if c.subscribers == 5 else 100.0)),
+    ("pubsub-rate-lowers-latency", but(p50=by_period(us_1000=91, us_10000=100)),
+     but(p50=by_period(us_1000=99, us_10000=100))),
     ("pubsub-deterministic", but(p50=unlike(0.05)), but(p50=unlike(0.2))),
     ("pubsub-1600us", but(beyond_with_first=cases(1, lambda c: once(c) and c.subscribers == 1
                                                   and c.period_us == 1000)),
@@ -195,7 +195,7 @@ def test_what_is_rare_is_undecided_in_few_samples_and_says_how_many_it_takes(nam
     found = judged(name, nothing, 0.001)
     assert found.holds is None
     assert "samples: " in found.needs, found.needs
-    assert 1e6 < float(found.needs.split()[1]) < 2e8
+    assert 1e6 < float(found.needs.split()[1].replace(",", "")) < 2e8
 
 
 def never(_: Cell) -> bool:
@@ -205,7 +205,7 @@ def never(_: Cell) -> bool:
 def test_the_samples_that_it_takes_are_those_of_the_bound() -> None:
     found = judged("oneshot-400us", but(beyond=cases(1, never)), 0.001)
     # 1 - 1e-7 to the power of n is 2.5 %: n is 3.7e7.
-    assert 3.6e7 < float(found.needs.split()[1]) < 4e7
+    assert 3.6e7 < float(found.needs.split()[1].replace(",", "")) < 4e7
 
 
 def test_cases_that_come_in_one_run_tell_less_than_as_many_alone() -> None:

@@ -159,7 +159,8 @@ def setting(value: object) -> str:
 
 def words(name: str) -> str:
     """Write a name of the code as words: ``memory_locked`` → ``memory locked``."""
-    for ending, unit in (("_ns", "ns"), ("_us", "µs"), ("_bytes", "bytes"), ("_seconds", "s")):
+    units = {"_ns": "ns", "_us": "µs", "_ms": "ms", "_bytes": "bytes", "_seconds": "s"}
+    for ending, unit in {**units, "_percent": "%"}.items():
         if name.endswith(ending):
             return f"{words(name.removesuffix(ending))} ({unit})"
     return name.replace("_", " ")

@@ -2,21 +2,30 @@
 """A criterion is one expression over named quantities: what is printed is what decides.
 
 Allowed are names, numbers, ``+ - * /``, comparisons (also chained), ``and``, ``or``, ``not``.
+
+It can be taken in two steps, of many values at once: by how much the left side of each comparison
+is above its right one, then whether the whole is true of such margins.
 """
 
 from __future__ import annotations
 
 import ast
+import itertools
 import operator
 from collections.abc import Callable, Mapping
+from typing import Any
 
-_ARITHMETIC: dict[type[ast.operator], Callable[[float, float], float]] = {
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+_ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
 }
-_COMPARISONS: dict[type[ast.cmpop], Callable[[float, float], bool]] = {
+_COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Lt: operator.lt,
     ast.LtE: operator.le,
     ast.Gt: operator.gt,
@@ -43,28 +52,53 @@ class Criterion:
 
     def holds(self, values: Mapping[str, float]) -> bool:
         """Whether it is true; raises KeyError where a name has no value."""
-        return bool(_value(self._tree, values))
+        margins = self.margins({name: np.array([float(one)]) for name, one in values.items()})
+        return bool(self.of(margins)[0])
+
+    def margins(self, values: Mapping[str, Floats]) -> Floats:
+        """Left side - right side, a row for each comparison, a column for each of the values."""
+        rows = []
+        with np.errstate(divide="ignore", invalid="ignore"):
+            for one in ast.walk(self._tree):
+                if isinstance(one, ast.Compare):
+                    sides = [_number(side, values) for side in (one.left, *one.comparators)]
+                    pairs = itertools.pairwise(sides)
+                    rows += [np.asarray(left - right, dtype=np.float64) for left, right in pairs]
+        return np.array(np.broadcast_arrays(*rows)) if rows else np.empty((0, 1))
+
+    def of(self, margins: Floats) -> NDArray[np.bool_]:
+        """Whether it is true of each column of margins."""
+        rows = iter(margins)
+        known = {
+            id(one): [_COMPARISONS[type(op)](next(rows), 0.0) for op in one.ops]
+            for one in ast.walk(self._tree)
+            if isinstance(one, ast.Compare)
+        }
+        return np.asarray(_truth(self._tree, known), dtype=bool)
 
 
-def _value(node: ast.expr, values: Mapping[str, float]) -> float:  # noqa: PLR0911 - a case each
+def _truth(node: ast.expr, known: Mapping[int, list[Any]]) -> Any:
+    match node:
+        case ast.BoolOp(op=ast.And()):
+            return np.logical_and.reduce([_truth(one, known) for one in node.values])
+        case ast.BoolOp(op=ast.Or()):
+            return np.logical_or.reduce([_truth(one, known) for one in node.values])
+        case ast.UnaryOp(op=ast.Not()):
+            return np.logical_not(_truth(node.operand, known))
+        case ast.Compare():
+            return np.logical_and.reduce(known[id(node)])
+    raise ValueError(f"{ast.unparse(node)} is not true or false")
+
+
+def _number(node: ast.expr, values: Mapping[str, Floats]) -> Any:
     match node:
         case ast.Constant(value=int() | float() as number):
-            return number
+            return float(number)
         case ast.Name(id=name):
             return values[name]
-        case ast.BoolOp(op=ast.And()):
-            return all(_value(one, values) for one in node.values)
-        case ast.BoolOp(op=ast.Or()):
-            return any(_value(one, values) for one in node.values)
-        case ast.UnaryOp(op=ast.Not()):
-            return not _value(node.operand, values)
         case ast.UnaryOp(op=ast.USub()):
-            return -_value(node.operand, values)
+            return -_number(node.operand, values)
         case ast.BinOp():
-            left, right = _value(node.left, values), _value(node.right, values)
+            left, right = _number(node.left, values), _number(node.right, values)
             return _ARITHMETIC[type(node.op)](left, right)
-        case ast.Compare():
-            sides = [_value(one, values) for one in (node.left, *node.comparators)]
-            pairs = zip(node.ops, sides, sides[1:], strict=False)
-            return all(_COMPARISONS[type(op)](a, b) for op, a, b in pairs)
-    raise ValueError(f"{ast.unparse(node)} is not allowed")
+    raise ValueError(f"{ast.unparse(node)} is not a number")

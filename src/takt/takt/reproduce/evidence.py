@@ -17,7 +17,7 @@ import numpy as np
 
 from takt.measure.experiment.plan import estimate
 from takt.measure.results.model import Cell, Run, Status
-from takt.reproduce.judgement import Check, Counts, Missing, undecidable
+from takt.reproduce.judgement import Check, Counts, Missing, Order, undecidable
 from takt.reproduce.published import read_published
 from takt.reproduce.runs import OfRun, Value
 
@@ -58,17 +58,15 @@ class Measured:
 class Evidence:
     """One stack's part of a run."""
 
-    def __init__(
-        self, measured: Measured, stack: str, order: np.random.Generator | None = None
-    ) -> None:
+    def __init__(self, measured: Measured, stack: str, order: Order | None = None) -> None:
         self.measured, self.stack, self._order = measured, stack, order
         self._asked: dict[str, list[Cell]] = {}
         self._groups: dict[object, int] = {}
         self._grouped: dict[str, Cell] = {}
 
-    def drawn(self, rng: np.random.Generator | None) -> Evidence:
-        """Nothing asked yet; with ``rng``, the runs of each point drawn with replacement."""
-        return type(self)(self.measured, self.stack, rng)
+    def drawn(self, order: Order | None) -> Evidence:
+        """Nothing asked yet; with an order, the runs of each point that this says."""
+        return type(self)(self.measured, self.stack, order)
 
     @property
     def runs(self) -> int:

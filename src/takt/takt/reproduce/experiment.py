@@ -17,7 +17,7 @@ from takt.reproduce.published import experiments
 
 LEAST_SAMPLES = 200  # of a run, however small the scale
 LEAST_RUNS = 2  # how far runs differ is what decides
-FULL_RUN = 10_000  # samples of a run; with more of them rather another run
+FULL_RUN = 1000  # samples of a run; with more of them rather another run
 
 
 @dataclass

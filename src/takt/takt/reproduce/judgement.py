@@ -3,15 +3,16 @@
 
 The runs of every point are drawn again with replacement, and the quantities are computed anew from
 each such draw (the bootstrap, stratified by points). Few runs know little of their own scatter, so
-the percentiles are taken further out, as Student's t is wider than the normal distribution
-(Hesterberg 2015, "What Teachers Should Know About the Bootstrap", section 4.3: the expanded
-percentile interval). The statement holds where the criterion is true of all draws but so few, does
-not hold where it is false of all but so few, and is undecided between.
+the draws are taken further from what was found, as Student's t is wider than the normal
+distribution. Hesterberg (2015, "What Teachers Should Know About the Bootstrap", section 4.3) takes
+the percentiles further out instead, but these never leave what was seen: of two runs, the truth is
+beyond both every other time. The statement holds where the criterion is true of all draws but a
+fortieth, does not hold where it is false of all but so many, and is undecided between.
 
 How often something rare happens is not known better than its number of samples allows, though no
-run shows a single case: a :class:`Share` has, instead of its draws, by turns the lower and the
-upper bound of Clopper and Pearson (1934). Cases that come together in few runs tell less than as
-many that come alone: as many as come together, beyond chance, count as one.
+run shows a single case: a :class:`Share` has, instead of its draws, by turns the bounds that
+:mod:`takt.reproduce.rare` knows. How wide the draws are is taken of each side - side of a
+comparison, as in Welch's test, not of its sides apart.
 """
 
 from __future__ import annotations
@@ -25,28 +26,27 @@ from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from takt.reproduce.criterion import Criterion
 from takt.reproduce.model import Answer, Figures, duration_in_words, rounded
+from takt.reproduce.rare import Counts, bounds, together
+from takt.reproduce.scatter import CONFIDENCE, Missing, Order, degrees, reach
+
+__all__ = ["Check", "Counts", "Missing", "Order", "Quantity", "Share", "judge", "share"]
 
 DRAWS = 4000
-CONFIDENCE = 0.95
+BEYOND = (1 - CONFIDENCE) / 2  # the share of draws beyond each end of an interval
 PUBLISHED = "published_"  # before the names of the paper's own values, in a criterion
 MOST_TIMES = 64  # as many runs: beyond that, the value lies at the threshold
 MEASURING = " of measuring"
 MOST_TIMES_SAMPLES = 1 << 40  # as many samples, for what is rare
 
 
-class Missing(Exception):
-    """A point that a statement needs was not measured, or does not tell."""
-
-
 class Evidence(Protocol):
     """What was measured, in runs; it remembers which points it was asked for."""
 
-    def drawn(self, rng: np.random.Generator | None) -> Evidence:
-        """Nothing asked yet; with ``rng``, the runs of each point drawn with replacement."""
+    def drawn(self, order: Order | None) -> Evidence:
+        """Nothing asked yet; with an order, the runs of each point that this says."""
 
     @property
     def runs(self) -> int:
@@ -68,9 +68,6 @@ class Quantity(Generic[Seen]):
     of: Callable[[Seen], float]
 
 
-Counts = tuple[int, int]  # cases, of how many
-
-
 @dataclass(frozen=True)
 class Share(Quantity[Seen]):
     """How often something happens of how many times it could: ``counts`` are these, run by run."""
@@ -82,7 +79,7 @@ def share(definition: str, counts: Callable[[Seen], Sequence[Counts]]) -> Share[
     """A share of its definition and counts; Missing where there is no sample."""
 
     def of(evidence: Seen) -> float:
-        cases, samples = _together(counts(evidence))
+        cases, samples = together(counts(evidence))
         if not samples:
             raise Missing(f"no samples of: {definition}")
         return cases / samples
@@ -132,25 +129,18 @@ def judge(
     if runs < 2:
         needs = "a point has one run only: two at least show how far runs differ"
         return judged(holds=None, needs=needs)
-    draws = _draws(check.quantities, evidence, most_draws)
+    draws = _Draws.of(check.quantities, criterion, known, evidence, most_draws)
 
     def decided(times: float) -> bool | None:
         """With draws as near to what was found as with so many times as many runs."""
-        rows, counts = np.unique(draws.of(times), axis=0, return_counts=True)
-        true = sum(
-            int(count)
-            for row, count in zip(rows, counts, strict=True)
-            if criterion.holds({**known, **dict(zip(found, map(float, row), strict=True))})
-        )
-        few = outside(runs) * int(counts.sum())
-        return True if counts.sum() - true <= few else False if true <= few else None
+        true = float(np.mean(criterion.of(draws.margins(times))))
+        return True if true >= 1 - BEYOND else False if true <= BEYOND else None
 
     holds = decided(1.0)
     return judged(
         holds=holds,
         intervals={
-            name: _interval(column, runs)
-            for name, column in zip(found, draws.of(1.0).T, strict=True)
+            name: _interval(column) for name, column in zip(found, draws.quantities(), strict=True)
         },
         needs="" if holds is not None else _needs(decided, runs, draws.samples, asked.seconds),
     )
@@ -171,7 +161,7 @@ def _tells(check: Check[Seen], published: Figures, planned: Seen) -> bool:
     try:
         for one in check.quantities.values():
             if isinstance(one, Share):
-                values.append(_bounds(one.counts(planned)))
+                values.append(bounds(one.counts(planned)))
             else:
                 values.append((one.of(planned),))
     except Missing:
@@ -202,78 +192,101 @@ def _values(quantities: Mapping[str, Quantity[Seen]], evidence: Evidence) -> dic
 
 @dataclass(frozen=True)
 class _Draws:
-    """The quantities of what was found, and of each draw, a row each; counts of the shares."""
+    """What was found, and each draw of it: a row for each quantity, a column for each draw."""
 
+    names: Sequence[str]
+    criterion: Criterion
+    known: Mapping[str, float]
     found: NDArray[np.float64]
     values: NDArray[np.float64]
-    counts: Mapping[int, Sequence[Counts]]  # by column
+    counts: Mapping[int, Sequence[Counts]]  # of the shares, by row
+    runs: int
+    degrees: NDArray[np.float64]  # of freedom: of the quantities, then of the margins
+
+    @classmethod
+    def of(
+        cls,
+        quantities: Mapping[str, Quantity[Seen]],
+        criterion: Criterion,
+        known: Mapping[str, float],
+        evidence: Seen,
+        most: int,
+    ) -> _Draws:
+        """A draw of runs that tell nothing is left out."""
+        rng = np.random.default_rng(1)
+        every = evidence.drawn(None)
+        found = list(_values(quantities, every).values())
+        drawn = []
+        for _ in range(most):
+            with contextlib.suppress(Missing):
+                drawn.append(list(_values(quantities, evidence.drawn(rng)).values()))
+
+        def both(order: Order) -> NDArray[np.float64]:
+            values = _values(quantities, evidence.drawn(order))
+            each = {name: np.array([one]) for name, one in {**known, **values}.items()}
+            return np.array([*values.values(), *criterion.margins(each)[:, 0]])
+
+        return cls(
+            list(quantities),
+            criterion,
+            known,
+            np.array(found),
+            np.array(drawn).T,
+            {
+                row: one.counts(every)
+                for row, one in enumerate(quantities.values())
+                if isinstance(one, Share)
+            },
+            every.runs,
+            degrees(both),
+        )
 
     @property
     def samples(self) -> int:
-        """The fewest samples of a share; 0 where there is none."""
-        return min((_together(runs)[1] for runs in self.counts.values()), default=0)
+        """The fewest samples of a share; 0 where no share is what leaves it undecided."""
+        found, values = (self._margins(rows) for rows in self._with_bounds(1.0))
+        of_shares = (found == values).all(axis=1)
+        above = (found > 0).mean(axis=1)
+        if not (of_shares & (above > 0) & (above < 1)).any():
+            return 0
+        return min((together(runs)[1] for runs in self.counts.values()), default=0)
 
-    def of(self, times: float) -> NDArray[np.float64]:
-        """The draws if there were so many times as many runs, which scatter as those there are."""
-        rows = self.found + times**-0.5 * (self.values - self.found)
-        for place, (column, runs) in enumerate(self.counts.items()):
-            high = (
-                np.arange(len(rows)) >> place & 1
-            )  # every bound of one beside every of the others
-            rows[:, column] = np.array(_bounds(runs, times))[high]
-        return np.asarray(rows)
+    def quantities(self) -> NDArray[np.float64]:
+        """How far the truth may be from what was found; of a share, by turns its bounds."""
+        found, values = self._with_bounds(1.0)
+        beyond = reach(self.degrees[: len(found)], self.runs)[:, None]
+        rows = found + beyond * (values - found)
+        # What is below zero in no run is not below zero.
+        return np.where((values >= 0).all(axis=1, keepdims=True), np.maximum(rows, 0), rows)
 
+    def margins(self, times: float) -> NDArray[np.float64]:
+        """The same of the criterion's comparisons, with so many times as many runs.
 
-def _bounds(runs: Sequence[Counts], times: float = 1.0) -> tuple[float, float]:
-    """Clopper and Pearson's bounds of a share, half of what CONFIDENCE leaves beyond each."""
-    cases, of = (times * number / _dispersion(runs) for number in _together(runs))
-    level = (1 + CONFIDENCE) / 2
-    low = stats.beta.ppf(1 - level, cases, of - cases + 1) if cases else 0.0
-    high = stats.beta.ppf(level, cases + 1, of - cases) if of > cases else 1.0
-    return float(low), float(high)
+        These are assumed to scatter as those that there are.
+        """
+        found, values = (self._margins(rows) for rows in self._with_bounds(times))
+        freedom = self.degrees[len(self.names) :] * (self.runs * times - 1) / (self.runs - 1)
+        beyond = times**-0.5 * reach(freedom, self.runs)[:, None]
+        return np.asarray(found + beyond * (values - found))
 
+    def _margins(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        drawn = dict(zip(self.names, rows, strict=True))
+        known = {name: np.full(rows.shape[1], value) for name, value in self.known.items()}
+        return self.criterion.margins({**known, **drawn})
 
-def _dispersion(runs: Sequence[Counts]) -> float:
-    """How many cases of a run come with a case, itself included and those by chance left out."""
-    cases, of = _together(runs)
-    if not cases:
-        return 1.0
-    others = sum(one * (one - 1) for one, _ in runs)
-    by_chance = sum((cases * number / of) ** 2 for _, number in runs)
-    return max(1.0, 1 + (others - by_chance) / cases)
-
-
-def _together(runs: Sequence[Counts]) -> Counts:
-    return sum(cases for cases, _ in runs), sum(of for _, of in runs)
-
-
-def _draws(quantities: Mapping[str, Quantity[Seen]], evidence: Evidence, most: int) -> _Draws:
-    """A draw of runs that tell nothing is left out."""
-    rng = np.random.default_rng(1)
-    every = evidence.drawn(None)
-    rows = []
-    for _ in range(most):
-        with contextlib.suppress(Missing):
-            rows.append(list(_values(quantities, evidence.drawn(rng)).values()))
-    return _Draws(
-        np.array(list(_values(quantities, every).values())),
-        np.array(rows),
-        {
-            column: one.counts(every)
-            for column, one in enumerate(quantities.values())
-            if isinstance(one, Share)
-        },
-    )
+    def _with_bounds(self, times: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """What was found, and the draws; shares are at their bounds in both."""
+        values = self.values.copy()
+        found = np.repeat(self.found[:, None], values.shape[1], axis=1)
+        for place, (row, runs) in enumerate(self.counts.items()):
+            # Every bound of one beside every one of the others.
+            high = np.arange(values.shape[1]) >> place & 1
+            values[row] = found[row] = np.array(bounds(runs, times))[high]
+        return found, values
 
 
-def outside(runs: int) -> float:
-    """The share of draws beyond each end of the interval, for so many runs of a point."""
-    reach = stats.t.ppf((1 + CONFIDENCE) / 2, runs - 1) * np.sqrt(runs / (runs - 1))
-    return float(stats.norm.cdf(-reach))
-
-
-def _interval(draws: NDArray[np.float64], runs: int) -> tuple[float, float]:
-    low, high = np.quantile(draws, [outside(runs), 1 - outside(runs)])
+def _interval(draws: NDArray[np.float64]) -> tuple[float, float]:
+    low, high = np.quantile(draws, [BEYOND, 1 - BEYOND])
     return float(low), float(high)
 
 
@@ -295,7 +308,8 @@ def _needs(decided: Callable[[float], bool | None], runs: int, samples: int, sec
         while high > 1.05 * low:
             middle = (low * high) ** 0.5
             low, high = (middle, high) if decided(middle) is None else (low, middle)
-        return f"about {samples * high:.2g} samples: {duration_in_words(seconds * high)}{MEASURING}"
+        about = float(f"{samples * high:.2g}")
+        return f"about {about:,.0f} samples: {duration_in_words(seconds * high)}{MEASURING}"
     return (
         f"about {runs * times} runs of each point: {duration_in_words(seconds * times)}{MEASURING}"
     )

@@ -143,4 +143,5 @@ class Outcome(_Model):
     undecidable: list[str] = []  # findings that need more than this scale has
     deviations: list[Deviation] = []  # from the paper's experiment, as a whole
     statements: list[Statement] = []  # all of the paper, each with its finding or why it has none
+    stolen_s: float | None = None  # CPU time that the hypervisor took meanwhile
     results: str  # the folder

@@ -95,33 +95,46 @@ def render(outcome: Outcome, folder: Path) -> str:
 def sections(outcome: Outcome) -> list[Section]:
     """The paper's sections in their order; each table and figure where a finding speaks of it.
 
-    One that no finding speaks of stands where a statement does.
+    One that no finding speaks of stands where a statement does, and one that another chapter refers
+    to in its own.
     """
     found: dict[str, Section] = {}
     for one in outcome.findings:
         found.setdefault(_section(one.at), Section(_section(one.at))).findings.append(one)
+    spoken_of: dict[tuple[str, str], list[str]] = {}
+    for at in (*(one.at for one in outcome.findings), *(one.at for one in outcome.statements)):
+        for key in mentioned(at):
+            spoken_of.setdefault(key, []).append(_section(at))
     places = {
-        key: section
-        for section in sorted(found.values(), key=lambda one: natural(one.name), reverse=True)
-        for one in section.findings
-        for key in mentioned(one.at)
+        key: min(
+            names, key=lambda name: (not _is_in(name, key[1]), name not in found, natural(name))
+        )
+        for key, names in spoken_of.items()
     }
-    for said in outcome.statements:
-        for key in mentioned(said.at):
-            if key not in places:
-                name = _section(said.at)
-                places[key] = found.setdefault(name, Section(name))
+    found |= {name: found.get(name) or Section(name) for name in places.values()}
     rest = Section("Further tables and figures")
     for row in outcome.tables:
         kind, _, number = row.table.rpartition(" ")
         section = found.get(number, rest) if kind == "section" else None
-        section = section or places.get((kind or "table", number), rest)
+        section = section or _of(places, found, (kind or "table", number)) or rest
         section.tables.setdefault(row.table, []).append(row)
     for figure in outcome.figures:
         number = re.sub(r"^\D*", "", figure.figure)
-        places.get(("figure", number), rest).figures.append(figure)
+        (_of(places, found, ("figure", number)) or rest).figures.append(figure)
     ordered = sorted(found.values(), key=lambda one: natural(one.name))
     return [one for one in (*ordered, rest) if one.findings or one.tables or one.figures]
+
+
+def _of(
+    places: dict[tuple[str, str], str], found: dict[str, Section], key: tuple[str, str]
+) -> Section | None:
+    return found.get(places.get(key, ""))
+
+
+def _is_in(section: str, number: str) -> bool:
+    """Whether a figure or table numbered by chapters, 5.2, is of the chapter of a section."""
+    chapter, dot, _ = number.partition(".")
+    return bool(dot) and section.removeprefix("chapter ").partition(".")[0] == chapter
 
 
 def _section(at: str) -> str:

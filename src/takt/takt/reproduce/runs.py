@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from takt.measure.results import histogram as histograms
-from takt.measure.results.model import Cell, Statistics
+from takt.measure.results.model import Cell, Run, Statistics
 from takt.measure.statistics.series import Batch, read_batches
 from takt.reproduce.judgement import Counts, Missing
 
@@ -56,6 +56,11 @@ def histogram(cell: Cell, folder: Path) -> tuple[NDArray[np.int64], NDArray[np.i
     if cell.histogram is None:
         raise Missing(f"{cell.id} has no histogram")
     return histograms.read(folder / cell.histogram)
+
+
+def stolen_s(run: Run) -> float:
+    """CPU time that the hypervisor took from this machine in all runs."""
+    return round(sum(cell.steal_seconds for cell in run.cells), 3)
 
 
 def batches(cell: Cell, folder: Path) -> Iterator[Batch]:

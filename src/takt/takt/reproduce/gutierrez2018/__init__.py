@@ -17,6 +17,7 @@ from takt.reproduce.gutierrez2018.vendors import VENDORS, why_not
 from takt.reproduce.judgement import judge
 from takt.reproduce.model import Finding, Outcome, Request
 from takt.reproduce.published import Published, read_published
+from takt.reproduce.runs import stolen_s
 
 PAPER = "gutierrez2018"
 ALL = "all"  # of the findings on several vendors
@@ -45,6 +46,7 @@ def answers(run: Run, folder: Path, request: Request) -> Outcome:
         figures=figures(published, measured),
         skipped=[f"{one.name}, {why_not(one)}" for one in VENDORS if one.stack not in there],
         undecidable=cannot_tell(run),
+        stolen_s=stolen_s(run),
     )
 
 

@@ -7,10 +7,11 @@ from takt.measure.experiment.model import Experiment, Measurement
 from takt.measure.experiment.plan import this_machine
 from takt.processes import stacks
 from takt.processes.stacks import Stacks
-from takt.reproduce.experiment import FULL_RUN, LEAST_RUNS, LEAST_SAMPLES
+from takt.reproduce.experiment import LEAST_RUNS, LEAST_SAMPLES
 from takt.reproduce.gutierrez2018.vendors import goes_over_a_link
 
 MANY = 1_000_000  # samples of all runs of a point: beyond that, fewer runs first
+FULL_RUN = 10_000  # of an hour's samples at a small scale; with fewer rather fewer hours
 
 
 def fitted(experiment: Experiment, scale: float) -> Experiment:

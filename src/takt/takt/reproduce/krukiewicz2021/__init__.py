@@ -14,26 +14,20 @@ from takt.documents.reading import read_json
 from takt.documents.writing import write_bytes, write_text
 from takt.errors import Failure, TaktError
 from takt.measure.results import store
-from takt.reproduce.judgement import Missing, judge, undecidable
-from takt.reproduce.krukiewicz2021.evidence import Evidence, Planned, in_ms
+from takt.reproduce.judgement import judge, undecidable
+from takt.reproduce.krukiewicz2021.evidence import Evidence, Planned
 from takt.reproduce.krukiewicz2021.executions import LEAST_RUNS, Executions, Extent, execute_all
 from takt.reproduce.krukiewicz2021.figures import figures
 from takt.reproduce.krukiewicz2021.findings import CHECKS
-from takt.reproduce.krukiewicz2021.points import HARMONIC, KB, NODES, WITH_CONSTRAINT, Point
-from takt.reproduce.model import Outcome, Request, Row, announced
-from takt.reproduce.published import Published, read_published
+from takt.reproduce.krukiewicz2021.tables import rows
+from takt.reproduce.model import Outcome, Request, announced
+from takt.reproduce.published import read_published
 
 PAPER = "krukiewicz2021"
 STACK = "rcl"
 OVERHEAD_ROUNDS = 7
 OVERHEAD = "overhead.json"
 SCALE = "scale.json"
-NAMES = {
-    "baseline0": "baseline0",
-    "baseline1": "baseline1",
-    "takt": "Takt",
-    WITH_CONSTRAINT: "Takt, data-age constraint",
-}
 
 
 def reproduce(request: Request) -> Outcome:
@@ -73,21 +67,19 @@ def answers(
         folder,
         complete=not done.stopped and not done.failed,
         findings=findings,
-        tables=[
-            *_overhead_rows(overhead),
-            *_age_rows(published, evidence),
-            *_cost_rows(evidence),
-        ],
+        tables=rows(published, evidence, overhead),
         figures=figures(published, evidence, folder),
         skipped=skipped,
         undecidable=cannot_tell(extent),
+        stolen_s=round(evidence.all_stolen_ms() / 1000, 1),
     )
 
 
 def cannot_tell(extent: Extent) -> list[str]:
     """The findings that speak of points which this scale leaves out."""
     values = {name: claim.values for name, claim in read_published(PAPER).findings.items()}
-    return undecidable(CHECKS, values, Planned(dict.fromkeys(extent.points, ()), []))
+    seconds = {point: extent.runs * extent.length_of(point) for point in extent.points}
+    return undecidable(CHECKS, values, Planned(seconds))
 
 
 def criteria() -> dict[str, str]:
@@ -124,65 +116,3 @@ def _overhead(request: Request, folder: Path) -> list[Table]:
             return []
         write_bytes(kept, adapter.dump_json(measured))
     return adapter.validate_json(kept.read_bytes())
-
-
-def _overhead_rows(tables: list[Table]) -> list[Row]:
-    """Side by side stand different things: a call there, all CPU time between callbacks here."""
-    rows = {
-        "baseline0": ("baseline0", "baseline0", "one get_next_executable() of baseline0"),
-        "scheduling executor": ("thesis", "takt", "one get_next_executable() of the thesis's"),
-    }
-    return [
-        Row(
-            table=table.table,
-            row=row,
-            paper=what,
-            vendor=f"CPU time between callbacks of {NAMES[ours]}",
-            published={f"{key}_us": value for key, value in table.published[theirs].items()},
-            measured={f"{key}_us": value for key, value in table.measured[ours].items()},
-        )
-        for table in tables
-        for row, (theirs, ours, what) in rows.items()
-    ]
-
-
-def _age_rows(published: Published, evidence: Evidence) -> list[Row]:
-    rows = []
-    for one in published.tables:
-        point = Point("age", one.point["approach"], one.point["nodes"], 0.75, 512 * KB, HARMONIC)
-        try:
-            age = evidence.age(point)
-        except Missing:
-            continue
-        rows.append(
-            Row(
-                table=one.table,
-                row=one.row,
-                paper=one.paper,
-                vendor=NAMES[point.approach],
-                published=one.published,
-                measured=in_ms(age),
-            )
-        )
-    return rows
-
-
-def _cost_rows(evidence: Evidence) -> list[Row]:
-    """Not in the thesis: what the others have of it that the data is kept young."""
-    rows = []
-    for nodes in NODES:
-        for approach in ("takt", WITH_CONSTRAINT):
-            try:
-                others = evidence.others(Point("age", approach, nodes, 0.75, 512 * KB, HARMONIC))
-            except Missing:
-                continue
-            rows.append(
-                Row(
-                    table="What the data-age constraint costs the generated callbacks",
-                    row=f"{nodes} nodes",
-                    vendor=NAMES[approach],
-                    published={},
-                    measured=others,
-                )
-            )
-    return rows

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from takt.reproduce.judgement import Check, Quantity
+from takt.reproduce.judgement import Check, Counts, Quantity, share
 from takt.reproduce.krukiewicz2021.evidence import Evidence
 from takt.reproduce.krukiewicz2021.points import (
     HARMONIC,
@@ -17,6 +17,7 @@ from takt.reproduce.krukiewicz2021.points import (
 )
 
 PAIR = 2  # nodes besides the generated ones: the producer and the listener
+MATTERS = 0.01
 
 
 def _age(approach: str, nodes: int, figure: Literal["max", "mean"]) -> Quantity[Evidence]:
@@ -36,15 +37,9 @@ def _each(comparison: str) -> str:
     return " and ".join(f"max_{nodes + PAIR}_ms {comparison} {MAX_AGE_MS}" for nodes in NODES)
 
 
-def _lower(approach: str, nodes: int, differs: str = "") -> Check[Evidence]:
-    return Check(
-        "takt_ms <= baseline1_ms * (1 - published_reduction / 2)",
-        {
-            "takt_ms": _age(approach, nodes, "mean"),
-            "baseline1_ms": _age("baseline1", nodes, "mean"),
-        },
-        differs=differs,
-    )
+def _too_old(evidence: Evidence) -> list[Counts]:
+    points = [Point("age", WITH_CONSTRAINT, n, 0.75, 512 * KB, HARMONIC) for n in NODES]
+    return [counts for point in points for counts in evidence.too_old(point)]
 
 
 def _grows(approach: str) -> Check[Evidence]:
@@ -56,11 +51,34 @@ def _grows(approach: str) -> Check[Evidence]:
 
 
 CHECKS: dict[str, Check[Evidence]] = {
-    "age-constraint-kept": Check(_each("<="), _all(WITH_CONSTRAINT, "max")),
+    # None, and enough uses to know that it is not just seldom.
+    "age-constraint-kept": Check(
+        f"{_each('<=')} and too_old < {MATTERS}",
+        {
+            **_all(WITH_CONSTRAINT, "max"),
+            "too_old": share(
+                f"uses of data older than {MAX_AGE_MS} ms of all uses, as the executor judges "
+                "them, of all sizes together",
+                _too_old,
+            ),
+        },
+    ),
     "age-baseline1-exceeds": Check(_each(">"), _all("baseline1", "max")),
     "age-proposed-exceeds": Check(_each(">"), _all("takt", "max")),
     "age-grows-with-nodes": _grows("baseline1"),
     "age-proposed-grows-with-nodes": _grows("takt"),
-    "age-proposed-lower": _lower("takt", 4),
-    "age-mean-lower": _lower(WITH_CONSTRAINT, 50),
+    "age-proposed-lower": Check(
+        "takt_ms <= baseline1_ms * (1 - published_reduction / 2)",
+        {"takt_ms": _age("takt", 4, "mean"), "baseline1_ms": _age("baseline1", 4, "mean")},
+    ),
+    # 19.3 is 67 % below 58.63, the proposed one's without the constraint; 68 % below baseline1's.
+    "age-mean-lower": Check(
+        "constrained_ms <= takt_ms * (1 - published_reduction / 2) and "
+        "constrained_ms <= baseline1_ms * (1 - published_reduction / 2)",
+        {
+            "constrained_ms": _age(WITH_CONSTRAINT, 50, "mean"),
+            "takt_ms": _age("takt", 50, "mean"),
+            "baseline1_ms": _age("baseline1", 50, "mean"),
+        },
+    ),
 }

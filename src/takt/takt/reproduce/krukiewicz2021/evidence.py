@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from takt.bench.model import Table
-from takt.reproduce.judgement import Missing
-from takt.reproduce.krukiewicz2021.points import Point
+from takt.reproduce.judgement import Counts, Missing, Order
+from takt.reproduce.krukiewicz2021.points import LISTENER, LISTENER_MS, PRODUCER, Point
 from takt.reproduce.model import Figures, rounded
 from takt.schedule.metrics import Metrics
 from takt.schedule.metrics.model import Freshness, Spread
@@ -27,16 +27,16 @@ class Evidence:
         self,
         metrics: Mapping[Point, Sequence[Metrics]],
         overhead: list[Table],
-        order: np.random.Generator | None = None,
+        order: Order | None = None,
     ) -> None:
         self.points = metrics.keys()
         self._metrics, self._overhead, self._order = metrics, overhead, order
         self._asked: dict[Point, Sequence[Metrics]] = {}
         self._rounds: dict[str, NDArray[np.int64]] = {}
 
-    def drawn(self, rng: np.random.Generator | None) -> Evidence:
-        """The same, nothing asked yet; with ``rng``, the runs of each point drawn again."""
-        return Evidence(self._metrics, self._overhead, rng)
+    def drawn(self, order: Order | None) -> Evidence:
+        """The same, nothing asked yet; with an order, the runs of each point that this says."""
+        return Evidence(self._metrics, self._overhead, order)
 
     @property
     def runs(self) -> int:
@@ -65,12 +65,30 @@ class Evidence:
         """Executions on old data, in all runs."""
         return int(sum(self._freshness(point, lambda one: one.on_old_data)))
 
+    def on_old_data_of(self, point: Point) -> list[Counts]:
+        """The same and all executions, run by run."""
+        self._freshness(point, lambda one: one.on_old_data)  # Missing where there is none
+        found = [one.freshness for one in self._of(point) if one.freshness is not None]
+        return [(one.on_old_data, sum(node.executions for node in one.nodes)) for one in found]
+
+    def too_old(self, point: Point) -> list[Counts]:
+        """The listener's uses of data above the constraint, and all of its uses, run by run."""
+        found = [
+            (age.violations, age.age_us.count)
+            for run in self._of(point)
+            for age in run.data_age
+            if age.callback == LISTENER and age.age_us is not None
+        ]
+        if not found:
+            raise Missing(f"no data was used in {point.name}")
+        return found
+
     def age(self, point: Point) -> Spread:
         """Section 5.5: the age of the data that the listener used; each figure's median, in µs.
 
         Minimum and maximum are those of all runs.
         """
-        return self._spread(point, "listener.listen")
+        return self._spread(point, LISTENER)
 
     def others(self, point: Point) -> Figures:
         """What became of the generated callbacks beside the critical pair, over all runs.
@@ -81,7 +99,7 @@ class Evidence:
             one
             for run in self._of(point)
             for one in run.callbacks
-            if one.callback not in {"producer.produce", "listener.listen"}
+            if one.callback not in {PRODUCER, LISTENER}
         ]
         responses = [one.response_us for one in there if one.response_us is not None]
         if not responses:
@@ -96,13 +114,13 @@ class Evidence:
             }
         )
 
-    def violations(self, point: Point) -> int:
-        """Uses of data above the constraint, as the executor counted them."""
-        return sum(age.violations for one in self._of(point) for age in one.data_age)
-
     def stolen_ms(self, point: Point) -> float:
-        """CPU time that the hypervisor took from the cores in all runs."""
+        """CPU time that the hypervisor took from the core in all runs."""
         return sum(sum(one.stolen_ms.values()) for one in self._of(point))
+
+    def all_stolen_ms(self) -> float:
+        """The same of all points."""
+        return sum(self.stolen_ms(point) for point in self.points if self._metrics[point])
 
     def overhead_mean(self, table: str, executor: str) -> float:
         """Tables 5.6 to 5.8: the mean overhead, in µs, the median over the rounds.
@@ -159,7 +177,11 @@ class Evidence:
 
 
 class Planned(Evidence):
-    """What a plan will execute: every number is 1, of the points that are in it."""
+    """What a plan will execute: every rare thing happened not once, every other number is 1."""
+
+    def __init__(self, seconds: Mapping[Point, float], order: Order | None = None) -> None:
+        super().__init__(dict.fromkeys(seconds, ()), [], order)
+        self._seconds = seconds  # of all runs of a point
 
     def miss_ratio(self, point: Point) -> float:
         """A share of misses."""
@@ -170,8 +192,19 @@ class Planned(Evidence):
         return self._one(point)
 
     def on_old_data(self, point: Point) -> int:
-        """A number of executions on old data."""
-        return int(self._one(point))
+        """None of them."""
+        return int(self._one(point)) - 1
+
+    def on_old_data_of(self, point: Point) -> list[Counts]:
+        """None of all releases."""
+        self._one(point)
+        rate = sum(1000 / period for period in point.periods) / len(point.periods)
+        return [(0, int(self._seconds[point] * point.nodes * rate))]
+
+    def too_old(self, point: Point) -> list[Counts]:
+        """None of all uses."""
+        self._one(point)
+        return [(0, int(self._seconds[point] * 1000 / LISTENER_MS))]
 
     def age(self, point: Point) -> Spread:
         """An age."""

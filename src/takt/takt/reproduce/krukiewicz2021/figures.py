@@ -3,25 +3,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from takt.documents.units import format_size
 from takt.documents.writing import replacing
-from takt.reproduce.judgement import Missing
+from takt.reproduce.krukiewicz2021.bars import Bars, bar_figures, known, places_of
 from takt.reproduce.krukiewicz2021.evidence import Evidence
 from takt.reproduce.krukiewicz2021.points import (
     APPROACHES,
-    FRESHNESS_SIZES,
     HARMONIC,
     KB,
     MAX_AGE_MS,
-    MISSES_SIZES,
     NODES,
-    OTHER,
     TRANSPORT_SIZES,
-    UTILIZATIONS,
     WITH_CONSTRAINT,
     Point,
 )
@@ -34,8 +30,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
 
 FOLDER = "figures"
-Value = TypeVar("Value")
-Bars = dict[str, dict[str, float]]  # by series, then by place on the axis: shares
 NAMES = {"baseline1": "baseline1", "takt": "Takt", WITH_CONSTRAINT: "Takt,\nconstraint"}
 THESIS_NAMES = NAMES | {"takt": "proposed", WITH_CONSTRAINT: "proposed,\nconstraint"}
 _COLOURS = ("#4a6785", "#0a7d8c", "#2f8f3a", "#c96a12", "#b83280")
@@ -45,12 +39,8 @@ def figures(published: Published, evidence: Evidence, folder: Path) -> list[Figu
     """Draws every figure of which something was executed, the thesis's numbers in the same one."""
     drawn = _Drawing(published, folder)
     drawn.boxes("2.7", "From publish to callback", "time (µs)", _transport(evidence))
-    for number, (nodes, approach) in enumerate((n, a) for n in NODES for a in APPROACHES):
-        title = f"{NAMES[approach]}: deadline misses, {nodes} nodes"
-        drawn.bars(f"5.{number + 2}", title, shares_of_misses(evidence, nodes, approach))
-    for number, nodes in enumerate(NODES):
-        title = f"baseline1: executions on old data, {nodes} nodes"
-        drawn.bars(f"5.{number + 8}", title, shares_of_old_data(evidence, nodes))
+    for one in bar_figures():
+        drawn.bars(one.number, one.title, one.bars(evidence))
     for number, nodes in enumerate(NODES):
         title = f"Age of the critical data, {nodes + 2} nodes"
         there = {
@@ -71,7 +61,7 @@ def _transport(evidence: Evidence) -> dict[str, Spread]:
         for size in TRANSPORT_SIZES
         for approach in APPROACHES
     }
-    return _known(points, evidence.age)
+    return known(points, evidence.age)
 
 
 def _ages(evidence: Evidence, nodes: int) -> dict[str, Spread]:
@@ -82,46 +72,8 @@ def _ages(evidence: Evidence, nodes: int) -> dict[str, Spread]:
     scaled = ("min", "q1", "median", "q3", "p99", "max", "mean", "sd")
     return {
         name: age.model_copy(update={key: getattr(age, key) / 1000 for key in scaled})
-        for name, age in _known(points, evidence.age).items()
+        for name, age in known(points, evidence.age).items()
     }
-
-
-def shares_of_misses(evidence: Evidence, nodes: int, approach: str) -> Bars:
-    """By size of the messages, then by utilization."""
-    return {
-        format_size(size) if size else "no messages": _known(
-            {_place(u): Point("misses", approach, nodes, u, size, (10, 20)) for u in UTILIZATIONS},
-            evidence.miss_ratio,
-        )
-        for size in MISSES_SIZES
-    }
-
-
-def shares_of_old_data(evidence: Evidence, nodes: int) -> Bars:
-    """By size of the messages and periods, then by utilization."""
-    names = {HARMONIC: "harmonic", OTHER: "not harmonic"}
-    return {
-        f"{format_size(size)}, periods {name}": _known(
-            {
-                _place(u): Point("freshness", "baseline1", nodes, u, size, periods)
-                for u in UTILIZATIONS
-            },
-            evidence.old_data,
-        )
-        for periods, name in names.items()
-        for size in FRESHNESS_SIZES
-    }
-
-
-def _known(points: dict[str, Point], value: Callable[[Point], Value]) -> dict[str, Value]:
-    """The values of what was executed of it."""
-    found = {}
-    for name, point in points.items():
-        try:
-            found[name] = value(point)
-        except Missing:
-            continue
-    return found
 
 
 class _Drawing:
@@ -225,16 +177,6 @@ class _Drawing:
             with replacing(self._folder / name) as temporary:
                 picture.savefig(temporary, dpi=150, format=form)
             self.made.append(Figure(figure=number, file=name, caption=caption))
-
-
-def places_of(bars: Bars) -> list[str]:
-    """In the order of the axis: a series may lack a place that another one has."""
-    every = [_place(load) for load in UTILIZATIONS]
-    return [place for place in every if any(place in values for values in bars.values())]
-
-
-def _place(load: float) -> str:
-    return f"utilization {load:g}"
 
 
 def _picture() -> tuple[Picture, Axes]:

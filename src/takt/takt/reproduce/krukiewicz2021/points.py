@@ -25,6 +25,8 @@ TRANSPORT_SIZES = (512, 256 * KB, MB, 8 * MB)  # figure 2.7
 MISSES_SIZES = (0, 256 * KB, 512 * KB, 2 * MB, 8 * MB)  # table 5.9; 0: no messages
 FRESHNESS_SIZES = (512 * KB, 8 * MB)  # table 5.10
 MAX_AGE_MS = 40
+PRODUCER, LISTENER = "producer.produce", "listener.listen"  # of section 5.5
+PRODUCER_MS, LISTENER_MS = 50, 100
 # The thesis compares with baseline1; its own executor is "proposed", Takt stands in its place.
 APPROACHES = ("baseline1", "takt")
 WITH_CONSTRAINT = "takt-age"
@@ -136,15 +138,15 @@ def _add_critical_pair(application: dict[str, Any], point: Point) -> None:
     if point.approach == WITH_CONSTRAINT:
         read["max_age"] = MAX_AGE_MS * MS
     application["callbacks"] += [
-        _callback("producer.produce", 50, 1, writes=["critical"]),
-        _callback("listener.listen", 100, 98, reads=[read]),
+        _callback(PRODUCER, PRODUCER_MS, 1, writes=["critical"]),
+        _callback(LISTENER, LISTENER_MS, 98, reads=[read]),
     ]
     application["topics"].append({"name": "critical", "bytes": point.size})
 
 
 def _transport(point: Point) -> dict[str, Any]:
     (period,) = point.periods
-    listener = _callback("listener.listen", 0, 98, kind="message", trigger="message")
+    listener = _callback(LISTENER, 0, 98, kind="message", trigger="message")
     return {
         "version": 1,
         "callbacks": [_callback("talker.talk", period, 50, writes=["message"]), listener],

@@ -11,6 +11,7 @@ from takt.reproduce.experiment import measure
 from takt.reproduce.judgement import judge
 from takt.reproduce.model import Outcome, Request
 from takt.reproduce.published import read_published
+from takt.reproduce.runs import stolen_s
 from takt.reproduce.sticha2014 import cyclic, general, oneshot, pubsub
 from takt.reproduce.sticha2014.evidence import Measured
 from takt.reproduce.sticha2014.figures import figures
@@ -55,6 +56,7 @@ def answers(run: Run, folder: Path, request: Request) -> Outcome:
         tables=rows(published, [*there, *bare]),
         figures=figures(published, [*there, *bare]),
         undecidable=cannot_tell(run),
+        stolen_s=stolen_s(run),
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from takt.documents.units import format_duration, format_period
 from takt.measure.results import histogram
 from takt.measure.results.model import Cell
-from takt.pages import pictures
+from takt.pages import pictures, text
 from takt.pages.pictures import Counts, Mark
 from takt.reproduce.evidence import Evidence
 from takt.reproduce.judgement import Missing
@@ -21,6 +21,12 @@ FOLDER = "figures"
 BARE_FIGURE = "2.2"
 LATENCY, JITTER = "latency (µs)", "jitter (µs)"
 NAMES = {"rcl": "ROS 2", "ros1": "ROS 1", "cyclictest": "cyclictest", "raw": "Takt's own wake-up"}
+KINDS = {
+    "pubsub": "publish/subscribe",
+    "timer-oneshot": "one-shot timer",
+    "timer-cyclic": "cyclic timer",
+}
+POLICIES = {"rr": "round robin", "fifo": "FIFO", "other": "no real-time priority"}
 MARKS = {
     "min_us": "lowest",
     "mean_us": "mean",
@@ -56,9 +62,7 @@ def figures(published: Published, evidences: list[Evidence]) -> list[Figure]:
             if ros == (figure == BARE_FIGURE):
                 continue
             if cells := _cells(evidence, **{"scheduling": "rr", "load": "none", **asked}):
-                words = (
-                    f"{name}: {title}, {cells[0].scheduling.upper().replace('RR', 'round robin')}"
-                )
+                words = f"{name}: {title}, {POLICIES[cells[0].scheduling]}"
                 files = pictures.histogram(
                     folder / FOLDER / f"{figure}-{evidence.stack}",
                     words,
@@ -70,11 +74,11 @@ def figures(published: Published, evidences: list[Evidence]) -> list[Figure]:
         if not ros:
             continue
         shown = []
-        for kind in ("pubsub", "timer-oneshot", "timer-cyclic"):
+        for kind, kind_name in KINDS.items():
             if cells := _cells(
                 evidence, kind=kind, scheduling="other", period_us=MS_1, subscribers=1
             ):
-                title = f"{name}: {kind}, 1 ms, without real-time priority"
+                title = f"{name}: {kind_name}, 1 ms, without real-time priority"
                 shown.append((title, _together(cells, folder), _axis(cells)))
         if shown:
             file = folder / FOLDER / f"{WITHOUT_REALTIME}-{evidence.stack}"
@@ -85,7 +89,7 @@ def figures(published: Published, evidences: list[Evidence]) -> list[Figure]:
                 total = sum(cell.count for cell in cells)
                 files = pictures.long_term(
                     folder / FOLDER / f"{figure}-{evidence.stack}",
-                    f"{name}: {kind}, {len(cells)} runs, {total} measurements",
+                    f"{name}: {KINDS[kind]}, {len(cells)} runs, {text.count(total)} measurements",
                     _counts(cells, folder),
                     _axis(cells),
                     _marks(published, figure),
@@ -128,8 +132,8 @@ def _counts(cells: list[Cell], folder: Path) -> list[Counts]:
 def _label(cell: Cell) -> str:
     pace = round(cell.period_us * 1000)
     one_shot = cell.kind == "timer-oneshot"
-    words = [format_duration(pace) if one_shot else format_period(pace), cell.scheduling]
-    words += [f"load {cell.load}"] if cell.load != "none" else []
+    words = [format_duration(pace) if one_shot else format_period(pace), POLICIES[cell.scheduling]]
+    words += ["CPU load"] if cell.load != "none" else ["idle"]
     return ", ".join(words)
 
 

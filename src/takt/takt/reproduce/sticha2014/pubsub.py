@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from takt.pages import text
 from takt.reproduce.evidence import Evidence
 from takt.reproduce.judgement import Check, Counts, Quantity
 from takt.reproduce.runs import OfRun
@@ -38,7 +39,8 @@ def _p50(name: str, period: float) -> Quantity[Evidence]:
 
 def _width(subscribers: int) -> Quantity[Evidence]:
     return mean(
-        f"width in µs of the middle 99 % of latencies at 100 Hz, {subscribers} subscribers, idle",
+        "width in µs of the middle 99 % of latencies at 100 Hz, "
+        f"{text.number_of(subscribers, 'subscriber')}, idle",
         runs.width,
         kind=KIND,
         scheduling=REALTIME,

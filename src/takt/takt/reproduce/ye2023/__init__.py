@@ -14,6 +14,7 @@ from takt.reproduce.experiment import measure
 from takt.reproduce.judgement import judge
 from takt.reproduce.model import Outcome, Request
 from takt.reproduce.published import read_published
+from takt.reproduce.runs import stolen_s
 from takt.reproduce.ye2023 import between
 from takt.reproduce.ye2023.extent import fitted
 from takt.reproduce.ye2023.figures import figures
@@ -65,6 +66,7 @@ def answers(run: Run, folder: Path, request: Request, system: System) -> Outcome
             f"{name}, {_why_not(stack)}" for stack, name in OTHERS.items() if stack not in there
         ],
         undecidable=cannot_tell(run),
+        stolen_s=stolen_s(run),
     )
 
 
