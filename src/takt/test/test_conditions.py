@@ -311,6 +311,20 @@ def test_a_second_host_that_cannot_be_made_fails_its_cell(
     assert [one.exists() for one in interfaces] == [False]
 
 
+def test_the_second_host_reaches_itself(tmp_path: Path) -> None:
+    needs(host="here,namespace")
+    to_itself = (
+        "import socket, sys\n"
+        "one = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
+        "one.bind((sys.argv[1], 0)); one.settimeout(20)\n"
+        "one.sendto(b'x', one.getsockname()); one.recv(1)"
+    )
+    wants = namespace.Wants(bits_per_s=10**8)
+    with namespace.link(tmp_path, "0123456789", 250, wants) as link:
+        command = link.inside([sys.executable, "-c", to_itself, link.addresses[1]])
+        assert subprocess.run(command, check=False).returncode == 0
+
+
 @pytest.mark.parametrize("wrong", [0, 1])
 def test_what_a_link_cannot_have_is_named_with_the_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, interfaces: list[Path], wrong: int

@@ -240,6 +240,9 @@ def _steps(made: Link, interface: str, end: int, wants: Wants) -> list[_Step]:
         return [_Step(silent, "no address"), up]
     address = ["ip", "address", "add", f"{made.addresses[end]}/30", "dev", interface]
     steps = [_Step(address, "an address")]
+    if end == 1:
+        # What goes to an address of one's own goes there: Cyclone wakes its threads so when it ends.
+        steps += [_Step(["ip", "link", "set", "lo", "up"], "a loopback")]
     if wants.traffic:
         # Another IPv6 address would send before anybody has asked for anything.
         address = ["ip", "address", "add", f"{made.traffic_addresses[end]}/64"]
