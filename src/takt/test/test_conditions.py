@@ -19,9 +19,10 @@ from test_process import gone, until
 from test_real_probes import INSTALLED, ROOT
 from test_run import Quiet, prepared
 
+from takt.errors import Failure
 from takt.measure.conditions import declared, load, traffic
 from takt.measure.results.model import Cell, Run, Status
-from takt.measure.run import runner
+from takt.measure.run import programs, runner
 from takt.processes import namespace, remains, scratch, shaping, stacks, usage
 from takt.processes.supervision import Limits
 
@@ -257,6 +258,24 @@ def test_messages_that_wait_with_others_fail_a_cell_with_a_queue_of_their_own(
     assert cell.error.what == "the messages had no queue of their own"
 
 
+def test_messages_without_their_mark_fail_a_cell_with_a_queue_of_their_own(
+    tmp_path: Path, memory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = real("raw", monkeypatch)
+    run.cells[0].queue = "own"
+    arguments = programs._arguments
+
+    def unmarked(cell: Cell, one: programs.Program, options: dict[str, object]) -> list[str]:
+        return arguments(cell, one, {key: it for key, it in options.items() if key != "dscp"})
+
+    monkeypatch.setattr(programs, "_arguments", unmarked)
+    cell = measured(run, tmp_path, memory)
+    assert cell.status is Status.failed
+    assert cell.error is not None
+    assert cell.error.what == "the messages had no queue of their own"
+    assert f"DSCP {shaping.DSCP}" in (cell.error.fix or "")
+
+
 def test_traffic_below_its_rate_fails_its_cell(
     tmp_path: Path, memory: Path, on_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -290,6 +309,39 @@ def test_a_second_host_that_cannot_be_made_fails_its_cell(
     assert cell.error is not None
     assert "unknown qdisc" in cell.error.what
     assert [one.exists() for one in interfaces] == [False]
+
+
+def test_the_second_host_reaches_itself(tmp_path: Path) -> None:
+    needs(host="here,namespace")
+    to_itself = (
+        "import socket, sys\n"
+        "one = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
+        "one.bind((sys.argv[1], 0)); one.settimeout(20)\n"
+        "one.sendto(b'x', one.getsockname()); one.recv(1)"
+    )
+    wants = namespace.Wants(bits_per_s=10**8)
+    with namespace.link(tmp_path, "0123456789", 250, wants) as link:
+        command = link.inside([sys.executable, "-c", to_itself, link.addresses[1]])
+        assert subprocess.run(command, check=False).returncode == 0
+
+
+@pytest.mark.parametrize("wrong", [0, 1])
+def test_what_a_link_cannot_have_is_named_with_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, interfaces: list[Path], wrong: int
+) -> None:
+    needs(host="here,namespace")
+    good = ["tc", "qdisc", "show"]
+    shapes = [good, good]
+    shapes[wrong] = ["tc", "qdisc", "add", "nonsense"]
+    monkeypatch.setattr(shaping, "commands", lambda *_: shapes)
+    wants = namespace.Wants(bits_per_s=10**8)
+    with (
+        pytest.raises(Failure, match="cannot have a limited rate: ") as caught,
+        namespace.link(tmp_path, "0123456789", 250, wants),
+    ):
+        pass
+    assert (caught.value.remedy or "").endswith("by hand: tc qdisc add nonsense")
+    assert not interfaces[0].exists()
 
 
 def test_a_killed_tool_leaves_no_process_and_no_link(

@@ -18,6 +18,7 @@ from made_round_trips import (
 )
 from made_suites import World
 
+from takt.measure.experiment.plan import estimate
 from takt.measure.results.model import Cell
 from takt.reproduce.evidence import Evidence, Measured
 from takt.reproduce.gutierrez2018 import ALL, CHECKS, between, cannot_tell
@@ -182,13 +183,33 @@ def test_at_scale_1_a_run_is_as_long_as_the_papers_and_the_hours_are_twelve() ->
 
 
 def test_a_smaller_scale_keeps_the_rounds_and_leaves_out_hours() -> None:
-    whole, small, tiny = of_rcl(1.0), of_rcl(0.005), of_rcl(0.0002)
+    whole, small = of_rcl(1.0), of_rcl(0.02)
     for name, cells in small.items():
         if name.startswith("5"):
-            assert len(cells) == len(tiny[name]) == 2
+            assert len(cells) == 8
         else:
-            assert len(cells) == len(whole[name]) == len(tiny[name])
-        assert {cell.samples_asked for cell in tiny[name]} == {200}
+            assert len(cells) == len(whole[name])
+            assert {cell.samples_asked for cell in cells} == {1200}
+
+
+def test_the_smallest_reproduction_keeps_the_rounds_of_what_the_main_findings_compare() -> None:
+    whole, small = of_rcl(1.0), of_rcl(0.005)
+    assert {name for name, cells in whole.items() if len(cells) == 5} == {
+        "1.A", "1.B", "1.C", "1.D", "2.E", "own-class",
+    }  # fmt: skip
+    for name, cells in small.items():
+        hours = name.startswith("5")
+        assert len(cells) == (5 if len(whole[name]) == 5 else 2)
+        assert {cell.samples_asked for cell in cells} == {400 if hours else 200}
+    of_two = sum(map(estimate, trips(0.005).cells))
+    assert 3 / 2 * of_two < 540  # the third is like them; ten minutes with what is around
+
+
+def test_a_scale_asks_for_no_less_than_a_smaller_one() -> None:
+    for name, cells in of_rcl(0.01).items():
+        less = of_rcl(0.0099)[name]
+        assert len(less) <= len(cells)
+        assert less[0].samples_asked <= cells[0].samples_asked
 
 
 def test_a_cell_is_what_its_test_is_called() -> None:

@@ -95,6 +95,12 @@ Json obtained(const Options& options, const Result& result) {
     document["allocator"] = name_of(result.pool == nullptr ? Allocator::heap : Allocator::tlsf);
     document["pool"] = pool(result.pool);
   }
+  if (options.dscp) {
+    const MarkedSockets& sockets = result.sockets;
+    const bool all = sockets.all > 0 && sockets.marked == sockets.all;
+    document["dscp"] = all ? Json(*options.dscp) : Json();
+    document["marked_sockets"] = sockets.marked;
+  }
   if (options.dds_priority) {
     document["dds_priority"] = dds_priority(*options.dds_priority, result);
     document["dds_threads"] = dds_threads(result);
@@ -109,6 +115,9 @@ Json asked(const Options& options) {
   }
   if (options.allocator != Allocator::heap) {
     document["allocator"] = name_of(options.allocator);
+  }
+  if (options.dscp) {
+    document["dscp"] = *options.dscp;
   }
   return document;
 }

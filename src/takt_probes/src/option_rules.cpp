@@ -150,6 +150,14 @@ void check_dds(const Options& options, std::string_view stack, const Capability&
   }
 }
 
+void check_dscp(const Options& options, std::string_view stack, const Capability& capability) {
+  if (options.dscp && capability.wire.empty()) {
+    refuse("--dscp", std::to_string(*options.dscp),
+           options.transport + " of probe_" + std::string{stack} + " does not go from host to host",
+           "leave it away");
+  }
+}
+
 void check_late(const Options& options) {
   if (options.late != Late::at_once && options.kind != Kind::pingpong) {
     refuse("--late", std::string{name_of(options.late)},
@@ -267,6 +275,7 @@ void check_together(Options& options, std::string_view stack,
   check_wait(options, capability);
   check_late(options);
   check_dds(options, stack, capability);
+  check_dscp(options, stack, capability);
   check_allocator(options, capability);
   check_bus(options);
   check_executor(options, capability);

@@ -16,6 +16,8 @@ using std::chrono::nanoseconds;
 
 constexpr std::int64_t longest_ns = std::int64_t{366} * 24 * 3600 * 1'000'000'000;
 constexpr std::int64_t shortest_period_ns = 1000;
+constexpr std::int64_t no_dscp = -1;
+constexpr std::int64_t most_dscp = 63;
 constexpr std::int64_t most_samples = 1'000'000'000;
 
 template <class Enum>
@@ -127,6 +129,7 @@ std::optional<Options> parse(int argc, const char* const* argv, std::string_view
   std::int64_t subscribers = options.subscribers;
   std::int64_t depth = static_cast<std::int64_t>(options.depth);
   std::int64_t slaves = options.slaves;
+  std::int64_t dscp = no_dscp;
 
   const std::string program = "probe_" + std::string{stack};
   CLI::App app{"Measures " + std::string{stack} +
@@ -163,6 +166,7 @@ std::optional<Options> parse(int argc, const char* const* argv, std::string_view
       ->capture_default_str();
   app.add_option("--dds-priority", dds_priority,
                  "Of the threads of DDS: N; N-M: M where messages pass, N elsewhere");
+  app.add_option("--dscp", dscp, "Of the packets, 0 to 63; without it as the middleware has it");
   app.add_option("--cpu", cpus, "N, or N,M: ping or publisher on N, pong or subscriber on M");
   app.add_option("--lost-after-ns", lost_after, "A reply or a timer later than this is lost")
       ->capture_default_str();
@@ -224,6 +228,10 @@ std::optional<Options> parse(int argc, const char* const* argv, std::string_view
   }
   if (!cpus.empty()) {
     options.cpus = parse_cpus(cpus);
+  }
+  if (dscp != no_dscp) {
+    check_range("--dscp", dscp, 0, most_dscp);
+    options.dscp = static_cast<int>(dscp);
   }
   check_range("--payload-bytes", payload, 0, std::numeric_limits<std::int64_t>::max());
   check_range("--period-ns", period, shortest_period_ns, longest_ns);

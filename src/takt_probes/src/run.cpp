@@ -19,6 +19,7 @@
 #include "takt/probe/result.hpp"
 #include "takt/probe/roles.hpp"
 #include "takt/probe/timer_loops.hpp"
+#include "takt/probe/traffic_class.hpp"
 #include "takt/probe/watchdog.hpp"
 
 namespace takt::probe {
@@ -59,11 +60,20 @@ os::Shortfall unexpected(const std::exception& error) {
           .fix = "report it, with the command line"};
 }
 
-Outcome run_role(Role role, const Bench& bench, Link& link, DdsThreads& dds_threads) {
+/// What is done to a middleware once its ends have met, whatever it is.
+struct Middleware {
+  explicit Middleware(const Options& options) : threads{options}, traffic{options} {}
+
+  DdsThreads threads;
+  TrafficClass traffic;
+};
+
+Outcome run_role(Role role, const Bench& bench, Link& link, Middleware& middleware) {
   if (!link.connect(active(role) ? os::now() + connect_patience : os::TimePoint::max())) {
     return {};
   }
-  dds_threads.enforce();
+  middleware.threads.enforce();
+  middleware.traffic.enforce();
   switch (role) {
     case Role::ping:
       return ping(bench, link);
@@ -123,10 +133,10 @@ class Measurement {
     } else if (options_.role == Role::both) {
       run_both(result, bench, finish);
     } else {
-      DdsThreads dds_threads{options_};
+      Middleware middleware{options_};
       const auto link = stack_.open(options_, options_.role, stop_);
-      result.outcome = run_role(options_.role, bench, *link, dds_threads);
-      tell(result, dds_threads);
+      result.outcome = run_role(options_.role, bench, *link, middleware);
+      tell(result, middleware);
       finish();
     }
   }
@@ -134,10 +144,12 @@ class Measurement {
   std::uint64_t dropped() const { return samples_ ? samples_->dropped() : 0; }
 
  private:
-  static void tell(Result& result, const DdsThreads& dds_threads) {
+  static void tell(Result& result, const Middleware& middleware) {
     if (result.outcome.finished) {  // otherwise it may have been stopped before they had met
-      result.dds_threads = dds_threads.found(result.outcome.obtained.threads);
-      add_notes(result.notes, dds_threads.shortfalls(result.dds_threads));
+      result.dds_threads = middleware.threads.found(result.outcome.obtained.threads);
+      add_notes(result.notes, middleware.threads.shortfalls(result.dds_threads));
+      result.sockets = middleware.traffic.found();
+      add_notes(result.notes, middleware.traffic.shortfalls(result.sockets));
     }
   }
 
@@ -146,7 +158,7 @@ class Measurement {
     const bool pingpong = options_.kind == Kind::pingpong;
     const Role here = pingpong ? Role::ping : Role::publisher;
     const Role there = pingpong ? Role::pong : Role::subscriber;
-    DdsThreads dds_threads{options_};
+    Middleware middleware{options_};
     const auto link_there = stack_.open(options_, there, stop_);
     const auto link_here = stack_.open(options_, here, stop_);
     // Only the subscriber or the ping records.
@@ -158,7 +170,7 @@ class Measurement {
                         try {
                           enter_role(options_, there);
                           outcome_there =
-                              run_role(there, pingpong ? silent : bench, *link_there, dds_threads);
+                              run_role(there, pingpong ? silent : bench, *link_there, middleware);
                         } catch (const Failure& failure) {
                           outcome_there.problem = failure.reason();
                           stop_.request();
@@ -171,7 +183,7 @@ class Measurement {
     Outcome outcome_here;
     try {
       add_notes(result.notes, enter_role(options_, here));
-      outcome_here = run_role(here, pingpong ? bench : silent, *link_here, dds_threads);
+      outcome_here = run_role(here, pingpong ? bench : silent, *link_here, middleware);
     } catch (...) {
       stop_.request();
       thread.join();
@@ -179,7 +191,7 @@ class Measurement {
     }
     thread.join();
     result.outcome = merge(outcome_here, outcome_there);
-    tell(result, dds_threads);
+    tell(result, middleware);
     finish();
   }
 

@@ -8,7 +8,7 @@ import os
 
 import pytest
 from probe_process import NOBODY, Probes
-from test_measuring import COUNT, check
+from test_measuring import COUNT, check, free_port
 
 DDS = ("rcl", "rclcpp", "cyclonedds", "rustdds")
 # As Cyclone DDS in these tests: the loopback, and others found by their addresses.
@@ -134,6 +134,27 @@ def test_each_thread_of_a_dds_has_the_priority_that_was_asked(probes: Probes, st
         assert all(one["priority"] == one["asked_priority"] for one in threads)
         of_all = {one["tid"]: one["priority"] for one in document["obtained"]["threads"]}
         assert all(of_all[one["tid"]] == one["priority"] for one in threads)
+
+
+@pytest.mark.parametrize("stack", [*DDS, "raw"])
+def test_packets_of_every_stack_get_the_class_that_was_asked(probes: Probes, stack: str) -> None:
+    profile = probes.place / "fastdds.xml"
+    profile.write_text(FAST_DDS)
+    probes.environment["FASTDDS_DEFAULT_PROFILES_FILE"] = str(profile)
+    probes.environment["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "SYSTEM_DEFAULT"
+    arguments = ["--transport", "udp", "--count", 50, "--dscp", 46]
+    if stack == "raw":
+        arguments += ["--topic", free_port()]
+    started = [
+        probes.start(stack, "pingpong", "--role", role, *arguments, record=role == "ping")
+        for role in ("pong", "ping")
+    ]
+    for one in reversed(started):
+        assert one.end() == 0, one.stderr
+        document = one.document()
+        assert document["asked"]["dscp"] == document["obtained"]["dscp"] == 46
+        assert document["obtained"]["marked_sockets"] > 0
+        assert [note for note in document["notes"] if "DSCP" in note["what"]] == []
 
 
 @pytest.mark.usefixtures("as_root")

@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import contextlib
 import re
+import shlex
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -31,6 +32,7 @@ _MACHINE = Path("/etc/machine-id")
 _HOLD = 'mount --bind "$1" "$2" && exec sleep infinity'
 _NAME = re.compile("takt[0-9a-f]{8}")
 RELAYED = ("first", "second")  # the interfaces of who forwards: towards here, and to the other end
+_FIRST = 100  # exit code of a shell whose first step failed; 101: the second one
 _THERE = "takt0"  # the other end, which is alone in its namespace
 _NEEDED = {12: "CAP_NET_ADMIN", 21: "CAP_SYS_ADMIN"}
 
@@ -213,39 +215,58 @@ def _connect(made: Link, namespace: int, wants: Wants, between: int | None = Non
     for one, other, where, inside in pairs:
         add = ["ip", "link", "add", one, "type", "veth", "peer", "name", other]
         add += ["netns", str(where)]
-        _do(made.inside(add) if inside else add, "a pair of virtual interfaces")
-    for interface in RELAYED if between is not None else ():
-        silent = ["ip", "link", "set", interface, "addrgenmode", "none", "up"]
-        _do(made.between(silent), "an interface for the relay")
-    ends = ((here, 0, list), (there, 1, made.inside))
-    for interface, end, at in ends:
-        if wants.bare:
-            # Even an IPv6 address that the kernel makes up would send.
-            _do(at(["ip", "link", "set", interface, "addrgenmode", "none"]), "no address")
-            _do(at(["ip", "link", "set", interface, "up"]), "an interface that is up")
-            continue
-        address = ["ip", "address", "add", f"{made.addresses[end]}/30", "dev", interface]
-        _do(at(address), "an address")
-        if wants.traffic:
-            # Another IPv6 address would send before anybody has asked for anything.
-            _do(at(["ip", "link", "set", interface, "addrgenmode", "none"]), "IPv6 for traffic")
-            address = ["ip", "address", "add", f"{made.traffic_addresses[end]}/64"]
-            _do(at([*address, "dev", interface, "nodad"]), "IPv6 for traffic")
-        _do(at(["ip", "link", "set", interface, "up"]), "an interface that is up")
-        for shape in shaping.commands(interface, wants.bits_per_s, wants.queue):
-            _do(at(shape), "a limited rate")
+        _do([_Step(add, "a pair of virtual interfaces")], made.inside if inside else list)
+    if between is not None:
+        silent = [["ip", "link", "set", one, "addrgenmode", "none", "up"] for one in RELAYED]
+        _do([_Step(one, "an interface for the relay") for one in silent], made.between)
+    _do(_steps(made, here, 0, wants), list)
+    _do(_steps(made, there, 1, wants), made.inside)
 
 
-def _do(command: list[str], what: str) -> None:
+@dataclass(frozen=True)
+class _Step:
+    """A command, and what the link has by it."""
+
+    command: list[str]
+    what: str
+
+
+def _steps(made: Link, interface: str, end: int, wants: Wants) -> list[_Step]:
+    """What makes an end of the link usable."""
+    silent = ["ip", "link", "set", interface, "addrgenmode", "none"]
+    up = _Step(["ip", "link", "set", interface, "up"], "an interface that is up")
+    if wants.bare:
+        # Even an IPv6 address that the kernel makes up would send.
+        return [_Step(silent, "no address"), up]
+    address = ["ip", "address", "add", f"{made.addresses[end]}/30", "dev", interface]
+    steps = [_Step(address, "an address")]
+    if end == 1:
+        # What goes to an address of one's own goes there: Cyclone wakes its threads so when it ends.
+        steps += [_Step(["ip", "link", "set", "lo", "up"], "a loopback")]
+    if wants.traffic:
+        # Another IPv6 address would send before anybody has asked for anything.
+        address = ["ip", "address", "add", f"{made.traffic_addresses[end]}/64"]
+        address += ["dev", interface, "nodad"]
+        steps += [_Step(silent, "IPv6 for traffic"), _Step(address, "IPv6 for traffic")]
+    shapes = shaping.commands(interface, wants.bits_per_s, wants.queue)
+    return [*steps, up, *(_Step(one, "a limited rate") for one in shapes)]
+
+
+def _do(steps: Sequence[_Step], at: Callable[[list[str]], list[str]]) -> None:
+    """All of them by one shell, which is started once instead of a program and its guard each."""
+    lines = [f"{shlex.join(one.command)} || exit {_FIRST + n}" for n, one in enumerate(steps)]
     try:
-        done = output(command, LIMIT_S)
+        done = output(at(["sh", "-c", "\n".join(lines)]), LIMIT_S)
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise Failure(f"the link to the second host has no {what}: {error}") from error
+        raise Failure(f"the link to the second host has no {steps[0].what}: {error}") from error
     if done.returncode:
+        reached = done.returncode - _FIRST
+        failed = steps[reached] if 0 <= reached < len(steps) else steps[0]
         words = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
+        by_hand = " ".join(at(failed.command))
         raise Failure(
-            f"the link to the second host cannot have {what}: {words[-1]}",
-            remedy=f"see whether the kernel has veth, tbf and IPv6; by hand: {' '.join(command)}",
+            f"the link to the second host cannot have {failed.what}: {words[-1]}",
+            remedy=f"see whether the kernel has veth, tbf and IPv6; by hand: {by_hand}",
         )
 
 

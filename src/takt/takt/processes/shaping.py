@@ -2,8 +2,8 @@
 """The rate of a link's end, and whether messages wait behind other traffic there.
 
 One queue for all is a token bucket. With a class of their own (htb), messages leave first: half of
-the rate is theirs, and as much of the rest as they want. They are known by their IPv4; those of a
-robot would be by a DSCP.
+the rate is theirs, and as much of the rest as they want. They are known by the DSCP that their
+probes give to their sockets, as a switch on the way would know them.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 
 SHARED, OWN = "shared", "own"
+DSCP = 46  # of the messages then: expedited forwarding (RFC 3246)
 _OF_MESSAGES, _OF_OTHERS = "1:10", "1:20"
 _BURST_S = 0.00032  # what may leave at once, as time at the rate: 32 kbit at 100 Mbit/s
 _LEAST_BURST = 4000  # bytes; a frame fits twice
@@ -39,7 +40,8 @@ def commands(interface: str, bits_per_s: int, queue: str) -> list[list[str]]:
             ["tc", "class", "add", *device, "parent", "1:1", "classid", name, *part],
             ["tc", "qdisc", "add", *device, "parent", name, "bfifo", "limit", limit],
         ]
-    match = ["protocol", "ip", "u32", "match", "u32", "0", "0", "flowid", _OF_MESSAGES]
+    match = ["protocol", "ip", "u32", "match", "ip", "dsfield", hex(DSCP << 2), "0xfc"]
+    match += ["flowid", _OF_MESSAGES]
     return [*made, ["tc", "filter", "add", *device, "parent", "1:", *match]]
 
 

@@ -54,7 +54,10 @@ class Way:
             return Note(what="the messages were not carried by the link", why=why, fix=fix)
         if self._own and (self._first[0] < least[0] or self._first[1] < least[1]):
             why = f"{self._first[0]} bytes left through it, and {self._first[1]} on the way back"
-            fix = "look whether the kernel has htb and u32: tc -s class show"
+            fix = (
+                "look whether the kernel has htb and u32 (tc -s class show), and whether the "
+                f"probes marked their sockets with the DSCP {shaping.DSCP} (the cell's notes)"
+            )
             return Note(what="the messages had no queue of their own", why=why, fix=fix)
         return None
 

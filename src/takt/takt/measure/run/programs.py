@@ -10,7 +10,7 @@ from pathlib import Path
 from takt.measure.results.model import Cell
 from takt.measure.run import samples
 from takt.measure.run.context import Context
-from takt.processes import recording, transport
+from takt.processes import recording, shaping, transport
 from takt.processes.dds_threads import DdsThreads
 from takt.processes.hosts import Hosts
 from takt.processes.stacks import Stack
@@ -122,6 +122,8 @@ def _options(cell: Cell, limit_s: float, topic: str, hosts: Hosts) -> dict[str, 
         options["durability"] = cell.durability
     if cell.history != "keep_last":
         options["history"] = cell.history
+    if cell.queue == shaping.OWN:
+        options["dscp"] = shaping.DSCP
     if cell.late != "at_once":
         options["late"] = cell.late
     options |= {"allocator": cell.allocator} if cell.allocator != "heap" else {}

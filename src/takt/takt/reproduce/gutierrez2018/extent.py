@@ -12,6 +12,8 @@ from takt.reproduce.gutierrez2018.vendors import goes_over_a_link
 
 MANY = 1_000_000  # samples of all runs of a point: beyond that, fewer runs first
 FULL_RUN = 10_000  # of an hour's samples at a small scale; with fewer rather fewer hours
+SMALL = 0.01  # below, each run is as short as it can be, so that three middlewares take minutes
+DECIDING = 5  # runs of what the main findings compare; these stay at any scale
 
 
 def fitted(experiment: Experiment, scale: float) -> Experiment:
@@ -23,7 +25,9 @@ def fitted(experiment: Experiment, scale: float) -> Experiment:
 def scaled(experiment: Experiment, scale: float) -> Experiment:
     """Shorter runs, 200 samples at least; of the hours fewer runs, too, two at least.
 
-    The rounds of a point stay: how far they differ is what decides.
+    The rounds of a point stay: how far they differ is what decides. Below a hundredth of the
+    paper's length runs have 200 samples, those of the hours twice as many, and what is not among
+    the points of the main findings has two rounds.
     """
     return experiment.model_copy(
         update={
@@ -58,6 +62,9 @@ def _extent(block: Measurement, experiment: Experiment, scale: float) -> dict[st
         raise ValueError(f"{experiment.name}: a paper's measurements have samples, not durations")
     runs = block.repetitions or experiment.repetitions
     total = runs * block.samples
+    if scale < SMALL:
+        samples = LEAST_SAMPLES * (2 if total > MANY else 1)
+        return {"samples": samples, "repetitions": runs if runs == DECIDING else LEAST_RUNS}
     if total > MANY:
         runs = max(LEAST_RUNS, min(runs, int(total * scale / FULL_RUN)))
     return {"samples": max(LEAST_SAMPLES, round(block.samples * scale)), "repetitions": runs}

@@ -103,6 +103,7 @@ struct Options {
   os::SchedulingPolicy policy = os::SchedulingPolicy::other;
   int priority = 0;
   std::optional<DdsPriority> dds_priority{};  ///< none: its threads inherit that of the loop
+  std::optional<int> dscp{};                  ///< of the packets; none: as the middleware has it
   std::vector<int> cpus;  ///< none: not pinned; one: all roles; two: one per role
   std::chrono::nanoseconds lost_after{std::chrono::milliseconds{500}};
   std::chrono::nanoseconds time_limit{std::chrono::seconds{60}};

@@ -16,6 +16,7 @@
 #include "takt/probe/options.hpp"
 #include "takt/probe/roles.hpp"
 #include "takt/probe/tlsf_pool.hpp"
+#include "takt/probe/traffic_class.hpp"
 
 namespace takt::probe {
 
@@ -26,6 +27,7 @@ struct Result {
   Outcome outcome;
   std::uint64_t dropped = 0;
   std::vector<DdsThread> dds_threads;  ///< where their priority was asked for
+  MarkedSockets sockets;               ///< where a DSCP was asked for
   const TlsfPool* pool = nullptr;      ///< in use at the end; null: the heap
   bool memory_locked = false;
   bool no_deep_idle = false;
