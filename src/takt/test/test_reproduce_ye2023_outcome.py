@@ -149,6 +149,7 @@ def test_strings_and_addresses_have_their_numbers(outcome: Outcome) -> None:
     assert 100 + 16 * 1024 <= float(str(text["p50_us"])) <= 105 + 16 * 1024
     for way, vendor, share in (
         ("unique_ptr", "rclcpp", 1), ("shared_ptr", "rclcpp", 0), ("loan", "ROS 2", 1),
+        ("unique_ptr", "ROS 2, Takt's own library", 1),
     ):  # fmt: skip
         found = of(outcome, "figure 22", way, vendor).measured
         assert found["same_address"] == share * 6 * COUNT

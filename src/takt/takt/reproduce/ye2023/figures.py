@@ -199,7 +199,8 @@ def _ways(drawn: Drawn) -> None:
     within = ("within one process", ROS2_STACK, {"label": ONE_PROCESS})
     loans = ("by loan", ROS2_STACK, {"label": LOANS})
     pointers = [
-        (f"by {way}", RCLCPP_STACK, {"label": POINTERS, "transport": way})
+        (f"by {way}, {whose}", stack, {"label": POINTERS, "transport": way})
+        for stack, whose in ((ROS2_STACK, "Takt"), (RCLCPP_STACK, "rclcpp"))
         for way in ("unique_ptr", "shared_ptr", "const_ref")
     ]
     for figure, title, asked in (

@@ -207,10 +207,11 @@ def _addresses(measured: Measured) -> Iterator[Row]:
         if cell.label in {POINTERS, LOANS} and cell.addresses:
             found.setdefault((cell.transport, cell.stack), []).append(cell.addresses)
     for (way, stack), each in sorted(found.items()):
+        takts = stack == "rcl" and way != "loan"
         yield Row(
             table="figure 22",
             row=way,
-            vendor=NAMES[stack],
+            vendor=NAMES[stack] + ", Takt's own library" * takts,
             published={},
             measured={
                 "messages": sum(one.compared for one in each),
