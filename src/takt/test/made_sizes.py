@@ -41,6 +41,7 @@ class Installed(Stacks):
                 ("pubsub", "shm", TWO),
                 ("pubsub", "process", ["both"]),
                 ("pubsub", "loan", ["both"]),
+                *(("pubsub", way, ["both"]) for way in POINTERS),
             ],
             "rclcpp": [("pubsub", way, ["both"]) for way in POINTERS],
             "ros1": [("pubsub", "tcpros", TWO)],

@@ -5,17 +5,25 @@ from __future__ import annotations
 
 import json
 import subprocess
+import threading
+import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from takt.errors import Failure
-from takt.lab import application, cells, cyclictest, jobs, trials, verdict
+from takt.lab import application, cells, compare, cyclictest, jobs, trials, verdict
 from takt.lab.guest import Share
+from takt.lab.kernels import Kernel
 from takt.lab.model import KernelResult
 from takt.lab.modes import WAYS, Mode
 from takt.measure.results.model import Cell, Status
 from takt.processes import transport
+from takt.processes.supervision import Stop
+
+STOCK = Kernel("stock", "6", Path("/k/v"), Path("/k/m"))
+RT = Kernel("rt", "6-rt", Path("/k/v"), Path("/k/m"), real_time=True)
 
 # the jobs
 
@@ -58,6 +66,53 @@ def test_a_folder_inside_another_one_is_not_shared_twice(tmp_path: Path) -> None
         (tmp_path / "install").resolve(),
     }
     assert not any(one.writable for one in cells.shares(environment))
+
+
+# side by side
+
+
+def test_guests_share_a_host_only_where_its_time_is_not_theirs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(compare.os, "sched_getaffinity", lambda _: {0, 1, 2})
+    memory = [8 << 30]
+    monkeypatch.setattr(
+        compare.psutil, "virtual_memory", lambda: SimpleNamespace(available=memory[0])
+    )
+    assert {mode: compare.at_once(mode) for mode in Mode} == {
+        Mode.icount: 3,
+        Mode.kvm: 1,
+        Mode.functional: 1,
+    }
+    memory[0] = 2 << 30  # of which a guest takes three quarters
+    assert compare.at_once(Mode.icount) == 1
+
+
+def test_the_results_come_in_the_order_of_the_kernels() -> None:
+    both = threading.Barrier(2, timeout=60)
+
+    def measure(kernel: Kernel) -> KernelResult:
+        both.wait()  # breaks unless the other one runs, too
+        return result(kernel.name, 1)
+
+    found = compare._all([STOCK, RT], measure, 2, Stop())
+    assert [one.kernel for one in found] == ["stock", "rt"]
+
+
+def test_a_guest_that_fails_ends_the_others() -> None:
+    stop = Stop()
+
+    def measure(kernel: Kernel) -> KernelResult:
+        if kernel is RT:
+            raise Failure("it panicked")
+        limit = time.monotonic() + 60
+        while not stop.requested and time.monotonic() < limit:
+            time.sleep(0.01)
+        raise KeyboardInterrupt
+
+    with pytest.raises(Failure, match="it panicked"):
+        compare._all([STOCK, RT], measure, 2, stop)
+    assert stop.requested
 
 
 # the numbers

@@ -123,12 +123,18 @@ SIDES: list[tuple[str, str, World, World]] = [
      but(p50=of_label("one-process", 63))),
     ("process-large-faster", "rcl", but(p50=of_label("one-process", 63)),
      but(p50=of_label("one-process", 70))),
-    ("pointer-unique-same", "rclcpp", but(same_address=lambda _: 0.95),
-     but(same_address=lambda _: 0.85)),
-    ("pointer-others-copied", "rclcpp", but(same_address=lambda _: 0.05),
-     but(same_address=lambda cell: 0.15 if cell.transport == "shared_ptr" else 0)),
-    ("pointer-others-copied", "rclcpp", but(same_address=lambda _: 0.0),
-     but(same_address=lambda cell: 0.15 if cell.transport == "const_ref" else 0)),
+    *(
+        finding
+        for stack in ("rcl", "rclcpp")
+        for finding in (
+            ("pointer-unique-same", stack, but(same_address=lambda _: 0.95),
+             but(same_address=lambda _: 0.85)),
+            ("pointer-others-copied", stack, but(same_address=lambda _: 0.05),
+             but(same_address=lambda cell: 0.15 if cell.transport == "shared_ptr" else 0)),
+            ("pointer-others-copied", stack, but(same_address=lambda _: 0.0),
+             but(same_address=lambda cell: 0.15 if cell.transport == "const_ref" else 0)),
+        )
+    ),
     ("frequencies-alike", "rcl", but(p50=rates(145)), but(p50=rates(156))),
     # 6 of 120 are 5 %.
     ("frequencies-150us", "rcl", but(beyond=share_of("frequencies", 0.03)),
@@ -279,7 +285,7 @@ def test_ways_that_a_build_leaves_out_are_not_asked_for() -> None:
     experiment, _ = read_experiment(experiments() / "ye2023.yaml")
     there = Installed()
     whole = {one.label for one in placed(experiment, there).measurements}
-    lacking = [one for one in there["rcl"].capabilities if one.transport != "loan"]
+    lacking = [one for one in there["rcl"].capabilities if one.transport not in {"loan", *POINTERS}]
     bytes_only = {"contents": ["bytes"], "histories": []}
     there._asked["rcl"] = type(there["rcl"])(
         "rcl", there["rcl"].probe, [one.model_copy(update=bytes_only) for one in lacking]

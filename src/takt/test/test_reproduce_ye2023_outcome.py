@@ -149,6 +149,7 @@ def test_strings_and_addresses_have_their_numbers(outcome: Outcome) -> None:
     assert 100 + 16 * 1024 <= float(str(text["p50_us"])) <= 105 + 16 * 1024
     for way, vendor, share in (
         ("unique_ptr", "rclcpp", 1), ("shared_ptr", "rclcpp", 0), ("loan", "ROS 2", 1),
+        ("unique_ptr", "ROS 2, Takt's own library", 1),
     ):  # fmt: skip
         found = of(outcome, "figure 22", way, vendor).measured
         assert found["same_address"] == share * 6 * COUNT
@@ -180,6 +181,32 @@ def test_six_subscribers_have_a_fairness_with_its_interval(outcome: Outcome) -> 
         assert here - 1e-5 <= high <= 1 + 1e-9
     assert found.measured["ros2_fairness"] > found.measured["ros1_fairness"]
     assert found.measured["ros1_slowest"] > found.measured["ros2_slowest"]
+
+
+def test_the_table_of_the_subscribers_has_the_interval_too(outcome: Outcome) -> None:
+    for size in ("1 KB", "64 KB", "1 MB", "4 MB"):
+        for vendor in ("ROS 1", "ROS 2"):
+            row = of(outcome, "figure 28", size, vendor).measured
+            low, here, high = (
+                float(str(row[name]))
+                for name in ("fairness_at_least", "fairness", "fairness_at_most")
+            )
+            assert 1 / 6 <= low <= here <= high <= 1
+
+
+def test_every_curve_is_drawn_however_many_there_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[Any] = []
+    monkeypatch.setattr(drawing, "save", lambda figure, _: shown.append(figure) or [])
+    found = [
+        drawing.Curve(f"way {way}", [64.0, 128.0], [1.0, 1.0], [2.0, 2.0], [3.0, 3.0])
+        for way in range(9)
+    ]
+    drawing.curves(tmp_path / "23", "ways", found, "size of the data")
+    lines = shown[0].axes[0].lines
+    assert [one.get_label() for one in lines] == [one.name for one in found]
+    assert len({(one.get_color(), one.get_linestyle()) for one in lines}) == 9
 
 
 def test_every_figure_of_the_kernel_that_runs_is_drawn(outcome: Outcome, folder: Path) -> None:

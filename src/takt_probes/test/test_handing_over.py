@@ -9,7 +9,9 @@ import pytest
 from probe_process import Probes
 from test_measuring import COUNT, check
 
+# Whether a message arrives where it was: rclcpp publishes all but a unique_ptr by reference.
 POINTERS = {"unique_ptr": True, "shared_ptr": False, "const_ref": False}
+OF_TAKT = {"unique_ptr": True, "shared_ptr": True, "const_ref": False}
 
 
 def addresses(probes: Probes, stack: str, *arguments: object) -> dict[str, int]:
@@ -35,6 +37,17 @@ def test_only_a_unique_ptr_arrives_where_it_was(
     assert found == {"compared": COUNT, "same": COUNT if same else 0}
 
 
+@pytest.mark.parametrize("content", ["bytes", "string"])
+@pytest.mark.parametrize(("way", "same"), OF_TAKT.items())
+def test_takts_own_library_copies_only_what_is_published_by_reference(
+    probes: Probes, way: str, same: bool, content: str
+) -> None:
+    found = addresses(
+        probes, "rcl", "--transport", way, "--content", content, "--payload-bytes", 5000
+    )
+    assert found == {"compared": COUNT, "same": COUNT if same else 0}
+
+
 @pytest.mark.parametrize("payload", [64, 4096, 1 << 20])
 def test_a_loan_of_fast_dds_arrives_where_it_was(probes: Probes, payload: int) -> None:
     answer = json.loads(probes.ask("rcl", "--capabilities").stdout)
@@ -47,7 +60,8 @@ def test_a_loan_of_fast_dds_arrives_where_it_was(probes: Probes, payload: int) -
 @pytest.mark.parametrize(
     ("stack", "words", "named"),
     [
-        ("rcl", ("--transport", "unique_ptr"), "--transport unique_ptr"),
+        ("cyclonedds", ("--transport", "unique_ptr"), "--transport unique_ptr"),
+        ("rcl", ("--transport", "unique_ptr", "--history", "keep_all"), "--history keep_all"),
         ("rcl", ("--transport", "loan", "--payload-bytes", 65), "--payload-bytes 65"),
         ("rcl", ("--transport", "loan", "--payload-bytes", 64, "--content", "string"), "--content"),
         ("rclcpp", ("--transport", "loan"), "--transport loan"),

@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
+
+import psutil
 
 from takt import __version__
 from takt.doctor.fingerprint import fingerprint
@@ -54,14 +58,17 @@ def compare(
     began, stop = time.monotonic(), Stop()
     folder.mkdir(parents=True, exist_ok=True)
     check_room(folder, "free space there, or name another folder: --out")  # before hours of boots
-    results = []
     with scratch.temporary() as place, stopping(stop):
         try:
-            for kernel in kernels:
-                made = _one(kernel, asked, folder / kernel.name, place, stop, tell)
-                results.append(made)
+            results = _all(
+                kernels,
+                lambda kernel: _one(kernel, asked, folder / kernel.name, place, stop, tell),
+                at_once(asked.mode),
+                stop,
+            )
         except KeyboardInterrupt:
-            remedy = f"the kernels that were done are in {folder}" if results else None
+            done = any((folder / one.name / scratch.DOCUMENT).is_file() for one in kernels)
+            remedy = f"the kernels that were done are in {folder}" if done else None
             raise Failure("the comparison was stopped", remedy=remedy) from None
     lab = Lab(
         mode=asked.mode,
@@ -76,6 +83,34 @@ def compare(
     )
     write_text(folder / DOCUMENT, lab.model_dump_json(indent=1) + "\n")
     return lab
+
+
+def at_once(mode: Mode) -> int:
+    """How many guests may run at the same time, each with a CPU and memory of its own."""
+    if not WAYS[mode].side_by_side:
+        return 1
+    room = int(psutil.virtual_memory().available) // (guest.MEMORY_MB << 20)
+    return max(1, min(len(os.sched_getaffinity(0)), room))
+
+
+def _all(
+    kernels: Sequence[Kernel],
+    measure: Callable[[Kernel], KernelResult],
+    together: int,
+    stop: Stop,
+) -> list[KernelResult]:
+    """The results in the order of the kernels; the first that fails ends the others."""
+    with ThreadPoolExecutor(together) as pool:
+        under_way = [pool.submit(measure, kernel) for kernel in kernels]
+        try:
+            for one in as_completed(under_way):
+                one.result()
+        except BaseException:
+            for one in under_way:
+                one.cancel()
+            stop.request()
+            raise
+        return [one.result() for one in under_way]
 
 
 def measured_programs() -> list[Path]:

@@ -28,6 +28,7 @@ class Way:
     numbers: str  # what its times are; wherever they appear
     publishable: bool  # whether they say anything at all about a kernel
     cpus: int
+    side_by_side: bool  # whether guests may run at once: none has the host's time
 
 
 WAYS = {
@@ -40,17 +41,20 @@ WAYS = {
         "instruction time, one virtual CPU",
         True,
         1,
+        True,
     ),
     Mode.kvm: Way(
         ("-accel", "kvm", "-cpu", "host", "-smp", "2"),
         "time of a virtual machine on this host",
         True,
         2,
+        False,
     ),
     Mode.functional: Way(
         ("-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2"),
         "time of an emulator: no measure of a kernel",
         False,
         2,
+        False,
     ),
 }

@@ -146,6 +146,17 @@ def judge(
     )
 
 
+def interval(
+    quantity: Quantity[Seen], evidence: Seen, most_draws: int = DRAWS
+) -> tuple[float, float] | None:
+    """That of one quantity alone, as a judgement has it; None: a point has one run only."""
+    asked = evidence.drawn(None)
+    quantity.of(asked)  # type: ignore[arg-type]
+    if asked.runs < 2:
+        return None
+    return _interval(_draws({"": quantity}, evidence, most_draws).of(1.0)[:, 0], asked.runs)
+
+
 def undecidable(
     checks: Mapping[str, Check[Seen]], published: Mapping[str, Figures], planned: Seen
 ) -> list[str]:

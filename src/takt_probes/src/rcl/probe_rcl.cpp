@@ -12,6 +12,7 @@
 
 #include "executor_timer.hpp"
 #include "loan_link.hpp"
+#include "pointer_link.hpp"
 #include "pool_memory.hpp"
 #include "rcl_link.hpp"
 #include "rcl_timer.hpp"
@@ -61,6 +62,13 @@ class Rcl : public Stack {
     for (Capability& one : all) {
       one.dds = dds;
     }
+    // By pointer the queue is of KEEP_LAST, and keeps nothing for those who come late.
+    for (const char* pointer : pointers) {
+      all.push_back({.kind = Kind::pubsub,
+                     .transport = pointer,
+                     .roles = {Role::both},
+                     .contents = all_contents});
+    }
     all.push_back(timer(Kind::timer_oneshot, "rcl_timer", {Wait::idle, Wait::busy}, true));
     all.push_back(timer(Kind::timer_cyclic, "rcl_timer", {Wait::idle}, true));
     all.push_back(timer(Kind::timer_cyclic, "executor", {Wait::idle}, false));
@@ -89,15 +97,13 @@ class Rcl : public Stack {
       }
       if (!context_) {
         // Transport `process` is the way through the middleware, not the pointer's.
-        context_.emplace(takt::ContextOptions{.use_intra_process = false});
+        context_.emplace(takt::ContextOptions{.use_intra_process = by_pointer(options)});
       }
       if (options.transport == "loan") {
         return open_loan_link(*context_, options, role, stop, addresses_);
       }
-      if (options.content == Content::string) {
-        return std::make_unique<RclLink<StringBody>>(*context_, options, role, stop);
-      }
-      return std::make_unique<RclLink<BytesBody>>(*context_, options, role, stop);
+      return options.content == Content::string ? open_link<StringBody>(options, role, stop)
+                                                : open_link<BytesBody>(options, role, stop);
     } catch (const takt::RclError& error) {
       throw failure_of(error,
                        "check --topic and the ROS environment (RMW_IMPLEMENTATION, profiles)");
@@ -111,6 +117,14 @@ class Rcl : public Stack {
   std::map<std::string, std::string> versions() const override { return rcl_versions(); }
 
  private:
+  template <class Body>
+  std::unique_ptr<Link> open_link(const Options& options, Role role, os::StopFlag& stop) {
+    if (by_pointer(options)) {
+      return std::make_unique<PointerLink<Body>>(*context_, options, role, stop, addresses_);
+    }
+    return std::make_unique<RclLink<Body>>(*context_, options, role, stop);
+  }
+
   static Capability timer(Kind kind, std::string transport, std::vector<Wait> waits, bool reports) {
     return {.kind = kind,
             .transport = std::move(transport),

@@ -5,6 +5,7 @@
 
 #include <unistd.h>
 
+#include <concepts>
 #include <memory>
 #include <optional>
 #include <string>
@@ -58,16 +59,28 @@ inline takt::Node node_of(const takt::Context& context, const Options& options, 
 template <class Body>
 class RclLink : public Link {
  public:
+  using Type = typename Body::Type;
+
   RclLink(const takt::Context& context, const Options& options, Role role, os::StopFlag& stop,
           const takt::SubscriptionOptions& subscription = {})
+      : RclLink{context, options, role, stop,
+                [&](const takt::Node& node, const std::string& topic, const takt::QoS& qos) {
+                  return node.create_subscription<Type>(topic, qos, subscription);
+                }} {}
+
+  /// `subscribe` makes the subscription.
+  template <class Subscribe>
+    requires std::invocable<const Subscribe&, const takt::Node&, const std::string&,
+                            const takt::QoS&>
+  RclLink(const takt::Context& context, const Options& options, Role role, os::StopFlag& stop,
+          const Subscribe& subscribe)
       : options_{options},
         role_{role},
         stop_{stop},
         inbox_{stop},
         node_{node_of(context, options, role)},
-        in_{node_.create_subscription<Type>(
-            is_active(role) ? topic_back(options) : topic_there(options), qos_of(options),
-            subscription)} {
+        in_{subscribe(node_, is_active(role) ? topic_back(options) : topic_there(options),
+                      qos_of(options))} {
     {
       const InPool in_pool;  // where there is one
       Body::make_room(outgoing_, options.payload_bytes);
@@ -136,8 +149,6 @@ class RclLink : public Link {
   std::optional<os::Shortfall> detour() const override { return detour_of(options_); }
 
  protected:
-  using Type = typename Body::Type;
-
   takt::Publisher<Type>& out() const noexcept { return *out_; }
   takt::Subscription<Type>& in() const noexcept { return *in_; }
   bool await(os::TimePoint deadline) noexcept { return inbox_.await(deadline); }

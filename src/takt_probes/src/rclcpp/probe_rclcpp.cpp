@@ -59,7 +59,7 @@ class Rclcpp : public Stack {
       one.contents = all_contents;
     }
     // By pointer rclcpp has KEEP_LAST only.
-    for (const char* pointer : {"unique_ptr", "shared_ptr", "const_ref"}) {
+    for (const char* pointer : pointers) {
       all.push_back({.kind = Kind::pubsub,
                      .transport = pointer,
                      .roles = {Role::both},

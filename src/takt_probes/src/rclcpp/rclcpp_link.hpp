@@ -23,12 +23,6 @@
 
 namespace takt::probe {
 
-/// Whether a transport hands messages over by pointer.
-inline bool by_pointer(const Options& options) {
-  return options.transport == "unique_ptr" || options.transport == "shared_ptr" ||
-         options.transport == "const_ref";
-}
-
 /// `Body`: of its messages (ros2_content.hpp). `addresses` outlives the link.
 template <class Body>
 class RclcppLink : public Link {

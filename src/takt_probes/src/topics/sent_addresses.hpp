@@ -4,6 +4,7 @@
 // address means that the memory was handed over, another one that there was a copy.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -13,6 +14,13 @@
 #include "takt/probe/link.hpp"
 
 namespace takt::probe {
+
+/// The transports that hand messages over by pointer, named after what the callback takes.
+inline constexpr std::array pointers{"unique_ptr", "shared_ptr", "const_ref"};
+
+inline bool by_pointer(const Options& options) {
+  return std::ranges::find(pointers, options.transport) != pointers.end();
+}
 
 /// One thread notes, others compare. Neither waits nor allocates.
 class SentAddresses {

@@ -60,8 +60,8 @@ def answers(run: Run, folder: Path, request: Request, system: System) -> Outcome
         folder,
         complete=run.status is Status.complete,
         findings=findings,
-        tables=rows(published, measured, system),
-        figures=figures(published, measured),
+        tables=rows(published, measured, system, request.draws),
+        figures=figures(published, measured, request.draws),
         skipped=[
             f"{name}, {_why_not(stack)}" for stack, name in OTHERS.items() if stack not in there
         ],

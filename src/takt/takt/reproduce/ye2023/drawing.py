@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import cycle, product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
-COLOURS = ("#0a7d8c", "#c96a12", "#6b4fc8", "#2f8f3a")
+COLOURS = ("#0a7d8c", "#c96a12", "#6b4fc8", "#2f8f3a", "#a3315f", "#6e6a1f")
+STYLES = ("-", "--")  # the second where the colours come again
 COLUMNS = 400  # of one panel: more samples than that are drawn from lowest to highest
 BINS = 60
 CLOSE = 0.07  # of an axis: words nearer than that overlap
@@ -53,8 +55,8 @@ def curves(
 
     figure = Figure(figsize=(8, 4.5), layout="constrained")
     axes = figure.add_subplot()
-    for colour, one in zip(COLOURS, found, strict=False):
-        axes.plot(one.at, one.median, "o-", color=colour, markersize=4, label=one.name)
+    for (style, colour), one in zip(cycle(product(STYLES, COLOURS)), found, strict=False):
+        axes.plot(one.at, one.median, f"o{style}", color=colour, markersize=4, label=one.name)
         axes.fill_between(one.at, one.low, one.high, color=colour, alpha=0.13, linewidth=0)
     _mark(axes, marks)
     axes.set(xscale="log", yscale="log", title=title, xlabel=axis, ylabel=LATENCY)
@@ -75,7 +77,7 @@ def bars(file: Path, title: str, found: Sequence[Curve], ylabel: str = LATENCY) 
     figure = Figure(figsize=(8, 4.2), layout="constrained")
     axes = figure.add_subplot()
     width = 0.8 / len(found)
-    for place, (colour, one) in enumerate(zip(COLOURS, found, strict=False)):
+    for place, (colour, one) in enumerate(zip(cycle(COLOURS), found, strict=False)):
         at = np.arange(len(one.at)) + (place - (len(found) - 1) / 2) * width
         axes.bar(at, one.median, width, color=colour, label=one.name)
     axes.set_xticks(range(len(found[0].at)), [size_words(int(at)) for at in found[0].at])

@@ -18,7 +18,7 @@ from takt.measure.results import histogram
 from takt.measure.results.model import Cell
 from takt.pages import pictures
 from takt.reproduce.evidence import Evidence, Measured
-from takt.reproduce.judgement import Missing
+from takt.reproduce.judgement import DRAWS, Missing
 from takt.reproduce.model import Figure
 from takt.reproduce.published import Published
 from takt.reproduce.ye2023 import drawing, runs
@@ -39,7 +39,7 @@ from takt.reproduce.ye2023.quantities import (
     WAKEUP,
     size_words,
 )
-from takt.reproduce.ye2023.tables import NAMES, realtime
+from takt.reproduce.ye2023.tables import NAMES, fairness_interval, realtime
 
 FOLDER = "figures"
 RCLCPP_STACK = "rclcpp"
@@ -54,8 +54,8 @@ GONE = (Missing, OSError, pyarrow.ArrowException, IndexError)
 class Drawn:
     """One run's pictures; each that is asked for is in ``made`` if its points were measured."""
 
-    def __init__(self, published: Published, measured: Measured) -> None:
-        self.published, self.measured = published, measured
+    def __init__(self, published: Published, measured: Measured, draws: int) -> None:
+        self.published, self.measured, self.draws = published, measured, draws
         self.folder = measured.folder
         self.made: list[Figure] = []
 
@@ -110,9 +110,9 @@ class Drawn:
         return found
 
 
-def figures(published: Published, measured: Measured) -> list[Figure]:
-    """Draws every figure whose points were measured."""
-    drawn = Drawn(published, measured)
+def figures(published: Published, measured: Measured, draws: int = DRAWS) -> list[Figure]:
+    """Draws every figure whose points were measured; ``draws`` are those of an interval."""
+    drawn = Drawn(published, measured, draws)
     patched = realtime(measured)
     _wakeups(drawn, "10" if patched else "9")
     _sizes(drawn)
@@ -199,7 +199,8 @@ def _ways(drawn: Drawn) -> None:
     within = ("within one process", ROS2_STACK, {"label": ONE_PROCESS})
     loans = ("by loan", ROS2_STACK, {"label": LOANS})
     pointers = [
-        (f"by {way}", RCLCPP_STACK, {"label": POINTERS, "transport": way})
+        (f"by {way}, {whose}", stack, {"label": POINTERS, "transport": way})
+        for stack, whose in ((ROS2_STACK, "Takt"), (RCLCPP_STACK, "rclcpp"))
         for way in ("unique_ptr", "shared_ptr", "const_ref")
     ]
     for figure, title, asked in (
@@ -255,8 +256,10 @@ def _subscribers(drawn: Drawn, figure: str, stack: str) -> None:
                 with contextlib.suppress(Missing):
                     medians.append(runs.medians(cell))
             if medians:
-                fair = float(np.mean([runs.jain(one) for one in medians]))
-                found.append((f"{size_words(size)}: Jain's index {fair:.3f}", medians))
+                fair = f"Jain's index {np.mean([runs.jain(one) for one in medians]):.3f}"
+                if known := fairness_interval(drawn.measured, stack, size, drawn.draws):
+                    fair += f" ({known[0]:.3f} to {known[1]:.3f})"
+                found.append((f"{size_words(size)}\n{fair}", medians))
         if not found:
             raise Missing("no run in which every subscriber has samples")
         title = f"{NAMES[stack]}, one publisher and six subscribers"

@@ -337,7 +337,7 @@ ROS1: dict[str, Checked] = {
     ),
 }
 CHECKS: dict[str, dict[str, Checked]] = {
-    "rcl": {**EITHER, **ROS2},
+    "rcl": {**EITHER, **ROS2, **BY_POINTER},
     "ros1": {**EITHER, **ROS1},
     "rclcpp": BY_POINTER,
     "raw": JITTERS,

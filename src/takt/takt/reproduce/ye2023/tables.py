@@ -11,7 +11,7 @@ from takt.machine.preemption import preemption_model
 from takt.machine.system import System
 from takt.measure.results.model import AddressCheck, Cell, Percentiles
 from takt.reproduce.evidence import Evidence, Measured
-from takt.reproduce.judgement import Missing
+from takt.reproduce.judgement import DRAWS, Missing, interval
 from takt.reproduce.model import Figures, Row
 from takt.reproduce.published import Published, PublishedRow
 from takt.reproduce.ye2023 import runs
@@ -23,6 +23,7 @@ from takt.reproduce.ye2023.quantities import (
     SIZES,
     STRINGS,
     WAKEUP,
+    level,
     size_words,
 )
 
@@ -39,8 +40,11 @@ NAMES = {
 }
 
 
-def rows(published: Published, measured: Measured, system: System) -> list[Row]:
-    """Every published row, then what was measured and is only drawn in the paper."""
+def rows(published: Published, measured: Measured, system: System, draws: int = DRAWS) -> list[Row]:
+    """Every published row, then what was measured and is only drawn in the paper.
+
+    ``draws`` are those of an interval.
+    """
     made = []
     for one in published.tables:
         match one.table:
@@ -52,7 +56,7 @@ def rows(published: Published, measured: Measured, system: System) -> list[Row]:
                 made.append(_cycles(one, measured))
             case _:
                 made.append(_quality(one, measured))
-    return [*made, *_sizes(measured), *_addresses(measured), *_fairness(measured)]
+    return [*made, *_sizes(measured), *_addresses(measured), *_fairness(measured, draws)]
 
 
 def realtime(measured: Measured) -> bool:
@@ -164,6 +168,14 @@ def _amounts(found: list[Percentiles], lost: int) -> Figures:
     }
 
 
+def fairness_interval(
+    measured: Measured, stack: str, size: int, draws: int
+) -> tuple[float, float] | None:
+    """Of Jain's index at 95 %; None: one run does not tell. Raises Missing."""
+    index = level("Jain's index of the subscribers' medians", runs.fairness, (size,), label=SIX)
+    return interval(index, Evidence(measured, stack), draws)
+
+
 def _points(measured: Measured, label: str) -> Iterator[tuple[str, int, list[Cell]]]:
     """The stack, the size and the runs of each point of a label, small ones first."""
     found: dict[tuple[int, int, str], list[Cell]] = {}
@@ -195,10 +207,11 @@ def _addresses(measured: Measured) -> Iterator[Row]:
         if cell.label in {POINTERS, LOANS} and cell.addresses:
             found.setdefault((cell.transport, cell.stack), []).append(cell.addresses)
     for (way, stack), each in sorted(found.items()):
+        takts = stack == "rcl" and way != "loan"
         yield Row(
             table="figure 22",
             row=way,
-            vendor=NAMES[stack],
+            vendor=NAMES[stack] + ", Takt's own library" * takts,
             published={},
             measured={
                 "messages": sum(one.compared for one in each),
@@ -207,10 +220,11 @@ def _addresses(measured: Measured) -> Iterator[Row]:
         )
 
 
-def _fairness(measured: Measured) -> Iterator[Row]:
+def _fairness(measured: Measured, draws: int) -> Iterator[Row]:
     for stack, size, cells in _points(measured, SIX):
         with contextlib.suppress(Missing):
             medians = [runs.medians(cell) for cell in cells]
+            low, high = fairness_interval(measured, stack, size, draws) or (None, None)
             yield Row(
                 table="figure 28",
                 row=size_words(size),
@@ -221,6 +235,8 @@ def _fairness(measured: Measured) -> Iterator[Row]:
                     "slowest_us": round(fmean(max(one) for one in medians), 1),
                     "slowest_of_fastest": round(fmean(max(one) / min(one) for one in medians), 3),
                     "fairness": round(fmean(map(runs.jain, medians)), 4),
+                    "fairness_at_least": None if low is None else round(low, 4),
+                    "fairness_at_most": None if high is None else round(high, 4),
                     "lost": sum(cell.lost for cell in cells),
                     "runs": len(cells),
                 },
