@@ -37,6 +37,16 @@ CallbackId describe_waitable(const ::rclcpp::Waitable& waitable) {
   return {.kind = CallbackKind::waitable};
 }
 
+// Before rclcpp 29, what has timers drives them itself.
+template <class Waitable>
+std::vector<::rclcpp::TimerBase::SharedPtr> timers_of(const Waitable& waitable) {
+  if constexpr (requires { waitable.get_timers(); }) {
+    return waitable.get_timers();
+  } else {
+    return {};
+  }
+}
+
 }  // namespace
 
 std::optional<EntityPointer> Entity::lock() const {
@@ -139,7 +149,7 @@ std::vector<Entity> Nodes::collect(const std::vector<::rclcpp::CallbackGroup::We
     };
     group->collect_all_ptrs(add, add, add, add, [&](const ::rclcpp::Waitable::SharedPtr& waitable) {
       add(waitable);
-      for (const auto& timer : waitable->get_timers()) {
+      for (const auto& timer : timers_of(*waitable)) {
         entities.push_back({.entity = std::weak_ptr{timer},
                             .key = timer.get(),
                             .of_waitable = true,

@@ -25,6 +25,12 @@ class SchedulingExecutor::Life {
   // priority.
   void follow(const std::vector<::rclcpp::CallbackGroup::WeakPtr>& groups);
   void start();
+  // From any thread and callback: nodes or groups have come or gone.
+  void entities_changed() noexcept {
+    if (spins.load()) {
+      bell->ring();
+    }
+  }
   // From any thread and callback: no job begins any more. Callbacks may keep the thread that spins
   // from its core.
   void stop_soon() noexcept;

@@ -104,11 +104,11 @@ class SchedulingExecutor : public ::rclcpp::Executor {
   using GroupPointer = ::rclcpp::CallbackGroup::SharedPtr;
 #endif
   using ::rclcpp::Executor::add_node;
+  using ::rclcpp::Executor::remove_node;
   void add_node(NodePointer node, bool notify = true) override;
+  void remove_node(NodePointer node, bool notify = true) override;
   void add_callback_group(GroupPointer group, NodePointer node, bool notify = true) override;
-
- protected:
-  void handle_updated_entities(bool notify) override;
+  void remove_callback_group(GroupPointer group, bool notify = true) override;
 
  private:
   class Life;
