@@ -102,6 +102,12 @@ void Nodes::add(const NodeBase::SharedPtr& node) {
   if (!is_known) {
     nodes_.emplace_back(node);
   }
+  meet_groups();
+}
+
+std::vector<std::shared_ptr<const Group>> Nodes::take_reentrant() {
+  const std::lock_guard lock{mutex_};
+  return std::exchange(reentrant_, {});
 }
 
 Nodes::Known& Nodes::known(const ::rclcpp::CallbackGroup::SharedPtr& group, const NodeBase* node) {
@@ -115,6 +121,9 @@ Nodes::Known& Nodes::known(const ::rclcpp::CallbackGroup::SharedPtr& group, cons
   met->place = met_++;
   met->name = met->node + "#" + std::to_string(met->ordinal);
   met->exclusive = group->type() == ::rclcpp::CallbackGroupType::MutuallyExclusive;
+  if (!met->exclusive) {
+    reentrant_.push_back(met);
+  }
   entry = {.group = group, .exclusion = std::move(met)};
   return entry;
 }

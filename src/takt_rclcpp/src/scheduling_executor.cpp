@@ -28,7 +28,7 @@ class AtEnd {
 }  // namespace
 
 SchedulingExecutor::SchedulingExecutor(const ::rclcpp::ExecutorOptions& options)
-    : SchedulingExecutor{Options::of_command_line(), options} {}
+    : SchedulingExecutor{Options::of_command_line(options.context), options} {}
 
 SchedulingExecutor::SchedulingExecutor(Options scheduling, const ::rclcpp::ExecutorOptions& options)
     : ::rclcpp::Executor{options}, life_{std::make_unique<Life>(std::move(scheduling))} {}
