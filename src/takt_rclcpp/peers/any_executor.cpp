@@ -6,6 +6,7 @@
 #include <rclcpp/executors/single_threaded_executor.hpp>
 #include <rclcpp/experimental/executors/events_executor/events_executor.hpp>
 #include <stdexcept>
+#include <type_traits>
 #include <utility>
 
 #if __has_include(<rclcpp/executors/events_cbg_executor/events_cbg_executor.hpp>)
@@ -19,6 +20,17 @@ namespace {
 using Executor = ::rclcpp::Executor;
 using ::rclcpp::ExecutorOptions;
 using Make = std::unique_ptr<Executor> (*)(Options, std::size_t, const ExecutorOptions&);
+
+// Since rclcpp 32 its options come first.
+template <class Events>
+std::unique_ptr<Executor> make_events(const ExecutorOptions& options) {
+  if constexpr (std::is_constructible_v<Events, const ExecutorOptions&>) {
+    return std::make_unique<Events>(options);
+  } else {
+    using Queue = ::rclcpp::experimental::executors::SimpleEventsQueue;
+    return std::make_unique<Events>(std::make_unique<Queue>(), false, options);
+  }
+}
 
 const std::vector<std::pair<std::string, Make>>& known() {
   using ::rclcpp::executors::MultiThreadedExecutor;
@@ -36,9 +48,7 @@ const std::vector<std::pair<std::string, Make>>& known() {
        }},
       {"events",
        [](Options, std::size_t, const ExecutorOptions& options) -> std::unique_ptr<Executor> {
-         return std::make_unique<EventsExecutor>(
-             std::make_unique<::rclcpp::experimental::executors::SimpleEventsQueue>(), false,
-             options);
+         return make_events<EventsExecutor>(options);
        }},
 #ifdef TAKT_RCLCPP_HAS_EVENTS_CBG
       {"events_cbg",

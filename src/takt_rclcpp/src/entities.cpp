@@ -37,6 +37,16 @@ CallbackId describe_waitable(const ::rclcpp::Waitable& waitable) {
   return {.kind = CallbackKind::waitable};
 }
 
+// Before rclcpp 29, what has timers drives them itself.
+template <class Waitable>
+std::vector<::rclcpp::TimerBase::SharedPtr> timers_of(const Waitable& waitable) {
+  if constexpr (requires { waitable.get_timers(); }) {
+    return waitable.get_timers();
+  } else {
+    return {};
+  }
+}
+
 }  // namespace
 
 std::optional<EntityPointer> Entity::lock() const {
@@ -92,6 +102,12 @@ void Nodes::add(const NodeBase::SharedPtr& node) {
   if (!is_known) {
     nodes_.emplace_back(node);
   }
+  meet_groups();
+}
+
+std::vector<std::shared_ptr<const Group>> Nodes::take_reentrant() {
+  const std::lock_guard lock{mutex_};
+  return std::exchange(reentrant_, {});
 }
 
 Nodes::Known& Nodes::known(const ::rclcpp::CallbackGroup::SharedPtr& group, const NodeBase* node) {
@@ -105,6 +121,9 @@ Nodes::Known& Nodes::known(const ::rclcpp::CallbackGroup::SharedPtr& group, cons
   met->place = met_++;
   met->name = met->node + "#" + std::to_string(met->ordinal);
   met->exclusive = group->type() == ::rclcpp::CallbackGroupType::MutuallyExclusive;
+  if (!met->exclusive) {
+    reentrant_.push_back(met);
+  }
   entry = {.group = group, .exclusion = std::move(met)};
   return entry;
 }
@@ -139,7 +158,7 @@ std::vector<Entity> Nodes::collect(const std::vector<::rclcpp::CallbackGroup::We
     };
     group->collect_all_ptrs(add, add, add, add, [&](const ::rclcpp::Waitable::SharedPtr& waitable) {
       add(waitable);
-      for (const auto& timer : waitable->get_timers()) {
+      for (const auto& timer : timers_of(*waitable)) {
         entities.push_back({.entity = std::weak_ptr{timer},
                             .key = timer.get(),
                             .of_waitable = true,

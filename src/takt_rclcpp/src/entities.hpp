@@ -52,6 +52,8 @@ class Nodes {
 
   // From any thread.
   void add(const NodeBase::SharedPtr& node);
+  // Reentrant groups that were met since the last call: the user is told what they are here.
+  [[nodiscard]] std::vector<std::shared_ptr<const Group>> take_reentrant();
 
   // Of these groups, in the order of their making. From one thread at a time.
   [[nodiscard]] std::vector<Entity> collect(
@@ -69,6 +71,7 @@ class Nodes {
   std::mutex mutex_;
   std::vector<NodeBase::WeakPtr> nodes_;
   std::map<const ::rclcpp::CallbackGroup*, Known> groups_;
+  std::vector<std::shared_ptr<const Group>> reentrant_;
   std::map<std::string, std::size_t> met_of_node_;
   std::size_t met_ = 0;
 };

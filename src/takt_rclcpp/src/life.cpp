@@ -116,8 +116,26 @@ void SchedulingExecutor::Life::tell_of_memory() {
   }
 }
 
+void SchedulingExecutor::Life::entities_changed() {
+  tell_of_reentrant();
+  if (spins.load()) {
+    bell->ring();
+  }
+}
+
+// rclcpp's multi-threaded executors run one callback of such a group twice at once.
+void SchedulingExecutor::Life::tell_of_reentrant() {
+  for (const std::shared_ptr<const Group>& group : nodes.take_reentrant()) {
+    RCLCPP_INFO(::rclcpp::get_logger("takt"),
+                "callback group %zu of node '%s' is Reentrant: its callbacks exclude nobody, but "
+                "none of them runs twice at once under this executor",
+                group->ordinal, group->node.c_str());
+  }
+}
+
 void SchedulingExecutor::Life::follow(const std::vector<::rclcpp::CallbackGroup::WeakPtr>& groups) {
   const std::vector<Entity> entities = nodes.collect(groups);
+  tell_of_reentrant();
   const std::lock_guard lock{mutex};
   const bool left_out = tasks->follow(entities, Tasks::Which::of_authors, core);
   if (left_out && is_started.load()) {

@@ -25,6 +25,8 @@ class SchedulingExecutor::Life {
   // priority.
   void follow(const std::vector<::rclcpp::CallbackGroup::WeakPtr>& groups);
   void start();
+  // From any thread and callback: nodes or groups have come or gone.
+  void entities_changed();
   // From any thread and callback: no job begins any more. Callbacks may keep the thread that spins
   // from its core.
   void stop_soon() noexcept;
@@ -66,6 +68,7 @@ class SchedulingExecutor::Life {
  private:
   [[nodiscard]] bool may_wait() const;
   void tell_of_memory();
+  void tell_of_reentrant();
   void tell_of_unmatched();
 
   os::Shortfalls memory_;     // not told yet

@@ -28,7 +28,7 @@ class AtEnd {
 }  // namespace
 
 SchedulingExecutor::SchedulingExecutor(const ::rclcpp::ExecutorOptions& options)
-    : SchedulingExecutor{Options::of_command_line(), options} {}
+    : SchedulingExecutor{Options::of_command_line(options.context), options} {}
 
 SchedulingExecutor::SchedulingExecutor(Options scheduling, const ::rclcpp::ExecutorOptions& options)
     : ::rclcpp::Executor{options}, life_{std::make_unique<Life>(std::move(scheduling))} {}
@@ -79,21 +79,28 @@ void SchedulingExecutor::spin() {
   }
 }
 
-void SchedulingExecutor::handle_updated_entities(bool notify) {
-  ::rclcpp::Executor::handle_updated_entities(notify);
-  if (life_->spins.load()) {
-    life_->bell->ring();
-  }
-}
-
+// They are looked at again, whether or not the base class is to notify itself: its hook for that is
+// not in all versions.
 void SchedulingExecutor::add_node(NodePointer node, bool notify) {
   life_->nodes.add(node);  // before anybody looks at what it has
   ::rclcpp::Executor::add_node(node, notify);
+  life_->entities_changed();
+}
+
+void SchedulingExecutor::remove_node(NodePointer node, bool notify) {
+  ::rclcpp::Executor::remove_node(node, notify);
+  life_->entities_changed();
 }
 
 void SchedulingExecutor::add_callback_group(GroupPointer group, NodePointer node, bool notify) {
   life_->nodes.add(node);
   ::rclcpp::Executor::add_callback_group(group, node, notify);
+  life_->entities_changed();
+}
+
+void SchedulingExecutor::remove_callback_group(GroupPointer group, bool notify) {
+  ::rclcpp::Executor::remove_callback_group(group, notify);
+  life_->entities_changed();
 }
 
 void SchedulingExecutor::set_timing(TimingRule rule) {

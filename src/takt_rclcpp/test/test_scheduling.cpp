@@ -191,6 +191,43 @@ TEST_F(Scheduling, aTopicThatTheNodeDoesNotReadIsRefused) {
   EXPECT_FALSE(executor.is_spinning());
 }
 
+// Each once, when its node is added, or when it is met.
+TEST_F(Scheduling, whatAReentrantGroupIsHereIsTold) {
+  static std::mutex mutex;
+  static std::vector<std::string> told;
+  told.clear();
+  rcutils_logging_set_output_handler([](const rcutils_log_location_t*, int severity, const char*,
+                                        rcutils_time_point_value_t, const char* format,
+                                        va_list* arguments) {
+    char text[1024];
+    vsnprintf(text, sizeof text, format, *arguments);
+    if (severity == RCUTILS_LOG_SEVERITY_INFO &&
+        std::string{text}.find("is Reentrant") != std::string::npos) {
+      const std::lock_guard lock{mutex};
+      told.emplace_back(text);
+    }
+  });
+  const auto count = [] {
+    const std::lock_guard lock{mutex};
+    return told.size();
+  };
+  const auto node = std::make_shared<::rclcpp::Node>("twice");
+  const auto exclusive =
+      node->create_callback_group(::rclcpp::CallbackGroupType::MutuallyExclusive);
+  const auto first = node->create_callback_group(::rclcpp::CallbackGroupType::Reentrant);
+  SchedulingExecutor executor{quiet()};
+  executor.add_node(node);
+  ASSERT_EQ(count(), 1U);
+  EXPECT_NE(told.front().find("callback group 2 of node '/twice'"), std::string::npos)
+      << told.front();
+  Spinning spinning{executor};
+  const auto second = node->create_callback_group(::rclcpp::CallbackGroupType::Reentrant);
+  EXPECT_TRUE(eventually([&] { return count() == 2; }));
+  spinning.end();
+  rcutils_logging_set_output_handler(rcutils_logging_console_output_handler);
+  EXPECT_EQ(count(), 2U);
+}
+
 // What belongs to the node itself raises no ceiling: it has the lowest priority.
 TEST_F(Scheduling, theNodesOwnServicesAreLowest) {
   const auto node = std::make_shared<::rclcpp::Node>("plain");

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "support.hpp"
+#include "takt/sched/error.hpp"
 
 namespace takt::test {
 namespace {
@@ -26,6 +27,46 @@ void keep_warning(const rcutils_log_location_t*, int severity, const char*,
     const std::lock_guard lock{mutex};
     warnings.emplace_back(text);
   }
+}
+
+// In place of --takt-timing, as launch files and parameter files say it.
+class TimingParameter : public testing::Test {
+ protected:
+  static void init(const std::string& parameter) {
+    const std::vector<const char*> arguments{"program", "--ros-args", "-p", parameter.c_str()};
+    ::rclcpp::init(static_cast<int>(arguments.size()), arguments.data());
+  }
+  void TearDown() override { ::rclcpp::shutdown(); }
+
+  // What the executor's making was refused with; empty: it was not.
+  static std::string refusal() {
+    try {
+      const SchedulingExecutor executor;
+    } catch (const sched::ScheduleError& error) {
+      return error.what();
+    }
+    return {};
+  }
+};
+
+TEST_F(TimingParameter, namesTheFile) {
+  init("takt_timing:=/nowhere/robot.timing.yaml");
+  EXPECT_NE(refusal().find("/nowhere/robot.timing.yaml"), std::string::npos) << refusal();
+}
+
+TEST_F(TimingParameter, ofOneNodeIsThatOfTheProcess) {
+  init("robot:takt_timing:=/nowhere/robot.timing.yaml");
+  EXPECT_NE(refusal().find("/nowhere/robot.timing.yaml"), std::string::npos) << refusal();
+}
+
+TEST_F(TimingParameter, thatIsNoTextIsRefused) {
+  init("takt_timing:=7");
+  EXPECT_NE(refusal().find("takt_timing is no text"), std::string::npos) << refusal();
+}
+
+TEST_F(TimingParameter, ofOtherNamesSaysNothing) {
+  init("timing:=/nowhere/robot.timing.yaml");
+  EXPECT_EQ(refusal(), "");
 }
 
 class TimingOfExecutor : public WithContext {

@@ -14,9 +14,9 @@
 // calling thread, without priorities.
 //
 // Mutually exclusive groups are resources under the stack resource policy. A callback never runs
-// twice at once, also in a Reentrant group. Clients, services that a node's author made, and
-// waitables have threads of their own where the policy is one of fixed priorities: a callback that
-// waits for an answer gets it, whatever the priorities.
+// twice at once, also in a Reentrant group, which is told of when it is met. Clients, services that
+// a node's author made, and waitables have threads of their own where the policy is one of fixed
+// priorities: a callback that waits for an answer gets it, whatever the priorities.
 #pragma once
 
 #include <rclcpp/version.h>
@@ -24,6 +24,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <rclcpp/contexts/default_context.hpp>
 #include <rclcpp/executor.hpp>
 #include <string>
 #include <string_view>
@@ -49,9 +50,12 @@ struct Options {
   // A callback that sleeps while others wait behind it is told of after this time.
   nanoseconds tell_waiting_after = std::chrono::seconds{1};
 
-  // What the program's command line says: --takt-timing FILE, --takt-record FILE. Throws
+  // What the program's command line says: --takt-timing FILE, --takt-record FILE; else what the
+  // parameters takt_timing and takt_record say, given to any node of the process. Throws
   // sched::ScheduleError.
-  [[nodiscard]] static Options of_command_line();
+  [[nodiscard]] static Options of_command_line(
+      const ::rclcpp::Context::SharedPtr& context =
+          ::rclcpp::contexts::get_global_default_context());
 };
 
 class SchedulingExecutor : public ::rclcpp::Executor {
@@ -104,11 +108,11 @@ class SchedulingExecutor : public ::rclcpp::Executor {
   using GroupPointer = ::rclcpp::CallbackGroup::SharedPtr;
 #endif
   using ::rclcpp::Executor::add_node;
+  using ::rclcpp::Executor::remove_node;
   void add_node(NodePointer node, bool notify = true) override;
+  void remove_node(NodePointer node, bool notify = true) override;
   void add_callback_group(GroupPointer group, NodePointer node, bool notify = true) override;
-
- protected:
-  void handle_updated_entities(bool notify) override;
+  void remove_callback_group(GroupPointer group, bool notify = true) override;
 
  private:
   class Life;
