@@ -134,5 +134,5 @@ def test_a_file_that_is_no_trace_is_exit_code_2(call: Call, tmp_path: Path) -> N
     (tmp_path / "t").write_text("name: quick\n")
     code, out, err = call(tmp_path / "t")
     assert (code, out) == (2, "")
-    assert "this is no trace" in err
-    assert "Traceback" not in err
+    assert err.startswith(f"takt: {tmp_path / 't'}: this is no trace: ")
+    assert err.splitlines()[1].startswith("  remedy: give ")
