@@ -19,7 +19,7 @@ _ALWAYS: Columns[TaskSummary] = {
 }
 _WHERE_ANY: Columns[TaskSummary] = {
     "skipped": lambda task: task.skipped,
-    "data\ntoo old": lambda task: task.age_violations,
+    "too old\nor no data": lambda task: task.age_violations,
     "over\nbudget": lambda task: task.budget_overruns,
     "early\nreleases": lambda task: task.early_releases,
     "un-\nfinished": lambda task: task.unfinished,
