@@ -105,6 +105,8 @@ def test_a_failed_cell_is_exit_code_1(takt: Takt, experiment: Write) -> None:
         (["measure", "wakeup", "--stack", "fake", "--priority", "80"], "other has no priority"),
         (["measure", "sleep"], "sleep"),
         (["mesure"], "mesure"),
+        (["worker", "desk"], "'desk' is no address of a scheduler"),
+        (["worker", "tcp://desk:8786", "a role"], "'a role' is no name of a host"),
     ],
 )
 def test_wrong_use_is_exit_code_2_with_a_reason_and_no_traceback(

@@ -33,7 +33,8 @@ def show(console: Console, summary: TraceSummary) -> None:
     if summary.switches:
         head += f", changes of scenario: {summary.switches}"
     console.print(head)
-    told_elsewhere = ("shortfall=", "application=")  # the description would fill the screen
+    # Descriptions would fill the screen: of the application, and of each task as JSON.
+    told_elsewhere = ("shortfall=", "application=", "task=")
     facts = [one for one in summary.attributes if not one.startswith(told_elsewhere)]
     if facts:
         console.print(", ".join(one.replace("=", " ", 1) for one in facts), markup=False)
