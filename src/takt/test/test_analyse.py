@@ -86,6 +86,27 @@ def test_terminal_says_that_overheads_are_left_out() -> None:
     assert "guard.brake" in output
 
 
+@pytest.mark.parametrize("columns", [100, 80, 60, 30])
+def test_a_narrow_terminal_cuts_nothing_off(
+    tmp_path: Path, columns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "cores.app.yaml"
+    file.write_text(
+        "cpus: [0, 1]\nnodes:\n"
+        "  camera: {grab: {timer: 20ms, wcet: 3.25ms, priority: 61, cpu: 0, writes: {i: 1kB}}}\n"
+        "  detector: {find: {on: i, wcet: 5ms, priority: 52, cpu: 1}}\n"
+        "  disk: {store: {timer: 50ms, wcet: 1ms, suspension: 10.5ms, priority: 43, cpu: 1}}\n"
+    )
+    monkeypatch.setenv("COLUMNS", str(columns))
+    code, output = run(str(file))
+    assert code == 0
+    assert "…" not in output
+    words = ("61", "52", "43", "3.25 ms", "10.5 ms", "meets", "eq. 13", "core", "prio", "waits")
+    assert [one for one in words if one not in output.partition("eq. 2:")[0]] == []
+    if columns >= 60:
+        assert "detector.find" in output  # in one piece
+
+
 def test_a_deadline_that_is_not_guaranteed_is_exit_code_1(tmp_path: Path) -> None:
     file = tmp_path / "late.app.yaml"
     file.write_text(

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -20,7 +21,7 @@ from recording_runs import wait_for_samples
 from takt.measure.run import samples
 from takt.processes import recording as recordings
 from takt.processes import scratch
-from takt.reference.command_line import every
+from takt.reference.command_line import every, usage_of
 
 EXPERIMENT = """
 name: two
@@ -51,6 +52,20 @@ def test_every_command_has_help_with_an_example(takt: Takt, command: str) -> Non
     done = takt(*command.split(), "--help")
     assert done.returncode == 0
     assert f"Example: takt {command}" in " ".join(done.stdout.split())
+
+
+@pytest.mark.parametrize("command", every())
+def test_help_calls_arguments_and_options_as_the_reference_does(takt: Takt, command: str) -> None:
+    said = takt(*command.split(), "--help").stdout
+    usage = next(" ".join(line.split()) for line in said.splitlines() if "Usage:" in line)
+    assert usage.removeprefix("Usage: ").removesuffix(" COMMAND [ARGS]...") == usage_of(command)
+    assert "<bool>" not in said  # a flag takes no value
+    text = said.partition("╭")[0].strip().splitlines()[1:]
+    assert all(
+        len(line.strip()) + 1 + len(next_line.split()[0]) > 77
+        for line, next_line in pairwise(text)
+        if line.strip() and next_line.strip() and "Example:" not in next_line
+    ), "a line ends before the terminal does"
 
 
 def test_json_is_one_document_with_what_scripts_read(takt: Takt) -> None:
@@ -90,6 +105,8 @@ def test_a_failed_cell_is_exit_code_1(takt: Takt, experiment: Write) -> None:
         (["measure", "wakeup", "--stack", "fake", "--priority", "80"], "other has no priority"),
         (["measure", "sleep"], "sleep"),
         (["mesure"], "mesure"),
+        (["worker", "desk"], "'desk' is no address of a scheduler"),
+        (["worker", "tcp://desk:8786", "a role"], "'a role' is no name of a host"),
     ],
 )
 def test_wrong_use_is_exit_code_2_with_a_reason_and_no_traceback(
@@ -99,6 +116,14 @@ def test_wrong_use_is_exit_code_2_with_a_reason_and_no_traceback(
     assert (done.returncode, done.stdout) == (2, "")
     assert expected in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("command", ["campaign", "history"])  # they import DuckDB
+def test_the_end_of_the_process_adds_nothing_to_what_was_said(tmp_path: Path, command: str) -> None:
+    line = [sys.executable, "-m", "takt", command, "none.json"]
+    done = subprocess.run(line, capture_output=True, text=True, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert [one[:6] for one in done.stderr.splitlines()] == ["takt: ", "  reme"]
 
 
 def test_a_dry_run_shows_the_plan_and_measures_nothing(takt: Takt, experiment: Write) -> None:

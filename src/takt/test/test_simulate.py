@@ -48,6 +48,33 @@ def test_missed_deadlines_are_the_exit_code(app: Path, capsys: pytest.CaptureFix
     assert "no deadline missed" in capsys.readouterr().out
 
 
+def test_without_a_terminal_progress_leaves_no_empty_line(
+    app: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(app)
+    assert capsys.readouterr().err == ""
+    assert run(app, "--duration", "1 parsec") == 2
+    assert capsys.readouterr().err.startswith("takt: ")
+    app.write_text("nodes: {a: {b: {timer: 1ms, wcet: 9ms, priority: 1}}}", encoding="utf-8")
+    assert run(app) == 2
+    assert capsys.readouterr().err.startswith("takt: ")
+
+
+def test_no_data_at_the_start_is_not_told_as_old_data(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "first.app.yaml"
+    path.write_text(
+        "nodes:\n"
+        "  a: {slow: {timer: 20ms, wcet: 1ms, priority: 1, writes: {data: 1kB}}}\n"
+        "  b: {fast: {timer: 10ms, wcet: 1ms, priority: 9, reads: {data: {max_age: 50ms}}}}\n"
+    )
+    assert run(path) == 0
+    shown = capsys.readouterr().out
+    assert "no data" in shown
+    assert "too old" not in shown
+
+
 @pytest.mark.parametrize(
     ("limits", "broken"),
     [

@@ -39,6 +39,14 @@ def rows(path: Path, select: str) -> list[tuple[Any, ...]]:
         return database.execute(f"FROM read_parquet(?) {select}", [str(path)]).fetchall()
 
 
+def test_descriptions_of_tasks_do_not_fill_the_screen(call: Call, tmp_path: Path) -> None:
+    described = name("attribute", 1, 'task={"name":"guard.brake","period":10}')
+    code, out, _ = call(write(tmp_path / "t", [*two_tasks(), described]))
+    assert code == 0
+    assert "policy.default fp" in out
+    assert "period" not in out
+
+
 def test_the_summary_tells_each_task(call: Call, tmp_path: Path) -> None:
     code, out, _ = call(write(tmp_path / "t", two_tasks()), "--json")
     document = json.loads(out)
@@ -134,5 +142,5 @@ def test_a_file_that_is_no_trace_is_exit_code_2(call: Call, tmp_path: Path) -> N
     (tmp_path / "t").write_text("name: quick\n")
     code, out, err = call(tmp_path / "t")
     assert (code, out) == (2, "")
-    assert "this is no trace" in err
-    assert "Traceback" not in err
+    assert err.startswith(f"takt: {tmp_path / 't'}: this is no trace: ")
+    assert err.splitlines()[1].startswith("  remedy: give ")

@@ -194,13 +194,13 @@ def _keep(folder: Folder, asked: Campaign) -> list[Kept]:
 
 
 def _bars() -> Any:
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
     from rich.progress import TimeRemainingColumn as Left
 
-    from takt.cli.output import stderr
+    from takt.cli.output import bars
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Left())
-    return Progress(*columns, console=stderr(), transient=True, refresh_per_second=2)
+    return bars(*columns, refresh_per_second=2)
 
 
 def _show(counts: Totals, kept: list[Kept], folder: Folder) -> None:

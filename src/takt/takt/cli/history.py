@@ -16,7 +16,9 @@ SHOWN = 20  # configurations, unless --key names some
 def history(
     runs: Annotated[
         Optional[list[Path]],  # noqa: UP045 - typer reads it on Python 3.10
-        typer.Argument(help="Run folders to add, or folders of them. (default: results)"),
+        typer.Argument(
+            metavar="RUNS…", help="Run folders to add, or folders of them. (default: results)"
+        ),
     ] = None,
     store: Annotated[
         Path, typer.Option(help="The file in which runs accumulate.", show_default=True)

@@ -62,10 +62,11 @@ def main(arguments: list[str] | None = None) -> None:
 def _application() -> Any:
     """Build the group of commands, each loaded when it is looked up."""
     import typer
-    import typer.core
     import typer.main
 
-    class LazyCommands(typer.core.TyperGroup):
+    from takt.cli.usage import Command, Group, readable
+
+    class LazyCommands(Group):
         def list_commands(self, ctx: typer.Context) -> list[str]:  # type: ignore[override]
             return list(COMMANDS)
 
@@ -77,15 +78,15 @@ def _application() -> Any:
             function = getattr(module, cmd_name.replace("-", "_"))
             parts = getattr(module, "PARTS", ())
             if parts:
-                single.callback(invoke_without_command=True)(function)
+                single.callback(cls=Group, invoke_without_command=True)(function)
             else:
-                single.command(name=cmd_name)(function)
+                single.command(name=cmd_name, cls=Command)(function)
             for part in parts:
                 below = importlib.import_module(f"takt.cli.{cmd_name}_{part}")
-                single.command(name=part)(getattr(below, part))
+                single.command(name=part, cls=Command)(getattr(below, part))
             command = typer.main.get_command(single)
             command.name = cmd_name
-            return command
+            return readable(command)
 
     root = typer.Typer(
         cls=LazyCommands,
@@ -107,4 +108,4 @@ def _application() -> Any:
             sys.stdout.write(f"takt {__version__}\n")
             raise typer.Exit
 
-    return typer.main.get_command(root)
+    return readable(typer.main.get_command(root))

@@ -11,6 +11,7 @@ from typing import IO, TYPE_CHECKING, Any, cast
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.progress import Progress, ProgressColumn
 
     from takt.errors import TaktError
 
@@ -30,6 +31,24 @@ def stderr() -> Console:
     from rich.console import Console
 
     return Console(stderr=True, highlight=False)
+
+
+def bars(*columns: str | ProgressColumn, refresh_per_second: float = 10) -> Progress:
+    """Bars on standard error while something lasts; none, and no empty line, where that is a file.
+
+    The columns are those of rich where none are given.
+    """
+    from rich.progress import Progress
+
+    console = stderr()
+    return Progress(
+        *columns,
+        console=console,
+        transient=True,
+        refresh_per_second=refresh_per_second,
+        speed_estimate_period=600,
+        disable=not console.is_terminal,
+    )
 
 
 def print_json(document: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from takt.cli.output import print_json, stderr, stdout
+from takt.cli.output import bars, print_json, stderr, stdout
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -130,23 +130,19 @@ class Progress:
 
     def __init__(self, run: Run) -> None:
         from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
-        from rich.progress import Progress as Bars
 
         from takt.measure.experiment.plan import estimate
         from takt.measure.results.model import Status
 
         self._estimate = estimate
-        self._console = stderr()
-        self._bars = Bars(
+        self._bars = bars(
             TextColumn("{task.description}"),
             BarColumn(),
             TextColumn("{task.percentage:>3.0f} %"),
             TimeRemainingColumn(),
-            console=self._console,
-            transient=True,
-            speed_estimate_period=600,
             refresh_per_second=2,  # the display shares the CPUs with what is measured
         )
+        self._console = self._bars.console
         left = sum(estimate(cell) for cell in run.cells if cell.status is not Status.complete)
         self._all = self._bars.add_task("run", total=left)
         self._done = 0.0

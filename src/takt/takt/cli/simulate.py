@@ -84,9 +84,7 @@ def _simulate(
     trace: Path | None,
     overheads: Path | None,
 ) -> SimulationResult:
-    from rich.progress import Progress
-
-    from takt.cli.output import stderr
+    from takt.cli.output import bars
     from takt.schedule.analysis.ask import read_overheads
     from takt.schedule.application.file import located, read_application
     from takt.schedule.application.flat import flat
@@ -98,7 +96,7 @@ def _simulate(
         document["overheads"] = read_overheads(
             overheads, "upper" if execution == "worst" else "overheads"
         )
-    with located(application), Progress(console=stderr(), transient=True) as bar:
+    with located(application), bars() as bar:
         job = bar.add_task("simulating", total=1.0)
         return run(
             document,

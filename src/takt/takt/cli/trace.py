@@ -58,9 +58,7 @@ def trace(
 
 def _replay(trace: Trace, perfetto: Path | None, parquet: Path | None) -> TraceSummary:
     """Reads the trace once, for the summary and for what is to be written."""
-    from rich.progress import Progress
-
-    from takt.cli.output import stderr
+    from takt.cli.output import bars
     from takt.documents.writing import failure, replacing
     from takt.errors import Failure
     from takt.schedule.trace.file import Sink, replay
@@ -88,7 +86,7 @@ def _replay(trace: Trace, perfetto: Path | None, parquet: Path | None) -> TraceS
                 tables = ParquetExport(trace, events, jobs)
                 sinks.append(open_files.enter_context(closing(tables)))
                 written += map(str, files)
-            bar = open_files.enter_context(Progress(console=stderr(), transient=True))
+            bar = open_files.enter_context(bars())
             job = bar.add_task("reading", total=trace.events)
             replayed = replay(trace, sinks, lambda done: bar.update(job, completed=done))
     except OSError as error:

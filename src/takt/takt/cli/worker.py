@@ -36,6 +36,12 @@ def worker(
     from takt.cli.output import stderr
     from takt.errors import TaktError
 
+    if not re.fullmatch(r"(tcp|tls)://[^\s/]+:[0-9]{1,5}", scheduler):
+        raise TaktError(
+            f"{scheduler!r} is no address of a scheduler",
+            where="SCHEDULER",
+            remedy="give protocol, host and port: tcp://HOST:8786; dask scheduler prints it",
+        )
     for role in roles or []:
         if not re.fullmatch("[A-Za-z0-9][A-Za-z0-9_.-]{0,31}", role):
             raise TaktError(
@@ -53,5 +59,6 @@ def worker(
         command += ["--host", address]
     # It would tell of every look at a program.
     os.environ.setdefault("DASK_LOGGING__DISTRIBUTED", "warning")
-    stderr().print(f"worker of {scheduler}: {', '.join(roles or [])}; Ctrl-C ends it", markup=False)
+    able = f": {', '.join(roles)}" if roles else ""
+    stderr().print(f"worker of {scheduler}{able}; Ctrl-C ends it", markup=False, soft_wrap=True)
     os.execv(sys.executable, command)  # noqa: S606 - no shell is wanted

@@ -28,18 +28,25 @@ def opened(file: Path) -> Iterator[IO[bytes]]:
     try:
         # Without waiting for a pipe's other end.
         descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        try:
-            _refuse_special(file, os.fstat(descriptor).st_mode)
-        except TaktError:
-            os.close(descriptor)
-            raise
-        with os.fdopen(descriptor, "rb") as stream:
-            yield stream
     except FileNotFoundError:
         raise
     except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
-        words = getattr(error, "strerror", None) or error
-        raise TaktError(f"the file cannot be read: {words}", where=str(file)) from None
+        raise _unreadable(file, error) from None
+    try:
+        _refuse_special(file, os.fstat(descriptor).st_mode)
+        with os.fdopen(descriptor, "rb", closefd=False) as stream:
+            yield stream
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise _unreadable(file, error) from None
+    finally:
+        os.close(descriptor)
+
+
+def _unreadable(file: Path, error: Exception) -> TaktError:
+    words = getattr(error, "strerror", None) or error
+    return TaktError(f"the file cannot be read: {words}", where=str(file))
 
 
 def _refuse_special(file: Path, mode: int) -> None:

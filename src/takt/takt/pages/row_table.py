@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, Literal, TypeVar
 
+from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions
 from rich.measure import Measurement
 from rich.table import Table
@@ -19,6 +20,7 @@ from rich.text import Text
 Row = TypeVar("Row")
 Columns = Mapping[str, Callable[[Row], object]]  # heading of one or two lines: cell; None: a dash
 _UNLIMITED = 10_000
+_NAME = 12  # columns for names, the longer of which are folded
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,7 @@ class RowTable(Generic[Row]):
     name: Callable[[Row], str]
     always: Columns[Row]
     where_any: Columns[Row]
+    words: frozenset[str] = frozenset()  # columns of them; what they say starts at the left
     style: Callable[[Row], str] = lambda _: ""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Table]:
@@ -39,25 +42,36 @@ class RowTable(Generic[Row]):
             for name, value in self.where_any.items()
             if any(value(row) for row in self.rows)
         }
+        longest = max((cell_len(self.name(row)) for row in self.rows), default=0)
+        names = max(_NAME, min(longest, options.max_width // 3))
         unlimited = options.update(max_width=_UNLIMITED)
         fitting: dict[str, Callable[[Row], object]] = {}
         for name, value in {**self.always, **told}.items():
-            wider = self._table({**fitting, name: value})
+            wider = self._table({**fitting, name: value}, names)
             width = Measurement.get(console, unlimited, wider).minimum
             if fitting and width > options.max_width:
-                yield self._table(fitting)
+                yield self._table(fitting, names)
                 fitting = {}
             fitting[name] = value
-        yield self._table(fitting)
+        yield self._table(fitting, names)
 
-    def _table(self, columns: Columns[Row]) -> Table:
+    @property
+    def _names(self) -> list[str]:
+        return [*self.always, *self.where_any]
+
+    def _table(self, columns: Columns[Row], names: int) -> Table:
         table = Table(box=None, pad_edge=False)
-        table.add_column(f"\n{self.heading}", overflow="fold", min_width=12)
-        for name in columns:
-            table.add_column(name if "\n" in name else f"\n{name}", justify="right", no_wrap=True)
-        for row in self.rows:
-            cells = [_cell(value(row)) for value in columns.values()]
-            table.add_row(Text(self.name(row)), *cells, style=self.style(row))
+        lines = "\n" if any("\n" in name for name in self._names) else ""
+        table.add_column(f"{lines}{self.heading}", overflow="fold", min_width=names)
+        cells = [[_cell(value(row)) for row in self.rows] for value in columns.values()]
+        for name, column in zip(columns, cells, strict=True):
+            heading = name if "\n" in name else f"{lines}{name}"
+            side: Literal["left", "right"] = "left" if name in self.words else "right"
+            # Rich takes a cell of two words for one that may be as narrow as the longer of them.
+            width = max(one.cell_len for one in (*map(Text, heading.split("\n")), *column))
+            table.add_column(heading, justify=side, no_wrap=True, min_width=width)
+        for row, *of_row in zip(self.rows, *cells, strict=True):
+            table.add_row(Text(self.name(row)), *of_row, style=self.style(row))
         return table
 
 

@@ -88,12 +88,17 @@ def options(function: Callable[..., None]) -> set[str]:
     return found
 
 
+def usage_of(name: str) -> str:
+    """How a command is called: ``takt report [OPTIONS] DIR``."""
+    rows = _parameters(command(name))
+    places = [row[0].strip("`") for row in rows if not row[0].startswith("`-")]
+    return " ".join([f"takt {name} [OPTIONS]", *places])
+
+
 def _section(name: str, function: Callable[..., None]) -> Iterator[str]:
     said = help_of(function)
     rows = list(_parameters(function))
-    places = [row[0].strip("`") for row in rows if not row[0].startswith("`-")]
-    yield from (f"## takt {name}", "", "```text", " ".join([f"takt {name} [OPTIONS]", *places]))
-    yield "```"
+    yield from (f"## takt {name}", "", "```text", usage_of(name), "```")
     for paragraph in said.text.split("\n\n"):
         if paragraph.strip():
             yield from ("", prose(paragraph))

@@ -215,6 +215,9 @@ class ScenarioAnalysis {
       }
     }
     for (const sched::AgeConstraint& constraint : scenario_.age_constraints()) {
+      if (!scenario_.parameters(constraint.reader).active) {
+        continue;  // nobody reads
+      }
       report.ages.push_back(paths.age(constraint));
       report.verdict = worse(report.verdict, report.ages.back().verdict);
     }

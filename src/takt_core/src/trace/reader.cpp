@@ -30,7 +30,7 @@ FileHeader header_of(std::ifstream& file, const std::string& path) {
   const std::size_t version = expected.magic.size() - 1;
   if (size < version || std::memcmp(bytes.data(), expected.magic.data(), version) != 0) {
     throw TraceError(path, "this is no trace: it does not begin with TAKTTRC",
-                     "give the file that Options::trace of the executor names");
+                     "give what takt execute or simulate wrote, or Options::trace of an executor");
   }
   if (size <= version || bytes[version] != expected.magic[version]) {
     throw TraceError(path,

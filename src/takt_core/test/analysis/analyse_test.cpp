@@ -173,6 +173,21 @@ TEST(analyse, age_of_what_is_read) {
   EXPECT_EQ(age_of(80, 90, 30).verdict, Verdict::meets);
 }
 
+// Nor is there one of what nobody writes while nobody reads it: it would keep the scenario
+// unproved.
+TEST(analyse, there_is_no_age_where_the_reader_is_inactive) {
+  const std::string scenarios =
+      ", 'scenarios': [{'name': 'on'}, {'name': 'off', 'tasks': [{'task': 's', 'active': false},"
+      " {'task': 'r', 'active': false}]}]";
+  const Report report =
+      analyse_json(app(timer("s", 10, 2, 90, ", 'writes': ['x']") + "," +
+                           timer("r", 20, 3, 80, ", 'reads': [{'topic': 'x', 'max_age': 30}]"),
+                       scenarios));
+  EXPECT_EQ(report.scenarios[0].ages.size(), 1U);
+  EXPECT_TRUE(report.scenarios[1].ages.empty());
+  EXPECT_EQ(report.scenarios[1].verdict, Verdict::meets);
+}
+
 TEST(analyse, early_releases_keep_an_age_and_cost_time) {
   const Report report =
       analyse_json(app(timer("s", 50, 2, 80, ", 'writes': ['x']") + "," +

@@ -62,7 +62,7 @@ def read(folder: Path) -> Run:
         run = Run.model_validate_json(content)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        fault = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+        fault = ": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"])))
     else:
         if run.schema_version == SCHEMA_VERSION:
             return run

@@ -7,9 +7,10 @@ from collections.abc import Iterable
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
+from rich.text import Text
 
-from takt.schedule.analysis.model import Analysis, ScenarioBounds, Verdict
+from takt.pages.row_table import Columns, RowTable
+from takt.schedule.analysis.model import Analysis, CallbackBound, ScenarioBounds, Verdict
 
 WORDS: dict[Verdict, str] = {
     "meets": "[green]meets[/]",
@@ -87,30 +88,36 @@ def _show_scenario(console: Console, analysis: Analysis, scenario: ScenarioBound
     console.print()
 
 
-def _callbacks(scenario: ScenarioBounds) -> Table:
-    table = Table(box=None, pad_edge=False, show_edge=False)
+def _callbacks(scenario: ScenarioBounds) -> RowTable[CallbackBound]:
     several = len(scenario.cores) > 1
     prioritised = any(each.priority is not None for each in scenario.callbacks)
-    table.add_column("callback", no_wrap=True)
-    if several:
-        table.add_column("core", justify="right")
-    if prioritised:
-        table.add_column("prio", justify="right")
     waits = any(each.suspension_us for each in scenario.callbacks)
-    for name in ("period", "deadline", "wcet", *(["waits"] if waits else []), "response"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("by", no_wrap=True)
-    table.add_column("", no_wrap=True)
-    for each in scenario.callbacks:
-        row = [escape(each.name)]
-        row += [str(each.cpu)] if several else []
-        row += ["-" if each.priority is None else str(each.priority)] if prioritised else []
-        row += [_time(each.period_us), _time(each.deadline_us), _time(each.wcet_us)]
-        row += [_time(each.suspension_us or None)] if waits else []
-        method, equation = _method(each.bound_by)
-        row += [_time(each.response_us), escape(equation or method), WORDS[each.verdict]]
-        table.add_row(*row)
-    return table
+    core: Columns[CallbackBound] = {"core": lambda one: one.cpu}
+    priority: Columns[CallbackBound] = {"prio": lambda one: one.priority or "-"}
+    waiting: Columns[CallbackBound] = {"waits": lambda one: _time(one.suspension_us or None)}
+    return RowTable(
+        heading="callback",
+        rows=scenario.callbacks,
+        name=lambda one: one.name,
+        always={
+            **(core if several else {}),
+            **(priority if prioritised else {}),
+            "period": lambda one: _time(one.period_us),
+            "deadline": lambda one: _time(one.deadline_us),
+            "wcet": lambda one: _time(one.wcet_us),
+            **(waiting if waits else {}),
+            "response": lambda one: _time(one.response_us),
+            "": lambda one: Text.from_markup(WORDS[one.verdict]),
+            "by": lambda one: _by(one.bound_by),
+        },
+        where_any={},
+        words=frozenset({"", "by"}),
+    )
+
+
+def _by(bound_by: str) -> str:
+    method, equation = _method(bound_by)
+    return equation or method
 
 
 def _method(bound_by: str) -> tuple[str, str]:

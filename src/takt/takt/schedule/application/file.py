@@ -29,7 +29,9 @@ def read_application(path: Path) -> Application:
     if application.name is None:
         application = application.model_copy(update={"name": _name_of(path)})
     application._source = source  # noqa: SLF001 - the reader is the one who knows
+    _check_callbacks(application, source)
     _check_sizes(application, source)
+    _check_scenarios(application, source)
     _check_changes(application, source)
     _check_chains(application, source)
     return application
@@ -51,6 +53,16 @@ def _name_of(path: Path) -> str:
     return re.sub(r"^(?=[0-9])|[^A-Za-z0-9_]", "_", name)
 
 
+def _check_callbacks(application: Application, source: Source) -> None:
+    """Of nothing, everything could be said."""
+    if not application.callbacks:
+        raise TaktError(
+            "no node has a callback",
+            where=source.where(("nodes",)),
+            remedy="give one to a node, such as scan: {timer: 10ms, wcet: 1ms}",
+        )
+
+
 def _check_sizes(application: Application, source: Source) -> None:
     """A topic has one size, wherever it is written."""
     sizes: dict[str, tuple[int, Location]] = {
@@ -70,6 +82,23 @@ def _check_sizes(application: Application, source: Source) -> None:
                     where=source.where((*place, "writes", topic)),
                     remedy="give its size once, below topics",
                 )
+
+
+def _check_scenarios(application: Application, source: Source) -> None:
+    named: list[tuple[str, Location]] = [
+        (switch.scenario, ("switches", place, "scenario"))
+        for place, switch in enumerate(application.switches)
+    ]
+    if application.default_scenario is not None:
+        named.append((application.default_scenario, ("default_scenario",)))
+    for name, place in named:
+        if name not in application.scenarios:
+            remedy = f"the scenarios are {', '.join(application.scenarios)}"
+            if not application.scenarios:
+                remedy = f"declare it: scenarios: {{{name}: {{}}}}"
+            raise TaktError(
+                f"there is no scenario {name}", where=source.where(place), remedy=remedy
+            )
 
 
 def _check_changes(application: Application, source: Source) -> None:

@@ -25,7 +25,7 @@ _ALWAYS: Columns[Task] = {
 }
 _WHERE_ANY: Columns[Task] = {
     "data age\nworst µs": lambda task: task.worst_age_us and f"{task.worst_age_us:,.0f}",
-    "data\ntoo old": lambda task: task.age_violations,
+    "too old\nor no data": lambda task: task.age_violations,
     "over\nbudget": lambda task: task.budget_overruns,
     "early\nreleases": lambda task: task.early_releases,
 }

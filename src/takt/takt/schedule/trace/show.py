@@ -19,7 +19,7 @@ _ALWAYS: Columns[TaskSummary] = {
 }
 _WHERE_ANY: Columns[TaskSummary] = {
     "skipped": lambda task: task.skipped,
-    "data\ntoo old": lambda task: task.age_violations,
+    "too old\nor no data": lambda task: task.age_violations,
     "over\nbudget": lambda task: task.budget_overruns,
     "early\nreleases": lambda task: task.early_releases,
     "un-\nfinished": lambda task: task.unfinished,
@@ -33,7 +33,8 @@ def show(console: Console, summary: TraceSummary) -> None:
     if summary.switches:
         head += f", changes of scenario: {summary.switches}"
     console.print(head)
-    told_elsewhere = ("shortfall=", "application=")  # the description would fill the screen
+    # Descriptions would fill the screen: of the application, and of each task as JSON.
+    told_elsewhere = ("shortfall=", "application=", "task=")
     facts = [one for one in summary.attributes if not one.startswith(told_elsewhere)]
     if facts:
         console.print(", ".join(one.replace("=", " ", 1) for one in facts), markup=False)

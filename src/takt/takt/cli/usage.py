@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How help is written: arguments called as in the reference, paragraphs as wide as the terminal.
+
+Typer puts required arguments into braces, names a flag's type as if it took a value, and keeps the
+line ends of docstrings.
+"""
+
+from __future__ import annotations
+
+import re
+from inspect import cleandoc
+from typing import Any
+
+from typer.core import TyperCommand, TyperGroup
+
+_BRACES = re.compile(r"\{(.+)\}")
+_TWICE = re.compile(r"(…\]?)\.\.\.")  # "TRACE…" says by itself that there may be several
+_LINE_END = re.compile(r"(?<!\n)\n(?!\n|Example: )")  # neither of a paragraph nor of an example
+
+
+class Command(TyperCommand):
+    """A command whose usage line is that of the reference: ``takt report [OPTIONS] DIR``."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """The words behind the command's name."""
+        return _unbraced(super().collect_usage_pieces(ctx))
+
+    def get_help_option(self, ctx: Any) -> Any:
+        """``--help``, which is a flag, too."""
+        return _flag(super().get_help_option(ctx))
+
+
+class Group(TyperGroup):
+    """The same with commands below it."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """The words behind the command's name."""
+        return _unbraced(super().collect_usage_pieces(ctx))
+
+    def get_help_option(self, ctx: Any) -> Any:
+        """``--help``, which is a flag, too."""
+        return _flag(super().get_help_option(ctx))
+
+
+def _unbraced(pieces: list[str]) -> list[str]:
+    return [_TWICE.sub(r"\1", _BRACES.sub(r"\1", piece)) for piece in pieces]
+
+
+def _flag(option: Any) -> Any:
+    if option is not None:
+        option.metavar = ""
+    return option
+
+
+def readable(command: Any) -> Any:
+    """The same command, its arguments in capitals and its flags without a value; also below it."""
+    command.help = _LINE_END.sub(" ", cleandoc(command.help or ""))
+    for parameter in command.params:
+        if parameter.param_type_name == "argument":
+            parameter.metavar = parameter.metavar or parameter.name.upper()
+        elif parameter.is_flag:
+            _flag(parameter)
+    for below in getattr(command, "commands", {}).values():
+        readable(below)
+    return command
