@@ -301,8 +301,9 @@ def test_the_command_prints_one_document_for_all_traces(
 
 
 def test_skipped_releases_stand_beside_what_was_executed(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("COLUMNS", "120")  # one table
     skip = make.event(50 * MS, Type.skip, SENSOR, 2, 3)
     without = make.write(tmp_path / "a.takttrace", [application(), *names(), *chain_trace()[0]])
     starved = make.write(

@@ -60,6 +60,31 @@ def test_without_a_terminal_progress_leaves_no_empty_line(
     assert capsys.readouterr().err.startswith("takt: ")
 
 
+def test_metrics_in_a_narrow_terminal_lose_no_column(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "long.app.yaml"
+    path.write_text(
+        "nodes:\n"
+        "  localisation:\n"
+        "    estimate: {timer: 100s, wcet: 12345678us, priority: 9, writes: {x: 1B}}\n"
+        "  planner: {plan: {timer: 100s, wcet: 22345678us, priority: 1, reads: [x]}}\n"
+        "chains: {all_the_way_through: {callbacks: [localisation.estimate, planner.plan]}}\n"
+    )
+    trace = tmp_path / "t"
+    assert run(path, "--trace", trace, "--duration", "200s") == 0
+    capsys.readouterr()
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit) as ended:
+        main(["metrics", str(trace)])
+    shown = capsys.readouterr().out
+    assert not ended.value.code
+    assert "localisation.estimate" in shown
+    assert "all_the_way_through, reaction" in shown
+    assert shown.count("34,691.356") == 3  # median, p99 and max of the response
+    assert "22,345.678" in shown  # CPU time, the last column
+
+
 def test_no_data_at_the_start_is_not_told_as_old_data(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
+from takt.pages.row_table import Columns, RowTable, count
 from takt.schedule.metrics.model import CallbackMetrics, Metrics, Spread
 
 _SPREAD = ("min", "q1", "median", "q3", "p99", "max", "mean", "sd")
@@ -73,48 +73,54 @@ def _sums(metrics: Metrics) -> str:
 
 
 def _callbacks(console: Console, metrics: Metrics) -> None:
-    table = Table(box=None, pad_edge=False)
-    table.add_column("\ncallback", overflow="fold", min_width=12)
-    skips = any(one.skipped for one in metrics.callbacks)
-    names = ("ex-\npected", "exe-\ncuted", *(["skip-\nped"] if skips else []))
-    for name in (
-        *names,
-        "\nmisses",
-        "old\ndata",
-        "response\nmedian",
-        "ms\np99",
-        "\nmax",
-        "CPU ms\nmax",
-    ):
-        table.add_column(name, justify="right", no_wrap=True)
-    for one in metrics.callbacks:
-        response = one.response_us
-        table.add_row(
-            Text(one.callback),
-            "–" if one.expected is None else str(one.expected),
-            Text(str(one.executions), style="bold red" if _starves(one) else ""),
-            *([Text(str(one.skipped), style="bold red" if one.skipped else "")] if skips else []),
-            Text(str(one.misses), style="bold red" if one.misses else ""),
-            str(one.on_old_data),
-            *(_number(response, name, 1000, 3) for name in ("median", "p99", "max")),
-            _number(one.cpu_us, "max", 1000, 3),
+    def response(name: str) -> Callable[[CallbackMetrics], str]:
+        return lambda one: _number(one.response_us, name, 1000, 3)
+
+    console.print(
+        RowTable(
+            heading="callback",
+            rows=metrics.callbacks,
+            name=lambda one: one.callback,
+            always={
+                "ex-\npected": lambda one: one.expected,
+                "exe-\ncuted": _executions,
+                **(_SKIPPED if any(one.skipped for one in metrics.callbacks) else {}),
+                "\nmisses": lambda one: count(one.misses),
+                "old\ndata": lambda one: one.on_old_data,
+                "response\nmedian": response("median"),
+                "response\np99": response("p99"),
+                "response\nmax, ms": response("max"),
+                "CPU\nmax, ms": lambda one: _number(one.cpu_us, "max", 1000, 3),
+            },
+            where_any={},
         )
-    console.print(table)
+    )
+
+
+_SKIPPED: Columns[CallbackMetrics] = {"skip-\nped": lambda one: count(one.skipped)}
+
+
+def _executions(one: CallbackMetrics) -> Text:
+    return Text(str(one.executions), style="bold red" if _starves(one) else "")
 
 
 def _spreads(
     console: Console, title: str, rows: Sequence[tuple[str, Spread | None]], unit: float
 ) -> None:
-    if not any(found for _, found in rows):
-        return
-    table = Table(box=None, pad_edge=False)
-    table.add_column(title, overflow="fold", min_width=12)
-    for name in _SPREAD:
-        table.add_column(name, justify="right", no_wrap=True)
-    for label, found in rows:
-        if found:
-            table.add_row(Text(label), *(_number(found, name, unit) for name in _SPREAD))
-    console.print(table)
+    def column(name: str) -> Callable[[tuple[str, Spread | None]], str]:
+        return lambda row: _number(row[1], name, unit)
+
+    found = [row for row in rows if row[1]]
+    if found:
+        console.print(
+            RowTable(
+                heading=title,
+                rows=found,
+                name=lambda row: row[0],
+                always={name: column(name) for name in _SPREAD},
+                where_any={},
+            )
+        )
 
 
 def _starves(one: CallbackMetrics) -> bool:
