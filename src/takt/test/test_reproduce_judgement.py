@@ -7,7 +7,16 @@ import numpy as np
 import pytest
 
 from takt.reproduce.criterion import Criterion
-from takt.reproduce.judgement import Check, Missing, Order, Quantity, Share, judge, share
+from takt.reproduce.judgement import (
+    Check,
+    Missing,
+    Observed,
+    Order,
+    Quantity,
+    Share,
+    judge,
+    share,
+)
 from takt.reproduce.model import Answer
 from takt.reproduce.scatter import degrees, reach
 
@@ -147,6 +156,19 @@ def test_many_points_know_their_scatter_better_than_one() -> None:
     assert alone.intervals["mean"] == (pytest.approx(0.8, abs=0.1), pytest.approx(19.2, abs=0.1))
     # Six times as many runs alone would make it 2.4 times as narrow.
     assert alike.intervals["mean"][0] > 8.7
+
+
+def test_what_was_seen_once_is_seen_though_the_other_run_has_not() -> None:
+    runs = Runs({"a": [38.0, 47.0]})
+
+    def highest(seen: Runs) -> float:
+        seen.mean("a")
+        return 47.0 if seen._order is None else 38.0
+
+    seen = Check("most > 40", {"most": Observed("highest", highest)})
+    found = judge(seen, {}, runs)
+    assert (found.holds, found.intervals) == (True, {})
+    assert judge(Check("most <= 40", seen.quantities), {}, runs).holds is False
 
 
 def test_what_is_never_below_zero_has_no_interval_below_it() -> None:

@@ -32,7 +32,9 @@ from takt.reproduce.model import Answer, Figures, duration_in_words, rounded
 from takt.reproduce.rare import Counts, bounds, together
 from takt.reproduce.scatter import CONFIDENCE, Missing, Order, degrees, reach
 
-__all__ = ["Check", "Counts", "Missing", "Order", "Quantity", "Share", "judge", "share"]
+__all__ = [
+    "Check", "Counts", "Missing", "Observed", "Order", "Quantity", "Share", "judge", "share",
+]  # fmt: skip
 
 DRAWS = 4000
 BEYOND = (1 - CONFIDENCE) / 2  # the share of draws beyond each end of an interval
@@ -66,6 +68,14 @@ class Quantity(Generic[Seen]):
 
     definition: str
     of: Callable[[Seen], float]
+
+
+@dataclass(frozen=True)
+class Observed(Quantity[Seen]):
+    """What was seen: the highest, or a number of cases. It has no interval, and proves no absence.
+
+    A draw of the runs without the one that has it would deny it.
+    """
 
 
 @dataclass(frozen=True)
@@ -140,7 +150,9 @@ def judge(
     return judged(
         holds=holds,
         intervals={
-            name: _interval(column) for name, column in zip(found, draws.quantities(), strict=True)
+            name: _interval(row)
+            for name, row in zip(found, draws.quantities(), strict=True)
+            if not isinstance(check.quantities[name], Observed)
         },
         needs="" if holds is not None else _needs(decided, runs, draws.samples, asked.seconds),
     )
@@ -226,14 +238,19 @@ class _Draws:
         """A draw of runs that tell nothing is left out."""
         rng = np.random.default_rng(1)
         every = evidence.drawn(None)
-        found = list(_values(quantities, every).values())
+        found = _values(quantities, every)
+        fixed = {name: found[name] for name, q in quantities.items() if isinstance(q, Observed)}
+
+        def again(order: Order) -> dict[str, float]:
+            return {**_values(quantities, evidence.drawn(order)), **fixed}
+
         drawn = []
         for _ in range(most):
             with contextlib.suppress(Missing):
-                drawn.append(list(_values(quantities, evidence.drawn(rng)).values()))
+                drawn.append(list(again(rng).values()))
 
         def both(order: Order) -> NDArray[np.float64]:
-            values = _values(quantities, evidence.drawn(order))
+            values = again(order)
             each = {name: np.array([one]) for name, one in {**known, **values}.items()}
             return np.array([*values.values(), *criterion.margins(each)[:, 0]])
 
@@ -241,7 +258,7 @@ class _Draws:
             list(quantities),
             criterion,
             known,
-            np.array(found),
+            np.array(list(found.values())),
             np.array(drawn).T,
             {
                 row: one.counts(every)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -14,18 +15,24 @@ from takt.documents.reading import read_json
 from takt.documents.writing import write_bytes, write_text
 from takt.errors import Failure, TaktError
 from takt.measure.results import store
-from takt.reproduce.judgement import judge, undecidable
+from takt.reproduce.judgement import MEASURING, Check, judge, undecidable
 from takt.reproduce.krukiewicz2021.evidence import Evidence, Planned
-from takt.reproduce.krukiewicz2021.executions import LEAST_RUNS, Executions, Extent, execute_all
+from takt.reproduce.krukiewicz2021.executions import (
+    LEAST_SCALE_OF_ALL,
+    Executions,
+    Extent,
+    execute_all,
+)
 from takt.reproduce.krukiewicz2021.figures import figures
 from takt.reproduce.krukiewicz2021.findings import CHECKS
+from takt.reproduce.krukiewicz2021.points import points
 from takt.reproduce.krukiewicz2021.tables import rows
-from takt.reproduce.model import Outcome, Request, announced
+from takt.reproduce.model import Outcome, Request, announced, duration_in_words
 from takt.reproduce.published import read_published
 
 PAPER = "krukiewicz2021"
 STACK = "rcl"
-OVERHEAD_ROUNDS = 7
+OVERHEAD_ROUNDS, LEAST_ROUNDS = 7, 4
 OVERHEAD = "overhead.json"
 SCALE = "scale.json"
 
@@ -55,12 +62,12 @@ def answers(
         skipped.append(
             f"{extent.left_out} of {extent.left_out + len(extent.points)} points, for the scale"
         )
-    findings = [
-        published.finding(
-            name, STACK, judge(check, published.findings[name].values, evidence, request.draws)
-        )
-        for name, check in CHECKS.items()
-    ]
+    findings = []
+    for name, check in CHECKS.items():
+        answer = judge(check, published.findings[name].values, evidence, request.draws)
+        if lacking := _lacking(check, extent, done):
+            answer = replace(answer, needs=lacking)
+        findings.append(published.finding(name, STACK, answer))
     request.say("drawing the figures")
     return published.outcome(
         request,
@@ -73,6 +80,24 @@ def answers(
         undecidable=cannot_tell(extent),
         stolen_s=round(evidence.all_stolen_ms() / 1000, 1),
     )
+
+
+def _lacking(check: Check[Evidence], extent: Extent, done: Executions) -> str:
+    """What it would take to execute the points that a finding is about; empty where they were."""
+    seconds = {point: extent.runs * extent.length_of(point) for point in points()}
+    planned = Planned(seconds)
+    for quantity in check.quantities.values():
+        quantity.of(planned)
+    missing = sorted((one for one in planned.asked if not done.metrics.get(one)), key=str)
+    if not missing:
+        return ""
+    takes = extent.seconds([(one, run) for one in missing for run in range(extent.runs)])
+    words = (
+        f"{len(missing)} of {len(planned.asked)} points that were not executed "
+        f"({missing[0].name}{', …' if len(missing) > 1 else ''}): {duration_in_words(takes)}"
+    )
+    all_of_them = f"; --scale {LEAST_SCALE_OF_ALL:.2g} has them" if extent.left_out else ""
+    return f"{words}{MEASURING}{all_of_them}"
 
 
 def cannot_tell(extent: Extent) -> list[str]:
@@ -108,7 +133,9 @@ def _overhead(request: Request, folder: Path) -> list[Table]:
 
     kept, adapter = folder / OVERHEAD, TypeAdapter(list[Table])
     if not kept.exists():
-        rounds = max(LEAST_RUNS, min(OVERHEAD_ROUNDS, round(OVERHEAD_ROUNDS * 10 * request.scale)))
+        rounds = max(
+            LEAST_ROUNDS, min(OVERHEAD_ROUNDS, round(OVERHEAD_ROUNDS * 10 * request.scale))
+        )
         try:
             measured = overhead_tables(rounds, max(os.sched_getaffinity(0)), request.say)
         except Failure as failure:

@@ -83,6 +83,10 @@ class Evidence:
             raise Missing(f"no data was used in {point.name}")
         return found
 
+    def older(self, point: Point, limit_us: float) -> list[Counts]:
+        """Uses of data older than a limit, as many at least as a run's quartiles tell, and all."""
+        return [(_above(one, limit_us), one.count) for one in self._ages(point, LISTENER)]
+
     def age(self, point: Point) -> Spread:
         """Section 5.5: the age of the data that the listener used; each figure's median, in µs.
 
@@ -138,7 +142,7 @@ class Evidence:
             self._rounds[table] = chosen
         return float(np.median(values[self._rounds[table]]))
 
-    def _spread(self, point: Point, callback: str) -> Spread:
+    def _ages(self, point: Point, callback: str) -> list[Spread]:
         found = [
             age.age_us
             for one in self._of(point)
@@ -147,6 +151,10 @@ class Evidence:
         ]
         if not found:
             raise Missing(f"no data was used in {point.name}")
+        return found
+
+    def _spread(self, point: Point, callback: str) -> Spread:
+        found = self._ages(point, callback)
         middle = {
             name: median(getattr(one, name) for one in found)
             for name in Spread.model_fields
@@ -182,6 +190,7 @@ class Planned(Evidence):
     def __init__(self, seconds: Mapping[Point, float], order: Order | None = None) -> None:
         super().__init__(dict.fromkeys(seconds, ()), [], order)
         self._seconds = seconds  # of all runs of a point
+        self.asked: set[Point] = set()
 
     def miss_ratio(self, point: Point) -> float:
         """A share of misses."""
@@ -206,6 +215,10 @@ class Planned(Evidence):
         self._one(point)
         return [(0, int(self._seconds[point] * 1000 / LISTENER_MS))]
 
+    def older(self, point: Point, limit_us: float) -> list[Counts]:
+        """All of them."""
+        return [(uses, uses) for _, uses in self.too_old(point)]
+
     def age(self, point: Point) -> Spread:
         """An age."""
         return Spread(**dict.fromkeys(Spread.model_fields, self._one(point)))
@@ -217,7 +230,15 @@ class Planned(Evidence):
     def _one(self, point: Point) -> float:
         if point not in self.points:
             raise Missing(f"{point.name} is left out")
+        self.asked.add(point)
         return 1.0
+
+
+def _above(spread: Spread, limit: float) -> int:
+    """How many values are above a limit, at least."""
+    shares = {"min": 1.0, "q1": 0.75, "median": 0.5, "q3": 0.25, "p99": 0.01, "max": 0.0}
+    known = [share for name, share in shares.items() if getattr(spread, name) > limit]
+    return max(1, round(known[0] * spread.count)) if known else 0
 
 
 def in_ms(spread: Spread) -> Figures:

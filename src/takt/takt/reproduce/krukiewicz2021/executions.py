@@ -35,6 +35,9 @@ SHORTEST_S_PER_NODE = 0.1  # dozens of processes keep the core busy for a while 
 SHORTEST_S_OF_AGES = 6.5
 
 
+LEAST_SCALE_OF_ALL = LEAST_RUNS * SHORTEST_S / (RUNS * LENGTH_S)  # below, points are left out
+
+
 @dataclass(frozen=True)
 class Extent:
     """What is executed at a scale."""

@@ -54,24 +54,27 @@ def _bars(published: Published, evidence: Evidence, figure: BarFigure) -> list[R
     told = published.figures[figure.number].values
     made = []
     for series, points in figure.points.items():
-        names = {f"at_{load:g}_percent": (load, point) for load, point in points.items()}
+        names = {f"utilization_{load:g}_percent": (load, point) for load, point in points.items()}
         asked = {name: point for name, (_, point) in names.items()}
         measured = known(asked, lambda point: 100 * figure.of(evidence, point))
         if not measured:
             continue
-        there: Figures = {
+        there = {
             name: round(100 * share, 3)
             for name, (load, _) in names.items()
             if isinstance(share := told.get(f"{place(load)}, {series}"), int | float)
         }
+        # All columns in their order, whatever was told or measured.
+        published_row: Figures = {name: there.get(name) for name in names} if there else {}
+        measured_row = rounded({name: measured.get(name) for name in names})
         stolen = sum(known(asked, evidence.stolen_ms).values())
         row = Row(
             table=f"figure {figure.number}",
             row=series,
             paper="thesis",
             vendor=figure.title.partition(":")[0],
-            published=there,
-            measured={**rounded(measured), "stolen_ms": round(stolen, 1)},
+            published=published_row,
+            measured={**measured_row, "stolen_ms": round(stolen, 1)},
         )
         made.append(row)
     return made
