@@ -12,7 +12,7 @@ from takt.processes import namespace, stacks
 from takt.processes.stacks import Capability, Stack, Stacks
 
 # Samples of a run, however small the scale; of messages one more, which is the first.
-LEAST = {"pubsub": 6, "timer-cyclic": 100, "wakeup": 500, "ethercat": 500}
+LEAST = {"pubsub": 5, "timer-cyclic": 60, "wakeup": 500, "ethercat": 500}
 WAKEUP, JITTER = "wakeup", "jitter"
 WAKING = ("cyclictest", "raw")  # programs of wake-ups; the first that is installed
 
