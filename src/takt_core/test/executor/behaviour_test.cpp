@@ -116,7 +116,7 @@ TEST(WakeUps, AreOneForTimersThatFollowEachOther) {
   // So that there is something to preempt.
   executor.add(message("low", "outside", 1), {[](const sched::Job&) {}});
   executor.start();
-  const bool ended = counted.get_future().wait_for(10s) == std::future_status::ready;
+  const bool ended = counted.get_future().wait_for(patience) == std::future_status::ready;
   executor.stop();
   ASSERT_TRUE(ended);
   EXPECT_LT(switches, static_cast<std::int64_t>(last - first) * 3 / 2);

@@ -101,8 +101,8 @@ TEST_P(LifeMessages, EachWakesWhoeverHasFallenAsleepAfterTheOneBefore) {
   executor.start();
   for (std::uint64_t sent = 0; sent < messages; ++sent) {
     ASSERT_TRUE(receiver.release.notify()) << "message " << sent;
-    ASSERT_TRUE(called.wait_until(os::now() + 10s)) << "message " << sent << " was forgotten";
-    const auto give_up = os::now() + 10s;
+    ASSERT_TRUE(called.wait_until(os::now() + patience)) << "message " << sent << " was forgotten";
+    const auto give_up = os::now() + patience;
     while (executor.statistics(receiver.index).completed <= sent) {
       ASSERT_LT(os::now(), give_up) << "the job of message " << sent << " has not ended";
       std::this_thread::yield();

@@ -144,7 +144,7 @@ TEST_P(Life, NothingRunsAfterItsRemovalWhateverItsOverrunPolicyRemembers) {
     // A job that comes after all has ended when the next task has run.
     os::Event ran;
     executor.add(timer("next", 1ms, 10, 1s), {[&](const auto&) { ran.notify(); }});
-    EXPECT_TRUE(ran.wait_until(os::now() + 10s));
+    EXPECT_TRUE(ran.wait_until(os::now() + patience));
     executor.remove("next").wait();
     EXPECT_EQ(seen.runs, runs);
     ASSERT_FALSE(seen.destroyed_while_it_ran);

@@ -62,7 +62,7 @@ TEST_P(LifeTold, ABudgetThatIsUsedUpIsToldWhileTheJobStillRuns) {
   const auto added = executor.add(task, {[&](const auto&) {
                                     running = true;
                                     // Uses the CPU, but leaves some of it to others.
-                                    const auto give_up = os::now() + 10s;
+                                    const auto give_up = os::now() + patience;
                                     while (told == 0 && os::now() < give_up) {
                                       burn(1ms);
                                       os::sleep_until(os::now() + 1ms);

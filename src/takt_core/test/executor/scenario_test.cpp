@@ -172,7 +172,7 @@ TEST_P(Scenario, TasksComeAndGoWhileOthersRunUndisturbed) {
     const auto added = executor.add(timer(name, 1ms, 20 + 3 * round),
                                     {[&runs, token = Token{alive}](const auto&) { ++runs; }});
     EXPECT_LE(added.index, 2U) << "the places of those before it were not used again";
-    const auto give_up = os::now() + 10s;
+    const auto give_up = os::now() + patience;
     while (runs < 5 && os::now() < give_up) {
       os::sleep_until(os::now() + 1ms);
     }
@@ -215,7 +215,7 @@ TEST_P(Scenario, AMessageTaskCanBeAddedAndRemovedWhileMessagesCome) {
       os::sleep_until(os::now() + 50us);
     }
   }};
-  const auto give_up = os::now() + 10s;
+  const auto give_up = os::now() + patience;
   while (runs < 20 && os::now() < give_up) {
     os::sleep_until(os::now() + 1ms);
   }
@@ -242,7 +242,7 @@ TEST(ScenarioCallback, MayChangeTasksItsOwnIncludedButNotWait) {
                  executor.remove("host");
                }});
   executor.start();
-  const auto give_up = os::now() + 10s;
+  const auto give_up = os::now() + patience;
   while ((executor.find("guest") || executor.find("host")) && os::now() < give_up) {
     os::sleep_until(os::now() + 1ms);
   }

@@ -55,7 +55,7 @@ TEST(Waiting, GoesOnAtItsPlaceAboveLowerOnes) {
   executor.add(timer("low", 20ms, 10), {[&](const auto&) {
                  low_runs = true;
                  const int before = over_low;
-                 const auto give_up = os::now() + 10s;
+                 const auto give_up = os::now() + patience;
                  while (over_low == before && os::now() < give_up) {
                  }
                  low_runs = false;
