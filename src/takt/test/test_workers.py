@@ -294,6 +294,14 @@ def test_a_killed_tool_leaves_nothing_running_and_its_recordings_come_home_later
             shutil.rmtree(folder, ignore_errors=True)
 
 
+@pytest.mark.parametrize("address", ["desk", "tcp://127.0.0.1", "tcp://127.0.0.1:9"])
+def test_a_worker_of_no_scheduler_says_what_to_do(takt: Takt, address: str) -> None:
+    told = takt("worker", address, "component")
+    assert told.returncode == 2
+    assert address in told.stderr
+    assert "tcp://desk:8786" in told.stderr or "dask scheduler" in told.stderr
+
+
 def test_a_host_without_a_worker_is_refused(takt: Takt, cluster: Cluster) -> None:
     told = takt(*fake("fine", host="here,robot"), "--scheduler", cluster.address)
     assert told.returncode == 2

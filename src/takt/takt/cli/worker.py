@@ -7,6 +7,8 @@ from typing import Annotated, Optional
 
 import typer
 
+ANSWER_S = 10.0  # of a scheduler, until it counts as not there
+
 
 def worker(
     scheduler: Annotated[
@@ -25,12 +27,13 @@ def worker(
 
     Runs until Ctrl-C. Each role is a resource of the worker; an experiment takes it by its name.
 
-    Exit code: that of the Dask worker.
+    Exit code: that of the Dask worker, 2 where no scheduler answers.
 
     Example: takt worker tcp://desk:8786 component --address 192.168.1.7
     """
     import os
     import re
+    import socket
     import sys
 
     from takt.cli.output import stderr
@@ -49,6 +52,22 @@ def worker(
                 where="ROLE",
                 remedy="take letters, digits, - _ and .",
             )
+    known = re.fullmatch(r"(?:tcp|tls)://(.+):([0-9]{1,5})", scheduler)
+    if known is None:
+        raise TaktError(
+            f"{scheduler!r} is no address of a scheduler",
+            where="SCHEDULER",
+            remedy="give it with its port, such as tcp://desk:8786",
+        )
+    try:
+        socket.create_connection((known[1].strip("[]"), int(known[2])), ANSWER_S).close()
+    except (OSError, OverflowError) as error:
+        raise TaktError(
+            f"no scheduler answers at {scheduler}: {error}",
+            where="SCHEDULER",
+            remedy="start it first: .takt/venv/bin/dask scheduler; and see that the network lets "
+            "its port through",
+        ) from None
     command = [sys.executable, "-m", "distributed.cli.dask_worker", scheduler]
     command += ["--no-nanny", "--memory-limit", "0", "--no-dashboard"]
     # Each role that is taken keeps a thread busy for as long as a cell lasts.

@@ -241,7 +241,7 @@ def _steps(made: Link, interface: str, end: int, wants: Wants) -> list[_Step]:
     address = ["ip", "address", "add", f"{made.addresses[end]}/30", "dev", interface]
     steps = [_Step(address, "an address")]
     if end == 1:
-        # What goes to an address of one's own goes there: Cyclone wakes its threads so when it ends.
+        # What goes to an own address goes there: Cyclone wakes its threads so when it ends.
         steps += [_Step(["ip", "link", "set", "lo", "up"], "a loopback")]
     if wants.traffic:
         # Another IPv6 address would send before anybody has asked for anything.

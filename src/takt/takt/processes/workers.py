@@ -50,7 +50,8 @@ def connected(scheduler: str) -> Iterator[Client]:
         raise TaktError(
             f"there is no Dask scheduler: {error}",
             where="--scheduler",
-            remedy="start one: dask scheduler; and workers: dask worker tcp://HOST:8786",
+            remedy="start one: .takt/venv/bin/dask scheduler; and on each machine: "
+            "./takt worker tcp://HOST:8786 ROLE",
         ) from None
     with client:
         yield client
