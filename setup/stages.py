@@ -48,7 +48,10 @@ class Stage:
 
 
 def stacks() -> Commands:
-    """Stacks, and a lab, that not every machine has: without them tests would be left out."""
+    """Stacks, and a lab, that not every machine has: without them tests would be left out.
+
+    Not Zenoh: cargo builds it for some ten minutes, so its tests run only where it was asked for.
+    """
     parts = ["ros1", "cyclictest", "cyclonedds", "lab"]
     parts += (
         ["rustdds", "iceoryx2", "ethercat"] if shutil.which("cargo") else []

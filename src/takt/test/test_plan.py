@@ -80,13 +80,14 @@ class Installed(Stacks):
         ]
         executors = {"executors": ["single_threaded", "events", "takt"]}
         rclcpp = [one.model_copy(update=executors) for one in (*capabilities, timers[0])]
-        known = ("rcl", "raw", "other", "iceoryx2", "rclcpp", "cyclictest", "texts")
+        known = ("rcl", "raw", "other", "iceoryx2", "zenoh", "rclcpp", "cyclictest", "texts")
         super().__init__({name: Path(name) for name in known})
         self._asked["cyclictest"] = Stack("cyclictest", Path("cyclictest"), [several])
         self._asked["texts"] = Stack("texts", Path("texts"), [text])
         self._asked["rclcpp"] = Stack("rclcpp", Path("rclcpp"), rclcpp)
         plain = [one.model_copy(update={key: [] for key in QUALITY}) for one in capabilities]
-        self._asked["iceoryx2"] = Stack("iceoryx2", Path("iceoryx2"), plain)
+        for name in ("iceoryx2", "zenoh"):
+            self._asked[name] = Stack(name, Path(name), plain)
         self._asked["other"] = Stack("other", Path("other"), capabilities)
         self._asked["rcl"] = Stack("rcl", Path("rcl"), [*capabilities, fixed, alone, *timers])
         self._asked["raw"] = Stack("raw", Path("raw"), [raw, small])
@@ -232,12 +233,14 @@ def test_a_key_reads_as_what_is_measured() -> None:
         ({**UDP, "host": "a,b", "loss": "1%"}, "--loss", "a network of their own"),
         ({"load": "stress 99"}, "--load", "MiB of memory"),
         ({"stack": "iceoryx2", "reliability": "reliable"}, "--reliability", "no reliability"),
+        ({"stack": "zenoh", "reliability": "reliable"}, "--reliability", "of its transport"),
         (
             {"stack": "raw", "history": "keep_all"},
             "--history",
             "no history to choose: it has no QoS",
         ),
         ({"stack": "iceoryx2", "durability": "transient_local"}, "--durability", "comes late"),
+        ({"stack": "zenoh", "history": "keep_all"}, "--history", "keep the last messages"),
         ({"stack": "raw", "kind": "wakeup", "threads": 2}, "--threads", "wakes one thread up"),
         ({"content": "string"}, "--content", "shm of rcl carries no string"),
         (

@@ -81,6 +81,9 @@ def measured(folder: Path, spy: Quiet, **keys: Any) -> Run:
         ("rustdds", "pubsub", "udp"),
         ("iceoryx2", "pingpong", "shm"),
         ("iceoryx2", "pubsub", "shm"),
+        ("zenoh", "pingpong", "tcp"),
+        ("zenoh", "pingpong", "udp"),
+        ("zenoh", "pubsub", "tcp"),
         ("rcl,cyclonedds", "pingpong", "udp"),
         ("rustdds,rcl", "pingpong", "udp"),
         ("cyclonedds,rcl", "pubsub", "udp"),
@@ -158,12 +161,22 @@ def test_udp_goes_over_no_shared_memory(tmp_path: Path) -> None:
     assert spy.shared == set()
 
 
-@pytest.mark.parametrize("stack", ["cyclonedds", "rustdds", "cyclonedds,rustdds"])
-def test_between_two_hosts_the_messages_go_over_their_link(tmp_path: Path, stack: str) -> None:
+@pytest.mark.parametrize(
+    ("stack", "transport"),
+    [
+        ("cyclonedds", "udp"),
+        ("rustdds", "udp"),
+        ("cyclonedds,rustdds", "udp"),
+        ("zenoh", "tcp"),
+    ],
+)
+def test_between_two_hosts_the_messages_go_over_their_link(
+    tmp_path: Path, stack: str, transport: str
+) -> None:
     if (lacking := namespace.lacking()) is not None:
         pytest.skip(lacking[0])
-    keys = {"stack": stack, "kind": "pingpong", "transport": "udp", "host": "here,namespace"}
-    cell = measured(tmp_path, Quiet(), **keys).cells[0]
+    keys = {"kind": "pingpong", "transport": transport, "host": "here,namespace"}
+    cell = measured(tmp_path, Quiet(), stack=stack, **keys).cells[0]
     assert (cell.status, cell.error) == (Status.complete, None)
     assert cell.conditions is not None
     assert (cell.conditions.messages_there_bytes or 0) > cell.count * cell.payload_bytes

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Looks for stacks in Rust behind their C interfaces: sets TAKT_HAS_<STACK> and the target
-# takt_<stack> for RustDDS, iceoryx2 and EtherCAT. They are crates of this source tree, which take
-# minutes to build and are not for everybody: each belongs to the build once its library is there,
-# as `./takt setup NAME` makes it.
+# takt_<stack> for RustDDS, iceoryx2, Zenoh and EtherCAT. They are crates of this source tree, which
+# take minutes to build and are not for everybody: each belongs to the build once its library is
+# there, as `./takt setup NAME` makes it.
 
 find_program(TAKT_CARGO cargo HINTS $ENV{CARGO_HOME}/bin $ENV{HOME}/.cargo/bin)
 get_filename_component(folder ${PROJECT_BINARY_DIR}/.. ABSOLUTE)
@@ -43,4 +43,5 @@ endfunction()
 
 takt_use_crate(rustdds rustdds)
 takt_use_crate(iceoryx2 iceoryx2)
+takt_use_crate(zenoh zenoh)
 takt_use_crate(ethercat ethercrab)

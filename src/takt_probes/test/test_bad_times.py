@@ -84,6 +84,9 @@ def test_a_signal_stops_a_measurement_and_keeps_what_it_has(
         ("rustdds", "pubsub", ("--role", "publisher")),
         ("iceoryx2", "pingpong", ("--role", "pong")),
         ("iceoryx2", "pubsub", ("--role", "publisher")),
+        ("zenoh", "pingpong", ("--role", "pong")),
+        ("zenoh", "pubsub", ("--role", "publisher")),
+        ("zenoh", "pubsub", ("--role", "subscriber", "--transport", "udp")),
     ],
 )
 def test_a_signal_reaches_a_probe_that_waits(

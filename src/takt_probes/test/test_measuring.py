@@ -95,6 +95,8 @@ def test_one_process_with_all_roles(probes: Probes, stack: str, kind: str, trans
         ("cyclonedds", "udp"),
         ("rustdds", "udp"),
         ("iceoryx2", "shm"),
+        ("zenoh", "tcp"),
+        ("zenoh", "udp"),
         ("ros1", "tcpros"),
         ("ros1", "tcpros_nodelay"),
         ("ros1", "udpros"),
@@ -124,6 +126,7 @@ def test_rcl_direct_measures_within_one_process_too(probes: Probes) -> None:
         ("cyclonedds", "udp"),
         ("rustdds", "udp"),
         ("iceoryx2", "shm"),
+        ("zenoh", "tcp"),
         ("ros1", "tcpros"),
         ("ros1", "tcpros_nodelay"),
     ],
@@ -185,7 +188,8 @@ def test_a_datagram_carries_any_payload_up_to_the_stated_limit(
 
 
 @pytest.mark.parametrize(
-    "stack", ["raw", "rcl", "rcl_direct", "rclcpp", "ros1", "cyclonedds", "rustdds", "iceoryx2"]
+    "stack",
+    ["raw", "rcl", "rcl_direct", "rclcpp", "ros1", "cyclonedds", "rustdds", "iceoryx2", "zenoh"],
 )
 def test_capabilities_and_help_answer_without_measuring(probes: Probes, stack: str) -> None:
     answer = json.loads(probes.ask(stack, "--capabilities").stdout)

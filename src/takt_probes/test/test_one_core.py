@@ -36,6 +36,8 @@ PAIRS = [
     ("rustdds", "pingpong", "udp"),
     ("iceoryx2", "pingpong", "shm"),
     ("iceoryx2", "pubsub", "shm"),
+    ("zenoh", "pingpong", "tcp"),
+    ("zenoh", "pubsub", "udp"),
     ("ros1", "pubsub", "tcpros"),
     ("ros1", "pubsub", "udpros"),
 ]

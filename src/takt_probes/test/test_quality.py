@@ -86,7 +86,7 @@ def test_a_subscriber_that_sleeps_loses_nothing_where_all_is_kept(
     assert (document["lost"] == 0) is whole, document
 
 
-@pytest.mark.parametrize("stack", ["raw", "ros1", "iceoryx2"])
+@pytest.mark.parametrize("stack", ["raw", "ros1", "iceoryx2", "zenoh"])
 @pytest.mark.parametrize("quality", [("durability", "transient_local"), ("history", "keep_all")])
 def test_stacks_without_a_choice_refuse_it(
     probes: Probes, stack: str, quality: tuple[str, str]

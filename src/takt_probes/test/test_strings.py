@@ -62,7 +62,7 @@ def test_a_string_without_room_for_the_head_is_refused(probes: Probes, stack: st
     assert f"at least {LEAST}" in done.stderr
 
 
-@pytest.mark.parametrize("stack", ["raw", "rustdds", "iceoryx2"])
+@pytest.mark.parametrize("stack", ["raw", "rustdds", "iceoryx2", "zenoh"])
 def test_stacks_of_bytes_refuse_strings(probes: Probes, stack: str) -> None:
     roles = ["both", "ping"]
     done = [

@@ -26,6 +26,7 @@ PACKAGES = {
     "cyclonedds": ("cyclonedds-dev", "cyclonedds-tools"),
     "rustdds": (),
     "iceoryx2": (),
+    "zenoh": (),
     "ethercat": (),
     "lab": (
         *("qemu-system-x86", "busybox-static", "rt-tests", "stress-ng"),
@@ -35,6 +36,7 @@ PACKAGES = {
 CRATES = {
     "rustdds": "takt_rustdds",
     "iceoryx2": "takt_iceoryx2",
+    "zenoh": "takt_zenoh",
     "ethercat": "takt_ethercat",
 }  # of the source tree; the probe is built where they are
 RUST = "install Rust 1.89 or later (https://rustup.rs)"
@@ -48,6 +50,7 @@ class Part(str, Enum):
     cyclonedds = "cyclonedds"
     rustdds = "rustdds"
     iceoryx2 = "iceoryx2"
+    zenoh = "zenoh"
     ethercat = "ethercat"
     lab = "lab"
 
@@ -57,8 +60,8 @@ def setup(
         Part,
         typer.Argument(
             help="ros1: roscpp and rosmaster, about 200 MB; cyclictest; cyclonedds: Cyclone DDS; "
-            "rustdds, iceoryx2 and ethercat (a master and simulated slaves), by cargo; lab: QEMU, "
-            "and what makes an image, about 100 MB."
+            "rustdds, iceoryx2, zenoh (some ten minutes) and ethercat (a master and simulated "
+            "slaves), by cargo; lab: QEMU, and what makes an image, about 100 MB."
         ),
     ],
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,

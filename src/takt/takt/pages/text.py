@@ -20,12 +20,14 @@ STACKS = {
     "cyclonedds": "Cyclone DDS",
     "rustdds": "RustDDS",
     "iceoryx2": "iceoryx2",
+    "zenoh": "Zenoh",
     "ethercat": "EtherCAT",
 }
 TRANSPORTS = {
     "nanosleep": "clock_nanosleep",
     "futex": "futex hand-over",
     "udp": "UDP",
+    "tcp": "TCP",
     "shm": "shared memory",
     "process": "within one process",
     "unique_ptr": "within one process by unique_ptr",

@@ -24,6 +24,7 @@ ON_REQUEST = (
     "cyclonedds",
     "rustdds",
     "iceoryx2",
+    "zenoh",
     "ethercat",
 )  # what ``takt setup`` can add
 HOW_TO_GET = (

@@ -13,6 +13,7 @@ which knows only the loopback, or the link between two hosts.
 Cyclone DDS, by itself or below ROS 2, takes its interface and its peers from CYCLONEDDS_URI. It
 finds others by their addresses alone, as Fast DDS does with this profile: so they find each other.
 RustDDS takes an address: on the loopback it looks for others there, elsewhere by multicast.
+Zenoh has no discovery here: the active end listens at its address, where the others find it.
 """
 
 from __future__ import annotations
@@ -32,10 +33,15 @@ CYCLONE = "CYCLONEDDS_URI"
 RUST = "TAKT_RUSTDDS_ADDRESS"  # of our probe: RustDDS has no configuration of its own
 # Settings of the user's shell that would change what is measured.
 ICEORYX = "TAKT_ICEORYX2_ROOT"  # of our probe: the folder that names its services
+ZENOH_OWN = "TAKT_ZENOH_OWN"  # of our probe: where the active end listens
+ZENOH_PEER = "TAKT_ZENOH_PEER"  # and where the other ends find it
 _CLEARED = (
     CYCLONE,
     ICEORYX,
     RUST,
+    ZENOH_OWN,
+    ZENOH_PEER,
+    "ZENOH_RUNTIME",
     "FASTDDS_BUILTIN_TRANSPORTS",
     "FASTRTPS_DEFAULT_PROFILES_FILE",
     "RMW_FASTRTPS_USE_QOS_FROM_XML",

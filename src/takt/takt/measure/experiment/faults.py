@@ -26,6 +26,7 @@ TEXT_HEAD_BYTES = 49  # docs/reference/probes.md
 RAW = "raw"  # the machine's own limits: no middleware, no QoS
 ROS1 = "ros1"
 ICEORYX2 = "iceoryx2"
+ZENOH = "zenoh"
 TAKT = "takt"  # the executor
 
 # Why there is no durability and no history to choose.
@@ -33,6 +34,23 @@ WITHOUT_QOS = {
     RAW: "it has no QoS",
     ROS1: "its queues keep the last messages, and who comes late gets none",
     ICEORYX2: "its buffers keep the last messages, and who comes late gets none",
+    ZENOH: "its subscribers keep the last messages, and who comes late gets none",
+}
+
+# Why there is no reliability to choose, and what to do.
+WITHOUT_RELIABILITY = {
+    ROS1: (
+        "ROS 1 has no reliability: its transport decides",
+        "take the transport tcpros (reliable) or udpros (may lose)",
+    ),
+    ICEORYX2: (
+        "iceoryx2 has no reliability: only what its history has no room for gives way",
+        "remove reliability; depth is the history",
+    ),
+    ZENOH: (
+        "Zenoh's reliability is that of its transport",
+        "take the transport tcp (reliable) or udp (may lose)",
+    ),
 }
 
 Fault = tuple[str, str, str | None]  # key of the measurement, what is wrong, remedy
@@ -59,12 +77,8 @@ def stack_fault(measurement: Measurement, stack: Stack, transports: list[str]) -
         for key in ("reliability", "depth"):
             if getattr(measurement, key) is not None:
                 return key, f"the stack raw has no QoS, so it has no {key}", f"remove {key}"
-    if stack.name == ROS1 and measurement.reliability is not None:
-        what = "ROS 1 has no reliability: its transport decides"
-        return "reliability", what, "take the transport tcpros (reliable) or udpros (may lose)"
-    if stack.name == ICEORYX2 and measurement.reliability is not None:
-        what = "iceoryx2 has no reliability: only what its history has no room for gives way"
-        return "reliability", what, "remove reliability; depth is the history"
+    if stack.name in WITHOUT_RELIABILITY and measurement.reliability is not None:
+        return ("reliability", *WITHOUT_RELIABILITY[stack.name])
     return None
 
 

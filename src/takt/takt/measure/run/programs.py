@@ -213,6 +213,8 @@ def _profiles(
         ),
         transport.RUST: own,
         transport.ICEORYX: str(services),
+        transport.ZENOH_OWN: own,
+        transport.ZENOH_PEER: peer,
     }
     return variables, {file: text}
 
