@@ -233,7 +233,7 @@ def test_a_key_reads_as_what_is_measured() -> None:
         ({**UDP, "host": "a,b", "loss": "1%"}, "--loss", "a network of their own"),
         ({"load": "stress 99"}, "--load", "MiB of memory"),
         ({"stack": "iceoryx2", "reliability": "reliable"}, "--reliability", "no reliability"),
-        ({"stack": "zenoh", "reliability": "reliable"}, "--reliability", "of its transport"),
+        ({"stack": "zenoh", "reliability": "reliable"}, "--reliability", "its transport"),
         (
             {"stack": "raw", "history": "keep_all"},
             "--history",

@@ -82,7 +82,6 @@ def measured(folder: Path, spy: Quiet, **keys: Any) -> Run:
         ("iceoryx2", "pingpong", "shm"),
         ("iceoryx2", "pubsub", "shm"),
         ("zenoh", "pingpong", "tcp"),
-        ("zenoh", "pingpong", "udp"),
         ("zenoh", "pubsub", "tcp"),
         ("rcl,cyclonedds", "pingpong", "udp"),
         ("rustdds,rcl", "pingpong", "udp"),

@@ -86,7 +86,7 @@ def test_a_signal_stops_a_measurement_and_keeps_what_it_has(
         ("iceoryx2", "pubsub", ("--role", "publisher")),
         ("zenoh", "pingpong", ("--role", "pong")),
         ("zenoh", "pubsub", ("--role", "publisher")),
-        ("zenoh", "pubsub", ("--role", "subscriber", "--transport", "udp")),
+        ("zenoh", "pubsub", ("--role", "subscriber")),
     ],
 )
 def test_a_signal_reaches_a_probe_that_waits(

@@ -96,7 +96,6 @@ def test_one_process_with_all_roles(probes: Probes, stack: str, kind: str, trans
         ("rustdds", "udp"),
         ("iceoryx2", "shm"),
         ("zenoh", "tcp"),
-        ("zenoh", "udp"),
         ("ros1", "tcpros"),
         ("ros1", "tcpros_nodelay"),
         ("ros1", "udpros"),

@@ -37,7 +37,7 @@ PAIRS = [
     ("iceoryx2", "pingpong", "shm"),
     ("iceoryx2", "pubsub", "shm"),
     ("zenoh", "pingpong", "tcp"),
-    ("zenoh", "pubsub", "udp"),
+    ("zenoh", "pubsub", "tcp"),
     ("ros1", "pubsub", "tcpros"),
     ("ros1", "pubsub", "udpros"),
 ]

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Topics of Zenoh for C and C++: a message is a head and a payload, between two peers that know each
- * other's address, without a router. What is null on failure says why in `why`, which holds `why_bytes`
- * with the final zero. A link is used by one thread.
+ * other's address, without a router; a sender waits where its queue is full. What is null on failure
+ * says why in `why`, which holds `why_bytes` with the final zero. A link is used by one thread.
  */
 #pragma once
 
@@ -28,7 +28,6 @@ typedef struct {
   const char* topic;    /* of what it takes */
   const char* endpoint; /* as Zenoh writes it, such as tcp/127.0.0.1:7447 */
   bool listens;         /* there; else it connects to it, as soon as somebody listens */
-  bool waits;           /* for room where its queue is full; else the message is dropped */
   size_t depth;         /* messages that wait for their taker; the oldest gives way */
   size_t payload_bytes; /* of what it sends */
   void (*announce)(void* context); /* by a thread of Zenoh: there is a message */

@@ -15,7 +15,6 @@ pub struct Settings {
     topic: *const c_char,
     endpoint: *const c_char,
     listens: bool,
-    waits: bool,
     depth: usize,
     payload_bytes: usize,
     announce: extern "C" fn(*mut c_void),
@@ -38,7 +37,6 @@ pub unsafe extern "C" fn takt_zenoh_open(
             topic: text(given.topic)?,
             endpoint: text(given.endpoint)?,
             listens: given.listens,
-            waits: given.waits,
             depth: given.depth,
             payload_bytes: given.payload_bytes,
         };

@@ -58,7 +58,6 @@ pub struct Settings<'a> {
     pub topic: &'a str,
     pub endpoint: &'a str,
     pub listens: bool,
-    pub waits: bool,
     pub depth: usize,
     pub payload_bytes: usize,
 }
@@ -140,7 +139,6 @@ pub struct Link {
     _subscriber: Subscriber<()>,
     writers: Ends,
     history: Arc<History>,
-    waits: bool,
     payload: Vec<u8>,
     taken: ZBytes,
     session: Session,
@@ -173,7 +171,6 @@ impl Link {
             _subscriber: subscriber,
             writers,
             history,
-            waits: settings.waits,
             payload: vec![0; settings.payload_bytes],
             taken: ZBytes::new(),
             session,
@@ -183,16 +180,11 @@ impl Link {
 
     pub fn open_writer(&mut self, topic: &str) -> Result<(), String> {
         let topic = named(topic)?;
-        let full = if self.waits {
-            CongestionControl::Block
-        } else {
-            CongestionControl::Drop
-        };
         let readers = Ends::of(&self.session, "reader", topic)?;
         let publisher = self
             .session
             .declare_publisher(topic.to_owned())
-            .congestion_control(full)
+            .congestion_control(CongestionControl::Block)
             .wait()
             .map_err(said("a publisher"))?;
         let token = token(&self.session, "writer", topic)?;
@@ -272,8 +264,8 @@ fn configured(settings: &Settings) -> Result<Config, String> {
         ("scouting/multicast/enabled", "false"),
         ("scouting/gossip/enabled", "false"),
         ("open/return_conditions/connect_scouted", "false"),
-        ("listen/endpoints", &listen),
-        ("connect/endpoints", &connect),
+        ("listen/endpoints", listen.as_str()),
+        ("connect/endpoints", connect.as_str()),
         ("connect/retry", RETRY),
     ] {
         config.insert_json5(key, value).map_err(said(key))?;

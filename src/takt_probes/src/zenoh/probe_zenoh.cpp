@@ -14,31 +14,26 @@ using namespace takt::probe;
 namespace os = takt::os;
 
 constexpr const char* wire = "zenoh";
-constexpr std::size_t largest_datagram = 60'000;  // with the heads of the message and of Zenoh
 
 class Zenoh : public Stack {
  public:
   std::string_view name() const override { return "zenoh"; }
 
   std::vector<Capability> capabilities() const override {
-    std::vector<Capability> all;
-    for (const auto& [kind, roles] :
-         {std::pair{Kind::pingpong, std::vector{Role::pong, Role::ping}},
-          {Kind::pubsub, {Role::subscriber, Role::publisher}}}) {
-      all.push_back({.kind = kind, .transport = "tcp", .roles = roles, .wire = wire});
-      all.push_back({.kind = kind,
-                     .transport = "udp",
-                     .roles = roles,
-                     .max_payload_bytes = largest_datagram,
-                     .wire = wire});
-    }
-    return all;
+    return {{.kind = Kind::pingpong,
+             .transport = "tcp",
+             .roles = {Role::pong, Role::ping},
+             .wire = wire},
+            {.kind = Kind::pubsub,
+             .transport = "tcp",
+             .roles = {Role::subscriber, Role::publisher},
+             .wire = wire}};
   }
 
   void check(const Options& options) const override {
     if (options.reliability != Reliability::reliable) {
       throw UsageError{{.what = "--reliability best_effort",
-                        .why = "its transport decides: tcp is reliable, udp may lose",
+                        .why = "its transport decides, and tcp loses nothing",
                         .fix = "leave it away"}};
     }
   }

@@ -49,7 +49,7 @@ std::uint32_t port_of(const std::string& topic) {
 Failure refused(const std::string& endpoint, const Why& why) {
   return Failure{{.what = "Zenoh could not open its ends of the topic at " + endpoint,
                   .why = why.data(),
-                  .fix = "look who has the port (ss --tcp --udp --listening --processes); check "
+                  .fix = "look who has the port (ss --tcp --listening --processes); check "
                          "--topic, ROS_DOMAIN_ID, " +
                          std::string{own_variable} + " and " + peer_variable}};
 }
@@ -67,7 +67,6 @@ ZenohLink::ZenohLink(const Options& options, Role role, os::StopFlag& stop)
       .topic = topic.c_str(),
       .endpoint = endpoint.c_str(),
       .listens = active,
-      .waits = options.transport == "tcp",
       .depth = options.depth,
       .payload_bytes = options.payload_bytes,
       .announce = [](void* inbox) { static_cast<Inbox*>(inbox)->announce(1); },

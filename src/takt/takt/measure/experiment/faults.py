@@ -48,8 +48,8 @@ WITHOUT_RELIABILITY = {
         "remove reliability; depth is the history",
     ),
     ZENOH: (
-        "Zenoh's reliability is that of its transport",
-        "take the transport tcp (reliable) or udp (may lose)",
+        "Zenoh has the reliability of its transport, and tcp loses nothing",
+        "remove reliability; depth is what a subscriber keeps",
     ),
 }
 
