@@ -302,5 +302,20 @@ fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
 /// What failed, and why.
 fn said<E: Display>(what: &str) -> impl FnOnce(E) -> String {
     let name = what.to_owned();
-    move |error| format!("{name}: {error}")
+    move |error| format!("{name}: {}", without_places(&error.to_string()))
+}
+
+/// Errors of Zenoh name the lines of its source that made them: " at /a/file.rs:12."
+fn without_places(error: &str) -> String {
+    let mut parts = error.split(" at /");
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match part.split_once(".rs:") {
+            Some((_, rest)) => {
+                text.push_str(rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.'));
+            }
+            None => text.extend([" at /", part]),
+        }
+    }
+    text
 }
