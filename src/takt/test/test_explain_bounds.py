@@ -259,3 +259,54 @@ def test_a_bound_does_not_hold_where_its_busy_period_has_a_switch(
         end(LOW, 8 * MS, 4 * MS),
     )
     assert why(found) == (cause, {})
+
+
+def test_who_went_before_is_no_cause_where_the_deadline_is_guaranteed_with_it(
+    tmp_path: Path,
+) -> None:
+    """Low waits for high's 2 ms, as its bound of 6 ms knows, and is woken 1 ms late."""
+    found = explained(
+        tmp_path,
+        bounded(),
+        begin(HIGH, 10 * MS, 11 * MS, deadline=20 * MS),
+        end(HIGH, 13 * MS, 2 * MS),
+        begin(LOW, 10 * MS, 13 * MS, deadline=16 * MS + MS // 2),
+        end(LOW, 17 * MS, 4 * MS),
+    )
+    assert found.by_cause == {ShareKind.late: 1}
+    (low,) = [one for one in found.details if one.callback == "low"]
+    assert (low.cause, low.by, low.shares[1].kind) == (ShareKind.late, None, ShareKind.waited)
+
+
+def test_lost_time_counts_whatever_the_analysis_says_of_a_loss_at_the_start(
+    tmp_path: Path,
+) -> None:
+    """It goes by offsets, and knows of jobs as they are released from the start on."""
+    flat = {
+        "version": 1,
+        "name": "idle",
+        "policy": "cw-edf",
+        "callbacks": [
+            {
+                "name": name,
+                "node": name,
+                "period": period * MS,
+                "offset": offset * MS,
+                "deadline": deadline * MS,
+                "execution": {"worst": worst * MS},
+            }
+            for name, period, offset, deadline, worst in (
+                ("high", 10, 9, 6, 1),
+                ("low", 20, 19, 11, 1),
+                ("other", 40, 0, 30, 7),
+            )
+        ],
+    }
+    found = explained(
+        tmp_path,
+        make.name("attribute", 0, "application=" + json.dumps(flat)),
+        make.name("attribute", 0, "policy=cw-edf"),
+        begin(HIGH, 9 * MS, 9 * MS + 40_000, deadline=15 * MS),
+        end(HIGH, 10 * MS + 40_000, MS),
+    )
+    assert why(found) == (ShareKind.overheads, {ShareKind.overheads: 0.04})

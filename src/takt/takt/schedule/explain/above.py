@@ -56,8 +56,10 @@ class AboveBounds:
         name = self._names.task(job.task)
 
         def suffices(lost: int) -> bool:
-            bound = analysed.with_lost(name, core, lost)
-            return lost >= excess if bound is None else response <= bound
+            if lost >= excess:
+                return True
+            bound = analysed.with_lost(name, core, lost)  # a little may be enough
+            return bound is not None and response <= bound
 
         found: Unknown = unknown_to_the_bound(
             job,

@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 
 from takt.schedule.explain.above import AboveBounds
-from takt.schedule.explain.account import account, main_cause
+from takt.schedule.explain.account import Part, account, main_cause
 from takt.schedule.explain.blocking import Blocking
 from takt.schedule.explain.declarations import Declarations
 from takt.schedule.explain.evidence import Evidence
 from takt.schedule.explain.inputs import Inputs
 from takt.schedule.explain.jobs import Job, job_of, less_urgent
 from takt.schedule.explain.model import (
+    Above,
     AgainstBounds,
     CallbackLate,
     Explanation,
@@ -222,13 +223,13 @@ class _Watching:
             may_block=self._blocking.may,
             waits=self._waits,
         )
-        cause = main_cause(parts)
+        above = self._above.why(job, before)
+        cause, by = _cause(job, parts, above)
         of = self._tasks[job.task]
         if job.missed:
-            of.misses[cause.kind] += 1
+            of.misses[cause] += 1
             for part in parts:
                 of.ns[part.kind] += part.ns
-        above = self._above.why(job, before)
         if above:
             of.above[above.cause] += 1
             overheads = above.unknown_us.get(ShareKind.overheads, 0)
@@ -249,8 +250,8 @@ class _Watching:
             missed=job.missed,
             late_us=late / 1000,
             above=above,
-            cause=cause.kind,
-            by=None if cause.task is None else self._names.task(cause.task),
+            cause=cause,
+            by=None if by is None else self._names.task(by),
             shares=[
                 Share(
                     kind=part.kind,
@@ -326,6 +327,19 @@ class _Watching:
         if self._trace.lost:
             lines.append(f"{self._trace.lost} events are lost: shares may be wrong")
         return lines
+
+
+def _cause(job: Job, parts: list[Part], above: Above | None) -> tuple[ShareKind, int | None]:
+    """Of a job that was late, and by which task.
+
+    Others that went before are no reason to miss a deadline that is guaranteed with them.
+    """
+    if job.missed and job.deadline is not None and above and above.cause:
+        allowed = job.deadline - (job.release or 0)
+        if above.bound_us * 1000 <= allowed:
+            return above.cause, None
+    main = main_cause(parts)
+    return main.kind, main.task
 
 
 def _us(ns: int | None) -> float | None:

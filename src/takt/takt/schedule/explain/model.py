@@ -76,7 +76,9 @@ class Late(_Part):
     missed: bool
     late_us: float  # after its deadline; below 0: before it
     above: Above | None
-    cause: ShareKind  # of the largest share but its own declared execution
+    # That of the response being above its bound, where that guarantees the deadline; else of the
+    # largest share but its own declared execution.
+    cause: ShareKind
     by: str | None
     shares: list[Share]
     inputs: list[str]  # data that it used and that was old, or not there
