@@ -168,7 +168,8 @@ def interval(
     quantity.of(asked)  # type: ignore[arg-type]
     if asked.runs < 2:
         return None
-    return _interval(_draws({"": quantity}, evidence, most_draws).of(1.0)[:, 0], asked.runs)
+    draws = _Draws.of({"value": quantity}, Criterion("value"), {}, evidence, most_draws)
+    return _interval(draws.quantities()[0])
 
 
 def undecidable(
