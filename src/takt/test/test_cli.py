@@ -126,6 +126,25 @@ def test_the_end_of_the_process_adds_nothing_to_what_was_said(tmp_path: Path, co
     assert [one[:6] for one in done.stderr.splitlines()] == ["takt: ", "  reme"]
 
 
+@pytest.mark.parametrize("arguments", [["wakeup", "--scheduling", "foo"], ["foo"]])
+def test_a_wrong_choice_is_refused_in_plain_words(takt: Takt, arguments: list[str]) -> None:
+    done = takt("measure", *arguments)
+    assert done.returncode == 2
+    assert "Value error" not in done.stderr
+    assert "'foo' is not one of" in done.stderr
+
+
+def test_a_folder_where_a_file_is_asked_for_is_wrong_use_and_the_other_way_round(
+    takt: Takt, tmp_path: Path
+) -> None:
+    done = takt("tune", "--review", str(tmp_path))
+    assert (done.returncode, "name a file" in done.stderr) == (2, True), done.stderr
+    application = tmp_path / "a.app.yaml"
+    application.write_text("nodes: {a: {b: {timer: 10ms, wcet: 1ms}}}", encoding="utf-8")
+    done = takt("generate", str(application), "--emit-code", str(application))
+    assert (done.returncode, "name a folder" in done.stderr) == (2, True), done.stderr
+
+
 def test_a_dry_run_shows_the_plan_and_measures_nothing(takt: Takt, experiment: Write) -> None:
     path = experiment(EXPERIMENT.format(duration="1h", transport="fine"))
     done = takt("run", path, "--dry-run", "--seed", "7")

@@ -263,6 +263,46 @@ def test_a_callback_that_a_scenario_leaves_out_is_not_called(tmp_path: Path, app
     assert 0 < calls["camera.look"] < calls["planner.plan"] * 2
 
 
+@pytest.mark.parametrize("approach", ["takt", "rclcpp_takt"])
+@pytest.mark.parametrize("wakes", [True, False, None])
+def test_an_inactive_callback_waits_for_the_scenario_that_wakes_it(
+    tmp_path: Path, approach: str, wakes: bool | None
+) -> None:
+    skip_without_rclcpp(approach)
+    application = robot()
+    application["callbacks"][1]["active"] = False
+    if wakes is not None:
+        tasks = [{"task": "planner.plan", "active": True}] if wakes else []
+        application["scenarios"] = [{"name": "still", "tasks": []}, {"name": "on", "tasks": tasks}]
+        application["default_scenario"] = "still"
+        application["switches"] = [{"at": 400 * MS, "scenario": "on"}]
+    metrics = measure(executed(tmp_path, approach, application).trace)
+    calls = {one.callback: one.executions for one in metrics.callbacks}
+    assert calls["camera.look"] > 0
+    if wakes:
+        assert 0 < calls["planner.plan"] <= 11  # of 20 in all
+    else:
+        assert calls.get("planner.plan", 0) == 0
+
+
+@pytest.mark.parametrize("approach", ["takt", "rclcpp_takt"])
+def test_a_job_computes_what_its_scenario_declares(tmp_path: Path, approach: str) -> None:
+    skip_without_rclcpp(approach)
+    application = robot(chains=[])
+    for callback in application["callbacks"]:
+        callback["execution"] = {"best": 4 * MS, "worst": 4 * MS, "quantiles": [4 * MS]}
+    change = [
+        {"task": name, "expected_execution": MS}
+        for name in ("camera.look", "planner.plan", "arm.move")
+    ]
+    application["scenarios"] = [{"name": "light", "tasks": change}]
+    found = measure(executed(tmp_path, approach, application).trace)
+    for one in found.callbacks:
+        assert one.executions > 0
+        assert one.cpu_us is not None
+        assert 1000 <= one.cpu_us.median < 4000  # some jobs are interrupted, most are not
+
+
 def test_what_cannot_be_executed_is_refused_with_a_remedy(tmp_path: Path) -> None:
     with pytest.raises(TaktError, match="no approach"):
         executed(tmp_path, "rclcpp", robot())

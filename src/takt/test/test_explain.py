@@ -135,6 +135,33 @@ def test_a_policy_of_ones_own_does_not_go_by_deadlines_for_its_name(tmp_path: Pa
     assert (miss.cause, miss.by) == (ShareKind.blocked, "low")
 
 
+def test_who_ran_on_though_nothing_let_it_did_not_block(tmp_path: Path) -> None:
+    """Preemptive, and no group: the kernel had not woken the thread, or let nobody run."""
+    ran_on = [
+        make.name("attribute", 0, "policy=fp"),
+        make.name("attribute", 0, "waits_from_ns=10000"),
+        *begin(LOW, 0, 0),
+        make.event(1 * MS, Type.release, HIGH, 0, 6 * MS),
+        make.event(6 * MS, Type.start, HIGH, 0, 80),
+        make.event(6 * MS, Type.wait, HIGH, 0, 2 * MS, detail=0),
+        end(HIGH, 8 * MS, 2 * MS),
+        end(LOW, 9 * MS, 7 * MS),
+    ]
+    miss, shares = only(explained(tmp_path, application(worst=7 * MS), ran_on))
+    assert (miss.cause, miss.by) == (ShareKind.late, "low")
+    assert shares == {
+        (ShareKind.late, "low"): 3,
+        (ShareKind.not_scheduled, "low"): 2,  # for so long it could have run
+        (ShareKind.executed, None): 2,
+    }
+    assert "low[0] ran on, which goes after it and does not block it" in miss.shares[0].evidence
+    assert "noticed late, behind low" in render(explained(tmp_path, application(), ran_on))
+    for may in (application(group="g", worst=7 * MS), application("np-fp", worst=7 * MS)):
+        policy = [make.name("attribute", 0, "policy=np-fp")] if b"np-fp" in may else []
+        miss, shares = only(explained(tmp_path, may, policy, ran_on))
+        assert shares == {(ShareKind.blocked, "low"): 5, (ShareKind.executed, None): 2}
+
+
 def test_its_own_former_job_was_not_done(tmp_path: Path) -> None:
     found = explained(
         tmp_path,
@@ -343,6 +370,7 @@ def test_the_command_tells_the_cause_and_writes_the_report(
     declared=some.none() | some.integers(0, 80),
     stolen=some.integers(0, 50),
     waits=some.tuples(some.booleans(), some.integers(0, 60), some.integers(0, 60)),
+    may_block=some.booleans(),
 )
 def test_shares_always_add_up_to_the_response(
     spans: Sequence[tuple[int, int]],
@@ -351,6 +379,7 @@ def test_shares_always_add_up_to_the_response(
     declared: int | None,
     stolen: int,
     waits: tuple[bool, int, int],
+    may_block: bool,
 ) -> None:
     """Whatever overlaps, is unmeasured, or contradicts itself."""
     release, wait, length = marks
@@ -367,6 +396,7 @@ def test_shares_always_add_up_to_the_response(
         declared=declared,
         stolen=stolen,
         less_urgent=less_urgent,
+        may_block=lambda other, job: may_block and other is not job,
         waits=told,
     )
     assert sum(part.ns for part in parts) == wait + length

@@ -170,3 +170,143 @@ def test_baselines_have_no_bounds(tmp_path: Path) -> None:
         end(LOW, 19 * MS, 4 * MS),
     )
     assert found.bounds is None
+
+
+def small(tmp_path: Path, overheads: dict[str, int] | None) -> Explanation:
+    """High is released while low runs, woken 60 µs late, and takes 20 µs more than declared."""
+    late, more = 60_000, 20_000
+    records = [
+        *names(),
+        bounded(),
+        make.name("attribute", 0, "policy=fp"),
+        *begin(LOW, 9 * MS, 9 * MS, deadline=29 * MS),
+        *begin(HIGH, 10 * MS, 10 * MS + late, deadline=20 * MS),
+        end(HIGH, 12 * MS + late + more, 2 * MS + more),
+        end(LOW, 14 * MS + more, 3 * MS),
+    ]
+    return explain(make.write(tmp_path / "t.takttrace", records), overheads)
+
+
+def test_who_ran_on_until_a_thread_was_woken_is_told_as_overheads_that_do_not_count(
+    tmp_path: Path,
+) -> None:
+    found = small(tmp_path, None)
+    cause, unknown = why(found)
+    assert (cause, unknown) == (ShareKind.overheads, {ShareKind.overheads: 0.08})
+    assert any("took up to 0.080 ms" in one and "--overheads" in one for one in found.remarks)
+    (late,) = found.details
+    assert late.above
+    assert late.above.jobs == 2
+
+
+def test_with_overheads_that_are_too_small_their_kinds_are_told(tmp_path: Path) -> None:
+    cause, unknown = why(small(tmp_path, {"dispatch": 10_000}))
+    assert cause is ShareKind.late
+    assert set(unknown) == {ShareKind.late, ShareKind.overran}
+
+
+def test_what_takes_long_is_no_overhead(tmp_path: Path) -> None:
+    found = explained(
+        tmp_path,
+        bounded(),
+        begin(HIGH, 0, MS, deadline=10 * MS),
+        end(HIGH, 3 * MS + 20_000, 2 * MS + 20_000),
+    )
+    cause, unknown = why(found)
+    assert (cause, unknown) == (ShareKind.late, {ShareKind.late: 1, ShareKind.overheads: 0.02})
+
+
+def scenarios(*, switched: int) -> list[bytes]:
+    change = {"task": "low", "expected_execution": 2 * MS}
+    return [
+        bounded(
+            scenarios=[{"name": "full", "tasks": []}, {"name": "light", "tasks": [change]}],
+            default_scenario="full",
+            switches=[{"at": switched, "scenario": "light"}],
+        ),
+        make.name("scenario", 1, "light"),
+        make.event(switched, Type.scenario, value=1),
+    ]
+
+
+@pytest.mark.parametrize(("switched", "overran"), [(0, 5), (15 * MS, 3)])
+def test_a_job_may_take_what_the_scenario_of_its_release_declares(
+    tmp_path: Path, switched: int, overran: int
+) -> None:
+    found = explained(
+        tmp_path,
+        scenarios(switched=switched),
+        begin(LOW, 10 * MS, 10 * MS, deadline=30 * MS),
+        end(LOW, 17 * MS, 7 * MS),
+    )
+    assert why(found) == (ShareKind.overran, {ShareKind.overran: overran})
+    assert f"declared {7 - overran}000 µs" in found.details[0].shares[0].evidence
+
+
+@pytest.mark.parametrize(("switched", "cause"), [(3 * MS, ShareKind.switched), (30 * MS, None)])
+def test_a_bound_does_not_hold_where_its_busy_period_has_a_switch(
+    tmp_path: Path, switched: int, cause: ShareKind | None
+) -> None:
+    """High comes more often than it declares."""
+    found = explained(
+        tmp_path,
+        scenarios(switched=switched),
+        begin(HIGH, 0, 0, deadline=10 * MS),
+        end(HIGH, 2 * MS, 2 * MS),
+        begin(HIGH, 2 * MS, 2 * MS, number=1, deadline=12 * MS),
+        end(HIGH, 4 * MS, 2 * MS, number=1),
+        begin(LOW, 0, 4 * MS, deadline=20 * MS),
+        end(LOW, 8 * MS, 4 * MS),
+    )
+    assert why(found) == (cause, {})
+
+
+def test_who_went_before_is_no_cause_where_the_deadline_is_guaranteed_with_it(
+    tmp_path: Path,
+) -> None:
+    """Low waits for high's 2 ms, as its bound of 6 ms knows, and is woken 1 ms late."""
+    found = explained(
+        tmp_path,
+        bounded(),
+        begin(HIGH, 10 * MS, 11 * MS, deadline=20 * MS),
+        end(HIGH, 13 * MS, 2 * MS),
+        begin(LOW, 10 * MS, 13 * MS, deadline=16 * MS + MS // 2),
+        end(LOW, 17 * MS, 4 * MS),
+    )
+    assert found.by_cause == {ShareKind.late: 1}
+    (low,) = [one for one in found.details if one.callback == "low"]
+    assert (low.cause, low.by, low.shares[1].kind) == (ShareKind.late, None, ShareKind.waited)
+
+
+def test_lost_time_counts_whatever_the_analysis_says_of_a_loss_at_the_start(
+    tmp_path: Path,
+) -> None:
+    """It goes by offsets, and knows of jobs as they are released from the start on."""
+    flat = {
+        "version": 1,
+        "name": "idle",
+        "policy": "cw-edf",
+        "callbacks": [
+            {
+                "name": name,
+                "node": name,
+                "period": period * MS,
+                "offset": offset * MS,
+                "deadline": deadline * MS,
+                "execution": {"worst": worst * MS},
+            }
+            for name, period, offset, deadline, worst in (
+                ("high", 10, 9, 6, 1),
+                ("low", 20, 19, 11, 1),
+                ("other", 40, 0, 30, 7),
+            )
+        ],
+    }
+    found = explained(
+        tmp_path,
+        make.name("attribute", 0, "application=" + json.dumps(flat)),
+        make.name("attribute", 0, "policy=cw-edf"),
+        begin(HIGH, 9 * MS, 9 * MS + 40_000, deadline=15 * MS),
+        end(HIGH, 10 * MS + 40_000, MS),
+    )
+    assert why(found) == (ShareKind.overheads, {ShareKind.overheads: 0.04})

@@ -158,6 +158,12 @@ def test_many_points_know_their_scatter_better_than_one() -> None:
     assert alike.intervals["mean"][0] > 8.7
 
 
+def test_what_has_a_highest_value_has_no_interval_above_it() -> None:
+    level: Quantity[Runs] = Quantity("a share", lambda runs: runs.mean("a"), most=1)
+    found = judge(Check("a > 0", {"a": level}), {}, Runs({"a": [0.9, 0.98]}))
+    assert found.intervals["a"][1] == 1.0
+
+
 def test_what_was_seen_once_is_seen_though_the_other_run_has_not() -> None:
     runs = Runs({"a": [38.0, 47.0]})
 

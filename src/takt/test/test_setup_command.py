@@ -156,8 +156,9 @@ def test_what_builds_ends_with_the_tool_and_all_that_it_has_started(
     crate: Path, tmp_path: Path, what: str, number: signal.Signals
 ) -> None:
     program(tmp_path, what, f"sleep 600 & echo $! > {tmp_path}/new; mv {tmp_path}/new pid; wait")
+    heard = "--default-signal=HUP"  # tests that nohup starts ignore it
     tool = subprocess.Popen(
-        [sys.executable, "-c", BUILDING, str(tmp_path), what],
+        ["env", heard, sys.executable, "-c", BUILDING, str(tmp_path), what],
         env={**os.environ, "PATH": f"{tmp_path}:/usr/bin:/bin"},
         cwd=tmp_path,
         stdin=subprocess.DEVNULL,

@@ -158,7 +158,22 @@ def test_without_samples_the_verdict_is_unknown() -> None:
 
 def test_too_few_samples_prove_nothing() -> None:
     assert level_of(cell([20.0] * 500)) == "unknown"
-    assert "too few samples" in said(cell([20.0] * 500))
+    said_of_it = said(cell([20.0] * 500))
+    assert said_of_it.endswith(
+        "0 of 500 responses came after 1\u2009ms; that is too few samples to tell whether fewer "
+        "than 1 in 1000 do."
+    ), said_of_it
+
+
+def test_where_nothing_can_be_told_the_headline_lists_no_layers() -> None:
+    few = [cell([20.0] * 500), cell([20.0] * 500, id="o-r0", key="o", kind="timer-cyclic")]
+    assert judge(run(*few)).headline == (
+        "Whether this machine keeps a 1 kHz loop cannot be told from this run."
+    )
+    enough = cell([20.0] * 7500, id="o-r0", key="o", kind="timer-cyclic")
+    assert (
+        "cannot be told from this run: it does not tell for " in judge(run(few[0], enough)).headline
+    )
 
 
 def test_repetitions_are_judged_together() -> None:

@@ -31,6 +31,7 @@ struct DeclaredCallback {
   std::int64_t offset = 0;
   std::string group;
   std::int64_t worst = 0;
+  std::map<std::string, std::int64_t> worst_in;  // by scenario, where that declares another one
   std::int64_t overhead = 0;
   std::map<std::string, std::int64_t> reads;
 };
@@ -43,6 +44,7 @@ struct DeclaredChain {
 
 struct Declared {
   std::string name;
+  std::string scenario;  // that it starts with; empty: it has none
   std::vector<DeclaredCallback> callbacks;
   std::vector<DeclaredChain> chains;
   bool switches = false;
@@ -64,17 +66,36 @@ DeclaredCallback declared(const Application& application, const Callback& callba
                           .offset = task.parameters.offset.count(),
                           .group = task.group,
                           .worst = (callback.execution.worst + overhead).count(),
+                          .worst_in = {},
                           .overhead = overhead.count(),
                           .reads = {}};
   for (const sched::Read& read : task.reads) {
     result.reads[plain(read.topic)] = read.max_age.count();
   }
+  if (!application.strategy) {
+    return result;
+  }
+  for (const sched::ScenarioPtr& scenario : application.strategy->scenarios()) {
+    for (const sched::TaskChange& change : scenario->tasks()) {
+      if (change.task == task.name && change.expected_execution) {
+        result.worst_in[scenario->name()] = (*change.expected_execution + overhead).count();
+      }
+    }
+  }
   return result;
+}
+
+std::string first_scenario(const Application& application) {
+  if (!application.strategy) {
+    return {};
+  }
+  return application.strategy->scenarios()[application.strategy->default_scenario()]->name();
 }
 
 Declared declared(std::string_view json) {
   const Application application = parse(json);
   Declared result{.name = application.name,
+                  .scenario = first_scenario(application),
                   .callbacks = {},
                   .chains = {},
                   .switches = !application.switches.empty(),
@@ -102,6 +123,8 @@ void bind(nb::module_& module) {
       .def_ro("group", &DeclaredCallback::group)
       .def_ro("worst", &DeclaredCallback::worst,
               "CPU time of a job at most, with what messages and dispatching are said to cost.")
+      .def_ro("worst_in", &DeclaredCallback::worst_in,
+              "The same in each scenario that declares another one.")
       .def_ro("overhead", &DeclaredCallback::overhead, "That part of it.")
       .def_ro("reads", &DeclaredCallback::reads,
               "By topic the oldest data that it may use, 0: any.");
@@ -111,6 +134,7 @@ void bind(nb::module_& module) {
       .def_ro("max_latency", &DeclaredChain::max_latency, "0: unconstrained.");
   nb::class_<Declared>(module, "Declared", "What metrics and explanations need of an application.")
       .def_ro("name", &Declared::name)
+      .def_ro("scenario", &Declared::scenario, "That it starts with; empty: it has none.")
       .def_ro("callbacks", &Declared::callbacks)
       .def_ro("chains", &Declared::chains)
       .def_ro("switches", &Declared::switches, "Whether scenarios change while it runs.")

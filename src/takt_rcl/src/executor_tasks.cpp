@@ -19,7 +19,8 @@ sched::Task describe(const std::string& default_name, sched::TaskKind kind,
                      .priority = options.priority,
                      .expected_execution = options.expected_execution,
                      .budget = options.budget,
-                     .overrun = options.overrun.value_or(Overrun::skip)};
+                     .overrun = options.overrun.value_or(Overrun::skip),
+                     .active = options.active};
   if (options.max_age.count() != 0 && options.reads.empty()) {
     throw ScheduleError("task '" + task.name + "'", "it has a max_age, but reads nothing",
                         "name the subscriptions whose data it uses in .reads");

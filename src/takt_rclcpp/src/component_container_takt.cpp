@@ -79,7 +79,9 @@ int run(int argc, char** argv) {
   }
   try {
     ::rclcpp::init(argc, argv);
-    const auto executor = std::make_shared<SchedulingExecutor>();
+    Options options = Options::of_command_line();
+    options.nodes_come_later = true;
+    const auto executor = std::make_shared<SchedulingExecutor>(std::move(options));
     const auto container = std::make_shared<Container>(executor);
     executor->add_node(container);
     const Diagnostics diagnostics{*container, *executor};

@@ -101,8 +101,14 @@ void Nodes::add(const NodeBase::SharedPtr& node) {
       nodes_, [&](const NodeBase::WeakPtr& other) { return other.lock() == node; });
   if (!is_known) {
     nodes_.emplace_back(node);
+    arrived_ = {.count = arrived_.count + 1, .last = os::now()};
   }
   meet_groups();
+}
+
+Nodes::Arrived Nodes::arrived() const {
+  const std::lock_guard lock{mutex_};
+  return arrived_;
 }
 
 std::vector<std::shared_ptr<const Group>> Nodes::take_reentrant() {

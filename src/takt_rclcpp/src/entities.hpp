@@ -52,6 +52,12 @@ class Nodes {
 
   // From any thread.
   void add(const NodeBase::SharedPtr& node);
+  // How many have come, also those that have gone since, and when the last one did.
+  struct Arrived {
+    std::size_t count = 0;
+    os::TimePoint last = {};
+  };
+  [[nodiscard]] Arrived arrived() const;
   // Reentrant groups that were met since the last call: the user is told what they are here.
   [[nodiscard]] std::vector<std::shared_ptr<const Group>> take_reentrant();
 
@@ -68,8 +74,9 @@ class Nodes {
   void meet_groups();
   Known& known(const ::rclcpp::CallbackGroup::SharedPtr& group, const NodeBase* node);
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::vector<NodeBase::WeakPtr> nodes_;
+  Arrived arrived_;
   std::map<const ::rclcpp::CallbackGroup*, Known> groups_;
   std::vector<std::shared_ptr<const Group>> reentrant_;
   std::map<std::string, std::size_t> met_of_node_;

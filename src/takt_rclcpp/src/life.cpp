@@ -4,9 +4,8 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <fstream>
 #include <optional>
-#include <rclcpp/logging.hpp>
+#include <stdexcept>
 #include <utility>
 
 #include "takt/os/memory.hpp"
@@ -26,14 +25,9 @@ bool is_fixed(const sched::PolicyPtr& policy) {
   return policy != nullptr && policy->fixed_priority() && policy->preemptive();
 }
 
-// Whether the thread of this process sleeps, as the kernel says.
-bool sleeps(int thread) {
-  std::ifstream file{"/proc/self/task/" + std::to_string(thread) + "/stat"};
-  std::string text;
-  std::getline(file, text);
-  const std::size_t end_of_name = text.rfind(')');
-  return end_of_name != std::string::npos && end_of_name + 2 < text.size() &&
-         (text[end_of_name + 2] == 'S' || text[end_of_name + 2] == 'D');
+bool is_by_period(const sched::Policy& policy) {
+  return policy.name() == sched::rate_monotonic()->name() ||
+         policy.name() == sched::precautious_rm()->name();
 }
 
 // Of the calling thread, where it is a real-time one, and only for what waits as long as any
@@ -79,57 +73,77 @@ SchedulingExecutor::Life::Life(Options chosen)
   }
 }
 
-bool SchedulingExecutor::Life::may_wait() const {
-  return std::ranges::all_of(
-             strategy.scenarios(),
-             [&](const sched::ScenarioPtr& scenario) {
-               return is_fixed(scenario->policy() ? scenario->policy() : options.scheduling.policy);
-             }) &&
-         (!strategy.scenarios().empty() || is_fixed(options.scheduling.policy));
+Tasks::Needs SchedulingExecutor::Life::needs() const {
+  std::vector<sched::PolicyPtr> policies;
+  if (strategies.together()) {
+    for (const sched::ScenarioPtr& scenario : strategies.together()->scenarios()) {
+      policies.push_back(scenario->policy() ? scenario->policy() : options.scheduling.policy);
+    }
+  } else {
+    policies.push_back(options.scheduling.policy);
+  }
+  return {.own_threads = std::ranges::all_of(policies, is_fixed),
+          .periods = std::ranges::any_of(policies, [&](const sched::PolicyPtr& policy) {
+            return policy != nullptr && is_by_period(*policy);
+          })};
+}
+
+void SchedulingExecutor::Life::forget_tasks() {
+  const std::lock_guard lock{mutex};
+  if (!tasks) {
+    return;
+  }
+  executor::Changes changes;
+  for (const auto& [key, task] : tasks->present()) {
+    changes.remove(task.name);
+  }
+  static_cast<void>(core.apply(std::move(changes)));
+  tasks.reset();
+  has_started_ = false;
+}
+
+void SchedulingExecutor::Life::set_rule(TimingRule other) {
+  if (spins.load()) {
+    throw std::logic_error{"set_timing: the executor spins; set the timing before"};
+  }
+  {
+    const std::lock_guard lock{mutex};
+    rule = std::move(other);
+  }
+  forget_tasks();
+}
+
+void SchedulingExecutor::Life::set_strategy(const std::string& node, SchedulingStrategy strategy) {
+  if (spins.load()) {
+    throw std::logic_error{"set_scheduling_strategy: the executor spins; set the strategy before"};
+  }
+  {
+    const std::lock_guard lock{mutex};
+    strategies.set(node, std::move(strategy));
+    core.set_scheduling_strategy(*strategies.together());
+  }
+  forget_tasks();  // whether callbacks may have threads of their own is the policies' affair
 }
 
 void SchedulingExecutor::Life::begin() {
   const std::lock_guard lock{mutex};
   if (!tasks) {
-    tasks = std::make_unique<Tasks>(options, rule, may_wait(), bell);
+    tasks = std::make_unique<Tasks>(options, rule, needs(), bell);
   }
   has_started_ = false;
   static_cast<void>(bell->take_error());  // of a spin() that something else has left
   told.clear();
   publications.forget();
   tell_of_memory();
+  begun_at_ = os::now();
+  nodes_at_begin_ = nodes.arrived().count;
   ++spins_;
-}
-
-void SchedulingExecutor::Life::tell_of_memory() {
-  const os::Shortfalls shortfalls = std::exchange(memory_, {});
-  if (shortfalls.empty()) {
-    return;
-  }
-  if (options.scheduling.on_shortfalls) {
-    options.scheduling.on_shortfalls(shortfalls);
-    return;
-  }
-  for (const os::Shortfall& shortfall : shortfalls) {
-    RCLCPP_WARN(::rclcpp::get_logger("takt"), "not obtained: %s: %s; %s", shortfall.what.c_str(),
-                shortfall.why.c_str(), shortfall.fix.c_str());
-  }
 }
 
 void SchedulingExecutor::Life::entities_changed() {
   tell_of_reentrant();
   if (spins.load()) {
     bell->ring();
-  }
-}
-
-// rclcpp's multi-threaded executors run one callback of such a group twice at once.
-void SchedulingExecutor::Life::tell_of_reentrant() {
-  for (const std::shared_ptr<const Group>& group : nodes.take_reentrant()) {
-    RCLCPP_INFO(::rclcpp::get_logger("takt"),
-                "callback group %zu of node '%s' is Reentrant: its callbacks exclude nobody, but "
-                "none of them runs twice at once under this executor",
-                group->ordinal, group->node.c_str());
   }
 }
 
@@ -142,6 +156,7 @@ void SchedulingExecutor::Life::follow(const std::vector<::rclcpp::CallbackGroup:
     const LowestPriority no_hurry;
     tasks->follow(entities, Tasks::Which::all, core);
   }
+  strategies.look([this](const std::string& callback) { return core.find(callback).has_value(); });
   ++looks_;
 }
 
@@ -183,25 +198,8 @@ void SchedulingExecutor::Life::end() noexcept {
     bell->fail(std::current_exception());
   }
   const std::lock_guard lock{mutex};
-  tell_of_unmatched();
-}
-
-std::vector<Unmatched> SchedulingExecutor::Life::unmatched() const {
-  std::vector<CallbackId> there;
-  if (tasks) {
-    for (const auto& [key, task] : tasks->present()) {
-      there.push_back(task.source->id());
-    }
-  }
-  return unmatched_entries(rule, there);
-}
-
-void SchedulingExecutor::Life::tell_of_unmatched() {
-  for (const Unmatched& entry : unmatched()) {
-    if (told_of_timing.insert(entry.where).second) {
-      RCLCPP_WARN(::rclcpp::get_logger("takt"), "%s: %s; %s", entry.where.c_str(),
-                  entry.problem.c_str(), entry.remedy.c_str());
-    }
+  if (nodes_have_come()) {
+    tell_of_unmatched();
   }
 }
 
@@ -221,38 +219,6 @@ std::optional<executor::Snapshot> SchedulingExecutor::Life::snapshot() const {
   }
   std::ranges::sort(named, {}, &executor::NamedTask::index);
   return executor::snapshot(core, std::move(named));
-}
-
-void SchedulingExecutor::Life::look_around() {
-  const os::TimePoint now = os::now();
-  const std::lock_guard lock{mutex};
-  if (now - last_look_ >= std::chrono::seconds{1}) {
-    last_look_ = now;
-    tasks->look_again();
-    const std::size_t present = tasks->present().size();
-    if (std::exchange(present_at_last_look_, present) == present) {
-      tell_of_unmatched();
-    }
-  }
-  for (auto& [key, task] : tasks->present()) {
-    const Running& running = task.source->running();
-    const std::uint64_t count = running.count.load();
-    if (count != std::exchange(task.looked_at, count)) {
-      task.runs_since = now;
-    }
-    const nanoseconds waits = now - task.runs_since;
-    if (count % 2 == 0 || waits < options.tell_waiting_after || told.contains(task.name) ||
-        task.source->describe().waits || !sleeps(running.thread.load())) {
-      continue;
-    }
-    told.insert(task.name);
-    RCLCPP_WARN(::rclcpp::get_logger("takt"),
-                "callback '%s' has been waiting inside for %.1f s, and callbacks of the same or "
-                "lower priority on its core wait with it. If it waits for one of them, it waits "
-                "for ever. Say 'waits: true' of it in the timing file (fixed priorities): then it "
-                "has a thread of its own",
-                task.name.c_str(), static_cast<double>(waits.count()) * 1e-9);
-  }
 }
 
 }  // namespace takt::rclcpp

@@ -10,6 +10,7 @@
 
 #include "entities.hpp"
 #include "publications.hpp"
+#include "strategies.hpp"
 #include "takt/rclcpp/scheduling_executor.hpp"
 #include "tasks.hpp"
 
@@ -45,10 +46,15 @@ class SchedulingExecutor::Life {
   // looks for what the middleware did not tell of.
   void look_around();
 
+  // Not while it spins. The callbacks are met anew.
+  void set_rule(TimingRule other);
+  // `node`: its full name; empty: of the executor.
+  void set_strategy(const std::string& node, SchedulingStrategy strategy);
+
   // From any thread.
   [[nodiscard]] std::optional<executor::Snapshot> snapshot() const;
 
-  // Entries of the timing file; under the mutex.
+  // Entries of the timing file and the strategies; under the mutex.
   [[nodiscard]] std::vector<Unmatched> unmatched() const;
 
   Options options;
@@ -56,25 +62,29 @@ class SchedulingExecutor::Life {
   Nodes nodes;
   Publications publications;
   const std::shared_ptr<Bell> bell;
-  TimingRule rule;
-  SchedulingStrategy strategy;
+  TimingRule rule;  // under the mutex
   std::atomic<bool> spins{false};
   std::atomic<bool> is_started{false};
-  mutable executor::PriorityMutex mutex;  // of tasks
+  mutable executor::PriorityMutex mutex;  // of tasks and strategies
+  Strategies strategies;
   std::unique_ptr<Tasks> tasks;
   std::set<std::string> told;
   std::set<std::string> told_of_timing;
 
  private:
-  [[nodiscard]] bool may_wait() const;
+  [[nodiscard]] Tasks::Needs needs() const;
+  void forget_tasks();
   void tell_of_memory();
   void tell_of_reentrant();
   void tell_of_unmatched();
+  // Whether nodes of which the timing file may speak are there.
+  [[nodiscard]] bool nodes_have_come() const;
 
   os::Shortfalls memory_;     // not told yet
-  bool has_started_ = false;  // the core, since the last begin(); under the mutex
+  bool has_started_ = false;  // the core, with these tasks; under the mutex
   os::TimePoint last_look_{};
-  std::size_t present_at_last_look_ = 0;
+  os::TimePoint begun_at_{};        // of the last spin()
+  std::size_t nodes_at_begin_ = 0;  // how many had come before
 
   // How often it has begun to spin, and followed what came and went; under the mutex.
   std::uint64_t spins_ = 0;

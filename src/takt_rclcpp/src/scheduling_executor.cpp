@@ -104,16 +104,16 @@ void SchedulingExecutor::remove_callback_group(GroupPointer group, bool notify) 
 }
 
 void SchedulingExecutor::set_timing(TimingRule rule) {
-  if (life_->spins.load()) {
-    throw std::logic_error{"set_timing: the executor spins; set the timing before"};
-  }
-  life_->rule = std::move(rule);
-  life_->tasks.reset();
+  life_->set_rule(std::move(rule));
 }
 
 void SchedulingExecutor::set_scheduling_strategy(SchedulingStrategy strategy) {
-  life_->core.set_scheduling_strategy(strategy);
-  life_->strategy = std::move(strategy);
+  life_->set_strategy("", std::move(strategy));
+}
+
+void SchedulingExecutor::set_scheduling_strategy(
+    const ::rclcpp::node_interfaces::NodeBaseInterface& node, SchedulingStrategy strategy) {
+  life_->set_strategy(node.get_fully_qualified_name(), std::move(strategy));
 }
 
 void SchedulingExecutor::set_handlers(executor::Handlers handlers) {

@@ -50,11 +50,8 @@ bool is_slow(const CallbackId& id) {
 
 }  // namespace
 
-Tasks::Tasks(const Options& options, TimingRule rule, bool own_threads, std::shared_ptr<Bell> bell)
-    : options_{options},
-      rule_{std::move(rule)},
-      own_threads_{own_threads},
-      bell_{std::move(bell)} {}
+Tasks::Tasks(const Options& options, TimingRule rule, Needs needs, std::shared_ptr<Bell> bell)
+    : options_{options}, rule_{std::move(rule)}, needs_{needs}, bell_{std::move(bell)} {}
 
 bool Tasks::follow(const std::vector<Entity>& entities, Which which, executor::Executor& core) {
   ++round_;
@@ -205,7 +202,7 @@ sched::Task Tasks::describe(const CallbackId& id, const Timing& timing, const En
   task.name = id.text();
   task.reads = timing.reads;
   task.cpu = timing.cpu;
-  task.waits = timing.waits.value_or(own_threads_ && has_own_thread(id));
+  task.waits = timing.waits.value_or(needs_.own_threads && has_own_thread(id));
   if (!task.waits && entity.group->exclusive) {
     task.group = entity.group->name;
   }
@@ -223,9 +220,13 @@ sched::Task Tasks::describe(const CallbackId& id, const Timing& timing, const En
   } else if (deadline.count() == 0 && !released_by_time) {
     deadline = id.period.count() > 0 ? id.period : options_.default_deadline;
   }
+  nanoseconds period = released_by_time ? id.period : timing.period;
+  if (period.count() == 0 && needs_.periods) {
+    period = id.period.count() > 0 ? id.period : deadline;
+  }
   const int default_priority = is_slow(id) ? lowest_priority : options_.default_priority;
   task.parameters = {
-      .period = released_by_time ? id.period : timing.period,
+      .period = period,
       .deadline = deadline,
       .priority = timing.priority != 0 ? timing.priority : default_priority,
       .expected_execution = timing.expected_execution,

@@ -21,8 +21,12 @@ namespace takt::rclcpp {
 
 class Tasks {
  public:
-  // `own_threads`: callbacks may have threads of their own.
-  Tasks(const Options& options, TimingRule rule, bool own_threads, std::shared_ptr<Bell> bell);
+  // What the policies of all scenarios allow and ask for.
+  struct Needs {
+    bool own_threads = false;  // callbacks may have threads of their own
+    bool periods = false;      // also of what nobody knows a period of
+  };
+  Tasks(const Options& options, TimingRule rule, Needs needs, std::shared_ptr<Bell> bell);
 
   // For what the middleware did not tell of. From the same thread.
   void look_again();
@@ -65,7 +69,7 @@ class Tasks {
 
   const Options& options_;
   const TimingRule rule_;
-  const bool own_threads_;
+  const Needs needs_;
   const std::shared_ptr<Bell> bell_;
   std::unordered_map<const void*, Task> present_;
   std::uint64_t round_ = 0;

@@ -24,7 +24,8 @@ std::size_t distance(const std::string& one, const std::string& other) {
   return row.back();
 }
 
-// What there is in place of `wanted`, the nearest first.
+}  // namespace
+
 std::string remedy(const std::string& wanted, const std::set<std::string>& there) {
   constexpr std::size_t most = 12;  // a long list helps nobody
   if (there.empty()) {
@@ -47,8 +48,6 @@ std::string remedy(const std::string& wanted, const std::set<std::string>& there
   }
   return text + (nearest.size() > most ? ", ..." : "");
 }
-
-}  // namespace
 
 bool Rule::matches(const CallbackId& id) const {
   const auto same = [](const auto& wanted, const auto& value) {

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,9 @@ struct Rule {
   [[nodiscard]] bool is_kind(CallbackKind other) const;
   void apply(Timing& timing) const;
 };
+
+// What there is in place of `wanted`, the nearest first.
+[[nodiscard]] std::string remedy(const std::string& wanted, const std::set<std::string>& there);
 
 // A TimingRule. Copies know the same of what has matched.
 class RulesOfFile {

@@ -224,6 +224,18 @@ TEST_F(Programs, aNodeIsDestroyedWhenItsCallbacksHaveEnded) {
   EXPECT_EQ(process.end(), 0);
 }
 
+// As launch files do it: the container first, its components when it answers.
+TEST_F(Programs, aContainerThatIsEmptyForAWhileHasNothingToTellOfItsTiming) {
+  Process process = start_container({"--takt-timing", TIMING});
+  ASSERT_NE(list(), nullptr) << process.output();
+  std::this_thread::sleep_for(2500ms);
+  EXPECT_TRUE(load("docking::Radar")->success);
+  EXPECT_TRUE(load("docking::Guard")->success);
+  EXPECT_TRUE(eventually([&] { return process.has_said("braked 50 times"); })) << process.output();
+  EXPECT_EQ(process.end(), 0);
+  EXPECT_FALSE(process.has_said("was not seen so far")) << process.output();
+}
+
 TEST_F(Programs, whatCannotBeLoadedIsToldAndHarmsNothing) {
   Process process = start_container({});
   const auto broken = load("components::Broken");

@@ -105,6 +105,26 @@ TEST_F(Scheduling, underEdfTheEarlierDeadlinePreempts) {
   EXPECT_GE(meanwhile, 3);
 }
 
+// Also those that ask for what nobody says of services: periods.
+TEST_F(Scheduling, aPlainNodeRunsUnderEveryPolicyThatNeedsNoExecutionTimes) {
+  for (const char* const policy : {"fp", "edf", "rm", "dm", "np-fp", "np-edf"}) {
+    const auto node = std::make_shared<::rclcpp::Node>("plain");
+    const std::string topic = unique(std::string{"numbers_"} + policy[0] + policy[1]);
+    std::atomic<int> heard{0};
+    const auto out = node->create_publisher<Int32>(topic, 10);
+    const auto in = node->create_subscription<Int32>(topic, 10, [&](const Int32&) { ++heard; });
+    const auto timer = node->create_wall_timer(2ms, [&] { out->publish(Int32{}); });
+    auto options = quiet();
+    options.scheduling.policy = sched::parse_policy(policy);
+    SchedulingExecutor executor{options};
+    executor.add_node(node);
+    Spinning spinning{executor};
+    EXPECT_TRUE(eventually([&] { return heard > 5 || spinning.has_ended(); }));
+    EXPECT_NO_THROW(spinning.end()) << policy;
+    EXPECT_GT(heard, 5) << policy;
+  }
+}
+
 // Eight callbacks of one group, two of them with threads of their own, released as fast as they go.
 TEST_F(Scheduling, callbacksOfAGroupNeverRunTwiceAtOnce) {
   const auto node = std::make_shared<::rclcpp::Node>("group");

@@ -106,6 +106,7 @@ TEST_F(TimingOfExecutor, entriesThatMatchNothingAreToldOnceWhileItSpins) {
   const auto in = node->create_subscription<Int32>(unique("scan"), 1, [](const Int32&) {});
   auto options = quiet();
   options.tell_waiting_after = 100ms;  // how often it looks around
+  options.tell_unmatched_after = 100ms;
   SchedulingExecutor executor{options};
   executor.set_timing(
       rule("callbacks:\n"
@@ -132,6 +133,56 @@ TEST_F(TimingOfExecutor, entriesThatMatchNothingAreToldOnceWhileItSpins) {
   EXPECT_TRUE(eventually([&] { return executor.unmatched().size() == 4; }));
   spinning.end();
   EXPECT_EQ(told("timing.yaml:"), 5);
+}
+
+// As a container does, to which nodes come one by one.
+TEST_F(TimingOfExecutor, nothingIsToldBeforeTheNodesHaveCome) {
+  const auto container = std::make_shared<::rclcpp::Node>("container");
+  auto options = quiet();
+  options.tell_waiting_after = 100ms;
+  options.tell_unmatched_after = 100ms;
+  options.nodes_come_later = true;
+  SchedulingExecutor executor{options};
+  executor.set_timing(
+      rule("callbacks:\n"
+           "  - {node: /guard, kind: timer, priority: 30}\n"
+           "  - {node: /gaurd, kind: timer, priority: 30}\n"));
+  executor.add_node(container);
+  {
+    Spinning spinning{executor};
+    EXPECT_TRUE(eventually([&] { return !executor.callbacks().empty(); }));
+    std::this_thread::sleep_for(2500ms);  // two looks for what is not told
+    EXPECT_EQ(told("timing.yaml:"), 0);
+    EXPECT_EQ(executor.unmatched().size(), 2U);
+  }
+  EXPECT_EQ(told("timing.yaml:"), 0);
+  Spinning spinning{executor};
+  const auto guard = std::make_shared<::rclcpp::Node>("guard");
+  const auto timer = guard->create_wall_timer(1h, [] {});
+  executor.add_node(guard);
+  EXPECT_TRUE(eventually([&] { return told("timing.yaml:") > 0; }));
+  spinning.end();
+  EXPECT_EQ(told("timing.yaml:3: node '/gaurd' was not seen so far"), 1);
+  EXPECT_EQ(told("timing.yaml:"), 1);
+}
+
+// In the time between the nodes' coming and the telling, more may come.
+TEST_F(TimingOfExecutor, theLastNodesComingIsWaitedFor) {
+  const auto first = std::make_shared<::rclcpp::Node>("first");
+  auto options = quiet();
+  options.tell_waiting_after = 100ms;
+  options.tell_unmatched_after = 1h;
+  SchedulingExecutor executor{options};
+  executor.set_timing(rule("callbacks: [{node: /second, priority: 30}]"));
+  executor.add_node(first);
+  Spinning spinning{executor};
+  std::this_thread::sleep_for(2500ms);
+  EXPECT_EQ(told("timing.yaml:"), 0);
+  const auto second = std::make_shared<::rclcpp::Node>("second");
+  executor.add_node(second);
+  EXPECT_TRUE(eventually([&] { return executor.unmatched().empty(); }));
+  spinning.end();
+  EXPECT_EQ(told("timing.yaml:"), 0);
 }
 
 TEST_F(TimingOfExecutor, aShortSpinTellsAtItsEnd) {

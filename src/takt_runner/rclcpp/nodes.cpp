@@ -125,7 +125,8 @@ void NodeMember::compute_and_write(std::uint64_t job, os::TimePoint sampled) {
     trace::record_in_job(EventType::use, os::now(), inlet.number,
                          message ? static_cast<std::int64_t>(message->sequence) : -1);
   }
-  compute_until(begin, times.of(job));
+  compute_until(begin,
+                in_its_scenario(times.of(job), description->task.parameters.expected_execution));
   for (NodeOutlet& outlet : writes) {
     outlet.publish(sampled);
   }

@@ -169,6 +169,7 @@ sched::TaskChange translated(const sched::TaskChange& described, const std::stri
         "let it be active or not, or take the approach takt");
   }
   const NodeMember& member = member_of(nodes, described.task);
+  change.active = described.active.value_or(member.description->task.parameters.active);
   const std::vector<sched::Read>& reads = member.description->task.reads;
   for (sched::Read& read : change.reads) {
     const auto known = std::ranges::find(reads, read.topic, &sched::Read::topic);
@@ -185,6 +186,7 @@ sched::TaskChange translated(const sched::TaskChange& described, const std::stri
   return change;
 }
 
+// A node knows of no callback that is inactive: every scenario says so.
 sched::SchedulingStrategy translated(const sched::SchedulingStrategy& described,
                                      const Nodes& nodes) {
   const auto names = names_of(nodes);
@@ -197,10 +199,24 @@ sched::SchedulingStrategy translated(const sched::SchedulingStrategy& described,
     for (const sched::TaskChange& change : from->tasks()) {
       scenario.add_task(translated(change, from->name(), nodes, names));
     }
+    for (const NodeMember& member : nodes.members()) {
+      const sched::Task& task = member.description->task;
+      const bool is_changed = std::ranges::find(from->tasks(), task.name,
+                                                &sched::TaskChange::task) != from->tasks().end();
+      if (!task.parameters.active && !is_changed) {
+        scenario.add_task({.task = names.at(task.name), .active = false});
+      }
+    }
     strategy.add_scenario(std::move(scenario));
   }
   strategy.set_default_scenario(described.scenarios()[described.default_scenario()]->name());
   return strategy;
+}
+
+bool some_inactive(const application::Application& application) {
+  return std::ranges::any_of(application.callbacks, [](const application::Callback& callback) {
+    return !callback.task.parameters.active;
+  });
 }
 
 // Switches the scenarios at their times.
@@ -285,8 +301,11 @@ void run_rclcpp(const Execution& execution, os::StopFlag& stop) {
       executor_name, is_takt ? scheduling_of(application, nodes) : rclcpp::Options{},
       std::max<std::size_t>(application.cpus.size(), 2));
   auto* const scheduling = dynamic_cast<rclcpp::SchedulingExecutor*>(executor.get());
-  if (scheduling != nullptr && application.strategy) {
-    scheduling->set_scheduling_strategy(translated(*application.strategy, nodes));
+  if (scheduling != nullptr && (application.strategy || some_inactive(application))) {
+    sched::SchedulingStrategy as_described;
+    as_described.add_scenario(sched::SchedulingScenario{"default"});
+    scheduling->set_scheduling_strategy(
+        translated(application.strategy ? *application.strategy : as_described, nodes));
   }
   for (const auto& [name, node] : nodes.all()) {
     executor->add_node(node);

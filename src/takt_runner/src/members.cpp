@@ -62,7 +62,8 @@ void Member::compute_and_write(std::uint64_t job, os::TimePoint sampled) noexcep
   for (const Inlet& inlet : reads) {
     inlet.use();
   }
-  compute_until(begin, times.of(job));
+  compute_until(begin,
+                in_its_scenario(times.of(job), description->task.parameters.expected_execution));
   for (Outlet& outlet : writes) {
     outlet.publish(sampled);
   }

@@ -21,7 +21,8 @@ TaskOptions options_of(const Member& member) {
                       .expected_execution = parameters.expected_execution,
                       .budget = parameters.budget,
                       .overrun = parameters.overrun,
-                      .cpu = task.cpu};
+                      .cpu = task.cpu,
+                      .active = parameters.active};
   for (std::size_t i = 0; i < member.reads.size(); ++i) {
     options.reads.emplace_back(member.reads[i].subscription(), task.reads[i].max_age);
   }

@@ -2,6 +2,7 @@
 #include "work.hpp"
 
 #include <ctime>
+#include <takt/executor/run_job.hpp>
 
 namespace takt::runner {
 namespace {
@@ -33,6 +34,18 @@ void compute_until(std::chrono::nanoseconds begin, std::chrono::nanoseconds time
     }
     sink = value;
   }
+}
+
+std::chrono::nanoseconds in_its_scenario(std::chrono::nanoseconds time,
+                                         std::chrono::nanoseconds declared) noexcept {
+  const sched::Job* const job = executor::current_job();
+  if (job == nullptr || declared.count() == 0 || job->expected_execution == declared) {
+    return time;
+  }
+  const double factor =
+      static_cast<double>(job->expected_execution.count()) / static_cast<double>(declared.count());
+  return std::chrono::nanoseconds{
+      static_cast<std::int64_t>(static_cast<double>(time.count()) * factor)};
 }
 
 std::chrono::nanoseconds DrawnTimes::of(std::uint64_t job) const noexcept {

@@ -17,6 +17,13 @@ std::chrono::nanoseconds thread_cpu_time() noexcept;
 // microsecond.
 void compute_until(std::chrono::nanoseconds begin, std::chrono::nanoseconds time) noexcept;
 
+// What the job that the calling thread runs computes, where it would compute `time` as the
+// application declares it: a scenario that declares another worst case changes all of its times in
+// proportion, as in the simulator. The same time outside of Takt's executor, which alone knows of
+// scenarios.
+std::chrono::nanoseconds in_its_scenario(std::chrono::nanoseconds time,
+                                         std::chrono::nanoseconds declared) noexcept;
+
 // How long each job computes. The same seed gives the same times as in the simulator, whatever the
 // approach and whichever jobs are skipped: a job's time depends on the seed, the callback's place
 // and the job's index alone. (Within a nanosecond: the simulator interpolates in whole numbers.)

@@ -2,7 +2,7 @@
 """How help is written: arguments called as in the reference, paragraphs as wide as the terminal.
 
 Typer puts required arguments into braces, names a flag's type as if it took a value, and keeps the
-line ends of docstrings.
+line ends of docstrings. Of a wrong choice it tells as the library does that it checks with.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import re
 from inspect import cleandoc
 from typing import Any
 
+from typer import BadParameter
 from typer.core import TyperCommand, TyperGroup
 
 _BRACES = re.compile(r"\{(.+)\}")
@@ -24,6 +25,14 @@ class Command(TyperCommand):
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """The words behind the command's name."""
         return _unbraced(super().collect_usage_pieces(ctx))
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Refuses a wrong choice in plain words."""
+        try:
+            return super().parse_args(ctx, args)
+        except BadParameter as error:
+            error.message = error.message.removeprefix("Value error, ")
+            raise
 
     def get_help_option(self, ctx: Any) -> Any:
         """``--help``, which is a flag, too."""

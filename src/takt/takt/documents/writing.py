@@ -13,9 +13,13 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from takt.errors import Failure
+from takt.errors import Failure, TaktError
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
+_WRONG = {  # a name that cannot be what it is to be, whoever asks: wrong use
+    errno.EISDIR: "name a file: this is a folder",
+    errno.ENOTDIR: "name a folder: a part of this is a file",
+}
 _REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS}
 SUFFIX = ".tmp"
 ROOM = 64 << 10  # bytes: less than any recording or report takes
@@ -73,8 +77,11 @@ def is_full(error: OSError) -> bool:
     return error.errno in _FULL
 
 
-def failure(error: OSError, remedy: str | None = None) -> Failure:
-    """The error for a person: which file, and where there is no space left, on which disk."""
+def failure(error: OSError, remedy: str | None = None) -> TaktError:
+    """The error for a person: which file, and where there is no space left, on which disk.
+
+    A Failure, but for what is wrong use.
+    """
     where = str(error.filename) if error.filename is not None else None
     what = error.strerror or str(error)
     if is_full(error):
@@ -82,6 +89,8 @@ def failure(error: OSError, remedy: str | None = None) -> Failure:
         remedy = remedy or "free space there, or name a file on another disk"
     elif error.errno in _REFUSED:
         remedy = remedy or "name a place that you may write to"
+    elif error.errno in _WRONG:
+        return TaktError(what, where=where, remedy=remedy or _WRONG[error.errno])
     return Failure(what, where=where, remedy=remedy)
 
 

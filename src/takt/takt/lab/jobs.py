@@ -14,8 +14,8 @@ IDLE, LOADED = "idle", "loaded"
 THREADS = 5
 NO_LOAD = "takt-lab: the load did not last"
 LOAD = "hackbench and stress-ng (fork, vm, mremap, dentry, udp, pipe, switch)"
-# What takes the stock kernel longest is to clear a huge page. Mapping two and giving them back takes
-# a few ms, so that it happens all the time, and not only while the load starts.
+# What takes the stock kernel longest is to clear a huge page. Mapping two and giving them back
+# takes a few ms, so that it happens all the time, and not only while the load starts.
 _HUGE = "--mremap 1 --mremap-bytes 4m"
 MEMORY = "/dev/shm/takt-lab"  # noqa: S108 - of the guest, where nothing waits for the host
 SETTLE_S = 2  # from the start of the load to the measurement

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -68,6 +69,7 @@ class Quantity(Generic[Seen]):
 
     definition: str
     of: Callable[[Seen], float]
+    most: float = field(default=math.inf, kw_only=True)  # it cannot be higher: 1 of a share
 
 
 @dataclass(frozen=True)
@@ -166,7 +168,8 @@ def interval(
     quantity.of(asked)  # type: ignore[arg-type]
     if asked.runs < 2:
         return None
-    return _interval(_draws({"": quantity}, evidence, most_draws).of(1.0)[:, 0], asked.runs)
+    draws = _Draws.of({"value": quantity}, Criterion("value"), {}, evidence, most_draws)
+    return _interval(draws.quantities()[0])
 
 
 def undecidable(
@@ -225,6 +228,7 @@ class _Draws:
     counts: Mapping[int, Sequence[Counts]]  # of the shares, by row
     runs: int
     degrees: NDArray[np.float64]  # of freedom: of the quantities, then of the margins
+    most: NDArray[np.float64]  # of the quantities
 
     @classmethod
     def of(
@@ -267,6 +271,7 @@ class _Draws:
             },
             every.runs,
             degrees(both),
+            np.array([one.most for one in quantities.values()]),
         )
 
     @property
@@ -283,7 +288,7 @@ class _Draws:
         """How far the truth may be from what was found; of a share, by turns its bounds."""
         found, values = self._with_bounds(1.0)
         beyond = reach(self.degrees[: len(found)], self.runs)[:, None]
-        rows = found + beyond * (values - found)
+        rows = np.minimum(found + beyond * (values - found), self.most[:, None])
         # What is below zero in no run is not below zero.
         return np.where((values >= 0).all(axis=1, keepdims=True), np.maximum(rows, 0), rows)
 

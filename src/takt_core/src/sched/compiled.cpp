@@ -55,9 +55,13 @@ std::vector<Task>::iterator find_named(std::vector<Task>& tasks, std::string_vie
                               [name](const Task& candidate) { return candidate.name == name; });
 }
 
-std::vector<Task> merge(std::vector<Task> tasks, const SchedulingScenario& scenario) {
+std::vector<Task> merge(std::vector<Task> tasks, const SchedulingScenario& scenario,
+                        bool allows_absent_tasks) {
   for (const TaskChange& change : scenario.tasks()) {
     const auto task = find_named(tasks, change.task);
+    if (task == tasks.end() && allows_absent_tasks) {
+      continue;
+    }
     if (task == tasks.end()) {
       std::vector<std::string_view> names;
       names.reserve(tasks.size());
@@ -148,8 +152,9 @@ CompiledStrategy::CompiledStrategy(std::vector<Task> tasks, const SchedulingStra
                           "neither it nor the executor has a policy",
                           "pass one to set_scheduling_policy(), such as edf()");
     }
-    sets.push_back(
-        checked(scenario->name(), merge(tasks_, *scenario), *used, options.external_topics));
+    sets.push_back(checked(scenario->name(),
+                           merge(tasks_, *scenario, strategy.allows_absent_tasks()), *used,
+                           options.external_topics));
     scenarios_.emplace_back(scenario->name(), used, sets.back());
   }
   for (const ScenarioPtr& scenario : strategy.scenarios()) {
@@ -160,12 +165,15 @@ CompiledStrategy::CompiledStrategy(std::vector<Task> tasks, const SchedulingStra
 
 void CompiledStrategy::add_topics(const SchedulingScenario& scenario) {
   for (const TaskChange& change : scenario.tasks()) {
-    Task& task = *find_named(tasks_, change.task);
+    const auto task = find_named(tasks_, change.task);
+    if (task == tasks_.end()) {
+      continue;  // merge() let it pass
+    }
     for (const Read& read : change.reads) {
-      add_read(task, {.topic = read.topic});
+      add_read(*task, {.topic = read.topic});
     }
     for (const std::string& topic : change.writes) {
-      add_write(task, topic);
+      add_write(*task, topic);
     }
   }
 }

@@ -41,6 +41,11 @@ SchedulingStrategy& SchedulingStrategy::set_default_scenario(std::string_view na
   return *this;
 }
 
+SchedulingStrategy& SchedulingStrategy::allow_absent_tasks() noexcept {
+  absent_tasks_ = true;
+  return *this;
+}
+
 std::optional<std::size_t> SchedulingStrategy::find(std::string_view name) const noexcept {
   const auto scenario = std::ranges::find_if(
       scenarios_, [name](const ScenarioPtr& candidate) { return candidate->name() == name; });

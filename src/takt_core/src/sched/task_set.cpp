@@ -131,7 +131,8 @@ void check_topics(const std::vector<Task>& tasks, std::span<const std::string> e
         task_text(task), how + quoted(topic) + ", which no task writes",
         (nearest.empty() ? std::string{} : "did you mean " + quoted(nearest) + "? Else ") +
             "name the topic among the writes of the task that publishes it, or declare it "
-            "external");
+            "external (external_period of the topic in an app.yaml, external_topics of an "
+            "executor)");
   };
   for (const Task& task : tasks) {
     if (task.kind == TaskKind::message) {

@@ -196,6 +196,35 @@ TEST_P(Scenario, TasksComeAndGoWhileOthersRunUndisturbed) {
   }
 }
 
+TEST_P(Scenario, HoldsForATaskAsLongAsItIsThere) {
+  Executor executor{options()};
+  executor.add(timer("steady", 2ms, 40), {[](const auto&) {}});
+  executor.set_scheduling_strategy(
+      SchedulingStrategy{}
+          .add_scenario(SchedulingScenario{"docking"}.add_task({.task = "guest", .active = false}))
+          .add_scenario(SchedulingScenario{"cruising"})
+          .allow_absent_tasks());
+  executor.start();
+  for (int round = 0; round < 3; ++round) {
+    std::atomic<int> runs{0};
+    EXPECT_TRUE(executor.switch_to("docking"));
+    executor.add(timer("guest", 1ms, 20), {[&](const auto&) { ++runs; }});
+    const auto seen = executor.statistics(0).completed;
+    const auto give_up = os::now() + patience;
+    while (executor.statistics(0).completed < seen + 5 && os::now() < give_up) {
+      os::sleep_until(os::now() + 1ms);
+    }
+    EXPECT_EQ(runs, 0);
+    EXPECT_TRUE(executor.switch_to("cruising"));
+    while (runs < 3 && os::now() < give_up) {
+      os::sleep_until(os::now() + 1ms);
+    }
+    EXPECT_GE(runs, 3);
+    executor.remove("guest").wait();
+  }
+  executor.stop();
+}
+
 TEST_P(Scenario, AMessageTaskCanBeAddedAndRemovedWhileMessagesCome) {
   Executor executor{options()};
   executor.add(timer("steady", 2ms, 40), {[](const auto&) {}});

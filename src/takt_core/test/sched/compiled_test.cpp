@@ -177,6 +177,27 @@ TEST(Strategy, refuses_scenarios_that_are_missing_or_named_alike) {
   EXPECT_EQ(strategy.find("dok"), std::nullopt);
 }
 
+TEST(CompiledStrategy, says_nothing_of_tasks_that_may_be_absent) {
+  SchedulingStrategy strategy;
+  strategy.add_scenario(SchedulingScenario{"dock"}
+                            .add_task({.task = "arm.grip", .priority = 9, .reads = {{"/scan"}}})
+                            .add_timer("guard.brake", 5, 2ms));
+  const auto compiled = [&](std::vector<Task> tasks) {
+    return CompiledStrategy{std::move(tasks), strategy, edf(), {.external_topics = {"/scan"}}};
+  };
+  EXPECT_EQ(
+      error_of([&] { compiled({timer("guard.brake", 10ms)}); }),
+      "scenario 'dock': it names task 'arm.grip', which does not exist. Remedy: choose one of "
+      "'guard.brake'.");
+  strategy.allow_absent_tasks();
+  const CompiledStrategy without = compiled({timer("guard.brake", 10ms)});
+  EXPECT_EQ(without.scenarios()[0].parameters(0).priority, 5);
+  EXPECT_EQ(without.scenarios()[0].parameters(0).period, 2ms);
+  const CompiledStrategy with = compiled({timer("arm.grip", 10ms)});
+  EXPECT_EQ(with.scenarios()[0].parameters(0).priority, 9);
+  EXPECT_EQ(with.tasks()[0].reads.size(), 1U);
+}
+
 TEST(CompiledStrategy, refuses_with_the_scenario_and_the_task_in_the_message) {
   const auto compiled = [](SchedulingScenario scenario, const PolicyPtr& policy) {
     return error_of([&] {

@@ -98,16 +98,21 @@ TEST(TaskSet, refuses_triggers_that_do_not_fit_the_kind) {
 TEST(TaskSet, refuses_topics_that_nobody_writes_unless_they_are_external) {
   const Task reader = with(timer("r", 1ms, 0ns, 5), [](Task& t) { t.reads = {{.topic = "scan"}}; });
   const Task writer = with(timer("w", 1ms, 0ns, 5), [](Task& t) { t.writes = {"scam"}; });
+  const std::string keys =
+      " (external_period of the topic in an app.yaml, external_topics of an executor).";
   EXPECT_EQ(error_of_set({reader}),
             "task 'r': it reads topic 'scan', which no task writes. Remedy: name the topic among "
-            "the writes of the task that publishes it, or declare it external.");
+            "the writes of the task that publishes it, or declare it external" +
+                keys);
   EXPECT_EQ(error_of_set({reader, writer}),
             "task 'r': it reads topic 'scan', which no task writes. Remedy: did you mean 'scam'? "
             "Else name the topic among the writes of the task that publishes it, or declare it "
-            "external.");
+            "external" +
+                keys);
   EXPECT_EQ(error_of_set({message("m", "scan", 5)}),
             "task 'm': it is released by topic 'scan', which no task writes. Remedy: name the "
-            "topic among the writes of the task that publishes it, or declare it external.");
+            "topic among the writes of the task that publishes it, or declare it external" +
+                keys);
   EXPECT_EQ(error_of_set({reader, message("m", "scan", 5)}, fixed_priority(), {"scan"}), "");
 }
 

@@ -110,7 +110,9 @@ def judge_layer(layer: Layer) -> Judgement:
                 "a quarter of the deadline: little is left for the control law."
             )
     elif misses.lower <= TARGET:
-        found.reasons.append(f"{said}: too few samples to tell whether 1 in 1000 is.")
+        found.reasons.append(
+            f"{said}; that is too few samples to tell whether fewer than 1 in 1000 do."
+        )
     elif misses.without(excused).lower <= TARGET:
         found.reasons.append(
             f"{said}, but the hypervisor took {text.duration(layer.steal_us)} meanwhile, which "
@@ -214,10 +216,13 @@ def _headline(level: Level, judgements: list[Judgement]) -> str:
     if level == "fair":
         return f"This machine keeps {goal}, with reservations."
     culprits = [one for one in judgements if one.level == level]
+    if level == "unknown" and len(culprits) == len(judgements):
+        return f"Whether this machine keeps {goal} cannot be told from this run."
     *others, last = dict.fromkeys(way(one.layer.first) for one in culprits)
     names = f"{', '.join(others)} and {last}" if others else last
     if level == "unknown":
-        return f"Whether this machine keeps {goal} cannot be told from this run: {names}."
+        missing = f"it does not tell for {names}"
+        return f"Whether this machine keeps {goal} cannot be told from this run: {missing}."
     rates = [one.rate_hz for one in judgements]
     held = min((rate for rate in rates if rate), default=0) if all(rates) else 0
     slower = f" It keeps a {rate_text(held)} loop." if held else ""

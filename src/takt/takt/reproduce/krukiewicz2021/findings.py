@@ -29,6 +29,7 @@ def _missed(approach: str, nodes: int, utilization: float, size: int) -> Quantit
     return Quantity(
         f"misses / executions of each callback, on average over callbacks and runs: {point.name}",
         lambda evidence: evidence.miss_ratio(point),
+        most=1,
     )
 
 
@@ -40,6 +41,7 @@ def _over(
     return Quantity(
         f"{choose} share of misses of {approach} over {len(asked)} applications: {of}",
         lambda evidence: pick(evidence.miss_ratio(point) for point in asked),
+        most=1,
     )
 
 

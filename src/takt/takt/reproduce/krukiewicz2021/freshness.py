@@ -40,6 +40,7 @@ def _over(choose: str, points: list[Point], of: str) -> Quantity[Evidence]:
     return Quantity(
         f"{choose} share of executions on old data over {len(points)} applications: {of}",
         lambda evidence: pick([evidence.old_data(point) for point in points]),
+        most=1,
     )
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from statistics import fmean, geometric_mean
 from typing import Any
 
@@ -41,6 +42,8 @@ def level(
     words: str,
     of: OfRun[float],
     sizes: tuple[int, ...],
+    *,
+    most: float = math.inf,
     **asked: Any,
 ) -> Quantity[Evidence]:
     """Of several sizes, each of which counts alike; none of them may be missing."""
@@ -51,7 +54,7 @@ def level(
         each = [seen.mean(of, payload_bytes=size, **asked) for size in sizes]
         return geometric_mean(each)
 
-    return Quantity(f"{words}; {names}; {mean}mean over runs", found)
+    return Quantity(f"{words}; {names}; {mean}mean over runs", found, most=most)
 
 
 def p50(words: str, sizes: tuple[int, ...], **asked: Any) -> Quantity[Evidence]:

@@ -23,6 +23,7 @@ class Bounds:
         """Asks the core; raises takt_core.Error where it cannot analyse the application."""
         report = _report(flat)
         self.of = _largest(report)
+        self.blocking = _longest_blocking(report)  # by callback, in ns
         self._fixed = _fixed(flat, report)
         self._lost: dict[tuple[int, int], Bound] = {}
 
@@ -69,6 +70,15 @@ def _largest(report: dict[str, Any]) -> Bound:
             bound = None if response is None else round(response * 1000)
             known = found.get(name, bound)
             found[name] = None if bound is None or known is None else max(bound, known)
+    return found
+
+
+def _longest_blocking(report: dict[str, Any]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for scenario in report["scenarios"]:
+        for one in scenario["callbacks"]:
+            blocking = round((one["blocking_us"] or 0) * 1000)
+            found[one["name"]] = max(found.get(one["name"], 0), blocking)
     return found
 
 

@@ -3,15 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import takt_core
 
 from takt.schedule.analysis.bounds import Bounds as Analysed
+from takt.schedule.explain.blocking import Blocking
+from takt.schedule.explain.declarations import Declarations
 from takt.schedule.explain.excess import Unknown, unknown_to_the_bound
 from takt.schedule.explain.jobs import Job, Slice, less_urgent
-from takt.schedule.explain.model import Above
+from takt.schedule.explain.model import Above, ShareKind
 from takt.schedule.explain.recent import Recent
 from takt.schedule.trace.file import Names
 
@@ -23,12 +25,17 @@ class AboveBounds:
         self,
         names: Names,
         flat: dict[str, Any] | None,
-        declared: Callable[[Job], takt_core.DeclaredCallback | None],
+        declared: Declarations,
         recent: Recent,
+        blocking: Blocking,
+        *,
+        overheads: bool,
         waits: bool,
     ) -> None:
         self._names = names
         self._declared = declared
+        self._blocking = blocking
+        self._overheads = overheads
         self._recent = recent
         self._waits = waits
         self.remarks: list[str] = []
@@ -49,8 +56,10 @@ class AboveBounds:
         name = self._names.task(job.task)
 
         def suffices(lost: int) -> bool:
-            bound = analysed.with_lost(name, core, lost)
-            return lost >= excess if bound is None else response <= bound
+            if lost >= excess:
+                return True
+            bound = analysed.with_lost(name, core, lost)  # a little may be enough
+            return bound is not None and response <= bound
 
         found: Unknown = unknown_to_the_bound(
             job,
@@ -58,12 +67,19 @@ class AboveBounds:
             declared=self._declared,
             stolen=lambda begin, end: self._recent.stolen_within(core, begin, end),
             less_urgent=less_urgent,
+            blocking=self._blocking,
+            counted=analysed.blocking.get(name, 0),
+            overheads=self._overheads,
             waits=self._waits,
         )
+        cause = found.cause(suffices)
+        if cause is None and self._recent.switched_within(core, found.since, job.end or 0):
+            cause = ShareKind.switched  # the bounds hold while one scenario does
         return Above(
             bound_us=(response - excess) / 1000,
             above_us=excess / 1000,
-            cause=found.cause(suffices),
+            cause=cause,
+            jobs=found.jobs,
             busy_since_us=(found.since - (job.release or 0)) / 1000,
             unknown_us={kind: ns / 1000 for kind, ns in found.by_kind.items()},
         )

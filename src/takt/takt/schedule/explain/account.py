@@ -10,6 +10,7 @@ from takt.schedule.explain.jobs import Job, Slice
 from takt.schedule.explain.model import ShareKind
 
 _NOTABLE = 100_000  # ns without CPU time that are not just those of switching
+_RAN_BEFORE = {ShareKind.waited, ShareKind.blocked, ShareKind.former, ShareKind.not_scheduled}
 _SLOP = 20_000  # ns by which a job's own two clocks may differ: reading them, a page, a tick
 
 
@@ -52,6 +53,7 @@ def account(
     declared: int | None,
     stolen: int,
     less_urgent: Callable[[Job, Job], bool],
+    may_block: Callable[[Job, Job], bool],
     waits: bool = False,
 ) -> list[Part]:
     """The parts of a job's response, the largest first; parts of no length are left out.
@@ -59,7 +61,8 @@ def account(
     ``job`` has release, start and end. ``slices`` are those of its core, the job's own among them;
     ``declared`` is the CPU time that it may take (None: unknown), ``stolen`` what the kernel tells
     in ticks that the hypervisor took from the core meanwhile, ``less_urgent(a, b)`` tells whether b
-    goes before a, and ``waits`` whether the trace tells of threads that could have run.
+    goes before a, ``may_block(a, b)`` whether a may go on all the same, and ``waits`` whether the
+    trace tells of threads that could have run.
     """
     release, start, end = whole(job)
     others: dict[tuple[ShareKind, int], list[tuple[Job, int]]] = {}
@@ -78,7 +81,7 @@ def account(
             after += length if started else 0
             taken, idle = _spread(one.job, length, waits=waits)
             seen += taken
-            ran = _kind(job, one.job, started=started, less_urgent=less_urgent)
+            ran = _kind(job, one.job, started=started, less_urgent=less_urgent, may_block=may_block)
             for kind, ns in ((ran, length - idle - taken), (ShareKind.not_scheduled, idle)):
                 if ns:
                     others.setdefault((kind, one.job.task), []).append((one.job, ns))
@@ -98,6 +101,9 @@ def account(
         )
         for (kind, task), found in others.items()
     ]
+    if waits:
+        others_ran = sum(part.ns for part in parts if part.kind in _RAN_BEFORE)
+        parts = _never_ran(parts, max(0, job.waited_before - kept_waiting - others_ran))
     parts += [
         Part(ShareKind.not_scheduled, None, own.unscheduled + kept_waiting),
         Part(ShareKind.late, None, late - kept_waiting),
@@ -159,10 +165,36 @@ def _with_theft(parts: list[Part], seen: int, ticks: int) -> list[Part]:
 
 
 def _kind(
-    job: Job, other: Job, *, started: bool, less_urgent: Callable[[Job, Job], bool]
+    job: Job,
+    other: Job,
+    *,
+    started: bool,
+    less_urgent: Callable[[Job, Job], bool],
+    may_block: Callable[[Job, Job], bool],
 ) -> ShareKind:
     if other.task == job.task:
         return ShareKind.former
     if started:
         return ShareKind.preempted
-    return ShareKind.blocked if less_urgent(other, job) else ShareKind.waited
+    if not less_urgent(other, job):
+        return ShareKind.waited
+    return ShareKind.blocked if may_block(other, job) else ShareKind.late
+
+
+def _never_ran(parts: Sequence[Part], waited: int) -> list[Part]:
+    """For so long its thread could have run while a less urgent job seemed to: neither did.
+
+    The kernel picks the more urgent thread of those that can run.
+    """
+    found: dict[tuple[ShareKind, int | None], Part] = {}
+    left = waited
+    for part in parts:
+        taken = min(part.ns, left) if part.kind is ShareKind.late else 0
+        left -= taken
+        for kind, ns in ((part.kind, part.ns - taken), (ShareKind.not_scheduled, taken)):
+            known = found.get((kind, part.task))
+            if known:
+                found[kind, part.task] = replace(known, ns=known.ns + ns)
+            elif ns:
+                found[kind, part.task] = replace(part, kind=kind, ns=ns)
+    return list(found.values())

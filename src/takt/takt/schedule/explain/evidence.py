@@ -3,11 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from takt_core import DeclaredCallback
-
 from takt.schedule.explain.account import Part
+from takt.schedule.explain.declarations import Declarations
 from takt.schedule.explain.jobs import Job
 from takt.schedule.explain.model import ShareKind
 from takt.schedule.trace.file import Names
@@ -19,9 +16,7 @@ _NOTABLE_PAUSE = 10_000_000  # ns: what the kernel's limit for real-time threads
 class Evidence:
     """Tells it from the trace's names and declarations."""
 
-    def __init__(
-        self, names: Names, declared: Callable[[Job], DeclaredCallback | None], *, waits: bool
-    ) -> None:
+    def __init__(self, names: Names, declared: Declarations, *, waits: bool) -> None:
         self._names = names
         self._declared = declared
         self._waits = waits
@@ -32,7 +27,7 @@ class Evidence:
             case ShareKind.executed | ShareKind.overran:
                 return self._own(job)
             case ShareKind.late:
-                return self._late(job)
+                return self._late(part, job)
             case ShareKind.not_scheduled:
                 return self._nobody(part, job)
             case ShareKind.stolen:
@@ -41,14 +36,17 @@ class Evidence:
                 return self._other(part, job)
 
     def _own(self, job: Job) -> str:
-        own = self._declared(job)
-        said = f", declared {own.worst / 1000:.0f} µs" if own and own.worst else ""
+        worst = self._declared.worst(job)
+        said = f", declared {worst / 1000:.0f} µs" if worst else ""
         if job.cpu_time is None:
             return f"on the core without a break{said}; its CPU time was not measured"
         return f"CPU time {job.cpu_time / 1000:.0f} µs{said}"
 
-    def _late(self, job: Job) -> str:
+    def _late(self, part: Part, job: Job) -> str:
         text = "released, no traced job on the core, and it had not started: "
+        if part.job is not None:
+            other = f"{self._names.task(part.job.task)}[{part.job.job}]"
+            text = f"released, and {other} ran on, which goes after it and does not block it: "
         if not self._waits:
             return text + "the kernel woke its thread late or ran something else"
         return (
@@ -85,7 +83,7 @@ class Evidence:
         text = f"{part.jobs} jobs of it" if part.jobs > 1 else f"its job {other.job}"
         if other.priority is not None and job.priority is not None:
             text += f", priority {other.priority} against {job.priority}"
-        mine, its = self._declared(job), self._declared(other)
+        mine, its = self._declared.of(job), self._declared.of(other)
         if (
             part.kind is ShareKind.blocked
             and mine
@@ -94,10 +92,11 @@ class Evidence:
             and mine.group == its.group
         ):
             text += f", both in the exclusive group {mine.group}"
-        if its and its.worst and (other.cpu_time or 0) > its.worst * _NOTABLY_LONGER:
+        worst = self._declared.worst(other)
+        if worst and (other.cpu_time or 0) > worst * _NOTABLY_LONGER:
             text += (
                 f"; {name} used {(other.cpu_time or 0) / 1000:.0f} µs of CPU time, "
-                f"declared {its.worst / 1000:.0f} µs"
+                f"declared {worst / 1000:.0f} µs"
             )
         return text
 

@@ -13,11 +13,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from takt_core import DeclaredCallback
-
 from takt.schedule.explain.account import lack, whole
+from takt.schedule.explain.blocking import Blocking
+from takt.schedule.explain.declarations import Declarations
 from takt.schedule.explain.jobs import Job, Slice
 from takt.schedule.explain.model import ShareKind
+
+# ns that dispatching, waking a thread or messages take at most, each time; what takes longer has
+# another reason. Looked at only where the bounds count no overheads at all.
+ORDINARY = 100_000
 
 
 @dataclass(frozen=True)
@@ -25,9 +29,10 @@ class Unknown:
     """What the bound of a job does not know of; ns."""
 
     since: int  # when the busy period began
+    jobs: int  # that had the core in it
     by_kind: dict[
         ShareKind, int
-    ]  # stolen, not scheduled, noticed late, executed longer than declared
+    ]  # stolen, not scheduled, noticed late, executed longer than declared, overheads
 
     def cause(self, suffices: Callable[[int], bool]) -> ShareKind | None:
         """What put a response above its bound, given which loss of time would; None: not all of it.
@@ -41,55 +46,117 @@ class Unknown:
         return max(self.by_kind, key=lambda kind: self.by_kind[kind])
 
 
+@dataclass(frozen=True)
+class _Lost:
+    """What the jobs that had the core took beyond the declared, one each."""
+
+    taken: int
+    unscheduled: list[int]
+    overran: list[int]
+    late: list[int]  # stretches without a job, or with one that had to give way
+    room: int  # of what is declared for dispatching, what they did not use
+
+    def by_kind(self, waiting: int, *, overheads: bool) -> dict[ShareKind, int]:
+        """``waiting``: for how long its thread could have run in those of ``late``."""
+        ordinary = -1 if overheads else ORDINARY  # a bound that counts them knows of them
+
+        def long(times: list[int]) -> int:
+            return sum(ns for ns in times if ns > ordinary)
+
+        late = max(0, long(self.late) - self.room)
+        waited = min(late, waiting)
+        every = sum(self.unscheduled) + sum(self.overran) + sum(self.late)
+        rest = every - long(self.unscheduled) - long(self.overran) - long(self.late)
+        return {
+            ShareKind.not_scheduled: long(self.unscheduled) + waited,
+            ShareKind.late: late - waited,
+            ShareKind.overran: long(self.overran),
+            ShareKind.overheads: 0 if overheads else rest,
+        }
+
+
 def unknown_to_the_bound(
     job: Job,
     slices: Sequence[Slice],
     *,
-    declared: Callable[[Job], DeclaredCallback | None],
+    declared: Declarations,
     stolen: Callable[[int, int], int],
     less_urgent: Callable[[Job, Job], bool],
+    blocking: Blocking,
+    counted: int,
+    overheads: bool,
     waits: bool,
 ) -> Unknown:
     """Of a whole job; ``slices`` of its core by time, some from long before.
 
-    ``stolen(begin, end)`` is what the kernel tells in ticks; the others are those of ``account``.
+    ``stolen(begin, end)`` is what the kernel tells in ticks, ``counted`` the blocking that the
+    bound counts with, and ``overheads`` whether it counts them; the others are as in ``account``.
     """
     release, start, end = whole(job)
     since = _busy_since(job, slices, less_urgent)
-    idle = taken = unscheduled = overran = room = before = 0
+    # While somebody sleeps, those that go after it run by right, unless it is the job itself that
+    # waits to start.
+    sleeping = any(one.job.sleeps for one in slices if one.end > since and one.begin < end)
+    due = release if sleeping else since
+    late: list[int] = []
+    before = 0
     reached = since
+    gave_way: dict[int, int] = {}
     had: dict[int, tuple[Job, int]] = {}
     for one in slices:
         if one.end <= since or one.begin >= end:
             continue
         begin, until = max(one.begin, since), min(one.end, end)
-        idle += max(0, begin - reached)
+        late.append(max(0, begin - reached))
         reached = max(reached, until)
-        before += max(0, min(until, start) - max(begin, release)) if one.job is not job else 0
         whose, length = had.get(id(one.job), (one.job, 0))
         had[id(one.job)] = (whose, length + until - begin)
-    for other, length in had.values():
-        if other.cpu_time is None or other.end is None:
+        if one.job is job:
             continue
-        lacking = lack(other, other.running, waits=waits)
-        taken += min(lacking.taken, length)
-        unscheduled += min(lacking.unscheduled, length)
-        if said := declared(other):
-            overran += max(0, other.cpu_time - said.worst)
-            room += max(0, min(said.worst - other.cpu_time, said.overhead))
-    late = max(0, idle - room)  # the bound knows of dispatching where it is declared
-    waiting = min(late, max(0, job.waited_before - before)) if waits else 0
-    found = {
-        ShareKind.not_scheduled: unscheduled + waiting,
-        ShareKind.late: late - waiting,
-        ShareKind.overran: overran,
-    }
-    told = left = max(0, stolen(since, end) - taken)
-    for kind, ns in found.items():
-        found[kind] = ns - min(ns, left)
-        left -= min(ns, left)
-    found[ShareKind.stolen] = taken + told - left
-    return Unknown(since, {kind: ns for kind, ns in found.items() if ns})
+        if less_urgent(one.job, job):
+            overlap = max(0, min(until, start) - max(begin, due))
+            gave_way[id(one.job)] = gave_way.get(id(one.job), 0) + overlap
+        else:
+            before += max(0, min(until, start) - max(begin, release))
+    found, rest = _lost(had, late, declared, waits=waits)
+    for key, length in gave_way.items():
+        other, ns = had[key][0], min(length, rest[key])
+        may = blocking.may(other, job)
+        late.append(max(0, ns - counted) if may else ns)
+        counted = max(0, counted - ns) if may else counted
+    waiting = max(0, job.waited_before - before) if waits else 0
+    kinds = found.by_kind(waiting, overheads=overheads)
+    told = left = max(0, stolen(since, end) - found.taken)
+    for kind, ns in kinds.items():
+        if kind is not ShareKind.overheads:
+            kinds[kind] = ns - min(ns, left)
+            left -= min(ns, left)
+    kinds[ShareKind.stolen] = found.taken + told - left
+    return Unknown(since, len(had), {kind: ns for kind, ns in kinds.items() if ns})
+
+
+def _lost(
+    had: dict[int, tuple[Job, int]], late: list[int], declared: Declarations, *, waits: bool
+) -> tuple[_Lost, dict[int, int]]:
+    """Of the jobs that had the core, each for so long; and what is left of that, by job."""
+    taken = room = 0
+    unscheduled: list[int] = []
+    overran: list[int] = []
+    rest: dict[int, int] = {}
+    for key, (other, length) in had.items():
+        left = length
+        worst, said = declared.worst(other), declared.of(other)
+        if other.cpu_time is not None and other.end is not None:
+            lacking = lack(other, other.running, waits=waits)
+            taken += min(lacking.taken, length)
+            unscheduled.append(min(lacking.unscheduled, length))
+            left -= min(lacking.taken + lacking.unscheduled, length)
+            if worst is not None and said is not None:
+                overran.append(min(max(0, other.cpu_time - worst), left))
+                left -= overran[-1]
+                room += max(0, min(worst - other.cpu_time, said.overhead))
+        rest[key] = left
+    return _Lost(taken, unscheduled, overran, late, room), rest
 
 
 def _busy_since(job: Job, slices: Sequence[Slice], less_urgent: Callable[[Job, Job], bool]) -> int:

@@ -12,14 +12,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import takt_core
 
 from takt.schedule.explain.above import AboveBounds
-from takt.schedule.explain.account import account, main_cause
+from takt.schedule.explain.account import Part, account, main_cause
+from takt.schedule.explain.blocking import Blocking
+from takt.schedule.explain.declarations import Declarations
 from takt.schedule.explain.evidence import Evidence
 from takt.schedule.explain.inputs import Inputs
 from takt.schedule.explain.jobs import Job, job_of, less_urgent
 from takt.schedule.explain.model import (
+    Above,
     AgainstBounds,
     CallbackLate,
     Explanation,
@@ -72,6 +74,7 @@ class _Of:
     ns: Counter[ShareKind] = field(default_factory=Counter)
     response: int = 0
     above: Counter[ShareKind | None] = field(default_factory=Counter)
+    overheads: int = 0  # the most that a bound did not count
 
 
 class _Watching:
@@ -83,12 +86,22 @@ class _Watching:
         flat = _flat(trace, overheads)
         self._application = None if flat is None else files.declared(json.dumps(flat))
         callbacks = self._application.callbacks if self._application else []
-        self._callbacks = {one.name: one for one in callbacks}
+        self._callbacks = {one.name for one in callbacks}
         self._waits = bool(trace.names.values("waits_from_ns"))
         self._inputs = Inputs(trace.names)
-        self._evidence = Evidence(trace.names, self._declared, waits=self._waits)
         self._recent = Recent()
-        self._above = AboveBounds(trace.names, flat, self._declared, self._recent, self._waits)
+        self._declared = Declarations(self._application, trace.names, self._recent)
+        self._blocking = Blocking(trace.names.policies(), self._declared)
+        self._evidence = Evidence(trace.names, self._declared, waits=self._waits)
+        self._above = AboveBounds(
+            trace.names,
+            flat,
+            self._declared,
+            self._recent,
+            self._blocking,
+            overheads=self._with_overheads(),
+            waits=self._waits,
+        )
         self._bounds = self._above.bounds
         self._waiting: deque[_Waiting] = deque()
         self._tasks: dict[int, _Of] = defaultdict(_Of)
@@ -199,26 +212,28 @@ class _Watching:
     def _explain(self, job: Job) -> None:
         release, end = job.release or 0, job.end or 0
         core = -1 if job.core is None else job.core
-        callback = self._declared(job)
         before = self._recent.before(job)
         stolen = self._recent.stolen_within(core, release, end)
         parts = account(
             job,
             [one for one in before if one.end > release],
-            declared=callback.worst if callback and callback.worst else None,
+            declared=self._declared.worst(job),
             stolen=stolen,
             less_urgent=less_urgent,
+            may_block=self._blocking.may,
             waits=self._waits,
         )
-        cause = main_cause(parts)
+        above = self._above.why(job, before)
+        cause, by = _cause(job, parts, above)
         of = self._tasks[job.task]
         if job.missed:
-            of.misses[cause.kind] += 1
+            of.misses[cause] += 1
             for part in parts:
                 of.ns[part.kind] += part.ns
-        above = self._above.why(job, before)
         if above:
             of.above[above.cause] += 1
+            overheads = above.unknown_us.get(ShareKind.overheads, 0)
+            of.overheads = max(of.overheads, round(overheads * 1000))
         late = end - (job.deadline if job.deadline is not None else end)
         rank = max(late if job.missed else 0, self._above.by(job))
         if len(self._latest) >= DETAILS and rank <= self._latest[0][0]:
@@ -235,8 +250,8 @@ class _Watching:
             missed=job.missed,
             late_us=late / 1000,
             above=above,
-            cause=cause.kind,
-            by=None if cause.task is None else self._names.task(cause.task),
+            cause=cause,
+            by=None if by is None else self._names.task(by),
             shares=[
                 Share(
                     kind=part.kind,
@@ -278,9 +293,6 @@ class _Watching:
     def _with_overheads(self) -> bool:
         return self._application is not None and self._application.overheads
 
-    def _declared(self, job: Job) -> takt_core.DeclaredCallback | None:
-        return self._callbacks.get(self._names.task(job.task))
-
     def _is_counted(self, task: int) -> bool:
         return self._application is None or self._names.task(task) in self._callbacks
 
@@ -306,13 +318,28 @@ class _Watching:
             and not self._with_overheads()
             and any(of.above for _, of in counted)
         ):
+            took = max((of.overheads for _, of in counted), default=0)
             lines.append(
-                "the bounds are those of a machine without overheads; count them with --overheads "
-                "FILE, of takt bench overheads --json"
+                "the bounds are those of a machine without overheads: dispatching, waking and "
+                f"messages took up to {took / 1e6:.3f} ms of what is above one; count them with "
+                "--overheads FILE, of takt bench overheads --json"
             )
         if self._trace.lost:
             lines.append(f"{self._trace.lost} events are lost: shares may be wrong")
         return lines
+
+
+def _cause(job: Job, parts: list[Part], above: Above | None) -> tuple[ShareKind, int | None]:
+    """Of a job that was late, and by which task.
+
+    Others that went before are no reason to miss a deadline that is guaranteed with them.
+    """
+    if job.missed and job.deadline is not None and above and above.cause:
+        allowed = job.deadline - (job.release or 0)
+        if above.bound_us * 1000 <= allowed:
+            return above.cause, None
+    main = main_cause(parts)
+    return main.kind, main.task
 
 
 def _us(ns: int | None) -> float | None:

@@ -23,6 +23,10 @@ class ShareKind(str, Enum):
     # Ready or started, and the kernel ran something else, or it slept.
     not_scheduled = "not scheduled"
     stolen = "stolen"  # the core was taken from the machine meanwhile
+    # Above bounds only, of bounds that do not count overheads: what dispatching, waking and
+    # messages take, each time no more than excess.ORDINARY.
+    overheads = "overheads not counted"
+    switched = "scenario switched"  # above bounds only: they hold while one scenario does
 
 
 class _Part(BaseModel):
@@ -33,7 +37,7 @@ class Share(_Part):
     """A part of a response. The shares add up to its response, to the nanosecond."""
 
     kind: ShareKind
-    by: str | None  # the callback that ran instead; not_scheduled: that did not, either
+    by: str | None  # the callback that ran instead, or on; not_scheduled: that did not, either
     us: float
     evidence: str
 
@@ -54,6 +58,7 @@ class Above(_Part):
     bound_us: float
     above_us: float
     cause: ShareKind | None  # None: all that the bound does not know of is less than it is above
+    jobs: int  # that had the core in its busy period
     busy_since_us: float  # begin of its busy period, from the release: 0 or before
     unknown_us: dict[ShareKind, float]  # in that busy period
 
@@ -71,7 +76,9 @@ class Late(_Part):
     missed: bool
     late_us: float  # after its deadline; below 0: before it
     above: Above | None
-    cause: ShareKind  # of the largest share but its own declared execution
+    # That of the response being above its bound, where that guarantees the deadline; else of the
+    # largest share but its own declared execution.
+    cause: ShareKind
     by: str | None
     shares: list[Share]
     inputs: list[str]  # data that it used and that was old, or not there

@@ -39,12 +39,17 @@ class Recent:
         self._together: _Kept | None = None  # all that is kept, and the unfinished jobs
         self._order: NDArray[Any] = np.empty(0, np.int64)  # of its jobs, by serial
         self._known: dict[int, Job] = {}  # by serial
+        self._switches: dict[int, list[tuple[int, int]]] = {}  # by core: when, to which scenario
 
     def add(self, step: Step) -> None:
         """The next step."""
         ends, times = step.slices["end"], step.events["time"]
         until = max((int(one[-1]) for one in (ends, times) if len(one)), default=0)
         stolen = chosen(step.events, step.events["type"] == Type.stolen)
+        switches = chosen(step.events, step.events["type"] == Type.scenario)
+        columns = (switches[name].tolist() for name in ("core", "time", "value"))
+        for core, time, scenario in zip(*columns, strict=True):
+            self._switches.setdefault(core, []).append((time, scenario))
         self._kept.append(_Kept(step.jobs, step.slices, stolen, until))
         self._unfinished = step.unfinished
         self._together = None
@@ -72,8 +77,20 @@ class Recent:
         rows &= stolen["time"] - stolen["job"].astype(np.int64) < end + STEAL_SETTLES // 2
         return int(stolen["value"][rows].sum())
 
+    def scenario_at(self, core: int, time: int) -> int | None:
+        """The scenario that a core followed then; None: still the first one."""
+        found = [scenario for when, scenario in self._switches.get(core, []) if when <= time]
+        return found[-1] if found else None
+
+    def switched_within(self, core: int, begin: int, end: int) -> bool:
+        """Whether a core changed its scenario meanwhile."""
+        return any(begin <= when <= end for when, _ in self._switches.get(core, []))
+
     def forget(self, needed: int) -> None:
         """Nobody asks any more for what is older, by as much as a busy period may go back."""
+        for switches in self._switches.values():
+            while len(switches) > 1 and switches[1][0] < needed - _BUSY:
+                del switches[0]  # the core followed the next one all the time that is asked about
         kept = [one for one in self._kept if one.until >= needed - _BUSY]
         if len(kept) < len(self._kept):
             self._kept, self._together = kept, None

@@ -86,17 +86,21 @@ def why_above(late: Late) -> str:
     if above.busy_since_us < 0:
         since = f" since {-above.busy_since_us / 1000:.3f} ms before its release"
     cause = "unexplained" if above.cause is None else above.cause.value
-    return (
-        f"{above.above_us / 1000:.3f} ms above its bound of {above.bound_us / 1000:.3f} ms: "
-        f"{cause} (its bound does not know of {unknown or 'anything that happened'}{since})"
-    )
+    jobs = f"in {above.jobs} jobs" if above.jobs > 1 else "in its job"
+    bound = f"{above.above_us / 1000:.3f} ms above its bound of {above.bound_us / 1000:.3f} ms"
+    known = f"its bound does not know of {unknown or 'anything that happened'}, {jobs}{since}"
+    return f"{bound}: {cause} ({known})"
 
 
 def label(kind: ShareKind, by: str | None) -> str:
     """A share's name."""
     if by is None:
         return kind.value
-    between = {ShareKind.preempted: " by ", ShareKind.not_scheduled: ", nor was "}.get(kind, " ")
+    between = {
+        ShareKind.preempted: " by ",
+        ShareKind.not_scheduled: ", nor was ",
+        ShareKind.late: ", behind ",
+    }.get(kind, " ")
     return f"{kind.value}{between}{by}"
 
 

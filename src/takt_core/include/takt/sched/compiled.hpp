@@ -65,8 +65,9 @@ class CompiledStrategy {
 
   // All scenarios of the strategy, over the tasks as they declare themselves. `policy` is that of
   // scenarios without one. Throws ScheduleError for a strategy without scenarios, a scenario that
-  // names an unknown task, and everything that a task set refuses, with the scenario's name. Cores
-  // are assigned by the heaviest scenario of each task, and hold for all of them.
+  // names an unknown task where the strategy does not allow that, and everything that a task set
+  // refuses, with the scenario's name. Cores are assigned by the heaviest scenario of each task,
+  // and hold for all of them.
   CompiledStrategy(std::vector<Task> tasks, const SchedulingStrategy& strategy,
                    const PolicyPtr& policy, const CompileOptions& options = {});
 

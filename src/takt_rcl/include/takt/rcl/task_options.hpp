@@ -45,6 +45,7 @@ struct TaskOptions {
   std::optional<sched::Overrun> overrun{};
   std::chrono::nanoseconds period{0};  // of a subscription: the shortest distance of its messages
   int cpu{-1};                         // one of the executor's; -1: chosen
+  bool active{true};                   // else it has no releases until a scenario wakes it
   bool kernel_deadline{false};         // a timer under SCHED_DEADLINE, outside of the policy
 };
 

@@ -26,8 +26,10 @@
 #include <optional>
 #include <rclcpp/contexts/default_context.hpp>
 #include <rclcpp/executor.hpp>
+#include <rclcpp/node_interfaces/node_base_interface.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "takt/executor/executor.hpp"
 #include "takt/executor/report.hpp"
@@ -49,6 +51,10 @@ struct Options {
   nanoseconds long_deadline = std::chrono::seconds{1};
   // A callback that sleeps while others wait behind it is told of after this time.
   nanoseconds tell_waiting_after = std::chrono::seconds{1};
+  // Entries of the timing file that match nothing are told of when no node has come for so long.
+  nanoseconds tell_unmatched_after = std::chrono::seconds{5};
+  // Nodes come when it spins, as a container's: nothing is told of entries before the first one.
+  bool nodes_come_later = false;
 
   // What the program's command line says: --takt-timing FILE, --takt-record FILE; else what the
   // parameters takt_timing and takt_record say, given to any node of the process. Throws
@@ -75,8 +81,21 @@ class SchedulingExecutor : public ::rclcpp::Executor {
 
   // In place of Options::timing. Throws std::logic_error while it spins.
   void set_timing(TimingRule rule);
-  // Before spin(); names of tasks are those of CallbackId::text().
+  // Scenarios to switch between. Names of tasks are those of CallbackId::text(); what is said of a
+  // callback holds while it is there. Throws sched::ScheduleError; std::logic_error while it spins.
   void set_scheduling_strategy(SchedulingStrategy strategy);
+  // What the scenarios say of the callbacks of the node of this name, whether it is there already
+  // or comes later: callbacks are named without it ("timer0", "subscription:/scan"), or in full.
+  // The executor's own strategy says which scenarios there are, and with which it begins; where it
+  // has none, all that nodes have are, and it begins with the default of the first node. Throws as
+  // above, also where two contradict each other: a callback has one entry in a scenario, a scenario
+  // one policy. The same scenario may be given to several.
+  void set_scheduling_strategy(const ::rclcpp::node_interfaces::NodeBaseInterface& node,
+                               SchedulingStrategy strategy);
+  template <class Node>
+  void set_scheduling_strategy(const std::shared_ptr<Node>& node, SchedulingStrategy strategy) {
+    set_scheduling_strategy(*node->get_node_base_interface(), std::move(strategy));
+  }
   void set_handlers(executor::Handlers handlers);
 
   // After remove_node() or remove_callback_group(): what this returns becomes true, for good, when
@@ -95,8 +114,9 @@ class SchedulingExecutor : public ::rclcpp::Executor {
   [[nodiscard]] std::optional<executor::Snapshot> snapshot() const;
   // Of the callbacks that are scheduled now.
   [[nodiscard]] std::vector<std::string> callbacks() const;
-  // Entries of the timing file that none of the callbacks so far has matched. Each is warned of,
-  // once, when nothing has come or gone for a second, or at the end of spin().
+  // Entries of the timing file and of strategies that no callback so far has matched. Each is told,
+  // once, when no node has come for a while (Options::tell_unmatched_after), or at the end of
+  // spin().
   [[nodiscard]] std::vector<Unmatched> unmatched() const;
   [[nodiscard]] const executor::Executor& core() const noexcept;
 

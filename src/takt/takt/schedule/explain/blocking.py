@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which less urgent job may go on while another one is pending, by the rules of scheduling.
+
+All others are preempted at a release. One that ran on all the same did so because the kernel had
+not woken the other one's thread yet: that is no blocking, and no bound counts with it.
+"""
+
+from __future__ import annotations
+
+from takt.schedule.explain.declarations import Declarations
+from takt.schedule.explain.jobs import Job
+
+_PREEMPTIVE = {"fp", "rm", "dm", "edf"}
+
+
+class Blocking:
+    """By the policies of a trace, and what its application declares."""
+
+    def __init__(self, policies: list[str], declared: Declarations) -> None:
+        self._preemptive = bool(policies) and set(policies) <= _PREEMPTIVE
+        self._declared = declared
+
+    def may(self, other: Job, job: Job) -> bool:
+        """Whether the other one, which is less urgent, may go on; also where nothing tells."""
+        mine, its = self._declared.of(job), self._declared.of(other)
+        if not self._preemptive or mine is None or its is None:
+            return True
+        # A group has a ceiling, which others outside of it stay below, too. And in a timer's job
+        # its node's message callbacks may run, one at a time.
+        return bool(its.group) or (bool(its.reads) and its.node == mine.node)

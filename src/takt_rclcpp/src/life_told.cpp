@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an executor tells the user of: what nobody would see otherwise.
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <rclcpp/logging.hpp>
+#include <utility>
+
+#include "life.hpp"
+
+namespace takt::rclcpp {
+namespace {
+
+// Whether the thread of this process sleeps, as the kernel says.
+bool sleeps(int thread) {
+  std::ifstream file{"/proc/self/task/" + std::to_string(thread) + "/stat"};
+  std::string text;
+  std::getline(file, text);
+  const std::size_t end_of_name = text.rfind(')');
+  return end_of_name != std::string::npos && end_of_name + 2 < text.size() &&
+         (text[end_of_name + 2] == 'S' || text[end_of_name + 2] == 'D');
+}
+
+}  // namespace
+
+void SchedulingExecutor::Life::tell_of_memory() {
+  const os::Shortfalls shortfalls = std::exchange(memory_, {});
+  if (shortfalls.empty()) {
+    return;
+  }
+  if (options.scheduling.on_shortfalls) {
+    options.scheduling.on_shortfalls(shortfalls);
+    return;
+  }
+  for (const os::Shortfall& shortfall : shortfalls) {
+    RCLCPP_WARN(::rclcpp::get_logger("takt"), "not obtained: %s: %s; %s", shortfall.what.c_str(),
+                shortfall.why.c_str(), shortfall.fix.c_str());
+  }
+}
+
+// rclcpp's multi-threaded executors run one callback of such a group twice at once.
+void SchedulingExecutor::Life::tell_of_reentrant() {
+  for (const std::shared_ptr<const Group>& group : nodes.take_reentrant()) {
+    RCLCPP_INFO(::rclcpp::get_logger("takt"),
+                "callback group %zu of node '%s' is Reentrant: its callbacks exclude nobody, but "
+                "none of them runs twice at once under this executor",
+                group->ordinal, group->node.c_str());
+  }
+}
+
+bool SchedulingExecutor::Life::nodes_have_come() const {
+  return !options.nodes_come_later || nodes.arrived().count > nodes_at_begin_;
+}
+
+std::vector<Unmatched> SchedulingExecutor::Life::unmatched() const {
+  std::vector<CallbackId> there;
+  std::set<std::string> names;
+  if (tasks) {
+    for (const auto& [key, task] : tasks->present()) {
+      there.push_back(task.source->id());
+      if (!there.back().housekeeping) {
+        names.insert(task.name);
+      }
+    }
+  }
+  std::vector<Unmatched> found = unmatched_entries(rule, there);
+  std::ranges::move(strategies.unmatched(names), std::back_inserter(found));
+  return found;
+}
+
+void SchedulingExecutor::Life::tell_of_unmatched() {
+  for (const Unmatched& entry : unmatched()) {
+    if (told_of_timing.insert(entry.where).second) {
+      RCLCPP_WARN(::rclcpp::get_logger("takt"), "%s: %s; %s", entry.where.c_str(),
+                  entry.problem.c_str(), entry.remedy.c_str());
+    }
+  }
+}
+
+void SchedulingExecutor::Life::look_around() {
+  const os::TimePoint now = os::now();
+  const std::lock_guard lock{mutex};
+  if (now - last_look_ >= std::chrono::seconds{1}) {
+    last_look_ = now;
+    tasks->look_again();
+    const os::TimePoint quiet_since = std::max(nodes.arrived().last, begun_at_);
+    if (nodes_have_come() && now - quiet_since >= options.tell_unmatched_after) {
+      tell_of_unmatched();
+    }
+  }
+  for (auto& [key, task] : tasks->present()) {
+    const Running& running = task.source->running();
+    const std::uint64_t count = running.count.load();
+    if (count != std::exchange(task.looked_at, count)) {
+      task.runs_since = now;
+    }
+    const nanoseconds waits = now - task.runs_since;
+    if (count % 2 == 0 || waits < options.tell_waiting_after || told.contains(task.name) ||
+        task.source->describe().waits || !sleeps(running.thread.load())) {
+      continue;
+    }
+    told.insert(task.name);
+    RCLCPP_WARN(::rclcpp::get_logger("takt"),
+                "callback '%s' has been waiting inside for %.1f s, and callbacks of the same or "
+                "lower priority on its core wait with it. If it waits for one of them, it waits "
+                "for ever. Say 'waits: true' of it in the timing file (fixed priorities): then it "
+                "has a thread of its own",
+                task.name.c_str(), static_cast<double>(waits.count()) * 1e-9);
+  }
+}
+
+}  // namespace takt::rclcpp
