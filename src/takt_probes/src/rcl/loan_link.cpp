@@ -9,7 +9,7 @@
 #include "rcl_link.hpp"
 #include "takt/probe/failure.hpp"
 
-#if __has_include(<takt_interfaces/msg/sample_fixed64_b.hpp>)
+#ifdef TAKT_HAS_FIXED_MESSAGES
 #include <takt_interfaces/msg/sample_fixed16_mb.hpp>
 #include <takt_interfaces/msg/sample_fixed1_mb.hpp>
 #include <takt_interfaces/msg/sample_fixed256_kb.hpp>
@@ -23,7 +23,7 @@
 namespace takt::probe {
 namespace {
 
-#if __has_include(<takt_interfaces/msg/sample_fixed64_b.hpp>)
+#ifdef TAKT_HAS_FIXED_MESSAGES
 namespace msg = takt_interfaces::msg;
 using Types = std::tuple<msg::SampleFixed64B, msg::SampleFixed512B, msg::SampleFixed4KB,
                          msg::SampleFixed32KB, msg::SampleFixed256KB, msg::SampleFixed1MB,
