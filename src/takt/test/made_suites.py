@@ -136,7 +136,7 @@ def as_published(  # noqa: PLR0911 - a case each
         "peaks_distance": 0.25,
         "first_message": 538,
         "time_slice": 100,
-        "hung": 1,
+        "hung": (1, 1),
     }[of]
 
 
@@ -181,7 +181,7 @@ def the_other_way_round(  # noqa: PLR0911 - a case each
         "peaks_distance": 0.45,
         "first_message": 100,
         "time_slice": 10,
-        "hung": 0,
+        "hung": (0, 1),
     }[of]
 
 

@@ -58,10 +58,10 @@ def test_recordings_as_published_hold_and_those_of_an_ideal_timer_do_not(
     thesis: Run, ideal: Run, name: str
 ) -> None:
     found = of_recordings(name, thesis)
-    # No recording hangs; what is rare is not seen in so few samples.
+    # No recording hangs, in too few runs to tell; what is rare is not seen in so few samples.
     expected = {
         **dict.fromkeys(RARE - {"oneshot-reported-drifts-without-rt"}),
-        "shutdown-hangs-on-one-core": False,
+        "shutdown-hangs-on-one-core": None,
     }
     assert found.holds is expected.get(name, True), found
     if name not in ALIKE:

@@ -99,7 +99,8 @@ class Evidence:
 
     def cells(self, **asked: Any) -> list[Cell]:
         """All measured runs of the points that were asked like this."""
-        return [cell for key in self.keys(**asked) for cell in self.point(key)]
+        failed = bool(asked.get("failed"))
+        return [cell for key in self.keys(**asked) for cell in self.point(key, failed=failed)]
 
     def point(self, key: str, *, failed: bool = False) -> list[Cell]:
         """The runs of a point, as they were drawn."""
@@ -167,7 +168,9 @@ class Planned(Evidence):
         return one  # type: ignore[no-any-return]
 
     def counts(self, of: OfRun[Counts], *more: object, **asked: Any) -> list[Counts]:
-        """No case in all the samples that there will be."""
+        """No case in all the samples that there will be; of failed runs themselves, in the runs."""
+        if asked.get("failed"):
+            return [(0, 1) for _ in self.cells(**asked)]
         return [
             (0, sum(count for _, count in cell.series) * cell.subscribers)
             for cell in self.cells(**asked)

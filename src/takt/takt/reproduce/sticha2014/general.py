@@ -9,7 +9,7 @@ from takt.reproduce.evidence import Evidence
 from takt.reproduce.judgement import Check, Missing, Quantity
 from takt.reproduce.sticha2014 import runs
 from takt.reproduce.sticha2014.evidence import MS_1
-from takt.reproduce.sticha2014.quantities import BETWEEN, Checked, mean
+from takt.reproduce.sticha2014.quantities import BETWEEN, Checked, how_often, mean
 
 KINDS = {"oneshot": "timer-oneshot", "cyclic": "timer-cyclic", "pubsub": "pubsub"}
 _KINDS = tuple(KINDS.values())
@@ -85,8 +85,8 @@ CHECKS: dict[str, Checked] = {
     "shutdown-hangs-on-one-core": Check(
         "hung >= 0.5",
         {
-            "hung": mean(
-                "1 for a run on one core whose publisher or subscriber did not end in time, else 0",
+            "hung": how_often(
+                "runs on one core whose publisher or subscriber did not end in time",
                 runs.hung,
                 kind="pubsub",
                 cpu=(0,),

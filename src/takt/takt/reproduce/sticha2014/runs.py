@@ -160,9 +160,9 @@ def time_slice(cell: Cell, _: Path) -> float:
     return float(max(found))
 
 
-def hung(cell: Cell, _: Path) -> float:
-    """1 where a probe had to be ended because it did not end in time, else 0."""
-    return float(cell.error is not None and "did not end in time" in cell.error.what)
+def hung(cell: Cell, _: Path) -> Counts:
+    """Whether a probe had to be ended because it did not end in time: a case of one run."""
+    return int(cell.error is not None and "did not end in time" in cell.error.what), 1
 
 
 def subscribers(cell: Cell) -> list[Subscriber]:
