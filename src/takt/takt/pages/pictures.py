@@ -121,7 +121,7 @@ def long_term(
         along = ([at, at], [0, len(runs) + 1], [base, base])
         axes.plot(*along, color=MARKED, linewidth=1.4, linestyle=style, label=name)
     if marks:
-        axes.legend(fontsize="small", loc="upper left")  # hides neither title, runs nor numbers
+        figure.legend(fontsize="small", loc="lower left")  # hides neither title, runs nor numbers
     left, right = (np.log10(low), np.log10(high)) if logarithmic else (low, high)
     axes.set(xlim=(left, right), ylim=(0, len(runs) + 1), zlim=(base, top))
     axes.set_title(title, y=0.99)
