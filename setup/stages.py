@@ -20,6 +20,8 @@ BIN = STATE / "venv" / "bin"
 # is that of conftest.py, the longest first, so that none is alone at the end. The slowest are told,
 # so that it is seen where the time of the stage goes.
 PARALLEL = ["--numprocesses=4", "--dist=loadfile", "--no-loadscope-reorder", "--durations=10"]
+# Takes a core from everything else on the machine, and so from every test beside it.
+WHOLE_MACHINE = "src/takt/test/test_alone_real.py"
 # What waits for real time, and has been seen under another policy or with another seed.
 EVERY_POLICY = (
     "^executor[.](life_fuzz_1000000$|Policies/(Life|Data|Scenario).*/(edf|np_edf|np_fp)( |$)"
@@ -109,13 +111,16 @@ def rust() -> Commands:
 
 def python() -> Commands:
     """pytest: the tool, the probes as processes, interoperation, the report in a real browser."""
-    return [[*pytest(), "-m", "not thorough"]]
+    return [
+        [*pytest(), *PARALLEL, "-m", "not thorough", f"--ignore={WHOLE_MACHINE}"],
+        [*pytest(), WHOLE_MACHINE],
+    ]
 
 
 def thorough() -> Commands:
     """GoogleTest under every policy; pytest: long campaigns, many faults, ROS 1."""
     core = sanitized.ctest(STATE / "build" / "takt_core")
-    return [[*core, "--tests-regex", EVERY_POLICY], [*pytest(), "-m", "thorough"]]
+    return [[*core, "--tests-regex", EVERY_POLICY], [*pytest(), *PARALLEL, "-m", "thorough"]]
 
 
 def tidy() -> Commands:
@@ -165,7 +170,7 @@ STAGES = {
 
 
 def pytest() -> list[str]:
-    return [str(BIN / "python"), "-m", "pytest", "--quiet", *PARALLEL]
+    return [str(BIN / "python"), "-m", "pytest", "--quiet"]
 
 
 def tracked(*patterns: str) -> list[str]:
