@@ -17,7 +17,8 @@ from fake_machine import Fake
 from forking import Zygote
 from known_machines import ROBOT
 
-from takt.processes import scratch
+from takt.processes import leftovers, namespace, scratch
+from takt.processes.domain import own_domain
 
 HERE = Path(__file__).parent
 PATIENCE_S = 150  # for one call of the tool, on a busy machine
@@ -34,6 +35,47 @@ def prefix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("TAKT_PREFIX", str(tmp_path / "prefix"))
     monkeypatch.setenv("AMENT_PREFIX_PATH", "")
     return tmp_path / "prefix"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, prefix: Path) -> Path:
+    """Of a run with the fake probe."""
+    path = tmp_path / "run"
+    path.mkdir()
+    return path
+
+
+@pytest.fixture
+def on_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Programs in here are found before all others."""
+    path = tmp_path / "bin"
+    path.mkdir()
+    monkeypatch.setenv("PATH", f"{path}:{os.environ['PATH']}")
+    return path
+
+
+@pytest.fixture
+def interfaces(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """This end of each link that the test makes."""
+    found: list[Path] = []
+    connect = namespace._connect
+
+    def connected(made: namespace.Link, *others: Any, **more: Any) -> None:
+        found.append(Path("/sys/class/net", made.interface))
+        connect(made, *others, **more)
+
+    monkeypatch.setattr(namespace, "_connect", connected)
+    return found
+
+
+@pytest.fixture
+def ros_domain(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Nobody else's, for what a test starts by itself; its shared memory goes as after a cell."""
+    before = leftovers.present()
+    with own_domain() as number:
+        monkeypatch.setenv("ROS_DOMAIN_ID", str(number))
+        yield
+        leftovers.sweep_since(before)
 
 
 @pytest.fixture

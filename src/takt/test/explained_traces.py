@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import trace_files as make
@@ -22,6 +23,26 @@ def names() -> list[bytes]:
         make.name("task", OTHER, "other"),
         make.name("topic", SCAN, "/scan"),
     ]
+
+
+def application(policy: str = "fp", group: str = "", worst: int = 5 * MS) -> bytes:
+    flat = {
+        "version": 1,
+        "name": "late",
+        "policy": policy,
+        "callbacks": [
+            {
+                "name": name,
+                "node": name,
+                "priority": priority,
+                "execution": {"worst": worst},
+                "group": group,
+                "reads": [{"topic": "scan"}],
+            }
+            for name, priority in (("low", 10), ("high", 80), ("other", 50))
+        ],
+    }
+    return make.name("attribute", 0, "application=" + json.dumps(flat))
 
 
 def begin(

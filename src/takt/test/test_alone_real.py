@@ -16,6 +16,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from killed_runs import cleaned
+from test_process import until
 
 from takt.machine import alone, threads
 from takt.machine.system import System
@@ -96,3 +98,4 @@ def test_killed_in_the_middle_everything_is_put_back(tmp_path: Path, pinned: int
     assert not SYSTEM.exists(alone.group(SYSTEM))
     assert scheduling() == before
     assert os.sched_getaffinity(pinned) == {CORE}
+    assert until(lambda: cleaned(tmp_path / "run"))

@@ -230,10 +230,15 @@ def test_a_table_that_is_damaged_inside_is_told(tmp_path: Path) -> None:
         duckdb.read_parquet(str(tmp_path / "x.parquet")).fetchall()
 
 
-def test_the_command_uses_a_scheduler_that_is_there(takt: Takt) -> None:
+def test_the_command_uses_a_scheduler_that_is_there(takt: Takt, tmp_path: Path) -> None:
     from distributed import LocalCluster
 
-    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0") as local:
+    with LocalCluster(
+        n_workers=1,
+        threads_per_worker=1,
+        dashboard_address="127.0.0.1:0",
+        local_directory=str(tmp_path),
+    ) as local:
         done = takt.json(
             "campaign", grid(takt.folder), "--repeat", "20", "--scheduler", local.scheduler_address
         )

@@ -144,8 +144,18 @@ def test_a_run_that_lives_is_left_alone(memory: Path, tmp_path: Path, temporary:
     assert alive.folder.exists()
     alive.release(keep=False)
     found = remains.clean(dry_run=False, memory=memory, temporary=temporary)
-    assert len(found.lines) == 1
+    assert found.lines == []
     assert list(temporary.iterdir()) == []
+
+
+def test_the_lock_of_a_domain_that_nobody_holds_goes(memory: Path, temporary: Path) -> None:
+    left = temporary / f"takt-domain-{domain.FIRST}.lock"
+    left.touch()
+    for dry_run in (True, False):
+        assert left.exists()
+        found = remains.clean(dry_run=dry_run, memory=memory, temporary=temporary)
+        assert found.lines == [f"locks of ROS domains: {left}"]
+    assert not left.exists()
 
 
 def test_a_folder_whose_maker_was_killed_goes_when_it_is_old(memory: Path, temporary: Path) -> None:
@@ -166,9 +176,7 @@ def test_a_pipe_in_place_of_a_lock_hangs_nobody(
     os.mkfifo(pipe)
     with domain.own_domain(tmp_path) as number:
         assert number == domain.FIRST + 1
-    other = tmp_path / f"takt-domain-{domain.FIRST + 1}.lock"
-    other.unlink()
-    other.mkdir()
+    (tmp_path / f"takt-domain-{domain.FIRST + 1}.lock").mkdir()
     with pytest.raises(Failure, match="in use"), domain.own_domain(tmp_path):
         pass
     assert stat.S_ISFIFO(pipe.stat().st_mode)

@@ -47,13 +47,6 @@ class Machine(Quiet):
         self.cpus("0-2")
 
 
-@pytest.fixture
-def folder(tmp_path: Path, prefix: Path) -> Path:
-    path = tmp_path / "run"
-    path.mkdir()
-    return path
-
-
 def test_a_clock_set_both_ways_and_a_cpu_gone_are_noted_and_no_sample_is_lost(
     folder: Path, memory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -20,6 +20,7 @@ from typing import Any
 import psutil
 import pytest
 from command_line import takt
+from killed_runs import cleaned
 from test_run import Quiet
 
 from takt.cli.blocks import blocks
@@ -331,6 +332,7 @@ def test_a_killed_tool_leaves_no_segment_and_no_link(tmp_path: Path) -> None:
         tool.wait()
         assert until(lambda: marked("") == [])
         assert until(lambda: not namespace.exists(interface))
+        assert until(lambda: cleaned(tmp_path / "out"))
     finally:
         for pid in marked(""):
             os.kill(pid, signal.SIGKILL)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import mmap
 import os
 import socket
@@ -37,6 +38,21 @@ def test_a_domain_is_free_again_after_its_run(
         pass
     with domain.own_domain(tmp_path) as again:
         assert again == domain.FIRST
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_who_waits_for_a_lock_whose_file_goes_has_none(tmp_path: Path) -> None:
+    path = tmp_path / "takt-domain-1.lock"
+    held = domain.lock(path)
+    assert held is not None
+    late = os.open(path, os.O_RDONLY)  # by another run, a moment before the file goes
+    assert domain.free_locks(tmp_path, remove=True) == []  # not while it is held
+    domain._drop(path, held)
+    fcntl.flock(late, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    with_it = domain.lock(path)
+    assert with_it is not None  # a file of its own, whatever the other one has
+    os.close(with_it)
+    os.close(late)
 
 
 def test_a_domain_whose_ports_are_in_use_is_passed_over(
@@ -241,6 +257,9 @@ def test_the_environment_is_the_cells_own() -> None:
     assert made["ROS_DOMAIN_ID"] == "42"
     assert made["ROS_AUTOMATIC_DISCOVERY_RANGE"] == "SYSTEM_DEFAULT"
     assert made["HOME"] == "/home/x"
+    assert transport.LOGS not in made
+    logged = transport.environment({}, 42, base, logs=Path("/dev/shm/takt-0-1/log"))
+    assert logged[transport.LOGS] == "/dev/shm/takt-0-1/log"
     assert "ROS_DISCOVERY_SERVER" not in made
     assert made[transport.PROFILE] == "/p.xml"
     cyclone = {"RMW_IMPLEMENTATION": "rmw_cyclonedds_cpp", "CYCLONEDDS_URI": "file:///of/the/user"}

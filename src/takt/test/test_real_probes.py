@@ -23,7 +23,7 @@ from takt.measure.experiment.plan import plan, this_machine
 from takt.measure.results import store
 from takt.measure.results.model import Cell, Run, Status
 from takt.measure.run import runner
-from takt.processes import leftovers, namespace, scratch, stacks
+from takt.processes import leftovers, namespace, scratch, stacks, transport
 
 ROOT = Path(__file__).resolve().parents[3]
 INSTALLED = stacks.find({"TAKT_PREFIX": os.environ.get("TAKT_PREFIX", f"{ROOT}/.takt/install")})
@@ -152,6 +152,23 @@ def test_other_nodes_talk_while_a_topic_is_measured(tmp_path: Path) -> None:
     assert (cell.status, cell.error, cell.notes) == (Status.complete, None, [])
     assert cell.count + cell.lost == 300
     assert set(psutil.Process().children()) <= before
+
+
+def test_a_log_of_ros_goes_with_its_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ROS_HOME", str(tmp_path / "ros"))
+    monkeypatch.delenv(transport.LOGS, raising=False)
+    logs: list[Path] = []
+
+    class Look(Quiet):
+        def advance(self, cell: Cell, recorded: int) -> None:
+            logs.extend(scratch.MEMORY.glob("takt-*/log/probe_rclcpp*"))
+
+    keys = {"stack": "rclcpp", "kind": "pingpong", "transport": "process"}
+    (tmp_path / "run").mkdir()
+    cell = measured(tmp_path / "run", Look(), **keys).cells[0]
+    assert (cell.status, cell.error) == (Status.complete, None)
+    assert logs
+    assert not (tmp_path / "ros").exists()
 
 
 def test_udp_goes_over_no_shared_memory(tmp_path: Path) -> None:

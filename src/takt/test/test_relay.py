@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_conditions import HOPELESS, interfaces, measured, needs, real  # noqa: F401 - fixtures
+from conditioned import HOPELESS, measured, needs, real
 from test_real_probes import INSTALLED
 
 from takt.measure.conditions import relay
@@ -125,7 +125,7 @@ def test_messages_come_after_the_delay(
     tmp_path: Path,
     memory: Path,
     monkeypatch: pytest.MonkeyPatch,
-    interfaces: list[Path],  # noqa: F811
+    interfaces: list[Path],
     stack: str,
     kind: str,
     host: str,

@@ -7,18 +7,10 @@ import numpy as np
 import pytest
 
 from takt.reproduce.criterion import Criterion
-from takt.reproduce.judgement import (
-    Check,
-    Missing,
-    Observed,
-    Order,
-    Quantity,
-    Share,
-    judge,
-    share,
-)
+from takt.reproduce.judgement import judge
 from takt.reproduce.model import Answer
-from takt.reproduce.scatter import degrees, reach
+from takt.reproduce.quantity import Check, Observed, Quantity, Share, share
+from takt.reproduce.scatter import Missing, Order, degrees, reach
 
 
 class Runs:

@@ -15,8 +15,8 @@ from takt.machine.system import System
 from takt.measure.results.model import AddressCheck, Cell, Run, Status
 from takt.pages import pictures
 from takt.reproduce import page, ye2023
-from takt.reproduce.judgement import Missing
 from takt.reproduce.model import Outcome, Request, Row
+from takt.reproduce.scatter import Missing
 from takt.reproduce.ye2023 import drawing, runs
 from takt.reproduce.ye2023.quantities import KIB, MIB, size_words
 

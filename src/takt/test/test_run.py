@@ -63,13 +63,6 @@ def rows(folder: Path, names: list[str]) -> int:
     return sum(pq.read_metadata(folder / name).num_rows for name in names)
 
 
-@pytest.fixture
-def folder(tmp_path: Path, prefix: Path) -> Path:
-    path = tmp_path / "run"
-    path.mkdir()
-    return path
-
-
 @pytest.mark.parametrize("kind", ["wakeup", "pingpong", "pubsub"])
 def test_a_cell_holds_what_the_probe_recorded(folder: Path, memory: Path, kind: str) -> None:
     run = measured(folder, memory, kind=kind)

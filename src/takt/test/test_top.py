@@ -205,10 +205,9 @@ def installed(package: str, name: str) -> Path:
 
 
 @pytest.fixture
-def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[subprocess.Popen[bytes]]:
+def watched(ros_domain: None) -> Iterator[subprocess.Popen[bytes]]:
     """The example that reports, in a domain of its own."""
     installed("takt_runner", "diagnostics_to_json")
-    monkeypatch.setenv("ROS_DOMAIN_ID", str(50 + os.getpid() % 50))
     with subprocess.Popen([installed("takt_rcl", "diagnostics")]) as process:
         yield process
         process.send_signal(signal.SIGTERM)

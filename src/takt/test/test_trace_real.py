@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -37,7 +36,7 @@ class Kept:
 
 
 @pytest.fixture
-def trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> files.Trace:
+def trace(tmp_path: Path, ros_domain: None) -> files.Trace:
     """Of ``priorities``: a slow task that an urgent one interrupts in every period."""
     for prefix in stacks.prefixes():
         example = prefix / "lib" / "takt_rcl" / "priorities"
@@ -46,7 +45,6 @@ def trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> files.Trace:
     else:
         pytest.skip("takt_rcl's example priorities is not installed")
     path = tmp_path / "priorities.takttrace"
-    monkeypatch.setenv("ROS_DOMAIN_ID", str(50 + os.getpid() % 50))
     subprocess.run([example, path], check=True, timeout=150, stdout=subprocess.DEVNULL)
     return files.read(path)
 

@@ -37,13 +37,6 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MadeMachine:
     return found
 
 
-@pytest.fixture
-def folder(tmp_path: Path, prefix: Path) -> Path:
-    path = tmp_path / "run"
-    path.mkdir()
-    return path
-
-
 def measured(folder: Path, memory: Path, choice: str) -> Cell:
     run = prepared(tuned=choice)
     runner.measure(run, folder, stacks.find(), Quiet(), limits=Limits(start_s=30.0), memory=memory)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from takt.processes import guard
+from takt.processes import domain, guard
 
 LIMIT_S = 150.0
 PROGRAM = """
@@ -27,7 +27,7 @@ time.sleep(600)
 RUN = """
 import os, signal, sys, time
 from pathlib import Path
-from takt.processes import process, scratch
+from takt.processes import domain, process, scratch
 memory, results, how = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
 if how == "making":  # it is killed before it has said whose the folder is
     def reached(_):
@@ -35,6 +35,8 @@ if how == "making":  # it is killed before it has said whose the folder is
         sys.stdin.read()
     scratch.json.dumps = reached
 held = scratch.open_for(results, memory, resumable=how != "killed")
+one = domain.own_domain()
+one.__enter__()
 program = process.Process([sys.executable, "-c", sys.argv[4], memory / "started"])
 while not (memory / "started").exists():
     time.sleep(0.01)
@@ -44,6 +46,7 @@ if how == "interrupted":
     os.killpg(0, signal.SIGINT)
 sys.stdin.read()
 program.end()
+one.__exit__(None, None, None)
 held.release(keep=False)
 """
 
@@ -74,8 +77,9 @@ class Tool:
 
     def __init__(self, folder: Path, how: str) -> None:
         self.memory, self.results = folder / "memory", folder / "results"
-        self.memory.mkdir()
-        self.results.mkdir()
+        self.temporary = folder / "tmp"
+        for made in (self.memory, self.results, self.temporary):
+            made.mkdir()
         self.before = self.memory / "fastdds_of_before"
         self.before.touch()
         program = PROGRAM % (how == "hanging")
@@ -84,6 +88,7 @@ class Tool:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
+            env={**os.environ, "TMPDIR": str(self.temporary)},
             text=True,
             start_new_session=True,
         )
@@ -97,12 +102,14 @@ class Tool:
         return watching(self.scratch)
 
 
-def test_a_killed_run_leaves_no_shared_memory(tmp_path: Path) -> None:
+def test_a_killed_run_leaves_no_shared_memory_and_no_lock(tmp_path: Path) -> None:
     tool = Tool(tmp_path, "killed")
     assert len(tool.undertakers) == 1
+    assert len(list(tool.temporary.glob(domain.LOCKS))) == 1
     tool.process.kill()
     tool.process.communicate()
     assert until(lambda: not tool.undertakers)
+    assert list(tool.temporary.iterdir()) == []
     assert not tool.run.exists()
     assert not tool.scratch.exists()
     assert tool.before.exists()

@@ -332,7 +332,7 @@ def test_another_takt_is_refused(takt: Takt, cluster: Cluster, tmp_path: Path, h
         (other / "takt" / "__init__.py").write_text('__version__ = "0.0.1"\n')
     machine, log = cluster.tool, cluster.tool.folder / "other.log"
     command = [sys.executable, "-m", "distributed.cli.dask_worker", cluster.address, "--no-nanny"]
-    command += ["--resources", "component=1"]
+    command += ["--resources", "component=1", "--local-directory", str(tmp_path)]
     worker = machine.start("other", command, PYTHONPATH=str(other))
     try:
         assert until(lambda: "Registered to:" in log.read_text())

@@ -3,15 +3,14 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from takt.bench.model import Bar, Bench, median
 from takt.bench.modes import compare
 from takt.errors import Failure
+from takt.processes.scratch import temporary
 
 if TYPE_CHECKING:
     from takt.measure.results.model import Cell
@@ -67,11 +66,10 @@ def roundtrip(rounds: int, cpu: int, progress: Callable[[str], None]) -> Bench:
         source,
     )
 
-    with tempfile.TemporaryDirectory() as folder:
+    with temporary() as folder:
         plan = sessions.make_plan(experiment, source, seed=1)
-        run = sessions.measure(
-            sessions.start(experiment, plan, Path(folder) / "run"), _Watcher(progress)
-        )
+        session = sessions.start(experiment, plan, folder / "run")
+        run = sessions.measure(session, _Watcher(progress), resumable=False)
     broken = [cell for cell in run.cells if cell.status is not Status.complete]
     if broken:
         what = broken[0].error.what if broken[0].error else broken[0].status.value

@@ -38,6 +38,7 @@ def worker(
 
     from takt.cli.output import stderr
     from takt.errors import TaktError
+    from takt.processes.agent import cache
 
     if not re.fullmatch(r"(tcp|tls)://[^\s/]+:[0-9]{1,5}", scheduler):
         raise TaktError(
@@ -70,6 +71,7 @@ def worker(
         ) from None
     command = [sys.executable, "-m", "distributed.cli.dask_worker", scheduler]
     command += ["--no-nanny", "--memory-limit", "0", "--no-dashboard"]
+    command += ["--local-directory", str(cache())]  # Dask would leave locks in /tmp
     # Each role that is taken keeps a thread busy for as long as a cell lasts.
     command += ["--nthreads", str(len(roles or []) + 1)]
     if roles:

@@ -58,6 +58,12 @@ def about(names: list[str]) -> dict[str, Any]:
     }
 
 
+def cache() -> Path:
+    """Where a worker keeps what is on its machine."""
+    home = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(home) / "takt"
+
+
 def begun(key: str) -> str | None:
     """The folder of a session; None before it has one."""
     session = _SESSIONS.get(key)
@@ -76,8 +82,7 @@ def hold(key: str, run: str, version: str) -> None:
     """Serves a session until it is closed, or until nobody asks any more."""
     if (own := identity()) != version:
         raise Failure(f"Takt is {own} there and {version} here")
-    home = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    folder = Path(home) / "takt" / "hosts" / run
+    folder = cache() / "hosts" / run
     folder.mkdir(parents=True, exist_ok=True)
     session = Session(scratch.open_for(folder, lent=True))
     _SESSIONS[key] = session
@@ -173,7 +178,9 @@ class Session:
         with Path(stderr).open("wb") as words:
             process = Process(
                 command,
-                environment=transport.environment(profiles, ros_domain),
+                environment=transport.environment(
+                    profiles, ros_domain, logs=self.place.folder / "log"
+                ),
                 stderr=words,
             )
         self._programs.append(_Started(process, Path(samples) if samples else None))

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A ROS domain of one's own: two runs at once on one machine must not hear each other.
 
-A domain is held by a file lock, which dies with the process. Domains whose UDP ports somebody uses
-already (a robot's own nodes, say) are passed over. Ports: DDSI-RTPS 2.5, 9.6.2.3.
+A domain is held by a file lock, which dies with the process; its file goes with the run, or with
+who sweeps after a killed one. Domains whose UDP ports somebody uses already (a robot's own nodes,
+say) are passed over. Ports: DDSI-RTPS 2.5, 9.6.2.3.
 """
 
 from __future__ import annotations
@@ -56,19 +57,37 @@ def own_domain(folder: Path | None = None, avoid: Collection[int] = ()) -> Itera
     for domain in domains:
         if domain in used:
             continue
-        descriptor = lock(folder / LOCKS.replace("*", str(domain)))
+        path = folder / LOCKS.replace("*", str(domain))
+        descriptor = lock(path)
         if descriptor is None:
             continue
         try:
             yield domain
         finally:
-            os.close(descriptor)  # drops the lock
+            _drop(path, descriptor)
         return
     raise Failure(
         f"all ROS domains from {FIRST} to {LAST} are in use",
         where=str(folder),
         remedy="wait for other runs to end; ss -ulp shows who holds UDP ports from 7650 on",
     )
+
+
+def free_locks(folder: Path, *, remove: bool) -> list[Path]:
+    """The lock files of this user that nobody holds: runs that were killed had them."""
+    free = []
+    for path in sorted(folder.glob(LOCKS)):
+        with contextlib.suppress(OSError):
+            if path.lstat().st_uid != os.getuid():
+                continue
+            descriptor = lock(path)
+            if descriptor is not None:
+                if remove:
+                    _drop(path, descriptor)
+                else:
+                    os.close(descriptor)
+                free.append(path)
+    return free
 
 
 def lock(path: Path) -> int | None:
@@ -86,9 +105,16 @@ def lock(path: Path) -> int | None:
     try:
         if stat.S_ISREG(os.fstat(descriptor).st_mode):
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if path.stat().st_ino == os.fstat(descriptor).st_ino:  # ./takt clean may be quicker
+            if path.stat().st_ino == os.fstat(descriptor).st_ino:  # its holder may be quicker
                 return descriptor
     except OSError:
         pass
     os.close(descriptor)
     return None
+
+
+def _drop(path: Path, descriptor: int) -> None:
+    """Removes a lock file while it is held: who has opened it meanwhile sees that it is gone."""
+    with contextlib.suppress(OSError):  # another user's, in a sticky folder
+        path.unlink()
+    os.close(descriptor)

@@ -67,8 +67,10 @@ def clean(
             removed.folders.append(f"scratch folder: {one.folder}")
             if not dry_run:
                 one.remove()
-    if locks := _locks(temporary or Path(tempfile.gettempdir()), remove=not dry_run):
-        removed.locks.append(f"locks of ROS domains: {', '.join(locks)}")
+    locks = domain.free_locks(temporary or Path(tempfile.gettempdir()), remove=not dry_run)
+    if locks:
+        names = [str(locks[0]), *(path.name for path in locks[1:])]
+        removed.locks.append(f"locks of ROS domains: {', '.join(names)}")
     return removed
 
 
@@ -83,21 +85,6 @@ def orphans() -> Iterator[int]:
             starter = mark.decode(errors="replace").partition("=")[2]
             if starter and identity(int(starter.partition(":")[0] or 0)) != starter:
                 yield int(entry.name)
-
-
-def _locks(folder: Path, *, remove: bool) -> list[str]:
-    free: list[str] = []
-    for path in sorted(folder.glob(domain.LOCKS)):
-        with suppress(OSError):
-            if path.lstat().st_uid != os.getuid():
-                continue
-            descriptor = domain.lock(path)
-            if descriptor is not None:
-                if remove:
-                    path.unlink(missing_ok=True)
-                os.close(descriptor)
-                free.append(str(path) if not free else path.name)
-    return free
 
 
 def end(pids: dict[int, str]) -> None:

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 
 from takt.processes.dds_threads import DdsThreads
 
@@ -30,6 +31,7 @@ LONGEST_PART = 65500  # Fast DDS's default, as users have it: what is longer goe
 
 PROFILE = "FASTDDS_DEFAULT_PROFILES_FILE"
 CYCLONE = "CYCLONEDDS_URI"
+LOGS = "ROS_LOG_DIR"
 RUST = "TAKT_RUSTDDS_ADDRESS"  # of our probe: RustDDS has no configuration of its own
 # Settings of the user's shell that would change what is measured.
 ICEORYX = "TAKT_ICEORYX2_ROOT"  # of our probe: the folder that names its services
@@ -144,11 +146,16 @@ def cyclone(
 
 
 def environment(
-    profiles: Mapping[str, str], domain: int, base: Mapping[str, str] = os.environ
+    profiles: Mapping[str, str],
+    domain: int,
+    base: Mapping[str, str] = os.environ,
+    *,
+    logs: Path | None = None,
 ) -> dict[str, str]:
     """What the probes of a cell see: the user's environment, made the cell's own.
 
-    ``profiles`` are the middleware's, each by the name of its variable.
+    ``profiles`` are the middleware's, each by the name of its variable. Every process of rclcpp
+    makes a log file; where no folder is named for it, in the user's home.
     """
     implementation = base.get("RMW_IMPLEMENTATION", "rmw_fastrtps_cpp")
     profiled = any(
@@ -159,6 +166,7 @@ def environment(
     return (
         own
         | dict(profiles)
+        | ({LOGS: str(logs)} if logs else {})
         | {
             "ROS_DOMAIN_ID": str(domain),
             "ROS_AUTOMATIC_DISCOVERY_RANGE": "SYSTEM_DEFAULT" if profiled else "LOCALHOST",

@@ -16,6 +16,7 @@ import contextlib
 import os
 import signal
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -35,7 +36,7 @@ def main(folder: Path, run_folder: Path, memory: Path, starter: str) -> int:
         return 0
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
     from takt.documents.writing import SUFFIX
-    from takt.processes import last_will, leftovers, scratch
+    from takt.processes import domain, last_will, leftovers, scratch
 
     last_will.left_in(folder, execute_it=True)  # first: others wait for their cores
     began = time.monotonic()
@@ -47,6 +48,7 @@ def main(folder: Path, run_folder: Path, memory: Path, starter: str) -> int:
         time.sleep(_POLL_S)
     leftovers.sweep_since(before, memory)
     leftovers.sweep_dead_runs(memory, folder)
+    domain.free_locks(Path(tempfile.gettempdir()), remove=True)
     scratch.unlock(run_folder)
     for half in run_folder.glob(f".*.{starter.partition(':')[0]}{SUFFIX}"):
         half.unlink(missing_ok=True)

@@ -17,9 +17,12 @@ import numpy as np
 
 from takt.measure.experiment.plan import estimate
 from takt.measure.results.model import Cell, Run, Status
-from takt.reproduce.judgement import Check, Counts, Missing, Order, undecidable
+from takt.reproduce.judgement import undecidable
 from takt.reproduce.published import read_published
+from takt.reproduce.quantity import Check
+from takt.reproduce.rare import Counts
 from takt.reproduce.runs import OfRun, Value
+from takt.reproduce.scatter import Missing, Order
 
 
 @dataclass

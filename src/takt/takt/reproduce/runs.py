@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from takt.measure.results import histogram as histograms
 from takt.measure.results.model import Cell, Run, Statistics
 from takt.measure.statistics.series import Batch, read_batches
-from takt.reproduce.judgement import Counts, Missing
+from takt.reproduce.rare import Counts
+from takt.reproduce.scatter import Missing
 
 Value = TypeVar("Value")
 OfRun = Callable[..., Value]  # (cell, folder of the run, …)

@@ -99,9 +99,11 @@ def _measure(
         disturbed.look()
         progress(recorded)
 
+    logs = context.scratch.folder / "log"
     end, who = supervision.supervise(
         [*declared.programs, *talkers, *probes],
-        transport.environment(profiles, context.domain) | context.surroundings.get(cell.stack, {}),
+        transport.environment(profiles, context.domain, logs=logs)
+        | context.surroundings.get(cell.stack, {}),
         limit_s + context.limits.term_s,  # the probe's own limit comes first
         context.stop,
         context.limits,

@@ -89,14 +89,16 @@ def measure(
     judge: Callable[[Run], Verdict] | None = None,
     memory: Path = scratch.MEMORY,
     workers: Workers | None = None,
+    resumable: bool = True,
 ) -> Run:
     """Measures every cell that is not complete; returns the run as it stands in ``run.json``.
 
-    Raises Failure where there is no space left; what was measured stays, and can be resumed.
+    Of one that is not ``resumable`` a killed tool leaves nothing. Raises Failure where there is no
+    space left; what was measured stays, and can be resumed.
     """
     stop = stop or Stop()
     try:
-        lock = scratch.open_for(folder, memory)
+        lock = scratch.open_for(folder, memory, resumable=resumable)
     except OSError as error:
         raise _cannot_write(error, folder) from error
     try:
@@ -125,7 +127,7 @@ def measure(
     except OSError as error:
         raise _cannot_write(error, folder) from error
     finally:
-        lock.release(keep=bool(_recordings(lock)))
+        lock.release(keep=resumable and bool(_recordings(lock)))
     return run
 
 

@@ -95,8 +95,13 @@ def measure(
     watcher: runner.Watcher,
     limits: Limits | None = None,
     judged_by: Callable[[Run], Verdict] | None = None,
+    *,
+    resumable: bool = True,
 ) -> Run:
-    """Measures what is not complete; Ctrl-C ends it early with what was measured."""
+    """Measures what is not complete; Ctrl-C ends it early with what was measured.
+
+    ``resumable``: whether what a killed one has recorded is of use to anybody.
+    """
     return runner.measure(
         session.run,
         session.folder,
@@ -105,6 +110,7 @@ def measure(
         limits=limits,
         judge=judged_by or judge,
         workers=session.workers,
+        resumable=resumable,
     )
 
 

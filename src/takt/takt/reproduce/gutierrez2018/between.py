@@ -9,8 +9,10 @@ from takt.reproduce.evidence import Evidence
 from takt.reproduce.gutierrez2018 import runs
 from takt.reproduce.gutierrez2018.quantities import TESTS, Checked, grown
 from takt.reproduce.gutierrez2018.vendors import VENDORS
-from takt.reproduce.judgement import Check, Counts, Missing, Quantity
+from takt.reproduce.quantity import Check, Quantity
+from takt.reproduce.rare import Counts
 from takt.reproduce.runs import OfRun
+from takt.reproduce.scatter import Missing
 
 WITHOUT_TABLE = ("5.A", "own-class", "own-class-load")
 

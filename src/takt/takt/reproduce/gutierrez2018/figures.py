@@ -16,10 +16,10 @@ from takt.pages.timeplots import Course
 from takt.reproduce.evidence import Evidence, Measured
 from takt.reproduce.gutierrez2018.quantities import TESTS
 from takt.reproduce.gutierrez2018.vendors import VENDORS, Vendor
-from takt.reproduce.judgement import Missing
 from takt.reproduce.model import Figure
 from takt.reproduce.published import Published
 from takt.reproduce.runs import batches
+from takt.reproduce.scatter import Missing
 
 FOLDER = "figures"
 FIGURES: dict[str, tuple[str, ...]] = {

@@ -19,7 +19,7 @@ from takt.reproduce.gutierrez2018.quantities import (
     shrunk,
     spread,
 )
-from takt.reproduce.judgement import Check
+from takt.reproduce.quantity import Check
 
 # No percentile is published. Load without real-time settings makes the highest latency 6.3 times as
 # high where it does so least, and half of that is three times. With them it is 1.28 times as high

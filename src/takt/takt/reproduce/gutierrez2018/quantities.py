@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from takt.reproduce.evidence import Evidence
 from takt.reproduce.gutierrez2018 import runs
-from takt.reproduce.judgement import Check, Counts, Quantity, Share, share
+from takt.reproduce.quantity import Check, Quantity, Share, share
+from takt.reproduce.rare import Counts
 from takt.reproduce.runs import OfRun
 
 Checked = Check[Evidence]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from takt.measure.results.model import Cell
-from takt.reproduce.judgement import Counts
+from takt.reproduce.rare import Counts
 from takt.reproduce.runs import beyond, p50, p99, statistics
 
 __all__ = ["average", "highest", "left_out", "lost", "missed", "p50", "p99", "spread"]

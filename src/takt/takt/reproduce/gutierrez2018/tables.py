@@ -9,9 +9,9 @@ from takt.measure.results.model import Cell
 from takt.reproduce.evidence import Evidence, Measured
 from takt.reproduce.gutierrez2018 import runs
 from takt.reproduce.gutierrez2018.vendors import VENDORS, Vendor, why_not
-from takt.reproduce.judgement import Missing
 from takt.reproduce.model import Figures, Row
 from takt.reproduce.published import Published, PublishedRow
+from takt.reproduce.scatter import Missing
 
 
 def rows(published: Published, measured: Measured) -> list[Row]:

@@ -15,7 +15,7 @@ from takt.documents.reading import read_json
 from takt.documents.writing import write_bytes, write_text
 from takt.errors import Failure, TaktError
 from takt.measure.results import store
-from takt.reproduce.judgement import MEASURING, Check, judge, undecidable
+from takt.reproduce.judgement import MEASURING, judge, undecidable
 from takt.reproduce.krukiewicz2021.evidence import Evidence, Planned
 from takt.reproduce.krukiewicz2021.executions import (
     LEAST_SCALE_OF_ALL,
@@ -29,6 +29,7 @@ from takt.reproduce.krukiewicz2021.points import points
 from takt.reproduce.krukiewicz2021.tables import rows
 from takt.reproduce.model import Outcome, Request, announced, duration_in_words
 from takt.reproduce.published import read_published
+from takt.reproduce.quantity import Check
 
 PAPER = "krukiewicz2021"
 STACK = "rcl"

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from typing import Literal
 
-from takt.reproduce.judgement import Check, Counts, Observed, Quantity, share
 from takt.reproduce.krukiewicz2021.evidence import Evidence
 from takt.reproduce.krukiewicz2021.points import (
     HARMONIC,
@@ -15,6 +14,8 @@ from takt.reproduce.krukiewicz2021.points import (
     WITH_CONSTRAINT,
     Point,
 )
+from takt.reproduce.quantity import Check, Observed, Quantity, share
+from takt.reproduce.rare import Counts
 
 PAIR = 2  # nodes besides the generated ones: the producer and the listener
 MATTERS = 0.01

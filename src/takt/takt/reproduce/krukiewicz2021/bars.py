@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from takt.documents.units import format_size
-from takt.reproduce.judgement import Missing
 from takt.reproduce.krukiewicz2021.evidence import Evidence
 from takt.reproduce.krukiewicz2021.points import (
     APPROACHES,
@@ -20,6 +19,7 @@ from takt.reproduce.krukiewicz2021.points import (
     UTILIZATIONS,
     Point,
 )
+from takt.reproduce.scatter import Missing
 
 Value = TypeVar("Value")
 Bars = dict[str, dict[str, float]]  # by series, then by place on the axis: shares

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from takt.bench.model import Table
-from takt.reproduce.judgement import Counts, Missing, Order
 from takt.reproduce.krukiewicz2021.points import LISTENER, LISTENER_MS, PRODUCER, Point
 from takt.reproduce.model import Figures, rounded
+from takt.reproduce.rare import Counts
+from takt.reproduce.scatter import Missing, Order
 from takt.schedule.metrics import Metrics
 from takt.schedule.metrics.model import Freshness, Spread
 

@@ -9,10 +9,10 @@ speaks of.
 
 from __future__ import annotations
 
-from takt.reproduce.judgement import Check, Quantity
 from takt.reproduce.krukiewicz2021 import ages, freshness
 from takt.reproduce.krukiewicz2021.evidence import Evidence
 from takt.reproduce.krukiewicz2021.points import KB, MB, MISSES_SIZES, TRANSPORT_SIZES, Point
+from takt.reproduce.quantity import Check, Quantity
 
 MATTERS = 0.01
 PERIODS = (10, 20)  # of the experiment on misses

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from statistics import fmean
 
-from takt.reproduce.judgement import Check, Observed, Quantity, share
 from takt.reproduce.krukiewicz2021.evidence import Evidence
 from takt.reproduce.krukiewicz2021.points import (
     FRESHNESS_SIZES,
@@ -18,6 +17,7 @@ from takt.reproduce.krukiewicz2021.points import (
     UTILIZATIONS,
     Point,
 )
+from takt.reproduce.quantity import Check, Observed, Quantity, share
 
 MATTERS = 0.01
 PICKS: dict[str, Callable[[list[float]], float]] = {"highest": max, "lowest": min, "mean": fmean}

@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 from takt.bench.model import Table
-from takt.reproduce.judgement import Missing
 from takt.reproduce.krukiewicz2021.bars import BarFigure, bar_figures, known, place
 from takt.reproduce.krukiewicz2021.evidence import Evidence, in_ms
 from takt.reproduce.krukiewicz2021.points import HARMONIC, KB, NODES, WITH_CONSTRAINT, Point
 from takt.reproduce.model import Figures, Row, rounded
 from takt.reproduce.published import Published
+from takt.reproduce.scatter import Missing
 
 NAMES = {
     "baseline0": "baseline0",

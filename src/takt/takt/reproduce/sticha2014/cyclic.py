@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from takt.reproduce.evidence import Evidence
-from takt.reproduce.judgement import Check, Quantity
+from takt.reproduce.quantity import Check, Quantity
 from takt.reproduce.sticha2014 import runs
 from takt.reproduce.sticha2014.evidence import MS_1, MS_10, REALTIME
 from takt.reproduce.sticha2014.quantities import (

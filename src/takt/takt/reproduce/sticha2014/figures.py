@@ -12,9 +12,9 @@ from takt.measure.results.model import Cell
 from takt.pages import pictures, text
 from takt.pages.pictures import Counts, Mark
 from takt.reproduce.evidence import Evidence
-from takt.reproduce.judgement import Missing
 from takt.reproduce.model import Figure
 from takt.reproduce.published import Published
+from takt.reproduce.scatter import Missing
 from takt.reproduce.sticha2014.evidence import MS_1, MS_10, REALTIME, TRANSPORTS
 
 FOLDER = "figures"

@@ -6,7 +6,8 @@ from __future__ import annotations
 from statistics import fmean, median
 
 from takt.reproduce.evidence import Evidence
-from takt.reproduce.judgement import Check, Missing, Quantity
+from takt.reproduce.quantity import Check, Quantity
+from takt.reproduce.scatter import Missing
 from takt.reproduce.sticha2014 import runs
 from takt.reproduce.sticha2014.evidence import MS_1
 from takt.reproduce.sticha2014.quantities import BETWEEN, Checked, how_often, mean

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from takt.reproduce.evidence import Evidence
-from takt.reproduce.judgement import Check, Missing, Quantity
+from takt.reproduce.quantity import Check, Quantity
+from takt.reproduce.scatter import Missing
 from takt.reproduce.sticha2014 import runs
 from takt.reproduce.sticha2014.evidence import MS_1, MS_10, REALTIME, US_800
 from takt.reproduce.sticha2014.quantities import (

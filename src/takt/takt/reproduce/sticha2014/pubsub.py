@@ -7,7 +7,8 @@ from typing import Any
 
 from takt.pages import text
 from takt.reproduce.evidence import Evidence
-from takt.reproduce.judgement import Check, Counts, Quantity
+from takt.reproduce.quantity import Check, Quantity
+from takt.reproduce.rare import Counts
 from takt.reproduce.runs import OfRun
 from takt.reproduce.sticha2014 import runs
 from takt.reproduce.sticha2014.evidence import MS_1, MS_10, REALTIME

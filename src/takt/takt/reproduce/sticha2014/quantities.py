@@ -6,7 +6,8 @@ from __future__ import annotations
 from typing import Any
 
 from takt.reproduce.evidence import Evidence
-from takt.reproduce.judgement import Check, Counts, Quantity, Share, share
+from takt.reproduce.quantity import Check, Quantity, Share, share
+from takt.reproduce.rare import Counts
 from takt.reproduce.runs import OfRun
 from takt.reproduce.sticha2014.evidence import MS_1, MS_10, REALTIME
 from takt.reproduce.sticha2014.runs import peaks_distance, peaks_place

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from takt.measure.results.model import Cell, Cyclic, OneShot, Subscriber
-from takt.reproduce.judgement import Counts, Missing
+from takt.reproduce.rare import Counts
 from takt.reproduce.runs import (
     OfRun,
     batches,
@@ -21,6 +21,7 @@ from takt.reproduce.runs import (
     statistics,
     within,
 )
+from takt.reproduce.scatter import Missing
 
 # What every paper has, beside what only the suites have.
 __all__ = ["OfRun", "beyond", "p50", "p99", "within"]

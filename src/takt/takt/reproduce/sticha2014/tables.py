@@ -8,9 +8,9 @@ from statistics import median
 
 from takt.measure.results.model import Cell, Percentiles
 from takt.reproduce.evidence import Evidence
-from takt.reproduce.judgement import Missing
 from takt.reproduce.model import Figures, Row
 from takt.reproduce.published import Published, PublishedRow
+from takt.reproduce.scatter import Missing
 from takt.reproduce.sticha2014.evidence import TRANSPORTS
 
 TALKERS = "other talkers"  # not in the thesis, which leaves the question open

@@ -8,7 +8,8 @@ from functools import partial
 from statistics import geometric_mean
 
 from takt.reproduce.evidence import Evidence
-from takt.reproduce.judgement import Check, Missing, Quantity
+from takt.reproduce.quantity import Check, Quantity
+from takt.reproduce.scatter import Missing
 from takt.reproduce.ye2023 import runs
 from takt.reproduce.ye2023.quantities import (
     ALIKE,

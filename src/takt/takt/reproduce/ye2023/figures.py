@@ -17,10 +17,11 @@ import pyarrow
 from takt.measure.results import histogram
 from takt.measure.results.model import Cell
 from takt.pages import pictures
+from takt.reproduce.draws import DRAWS
 from takt.reproduce.evidence import Evidence, Measured
-from takt.reproduce.judgement import DRAWS, Missing
 from takt.reproduce.model import Figure
 from takt.reproduce.published import Published
+from takt.reproduce.scatter import Missing
 from takt.reproduce.ye2023 import drawing, runs
 from takt.reproduce.ye2023.between import ROS1_STACK, ROS2_STACK, VENDORS
 from takt.reproduce.ye2023.drawing import Curve, Floats, Mark

@@ -6,7 +6,7 @@ from __future__ import annotations
 from statistics import fmean
 
 from takt.reproduce.evidence import Evidence
-from takt.reproduce.judgement import Check, Quantity
+from takt.reproduce.quantity import Check, Quantity
 from takt.reproduce.ye2023 import runs
 from takt.reproduce.ye2023.quantities import (
     ALIKE,

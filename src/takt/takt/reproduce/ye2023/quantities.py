@@ -8,7 +8,8 @@ from statistics import fmean, geometric_mean
 from typing import Any
 
 from takt.reproduce.evidence import Evidence
-from takt.reproduce.judgement import Check, Counts, Quantity, Share, share
+from takt.reproduce.quantity import Check, Quantity, Share, share
+from takt.reproduce.rare import Counts
 from takt.reproduce.runs import OfRun
 from takt.reproduce.ye2023 import runs
 

@@ -14,8 +14,9 @@ from takt.measure.results import histogram as histograms
 from takt.measure.results.model import Cell, Percentiles
 from takt.measure.statistics.series import Batch, Int64, read_batches, series_of
 from takt.measure.statistics.timers import FIRST_INTERVALS, jitter_ns
-from takt.reproduce.judgement import Counts, Missing
+from takt.reproduce.rare import Counts
 from takt.reproduce.runs import batches, beyond, histogram, p50, statistics
+from takt.reproduce.scatter import Missing
 
 __all__ = ["beyond", "fairness", "highest", "p50", "spread", "statistics", "unfairness"]
 

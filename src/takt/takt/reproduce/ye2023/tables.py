@@ -10,10 +10,11 @@ from statistics import fmean, median
 from takt.machine.preemption import preemption_model
 from takt.machine.system import System
 from takt.measure.results.model import AddressCheck, Cell, Percentiles
+from takt.reproduce.draws import DRAWS, interval
 from takt.reproduce.evidence import Evidence, Measured
-from takt.reproduce.judgement import DRAWS, Missing, interval
 from takt.reproduce.model import Figures, Row
 from takt.reproduce.published import Published, PublishedRow
+from takt.reproduce.scatter import Missing
 from takt.reproduce.ye2023 import runs
 from takt.reproduce.ye2023.quantities import (
     ETHERCAT,

@@ -165,7 +165,9 @@ class _Executing:
 
         end, _ = supervision.supervise(
             [runner],
-            transport.environment({transport.PROFILE: str(profile)}, self._domain),
+            transport.environment(
+                {transport.PROFILE: str(profile)}, self._domain, logs=self._folder / "log"
+            ),
             duration_s + _START_S + nodes * _START_S_PER_NODE,
             self._stop,
             Limits(term_s=_TERM_S),

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What no plan can be made of is refused: what it is, where it stands, what to do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from made_plans import MACHINE, TWO, UDP, planned
+
+from takt.errors import TaktError
+from takt.measure.experiment.faults import Machine
+from takt.measure.results.model import Cell
+
+FIXED = {"transport": "fixed", "payload": "64B"}
+ALL_KEPT = {"durability": "transient_local", "history": "keep_all"}
+
+
+@pytest.mark.parametrize(
+    ("keys", "where", "what"),
+    [
+        (
+            {"stack": "ros9"},
+            "--stack",
+            "ros9 is not installed (installed: cyclictest, iceoryx2, other, raw,",
+        ),
+        ({"stack": "raw", "kind": "pubsub"}, "--stack", "raw has no pubsub"),
+        ({"transport": "pigeon"}, "--transport", "no transport pigeon for pingpong"),
+        ({"transport": ["shm", "pigeon"]}, "--transport", "it has shm, udp, process"),
+        ({"cpu": 7}, "--cpu", "may not use CPU 7"),
+        ({"cpu": "0,7"}, "--cpu", "may not use CPU 7"),
+        ({"stack": "raw", "kind": "wakeup", "cpu": "0,1"}, "--cpu", "has one role"),
+        ({"payload": "65MiB"}, "--payload", "is more than shm carries"),
+        ({"stack": "raw", "payload": "1MB"}, "--payload", "the most is 65000 bytes"),
+        ({"transport": "fixed", "payload": "500B"}, "--payload", "sizes: 64B, 4096B"),
+        ({"rate": "200kHz"}, "--rate", "faster than 100kHz"),
+        ({"period": "1us"}, "--period", "faster than 100kHz"),
+        ({"duration": "1ms"}, "--duration", "two samples are the least"),
+        ({"duration": "100h"}, "--duration", "MiB of memory"),
+        ({"stack": "raw", "kind": "wakeup", "depth": None, "cpu": 0, "payload": None}, None, None),
+        ({"stack": "raw", "reliability": "reliable"}, "--reliability", "raw has no QoS"),
+        (
+            {"kind": "pubsub", "transport": "alone", "subscribers": 2},
+            "--subscribers",
+            "has one subscriber",
+        ),
+        ({"payload": ["500B", "500B"]}, "the options", "is asked for twice"),
+        ({"kind": "timer-oneshot", "transport": "executor"}, "--transport", "it has rcl_timer"),
+        ({"kind": "timer-oneshot", "timeout": "5us"}, "--timeout", "shorter than 10us"),
+        ({"kind": "timer-oneshot", "timeout": "1ms", "cpu": "0,1"}, "--cpu", "has one role"),
+        ({"kind": "timer-cyclic", "rate": "200kHz"}, "--rate", "faster than 100kHz"),
+        (
+            {"kind": "timer-cyclic", "transport": "executor", "scheduling": "rr 5"},
+            "--scheduling",
+            "no round robin",
+        ),
+        ({"kind": "pubsub", "transport": "alone", "talkers": 2}, "--talkers", "is one process"),
+        ({"host": TWO}, "--host", "shm of rcl does not go from host to host"),
+        ({"stack": "raw", "kind": "wakeup", "host": TWO}, "--host", "has one role"),
+        ({**UDP, "kind": "pubsub", "talkers": 1, "host": TWO}, "--talkers", "on one host"),
+        ({**UDP, "host": TWO, "traffic": "200Mbps"}, "--traffic", "on a link of 100Mbps"),
+        ({**UDP, "host": ["here", TWO], "traffic": "1Mbps"}, "--traffic", "there is one"),
+        ({**UDP, "host": ["here", TWO], "queue": "own"}, "--queue", "there is one"),
+        ({**UDP, "host": ["here", TWO], "delay": "1ms"}, "--delay", "there is one"),
+        ({**UDP, "host": TWO, "delay": "1ms", "jitter": "2ms"}, "--jitter", "more than the delay"),
+        ({**UDP, "host": TWO, "delay": "2s"}, "--delay", "longer than 1s"),
+        ({**UDP, "host": TWO, "loss": "100%"}, "--loss", "loses everything"),
+        ({**UDP, "host": "a,b", "loss": "1%"}, "--loss", "a network of their own"),
+        ({"load": "stress 99"}, "--load", "MiB of memory"),
+        ({"stack": "iceoryx2", "reliability": "reliable"}, "--reliability", "no reliability"),
+        ({"stack": "zenoh", "reliability": "reliable"}, "--reliability", "its transport"),
+        (
+            {"stack": "raw", "history": "keep_all"},
+            "--history",
+            "no history to choose: it has no QoS",
+        ),
+        ({"stack": "iceoryx2", "durability": "transient_local"}, "--durability", "comes late"),
+        ({"stack": "zenoh", "history": "keep_all"}, "--history", "keep the last messages"),
+        ({"stack": "raw", "kind": "wakeup", "threads": 2}, "--threads", "wakes one thread up"),
+        ({"content": "string"}, "--content", "shm of rcl carries no string"),
+        (
+            {"stack": "texts", "content": "string", "payload": "48B"},
+            "--payload",
+            "no room for the head",
+        ),
+        (
+            {"stack": "cyclictest", "kind": "wakeup", "threads": 90, "duration": "1000s"},
+            "--duration",
+            "for each of 90 recorders",
+        ),
+        ({**FIXED, "history": "keep_all"}, "--history", "has no history keep_all"),
+        (
+            {**ALL_KEPT, "payload": "64MiB", "samples": 100_000, "duration": None},
+            "--history",
+            "keeps all 100000 messages",
+        ),
+        ({"stack": "rcl,raw"}, "--stack", "rcl and raw do not understand each other"),
+        ({"stack": "rcl,absent"}, "--stack", "absent is not installed"),
+        ({"stack": "rcl,other", "transport": "shm"}, "--transport", "no transport shm"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused_with_its_place(
+    keys: dict[str, Any], where: str | None, what: str | None
+) -> None:
+    if where is None or what is None:
+        assert planned(**keys).cells
+        return
+    with pytest.raises(TaktError) as caught:
+        planned(**keys)
+    assert where in (caught.value.where or "")
+    assert what in str(caught.value)
+    assert caught.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("keys", "where"), [({"load": "fft"}, "--load"), ({**UDP, "host": TWO}, "--host")]
+)
+def test_what_the_machine_lacks_for_a_condition_is_refused(
+    keys: dict[str, Any], where: str
+) -> None:
+    def lacking(cell: Cell) -> tuple[str, str, str] | None:
+        if cell.load == "fft":
+            return "load", "stress-ng is not installed", "install it"
+        return ("host", "no privilege", "be root") if cell.host != "here" else None
+
+    machine = Machine(MACHINE.cpus, MACHINE.memory_bytes, lacking)
+    assert planned(machine=machine).cells
+    with pytest.raises(TaktError) as caught:
+        planned(machine=machine, **keys)
+    assert where in (caught.value.where or "")
+    assert caught.value.remedy in ("install it", "be root")
+
+
+@pytest.mark.parametrize(
+    ("keys", "words"),
+    [
+        ({"stack": "rcl", "executor": "events"}, "has no executor to choose"),
+        ({"stack": "rclcpp", "executor": "static"}, "has no executor static"),
+        ({"stack": "rclcpp", "executor": "takt", "scheduling": "rr 10"}, "round robin"),
+        ({"stack": "raw", "kind": "wakeup", "executor": "takt"}, "has no executor"),
+        ({"stack": "rcl,rclcpp", "executor": "takt", **UDP}, "has no executor to choose"),
+    ],
+)
+def test_an_executor_that_cannot_be_is_refused(keys: dict[str, Any], words: str) -> None:
+    with pytest.raises(TaktError, match=words):
+        planned(**keys)
