@@ -21,11 +21,3 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         limit = (mark.args[0] or math.inf) if mark else 0.0
         patience[file] = max(patience.get(file, 0), limit)
     items.sort(key=lambda item: -patience[item.nodeid.partition("::")[0]])
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """What this session leaves in the shared memory fails it: once, where its workers are from."""
-    if config.getini("pythonpath") and not hasattr(config, "workerinput"):
-        from left_behind import LeftBehind  # not where these settings are left out
-
-        config.pluginmanager.register(LeftBehind())
