@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What crates behind C interfaces share: text that comes from C, and reasons that go there.
+//! What crates behind C interfaces share: the functions of topics, callbacks, text that comes from
+//! C, and reasons that go there.
+
+mod announce;
+mod link;
+
+pub use announce::{Announce, Callback};
+pub use link::{Head, Link, Opened};
 
 use std::ffi::{c_char, CStr};
 use std::ptr;

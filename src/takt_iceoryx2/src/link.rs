@@ -12,18 +12,17 @@ use iceoryx2::prelude::*;
 use iceoryx2::sample::Sample;
 use iceoryx2::service::port_factory::event::PortFactory as Events;
 use iceoryx2::service::port_factory::publish_subscribe::PortFactory as Messages;
+use takt_c::Head;
 
 type Ipc = ipc::Service;
 
-/// The head of a message, in shared memory and to the other language.
+/// The head of a message in shared memory.
 #[repr(C)]
-#[derive(Clone, Copy, Debug, Default, ZeroCopySend)]
-pub struct Head {
-    pub sequence: u64,
-    pub intended_ns: i64,
-    pub sent_ns: i64,
-    pub last: bool,
-}
+#[derive(Clone, Copy, Debug, Default)]
+struct Header(Head);
+
+// SAFETY: numbers, with no pointer among them, and laid out as C does it.
+unsafe impl ZeroCopySend for Header {}
 
 pub struct Settings<'a> {
     pub topic: &'a str,
@@ -34,22 +33,21 @@ pub struct Settings<'a> {
 }
 
 struct Writer {
-    service: Messages<Ipc, [u8], Head>,
-    publisher: Publisher<Ipc, [u8], Head>,
+    service: Messages<Ipc, [u8], Header>,
+    publisher: Publisher<Ipc, [u8], Header>,
     notifier: Notifier<Ipc>,
 }
 
 pub struct Link {
     writer: Option<Writer>,
-    taken: Option<Sample<Ipc, [u8], Head>>,
-    subscriber: Subscriber<Ipc, [u8], Head>,
+    taken: Option<Sample<Ipc, [u8], Header>>,
+    subscriber: Subscriber<Ipc, [u8], Header>,
     listener: Listener<Ipc>,
-    service: Messages<Ipc, [u8], Head>,
+    service: Messages<Ipc, [u8], Header>,
     node: Node<Ipc>,
     depth: usize,
     ends: usize,
     payload: Vec<u8>,
-    pub problem: Option<String>,
 }
 
 impl Link {
@@ -85,11 +83,20 @@ impl Link {
             depth,
             ends,
             payload: vec![0; settings.payload_bytes],
-            problem: None,
         })
     }
 
-    pub fn open_writer(&mut self, topic: &str) -> Result<(), String> {
+    /// Waits until there may be a message; an interruption is the end of it, too.
+    pub fn wait(&mut self, at_most: Duration) -> Result<(), String> {
+        match self.listener.timed_wait(|_| {}, at_most) {
+            Ok(_) | Err(ListenerWaitError::InterruptSignal) => Ok(()),
+            Err(error) => Err(format!("wait: {error}")),
+        }
+    }
+}
+
+impl takt_c::Link for Link {
+    fn open_writer(&mut self, topic: &str) -> Result<(), String> {
         let service = messages(&self.node, topic, self.depth, self.ends)?;
         let publisher = service
             .publisher_builder()
@@ -108,79 +115,53 @@ impl Link {
         Ok(())
     }
 
-    pub fn close_writer(&mut self) {
+    fn close_writer(&mut self) {
         self.writer = None;
     }
 
-    pub fn writers(&self) -> usize {
+    fn writers(&mut self) -> usize {
         self.service.dynamic_config().number_of_publishers()
     }
 
-    pub fn readers(&self) -> usize {
+    fn readers(&mut self) -> usize {
         self.writer.as_ref().map_or(0, |one| {
             one.service.dynamic_config().number_of_subscribers()
         })
     }
 
-    /// Sends a message with the payload of the settings.
-    pub fn send(&mut self, head: Head) -> bool {
-        let sent = self
-            .writer
-            .as_ref()
-            .map(|writer| writer.write(head, &self.payload));
-        self.done(sent.unwrap_or_else(nobody_writes))
+    fn send(&mut self, head: Head) -> Result<(), String> {
+        match &self.writer {
+            Some(writer) => writer.write(Header(head), &self.payload),
+            None => nobody_writes(),
+        }
     }
 
-    /// Sends the message that was taken last back.
-    pub fn reply(&mut self) -> bool {
-        let sent = match (&self.writer, &self.taken) {
+    fn reply(&mut self) -> Result<(), String> {
+        match (&self.writer, &self.taken) {
             (Some(writer), Some(taken)) => writer.write(*taken.user_header(), taken.payload()),
             _ => nobody_writes(),
-        };
-        self.done(sent)
+        }
     }
 
-    /// The next message, if there is one.
-    pub fn take(&mut self) -> Result<Option<Head>, ()> {
+    fn take(&mut self) -> Result<Option<Head>, String> {
         self.taken = None; // given back before the next one is asked for
-        match self.subscriber.receive() {
-            Ok(next) => {
-                self.taken = next;
-                Ok(self.taken.as_ref().map(|one| *one.user_header()))
-            }
-            Err(error) => {
-                self.problem = Some(format!("receive: {error}"));
-                Err(())
-            }
-        }
-    }
-
-    /// Waits until there may be a message; an interruption is the end of it, too.
-    pub fn wait(&mut self, at_most: Duration) -> bool {
-        match self.listener.timed_wait(|_| {}, at_most) {
-            Ok(_) | Err(ListenerWaitError::InterruptSignal) => true,
-            Err(error) => self.done(Err(format!("wait: {error}"))),
-        }
-    }
-
-    fn done(&mut self, result: Result<(), String>) -> bool {
-        if let Err(problem) = result {
-            self.problem = Some(problem);
-            return false;
-        }
-        true
+        self.taken = self
+            .subscriber
+            .receive()
+            .map_err(|error| format!("receive: {error}"))?;
+        Ok(self.taken.as_ref().map(|one| one.user_header().0))
     }
 }
 
 impl Writer {
     /// One copy into shared memory, none out of it.
-    fn write(&self, head: Head, payload: &[u8]) -> Result<(), String> {
+    fn write(&self, header: Header, payload: &[u8]) -> Result<(), String> {
         let lent = self
             .publisher
             .loan_slice_uninit(payload.len())
             .map_err(said("loan", "memory"))?;
         let mut message = lent.write_from_slice(payload);
-        *message.user_header_mut() = head;
+        *message.user_header_mut() = header;
         message.send().map_err(said("send", ""))?;
         self.notifier.notify().map_err(said("notify", ""))?;
         Ok(())
@@ -196,11 +177,11 @@ fn messages(
     topic: &str,
     depth: usize,
     ends: usize,
-) -> Result<Messages<Ipc, [u8], Head>, String> {
+) -> Result<Messages<Ipc, [u8], Header>, String> {
     let name = ServiceName::new(topic).map_err(said("the topic", topic))?;
     node.service_builder(&name)
         .publish_subscribe::<[u8]>()
-        .user_header::<Head>()
+        .user_header::<Header>()
         .enable_safe_overflow(true) // the history of a topic: the oldest gives way
         .subscriber_max_buffer_size(depth)
         .max_publishers(ends)

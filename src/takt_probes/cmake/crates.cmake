@@ -14,6 +14,7 @@ function(takt_use_crate stack dependency)
   string(TOUPPER ${stack} upper)
   set(TAKT_HAS_${upper} FALSE PARENT_SCOPE)
   set(crate ${PROJECT_SOURCE_DIR}/../takt_${stack})
+  set(shared ${PROJECT_SOURCE_DIR}/../takt_c)
   set(target ${TAKT_CRATES}/takt_${stack})
   set(library ${target}/release/libtakt_${stack}.a)
   if(NOT EXISTS ${crate}/Cargo.lock OR NOT TAKT_CARGO OR NOT EXISTS ${library})
@@ -23,7 +24,7 @@ function(takt_use_crate stack dependency)
   endif()
   set(TAKT_HAS_${upper} TRUE PARENT_SCOPE)
 
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${crate}/src/*.rs)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${crate}/src/*.rs ${shared}/src/*.rs)
   add_custom_command(OUTPUT ${library}
     COMMAND ${TAKT_CARGO} build --release --locked --quiet --target-dir ${target}
     COMMAND ${CMAKE_COMMAND} -E touch ${library}  # where cargo found nothing to do
@@ -35,7 +36,7 @@ function(takt_use_crate stack dependency)
 
   add_library(takt_${stack} INTERFACE)
   add_dependencies(takt_${stack} takt_${stack}_library)
-  target_include_directories(takt_${stack} INTERFACE ${crate}/include)
+  target_include_directories(takt_${stack} INTERFACE ${crate}/include ${shared}/include)
   target_compile_definitions(takt_${stack} INTERFACE TAKT_${upper}_VERSION="${version}")
   target_link_libraries(takt_${stack} INTERFACE
     ${library} Threads::Threads ${CMAKE_DL_LIBS} m)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //! A reader and a writer of RustDDS, and how many other ends each of them has found.
 
-use std::ffi::c_void;
 use std::pin::pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
 use bytes::Bytes;
@@ -15,6 +14,7 @@ use rustdds::{
     StatusEvented, Topic, TopicKind,
 };
 use serde::{Deserialize, Serialize};
+use takt_c::{Announce, Callback, Head};
 
 /// The type as ROS 2 calls it on the wire.
 const TYPE: &str = "takt_interfaces::msg::dds_::Sample_";
@@ -23,12 +23,12 @@ const LONGEST_BLOCKED: Duration = Duration::from_millis(100); // as ROS 2 leaves
 
 /// takt_interfaces/msg/Sample. A clone shares the payload.
 #[derive(Clone, Default, Serialize, Deserialize)]
-pub struct Sample {
-    pub sequence: u64,
-    pub intended_ns: i64,
-    pub sent_ns: i64,
-    pub last: bool,
-    pub payload: Bytes,
+struct Sample {
+    sequence: u64,
+    intended_ns: i64,
+    sent_ns: i64,
+    last: bool,
+    payload: Bytes,
 }
 
 /// Of all ends of a link.
@@ -38,38 +38,16 @@ pub struct Quality {
     pub depth: u32,            // of KEEP_LAST; 0: KEEP_ALL
 }
 
-/// The callback of the other language, called by a thread of RustDDS.
-pub struct Callback {
-    pub call: extern "C" fn(*mut c_void),
-    pub context: *mut c_void,
-}
+/// RustDDS may hold a waker of a reader that is gone.
+struct Woken(Announce);
 
-// The other side promises that both may be used from any thread while the link lives.
-unsafe impl Send for Callback {}
-
-/// Calls back as long as the link lives: RustDDS may hold a waker of a reader that is gone.
-struct Announce(Mutex<Option<Callback>>);
-
-impl Announce {
-    fn set(&self, callback: Option<Callback>) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = callback;
-    }
-}
-
-impl Wake for Announce {
+impl Wake for Woken {
     fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
+        self.0.call();
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        if let Some(one) = self
-            .0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .as_ref()
-        {
-            (one.call)(one.context);
-        }
+        self.0.call();
     }
 }
 
@@ -80,11 +58,10 @@ pub struct Link {
     writer: Option<DataWriter<Sample>>,
     writers: usize,
     readers: usize,
-    announce: Arc<Announce>,
+    woken: Arc<Woken>,
     waker: Waker,
     payload: Bytes,
     taken: Sample,
-    pub problem: Option<String>,
 }
 
 impl Link {
@@ -131,7 +108,7 @@ impl Link {
             .create_subscriber(&qos)
             .and_then(|one| one.create_simple_datareader_no_key(&topic, Some(qos.clone())))
             .map_err(|error| format!("a reader: {error}"))?;
-        let announce = Arc::new(Announce(Mutex::new(Some(callback))));
+        let woken = Arc::new(Woken(Announce::new(callback)));
         Ok(Self {
             participant: participant.clone(),
             qos,
@@ -139,15 +116,25 @@ impl Link {
             writer: None,
             writers: 0,
             readers: 0,
-            waker: Waker::from(announce.clone()),
-            announce,
+            waker: Waker::from(woken.clone()),
+            woken,
             payload: Bytes::from(vec![0; payload_bytes]),
             taken: Sample::default(),
-            problem: None,
         })
     }
 
-    pub fn open_writer(&mut self, topic: &str) -> Result<(), String> {
+    fn write(&self, message: Sample) -> Result<(), String> {
+        match &self.writer {
+            Some(writer) => writer
+                .write(message, None)
+                .map_err(|error| format!("write: {error}")),
+            None => Err("write: there is no writer".to_owned()),
+        }
+    }
+}
+
+impl takt_c::Link for Link {
+    fn open_writer(&mut self, topic: &str) -> Result<(), String> {
         let topic = open_topic(&self.participant, topic, &self.qos)?;
         let writer = self
             .participant
@@ -159,12 +146,12 @@ impl Link {
         Ok(())
     }
 
-    pub fn close_writer(&mut self) {
+    fn close_writer(&mut self) {
         self.writer = None;
         self.readers = 0;
     }
 
-    pub fn writers(&mut self) -> usize {
+    fn writers(&mut self) -> usize {
         while let Some(status) = self.reader.try_recv_status() {
             if let DataReaderStatus::SubscriptionMatched { current, .. } = status {
                 self.writers = usize::try_from(current.count()).unwrap_or(0);
@@ -173,7 +160,7 @@ impl Link {
         self.writers
     }
 
-    pub fn readers(&mut self) -> usize {
+    fn readers(&mut self) -> usize {
         while let Some(status) = self
             .writer
             .as_ref()
@@ -186,57 +173,44 @@ impl Link {
         self.readers
     }
 
-    /// Sends a message with the payload of the settings.
-    pub fn send(&mut self, mut message: Sample) -> bool {
-        message.payload = self.payload.clone();
-        self.write(message)
+    fn send(&mut self, head: Head) -> Result<(), String> {
+        self.write(Sample {
+            sequence: head.sequence,
+            intended_ns: head.intended_ns,
+            sent_ns: head.sent_ns,
+            last: head.last,
+            payload: self.payload.clone(),
+        })
     }
 
-    /// Sends the message that was taken last back.
-    pub fn reply(&mut self) -> bool {
+    fn reply(&mut self) -> Result<(), String> {
         self.write(self.taken.clone())
     }
 
-    fn write(&mut self, message: Sample) -> bool {
-        match self
-            .writer
-            .as_ref()
-            .map(|writer| writer.write(message, None))
-        {
-            Some(Ok(())) => true,
-            Some(Err(error)) => self.failed(format!("write: {error}")),
-            None => self.failed("write: there is no writer".to_owned()),
-        }
-    }
-
-    /// The next message; none: the next one will be announced.
-    pub fn take(&mut self) -> Result<Option<&Sample>, ()> {
+    /// Where there is none, the next one will be announced.
+    fn take(&mut self) -> Result<Option<Head>, String> {
         let next = {
             let stream = pin!(self.reader.as_async_stream());
             stream.poll_next(&mut Context::from_waker(&self.waker))
         };
-        match next {
-            Poll::Ready(Some(Ok(change))) => {
-                self.taken = change.into_value();
-                Ok(Some(&self.taken))
-            }
-            Poll::Ready(Some(Err(error))) => {
-                self.failed(format!("take: {error}"));
-                Err(())
-            }
-            Poll::Ready(None) | Poll::Pending => Ok(None),
-        }
-    }
-
-    fn failed(&mut self, why: String) -> bool {
-        self.problem = Some(why);
-        false
+        let Poll::Ready(Some(change)) = next else {
+            return Ok(None);
+        };
+        self.taken = change
+            .map_err(|error| format!("take: {error}"))?
+            .into_value();
+        Ok(Some(Head {
+            sequence: self.taken.sequence,
+            intended_ns: self.taken.intended_ns,
+            sent_ns: self.taken.sent_ns,
+            last: self.taken.last,
+        }))
     }
 }
 
 impl Drop for Link {
     fn drop(&mut self) {
-        self.announce.set(None);
+        self.woken.0.end();
     }
 }
 

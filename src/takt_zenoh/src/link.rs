@@ -2,11 +2,11 @@
 //! A subscriber and a publisher of Zenoh, each with a token that tells the other end of it.
 
 use std::collections::{HashSet, VecDeque};
-use std::ffi::c_void;
 use std::fmt::Display;
 use std::io::Read;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use takt_c::{Announce, Callback, Head};
 use zenoh::bytes::ZBytes;
 use zenoh::key_expr::keyexpr;
 use zenoh::liveliness::LivelinessToken;
@@ -19,39 +19,27 @@ const HEAD_BYTES: usize = 25;
 /// Of a connection that nobody awaits yet; by default Zenoh looks again after seconds.
 const RETRY: &str = "{ period_init_ms: 20, period_max_ms: 100, period_increase_factor: 1.5 }";
 
-/// The head of a message, to the other language.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct Head {
-    pub sequence: u64,
-    pub intended_ns: i64,
-    pub sent_ns: i64,
-    pub last: bool,
+fn encoded(head: Head, payload: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(HEAD_BYTES + payload.len());
+    bytes.extend_from_slice(&head.sequence.to_le_bytes());
+    bytes.extend_from_slice(&head.intended_ns.to_le_bytes());
+    bytes.extend_from_slice(&head.sent_ns.to_le_bytes());
+    bytes.push(u8::from(head.last));
+    bytes.extend_from_slice(payload);
+    bytes
 }
 
-impl Head {
-    fn encoded(&self, payload: &[u8]) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(HEAD_BYTES + payload.len());
-        bytes.extend_from_slice(&self.sequence.to_le_bytes());
-        bytes.extend_from_slice(&self.intended_ns.to_le_bytes());
-        bytes.extend_from_slice(&self.sent_ns.to_le_bytes());
-        bytes.push(u8::from(self.last));
-        bytes.extend_from_slice(payload);
-        bytes
-    }
-
-    /// Of what begins so; where the payload lies in several parts, it is left there.
-    fn decoded(message: &ZBytes) -> Option<Self> {
-        let mut head = [0; HEAD_BYTES];
-        message.reader().read_exact(&mut head).ok()?;
-        let number = |from: usize| head[from..from + 8].try_into().ok();
-        Some(Self {
-            sequence: u64::from_le_bytes(number(0)?),
-            intended_ns: i64::from_le_bytes(number(8)?),
-            sent_ns: i64::from_le_bytes(number(16)?),
-            last: head[24] != 0,
-        })
-    }
+/// The head of what begins so; where the payload lies in several parts, it is left there.
+fn decoded(message: &ZBytes) -> Option<Head> {
+    let mut head = [0; HEAD_BYTES];
+    message.reader().read_exact(&mut head).ok()?;
+    let number = |from: usize| head[from..from + 8].try_into().ok();
+    Some(Head {
+        sequence: u64::from_le_bytes(number(0)?),
+        intended_ns: i64::from_le_bytes(number(8)?),
+        sent_ns: i64::from_le_bytes(number(16)?),
+        last: head[24] != 0,
+    })
 }
 
 pub struct Settings<'a> {
@@ -62,20 +50,11 @@ pub struct Settings<'a> {
     pub payload_bytes: usize,
 }
 
-/// The callback of the other language, called by a thread of Zenoh.
-pub struct Callback {
-    pub call: extern "C" fn(*mut c_void),
-    pub context: *mut c_void,
-}
-
-// The other side promises that both may be used from any thread while the link lives.
-unsafe impl Send for Callback {}
-
 /// Messages that wait for their taker; the oldest gives way.
 struct History {
     messages: Mutex<VecDeque<ZBytes>>,
     depth: usize,
-    announce: Mutex<Option<Callback>>, // as long as the link lives: Zenoh may still call afterwards
+    announce: Announce,
 }
 
 impl History {
@@ -86,9 +65,7 @@ impl History {
         }
         messages.push_back(message);
         drop(messages); // who is woken finds it free
-        if let Some(one) = locked(&self.announce).as_ref() {
-            (one.call)(one.context);
-        }
+        self.announce.call();
     }
 }
 
@@ -142,7 +119,6 @@ pub struct Link {
     payload: Vec<u8>,
     taken: ZBytes,
     session: Session,
-    pub problem: Option<String>,
 }
 
 impl Link {
@@ -153,7 +129,7 @@ impl Link {
         let history = Arc::new(History {
             messages: Mutex::default(),
             depth: settings.depth,
-            announce: Mutex::new(Some(callback)),
+            announce: Announce::new(callback),
         });
         let filled = history.clone();
         let topic = named(settings.topic)?;
@@ -174,11 +150,19 @@ impl Link {
             payload: vec![0; settings.payload_bytes],
             taken: ZBytes::new(),
             session,
-            problem: None,
         })
     }
 
-    pub fn open_writer(&mut self, topic: &str) -> Result<(), String> {
+    fn write(&self, message: ZBytes) -> Result<(), String> {
+        match &self.writer {
+            Some(writer) => writer.publisher.put(message).wait().map_err(said("put")),
+            None => Err("put: there is no writer".to_owned()),
+        }
+    }
+}
+
+impl takt_c::Link for Link {
+    fn open_writer(&mut self, topic: &str) -> Result<(), String> {
         let topic = named(topic)?;
         let readers = Ends::of(&self.session, "reader", topic)?;
         let publisher = self
@@ -196,57 +180,41 @@ impl Link {
         Ok(())
     }
 
-    pub fn close_writer(&mut self) {
+    fn close_writer(&mut self) {
         self.writer = None;
     }
 
-    pub fn writers(&self) -> usize {
+    fn writers(&mut self) -> usize {
         self.writers.count()
     }
 
-    pub fn readers(&self) -> usize {
+    fn readers(&mut self) -> usize {
         self.writer.as_ref().map_or(0, |one| one.readers.count())
     }
 
-    /// Sends a message with the payload of the settings.
-    pub fn send(&mut self, head: Head) -> bool {
-        let message = head.encoded(&self.payload);
-        self.write(message.into())
+    fn send(&mut self, head: Head) -> Result<(), String> {
+        self.write(encoded(head, &self.payload).into())
     }
 
-    /// Sends the message that was taken last back.
-    pub fn reply(&mut self) -> bool {
+    fn reply(&mut self) -> Result<(), String> {
         self.write(self.taken.clone())
     }
 
-    fn write(&mut self, message: ZBytes) -> bool {
-        let sent = match &self.writer {
-            Some(writer) => writer.publisher.put(message).wait().map_err(said("put")),
-            None => Err("put: there is no writer".to_owned()),
-        };
-        self.problem = sent.err().or(self.problem.take());
-        self.problem.is_none()
-    }
-
-    /// The next message, if there is one.
-    pub fn take(&mut self) -> Result<Option<Head>, ()> {
+    fn take(&mut self) -> Result<Option<Head>, String> {
         let Some(message) = locked(&self.history.messages).pop_front() else {
             return Ok(None);
         };
         self.taken = message;
-        let head = Head::decoded(&self.taken);
-        if head.is_none() {
+        decoded(&self.taken).map(Some).ok_or_else(|| {
             let length = self.taken.len();
-            self.problem = Some(format!("take: {length} bytes are no message of a probe"));
-            return Err(());
-        }
-        Ok(head)
+            format!("take: {length} bytes are no message of a probe")
+        })
     }
 }
 
 impl Drop for Link {
     fn drop(&mut self) {
-        *locked(&self.history.announce) = None;
+        self.history.announce.end();
     }
 }
 

@@ -32,7 +32,7 @@ class Iceoryx : public Stack {
   }
 
   std::unique_ptr<Link> open(const Options& options, Role role, os::StopFlag& stop) override {
-    return std::make_unique<IceoryxLink>(options, role, stop);
+    return open_iceoryx2(options, role, stop);
   }
 
   std::map<std::string, std::string> versions() const override {

@@ -35,7 +35,7 @@ class RustDds : public Stack {
 
   std::unique_ptr<Link> open(const Options& options, Role role, os::StopFlag& stop) override {
     participant_ = join_rustdds();
-    return std::make_unique<RustLink>(participant_.get(), options, role, stop);
+    return open_rustdds(participant_.get(), options, role, stop);
   }
 
   void close() override { participant_.reset(); }

@@ -1,26 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rust_link.hpp"
 
-#include <array>
+#include <cstdint>
 #include <cstdlib>
+#include <string>
 
+#include "crate_link.hpp"
 #include "dds.hpp"
-#include "meeting.hpp"
 #include "takt/probe/failure.hpp"
 
 namespace takt::probe {
 namespace {
 
-using Why = std::array<char, 500>;
-
 constexpr const char* address_variable = "TAKT_RUSTDDS_ADDRESS";
 
-Failure refused(const std::string& what, const Why& why) {
+Failure could_not(const std::string& what, const Why& why) {
   return Failure{{.what = "RustDDS could not " + what,
                   .why = why.data(),
                   .fix = "check --topic, ROS_DOMAIN_ID and " + std::string{address_variable} +
                          " (of an interface of this host)"}};
 }
+
+class RustTopics : public Announced {
+ public:
+  static constexpr const char* name = "RustDDS";
+  static constexpr const char* remedy = "look at the other end, and at the payload";
+
+  RustTopics(os::StopFlag& stop, takt_rustdds_participant* participant)
+      : Announced{stop}, participant_{participant} {}
+
+  static std::string named(const std::string& topic) { return dds_topic(topic); }
+
+  OpenLink open(const Options& options, Role /*role*/, const std::string& topic) {
+    const bool all = options.history == History::keep_all;
+    const takt_rustdds_settings settings{
+        .topic = topic.c_str(),
+        .reliable = options.reliability == Reliability::reliable,
+        .transient_local = options.durability == Durability::transient_local,
+        .depth = all ? 0 : static_cast<std::uint32_t>(options.depth),
+        .payload_bytes = options.payload_bytes,
+        .announce = announce()};
+    Why why{};
+    OpenLink link{takt_rustdds_open(participant_, &settings, why.data(), why.size())};
+    if (!link) {
+      throw refused(topic, why);
+    }
+    return link;
+  }
+
+  static Failure refused(const std::string& /*topic*/, const Why& why) {
+    return could_not("open its ends of the topic", why);
+  }
+
+ private:
+  takt_rustdds_participant* participant_;
+};
 
 }  // namespace
 
@@ -31,90 +65,14 @@ RustParticipant join_rustdds() {
                                            address == nullptr ? "127.0.0.1" : address, why.data(),
                                            why.size())};
   if (!joined) {
-    throw refused("join its domain", why);
+    throw could_not("join its domain", why);
   }
   return joined;
 }
 
-RustLink::RustLink(takt_rustdds_participant* participant, const Options& options, Role role,
-                   os::StopFlag& stop)
-    : options_{options}, role_{role}, stop_{stop}, inbox_{stop} {
-  const std::string topic = dds_topic(is_active(role) ? topic_back(options) : topic_there(options));
-  const takt_rustdds_settings settings{
-      .topic = topic.c_str(),
-      .reliable = options.reliability == Reliability::reliable,
-      .transient_local = options.durability == Durability::transient_local,
-      .depth = options.history == History::keep_all ? 0 : static_cast<std::uint32_t>(options.depth),
-      .payload_bytes = options.payload_bytes,
-      .announce = [](void* inbox) { static_cast<Inbox*>(inbox)->announce(1); },
-      .context = &inbox_};
-  Why why{};
-  link_.reset(takt_rustdds_open(participant, &settings, why.data(), why.size()));
-  if (!link_) {
-    throw refused("open its ends of the topic", why);
-  }
-  if (is_active(role)) {
-    open_writer(topic_there(options));
-  }
-}
-
-void RustLink::open_writer(const std::string& topic) {
-  Why why{};
-  if (!takt_rustdds_open_writer(link_.get(), dds_topic(topic).c_str(), why.data(), why.size())) {
-    throw refused("open its ends of the topic", why);
-  }
-}
-
-bool RustLink::connect(os::TimePoint deadline) {
-  const auto found = [this] { return peers(); };
-  const auto heard = [this] { return takt_rustdds_readers(link_.get()); };
-  if (is_active(role_)) {
-    const std::size_t wanted = role_ == Role::publisher ? options_.subscribers : 1;
-    return wait_for_meeting(options_, stop_, deadline,
-                            [&] { return found() >= wanted && heard() >= wanted; });
-  }
-  if (!wait_for_meeting(options_, stop_, deadline, [&] { return found() >= 1; })) {
-    return false;
-  }
-  open_writer(topic_back(options_));
-  return wait_for_meeting(options_, stop_, deadline, [&] { return heard() >= 1; });
-}
-
-bool RustLink::send(const Message& message) noexcept {
-  const takt_rustdds_head head{.sequence = message.sequence,
-                               .intended_ns = message.intended.time_since_epoch().count(),
-                               .sent_ns = message.sent.time_since_epoch().count(),
-                               .last = message.last};
-  return takt_rustdds_send(link_.get(), &head);
-}
-
-std::optional<Message> RustLink::receive(os::TimePoint deadline) noexcept {
-  using std::chrono::nanoseconds;
-  // One announcement may stand for several messages: what is there is taken first.
-  do {
-    takt_rustdds_head head{};
-    const int taken = takt_rustdds_take(link_.get(), &head);
-    if (taken < 0) {
-      return {};
-    }
-    if (taken > 0) {
-      return Message{.sequence = head.sequence,
-                     .intended = os::TimePoint{nanoseconds{head.intended_ns}},
-                     .sent = os::TimePoint{nanoseconds{head.sent_ns}},
-                     .last = head.last};
-    }
-  } while (inbox_.await(deadline));
-  return {};
-}
-
-std::optional<os::Shortfall> RustLink::problem() const {
-  Why why{};
-  if (!takt_rustdds_problem(link_.get(), why.data(), why.size())) {
-    return {};
-  }
-  return os::Shortfall{.what = "RustDDS could not send or take a message",
-                       .why = why.data(),
-                       .fix = "look at the other end, and at the payload"};
+std::unique_ptr<Link> open_rustdds(takt_rustdds_participant* participant, const Options& options,
+                                   Role role, os::StopFlag& stop) {
+  return std::make_unique<CrateLink<RustTopics>>(options, role, stop, participant);
 }
 
 }  // namespace takt::probe

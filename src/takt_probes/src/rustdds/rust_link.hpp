@@ -7,9 +7,7 @@
 #include <takt_rustdds.h>
 
 #include <memory>
-#include <string>
 
-#include "inbox.hpp"
 #include "takt/probe/link.hpp"
 
 namespace takt::probe {
@@ -22,32 +20,8 @@ using RustParticipant = std::unique_ptr<takt_rustdds_participant, RustPart>;
 /// Joins the domain of ROS_DOMAIN_ID on the interface of TAKT_RUSTDDS_ADDRESS. Throws Failure.
 RustParticipant join_rustdds();
 
-class RustLink : public Link {
- public:
-  /// Throws Failure. `participant` outlives the link.
-  RustLink(takt_rustdds_participant* participant, const Options& options, Role role,
-           os::StopFlag& stop);
-
-  bool connect(os::TimePoint deadline) override;
-  bool send(const Message& message) noexcept override;
-  bool reply() noexcept override { return takt_rustdds_reply(link_.get()); }
-  std::optional<Message> receive(os::TimePoint deadline) noexcept override;
-  void leave() noexcept override { takt_rustdds_close_writer(link_.get()); }
-  std::size_t peers() const noexcept override { return takt_rustdds_writers(link_.get()); }
-  std::optional<os::Shortfall> problem() const override;
-
- private:
-  struct Close {
-    void operator()(takt_rustdds_link* opened) const { takt_rustdds_close(opened); }
-  };
-
-  void open_writer(const std::string& topic);
-
-  const Options& options_;
-  Role role_;
-  os::StopFlag& stop_;
-  Inbox inbox_;
-  std::unique_ptr<takt_rustdds_link, Close> link_;
-};
+/// Throws Failure. `participant` outlives the link.
+std::unique_ptr<Link> open_rustdds(takt_rustdds_participant* participant, const Options& options,
+                                   Role role, os::StopFlag& stop);
 
 }  // namespace takt::probe

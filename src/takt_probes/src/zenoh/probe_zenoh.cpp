@@ -39,7 +39,7 @@ class Zenoh : public Stack {
   }
 
   std::unique_ptr<Link> open(const Options& options, Role role, os::StopFlag& stop) override {
-    return std::make_unique<ZenohLink>(options, role, stop);
+    return open_zenoh(options, role, stop);
   }
 
   std::map<std::string, std::string> versions() const override {
