@@ -14,9 +14,12 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from synthetic_cells import cell_of, records_of
 
 from takt.errors import Failure, TaktError
+from takt.measure.run import programs
 from takt.processes import domain, leftovers, scratch, transport
+from takt.processes.stacks import Stack
 
 
 def test_runs_at_once_get_different_domains(tmp_path: Path) -> None:
@@ -283,3 +286,17 @@ def test_cyclone_has_one_interface_and_finds_nobody_by_multicast(payload: int) -
     buffer = root.find(".//SocketReceiveBufferSize")
     assert buffer is not None
     assert int((buffer.get("max") or "").removesuffix("B")) >= max(4 << 20, 2 * payload)
+
+
+@pytest.mark.parametrize("payload", [0, 16_000_000])
+def test_every_dds_asks_for_the_same_receive_buffer(payload: int, tmp_path: Path) -> None:
+    asked = transport.receive_buffer(payload)
+    assert f"<receiveBufferSize>{asked}<" in transport.profile("udp", payload)
+    assert f'max="{asked}B"' in transport.cyclone(payload)
+    cell = cell_of(
+        tmp_path, [records_of([1.0], 1000)], stack="rustdds", kind="pubsub", transport="udp",
+        payload_bytes=payload,
+    )  # fmt: skip
+    stack = Stack("rustdds", tmp_path, [])
+    variables, _ = programs.profiles_of(cell, stack, tmp_path, "127.0.0.1", "127.0.0.1")
+    assert variables[transport.RUST_BUFFER] == str(asked)

@@ -198,7 +198,9 @@ def test_the_page_has_every_table_figure_and_statement(outcome: Outcome, folder:
 
 
 def test_a_run_without_a_sample_answers_with_what_is_missing(tmp_path: Path) -> None:
-    nothing = trip(tmp_path, "1.A", 0).model_copy(update={"statistics": None, "samples": []})
+    nothing = trip(tmp_path, "1.A", 0).model_copy(
+        update={"statistics": None, "samples": [], "status": Status.failed}
+    )
     empty = made_run("x", [nothing], status=Status.failed)
     found = gutierrez2018.answers(empty, tmp_path, Request(scale=0.005, draws=5))
     assert {one.holds for one in found.findings} == {None}

@@ -266,11 +266,16 @@ def _with_uses(one: Metrics, uses: int) -> Metrics:
 
 
 def test_what_was_not_executed_is_said_and_undecided(tmp_path: Path) -> None:
-    made = outcome(Executions(failed=["one: it broke"]), [], tmp_path)
+    one, other = list(executed(as_published))[:2]
+    broken = Executions(failed={(one, 0): "it broke", (one, 3): "it broke"}, left=[(other, 1)])
+    made = outcome(broken, [], tmp_path)
     assert all(one.holds is None for one in made.findings)
     assert all("not" in one.needs for one in made.findings)
     assert not made.complete
-    assert made.skipped == ["one: it broke"]
+    assert [(left.key, left.state, left.runs, left.of, left.why) for left in made.unfinished] == [
+        (one.name, "failed", 2, 5, "it broke"),
+        (other.name, "waiting", 1, 5, "not executed yet"),
+    ]
 
 
 def test_points_that_were_left_out_are_counted_and_their_minutes_told(tmp_path: Path) -> None:

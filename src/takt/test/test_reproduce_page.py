@@ -3,14 +3,25 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from command_line import takt
 
 from takt.reproduce import PAPERS, page
-from takt.reproduce.model import Deviation, Figure, Finding, Outcome, Row, Statement
+from takt.reproduce.model import (
+    Deviation,
+    Figure,
+    Finding,
+    Outcome,
+    Request,
+    Row,
+    Statement,
+    Unfinished,
+)
 from takt.reproduce.published import read_published
+from takt.reproduce.unfinished import HEADS
 
 PIXEL = bytes.fromhex(
     "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000d49444154789c63"
@@ -137,6 +148,64 @@ def test_deviations_statements_and_what_is_too_rare_are_on_the_page(tmp_path: Pa
         assert said in text
 
 
+def left(state: str, number: int = 0, **more: object) -> Unfinished:
+    return Unfinished.model_validate(
+        {"point": f"A <DDS> {number}", "key": f"a-{number}", "state": state, "runs": 2, "of": 3,
+         "why": "none of 10 messages came"} | more
+    )  # fmt: skip
+
+
+def test_what_is_not_complete_is_named_on_the_page(tmp_path: Path) -> None:
+    made = outcome(tmp_path)
+    assert "never came" not in page.render(made, tmp_path)
+    made.unfinished = [left("lost", fix="sysctl"), *(left("waiting", one) for one in range(12))]
+    made.complete = False
+    text = page.render(made, tmp_path)
+    for said in (
+        "Messages that never came",
+        "<b>A &lt;DDS&gt; 0</b>, 2 of 3 runs: none of 10 messages came. Try: <code>sysctl</code>",
+        "Not all was measured yet",
+        "A &lt;DDS&gt; 9</b>",
+        "<li>and 2 more</li>",
+    ):
+        assert said in text
+    assert "A &lt;DDS&gt; 10</b>" not in text
+    assert "Something failed" not in text
+
+
+def test_a_page_of_before_still_says_that_it_is_not_complete(tmp_path: Path) -> None:
+    made = outcome(tmp_path)
+    made.complete = False
+    assert "Not all was measured" in page.render(made, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("states", "code"),
+    [((), 0), (("lost",), 0), (("lost", "waiting"), 1), (("failed",), 1)],
+)
+def test_lost_messages_are_an_answer_and_what_waits_or_failed_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str],
+    states: tuple[str, ...], code: int,
+) -> None:  # fmt: skip
+    unfinished = [left(state, fix="[sysctl]") for state in states]
+    published = read_published("ye2023")
+    answer = published.outcome(
+        Request(scale=0.01), tmp_path, unfinished=unfinished, findings=[], tables=[], figures=[]
+    )
+    monkeypatch.setattr("takt.reproduce.reproduce", lambda *_: answer)
+    assert takt(["reproduce", "ye2023"]) == code
+    said = capfd.readouterr()
+    for state in states:
+        assert HEADS[state].split(";")[0] in said.out
+    assert said.out.count("A <DDS> 0, 2 of 3 runs: none of 10") == len(states)
+    assert said.out.count("try: [sysctl]") == len(states)
+    assert ("Go on with" in said.err) == bool(code)
+    assert takt(["reproduce", "ye2023", "--json"]) == code
+    document = json.loads(capfd.readouterr().out)
+    assert document["complete"] == (not code)
+    assert [one["state"] for one in document["unfinished"]] == list(states)
+
+
 @pytest.mark.parametrize(
     ("at", "numbers"),
     [
@@ -168,6 +237,25 @@ def test_everything_of_a_finding_is_on_the_page_and_nothing_is_markup(tmp_path: 
         assert said in made
     assert made.count("data:image/png;base64,") == 2
     assert made.index('id="first-') < made.index('id="table-') < made.index('id="late-')
+
+
+def test_a_published_number_has_its_unit_behind_it() -> None:
+    told = page.figures_in_words({"growth": 0.15, "p999_us": 400, "share_percent": 3})
+    assert told == "growth 0.15, p99.9 400 µs, share 3 %"
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        (982.5, "982.5"),
+        (1022.4, "1022.4"),
+        (999.84, "999.8"),
+        (3542, "3542"),
+        (0.00013771, "0.0001377"),
+    ],
+)
+def test_the_papers_digits_stay(value: float, told: str) -> None:
+    assert page.cell(value) == told
 
 
 def test_the_report_of_a_kept_outcome_is_the_same_page(

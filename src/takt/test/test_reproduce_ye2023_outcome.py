@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from statistics import geometric_mean
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,13 @@ from made_sizes import planned
 from synthetic_cells import cell_of, made_run, records_of
 
 from takt.machine.system import System
-from takt.measure.results.model import AddressCheck, Cell, Run, Status
+from takt.measure.results.model import AddressCheck, Cell, ProbeResult, Run, Status
 from takt.pages import pictures
 from takt.reproduce import page, ye2023
-from takt.reproduce.model import Outcome, Request, Row
+from takt.reproduce.model import Outcome, Request, Row, size_in_words
 from takt.reproduce.scatter import Missing
 from takt.reproduce.ye2023 import drawing, runs
-from takt.reproduce.ye2023.quantities import KIB, MIB, size_words
+from takt.reproduce.ye2023.quantities import KIB, MIB
 
 pytestmark = pytest.mark.timeout(240)  # every figure is drawn
 COUNT = 60
@@ -271,6 +272,37 @@ def test_a_run_without_a_sample_answers_with_what_is_missing(tmp_path: Path) -> 
 
 
 @pytest.mark.usefixtures("undrawn")
+def test_a_size_that_a_middleware_never_brings_is_an_answer_and_the_others_are_compared(
+    run: Run, folder: Path
+) -> None:
+    def lossy(one: Cell) -> Cell:
+        if (one.stack, one.label, one.payload_bytes) != ("rustdds", "sizes", 16 * MIB):
+            return one
+        probes = [
+            ProbeResult(role="subscriber", status="stopped"),
+            ProbeResult(role="publisher", status="complete", sent=5),
+        ]
+        lost = {"status": Status.partial, "probes": probes, "statistics": None, "histogram": None,
+                "samples": [], "count": 0, "sent": 5, "lost": 5}  # fmt: skip
+        return one.model_copy(update=lost)
+
+    cells = [lossy(one) for one in run.cells]
+    partial = run.model_copy(update={"cells": cells, "status": Status.partial})
+    found = ye2023.answers(partial, folder, Request(scale=0.01, draws=5), Kernel(folder, {}))
+    assert found.complete
+    (left,) = found.unfinished
+    assert (left.state, left.runs, left.sent, left.came) == ("lost", 2, 10, 0)
+    assert "RustDDS, pubsub of 16 MB" in left.point
+    row = of(found, "figure 12", "16 MB", "RustDDS")
+    assert (row.measured, row.why) == ({}, "none of 10 messages came")
+    alike = finding(found, "vendors-alike", "all")
+    sizes = [64, KIB, 64 * KIB, MIB, 4 * MIB]
+    here = geometric_mean([102.5 + size / 1024 for size in sizes])
+    assert alike.measured["fastest_us"] == pytest.approx(here, rel=0.05)
+    assert "all brought" in alike.definitions["fastest_us"]
+
+
+@pytest.mark.usefixtures("undrawn")
 def test_what_is_not_installed_has_no_findings_of_its_own_and_is_told(
     monkeypatch: pytest.MonkeyPatch, run: Run, folder: Path
 ) -> None:
@@ -362,6 +394,6 @@ def test_words_of_an_axis_do_not_overlap() -> None:
 
 
 def test_sizes_are_written_as_the_paper_does() -> None:
-    assert [size_words(one) for one in (64, KIB, 512 * KIB, 16 * MIB)] == [
+    assert [size_in_words(one) for one in (64, KIB, 512 * KIB, 16 * MIB)] == [
         "64 B", "1 KB", "512 KB", "16 MB",
     ]  # fmt: skip

@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import subprocess
+import time
 
 import pytest
 from probe_process import NOBODY, Probes
@@ -97,6 +100,39 @@ def test_an_address_that_is_none_is_said(probes: Probes) -> None:
     error = running.document()["error"]
     assert "localhost" in error["why"]
     assert "TAKT_RUSTDDS_ADDRESS" in error["fix"]
+
+
+@pytest.mark.parametrize("given", ["", "none", "0", "-1", "4MB", "99999999999"])
+def test_a_receive_buffer_that_is_none_is_said(probes: Probes, given: str) -> None:
+    probes.environment["TAKT_RUSTDDS_BUFFER"] = given
+    running = probes.start("rustdds", "pingpong", "--role", "pong", record=False)
+    assert running.end() == 1
+    error = running.document()["error"]
+    assert f"TAKT_RUSTDDS_BUFFER is '{given}'" in error["why"]
+    assert "bytes" in error["fix"]
+
+
+def test_the_sockets_of_rustdds_have_the_receive_buffer_that_was_asked(probes: Probes) -> None:
+    asked = 50_000
+    probes.environment["TAKT_RUSTDDS_BUFFER"] = str(asked)
+    running = probes.start("rustdds", "pingpong", "--role", "pong", record=False)
+    for _ in range(3000):
+        found = receive_buffers(running.process.pid)
+        if 2 * asked in found:  # the kernel doubles it for its own book-keeping
+            return
+        assert running.process.poll() is None, running.end()
+        time.sleep(0.005)
+    pytest.fail(f"its sockets have {found}")
+
+
+def receive_buffers(pid: int) -> list[int]:
+    """Of the UDP sockets of a process, as the kernel has them."""
+    table = subprocess.run(
+        ["ss", "--udp", "--all", "--numeric", "--processes", "--memory", "--oneline"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    own = [line for line in table.stdout.splitlines() if f"pid={pid}," in line]
+    return [int(size) for line in own for size in re.findall(r"skmem:\(r\d+,rb(\d+),", line)]
 
 
 @pytest.mark.parametrize("stack", ["cyclonedds", "rustdds"])

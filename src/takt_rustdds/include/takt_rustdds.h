@@ -22,9 +22,10 @@ typedef struct {
   takt_callback announce; /* there may be a message, after a take that found none */
 } takt_rustdds_settings;
 
-/* `address`: of the only interface that is used. */
-takt_rustdds_participant* takt_rustdds_join(uint16_t domain, const char* address, char* why,
-                                            size_t why_bytes);
+/* `address`: of the only interface that is used. `receive_buffer`: what each socket asks for, in
+ * bytes; 0: RustDDS's default. */
+takt_rustdds_participant* takt_rustdds_join(uint16_t domain, const char* address,
+                                            size_t receive_buffer, char* why, size_t why_bytes);
 void takt_rustdds_part(takt_rustdds_participant* participant);
 
 takt_link* takt_rustdds_open(takt_rustdds_participant* participant,

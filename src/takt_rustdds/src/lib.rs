@@ -28,6 +28,7 @@ pub struct Settings {
 pub unsafe extern "C" fn takt_rustdds_join(
     domain: u16,
     address: *const c_char,
+    receive_buffer: usize,
     why: *mut c_char,
     why_bytes: usize,
 ) -> *mut DomainParticipant {
@@ -36,11 +37,13 @@ pub unsafe extern "C" fn takt_rustdds_join(
         let only: IpAddr = address
             .parse()
             .map_err(|error| format!("{address}: {error}"))?;
-        DomainParticipantBuilder::new(domain)
+        let mut builder = DomainParticipantBuilder::new(domain)
             .with_only_networks([only])
-            .same_host_loopback(only.is_loopback())
-            .build()
-            .map_err(|error| error.to_string())
+            .same_host_loopback(only.is_loopback());
+        if receive_buffer > 0 {
+            builder = builder.socket_receive_buffer_size(receive_buffer);
+        }
+        builder.build().map_err(|error| error.to_string())
     };
     Why::at(why, why_bytes).boxed(join())
 }

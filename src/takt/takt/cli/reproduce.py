@@ -30,7 +30,8 @@ def reproduce(
 ) -> None:
     """Repeat a paper's experiments here, next to what it publishes.
 
-    A finding that does not hold is an answer, not a failure: this machine is another one.
+    A finding that does not hold is an answer, not a failure: this machine is another one. So are
+    messages that a middleware loses each time: they are named, and a re-run tries them again.
 
     Exit code: 0 all was measured, 1 something failed or was stopped, 2 wrong use.
 

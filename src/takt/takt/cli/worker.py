@@ -39,6 +39,7 @@ def worker(
     from takt.cli.output import stderr
     from takt.errors import TaktError
     from takt.processes.agent import cache
+    from takt.processes.workers import SCHEDULER
 
     if not re.fullmatch(r"(tcp|tls)://[^\s/]+:[0-9]{1,5}", scheduler):
         raise TaktError(
@@ -66,8 +67,7 @@ def worker(
         raise TaktError(
             f"no scheduler answers at {scheduler}: {error}",
             where="SCHEDULER",
-            remedy="start it first: .takt/venv/bin/dask scheduler; and see that the network lets "
-            "its port through",
+            remedy=f"start it first: {SCHEDULER}; and see that the network lets its port through",
         ) from None
     command = [sys.executable, "-m", "distributed.cli.dask_worker", scheduler]
     command += ["--no-nanny", "--memory-limit", "0", "--no-dashboard"]

@@ -59,11 +59,13 @@ def histogram(
     axes = figure.add_subplot()
     _draw(axes, series)
     for place, mark in enumerate(marks):
-        name = f"{mark.name}, {mark.value_us:g}"
+        name = f"{mark.name}, {mark.value_us:g} µs"
         style = _STYLES[place % len(_STYLES)]
         axes.axvline(mark.value_us, color=MARKED, linewidth=1.2, linestyle=style, label=name)
     if marks:
-        axes.legend(fontsize="small", loc="upper right")
+        if own := axes.get_legend():
+            own.remove()
+        figure.legend(fontsize="small", loc="outside right upper")  # hides no line
     axes.set(title=title, xlabel=axis, ylabel="how often")
     return save(figure, file)
 
@@ -117,7 +119,7 @@ def long_term(
     top = np.ceil(np.log10(most) + 0.05)
     for place, mark in enumerate(marks):
         at = np.log10(mark.value_us) if logarithmic else mark.value_us
-        style, name = _STYLES[place % len(_STYLES)], f"{mark.name}, {mark.value_us:g}"
+        style, name = _STYLES[place % len(_STYLES)], f"{mark.name}, {mark.value_us:g} µs"
         along = ([at, at], [0, len(runs) + 1], [base, base])
         axes.plot(*along, color=MARKED, linewidth=1.4, linestyle=style, label=name)
     if marks:
@@ -181,6 +183,19 @@ def _draw(axes: Axes, series: Sequence[Counts]) -> None:
     axes.grid(alpha=0.3)
     if len(series) > 1:
         axes.legend(fontsize="small", loc="upper right")
+
+
+def plain_ticks(axes: Axes) -> None:
+    """Numbers on a logarithmic axis that has its limits: without powers, in a part of one too."""
+    from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
+
+    low, high = axes.get_ylim()
+    if high / low < 10:
+        axes.yaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]))
+    else:
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if high / low < 1e4 else (1,)))
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.yaxis.set_minor_locator(NullLocator())
 
 
 def save(figure: Figure, file: Path) -> list[Path]:

@@ -165,6 +165,8 @@ def words(name: str) -> str:
     for ending, unit in {**units, "_percent": "%"}.items():
         if name.endswith(ending):
             return f"{words(name.removesuffix(ending))} ({unit})"
+    if name in ("p999", "p9999", "p99999"):
+        return f"p99.{name[3:]}"
     return name.replace("_", " ")
 
 

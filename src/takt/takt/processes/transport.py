@@ -33,6 +33,7 @@ PROFILE = "FASTDDS_DEFAULT_PROFILES_FILE"
 CYCLONE = "CYCLONEDDS_URI"
 LOGS = "ROS_LOG_DIR"
 RUST = "TAKT_RUSTDDS_ADDRESS"  # of our probe: RustDDS has no configuration of its own
+RUST_BUFFER = "TAKT_RUSTDDS_BUFFER"  # in bytes, of each of its sockets
 # Settings of the user's shell that would change what is measured.
 ICEORYX = "TAKT_ICEORYX2_ROOT"  # of our probe: the folder that names its services
 ZENOH_OWN = "TAKT_ZENOH_OWN"  # of our probe: where the active end listens
@@ -41,6 +42,7 @@ _CLEARED = (
     CYCLONE,
     ICEORYX,
     RUST,
+    RUST_BUFFER,
     ZENOH_OWN,
     ZENOH_PEER,
     "ZENOH_RUNTIME",
@@ -90,6 +92,11 @@ _SHM = """  <transport_descriptor><transport_id>shm</transport_id><type>SHM</typ
   </transport_descriptor>"""
 
 
+def receive_buffer(payload_bytes: int) -> int:
+    """What the sockets of every DDS ask for, in bytes; the kernel grants net.core.rmem_max."""
+    return max(SMALLEST_SEGMENT, 2 * (payload_bytes + HEADER_ROOM))
+
+
 def profile(
     transport: str,
     payload_bytes: int,
@@ -110,7 +117,7 @@ def profile(
     in_udp = threads.fast_dds_transport(shared_memory=False) if threads else ""
     shm = _SHM.format(message=LONGEST_PART, segment=segment, threads=in_shm)
     udp = _UDP.format(
-        buffer=max(SMALLEST_SEGMENT, 2 * message),
+        buffer=receive_buffer(payload_bytes),
         participants=participants,
         own=own,
         threads=in_udp,
@@ -135,10 +142,9 @@ def cyclone(
 ) -> str:
     """The configuration of Cyclone DDS for one cell with so many processes, as for ``profile``.
 
-    Fragments are as long as they are for its users; the receive buffer holds what Fast DDS's does,
-    as far as the kernel grants it (net.core.rmem_max).
+    Fragments are as long as they are for its users.
     """
-    buffer = max(SMALLEST_SEGMENT, 2 * (payload_bytes + HEADER_ROOM))
+    buffer = receive_buffer(payload_bytes)
     own_threads = threads.cyclone() if threads else ""
     return _CYCLONE.format(
         own=own, peer=peer, last=participants, buffer=buffer, threads=own_threads

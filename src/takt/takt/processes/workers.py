@@ -32,6 +32,8 @@ GONE_S = 2.0  # of nothing but errors
 SILENT_S = agent.LEASE_S  # without any answer
 LOOK_S = 0.5
 GONE = 255  # the exit code of a program whose host is gone
+# Where tasks pass through, so it has to know their code.
+SCHEDULER = "(. .takt/setup.sh; PYTHONPATH=src/takt:$PYTHONPATH .takt/venv/bin/dask scheduler)"
 SAME = "install the same Takt there, and start its worker with it: ./takt worker SCHEDULER ROLE"
 
 
@@ -50,7 +52,7 @@ def connected(scheduler: str) -> Iterator[Client]:
         raise TaktError(
             f"there is no Dask scheduler: {error}",
             where="--scheduler",
-            remedy="start one: .takt/venv/bin/dask scheduler; and on each machine: "
+            remedy=f"start one: {SCHEDULER}; and on each machine: "
             "./takt worker tcp://HOST:8786 ROLE",
         ) from None
     with client:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -44,6 +45,14 @@ def duration_in_words(seconds: float) -> str:
     if minutes < 120:
         return f"{minutes:.0f} min"
     return f"{minutes / 60:.0f} h" if minutes < 72 * 60 else f"{minutes / 1440:.0f} days"
+
+
+def size_in_words(size: int) -> str:
+    """``64 B``, ``4 KB``, ``16 MB``, as papers write powers of 1024."""
+    for unit, name in ((1024 * 1024, "MB"), (1024, "KB")):
+        if size >= unit:
+            return f"{size / unit:g} {name}"
+    return f"{size} B"
 
 
 @dataclass(frozen=True)
@@ -128,6 +137,20 @@ class Statement(_Model):
     why: str = ""  # there is no finding of its own
 
 
+class Unfinished(_Model):
+    """A point of the measurements of which runs are not complete."""
+
+    point: str  # in words: what was measured, of which kind and size
+    key: str  # of its cells in run.json, or the name of an execution
+    state: Literal["waiting", "lost", "failed"]  # waiting: not measured yet, or stopped
+    runs: int  # that are like this
+    of: int  # runs of this point in all
+    sent: int = 0  # messages or samples of these runs
+    came: int = 0  # of these
+    why: str
+    fix: str = ""  # what may help, beside another try
+
+
 class Outcome(_Model):
     """A whole reproduction."""
 
@@ -135,7 +158,8 @@ class Outcome(_Model):
     paper: str
     title: str
     scale: float
-    complete: bool  # all that was planned came to its end
+    complete: bool  # nothing waits and nothing failed; a middleware may have lost messages
+    unfinished: list[Unfinished] = []  # the same command with --out tries it again
     findings: list[Finding]
     tables: list[Row]
     figures: list[Figure]

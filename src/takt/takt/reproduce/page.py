@@ -20,6 +20,7 @@ from takt.errors import TaktError
 from takt.pages import page, text
 from takt.reproduce.model import Figure, Figures, Finding, Outcome, Row
 from takt.reproduce.published import natural
+from takt.reproduce.unfinished import parts
 
 DOCUMENT, PAGE = "outcome.json", "reproduction.html"
 _ROMAN = (
@@ -75,6 +76,7 @@ def render(outcome: Outcome, folder: Path) -> str:
     return environment.get_template("reproduction.html.j2").render(
         outcome=outcome,
         sections=sections(outcome),
+        unfinished=list(parts(outcome.unfinished)),
         counts={
             verdict: sum(one.holds is verdict for one in outcome.findings) for verdict in WORDS
         },
@@ -167,12 +169,19 @@ def cell(value: float | str | None) -> str:
         return text.ABSENT
     if not isinstance(value, str) and value >= 10_000:
         return text.count(round(value))
-    return value if isinstance(value, str) else f"{value:.4g}"
+    if isinstance(value, str):
+        return value
+    return f"{value:.5g}" if value >= 1000 else f"{value:.4g}"  # 1022.4 µs are not 1022
 
 
 def figures_in_words(figures: Figures) -> str:
-    """``growth 0.15, of 3``."""
-    return ", ".join(f"{text.words(name)} {cell(value)}" for name, value in figures.items())
+    """``growth 0.15, highest 400 µs``."""
+    return ", ".join(f"{name} {number}" for name, number in map(_with_unit, figures.items()))
+
+
+def _with_unit(figure: tuple[str, int | float | str | None]) -> tuple[str, str]:
+    name, _, unit = text.words(figure[0]).partition(" (")
+    return name, f"{cell(figure[1])} {unit.removesuffix(')')}".strip()
 
 
 def _picture(file: Path) -> str:

@@ -11,7 +11,16 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from takt.errors import Failure
-from takt.reproduce.model import Answer, Deviation, Figures, Finding, Outcome, Request, Statement
+from takt.reproduce.model import (
+    Answer,
+    Deviation,
+    Figures,
+    Finding,
+    Outcome,
+    Request,
+    Statement,
+    Unfinished,
+)
 
 PUBLISHED = "published"
 
@@ -96,13 +105,16 @@ class Published(_Model):
             needs=answer.needs,
         )
 
-    def outcome(self, request: Request, folder: Path, *, complete: bool, **made: Any) -> Outcome:
+    def outcome(
+        self, request: Request, folder: Path, *, unfinished: list[Unfinished], **made: Any
+    ) -> Outcome:
         """What a reproduction ``made`` (fields of Outcome), with what the paper says of itself."""
         return Outcome(
             paper=self.paper,
             title=self.title,
             scale=request.scale,
-            complete=complete,
+            complete=all(one.state == "lost" for one in unfinished),
+            unfinished=unfinished,
             deviations=self.deviations,
             statements=self.all_statements(),
             results=str(folder),

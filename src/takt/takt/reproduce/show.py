@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.markup import escape
 from rich.padding import Padding
 from rich.table import Table
 
 from takt.reproduce.model import Figures, Finding, Outcome
 from takt.reproduce.page import PAGE, cell
+from takt.reproduce.unfinished import parts
 
 _MARKS = {
     True: "[green]holds[/]    ",
@@ -35,6 +37,7 @@ def show(console: Console, outcome: Outcome) -> None:
         names = ", ".join(outcome.undecidable)
         words = f"too small a scale, unless what is rare is seen: {names}"
         console.print(words, style="yellow", markup=False)
+    _show_unfinished(console, outcome)
     for reason in outcome.skipped:
         console.print(f"left out: {reason}", style="yellow", markup=False)
     if outcome.figures:
@@ -42,6 +45,18 @@ def show(console: Console, outcome: Outcome) -> None:
         console.print(f"{files} pictures of {len({one.figure for one in outcome.figures})} figures")
     place = f"results, {PAGE} among them: {outcome.results}"
     console.print(place, soft_wrap=True, markup=False)
+
+
+def _show_unfinished(console: Console, outcome: Outcome) -> None:
+    for part in parts(outcome.unfinished):
+        console.print(f"{part.head}:", style="yellow", markup=False)
+        for one in part.points:
+            words = f"{one.point}, {one.runs} of {one.of} runs: {one.why}"
+            console.print(Padding(escape(words), (0, 0, 0, 2)))
+            if one.fix:
+                console.print(Padding(f"[dim]try:[/] {escape(one.fix)}", (0, 0, 0, 4)))
+        if part.more > 0:
+            console.print(f"  and {part.more} more", markup=False)
 
 
 def _show_finding(console: Console, one: Finding) -> None:

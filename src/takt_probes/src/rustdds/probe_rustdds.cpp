@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RustDDS, without ROS 2 above it. It has no configuration of its own: the interface comes from
-// TAKT_RUSTDDS_ADDRESS, which the tool sets.
+// RustDDS, without ROS 2 above it. It has no configuration of its own: the interface and the
+// receive buffer come from TAKT_RUSTDDS_ADDRESS and TAKT_RUSTDDS_BUFFER, which the tool sets.
 #include <memory>
 
 #include "rust_link.hpp"

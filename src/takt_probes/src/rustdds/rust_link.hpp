@@ -17,7 +17,8 @@ struct RustPart {
 };
 using RustParticipant = std::unique_ptr<takt_rustdds_participant, RustPart>;
 
-/// Joins the domain of ROS_DOMAIN_ID on the interface of TAKT_RUSTDDS_ADDRESS. Throws Failure.
+/// Joins the domain of ROS_DOMAIN_ID on the interface of TAKT_RUSTDDS_ADDRESS, with receive buffers
+/// of TAKT_RUSTDDS_BUFFER. Throws Failure.
 RustParticipant join_rustdds();
 
 /// Throws Failure. `participant` outlives the link.

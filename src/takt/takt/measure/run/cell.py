@@ -14,11 +14,12 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from takt.errors import Failure
+from takt.machine.system import System
 from takt.measure.conditions.declared import Declared
 from takt.measure.conditions.relay import expected_losses
 from takt.measure.conditions.tuned import Tuned, cores_of, tuned
 from takt.measure.results.model import Cell, Conditions, Note, ProbeResult, Status
-from takt.measure.run import programs, samples
+from takt.measure.run import buffers, programs, samples
 from takt.measure.run.context import Context
 from takt.measure.run.hosts import hosts_of
 from takt.measure.run.measured import add_measured
@@ -142,6 +143,8 @@ def _measure(
         capability = stack.capability(cell.kind, cell.transport)
         reports = capability is not None and capability.reports
         add_measured(measured, recorded, context.folder, reports=reports)
+        if note := buffers.too_small(measured, System()):
+            measured.notes.append(note)
         declared.judge(measured)
     return measured, recorded
 

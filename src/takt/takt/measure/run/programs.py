@@ -45,7 +45,7 @@ def probes(
         if side.remote:
             _send(side.remote, program, cell, stack, options, context, hosts)
         else:
-            own, files = _profiles(cell, stack, folder, side.address, hosts.other(role).address)
+            own, files = profiles_of(cell, stack, folder, side.address, hosts.other(role).address)
             for file, text in files.items():
                 Path(file).write_text(text, encoding="utf-8")
             command = [str(stack.probe_of(role)), *_arguments(cell, program, options)]
@@ -78,7 +78,7 @@ def _send(
         there.samples = Path(remote.ask("place_for", need=need)) / program.samples.name
         home[str(there.samples)] = program.samples
     own, other = hosts.of(role).address, hosts.other(role).address
-    profiles, files = _profiles(cell, stack, folder, own, other)
+    profiles, files = profiles_of(cell, stack, folder, own, other)
     probe = remote.ask("program", stack=stack.name, role=role)
     program.command = [probe, *_arguments(cell, there, options)]
     program.launch = partial(
@@ -194,7 +194,7 @@ def heard_elsewhere(probes: list[Program], hosts: Hosts) -> list[Path]:
     return [path for path in found if path.exists()]
 
 
-def _profiles(
+def profiles_of(
     cell: Cell, stack: Stack, folder: Path, own: str, peer: str
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Of the processes that have this address: variables by name, and the files they name."""
@@ -212,6 +212,7 @@ def _profiles(
             payload, participants, own=own, peer=peer, threads=threads
         ),
         transport.RUST: own,
+        transport.RUST_BUFFER: str(transport.receive_buffer(payload)),
         transport.ICEORYX: str(services),
         transport.ZENOH_OWN: own,
         transport.ZENOH_PEER: peer,

@@ -16,6 +16,7 @@ from takt.measure.experiment.model import Experiment
 from takt.measure.experiment.plan import Plan, plan, this_machine
 from takt.measure.results import store
 from takt.measure.results.model import Run, Status, Verdict
+from takt.measure.results.unfinished import Unfinished, reason, unfinished
 from takt.measure.run import runner
 from takt.processes import stacks
 from takt.processes.hosts import other_hosts
@@ -124,7 +125,11 @@ def judge(run: Run) -> Verdict:
         return Verdict(level="bad", headline=f"{len(failed)} of {of} cells failed", reasons=reasons)
     if len(complete) < of:
         headline = f"stopped with {len(complete)} of {of} cells measured"
-        return Verdict(level="unknown", headline=headline, reasons=[])
+        lost = [cell for cell in run.cells if unfinished(cell) is Unfinished.lost]
+        if len(lost) + len(complete) == of:
+            headline = f"in {len(lost)} of {of} cells the last message never came"
+        reasons = [f"{cell.id}: {reason(cell)}" for cell in lost]
+        return Verdict(level="unknown", headline=headline, reasons=reasons)
     late = [
         f"{cell.id}: {cell.statistics.exceedance.exceeded} of {cell.statistics.exceedance.count} "
         f"responses after {cell.deadline_us / 1000:g} ms"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from takt.measure.results.model import Run, Status
+from takt.measure.results.model import Run
 from takt.reproduce.evidence import Evidence, Measured, too_short_for
 from takt.reproduce.experiment import measure
 from takt.reproduce.gutierrez2018 import between
@@ -18,6 +18,7 @@ from takt.reproduce.judgement import judge
 from takt.reproduce.model import Finding, Outcome, Request
 from takt.reproduce.published import Published, read_published
 from takt.reproduce.runs import stolen_s
+from takt.reproduce.unfinished import points_left
 
 PAPER = "gutierrez2018"
 ALL = "all"  # of the findings on several vendors
@@ -40,7 +41,7 @@ def answers(run: Run, folder: Path, request: Request) -> Outcome:
     return published.outcome(
         request,
         folder,
-        complete=run.status is Status.complete,
+        unfinished=points_left(run),
         findings=findings,
         tables=rows(published, measured),
         figures=figures(published, measured),

@@ -47,7 +47,7 @@ def reproduce(request: Request) -> Outcome:
     left = extent.left(folder)
     request.tell(announced(len(left), extent.seconds(left), folder, cannot_tell(extent)))
     done = execute_all(extent, folder, request.say)
-    overhead = [] if done.stopped else _overhead(request, folder)
+    overhead = _overhead(request, folder, done)
     return answers(extent, done, overhead, folder, request)
 
 
@@ -58,7 +58,7 @@ def answers(
     published = read_published(PAPER)
     evidence = Evidence(done.metrics, overhead)
     request.say("judging the findings")
-    skipped = list(done.failed)
+    skipped: list[str] = []
     if extent.left_out:
         skipped.append(
             f"{extent.left_out} of {extent.left_out + len(extent.points)} points, for the scale"
@@ -73,7 +73,7 @@ def answers(
     return published.outcome(
         request,
         folder,
-        complete=not done.stopped and not done.failed,
+        unfinished=done.unfinished(extent),
         findings=findings,
         tables=rows(published, evidence, overhead),
         figures=figures(published, evidence, folder),
@@ -128,19 +128,22 @@ def keep_scale(folder: Path, scale: float) -> None:
         )
 
 
-def _overhead(request: Request, folder: Path) -> list[Table]:
+def _overhead(request: Request, folder: Path, done: Executions) -> list[Table]:
     """Tables 5.6 to 5.8 as ``takt bench dispatch`` measures them; kept for the next time."""
     from pydantic import TypeAdapter
 
     kept, adapter = folder / OVERHEAD, TypeAdapter(list[Table])
     if not kept.exists():
+        if done.left:
+            done.overhead_left = True
+            return []
         rounds = max(
             LEAST_ROUNDS, min(OVERHEAD_ROUNDS, round(OVERHEAD_ROUNDS * 10 * request.scale))
         )
         try:
             measured = overhead_tables(rounds, max(os.sched_getaffinity(0)), request.say)
         except Failure as failure:
-            request.say(failure.what)
+            done.overhead_failed = failure.what
             return []
         write_bytes(kept, adapter.dump_json(measured))
     return adapter.validate_json(kept.read_bytes())

@@ -22,6 +22,7 @@ from takt.errors import Failure, TaktError
 from takt.processes.signals import stopping
 from takt.processes.supervision import Stop
 from takt.reproduce.krukiewicz2021.points import WITH_CONSTRAINT, Point, central, flat, points
+from takt.reproduce.model import Unfinished
 from takt.schedule.execution import execute
 from takt.schedule.metrics import Metrics, measure
 
@@ -29,6 +30,7 @@ RUNS, LENGTH_S = 5, 30.0  # of the thesis
 SHORTEST_S = 2.0
 LEAST_RUNS = 2
 FULL = "what was executed is kept: free space there, and the same command with --out goes on"
+OVERHEADS = "overheads of the executors, tables 5.6 to 5.8"
 START_S = 2.0  # of an application, and its end; only for the estimate
 SHORTEST_S_PER_NODE = 0.1  # dozens of processes keep the core busy for a while after their start
 # A listener of 10 Hz: with fewer uses of data it is not known that less than 1 % of them are old.
@@ -92,8 +94,35 @@ class Executions:
     """The metrics of all runs of all points that were executed."""
 
     metrics: dict[Point, list[Metrics]] = field(default_factory=dict)
-    failed: list[str] = field(default_factory=list)
-    stopped: bool = False
+    failed: dict[tuple[Point, int], str] = field(default_factory=dict)  # and why
+    left: list[tuple[Point, int]] = field(default_factory=list)  # stopped before, or meanwhile
+    overhead_left: bool = False  # stopped before the overheads were measured
+    overhead_failed: str = ""  # and why
+
+    def unfinished(self, extent: Extent) -> list[Unfinished]:
+        """What has no metrics, by points."""
+        found: dict[tuple[Point, str], int] = {}
+        for (point, _), why in self.failed.items():
+            found[point, why] = found.get((point, why), 0) + 1
+        for point, _ in self.left:
+            found[point, ""] = found.get((point, ""), 0) + 1
+        points = [
+            _unfinished(point.name, runs, extent.runs, why) for (point, why), runs in found.items()
+        ]
+        if self.overhead_left or self.overhead_failed:
+            points.append(_unfinished(OVERHEADS, 1, 1, self.overhead_failed))
+        return points
+
+
+def _unfinished(name: str, runs: int, of: int, why: str) -> Unfinished:
+    return Unfinished(
+        point=name,
+        key=name,
+        state="failed" if why else "waiting",
+        runs=runs,
+        of=of,
+        why=why or "not executed yet",
+    )
 
 
 def execute_all(extent: Extent, folder: Path, say: Callable[[str], None]) -> Executions:
@@ -110,20 +139,22 @@ def execute_all(extent: Extent, folder: Path, say: Callable[[str], None]) -> Exe
             kept = folder / f"{name}.json"
             if not kept.exists():
                 if stop.requested:
-                    done.stopped = True
-                    break
+                    done.left.append((point, run))
+                    continue
                 check_room(folder, FULL)
                 say(f"{count} of {len(asked)}: {name}")
                 try:
                     _execute(point, run, extent.length_of(point), kept, cpu, stop)
                 except Failure as error:
-                    done.failed.append(f"{name}: {error.what}")
+                    done.failed[point, run] = error.what
                     continue
                 except OSError as error:
-                    done.failed.append(f"{name}: {failure(error).what}")
+                    done.failed[point, run] = failure(error).what
                     continue
             if kept.exists():
                 done.metrics.setdefault(point, []).append(read_kept(kept))
+            else:
+                done.left.append((point, run))
     return done
 
 

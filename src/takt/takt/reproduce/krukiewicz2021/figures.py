@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from takt.documents.units import format_size
 from takt.documents.writing import replacing
+from takt.pages.pictures import plain_ticks
 from takt.reproduce.krukiewicz2021.bars import Bars, bar_figures, known, places_of
 from takt.reproduce.krukiewicz2021.evidence import Evidence
 from takt.reproduce.krukiewicz2021.points import (
@@ -164,9 +165,12 @@ class _Drawing:
         axes.tick_params(axis="x", labelsize=8)
         axes.set(title=title, ylabel=axis)
         if axis.endswith("(ms)"):
-            axes.axhline(MAX_AGE_MS, linestyle="--", color=_COLOURS[3], linewidth=1)
+            name = f"constraint, {MAX_AGE_MS:g} ms"
+            axes.axhline(MAX_AGE_MS, linestyle="--", color=_COLOURS[3], linewidth=1, label=name)
+            axes.legend(fontsize=8, loc="upper left", bbox_to_anchor=(1, 1))  # hides no box
         else:
             axes.set_yscale("log")
+            plain_ticks(axes)
         self._save(picture, number)
 
     def _save(self, picture: Picture, number: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from takt.measure.results.model import Run, Status
+from takt.measure.results.model import Run
 from takt.reproduce.evidence import Evidence, too_short_for
 from takt.reproduce.experiment import measure
 from takt.reproduce.judgement import judge
@@ -17,6 +17,7 @@ from takt.reproduce.sticha2014.evidence import Measured
 from takt.reproduce.sticha2014.figures import figures
 from takt.reproduce.sticha2014.quantities import Checked
 from takt.reproduce.sticha2014.tables import rows
+from takt.reproduce.unfinished import points_left
 
 PAPER = "sticha2014"
 STACKS = ("rcl", "ros1")
@@ -51,7 +52,7 @@ def answers(run: Run, folder: Path, request: Request) -> Outcome:
     return published.outcome(
         request,
         folder,
-        complete=run.status is Status.complete,
+        unfinished=points_left(run),
         findings=findings,
         tables=rows(published, [*there, *bare]),
         figures=figures(published, [*there, *bare]),

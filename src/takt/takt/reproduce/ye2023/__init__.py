@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from takt.machine.system import System
-from takt.measure.results.model import Run, Status
+from takt.measure.results.model import Run
 from takt.processes import namespace, stacks
 from takt.reproduce.evidence import Evidence, Measured, too_short_for
 from takt.reproduce.experiment import measure
@@ -15,6 +15,7 @@ from takt.reproduce.judgement import judge
 from takt.reproduce.model import Outcome, Request
 from takt.reproduce.published import read_published
 from takt.reproduce.runs import stolen_s
+from takt.reproduce.unfinished import points_left
 from takt.reproduce.ye2023 import between
 from takt.reproduce.ye2023.extent import fitted
 from takt.reproduce.ye2023.figures import figures
@@ -58,7 +59,7 @@ def answers(run: Run, folder: Path, request: Request, system: System) -> Outcome
     return published.outcome(
         request,
         folder,
-        complete=run.status is Status.complete,
+        unfinished=points_left(run),
         findings=findings,
         tables=rows(published, measured, system, request.draws),
         figures=figures(published, measured, request.draws),

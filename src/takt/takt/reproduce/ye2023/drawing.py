@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from takt.pages.pictures import MARKED, save
-from takt.reproduce.ye2023.quantities import size_words
+from takt.pages.pictures import MARKED, plain_ticks, save
+from takt.reproduce.model import size_in_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,7 +25,8 @@ STYLES = ("-", "--")  # the second where the colours come again
 COLUMNS = 400  # of one panel: more samples than that are drawn from lowest to highest
 BINS = 60
 CLOSE = 0.07  # of an axis: words nearer than that overlap
-LATENCY = "latency (µs)"
+FAR = 10  # times the paper's jitter: its lines would lie on each other
+LATENCY, SIZE = "latency (µs)", "size of the data"
 
 
 @dataclass(frozen=True)
@@ -61,10 +62,11 @@ def curves(
     _mark(axes, marks)
     axes.set(xscale="log", yscale="log", title=title, xlabel=axis, ylabel=LATENCY)
     points = sorted({at for one in found for at in one.at})
-    words = size_words if axis.startswith("size") else _plain
+    words = size_in_words if axis == SIZE else _plain
     apart = _apart(points)
     axes.set_xticks(apart, [words(int(at)) for at in apart], fontsize="small")
     axes.minorticks_off()
+    plain_ticks(axes)
     axes.grid(alpha=0.3)
     axes.legend(fontsize="small")
     return save(figure, file)
@@ -80,9 +82,9 @@ def bars(file: Path, title: str, found: Sequence[Curve], ylabel: str = LATENCY) 
     for place, (colour, one) in enumerate(zip(cycle(COLOURS), found, strict=False)):
         at = np.arange(len(one.at)) + (place - (len(found) - 1) / 2) * width
         axes.bar(at, one.median, width, color=colour, label=one.name)
-    axes.set_xticks(range(len(found[0].at)), [size_words(int(at)) for at in found[0].at])
+    axes.set_xticks(range(len(found[0].at)), [size_in_words(int(at)) for at in found[0].at])
     axes.axhline(0, color=MARKED, linewidth=0.8)
-    axes.set(title=title, ylabel=ylabel)
+    axes.set(title=title, xlabel=SIZE, ylabel=ylabel)
     axes.grid(axis="y", alpha=0.3)
     axes.legend(fontsize="small")
     return save(figure, file)
@@ -104,6 +106,7 @@ def executions(
     _mark(axes, marks)
     axes.set(yscale="log", title=title, xlabel="execution, runs one after the other")
     axes.set_ylabel(LATENCY)
+    plain_ticks(axes)
     axes.grid(alpha=0.3)
     figure.legend(fontsize="small", loc="outside right center")
     return save(figure, file)
@@ -112,10 +115,14 @@ def executions(
 def courses(
     file: Path, title: str, found: Sequence[tuple[str, Floats, Floats]], limit_us: float
 ) -> list[Path]:
-    """A row for each frequency: jitter on the left, absolute position on the right."""
+    """A row for each frequency: jitter on the left, absolute position on the right.
+
+    Jitter far beyond the paper's is on an axis that is logarithmic there, so that both are seen.
+    """
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10.5, 1.75 * len(found) + 0.6), layout="constrained")
+    beyond = ""
     for place, (name, jitter, drift) in enumerate(found):
         for side, values in enumerate((jitter, drift)):
             axes = figure.add_subplot(len(found), 2, 2 * place + side + 1)
@@ -123,11 +130,18 @@ def courses(
             if side == 0:
                 for one in (-limit_us, limit_us):
                     axes.axhline(one, color=MARKED, linewidth=0.8, linestyle="--")
+                if float(np.abs(values).max()) > FAR * limit_us:
+                    axes.set_yscale("symlog", linthresh=limit_us)
+                    tens = range(int(np.log10(float(np.abs(values).max()) / limit_us)) + 1)
+                    beside = [side * limit_us * 10**ten for ten in tens for side in (-1, 1)]
+                    axes.set_yticks([0, *beside], [_plain(at) for at in (0, *beside)])
+                    axes.minorticks_off()
+                    beyond = ", far beyond which the axis is logarithmic"
             what = "jitter P" if side == 0 else "position d"
             axes.set_title(f"{name}: {what} (µs)", fontsize="small")
             axes.tick_params(labelsize="x-small")
             axes.grid(alpha=0.25)
-    figure.suptitle(f"{title}; dashed: the paper's ±{limit_us:g} µs", fontsize="medium")
+    figure.suptitle(f"{title}; dashed: the paper's ±{limit_us:g} µs{beyond}", fontsize="medium")
     figure.supxlabel("cycle", fontsize="small")
     return save(figure, file)
 
@@ -153,6 +167,7 @@ def normal_fits(file: Path, title: str, found: Sequence[tuple[str, Floats, str]]
         axes.grid(alpha=0.25)
     figure.suptitle(title, fontsize="medium")
     figure.supxlabel("jitter (µs), its middle 99 %", fontsize="small")
+    figure.supylabel("share of all cycles per µs", fontsize="small")
     handles, labels = figure.axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, fontsize="small", loc="outside lower right")
     return save(figure, file)

@@ -19,12 +19,12 @@ from takt.measure.results.model import Cell
 from takt.pages import pictures
 from takt.reproduce.draws import DRAWS
 from takt.reproduce.evidence import Evidence, Measured
-from takt.reproduce.model import Figure
+from takt.reproduce.model import Figure, size_in_words
 from takt.reproduce.published import Published
 from takt.reproduce.scatter import Missing
 from takt.reproduce.ye2023 import drawing, runs
 from takt.reproduce.ye2023.between import ROS1_STACK, ROS2_STACK, VENDORS
-from takt.reproduce.ye2023.drawing import Curve, Floats, Mark
+from takt.reproduce.ye2023.drawing import SIZE, Curve, Floats, Mark
 from takt.reproduce.ye2023.quantities import (
     BEST_EFFORT,
     ETHERCAT,
@@ -38,13 +38,12 @@ from takt.reproduce.ye2023.quantities import (
     SIX,
     SIZES,
     WAKEUP,
-    size_words,
 )
 from takt.reproduce.ye2023.tables import NAMES, fairness_interval, realtime
 
 FOLDER = "figures"
 RCLCPP_STACK = "rclcpp"
-SIZE, FREQUENCY = "size of the data", "frequency (Hz)"
+FREQUENCY = "frequency (Hz)"
 MARKS = {"max_us": "paper, highest", "highest_us": "paper"}
 MOST_SMALL = 64 * KIB
 LEAST_LARGE = 512 * KIB
@@ -180,7 +179,7 @@ def _sizes(drawn: Drawn) -> None:
 def _executions(drawn: Drawn, every: str, small: str) -> None:
     def draw(figure: str, most: int | None) -> list[Path]:
         found = [
-            (size_words(size), _joined(cells, drawn.folder))
+            (size_in_words(size), _joined(cells, drawn.folder))
             for size, cells in sorted(_by_size(drawn.cells(ROS2_STACK, label=SIZES)).items())
             if most is None or size <= most
         ]
@@ -260,7 +259,7 @@ def _subscribers(drawn: Drawn, figure: str, stack: str) -> None:
                 fair = f"Jain's index {np.mean([runs.jain(one) for one in medians]):.3f}"
                 if known := fairness_interval(drawn.measured, stack, size, drawn.draws):
                     fair += f" ({known[0]:.3f} to {known[1]:.3f})"
-                found.append((f"{size_words(size)}\n{fair}", medians))
+                found.append((f"{size_in_words(size)}\n{fair}", medians))
         if not found:
             raise Missing("no run in which every subscriber has samples")
         title = f"{NAMES[stack]}, one publisher and six subscribers"

@@ -8,6 +8,7 @@ from statistics import fmean, geometric_mean
 from typing import Any
 
 from takt.reproduce.evidence import Evidence
+from takt.reproduce.model import size_in_words
 from takt.reproduce.quantity import Check, Quantity, Share, share
 from takt.reproduce.rare import Counts
 from takt.reproduce.runs import OfRun
@@ -31,14 +32,6 @@ NEVER = "<= 2 * 3 / published_count"
 THIS_KERNEL = "the kernel that runs here, which table 3 tells; the paper compares two"
 
 
-def size_words(size: int) -> str:
-    """``64 B``, ``4 KB``, ``16 MB``, as the paper writes powers of 1024."""
-    for unit, name in ((MIB, "MB"), (KIB, "KB")):
-        if size >= unit:
-            return f"{size / unit:g} {name}"
-    return f"{size} B"
-
-
 def level(
     words: str,
     of: OfRun[float],
@@ -48,7 +41,7 @@ def level(
     **asked: Any,
 ) -> Quantity[Evidence]:
     """Of several sizes, each of which counts alike; none of them may be missing."""
-    names = ", ".join(map(size_words, sizes))
+    names = ", ".join(map(size_in_words, sizes))
     mean = "geometric mean over sizes of the " if len(sizes) > 1 else ""
 
     def found(seen: Evidence) -> float:

@@ -10,9 +10,10 @@ from statistics import fmean, median
 from takt.machine.preemption import preemption_model
 from takt.machine.system import System
 from takt.measure.results.model import AddressCheck, Cell, Percentiles
+from takt.measure.results.unfinished import Unfinished, losses, unfinished
 from takt.reproduce.draws import DRAWS, interval
 from takt.reproduce.evidence import Evidence, Measured
-from takt.reproduce.model import Figures, Row
+from takt.reproduce.model import Figures, Row, size_in_words
 from takt.reproduce.published import Published, PublishedRow
 from takt.reproduce.scatter import Missing
 from takt.reproduce.ye2023 import runs
@@ -25,7 +26,6 @@ from takt.reproduce.ye2023.quantities import (
     STRINGS,
     WAKEUP,
     level,
-    size_words,
 )
 
 REALTIME = "PREEMPT_RT"
@@ -177,12 +177,18 @@ def fairness_interval(
     return interval(index, Evidence(measured, stack), draws)
 
 
-def _points(measured: Measured, label: str) -> Iterator[tuple[str, int, list[Cell]]]:
-    """The stack, the size and the runs of each point of a label, small ones first."""
+def _points(
+    measured: Measured, label: str, *, lost: bool = False
+) -> Iterator[tuple[str, int, list[Cell]]]:
+    """The stack, the size and the runs of each point of a label, small ones first.
+
+    ``lost``: those too of which not one message came.
+    """
     found: dict[tuple[int, int, str], list[Cell]] = {}
     order = list(NAMES)
     for cell in measured.run.cells:
-        if cell.label == label and cell.statistics:
+        empty = lost and unfinished(cell) is Unfinished.lost
+        if cell.label == label and (cell.statistics or empty):
             key = (cell.payload_bytes, order.index(cell.stack), cell.stack)
             found.setdefault(key, []).append(cell)
     for (size, _, stack), cells in sorted(found.items(), key=lambda one: one[0]):
@@ -191,13 +197,14 @@ def _points(measured: Measured, label: str) -> Iterator[tuple[str, int, list[Cel
 
 def _sizes(measured: Measured) -> Iterator[Row]:
     for label, more in ((SIZES, ""), (STRINGS, ", strings")):
-        for stack, size, cells in _points(measured, label):
+        for stack, size, cells in _points(measured, label, lost=True):
             yield Row(
                 table="figure 12",
-                row=size_words(size),
+                row=size_in_words(size),
                 vendor=NAMES[stack] + more,
                 published={},
                 measured=_latencies(cells),
+                why="" if any(one.statistics for one in cells) else losses(cells),
             )
 
 
@@ -228,7 +235,7 @@ def _fairness(measured: Measured, draws: int) -> Iterator[Row]:
             low, high = fairness_interval(measured, stack, size, draws) or (None, None)
             yield Row(
                 table="figure 28",
-                row=size_words(size),
+                row=size_in_words(size),
                 vendor=NAMES[stack],
                 published={},
                 measured={
