@@ -123,6 +123,19 @@ def test_a_trace_without_descriptions_is_read_by_its_events(tmp_path: Path) -> N
     assert 'recorded: "/ns/radar.timer0"' in text
 
 
+def test_what_a_scenario_says_of_a_callback_that_comes_again_is_said_once(tmp_path: Path) -> None:
+    told = told_task(name="/ns/radar.timer0", kind="timer", period=10 * MS)
+    records = [trace_files.name("attribute", 0, "policy.docking=fp")]
+    for deadline in (7 * MS, 5 * MS):
+        change = {"task": "/ns/radar.timer0", "scenario": "docking", "deadline": deadline}
+        records += [told, trace_files.name("attribute", 0, f"change={json.dumps(change)}")]
+    trace = trace_files.write(tmp_path / "t", records + released([0, 10 * MS, 20 * MS]))
+    model(trace, tmp_path / "made.app.yaml")
+    made = flat(read_application(tmp_path / "made.app.yaml"))
+    scenarios = {one["name"]: one["tasks"] for one in made["scenarios"]}
+    assert [one["deadline"] for one in scenarios["docking"]] == [5 * MS]
+
+
 @pytest.mark.parametrize(
     ("times", "period"),
     [

@@ -110,7 +110,12 @@ class _Gathering:
     def result(self) -> Seen:
         """To be called when the trace is replayed."""
         trace, names = self._trace, self._names
+        # Told again when a task comes again, or scenarios say something else: the last word counts.
         descriptions = {one["name"]: one for one in told_documents(names.values("task"), Told)}
+        changes = {
+            (one["scenario"], one["task"]): one
+            for one in told_documents(names.values("change"), ToldChange)
+        }
         policies = {
             key.removeprefix("policy."): policy
             for key, _, policy in (one.partition("=") for one in names.attributes)
@@ -139,7 +144,7 @@ class _Gathering:
             callbacks=callbacks,
             policy=policy if policy in POLICIES else None,
             cpus=_cpus(names.values("cpus"), self._tasks.values()),
-            changes=told_documents(names.values("change"), ToldChange),
+            changes=list(changes.values()),
             scenarios=policies if len(policies) > 1 else {},
             default_scenario=scenario,
             switches=self._switches(scenario, start),
