@@ -103,3 +103,17 @@ def test_the_axis_has_the_unit_that_suits_its_length(
 def test_what_is_late_has_another_colour(tmp_path: Path) -> None:
     late = timeplots._MISSED
     assert drawn(tmp_path, 60.0, 30.0).count(late) > drawn(tmp_path, 60.0, 5.0).count(late)
+
+
+def test_a_column_with_one_sample_is_seen(tmp_path: Path) -> None:
+    from matplotlib.image import imread
+
+    def inked(count: int) -> int:
+        course = Course("short", 4.0, 10.0)
+        course.add(np.linspace(0.01, 3.99, count), np.full(count, 2.0))
+        pixels = imread(timeplots.grid(tmp_path / str(count), "", [course], 10.0)[0])[..., :3]
+        teal = np.array([0x0A, 0x7D, 0x8C]) / 255
+        return int((np.abs(pixels - teal).max(axis=-1) < 0.1).sum())
+
+    assert inked(0) == 0
+    assert inked(400) > 400
