@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Killed at any moment, no command leaves a process or shared memory, nor a file that nobody reads,
-neither with its results nor in the folder of temporary files.
+"""Killed at any moment, no command leaves a process or shared memory, nor a file that nobody reads.
 
 By hand: TAKT_TEST_SEED kills at other moments, TAKT_TEST_ROUNDS so many times as often, and -s
 prints when it was clean.
@@ -63,15 +62,13 @@ class Killed:
         self._token = f"{MARKED}={os.getpid()}-{folder.name}".encode()
         path = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
         self._memory = memory
-        temporary = folder / "tmp"
-        temporary.mkdir()
         alone = ["unshare", "--mount", "--propagation", "private", "sh", "-c"]
         alone += ['mount --bind "$0" /dev/shm && exec "$@"', str(memory)]
         name, _, value = self._token.decode().partition("=")
         self.process = subprocess.Popen(
             [*alone, sys.executable, "-m", "takt", *arguments],
             cwd=folder,
-            env={**os.environ, "PYTHONPATH": path, "TMPDIR": str(temporary), name: value},
+            env={**os.environ, "PYTHONPATH": path, name: value},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -81,7 +78,7 @@ class Killed:
     def left(self, folder: Path) -> tuple[list[str], list[str]]:
         """Its programs, and files of which nobody has anything any more."""
         programs = [" ".join(words) for _, words in self._there()]
-        return programs, left_in(self._memory, folder / "out", folder / "tmp")
+        return programs, left_in(self._memory, folder / "out")
 
     def end(self) -> None:
         """Whatever a test that fails has found."""
@@ -104,13 +101,12 @@ class Killed:
                 continue  # it has ended, and has no environment any more
 
 
-def left_in(memory: Path, results: Path, temporary: Path) -> list[str]:
+def left_in(memory: Path, results: Path) -> list[str]:
     """What nobody goes on with."""
-    dead = scratch.dead_folders(memory)
-    of_the_next = [one.folder for one in dead if one.waits and one.run_folder == results]
+    waiting = [one for one in scratch.dead_folders(memory) if one.waits]
+    of_the_next = {one.folder for one in waiting}
     left = [one for one in memory.iterdir() if one not in of_the_next]
-    left += temporary.iterdir()
-    if not of_the_next:
+    if not any(one.run_folder == results for one in waiting):
         names = (scratch.LOCK, scratch.LOADED, scratch.ON_DISK, "*takt-*")
         left += [one for name in names for one in results.glob(name)]
     left += results.rglob(f"*{TEMPORARY}")
@@ -160,9 +156,8 @@ def test_a_killed_command_leaves_nothing(command: str, tmp_path: Path, shared: P
             assert code != 2, "it was understood"
             assert left == ([], []), where
             found = read_all(folder, shared)
-            for one in leftovers.sweep_dead_runs(shared):
-                assert one.to_disk(), where
-            assert list(scratch.dead_folders(shared)) == [], where
+            leftovers.sweep_dead_runs(shared)
+            assert not [one for one in scratch.dead_folders(shared) if not one.waits], where
             print(f"{where} (code {code}): clean {after:.2f} s later, {found} recordings read")
         finally:
             killed.end()
