@@ -17,7 +17,7 @@ from fake_machine import Fake
 from forking import Zygote
 from known_machines import ROBOT
 
-from takt.processes import leftovers, namespace, scratch
+from takt.processes import namespace, scratch
 from takt.processes.domain import own_domain
 
 HERE = Path(__file__).parent
@@ -70,12 +70,10 @@ def interfaces(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 
 @pytest.fixture
 def ros_domain(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Nobody else's, for what a test starts by itself; its shared memory goes as after a cell."""
-    before = leftovers.present()
+    """Nobody else's, for what a test starts by itself."""
     with own_domain() as number:
         monkeypatch.setenv("ROS_DOMAIN_ID", str(number))
         yield
-        leftovers.sweep_since(before)
 
 
 @pytest.fixture

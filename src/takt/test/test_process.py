@@ -8,13 +8,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from takt.errors import Failure
-from takt.processes import guard, leftovers, process, stacks, usage
+from takt.processes import guard, process, stacks, usage
 from takt.schedule.trace import file as traces
 
 LIMIT_S = 150.0  # for what has to come about at all; nothing here is judged by how long it took
@@ -53,14 +53,6 @@ def gone(pid: int) -> bool:
     return not guard.identity(pid)
 
 
-@pytest.fixture
-def sweeping() -> Iterator[None]:
-    """What is killed here without a run around it leaves shared memory that nobody sweeps."""
-    before = leftovers.present()
-    yield
-    leftovers.sweep_since(before)
-
-
 def children(pid: int) -> list[int]:
     try:
         listed = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii")
@@ -69,7 +61,6 @@ def children(pid: int) -> list[int]:
     return [int(word) for word in listed.split()]
 
 
-@pytest.mark.usefixtures("sweeping")
 @pytest.mark.parametrize("what", ["load", "cyclictest"])
 def test_what_was_started_ends_with_a_tool_that_dies_at_once(tmp_path: Path, what: str) -> None:
     if what not in ("load", *stacks.find().probes):
@@ -85,7 +76,6 @@ def test_what_was_started_ends_with_a_tool_that_dies_at_once(tmp_path: Path, wha
             os.killpg(pid, signal.SIGKILL)
 
 
-@pytest.mark.usefixtures("sweeping")
 def test_a_killed_cyclictest_probe_leaves_no_cyclictest(tmp_path: Path) -> None:
     if "cyclictest" not in stacks.find():
         pytest.skip("the stack cyclictest is not installed")
