@@ -147,31 +147,41 @@ def test_the_lock_is_held_by_who_is_still_at_work(tmp_path: Path) -> None:
 
 
 def test_a_second_set_up_waits_for_the_first(tmp_path: Path) -> None:
+    log, go, said = tmp_path / "log", tmp_path / "go", tmp_path / "said"
     script = textwrap.dedent(f"""
         import sys, time
         sys.path.insert(0, {str(SETUP)!r})
         import bootstrap
         from pathlib import Path
         bootstrap.STATE = Path({str(tmp_path)!r})
-        log = bootstrap.STATE / "log"
         def set_up(want):
-            with log.open("a") as file:
-                file.write("in\\n"); file.flush(); time.sleep(0.3); file.write("out\\n")
+            with Path({str(log)!r}).open("a") as file:
+                file.write("in\\n"); file.flush()
+                while not Path({str(go)!r}).exists():
+                    time.sleep(0.01)
+                file.write("out\\n")
         bootstrap.set_up = set_up
         sys.exit(bootstrap.main("x"))
     """)
-    both = [
-        subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.PIPE) for _ in range(2)
-    ]
-    said = b"".join(process.communicate(timeout=150)[1] for process in both)
-    assert [process.returncode for process in both] == [0, 0]
-    assert (tmp_path / "log").read_text().split() == ["in", "out"] * 2
-    assert b"waiting" in said
+    command = [sys.executable, "-c", script]
+    first = subprocess.Popen(command)
+    wait_for(log, first)
+    with said.open("wb") as file:
+        second = subprocess.Popen(command, stderr=file)
+    try:
+        while b"waiting" not in said.read_bytes():
+            assert second.poll() is None
+            time.sleep(0.01)
+        assert log.read_text().split() == ["in"]
+    finally:
+        go.touch()
+    assert [process.wait(timeout=150) for process in (first, second)] == [0, 0]
+    assert log.read_text().split() == ["in", "out"] * 2
 
 
-def wait_for(pid_file: Path, process: subprocess.Popen[bytes]) -> None:
-    """Until its child has told its number."""
-    while not pid_file.exists() or not pid_file.read_text():
+def wait_for(told: Path, process: subprocess.Popen[bytes]) -> None:
+    """Until something stands in the file, a child's number mostly."""
+    while not told.exists() or not told.read_text():
         assert process.poll() is None
         time.sleep(0.01)
 
