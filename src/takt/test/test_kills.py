@@ -62,13 +62,15 @@ class Killed:
         self._token = f"{MARKED}={os.getpid()}-{folder.name}".encode()
         path = os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
         self._memory = memory
+        self._temporary = folder / "temporary"
+        self._temporary.mkdir()
         alone = ["unshare", "--mount", "--propagation", "private", "sh", "-c"]
         alone += ['mount --bind "$0" /dev/shm && exec "$@"', str(memory)]
         name, _, value = self._token.decode().partition("=")
         self.process = subprocess.Popen(
             [*alone, sys.executable, "-m", "takt", *arguments],
             cwd=folder,
-            env={**os.environ, "PYTHONPATH": path, name: value},
+            env={**os.environ, "PYTHONPATH": path, name: value, "TMPDIR": str(self._temporary)},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -78,7 +80,8 @@ class Killed:
     def left(self, folder: Path) -> tuple[list[str], list[str]]:
         """Its programs, and files of which nobody has anything any more."""
         programs = [" ".join(words) for _, words in self._there()]
-        return programs, left_in(self._memory, folder / "out")
+        temporary = [one.name for one in self._temporary.iterdir()]
+        return programs, temporary + left_in(self._memory, folder / "out")
 
     def end(self) -> None:
         """Whatever a test that fails has found."""

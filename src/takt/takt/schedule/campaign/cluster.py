@@ -47,6 +47,7 @@ def cluster(scheduler: str | None, workers: int | None) -> Iterator[Client]:
                 n_workers=workers or len(os.sched_getaffinity(0)),
                 threads_per_worker=1,
                 local_directory=str(place),  # nothing spills: few batches are under way
+                scheduler_kwargs={"local_directory": str(place)},
                 host="127.0.0.1",
                 dashboard_address="127.0.0.1:0",  # on any free port
                 silence_logs=logging.CRITICAL,  # a batch whose worker died is told by us
