@@ -156,6 +156,12 @@ def test_what_has_a_highest_value_has_no_interval_above_it() -> None:
     assert found.intervals["a"][1] == 1.0
 
 
+def test_what_has_a_lowest_value_has_no_interval_below_it() -> None:
+    ratio: Quantity[Runs] = Quantity("slowest over fastest", lambda runs: runs.mean("a"), least=1)
+    found = judge(Check("a < 2", {"a": ratio}), {}, Runs({"a": [1.02, 1.2]}))
+    assert found.intervals["a"][0] == 1.0
+
+
 def test_what_was_seen_once_is_seen_though_the_other_run_has_not() -> None:
     runs = Runs({"a": [38.0, 47.0]})
 

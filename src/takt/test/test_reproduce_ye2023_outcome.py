@@ -116,12 +116,12 @@ def test_table_4_has_this_machine_beside_the_kernel_that_is_like_its_own(
     outcome: Outcome,
 ) -> None:
     for period in (1000, 1500, 2000, 2500, 3000):
-        here = of(outcome, "table 4", f"{period} us, native")
+        here = of(outcome, "table 4", f"{period} µs, native")
         assert 10 < float(str(here.measured["avg_us"])) < 30
-        other = of(outcome, "table 4", f"{period} us, PREEMPT_RT")
+        other = of(outcome, "table 4", f"{period} µs, PREEMPT_RT")
         assert not other.measured
         assert other.why == "not measured: this kernel is PREEMPT_DYNAMIC"
-    assert of(outcome, "table 4", "2500 us, PREEMPT_RT").published["max_us"] == 82
+    assert of(outcome, "table 4", "2500 µs, PREEMPT_RT").published["max_us"] == 82
 
 
 def test_table_5_counts_the_text_where_the_row_is_swapped(outcome: Outcome) -> None:
@@ -157,7 +157,7 @@ def test_strings_and_addresses_have_their_numbers(outcome: Outcome) -> None:
 
 
 def test_the_masters_cycle_stands_beside_the_papers(outcome: Outcome) -> None:
-    row = of(outcome, "figure 33", "1000 us")
+    row = of(outcome, "figure 33", "1000 µs")
     assert row.published == {"min_us": 982.5, "avg_us": 999.8, "max_us": 1022.4}
     assert row.measured["cycles"] == 2 * COUNT
     low, mean, high = (float(str(row.measured[name])) for name in ("min_us", "avg_us", "max_us"))
@@ -230,9 +230,9 @@ def test_the_figures_of_the_other_kernel_are_drawn_where_it_runs(run: Run, folde
     patched = run.model_copy(update={"machine": {"preemption": "PREEMPT_RT"}})
     found = ye2023.answers(patched, folder, Request(scale=0.01, draws=5), Kernel(folder, {}))
     assert {one.figure for one in found.figures} == REALTIME
-    row = of(found, "table 4", "1000 us, PREEMPT_RT")
+    row = of(found, "table 4", "1000 µs, PREEMPT_RT")
     assert row.measured
-    assert not of(found, "table 4", "1000 us, native").measured
+    assert not of(found, "table 4", "1000 µs, native").measured
 
 
 @pytest.mark.usefixtures("undrawn")

@@ -43,7 +43,8 @@ class Draws:
     counts: Mapping[int, Sequence[Counts]]  # of the shares, by row
     runs: int
     degrees: NDArray[np.float64]  # of freedom: of the quantities, then of the margins
-    most: NDArray[np.float64]  # of the quantities
+    least: NDArray[np.float64]  # that each quantity can be
+    most: NDArray[np.float64]
 
     @classmethod
     def of(
@@ -86,6 +87,7 @@ class Draws:
             },
             every.runs,
             degrees(both),
+            np.array([one.least for one in quantities.values()]),
             np.array([one.most for one in quantities.values()]),
         )
 
@@ -103,7 +105,7 @@ class Draws:
         """How far the truth may be from what was found; of a share, by turns its bounds."""
         found, values = self._with_bounds(1.0)
         beyond = reach(self.degrees[: len(found)], self.runs)[:, None]
-        rows = np.minimum(found + beyond * (values - found), self.most[:, None])
+        rows = np.clip(found + beyond * (values - found), self.least[:, None], self.most[:, None])
         # What is below zero in no run is not below zero.
         return np.where((values >= 0).all(axis=1, keepdims=True), np.maximum(rows, 0), rows)
 

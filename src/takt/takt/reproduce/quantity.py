@@ -39,7 +39,8 @@ class Quantity(Generic[Seen]):
 
     definition: str
     of: Callable[[Seen], float]
-    most: float = field(default=math.inf, kw_only=True)  # it cannot be higher: 1 of a share
+    least: float = field(default=-math.inf, kw_only=True)  # it cannot be lower: 1 of a ratio
+    most: float = field(default=math.inf, kw_only=True)  # nor higher: 1 of a share
 
 
 @dataclass(frozen=True)

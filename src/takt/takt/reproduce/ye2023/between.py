@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from statistics import geometric_mean
 
@@ -69,7 +70,7 @@ def _of_both(quantity: Quantity[Evidence]) -> Quantity[Evidence]:
             raise Missing("ROS 2 beside ROS 1, which alone was measured")
         return quantity.of(seen)
 
-    return Quantity(quantity.definition, found, most=quantity.most)
+    return replace(quantity, of=found)
 
 
 def _p50(stack: str, sizes: tuple[int, ...]) -> Quantity[Evidence]:
@@ -148,6 +149,7 @@ CHECKS: dict[str, Checked] = {
                 f"slowest subscriber's median as a multiple of the fastest one's, {words}",
                 runs.unfairness,
                 SIX_SIZES,
+                least=1,
                 label=SIX,
                 stack=stack,
             )

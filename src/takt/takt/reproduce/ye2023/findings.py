@@ -282,6 +282,7 @@ ROS2: dict[str, Checked] = {
                 "slowest subscriber's median as a multiple of the fastest one's",
                 runs.unfairness,
                 (4 * MIB,),
+                least=1,
                 label=SIX,
             ),
             "fairness": level(
@@ -331,6 +332,7 @@ ROS1: dict[str, Checked] = {
                 "slowest subscriber's median as a multiple of the fastest one's",
                 runs.unfairness,
                 (4 * MIB,),
+                least=1,
                 label=SIX,
             ),
             "fairness": level(

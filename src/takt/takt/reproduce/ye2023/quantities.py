@@ -37,6 +37,7 @@ def level(
     of: OfRun[float],
     sizes: tuple[int, ...],
     *,
+    least: float = -math.inf,
     most: float = math.inf,
     **asked: Any,
 ) -> Quantity[Evidence]:
@@ -48,7 +49,7 @@ def level(
         each = [seen.mean(of, payload_bytes=size, **asked) for size in sizes]
         return geometric_mean(each)
 
-    return Quantity(f"{words}; {names}; {mean}mean over runs", found, most=most)
+    return Quantity(f"{words}; {names}; {mean}mean over runs", found, least=least, most=most)
 
 
 def p50(words: str, sizes: tuple[int, ...], **asked: Any) -> Quantity[Evidence]:
