@@ -16,6 +16,7 @@ import pytest
 from fake_machine import Fake
 from forking import Zygote
 from known_machines import ROBOT
+from rendering import none_rendered
 
 from takt.processes import namespace, scratch
 from takt.processes.domain import own_domain
@@ -43,6 +44,13 @@ def folder(tmp_path: Path, prefix: Path) -> Path:
     path = tmp_path / "run"
     path.mkdir()
     return path
+
+
+@pytest.fixture
+def unrendered() -> Iterator[None]:
+    """No figure is rendered."""
+    with none_rendered():
+        yield
 
 
 @pytest.fixture

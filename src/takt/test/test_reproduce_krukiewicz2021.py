@@ -18,6 +18,7 @@ from made_executions import (
     overheads,
     the_other_way_round,
 )
+from rendering import none_rendered
 
 from takt.bench.model import Table
 from takt.reproduce.judgement import judge
@@ -282,7 +283,8 @@ def test_points_that_were_left_out_are_counted_and_their_minutes_told(tmp_path: 
     some = executed(as_published)
     del some[Point("misses", "takt", 50, 0.5, 8 * MB, (10, 20))]
     extent = Extent(points=list(some), runs=5, length_s=28.0, left_out=1)
-    made = answers(extent, Executions(some), [], tmp_path, Request(draws=20))
+    with none_rendered():
+        made = answers(extent, Executions(some), [], tmp_path, Request(draws=20))
     needs = {one.id: one.needs for one in made.findings}
     assert needs["misses-none-at-half"] == (
         "1 of 15 points that were not executed (misses-50-nodes-0.5-8MB-10-20ms-takt): 2 min of "

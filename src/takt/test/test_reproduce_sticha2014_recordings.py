@@ -12,6 +12,7 @@ from made_suites import (
     PUBLISHED,
     RARE,
 )
+from rendering import none_rendered
 from synthetic_cells import made_run
 
 from takt.measure.results.model import Run, Status
@@ -20,6 +21,7 @@ from takt.reproduce.judgement import judge
 from takt.reproduce.model import Answer, Outcome, Request
 from takt.reproduce.sticha2014 import BARE_CHECKS, answers
 from takt.reproduce.sticha2014.evidence import Measured
+from takt.reproduce.sticha2014.figures import figures
 
 pytestmark = pytest.mark.timeout(240)  # recordings of all suites are made for several tests
 
@@ -41,6 +43,7 @@ def ideal(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 FOLDERS: dict[int, Path] = {}
+FIGURES = {"2.2", "4.1", "4.2", "4.3", "4.4", "4.5", "5.2", "5.3", "5.4"}
 ALIKE = {"fifo-equals-rr", "rr-interval", "oneshot-deterministic", "pubsub-deterministic"}
 ALIKE |= {"cyclic-deterministic", "shutdown-hangs-on-one-core"}  # the same in both
 # A refuted rarity takes as many samples as its proof.
@@ -81,24 +84,29 @@ def test_a_point_without_samples_is_said(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def outcome(thesis: Run) -> Outcome:
-    return answers(thesis, FOLDERS[id(thesis)], Request(scale=0.5, draws=20))
+    with none_rendered():
+        return answers(thesis, FOLDERS[id(thesis)], Request(scale=0.5, draws=20))
 
 
-def test_tables_and_figures_are_made_of_the_measured_points(thesis: Run, outcome: Outcome) -> None:
-    folder = FOLDERS[id(thesis)]
+def test_tables_and_figures_are_made_of_the_measured_points(outcome: Outcome) -> None:
     assert {one.stack for one in outcome.findings} == {"rcl", "raw"}
     row = next(one for one in outcome.tables if one.table == "figure 4.1")
     assert row.published == {"min_us": 55, "mean_us": 98, "max_us": 177}
     assert row.measured["mean_us"] == pytest.approx(100, rel=0.05)
-    assert {one.figure for one in outcome.figures} == {
-        "2.2", "4.1", "4.2", "4.3", "4.4", "4.5", "5.2", "5.3", "5.4",
-    }  # fmt: skip
-    for one in outcome.figures:
-        assert (folder / one.file).stat().st_size > 1000
-        assert one.caption
+    assert {one.figure for one in outcome.figures} == FIGURES
+    assert all(one.caption for one in outcome.figures)
     assert outcome.statements
     assert outcome.deviations
     assert set(outcome.undecidable) >= {"oneshot-400us", "cyclic-400us"}
+
+
+@pytest.mark.thorough
+def test_every_figure_is_drawn(thesis: Run) -> None:
+    folder = FOLDERS[id(thesis)]
+    evidences = [Evidence(Measured(thesis, folder), stack) for stack in ("rcl", "raw")]
+    made = figures(PUBLISHED, evidences)
+    assert {one.figure for one in made} == FIGURES
+    assert all((folder / one.file).stat().st_size > 1000 for one in made)
 
 
 def test_the_rows_have_extremes_of_all_runs_and_the_first_message_apart(

@@ -10,18 +10,17 @@ from typing import Any
 import numpy as np
 import pytest
 from made_sizes import planned
+from rendering import none_rendered
 from synthetic_cells import cell_of, made_run, records_of
 
 from takt.machine.system import System
 from takt.measure.results.model import AddressCheck, Cell, ProbeResult, Run, Status
-from takt.pages import pictures
 from takt.reproduce import page, ye2023
 from takt.reproduce.model import Outcome, Request, Row, size_in_words
 from takt.reproduce.scatter import Missing
 from takt.reproduce.ye2023 import drawing, runs
 from takt.reproduce.ye2023.quantities import KIB, MIB
 
-pytestmark = pytest.mark.timeout(240)  # every figure is drawn
 COUNT = 60
 NATIVE = {"9", "12", "13", "14", "15", "16", "17", "20", "21", "23", "25", "27", "28", "29", "31",
           "32", "33"}  # fmt: skip
@@ -84,7 +83,8 @@ def run(folder: Path) -> Run:
 @pytest.fixture(scope="module")
 def outcome(run: Run, folder: Path) -> Outcome:
     config = {"CONFIG_HZ_1000": "y", "CONFIG_CPU_IDLE": "y"}
-    return ye2023.answers(run, folder, Request(scale=0.01, draws=20), Kernel(folder, config))
+    with none_rendered():
+        return ye2023.answers(run, folder, Request(scale=0.01, draws=20), Kernel(folder, config))
 
 
 def of(outcome: Outcome, table: str, row: str, vendor: str | None = None) -> Row:
@@ -210,22 +210,17 @@ def test_every_curve_is_drawn_however_many_there_are(
     assert len({(one.get_color(), one.get_linestyle()) for one in lines}) == 9
 
 
-def test_every_figure_of_the_kernel_that_runs_is_drawn(outcome: Outcome, folder: Path) -> None:
-    assert {one.figure for one in outcome.figures} == NATIVE
-    for one in outcome.figures:
-        assert 0 < (folder / one.file).stat().st_size < 3_000_000
+@pytest.mark.thorough
+@pytest.mark.timeout(240)
+def test_every_figure_of_the_kernel_that_runs_is_drawn(tmp_path: Path) -> None:
+    measured = ye2023.Measured(run_of(tmp_path), tmp_path)
+    found = ye2023.figures(ye2023.read_published("ye2023"), measured)
+    assert {one.figure for one in found} == NATIVE
+    for one in found:
+        assert 0 < (tmp_path / one.file).stat().st_size < 3_000_000
 
 
-@pytest.fixture
-def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Which figures there are, without the time that drawing them takes."""
-    kinds = ("curves", "bars", "executions", "courses", "normal_fits", "subscribers", "surface")
-    for name in kinds:
-        monkeypatch.setattr(drawing, name, lambda file, *_: [file.with_suffix(".png")])
-    monkeypatch.setattr(pictures, "histogram", lambda file, *_: [file.with_suffix(".png")])
-
-
-@pytest.mark.usefixtures("undrawn")
+@pytest.mark.usefixtures("unrendered")
 def test_the_figures_of_the_other_kernel_are_drawn_where_it_runs(run: Run, folder: Path) -> None:
     patched = run.model_copy(update={"machine": {"preemption": "PREEMPT_RT"}})
     found = ye2023.answers(patched, folder, Request(scale=0.01, draws=5), Kernel(folder, {}))
@@ -235,7 +230,7 @@ def test_the_figures_of_the_other_kernel_are_drawn_where_it_runs(run: Run, folde
     assert not of(found, "table 4", "1000 µs, native").measured
 
 
-@pytest.mark.usefixtures("undrawn")
+@pytest.mark.usefixtures("unrendered")
 def test_a_figure_whose_samples_are_gone_is_left_out_and_the_others_stay(
     run: Run, folder: Path
 ) -> None:
@@ -271,7 +266,7 @@ def test_a_run_without_a_sample_answers_with_what_is_missing(tmp_path: Path) -> 
     assert not found.complete
 
 
-@pytest.mark.usefixtures("undrawn")
+@pytest.mark.usefixtures("unrendered")
 def test_a_size_that_a_middleware_never_brings_is_an_answer_and_the_others_are_compared(
     run: Run, folder: Path
 ) -> None:
@@ -302,7 +297,7 @@ def test_a_size_that_a_middleware_never_brings_is_an_answer_and_the_others_are_c
     assert "all brought" in alike.definitions["fastest_us"]
 
 
-@pytest.mark.usefixtures("undrawn")
+@pytest.mark.usefixtures("unrendered")
 def test_what_is_not_installed_has_no_findings_of_its_own_and_is_told(
     monkeypatch: pytest.MonkeyPatch, run: Run, folder: Path
 ) -> None:

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from takt.documents.units import format_size
-from takt.documents.writing import replacing
-from takt.pages.pictures import plain_ticks
+from takt.pages.pictures import plain_ticks, save
 from takt.reproduce.krukiewicz2021.bars import Bars, bar_figures, known, places_of
 from takt.reproduce.krukiewicz2021.evidence import Evidence
 from takt.reproduce.krukiewicz2021.points import (
@@ -175,11 +174,8 @@ class _Drawing:
 
     def _save(self, picture: Picture, number: str) -> None:
         caption = self._published.figures[number].caption
-        for form in ("png", "svg"):
-            name = f"{FOLDER}/{number}.{form}"
-            (self._folder / name).parent.mkdir(parents=True, exist_ok=True)
-            with replacing(self._folder / name) as temporary:
-                picture.savefig(temporary, dpi=150, format=form)
+        for file in save(picture, self._folder / FOLDER / number):
+            name = str(file.relative_to(self._folder))
             self.made.append(Figure(figure=number, file=name, caption=caption))
 
 
