@@ -22,7 +22,7 @@ from takt.processes import stacks
 from takt.processes.supervision import Limits
 
 BUILT = os.environ.get("TAKT_PREFIX", f"{ROOT}/.takt/install")
-PATIENT = Limits(ready_s=60.0)
+PATIENT = Limits(start_s=120.0, ready_s=120.0)
 HOPELESS = Limits(ready_s=2.0)  # for what will never be ready
 # Does nothing, as a load and as traffic.
 IDLE = "#!/bin/sh\nexec sleep 600\n"

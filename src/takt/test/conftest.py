@@ -46,6 +46,14 @@ def folder(tmp_path: Path, prefix: Path) -> Path:
 
 
 @pytest.fixture
+def go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Lets probes that are held go on, once it is made."""
+    path = tmp_path / "go"
+    monkeypatch.setenv("TAKT_FAKE_GO", str(path))
+    return path
+
+
+@pytest.fixture
 def on_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Programs in here are found before all others."""
     path = tmp_path / "bin"
@@ -125,7 +133,7 @@ class Takt:
         self.folder = folder
         self._zygote = zygote
 
-    def start(self, *arguments: str | Path) -> subprocess.Popen[str]:
+    def start(self, *arguments: str | Path, stdout: int = subprocess.PIPE) -> subprocess.Popen[str]:
         """As a user starts it, for what looks at it while it runs, or ends it."""
         path = os.pathsep.join([str(HERE.parent), os.environ.get("PYTHONPATH", "")])
         return subprocess.Popen(
@@ -133,7 +141,7 @@ class Takt:
             cwd=self.folder,
             env={**self._environment(), "PYTHONPATH": path},
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
+            stdout=stdout,
             stderr=subprocess.PIPE,
             text=True,
         )

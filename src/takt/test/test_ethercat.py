@@ -36,7 +36,7 @@ from takt.processes import namespace, stacks
 
 ROOT = Path(__file__).resolve().parents[3]
 INSTALLED = stacks.find({"TAKT_PREFIX": os.environ.get("TAKT_PREFIX", f"{ROOT}/.takt/install")})
-PATIENCE_S = 60.0
+PATIENCE_S = 150.0
 pytestmark = pytest.mark.timeout(240)
 SOEM = Path(__file__).with_name("soem_master.py")
 
