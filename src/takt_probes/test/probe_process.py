@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -17,6 +18,8 @@ from typing import Any
 import numpy as np
 import pytest
 from ros1_master import Ros1Master
+
+from takt.processes import addresses
 
 PATIENCE_S = 150.0  # for what has to come about at all, on a busy machine
 # Where every message has to arrive: a message of a busy machine may take a while.
@@ -101,6 +104,7 @@ class Probes:
         self.folder = folder
         self.place = place
         self.started: list[Running] = []
+        self._still = contextlib.ExitStack()
         self.master: Ros1Master | None = None
         self.services = tempfile.mkdtemp(prefix="takt")  # short: it is in names of sockets
         self.environment = {
@@ -131,6 +135,8 @@ class Probes:
     ) -> Running:
         if stack == "ros1" and stack in self:
             self.start_master()
+        if "shm" in arguments and not self.started:  # until the test ends, as a run until they met
+            self._still.enter_context(addresses.kept())
         number = len(self.started)
         result = self.place / f"{number}.json"
         command = self.command(stack, kind, "--result", result, *arguments)
@@ -153,6 +159,7 @@ class Probes:
         for one in self.started:
             one.process.kill()
             one.process.communicate()
+        self._still.close()
         if self.master is not None:
             self.master.end()
         shutil.rmtree(self.services, ignore_errors=True)
