@@ -21,7 +21,7 @@ from takt.processes import namespace, scratch
 from takt.processes.domain import own_domain
 
 HERE = Path(__file__).parent
-PATIENCE_S = 150  # for one call of the tool, on a busy machine
+PATIENCE_S = 300  # for one call of the tool, on a busy machine
 
 
 @pytest.fixture

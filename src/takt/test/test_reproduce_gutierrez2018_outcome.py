@@ -23,7 +23,7 @@ from takt.reproduce.gutierrez2018.tables import rows
 from takt.reproduce.model import Outcome, Request, Row
 from takt.reproduce.published import experiments, read_published
 
-pytestmark = pytest.mark.timeout(240)  # every figure is drawn
+pytestmark = pytest.mark.timeout(660)  # every figure is drawn
 COUNT = 300
 COLUMNS = {"min_us", "avg_us", "max_us", "missed", "lost", "sent"}
 ROMAN = tuple("I,II,III,IV,V,VI,VII,VIII,IX,X,XI,XII,XIII,XIV,XV".split(","))  # noqa: SIM905 - a line

@@ -21,7 +21,7 @@ from takt.reproduce.scatter import Missing
 from takt.reproduce.ye2023 import drawing, runs
 from takt.reproduce.ye2023.quantities import KIB, MIB
 
-pytestmark = pytest.mark.timeout(240)  # every figure is drawn
+pytestmark = pytest.mark.timeout(660)  # every figure is drawn
 COUNT = 60
 NATIVE = {"9", "12", "13", "14", "15", "16", "17", "20", "21", "23", "25", "27", "28", "29", "31",
           "32", "33"}  # fmt: skip

@@ -29,7 +29,7 @@ from takt.processes import agent, scratch
 
 BUILT = os.environ.get("TAKT_PREFIX", f"{ROOT}/.takt/install")
 # Several processes that import Dask, on a busy machine.
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(720)
 EXPERIMENT = """
 name: two_machines
 repetitions: 1
