@@ -140,6 +140,6 @@ def test_the_last_lines_of_what_failed_come_again_at_the_end(
 
 
 def test_what_a_command_left_running_does_not_hold_the_suite(suite: ModuleType) -> None:
-    left = "import subprocess; print(subprocess.Popen(['sleep', '60']).pid, flush=True)"
+    left = "import subprocess; print(subprocess.Popen(['sleep', '600']).pid, flush=True)"
     told = suite.run([sys.executable, "-c", f"{left}\nraise SystemExit(1)"])
     os.kill(int(told.splitlines()[-1]), signal.SIGKILL)  # it is still there

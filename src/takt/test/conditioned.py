@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_real_probes import INSTALLED, ROOT
+from test_real_probes import INSTALLED, PATIENT, ROOT
 from test_run import Quiet, prepared
 
 from takt.measure.conditions import declared
@@ -22,7 +22,6 @@ from takt.processes import stacks
 from takt.processes.supervision import Limits
 
 BUILT = os.environ.get("TAKT_PREFIX", f"{ROOT}/.takt/install")
-PATIENT = Limits(ready_s=60.0)
 HOPELESS = Limits(ready_s=2.0)  # for what will never be ready
 # Does nothing, as a load and as traffic.
 IDLE = "#!/bin/sh\nexec sleep 600\n"

@@ -22,7 +22,7 @@ from takt.processes import namespace, scratch
 from takt.processes.domain import own_domain
 
 HERE = Path(__file__).parent
-PATIENCE_S = 150  # for one call of the tool, on a busy machine
+PATIENCE_S = 300  # for one call of the tool, on a busy machine
 
 
 @pytest.fixture
@@ -51,6 +51,14 @@ def unrendered() -> Iterator[None]:
     """No figure is rendered."""
     with none_rendered():
         yield
+
+
+@pytest.fixture
+def go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Lets probes that are held go on, once it is made."""
+    path = tmp_path / "go"
+    monkeypatch.setenv("TAKT_FAKE_GO", str(path))
+    return path
 
 
 @pytest.fixture
@@ -133,7 +141,7 @@ class Takt:
         self.folder = folder
         self._zygote = zygote
 
-    def start(self, *arguments: str | Path) -> subprocess.Popen[str]:
+    def start(self, *arguments: str | Path, stdout: int = subprocess.PIPE) -> subprocess.Popen[str]:
         """As a user starts it, for what looks at it while it runs, or ends it."""
         path = os.pathsep.join([str(HERE.parent), os.environ.get("PYTHONPATH", "")])
         return subprocess.Popen(
@@ -141,7 +149,7 @@ class Takt:
             cwd=self.folder,
             env={**self._environment(), "PYTHONPATH": path},
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
+            stdout=stdout,
             stderr=subprocess.PIPE,
             text=True,
         )

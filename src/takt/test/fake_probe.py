@@ -21,6 +21,7 @@ BEHAVIOURS = {
     "fine": "does what the contract says",
     "lossy": "every tenth sample is lost",
     "slow": "starts a second late",
+    "held": "stops at sample 100 until the file of TAKT_FAKE_GO is there, then hurries to its end",
     "crash": "dies of SIGSEGV halfway",
     "hang": "stops recording halfway and ignores SIGTERM",
     "garbage": "writes a result and samples that are no such thing, and claims success",
@@ -28,6 +29,7 @@ BEHAVIOURS = {
     "leak": "is killed halfway and leaves a shared-memory file behind",
     "empty": "records nothing and claims success",
 }
+HELD_AT = 100
 ROLES = {
     "wakeup": ["both"],
     "timer-oneshot": ["both"],
@@ -136,13 +138,16 @@ class Fake:
             samples = mmap.mmap(file, size)
             samples[:48] = struct.pack("<8sIIQQQq", b"TAKTSMP1", 4096, 32, count, 0, 0, 7)
         start = time.monotonic_ns()
+        held = self.options.transport == "held"
+        moment = HELD_AT if held else count // 2
         for k in range(count):
             intended = start + k * period
-            time.sleep(max(0, intended - time.monotonic_ns()) / 1e9)
+            if not (held and k > moment):
+                time.sleep(max(0, intended - time.monotonic_ns()) / 1e9)
+            if k == moment:
+                self.misbehave()
             if self.stopped:
                 break
-            if k == count // 2:
-                self.misbehave()
             lost = self.options.transport == "lossy" and k % 10 == 9
             self.taken += 1
             self.lost += lost
@@ -157,21 +162,29 @@ class Fake:
 
     def misbehave(self) -> None:
         how = self.options.transport
+        if how == "held":
+            self.wait_for_go()
         if how == "crash":
             print("boom: this is the stack's last word", file=sys.stderr, flush=True)
             os.kill(os.getpid(), signal.SIGSEGV)
         if how == "hang":
-            print("waiting for a reader that is gone", file=sys.stderr, flush=True)
             signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            print("waiting for a reader that is gone", file=sys.stderr, flush=True)
             while True:
                 time.sleep(1)
         if how == "leak":
-            name = f"/dev/shm/fastrtps_fake{os.getpid():012x}"
-            file = os.open(name, os.O_RDWR | os.O_CREAT, 0o600)
+            name = os.environ["TAKT_FAKE_LEAK"]
+            file = os.open(f"/dev/shm/{name}", os.O_RDWR | os.O_CREAT, 0o600)
             os.ftruncate(file, 4096)
             self.kept = mmap.mmap(file, 4096)
             time.sleep(0.6)
+            self.wait_for_go()
             os.kill(os.getpid(), signal.SIGKILL)
+
+    def wait_for_go(self) -> None:
+        go = Path(os.environ.get("TAKT_FAKE_GO", "/never"))
+        while not (self.stopped or go.exists()):
+            time.sleep(0.005)
 
     def write_result(self, status: str, error: object) -> None:
         o = self.options

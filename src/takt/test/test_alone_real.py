@@ -30,7 +30,7 @@ PREFIX = os.environ.get("TAKT_PREFIX", f"{ROOT}/.takt/install")
 SYSTEM = System()
 CORE = SYSTEM.online[-1]
 SOFTIRQ = "ksoftirqd"
-LIMIT_S = 60.0
+LIMIT_S = 150.0
 
 pytestmark = pytest.mark.skipif(
     bool(tuned.lacking(SOFTIRQ, [CORE])) or "raw" not in stacks.find({"TAKT_PREFIX": PREFIX}),
@@ -83,7 +83,7 @@ def test_a_cell_has_its_core_alone_and_says_what_was_changed(tmp_path: Path, pin
 
 def test_killed_in_the_middle_everything_is_put_back(tmp_path: Path, pinned: int) -> None:
     before = scheduling()
-    tool = start(tmp_path, seconds="20s")
+    tool = start(tmp_path, seconds="300s")
     limit = time.monotonic() + LIMIT_S
     procs = SYSTEM.path(f"{alone.group(SYSTEM)}/cgroup.procs")
     while time.monotonic() < limit and not (procs.exists() and procs.read_text()):

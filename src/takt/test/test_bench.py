@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable
 from importlib import import_module
@@ -262,9 +263,9 @@ def test_a_bench_that_is_not_installed_is_told(answers: Answers) -> None:
 
 
 def test_the_shared_memory_of_a_bench_is_noted_and_goes_with_it() -> None:
-    name = "fastdds_fedcba9876543210"
+    name = f"fastdds_{os.getpid():016x}"  # another clone's tests may run beside these
     script = f"""
-import glob, mmap, os, time
+import contextlib, glob, mmap, os, time
 file = os.open("/dev/shm/{name}", os.O_RDWR | os.O_CREAT)
 os.truncate(file, 4096)
 kept = mmap.mmap(file, 4096)
@@ -272,7 +273,8 @@ limit = time.monotonic() + 150
 noted = False
 while not noted and time.monotonic() < limit:
     for journal in glob.glob("/dev/shm/takt-*/{leftovers.JOURNAL}"):
-        noted = noted or "{name}" in open(journal).read()
+        with contextlib.suppress(FileNotFoundError):  # another run's, which has just ended
+            noted = noted or "{name}" in open(journal).read()
     time.sleep(0.01)
 print("noted" if noted else "never")
 """

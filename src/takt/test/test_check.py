@@ -228,7 +228,7 @@ def test_the_command_prints_one_document_and_leaves_run_and_report(
 
 
 def test_ctrl_c_keeps_what_was_measured_and_still_reports(prefix: Path, tmp_path: Path) -> None:
-    process = check(tmp_path, "fine", "20s")
+    process = check(tmp_path, "held", "20s")  # it is never let go
     wait_for_samples(process, tmp_path / "run", 2)
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=150)

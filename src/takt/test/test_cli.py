@@ -7,7 +7,6 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -17,8 +16,8 @@ import pyarrow.parquet as pq
 import pytest
 from conftest import Takt
 from recording_runs import wait_for_samples
+from test_process import gone, until
 
-from takt.measure.run import samples
 from takt.processes import recording as recordings
 from takt.processes import scratch
 from takt.reference.command_line import every, usage_of
@@ -158,18 +157,20 @@ def recorded(folder: Path) -> int:
     return sum(pq.read_metadata(path).num_rows for path in folder.glob("samples/*.parquet"))
 
 
-def test_a_killed_run_is_resumed_without_losing_a_sample(takt: Takt, experiment: Write) -> None:
-    path = experiment(EXPERIMENT.format(duration="700ms", transport="fine"))
+def test_a_killed_run_is_resumed_without_losing_a_sample(
+    takt: Takt, experiment: Write, go: Path
+) -> None:
+    path = experiment(EXPERIMENT.format(duration="700ms", transport="held"))
     folder = takt.folder / "out"
     process = takt.start("run", path, "--out", folder)
-    recording = wait_for_samples(process, folder, 200)
+    recording = wait_for_samples(process, folder, 100)
+    probe = _pid_of_probe(recording)
     process.kill()
     process.communicate()
-    while not samples.read(recording).records.size:
-        time.sleep(0.01)
-    time.sleep(0.2)  # the kernel ends the probe with its parent
+    assert until(lambda: gone(probe))  # the kernel ends it with its parent
     survived = recordings.progress(recording)
-    assert survived >= 200
+    assert survived >= 100
+    go.touch()
     hint = takt("measure", "wakeup", "--stack", "fake", "--duration", "10ms", "--repetitions", "1")
     assert f"takt run --resume {folder}" in " ".join(hint.stderr.split())
     document = takt.json("run", "--resume", folder)
@@ -187,7 +188,7 @@ def test_a_killed_run_is_resumed_without_losing_a_sample(takt: Takt, experiment:
 def test_a_signal_keeps_what_was_measured(
     takt: Takt, experiment: Write, number: signal.Signals
 ) -> None:
-    path = experiment(EXPERIMENT.format(duration="20s", transport="fine"))
+    path = experiment(EXPERIMENT.format(duration="20s", transport="held"))
     folder = takt.folder / "out"
     process = takt.start("run", path, "--out", folder, "--json")
     wait_for_samples(process, folder, 100)
@@ -215,8 +216,9 @@ def test_resuming_something_else_is_refused(takt: Takt, experiment: Write) -> No
     assert (again.returncode, "a run in this folder already" in again.stderr) == (2, True)
 
 
-def test_two_runs_at_once_keep_apart(takt: Takt, experiment: Write) -> None:
-    path = experiment(EXPERIMENT.format(duration="3s", transport="fine"))
+def test_two_runs_at_once_keep_apart(takt: Takt, experiment: Write, go: Path) -> None:
+    # As long as a second start may take on a busy machine, but held and then hurried.
+    path = experiment(EXPERIMENT.format(duration="60s", transport="held"))
     folders = [takt.folder / "a", takt.folder / "b"]
     processes = [takt.start("run", path, "--out", folder) for folder in folders]
     seen = []
@@ -228,6 +230,7 @@ def test_two_runs_at_once_keep_apart(takt: Takt, experiment: Write) -> None:
         command = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
         domain = next(one for one in environment if one.startswith(b"ROS_DOMAIN_ID="))
         seen.append((domain, command[command.index(b"--topic") + 1], recording.parent))
+    go.touch()
     for process in processes:
         _, err = process.communicate(timeout=150)
         assert process.returncode == 0, err

@@ -30,7 +30,7 @@ LOCAL = (
 )
 HARDWARE = "\tphc_index {index}\n"
 CURRENT = "\tstepsRemoved 1\n\toffsetFromMaster -230.0\n\tmeanPathDelay 4000.0\n"
-pytestmark = pytest.mark.timeout(300)  # several processes that import Dask, on a busy machine
+pytestmark = pytest.mark.timeout(720)  # several processes that import Dask, on a busy machine
 PUBSUB = ["measure", "pubsub", "--stack", "rcl", "--transport", "udp", "--period", "10ms"]
 PUBSUB += ["--samples", "50", "--repetitions", "1", "--host", "controller,component"]
 OFFSET_S = 1000

@@ -20,15 +20,17 @@ HOUR_NS = 3600 * 10**9
 class Machine(Quiet):
     """Sets the clock of the tool, and takes a CPU from it, while a cell is measured."""
 
-    def __init__(self, patch: pytest.MonkeyPatch, folder: Path) -> None:
+    def __init__(self, patch: pytest.MonkeyPatch, folder: Path, go: Path) -> None:
         super().__init__()
-        self.patch, self.folder = patch, folder
+        self.patch, self.folder, self.go = patch, folder, go
         self.steps = [self.later, self.earlier, self.without_a_cpu]
         self.cpus("0-3")
 
     def advance(self, cell: Cell, recorded: int) -> None:
         if recorded and self.steps:
             self.steps.pop(0)()
+        elif not self.steps:
+            self.go.touch()
 
     def cpus(self, text: str) -> None:
         file = self.folder / "online"
@@ -48,10 +50,14 @@ class Machine(Quiet):
 
 
 def test_a_clock_set_both_ways_and_a_cpu_gone_are_noted_and_no_sample_is_lost(
-    folder: Path, memory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path,
+    memory: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    go: Path,
 ) -> None:
-    machine = Machine(monkeypatch, tmp_path)
-    run = prepared(duration="1s")
+    machine = Machine(monkeypatch, tmp_path, go)
+    run = prepared(duration="1s", transport="held")
     done = runner.measure(run, folder, stacks.find(), machine, limits=SHORT, memory=memory)
     cell = done.cells[0]
     assert machine.steps == []

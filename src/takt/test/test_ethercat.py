@@ -21,6 +21,7 @@ import psutil
 import pytest
 from command_line import takt
 from killed_runs import cleaned
+from test_real_probes import PATIENT
 from test_run import Quiet
 
 from takt.cli.blocks import blocks
@@ -36,8 +37,8 @@ from takt.processes import namespace, stacks
 
 ROOT = Path(__file__).resolve().parents[3]
 INSTALLED = stacks.find({"TAKT_PREFIX": os.environ.get("TAKT_PREFIX", f"{ROOT}/.takt/install")})
-PATIENCE_S = 60.0
-pytestmark = pytest.mark.timeout(240)
+PATIENCE_S = 150.0
+pytestmark = pytest.mark.timeout(660)
 SOEM = Path(__file__).with_name("soem_master.py")
 
 
@@ -66,7 +67,7 @@ def measured(folder: Path, watcher: Quiet | None = None, **keys: Any) -> Run:
     made = plan(experiment, Source(), INSTALLED, this_machine(), 1)
     run = runner.new_run(experiment, made, runner.Diagnosis())
     folder.mkdir(exist_ok=True)
-    return runner.measure(run, folder, INSTALLED, watcher or Quiet())
+    return runner.measure(run, folder, INSTALLED, watcher or Quiet(), limits=PATIENT)
 
 
 def bus_of(cell: Cell) -> BusReport:

@@ -16,9 +16,10 @@ from typing import Any
 import pytest
 import takt_core
 from command_line import takt
+from test_addresses import held
 
 from takt.errors import Failure, TaktError
-from takt.processes import stacks
+from takt.processes import addresses, stacks
 from takt.processes.leftovers import Journal
 from takt.schedule.execution import APPROACHES, Execution, execute
 from takt.schedule.execution.execute import RECORDING, RUNNER_RCLCPP, with_policy
@@ -222,6 +223,16 @@ def test_shared_memory_is_noted_at_each_look_while_there_is_news(
     monkeypatch.setattr(Journal, "note", lambda _, pids: not noted.append(pids))
     executed(tmp_path, "takt", robot(), progress=looked.append)
     assert len(noted) >= min(10, len(looked))
+
+
+@pytest.mark.parametrize("approach", ["takt", "baseline1"])
+def test_addresses_are_kept_while_processes_of_nodes_start(
+    tmp_path: Path, approach: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(addresses, "folder", lambda: str(tmp_path))
+    kept: list[bool] = []
+    executed(tmp_path, approach, robot(), progress=lambda _: kept.append(held(addresses.changing)))
+    assert kept[0] is (approach == "baseline1")
 
 
 def test_a_policy_takes_the_place_of_the_descriptions(tmp_path: Path) -> None:

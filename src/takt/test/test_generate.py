@@ -303,7 +303,7 @@ def test_the_emitted_code_of_a_callback_that_waits_sleeps_and_says_so(tmp_path: 
     assert source.count(".waits = true") == 1
 
 
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(660)
 @pytest.mark.parametrize(
     "approach", ["", *(pytest.param(f"_baseline{n}", marks=pytest.mark.thorough) for n in (0, 1))]
 )

@@ -16,7 +16,7 @@ from takt.measure.history.store import History
 
 pytestmark = [
     pytest.mark.skipif(not CHROMIUM, reason="chromium is not installed: apt install chromium"),
-    pytest.mark.timeout(180),
+    pytest.mark.timeout(600),
 ]
 
 

@@ -116,6 +116,25 @@ def test_shared_memory_goes_when_its_last_user_is_dead(memory: Path, how: str, n
     assert not path.exists()
 
 
+def test_what_nobody_has_open_of_a_port_in_use_stays(memory: Path) -> None:
+    # Fast DDS opens a port's mutex only while it opens the port; another one of the same name, made
+    # meanwhile, would let two processes in at once.
+    port, mutex = shared_file(memory, "fastdds_port7412"), "sem.fastdds_port7412_mutex"
+    for name in (mutex, "fastdds_port74_sl", "sem.fastdds_port741_mutex"):
+        shared_file(memory, name)
+    with subprocess.Popen(
+        [sys.executable, "-IS", "-c", HOLDER, port, "map"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as probe:
+        assert probe.stdout is not None
+        probe.stdout.readline()
+        gone = leftovers.sweep_since([], memory)
+        assert gone == ["fastdds_port74_sl", "sem.fastdds_port741_mutex"]
+        probe.kill()
+    assert leftovers.sweep_since([], memory) == [port.name, mutex]
+
+
 def test_what_a_process_had_that_was_killed_before_it_was_noted_goes_too(memory: Path) -> None:
     there = shared_file(memory, "fastdds_port7400")
     before = leftovers.present(memory)

@@ -158,7 +158,7 @@ def test_the_second_host_reaches_itself(tmp_path: Path) -> None:
     to_itself = (
         "import socket, sys\n"
         "one = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
-        "one.bind((sys.argv[1], 0)); one.settimeout(20)\n"
+        "one.bind((sys.argv[1], 0)); one.settimeout(150)\n"
         "one.sendto(b'x', one.getsockname()); one.recv(1)"
     )
     wants = namespace.Wants(bits_per_s=10**8)

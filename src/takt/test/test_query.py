@@ -37,14 +37,17 @@ def test_cells_and_samples_of_many_runs_are_two_tables(
     assert all(row[3] == pytest.approx(row[4]) for row in rows)
 
 
-def test_earlier_attempts_are_told_apart(tmp_path: Path, memory: Path, prefix: Path) -> None:
+def test_earlier_attempts_are_told_apart(
+    tmp_path: Path, memory: Path, prefix: Path, go: Path
+) -> None:
     stop = Stop()
-    run = prepared(duration="300ms")
+    run = prepared(duration="300ms", transport="held")
     for watcher, asked in ((Quiet(stop, after=20), stop), (Quiet(), Stop())):
         runner.measure(
             run, tmp_path, stacks.find(), watcher, stop=asked, limits=SHORT, memory=memory
         )
         run = store.read(tmp_path)
+        go.touch()
     query = "SELECT earlier_attempt, count(*) FROM samples GROUP BY 1 ORDER BY 1"
     (now, before) = connect([tmp_path]).sql(query).fetchall()
     assert now == (False, 300)

@@ -24,9 +24,13 @@ from takt.measure.results import store
 from takt.measure.results.model import Cell, Run, Status
 from takt.measure.run import runner
 from takt.processes import leftovers, namespace, scratch, stacks, transport
+from takt.processes.supervision import Limits
 
 ROOT = Path(__file__).resolve().parents[3]
 INSTALLED = stacks.find({"TAKT_PREFIX": os.environ.get("TAKT_PREFIX", f"{ROOT}/.takt/install")})
+
+
+PATIENT = Limits(start_s=120.0, ready_s=120.0)  # on a machine with much else to do
 
 
 class Spy(Quiet):
@@ -57,9 +61,8 @@ def measured(folder: Path, spy: Quiet, **keys: Any) -> Run:
     document = {"name": "x", "repetitions": 1, "measurements": [block]}
     experiment = check(document, Source())
     made = plan(experiment, Source(), INSTALLED, this_machine(), 1)
-    return runner.measure(
-        runner.new_run(experiment, made, runner.Diagnosis()), folder, INSTALLED, spy
-    )
+    run = runner.new_run(experiment, made, runner.Diagnosis())
+    return runner.measure(run, folder, INSTALLED, spy, limits=PATIENT)
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ FLAGS = [
 ]
 pytestmark = [
     pytest.mark.skipif(not CHROMIUM, reason="chromium is not installed: apt install chromium"),
-    pytest.mark.timeout(180),
+    pytest.mark.timeout(600),
 ]
 
 

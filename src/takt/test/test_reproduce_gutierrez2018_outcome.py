@@ -161,7 +161,6 @@ def test_cycles_that_a_late_reply_costs_are_left_out(folder: Path) -> None:
 
 
 @pytest.mark.thorough
-@pytest.mark.timeout(240)
 def test_every_figure_is_drawn_with_all_its_panels(run: Run, folder: Path) -> None:
     made = figures(read_published("gutierrez2018"), Measured(run, folder))
     expected = {

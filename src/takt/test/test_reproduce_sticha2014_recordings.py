@@ -23,7 +23,7 @@ from takt.reproduce.sticha2014 import BARE_CHECKS, answers
 from takt.reproduce.sticha2014.evidence import Measured
 from takt.reproduce.sticha2014.figures import figures
 
-pytestmark = pytest.mark.timeout(240)  # recordings of all suites are made for several tests
+pytestmark = pytest.mark.timeout(660)  # recordings of all suites are made for several tests
 
 
 def recorded(folder: Path, stack: Thesis) -> Run:

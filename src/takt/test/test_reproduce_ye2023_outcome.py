@@ -211,7 +211,6 @@ def test_every_curve_is_drawn_however_many_there_are(
 
 
 @pytest.mark.thorough
-@pytest.mark.timeout(240)
 def test_every_figure_of_the_kernel_that_runs_is_drawn(tmp_path: Path) -> None:
     measured = ye2023.Measured(run_of(tmp_path), tmp_path)
     found = ye2023.figures(ye2023.read_published("ye2023"), measured)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,8 @@ from takt.measure.run import runner
 from takt.processes import scratch, stacks
 from takt.processes.supervision import Limits, Stop
 
-SHORT = Limits(start_s=20.0, drain_s=5.0, term_s=5.0)
+# Waited for as a whole only by what hangs.
+SHORT = Limits(start_s=120.0, drain_s=60.0, term_s=5.0)
 
 
 class Quiet:
@@ -44,6 +46,20 @@ class Quiet:
         pass
 
 
+class Hanging(Quiet):
+    """Lets the time of a cell pass as soon as its probe hangs."""
+
+    def __init__(self, patch: pytest.MonkeyPatch, memory: Path) -> None:
+        super().__init__()
+        self.patch, self.memory = patch, memory
+
+    def advance(self, cell: Cell, recorded: int) -> None:
+        said = [one.read_text() for one in self.memory.glob("*/*.stderr")]
+        if cell.transport == "hang" and any("waiting for a reader" in one for one in said):
+            real = time.monotonic
+            self.patch.setattr(time, "monotonic", lambda: real() + 3600)
+
+
 def prepared(**keys: Any) -> Run:
     top = {key: keys.pop(key) for key in ("repetitions",) if key in keys}
     block = {"kind": "pingpong", "stack": "fake", "duration": "200ms", "rate": "1kHz"} | keys
@@ -53,9 +69,9 @@ def prepared(**keys: Any) -> Run:
 
 
 def measured(folder: Path, memory: Path, **keys: Any) -> Run:
-    limits = keys.pop("limits", SHORT)
+    limits, watcher = keys.pop("limits", SHORT), keys.pop("watcher", None) or Quiet()
     return runner.measure(
-        prepared(**keys), folder, stacks.find(), Quiet(), limits=limits, memory=memory
+        prepared(**keys), folder, stacks.find(), watcher, limits=limits, memory=memory
     )
 
 
@@ -107,10 +123,16 @@ def test_losses_of_all_subscribers_are_counted(folder: Path, memory: Path) -> No
     ],
 )
 def test_a_probe_that_fails_marks_its_cell_and_the_run_goes_on(
-    folder: Path, memory: Path, transport: str, what: str, why: str, recorded: int
+    folder: Path,
+    memory: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    transport: str,
+    what: str,
+    why: str,
+    recorded: int,
 ) -> None:
-    limits = Limits(start_s=3.0, drain_s=3.0, term_s=2.0)
-    run = measured(folder, memory, transport=[transport, "fine"], limits=limits)
+    hanging = Hanging(monkeypatch, memory)
+    run = measured(folder, memory, transport=[transport, "fine"], watcher=hanging)
     cells = {cell.transport: cell for cell in run.cells}
     bad = cells[transport]
     assert bad.status is Status.failed
@@ -135,15 +157,23 @@ def test_a_probe_that_cannot_start_is_a_failure_with_a_remedy(
         runner.measure(run, folder, stacks.find(), Quiet(), memory=memory)
 
 
-def test_shared_memory_of_a_killed_probe_is_removed(folder: Path) -> None:
-    def theirs() -> set[str]:
-        return {path.name for path in scratch.MEMORY.glob("fastrtps_fake*")}
+def test_shared_memory_of_a_killed_probe_is_removed(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, go: Path
+) -> None:
+    leaked = scratch.MEMORY / f"fastrtps_fake{os.getpid():012x}"
+    monkeypatch.setenv("TAKT_FAKE_LEAK", leaked.name)
 
-    before = theirs()
-    cell = measured(folder, scratch.MEMORY, kind="wakeup", transport="leak").cells[0]
+    class Look(Quiet):
+        def advance(self, cell: Cell, recorded: int) -> None:
+            if leaked.exists():
+                go.touch()
+
+    keys = {"kind": "wakeup", "transport": "leak", "watcher": Look()}
+    cell = measured(folder, scratch.MEMORY, **keys).cells[0]
     assert cell.error is not None
     assert cell.error.what == "the probe died: SIGKILL"
-    assert theirs() <= before
+    assert go.exists(), "it was never there"
+    assert not leaked.exists()
 
 
 def test_no_probe_is_left_after_a_run(folder: Path, memory: Path) -> None:
@@ -154,12 +184,12 @@ def test_no_probe_is_left_after_a_run(folder: Path, memory: Path) -> None:
 
 
 def test_stopping_keeps_what_was_measured_and_resume_completes_it(
-    folder: Path, memory: Path
+    folder: Path, memory: Path, go: Path
 ) -> None:
     stop = Stop()
     run = runner.measure(
-        prepared(repetitions=3, duration="500ms"), folder, stacks.find(), Quiet(stop, after=50),
-        stop=stop, limits=SHORT, memory=memory,
+        prepared(repetitions=3, duration="500ms", transport="held"), folder, stacks.find(),
+        Quiet(stop, after=50), stop=stop, limits=SHORT, memory=memory,
     )  # fmt: skip
     assert run.status is Status.partial
     assert [cell.status for cell in run.cells] == [
@@ -167,6 +197,7 @@ def test_stopping_keeps_what_was_measured_and_resume_completes_it(
     ]  # fmt: skip
     kept = run.cells[0].count
     assert 50 <= kept < 500
+    go.touch()
     again = runner.reopen(folder, None, None)
     watcher = Quiet()
     run = runner.measure(again, folder, stacks.find(), watcher, limits=SHORT, memory=memory)
@@ -177,14 +208,15 @@ def test_stopping_keeps_what_was_measured_and_resume_completes_it(
 
 
 def test_stopping_twice_ends_at_once_and_resume_finds_the_recording(
-    folder: Path, memory: Path
+    folder: Path, memory: Path, go: Path
 ) -> None:
     stop = Stop()
     run = runner.measure(
-        prepared(duration="500ms"), folder, stacks.find(), Quiet(stop, times=2, after=50),
-        stop=stop, limits=SHORT, memory=memory,
+        prepared(duration="500ms", transport="held"), folder, stacks.find(),
+        Quiet(stop, times=2, after=50), stop=stop, limits=SHORT, memory=memory,
     )  # fmt: skip
     assert run.cells[0].samples == []
+    go.touch()
     again = runner.reopen(folder, None, None)
     run = runner.measure(again, folder, stacks.find(), Quiet(), limits=SHORT, memory=memory)
     assert run.status is Status.complete

@@ -36,7 +36,7 @@ def compared(
 
 
 @pytest.mark.thorough
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(600)
 def test_equal_runs_raise_hardly_any_false_alarm(tmp_path: Path) -> None:
     """At 95 % at most 5 % of equal pairs may alarm even where no growth is tolerated: of 40, more
     than 6 would come by chance in 0.3 % of cases. With the usual 10 % it must be none."""

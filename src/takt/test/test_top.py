@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import pty
 import signal
 import subprocess
 import sys
-import time
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -129,7 +131,7 @@ def reader(prefix: Path) -> Path:
     folder = prefix / "lib" / "takt_runner"
     folder.mkdir(parents=True)
     program = folder / "diagnostics_to_json"
-    program.write_text(f'#!/bin/sh\ncat "{folder}/lines"\nexec sleep 60\n')
+    program.write_text(f'#!/bin/sh\ncat "{folder}/lines"\nexec sleep 600\n')
     program.chmod(0o755)
     (folder / "lines").write_text("")
     return folder / "lines"
@@ -182,17 +184,25 @@ def test_json_without_once_is_wrong_use(takt: Takt, reader: Path) -> None:
 
 def test_with_no_publisher_it_says_what_is_missing_and_goes_on(takt: Takt, reader: Path) -> None:
     reader.write_text('{"publishers": 0}\n')
-    for seconds in (4, 8, 16):  # what it shows is seen only when it ends, and machines are busy
-        process = takt.start("top")
-        time.sleep(seconds)
-        assert process.poll() is None
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=150)
-        if "nobody" in out:
-            break
-    assert "nobody publishes /diagnostics" in out
-    assert "takt::Diagnostics" in out
+    shown, terminal = pty.openpty()  # to which it draws at once
+    process = takt.start("top", stdout=terminal)
+    os.close(terminal)
+    text = ""
+    while "nobody publishes /diagnostics" not in text or "takt::Diagnostics" not in text:
+        text += os.read(shown, 4096).decode()  # an error once it has ended
+    assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    threading.Thread(target=drain, args=[shown]).start()  # it may have more to draw
+    _, err = process.communicate(timeout=150)
     assert (process.returncode, err) == (0, "")
+
+
+def drain(terminal: int) -> None:
+    """Until nobody writes any more."""
+    with contextlib.suppress(OSError):
+        while os.read(terminal, 4096):
+            pass
+    os.close(terminal)
 
 
 def installed(package: str, name: str) -> Path:

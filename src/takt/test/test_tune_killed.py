@@ -103,7 +103,7 @@ def test_a_process_that_is_killed_while_it_applies_is_taken_back(tmp_path: Path)
         "machine = MadeMachine(Path(sys.argv[1])); seen = []\n"
         "def step():\n"
         "    seen.append(0)\n"
-        "    if len(seen) == 20: print('half-way', flush=True); time.sleep(50)\n"
+        "    if len(seen) == 20: print('half-way', flush=True); time.sleep(600)\n"
         "machine.step = step; apply(machine)\n"
     )
     command = [sys.executable, "-c", code, str(machine.root)]

@@ -10,12 +10,15 @@ from pathlib import Path
 import pytest
 from probe_process import Probes, folder_of_probes
 
+from takt.processes.domain import own_domain
+
 
 @pytest.fixture
 def probes(tmp_path: Path) -> Iterator[Probes]:
-    probes = Probes(folder_of_probes(), tmp_path)
-    yield probes
-    probes.end_all()
+    with own_domain() as domain:
+        probes = Probes(folder_of_probes(), tmp_path, domain)
+        yield probes
+        probes.end_all()
 
 
 @pytest.fixture

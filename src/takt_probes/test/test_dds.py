@@ -10,7 +10,7 @@ import subprocess
 import time
 
 import pytest
-from probe_process import NOBODY, Probes
+from probe_process import NOBODY, PATIENCE_S, PATIENT, Probes
 from test_measuring import COUNT, check, free_port
 
 DDS = ("rcl", "rclcpp", "cyclonedds", "rustdds")
@@ -49,7 +49,7 @@ def test_two_vendors_understand_each_other(
     # Deep enough that a busy machine, which delays a subscriber, cannot make it lose messages.
     arguments = (
         "--transport", "udp", "--payload-bytes", 5000, "--count", COUNT, "--depth", COUNT,
-        "--reliability", reliability,
+        "--reliability", reliability, *(PATIENT if reliability == "reliable" else ()),
     )  # fmt: skip
     recorder = roles[1] if kind == "pingpong" else roles[0]
     started = {
@@ -116,13 +116,12 @@ def test_the_sockets_of_rustdds_have_the_receive_buffer_that_was_asked(probes: P
     asked = 50_000
     probes.environment["TAKT_RUSTDDS_BUFFER"] = str(asked)
     running = probes.start("rustdds", "pingpong", "--role", "pong", record=False)
-    for _ in range(3000):
-        found = receive_buffers(running.process.pid)
-        if 2 * asked in found:  # the kernel doubles it for its own book-keeping
-            return
+    limit = time.monotonic() + PATIENCE_S
+    # The kernel doubles it for its own book-keeping.
+    while 2 * asked not in (found := receive_buffers(running.process.pid)):
         assert running.process.poll() is None, running.end()
+        assert time.monotonic() < limit, f"its sockets have {found}"
         time.sleep(0.005)
-    pytest.fail(f"its sockets have {found}")
 
 
 def receive_buffers(pid: int) -> list[int]:

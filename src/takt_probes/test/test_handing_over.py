@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from probe_process import Probes
+from probe_process import PATIENT, Probes
 from test_measuring import COUNT, check
 
 # Whether a message arrives where it was: rclcpp publishes all but a unique_ptr by reference.
@@ -15,7 +15,9 @@ OF_TAKT = {"unique_ptr": True, "shared_ptr": True, "const_ref": False}
 
 
 def addresses(probes: Probes, stack: str, *arguments: object) -> dict[str, int]:
-    running = probes.start(stack, "pubsub", "--count", COUNT, "--depth", COUNT, *arguments)
+    running = probes.start(
+        stack, "pubsub", "--count", COUNT, "--depth", COUNT, *PATIENT, *arguments
+    )
     check(running, "both")
     document = running.document()
     assert (document["received"], document["lost"]) == (COUNT, 0)

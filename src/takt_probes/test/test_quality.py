@@ -7,7 +7,7 @@ import signal
 import time
 
 import pytest
-from probe_process import Probes, Running
+from probe_process import PATIENT, Probes, Running
 from test_measuring import COUNT, check
 
 DDS = ("rcl", "rclcpp", "cyclonedds", "rustdds")
@@ -32,7 +32,7 @@ def started(probes: Probes, stack: str, kind: str, *arguments: object) -> dict[s
 def test_messages_of_every_quality_arrive(
     probes: Probes, stack: str, kind: str, durability: str, history: str
 ) -> None:
-    quality = ("--durability", durability, "--history", history, "--depth", COUNT)
+    quality = ("--durability", durability, "--history", history, "--depth", COUNT, *PATIENT)
     ends = started(probes, stack, kind, *quality, "--payload-bytes", 5000, "--count", COUNT)
     for role in reversed(ROLES[kind]):
         check(ends[role], role)
@@ -71,18 +71,21 @@ def test_a_subscriber_that_sleeps_loses_nothing_where_all_is_kept(
 ) -> None:
     """The loop's thread sleeps by a signal to the process; nobody takes what arrives."""
     depth = ("--depth", 1) if history == "keep_last" else ()
-    count = 600
-    ends = started(
-        probes, stack, "pubsub", "--history", history, *depth, "--count", count,
-        "--period-ns", 2_000_000,
-    )  # fmt: skip
-    ends["subscriber"].wait_for_records(20)
-    ends["subscriber"].process.send_signal(signal.SIGSTOP)
-    time.sleep(0.4)
-    ends["subscriber"].process.send_signal(signal.SIGCONT)
-    for role in ("publisher", "subscriber"):
-        assert ends[role].end() == 0, ends[role].stderr
-    document = ends["subscriber"].document()
+    words = ("--history", history, *depth, "--count", 600, "--period-ns", 2_000_000, *PATIENT)
+    asleep = False
+    while not asleep:  # a busy machine may have let the moment pass
+        subscriber, publisher = started(probes, stack, "pubsub", *words).values()
+        subscriber.wait_for_records(20)
+        subscriber.process.send_signal(signal.SIGSTOP)
+        asleep = subscriber.records() < 400
+        before = publisher.slept()
+        while asleep and publisher.slept() < before + 150:  # once a message
+            assert publisher.process.poll() is None
+            time.sleep(0.005)
+        subscriber.process.send_signal(signal.SIGCONT)
+        for end in (publisher, subscriber):
+            assert end.end() == 0, end.stderr
+    document = subscriber.document()
     assert (document["lost"] == 0) is whole, document
 
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import pytest
-from probe_process import Probes
+from probe_process import PATIENT, Probes
 from test_dds import FAST_DDS
 from test_measuring import COUNT, check
 
@@ -31,7 +31,7 @@ def test_strings_arrive_whole(
     probes.environment["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "SYSTEM_DEFAULT"  # the profile's
     arguments = (
         "--transport", WIRES.get(active, "udp"), "--content", "string", "--payload-bytes", payload,
-        "--count", COUNT, "--depth", COUNT,
+        "--count", COUNT, "--depth", COUNT, *PATIENT,
     )  # fmt: skip
     first, second = ROLES[kind]
     recorder = second if kind == "pingpong" else first

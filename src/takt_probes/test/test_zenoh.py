@@ -8,15 +8,13 @@ import time
 
 import psutil
 import pytest
-from probe_process import Probes, Running
-
-ALONE_S = 20  # for an end to open its socket
+from probe_process import PATIENCE_S, PATIENT, Probes, Running
 
 
 def listening(running: Running) -> list[psutil._common.pconn]:
     """Its sockets, once there is one."""
     process = psutil.Process(running.process.pid)
-    deadline = time.monotonic() + ALONE_S
+    deadline = time.monotonic() + PATIENCE_S
     while not (found := process.net_connections()) and time.monotonic() < deadline:
         time.sleep(0.05)
     return found
@@ -31,7 +29,7 @@ def test_it_goes_from_host_to_host_over_tcp(probes: Probes) -> None:
 
 def test_a_message_of_many_parts_arrives_whole(probes: Probes) -> None:
     arguments = ("--transport", "tcp", "--payload-bytes", 1_000_000, "--count", 20)
-    slow = ("--period-ns", 20_000_000)
+    slow = ("--period-ns", 20_000_000, *PATIENT)
     pong = probes.start("zenoh", "pingpong", "--role", "pong", *arguments, *slow, record=False)
     ping = probes.start("zenoh", "pingpong", "--role", "ping", *arguments, *slow)
     assert ping.end() == 0, ping.stderr

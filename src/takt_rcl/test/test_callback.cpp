@@ -45,7 +45,7 @@ TEST(Callback, set_late_reports_the_waiting_messages_once) {
   const Link<Sample> link{"set_late"};
   ASSERT_TRUE(link.connect());
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(link.out->publish(Sample{}));
-  ASSERT_TRUE(link.out->wait_for_all_acked(20s));
+  ASSERT_TRUE(link.out->wait_for_all_acked(patience));
   std::atomic<std::size_t> calls{0};
   std::atomic<std::size_t> announced{0};
   link.in->set_on_new_message_callback([&](std::size_t count) noexcept {
@@ -83,7 +83,7 @@ TEST(Callback, is_replaced_and_cleared) {
   ASSERT_TRUE(eventually([&] { return second == 2; }));
   link.in->clear_on_new_message_callback();
   ASSERT_TRUE(link.out->publish(Sample{}));
-  ASSERT_TRUE(link.out->wait_for_all_acked(20s));
+  ASSERT_TRUE(link.out->wait_for_all_acked(patience));
   EXPECT_EQ(first, 1U);
   EXPECT_EQ(second, 2U);
 }
@@ -137,7 +137,7 @@ TEST(Callback, wakes_a_thread_that_takes_every_message_of_several_publishing_thr
   std::thread taking{[&] {
     Sample got;
     MessageInfo info;
-    const auto deadline = os::now() + 30s;
+    const auto deadline = os::now() + patience;
     while (taken.size() < 3 * per_thread && os::now() < deadline) {
       while (link.in->take(got, info)) taken.push_back(got.sequence);
       if (taken.size() < 3 * per_thread) arrived.wait_until(deadline);
@@ -177,7 +177,7 @@ TEST(Callback, a_reply_through_two_threads_comes_back_every_time) {
     Sample sample;
     MessageInfo info;
     do {
-      if (!request.wait_until(os::now() + 20s)) return;
+      if (!request.wait_until(os::now() + patience)) return;
       while (there.in->take(sample, info)) static_cast<void>(back.out->publish(sample));
     } while (!sample.last);
   }};
@@ -187,7 +187,7 @@ TEST(Callback, a_reply_through_two_threads_comes_back_every_time) {
   std::uint64_t answered = 0;
   for (sample.sequence = 0; sample.sequence < 500; ++sample.sequence) {
     sample.last = sample.sequence == 499;
-    if (!there.out->publish(sample) || !reply.wait_until(os::now() + 20s)) break;
+    if (!there.out->publish(sample) || !reply.wait_until(os::now() + patience)) break;
     if (back.in->take(got, info) && got.sequence == sample.sequence) ++answered;
   }
   echo.join();

@@ -46,7 +46,7 @@ TEST(IntraProcess, remote_readers_hear_the_same_messages_and_local_ones_each_onl
     EXPECT_FALSE(info.from_intra_process);
     far_got.push_back(got.sequence);
   }
-  ASSERT_TRUE(out->wait_for_all_acked(20s));
+  ASSERT_TRUE(out->wait_for_all_acked(patience));
   in->deliver_pending();
   EXPECT_EQ(far_got, sent);
   EXPECT_EQ(near_got, sent);

@@ -98,7 +98,7 @@ TEST(PubSub, keep_last_keeps_the_last) {
   for (sample.sequence = 0; sample.sequence < 5; ++sample.sequence) {
     ASSERT_TRUE(link.out->publish(sample));
   }
-  ASSERT_TRUE(link.out->wait_for_all_acked(20s));
+  ASSERT_TRUE(link.out->wait_for_all_acked(patience));
   MessageInfo info;
   ASSERT_TRUE(link.receive(sample, info));
   EXPECT_EQ(sample.sequence, 3U);

@@ -52,7 +52,7 @@ class SampleTime : public testing::Test {
     replaced->source_timestamp = source.count();
     replaced->received_timestamp = received.count();
     EXPECT_TRUE(link_.out->publish(Sample{}));
-    EXPECT_TRUE(link_.out->wait_for_all_acked(20s));
+    EXPECT_TRUE(link_.out->wait_for_all_acked(patience));
     const executor::Delivered delivered = link_.in->deliver_pending();
     EXPECT_EQ(delivered.count, 1U);
     EXPECT_TRUE(delivered.sampled.has_value());

@@ -39,7 +39,7 @@ class WaitingMessages : public testing::TestWithParam<bool> {
     for (sample.sequence = first; sample.sequence <= last; ++sample.sequence) {
       ASSERT_TRUE(out_->publish(sample));
     }
-    ASSERT_TRUE(out_->wait_for_all_acked(20s));
+    ASSERT_TRUE(out_->wait_for_all_acked(patience));
   }
 
   bool got(const Numbers& expected) {

@@ -81,7 +81,7 @@ TEST_F(Actions, feedbackComesAndAGoalIsCancelled) {
   executor.add_node(node);
   executor.add_node(server);
   Spinning spinning{executor};
-  ASSERT_TRUE(client->wait_for_action_server(20s));
+  ASSERT_TRUE(client->wait_for_action_server(150s));
   rclcpp_action::Client<Fibonacci>::SendGoalOptions options;
   options.feedback_callback = [&](const ClientGoal::SharedPtr&,
                                   const std::shared_ptr<const Fibonacci::Feedback>&) { ++steps; };
@@ -91,7 +91,7 @@ TEST_F(Actions, feedbackComesAndAGoalIsCancelled) {
   Fibonacci::Goal endless;
   endless.order = 1'000'000;
   auto accepted = client->async_send_goal(endless, options);
-  ASSERT_EQ(accepted.wait_for(20s), std::future_status::ready);
+  ASSERT_EQ(accepted.wait_for(150s), std::future_status::ready);
   ASSERT_NE(accepted.get(), nullptr);
   EXPECT_TRUE(eventually([&] { return steps > 3; }));
   client->async_cancel_goal(accepted.get());
@@ -100,7 +100,7 @@ TEST_F(Actions, feedbackComesAndAGoalIsCancelled) {
   Fibonacci::Goal impossible;
   impossible.order = -1;
   auto refused = client->async_send_goal(impossible);
-  ASSERT_EQ(refused.wait_for(20s), std::future_status::ready);
+  ASSERT_EQ(refused.wait_for(150s), std::future_status::ready);
   EXPECT_EQ(refused.get(), nullptr);
 }
 

@@ -119,11 +119,11 @@ class Programs : public WithContext {
   typename Service::Response::SharedPtr call(
       const typename ::rclcpp::Client<Service>::SharedPtr& client,
       const typename Service::Request::SharedPtr& request) {
-    if (!client->wait_for_service(20s)) {
+    if (!client->wait_for_service(150s)) {
       return nullptr;
     }
     auto answer = client->async_send_request(request);
-    if (::rclcpp::spin_until_future_complete(node_, answer, 20s) !=
+    if (::rclcpp::spin_until_future_complete(node_, answer, 150s) !=
         ::rclcpp::FutureReturnCode::SUCCESS) {
       return nullptr;
     }

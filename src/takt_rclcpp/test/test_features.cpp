@@ -36,14 +36,14 @@ TEST_F(Features, parametersAreSetFromOutsideWhileItSpins) {
 
   const auto outside = std::make_shared<::rclcpp::Node>("operator");
   const auto client = std::make_shared<::rclcpp::SyncParametersClient>(outside, "gripper");
-  ASSERT_TRUE(client->wait_for_service(20s));
+  ASSERT_TRUE(client->wait_for_service(150s));
   for (int force = 2; force <= 10; ++force) {
-    const auto results = client->set_parameters({{"force", force}}, 20s);
+    const auto results = client->set_parameters({{"force", force}}, 150s);
     ASSERT_EQ(results.size(), 1U);
     EXPECT_TRUE(results.front().successful) << results.front().reason;
-    EXPECT_EQ(client->get_parameters({"force"}, 20s).front().as_int(), force);
+    EXPECT_EQ(client->get_parameters({"force"}, 150s).front().as_int(), force);
   }
-  const auto refused = client->set_parameters({{"force", 1000}}, 20s);
+  const auto refused = client->set_parameters({{"force", 1000}}, 150s);
   ASSERT_EQ(refused.size(), 1U);
   EXPECT_FALSE(refused.front().successful);
   EXPECT_EQ(refused.front().reason, "too strong");

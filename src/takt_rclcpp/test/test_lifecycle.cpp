@@ -55,16 +55,16 @@ class Lifecycle : public WithContext {
  protected:
   void change(std::uint8_t transition, std::uint8_t expected) {
     // What is sent before they are found is lost.
-    ASSERT_TRUE(changes_->wait_for_service(20s));
-    ASSERT_TRUE(states_->wait_for_service(20s));
+    ASSERT_TRUE(changes_->wait_for_service(150s));
+    ASSERT_TRUE(states_->wait_for_service(150s));
     auto request = std::make_shared<ChangeState::Request>();
     request->transition.id = transition;
     auto changed = changes_->async_send_request(request);
-    ASSERT_EQ(::rclcpp::spin_until_future_complete(operator_, changed, 20s),
+    ASSERT_EQ(::rclcpp::spin_until_future_complete(operator_, changed, 150s),
               ::rclcpp::FutureReturnCode::SUCCESS);
     EXPECT_TRUE(changed.get()->success);
     auto state = states_->async_send_request(std::make_shared<GetState::Request>());
-    ASSERT_EQ(::rclcpp::spin_until_future_complete(operator_, state, 20s),
+    ASSERT_EQ(::rclcpp::spin_until_future_complete(operator_, state, 150s),
               ::rclcpp::FutureReturnCode::SUCCESS);
     EXPECT_EQ(state.get()->current_state.id, expected);
   }

@@ -101,7 +101,7 @@ TEST_P(Starvation, aServiceIsServedBesideATimerThatTakesTooLong) {
         count_.serve(static_cast<int>(request->depth));
       });
   const auto client = asker->create_client<ListParameters>(unique("ask"));
-  ASSERT_TRUE(client->wait_for_service(20s));
+  ASSERT_TRUE(client->wait_for_service(150s));
   const auto hog = make_hog(node, [&](int number) {
     auto request = std::make_shared<ListParameters::Request>();
     request->depth = static_cast<std::uint64_t>(number);

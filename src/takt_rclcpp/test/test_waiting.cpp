@@ -29,7 +29,7 @@ class Waiting : public WithContext, public testing::WithParamInterface<int> {
     std::atomic<int> unanswered{0};
     const auto timer = node->create_wall_timer(5ms, [&] {
       auto answer = client->async_send_request(std::make_shared<ListParameters::Request>());
-      if (answer.wait_for(10s) == std::future_status::ready &&
+      if (answer.wait_for(150s) == std::future_status::ready &&
           answer.get()->result.names.size() == 1) {
         ++answered;
       } else {
@@ -73,7 +73,7 @@ TEST_F(Waiting, aServiceThatAsksAnotherServiceIsAnswered) {
       unique("outer"),
       [&](const ListParameters::Request::SharedPtr, ListParameters::Response::SharedPtr response) {
         auto answer = to_inner->async_send_request(std::make_shared<ListParameters::Request>());
-        if (answer.wait_for(10s) == std::future_status::ready) {
+        if (answer.wait_for(150s) == std::future_status::ready) {
           *response = *answer.get();
         }
       },
@@ -84,7 +84,7 @@ TEST_F(Waiting, aServiceThatAsksAnotherServiceIsAnswered) {
   executor.add_node(node);
   Spinning spinning{executor};
   auto answer = to_outer->async_send_request(std::make_shared<ListParameters::Request>());
-  ASSERT_EQ(answer.wait_for(20s), std::future_status::ready);
+  ASSERT_EQ(answer.wait_for(150s), std::future_status::ready);
   EXPECT_EQ(answer.get()->result.names.size(), 1U);
 }
 
@@ -104,7 +104,7 @@ TEST_F(Waiting, aCallbackThatIsSaidToWaitIsGivenItsMessage) {
   ::rclcpp::TimerBase::SharedPtr timer = node->create_wall_timer(10ms, [&] {
     timer->cancel();
     out->publish(std_msgs::msg::Int32{});
-    result = future.wait_for(10s) == std::future_status::ready ? 1 : -1;
+    result = future.wait_for(150s) == std::future_status::ready ? 1 : -1;
   });
   SchedulingExecutor executor{quiet()};
   executor.set_timing([](const CallbackId& id) {

@@ -30,13 +30,18 @@ TEST(Baseline0, runs_timers_in_the_order_of_registration_and_messages_after_them
   baseline::SingleThreadedExecutor executor{context, {.trace = file}};
   std::vector<std::string> order;
   const auto out = node.create_publisher<Sample>(topic, QoS{10});
-  const auto first = node.create_timer(200ms, [&] {
+  constexpr auto period = 500ms;
+  const os::TimePoint begun = os::now();
+  os::TimePoint created;
+  const auto first = node.create_timer(period, [&] {
     order.emplace_back("first");
     static_cast<void>(out->publish(Sample{}));
-    burn(5ms);  // the others become due meanwhile
+    // Until the others are due, too, however long it took to create them.
+    os::sleep_until(created + (os::now() - begun) / period * period + 1ms);
   });
-  const auto second = node.create_timer(200ms, [&] { order.emplace_back("second"); });
-  const auto third = node.create_timer(200ms, [&] { order.emplace_back("third"); });
+  const auto second = node.create_timer(period, [&] { order.emplace_back("second"); });
+  const auto third = node.create_timer(period, [&] { order.emplace_back("third"); });
+  created = os::now();
   const auto in = node.create_subscription<Sample>(topic, QoS{10}, [&](const Sample&) {
     order.emplace_back("message");
     if (order.size() >= 12) executor.request_stop();
@@ -80,8 +85,8 @@ TEST(Baseline0, takes_one_message_of_a_subscription_at_a_time) {
     ASSERT_TRUE(out->publish(Sample{}));
     ASSERT_TRUE(other->publish(Sample{}));
   }
-  ASSERT_TRUE(out->wait_for_all_acked(20s));
-  ASSERT_TRUE(other->wait_for_all_acked(20s));
+  ASSERT_TRUE(out->wait_for_all_acked(patience));
+  ASSERT_TRUE(other->wait_for_all_acked(patience));
   executor.add_node(node);
   executor.spin();
   EXPECT_EQ(order, (std::vector<std::string>{"a", "b", "a", "b"}));
@@ -128,7 +133,7 @@ TEST(Baseline0, begins_at_a_common_start_and_ends_by_itself) {
   os::StopFlag stop;
   const os::TimePoint start = os::now() + 10ms;
   executor.begin_at(start);
-  executor.spin(stop, start + 100ms);
+  executor.spin(stop, start + 1s);
   const trace::Trace trace = trace::read_trace(file);
   EXPECT_EQ(trace.tasks.at(0), "always");
   EXPECT_EQ(trace.tasks.at(1), "late");
@@ -192,7 +197,7 @@ TEST(Baseline1, passes_a_request_to_stop_on_that_came_before_its_processes) {
       os::apply({.policy = os::SchedulingPolicy::fifo, .priority = 5, .cpus = {sched_getcpu()}}));
   stop.request();
   const baseline::NodeProcess waits{.name = "waits", .run = [](os::StopFlag& asked) {
-                                      static_cast<void>(asked.wait_until(os::now() + 20s));
+                                      static_cast<void>(asked.wait_until(os::now() + patience));
                                       return asked.requested() ? 3 : 4;
                                     }};
   for (const auto& one : baseline::run_node_processes({20, waits}, stop)) {

@@ -24,6 +24,8 @@ _OURS = re.compile(
     r"(sem\.)?(fastrtps|fastdds|fast_datasharing)_?[A-Za-z0-9_.-]*|cyclictest[0-9]+"
     r"|iox2_[a-f0-9]{40}_[A-Za-z0-9_.-]+|sem\.mp-[a-z0-9_]{8}"
 )
+# What Fast DDS has of a port: memory, locks, and a mutex that it opens with the port, and closes.
+_PORT = re.compile(r"(?:sem\.)?(fast(?:rtps|dds)_port[0-9]+)(?:_(?:el|sl|mutex))?")
 # glibc makes a named semaphore under such a name, which its maker has open until it has its own.
 _IN_THE_MAKING = re.compile(r"sem\.[A-Za-z0-9]{6}")
 _PROC = Path("/proc")
@@ -106,8 +108,11 @@ def _sweep(
     for entry in _PROC.iterdir():
         if entry.name.isdecimal() and int(entry.name) not in ignoring:
             used |= _used_by(int(entry.name), memory)
+    ports = {_port(name) for name in present(memory) if _inode(memory / name) in used} - {None}
     removed = []
     for name, inode in there.items():
+        if _port(name) in ports:
+            continue
         path = memory / name
         with contextlib.suppress(OSError):
             status = path.stat()
@@ -144,6 +149,11 @@ def _used_by(pid: int, memory: Path) -> set[int]:
 
 def _of_middleware(name: str) -> bool:
     return bool(_OURS.fullmatch(name) or _IN_THE_MAKING.fullmatch(name))
+
+
+def _port(name: str) -> str | None:
+    match = _PORT.fullmatch(name)
+    return match[1] if match else None
 
 
 def _inode(path: Path) -> int | None:

@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from takt.errors import Failure
-from takt.processes import shaping
+from takt.processes import addresses, shaping
 from takt.processes.process import Process, output
 
 HERE, THERE = "here", "namespace"  # the hosts that a role may be on
@@ -162,7 +162,8 @@ def link(scratch: Path, run_id: str, domain: int, wants: Wants) -> Iterator[Link
             others.append(Process(["unshare", "--net", "--mount", "--", "sleep", "infinity"]))
             _await(others[0])
         made = Link(interface, domain, holder, *others)
-        _connect(made, holder.pid, wants, *(one.pid for one in others))
+        with contextlib.nullcontext() if wants.bare else addresses.changing():
+            _connect(made, holder.pid, wants, *(one.pid for one in others))
         yield made
     finally:
         remove(interface)
@@ -184,7 +185,7 @@ def remove(interface: str) -> bool:
     """Removes an interface of ours with its other end; whether it was there."""
     if not exists(interface):
         return False
-    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+    with contextlib.suppress(OSError, subprocess.TimeoutExpired), addresses.changing():
         output(["ip", "link", "del", interface], LIMIT_S)
     return True
 

@@ -94,6 +94,7 @@ TEST(WakeUps, AreOneForTimersThatFollowEachOther) {
   constexpr std::uint64_t first = 10;
   constexpr std::uint64_t last = 60;
   std::int64_t switches = 0;
+  bool counts = false;
   std::promise<void> counted;
   Executor executor{{.policy = sched::fixed_priority(),
                      .cpus = {0},
@@ -101,10 +102,13 @@ TEST(WakeUps, AreOneForTimersThatFollowEachOther) {
                      .on_shortfalls = [](const auto&) {}}};
   executor.add(timer("first", 10ms, 40), {[&](const sched::Job& job) {
                  const auto so_far = os::resource_usage(os::UsageOf::process).voluntary_switches;
-                 if (job.index == first) {
+                 // The very one may be skipped, where the machine stood still.
+                 if (job.index >= first && job.index < last && !counts) {
                    switches = -so_far;
-                 } else if (job.index == last) {
+                   counts = true;
+                 } else if (job.index >= last && counts) {
                    switches += so_far;
+                   counts = false;
                    counted.set_value();
                  }
                  burn(200us);  // all others are due by then
@@ -190,10 +194,8 @@ TEST_P(Behaviour, RunsAMessageTaskOnceForEachMessage) {
   for (std::thread& sender : senders) {
     sender.join();
   }
-  // The last ones are under way; more than a second would mean that they were forgotten.
-  for (int i = 0; i < 1000 && runs < accepted; ++i) {
-    os::sleep_until(os::now() + 1ms);
-  }
+  // The last ones are under way, unless they were forgotten.
+  static_cast<void>(eventually([&] { return runs >= accepted; }));
   executor.stop();
   const auto statistics = executor.statistics(added.index);
   EXPECT_EQ(runs, accepted);

@@ -35,6 +35,8 @@ sched::PolicyPtr policy_of(const std::string& name) {
   return sched::parse_policy(name);
 }
 
+constexpr auto released_after = 5ms;  // than the gate
+
 class Order : public ::testing::TestWithParam<PolicyCase> {
  protected:
   void SetUp() override {
@@ -46,13 +48,12 @@ class Order : public ::testing::TestWithParam<PolicyCase> {
 
 // A gate keeps the core busy while all others are released, so that they pend together when it
 // ends.
-TEST_P(Order, OfJobsThatPendTogetherIsThatOfThePolicy) {
+trace::Trace of_a_gate_and_others(const PolicyCase& one, bool longest_first) {
   const TemporaryFile file;
-  const auto policy = policy_of(GetParam().name);
-  const bool longest_first = GetParam().name == "longest-deadline";
+  const auto policy = policy_of(one.name);
   Executor executor{{.policy = policy,
                      .cpus = {0},
-                     .real_time = GetParam().real_time,
+                     .real_time = one.real_time,
                      .trace = file.path(),
                      .on_shortfalls = [](const auto&) {}}};
   const auto add = [&](sched::Task task, Binding binding) {
@@ -61,21 +62,49 @@ TEST_P(Order, OfJobsThatPendTogetherIsThatOfThePolicy) {
   };
   add(timer("gate", 900ms, 90, longest_first ? 900ms : 20ms),
       {[](const sched::Job& job) { burn(job.release + 15ms - os::now()); }});
-  // Shorter deadlines and periods go with higher priorities, so every policy but one agrees.
-  std::vector<std::string> expected{"gate"};
   for (const int i : {3, 0, 4, 1, 2}) {
-    add(timer("task" + std::to_string(i), (500 + 10 * i) * 1ms, 50 - i, (100 + 10 * i) * 1ms, 5ms),
+    add(timer("task" + std::to_string(i), (500 + 10 * i) * 1ms, 50 - i, (100 + 10 * i) * 1ms,
+              released_after),
         {[](const auto&) { burn(100us); }});
   }
+  run_until_each_completed(executor, 1);
+  return trace::read_trace(file.path());
+}
+
+bool gate_was_late(const trace::Trace& trace) {
+  std::int64_t released = 0;
+  for (const trace::Event& event : trace.events) {
+    if (trace.tasks.at(event.task) != "gate") {
+      continue;
+    }
+    if (event.type == trace::EventType::release) {
+      released = event.time;
+    } else if (event.type == trace::EventType::start) {
+      return event.time - released >= std::chrono::nanoseconds{released_after}.count();
+    }
+  }
+  return true;
+}
+
+TEST_P(Order, OfJobsThatPendTogetherIsThatOfThePolicy) {
+  const bool longest_first = GetParam().name == "longest-deadline";
+  // Shorter deadlines and periods go with higher priorities, so every policy but one agrees.
+  std::vector<std::string> expected{"gate"};
   for (int i = 0; i < 5; ++i) {
     expected.push_back("task" + std::to_string(longest_first ? 4 - i : i));
   }
-  run_until_each_completed(executor, 1);
-  const trace::Trace trace = trace::read_trace(file.path());
-  std::vector<std::string> starts = starts_of(trace);
-  starts.resize(std::min(starts.size(), expected.size()));  // of the first jobs
+  std::vector<std::string> starts;
+  for (int attempt = 0; attempt < 20; ++attempt) {
+    const trace::Trace trace = of_a_gate_and_others(GetParam(), longest_first);
+    EXPECT_EQ(trace.lost, 0U);
+    starts = starts_of(trace);
+    starts.resize(std::min(starts.size(), expected.size()));  // of the first jobs
+    // Where the machine stood still, the others were there before the gate: once more.
+    if (starts == expected || !gate_was_late(trace)) {
+      break;
+    }
+  }
   EXPECT_EQ(starts, expected);
-  EXPECT_EQ(trace.lost, 0U);
 }
 
 // Many random tasks; whatever happens, nobody runs over a better job, and no release is lost.

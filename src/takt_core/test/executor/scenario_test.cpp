@@ -136,20 +136,22 @@ TEST_P(Scenario, OfAnotherPolicyReordersWhatPends) {
   }
   Executor executor{options()};
   // Priorities and deadlines disagree. The gate keeps the core while the others are released.
-  executor.add(timer("gate", 60ms, 90, 10ms), {[&](const sched::Job& job) {
+  constexpr auto period = 300ms;
+  int gates = 0;
+  executor.add(timer("gate", period, 90, 10ms), {[&](const auto&) {
                  burn(8ms);
-                 executor.switch_to(job.index % 2 == 0 ? "by priority" : "by deadline");
+                 executor.switch_to(gates++ % 2 == 0 ? "by priority" : "by deadline");
                }});
-  executor.add(timer("urgent", 60ms, 10, 20ms, 3ms), {[](const auto&) {}});
-  executor.add(timer("important", 60ms, 50, 50ms, 3ms), {[](const auto&) {}});
+  executor.add(timer("urgent", period, 10, 20ms, 3ms), {[](const auto&) {}});
+  executor.add(timer("important", period, 50, 50ms, 3ms), {[](const auto&) {}});
   executor.set_scheduling_strategy(
       SchedulingStrategy{}
           .add_scenario(SchedulingScenario{"by deadline"})
           .add_scenario(SchedulingScenario{"by priority"}.set_scheduling_policy(
               sched::non_preemptive_fixed_priority())));
-  run_until_each_completed(executor, 4);
+  run_until_each_completed(executor, 2);
   const std::vector<std::string> starts = starts_of(trace::read_trace(file_.path()));
-  ASSERT_GE(starts.size(), 12U);
+  ASSERT_GE(starts.size(), 6U);
   EXPECT_EQ(
       (std::vector<std::string>{starts.begin(), starts.begin() + 6}),
       (std::vector<std::string>{"gate", "important", "urgent", "gate", "urgent", "important"}));

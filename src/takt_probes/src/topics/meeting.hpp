@@ -30,6 +30,11 @@ inline bool is_active(Role role) {
   return role == Role::ping || role == Role::publisher;
 }
 
+/// Fast DDS hashes them when a process starts, to tell hosts apart.
+inline constexpr const char* addresses =
+    "; over shared memory of Fast DDS no network address of this machine may come or go between "
+    "their starts";
+
 /// Polls `met` until it holds; false when a stop is requested, throws Failure at the deadline.
 template <class Condition>
 bool wait_for_meeting(const Options& options, const os::StopFlag& stop, os::TimePoint deadline,
@@ -43,7 +48,8 @@ bool wait_for_meeting(const Options& options, const os::StopFlag& stop, os::Time
                                 : "fewer than " + std::to_string(options.subscribers) +
                                       " subscribers appeared in time",
                      .fix = "start it before this one, with the same --topic, transport and ROS "
-                            "environment (ROS 2: ROS_DOMAIN_ID, ROS 1: ROS_MASTER_URI, ROS_IP)"}};
+                            "environment (ROS 2: ROS_DOMAIN_ID, ROS 1: ROS_MASTER_URI, ROS_IP)" +
+                            std::string{options.transport == "shm" ? addresses : ""}}};
     }
     if (stop.wait_until(os::now() + 2ms)) {
       return false;

@@ -267,7 +267,7 @@ class Source final : public executor::JobSource {
 };
 
 bool eventually(const std::function<bool()>& holds) {
-  const auto deadline = os::now() + 20s;
+  const auto deadline = os::now() + 150s;
   while (!holds()) {
     if (os::now() > deadline) {
       return false;

@@ -23,7 +23,7 @@ from takt.measure.run import buffers, programs, samples
 from takt.measure.run.context import Context
 from takt.measure.run.hosts import hosts_of
 from takt.measure.run.measured import add_measured
-from takt.processes import guard, supervision, transport
+from takt.processes import addresses, guard, supervision, transport
 from takt.processes.disturbances import Disturbances
 from takt.processes.hosts import Hosts
 from takt.processes.leftovers import present, sweep_since
@@ -33,6 +33,7 @@ from takt.processes.stolen import steal_seconds
 from takt.processes.supervision import End, Limits, Program
 from takt.processes.workers import Gone
 
+SHARED_MEMORY = "shm"
 ONESHOT_LATE_S = 1e-3  # more than one-shot timers are late on average, even on a busy machine
 LOSSES_ROOM = 2  # times the replies that a link loses on average
 NEVER_FIRED_ROOM = 20  # so many timers may never fire before the cell's time is up
@@ -87,13 +88,15 @@ def _measure(
     for program in probes if settings.group else []:
         program.environment = program.environment | {guard.GROUP: settings.group}
     started, clock, stolen = datetime.now(timezone.utc), time.monotonic(), steal_seconds()
-    before, disturbed = present(), Disturbances()
+    before, disturbed, start = present(), Disturbances(), contextlib.ExitStack()
     notes_left = 2  # once it records, everything is mapped: no need to look into it any more
 
     def tick(pids: list[int]) -> None:
         nonlocal notes_left
         declared.begin()
         recorded = max(one.recorded for one in probes)
+        if recorded:  # they have met
+            start.close()
         if notes_left:  # each time: it may be killed as soon as it has shared memory
             context.journal.note(pids)
             notes_left -= recorded > 0
@@ -101,16 +104,19 @@ def _measure(
         progress(recorded)
 
     logs = context.scratch.folder / "log"
-    end, who = supervision.supervise(
-        [*declared.programs, *talkers, *probes],
-        transport.environment(profiles, context.domain, logs=logs)
-        | context.surroundings.get(cell.stack, {}),
-        limit_s + context.limits.term_s,  # the probe's own limit comes first
-        context.stop,
-        context.limits,
-        tick,
-        declared.end,
-    )
+    with start:
+        if cell.transport == SHARED_MEMORY:
+            start.enter_context(addresses.kept())
+        end, who = supervision.supervise(
+            [*declared.programs, *talkers, *probes],
+            transport.environment(profiles, context.domain, logs=logs)
+            | context.surroundings.get(cell.stack, {}),
+            limit_s + context.limits.term_s,  # the probe's own limit comes first
+            context.stop,
+            context.limits,
+            tick,
+            declared.end,
+        )
     measured = cell.model_copy(
         update={
             "started": started,

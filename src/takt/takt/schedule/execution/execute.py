@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import glob
 import json
@@ -14,7 +15,7 @@ from typing import Any
 
 from takt.documents.writing import failure, flush, is_full, no_space
 from takt.errors import Failure, TaktError
-from takt.processes import scratch, stacks, supervision, transport
+from takt.processes import addresses, scratch, stacks, supervision, transport
 from takt.processes.disturbances import Disturbances
 from takt.processes.domain import own_domain
 from takt.processes.leftovers import Journal, present, sweep_dead_runs, sweep_since
@@ -32,6 +33,7 @@ RUNNER_RCLCPP = "app_runner_rclcpp"
 # A node's process starts and closes without priority: slowly on a loaded machine.
 _START_S, _START_S_PER_NODE = 30.0, 3.0
 _NOTE_EVERY_S = 1.0
+SEPARATE = "baseline1"  # a process for each node
 _NO_NODE = "cannot create a node"
 _TERM_S = 20.0  # the traces of many processes are merged after the stop
 
@@ -148,7 +150,7 @@ class _Executing:
         command += [str(word) for key, value in options.items() for word in (f"--{key}", value)]
         runner = Program(RUNNER, command, self._folder / "unused", self._folder / "stderr")
         began, stolen = time.monotonic(), steal_seconds()
-        before, disturbed = present(), Disturbances()
+        before, disturbed, start = present(), Disturbances(), contextlib.ExitStack()
         last_note = last_new = 0.0
 
         def tick(pids: list[int]) -> None:
@@ -160,19 +162,24 @@ class _Executing:
                 last_note = now
                 if self._journal.note(pids):
                     last_new = now
+            if settled:  # all nodes are there
+                start.close()
             disturbed.look()
             self._progress(now - began)
 
-        end, _ = supervision.supervise(
-            [runner],
-            transport.environment(
-                {transport.PROFILE: str(profile)}, self._domain, logs=self._folder / "log"
-            ),
-            duration_s + _START_S + nodes * _START_S_PER_NODE,
-            self._stop,
-            Limits(term_s=_TERM_S),
-            tick,
-        )
+        with start:
+            if approach == SEPARATE:
+                start.enter_context(addresses.kept())
+            end, _ = supervision.supervise(
+                [runner],
+                transport.environment(
+                    {transport.PROFILE: str(profile)}, self._domain, logs=self._folder / "log"
+                ),
+                duration_s + _START_S + nodes * _START_S_PER_NODE,
+                self._stop,
+                Limits(term_s=_TERM_S),
+                tick,
+            )
         disturbed.look()
         seconds = time.monotonic() - began
         self._journal.sweep()
