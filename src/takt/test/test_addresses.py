@@ -49,7 +49,7 @@ def test_who_changes_an_address_waits_for_all_who_keep_them(place: Path) -> None
 
 
 def test_nobody_waits_for_ever(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(addresses, "CHANGED_S", 0.0)
+    monkeypatch.setattr(addresses, "LIMIT_S", 0.0)
     with addresses.kept(), addresses.changing():
         pass
 
@@ -59,18 +59,23 @@ def test_an_address_of_a_link_comes_and_goes_under_the_lock(
 ) -> None:
     needs(host="here,namespace")
     seen = []
-    for name in ("_connect", "output"):
-        original = getattr(namespace, name)
+    steps, output = namespace._steps, namespace.output
 
-        def spied(*words: Any, name: str = name, original: Any = original, **more: Any) -> Any:
-            seen.append((name, held(addresses.kept)))
-            return original(*words, **more)
+    def stepped(*words: Any) -> Any:
+        seen.append(("address", held(addresses.kept)))
+        return steps(*words)
 
-        monkeypatch.setattr(namespace, name, spied)
-    with namespace.link(tmp_path, "0123456789", 250, LINK):
+    def spied(command: list[str], *words: Any) -> Any:
+        if "del" in command:
+            seen.append(("removed", held(addresses.kept)))
+        return output(command, *words)
+
+    monkeypatch.setattr(namespace, "_steps", stepped)
+    monkeypatch.setattr(namespace, "output", spied)
+    with namespace.link(tmp_path, "0123456789", 250, LINK) as made:
+        assert namespace.runs(made.interface)  # its address does not come later
         assert not held(addresses.changing)
-    assert {name for name, _ in seen} == {"_connect", "output"}
-    assert all(locked for _, locked in seen), seen
+    assert seen == [("address", True)] * 2 + [("removed", True)]
 
 
 @pytest.fixture
@@ -93,7 +98,7 @@ def test_a_link_that_is_made_between_the_starts_of_two_ends_does_not_part_them(
     needs(host="here,namespace")
     met: list[bool] = []
     pings: list[Program] = []
-    start, connect = Program.start, namespace._connect
+    start, steps = Program.start, namespace._steps
     asked = threading.Event()
     changing = addresses.changing
 
@@ -108,17 +113,16 @@ def test_a_link_that_is_made_between_the_starts_of_two_ends_does_not_part_them(
         asked.set()
         return changing()
 
-    def connected(*words: Any) -> None:
+    def stepped(*words: Any) -> Any:
         met.append(pings[0].recorded > 0)
-        connect(*words)
+        return steps(*words)
 
     monkeypatch.setattr(Program, "start", started)
-    monkeypatch.setattr(namespace, "_connect", connected)
+    monkeypatch.setattr(namespace, "_steps", stepped)
     monkeypatch.setattr(addresses, "changing", asking)
-    monkeypatch.setattr(addresses, "CHANGED_S", 150.0)
     (tmp_path / "run").mkdir()
     keys = {"stack": "rcl", "kind": "pingpong", "transport": "shm", "duration": "2s"}
     cell = measured(tmp_path / "run", Quiet(), **keys).cells[0]
     assert (cell.status, cell.error) == (Status.complete, None)
     linking.join()
-    assert met == [True]
+    assert met == [True, True]  # of both ends of the link

@@ -19,22 +19,21 @@ import tempfile
 import time
 from collections.abc import Iterator
 
-KEPT_S = 10.0  # an address is changed in less, even by a busy machine
-CHANGED_S = 60.0  # processes start and meet in less
+LIMIT_S = 120.0  # processes meet, and an address is changed, in less on a busy machine
 _POLL_S = 0.01
 
 
 @contextlib.contextmanager
 def kept() -> Iterator[None]:
     """Until the context ends nobody else who asks changes an address."""
-    with _locked(fcntl.LOCK_SH, KEPT_S):
+    with _locked(fcntl.LOCK_SH):
         yield
 
 
 @contextlib.contextmanager
 def changing() -> Iterator[None]:
     """An address of this host may be changed now."""
-    with _locked(fcntl.LOCK_EX, CHANGED_S):
+    with _locked(fcntl.LOCK_EX):
         yield
 
 
@@ -44,10 +43,10 @@ def folder() -> str:
 
 
 @contextlib.contextmanager
-def _locked(kind: int, limit_s: float) -> Iterator[None]:
+def _locked(kind: int) -> Iterator[None]:
     descriptor = os.open(folder(), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        limit = time.monotonic() + limit_s
+        limit = time.monotonic() + LIMIT_S
         while not _try(descriptor, kind) and time.monotonic() < limit:
             time.sleep(_POLL_S)
         yield

@@ -11,9 +11,12 @@ counted with the messages.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import re
 import shlex
 import shutil
+import socket
+import struct
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -34,6 +37,7 @@ _NAME = re.compile("takt[0-9a-f]{8}")
 RELAYED = ("first", "second")  # the interfaces of who forwards: towards here, and to the other end
 _FIRST = 100  # exit code of a shell whose first step failed; 101: the second one
 _THERE = "takt0"  # the other end, which is alone in its namespace
+_SIOCGIFFLAGS, _IFF_RUNNING = 0x8913, 0x40  # linux/sockios.h, linux/if.h
 _NEEDED = {12: "CAP_NET_ADMIN", 21: "CAP_SYS_ADMIN"}
 
 
@@ -162,8 +166,7 @@ def link(scratch: Path, run_id: str, domain: int, wants: Wants) -> Iterator[Link
             others.append(Process(["unshare", "--net", "--mount", "--", "sleep", "infinity"]))
             _await(others[0])
         made = Link(interface, domain, holder, *others)
-        with contextlib.nullcontext() if wants.bare else addresses.changing():
-            _connect(made, holder.pid, wants, *(one.pid for one in others))
+        _connect(made, holder.pid, wants, *(one.pid for one in others))
         yield made
     finally:
         remove(interface)
@@ -220,8 +223,25 @@ def _connect(made: Link, namespace: int, wants: Wants, between: int | None = Non
     if between is not None:
         silent = [["ip", "link", "set", one, "addrgenmode", "none", "up"] for one in RELAYED]
         _do([_Step(one, "an interface for the relay") for one in silent], made.between)
-    _do(_steps(made, here, 0, wants), list)
-    _do(_steps(made, there, 1, wants), made.inside)
+    with contextlib.nullcontext() if wants.bare else addresses.changing():
+        _do(_steps(made, here, 0, wants), list)
+        _do(_steps(made, there, 1, wants), made.inside)
+        _await_running(here)
+
+
+def _await_running(interface: str) -> None:
+    """Until the kernel has noticed that both ends are up: its address counts from then on."""
+    limit = time.monotonic() + LIMIT_S
+    while not runs(interface) and time.monotonic() < limit:
+        time.sleep(0.01)
+
+
+def runs(interface: str) -> bool:
+    """Whether it is up and has somebody at its other end."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
+        request = struct.pack("16sH22x", interface.encode(), 0)
+        flags: int = struct.unpack_from("H", fcntl.ioctl(asked, _SIOCGIFFLAGS, request), 16)[0]
+    return bool(flags & _IFF_RUNNING)
 
 
 @dataclass(frozen=True)
