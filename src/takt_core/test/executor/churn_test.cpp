@@ -7,9 +7,11 @@
 
 #include <atomic>
 #include <string>
+#include <utility>
 
 #include "../os/sanitizer.hpp"
 #include "support.hpp"
+#include "takt/executor/changes.hpp"
 
 namespace takt::test {
 namespace {
@@ -41,6 +43,38 @@ TEST(Churn, OfTasksInGroupsOfTheirOwnLeavesTheMemoryAsItWas) {
   constexpr int rounds = 1000;
   come_and_go(rounds);
   EXPECT_LT(allocated() - before, 64.0 * rounds);  // the name alone is as long
+  executor.stop();
+}
+
+// One that waits has a thread of its own, and all that belongs to it.
+TEST(Churn, MakesThreadsForAsManyTasksThatWaitAsThereAreAtOnce) {
+  if (os::test::sanitized) {
+    GTEST_SKIP() << "sanitizers have their own allocator";
+  }
+  Executor executor{{.policy = sched::parse_policy("fp"), .on_shortfalls = [](const auto&) {}}};
+  executor.start();
+  constexpr int places = 200;
+  executor::Changes leave;
+  for (int i = 0; i < places; ++i) {
+    const std::string name = "guest " + std::to_string(i);
+    executor.add(timer(name, 1s, 20), {[](const auto&) {}});
+    leave.remove(name);
+  }
+  executor.apply(std::move(leave)).change.wait();
+  const auto wait_and_go = [&](int times) {
+    for (int i = 0; i < times; ++i) {
+      sched::Task task = timer("waits", 1s, 20);
+      task.waits = true;
+      executor.add(task, {[](const auto&) {}});
+      executor.remove("waits").wait();
+      executor.add(timer("does not", 1s, 20), {[](const auto&) {}});
+      executor.remove("does not").wait();
+    }
+  };
+  wait_and_go(5);
+  const double before = allocated();
+  wait_and_go(places);
+  EXPECT_LT(allocated() - before, 256.0 * places);
   executor.stop();
 }
 
