@@ -89,7 +89,8 @@ def environment(
     tools = [state / "venv" / "bin"]
     if ros:
         tools.insert(0, ros / "bin")
-        made["AMENT_PREFIX_PATH"] = made["CMAKE_PREFIX_PATH"] = str(ros)
+        for name in ("AMENT_PREFIX_PATH", "CMAKE_PREFIX_PATH"):  # packages beside the wheels
+            made[name] = ":".join(filter(None, (str(ros), given.get(name))))
     made["PATH"] = ":".join([*map(str, tools), made["PATH"]])
     return made
 

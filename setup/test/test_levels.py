@@ -162,6 +162,18 @@ def test_progress_says_package_step_and_rest() -> None:
     assert workspace.progress(log, 5.0, "check") == "takt_interfaces, package 2 of 5"
 
 
+def test_packages_beside_the_wheels_are_found_behind_them() -> None:
+    clone, state, ros = Path("/clone"), Path("/clone/.takt"), Path("/clone/.takt/ros")
+    given = {"PATH": "/usr/bin", "CMAKE_PREFIX_PATH": "/more", "AMENT_PREFIX_PATH": ""}
+    made = workspace.environment(clone, state, ros, given)
+    assert made["CMAKE_PREFIX_PATH"] == f"{ros}:/more"
+    assert made["AMENT_PREFIX_PATH"] == str(ros)
+    alone = workspace.environment(clone, state, ros, {"PATH": "/usr/bin"})
+    assert alone["CMAKE_PREFIX_PATH"] == str(ros)
+    # An installation that was sourced stays as it is.
+    assert workspace.environment(clone, state, None, given)["CMAKE_PREFIX_PATH"] == "/more"
+
+
 def test_a_second_clone_finds_what_the_first_one_compiled(tmp_path: Path) -> None:
     tool = tmp_path / "ccache"
     tool.write_text("#!/bin/sh\n")

@@ -10,6 +10,7 @@ import statistics
 import subprocess
 import sys
 import time
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -166,7 +167,7 @@ def test_without_rclcpp_its_approaches_are_refused_with_what_to_do(
     ("approach", "keys", "words"),
     [
         ("rclcpp_events", {"group": "both"}, "rclcpp's groups are of one node"),
-        ("rclcpp_takt", {"period": 5 * MS}, "scenario 'default' changes when it is released"),
+        ("rclcpp_takt", {"offset": 5 * MS}, "scenario 'default' changes its offset"),
     ],
 )
 def test_what_rclcpp_nodes_cannot_have_is_refused(
@@ -245,17 +246,60 @@ def test_a_policy_takes_the_place_of_the_descriptions(tmp_path: Path) -> None:
     assert measure(done.trace).policy == ["edf"]
 
 
-def test_scenarios_are_switched_at_their_times(tmp_path: Path) -> None:
+def releases(trace: traces.Trace, callback: str) -> list[tuple[int, int]]:
+    """Time and relative deadline of each release of a callback."""
+    found: list[tuple[int, int]] = []
+    replay = takt_core.Replay(trace.core)
+    while (step := replay.step()) is not None:
+        chosen = step.events["type"] == takt_core.EventType.release
+        columns = (step.events[name][chosen].tolist() for name in ("task", "time", "value"))
+        found += [
+            (time, due - time)
+            for task, time, due in zip(*columns, strict=True)
+            if trace.names.task(task) == callback
+        ]
+    return sorted(found)
+
+
+@pytest.mark.parametrize("approach", ["takt", "rclcpp_takt"])
+def test_scenarios_are_switched_at_their_times(tmp_path: Path, approach: str) -> None:
+    skip_without_rclcpp(approach)
     busy = {"name": "busy", "tasks": [{"task": "camera.look", "period": 5 * MS}]}
     application = robot(
         scenarios=[{"name": "calm", "tasks": []}, busy],
         default_scenario="calm",
         switches=[{"at": 300 * MS, "scenario": "busy"}],
     )
-    done = executed(tmp_path, "takt", application)
+    done = executed(tmp_path, approach, application)
     trace = traces.read(done.trace)
     switched = values(trace, takt_core.EventType.scenario)
     assert [trace.names.scenario(number) for _, number in switched] == ["busy"]
+    # Its jobs have the period of their scenario, and the deadline that comes of it; skipped ones
+    # lie between.
+    found = releases(trace, "camera.look")
+    calm = [time for time, due in found if due == 20 * MS]
+    fast = [time for time, due in found if due == 5 * MS]
+    assert len(calm) + len(fast) == len(found)
+    assert max(calm) < min(fast)
+    for times, period in ((calm, 20 * MS), (fast, 5 * MS)):
+        assert len(times) > 2
+        assert all((later - time) % period == 0 for time, later in pairwise(times))
+    camera = next(one for one in measure(done.trace).callbacks if one.callback == "camera.look")
+    assert camera.executions + camera.skipped > 60  # of 115; 40 without the scenario
+
+
+@pytest.mark.parametrize("approach", ["takt", "rclcpp_takt"])
+def test_a_callback_that_is_woken_has_missed_nothing(tmp_path: Path, approach: str) -> None:
+    skip_without_rclcpp(approach)
+    application = robot()
+    application["callbacks"][1]["active"] = False
+    tasks = [{"task": "planner.plan", "active": True}]
+    application["scenarios"] = [{"name": "still", "tasks": []}, {"name": "on", "tasks": tasks}]
+    application["default_scenario"] = "still"
+    application["switches"] = [{"at": 400 * MS, "scenario": "on"}]
+    found = measure(executed(tmp_path, approach, application).trace)
+    planner = next(one for one in found.callbacks if one.callback == "planner.plan")
+    assert 0 < planner.executions + planner.skipped <= 11  # of 20 in all
 
 
 @pytest.mark.parametrize("approach", ["takt", "rclcpp_takt"])

@@ -114,15 +114,25 @@ void SchedulingExecutor::Life::set_rule(TimingRule other) {
 }
 
 void SchedulingExecutor::Life::set_strategy(const std::string& node, SchedulingStrategy strategy) {
-  if (spins.load()) {
-    throw std::logic_error{"set_scheduling_strategy: the executor spins; set the strategy before"};
-  }
   {
     const std::lock_guard lock{mutex};
-    strategies.set(node, std::move(strategy));
-    core.set_scheduling_strategy(*strategies.together());
+    const Tasks::Needs before = needs();
+    Strategies former = strategies;
+    try {
+      strategies.set(node, std::move(strategy));
+      if (spins.load() && needs() != before) {  // of callbacks that have been met
+        throw std::logic_error{
+            "set_scheduling_strategy: the executor spins; set scenarios of other policies before"};
+      }
+      static_cast<void>(core.set_scheduling_strategy(*strategies.together()));
+    } catch (...) {
+      strategies = std::move(former);
+      throw;
+    }
   }
-  forget_tasks();  // whether callbacks may have threads of their own is the policies' affair
+  if (!spins.load()) {
+    forget_tasks();  // whether callbacks may have threads of their own is the policies' affair
+  }
 }
 
 void SchedulingExecutor::Life::begin() {

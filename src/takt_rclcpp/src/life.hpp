@@ -46,9 +46,10 @@ class SchedulingExecutor::Life {
   // looks for what the middleware did not tell of.
   void look_around();
 
-  // Not while it spins. The callbacks are met anew.
+  // The callbacks are met anew. Not while it spins.
   void set_rule(TimingRule other);
-  // `node`: its full name; empty: of the executor.
+  // The same; while it spins only what scenarios say of callbacks may be another thing. `node`: its
+  // full name; empty: of the executor.
   void set_strategy(const std::string& node, SchedulingStrategy strategy);
 
   // From any thread.

@@ -109,6 +109,16 @@ void Tasks::replace(const std::vector<const Entity*>& come, executor::Executor& 
       names_.erase(task.name);
     }
   }
+  const auto forget = [this] {
+    std::erase_if(present_, [this](const auto& entry) { return entry.second.seen != round_; });
+  };
+  // One that is made anew has hooks in the same entity: the former ones have to go first.
+  if (std::ranges::any_of(come,
+                          [this](const Entity* one) { return present_.contains(one->key); })) {
+    under_way_.push_back(core.apply(std::exchange(changes, {})).change);
+    forget();
+    renamed.freed.clear();
+  }
   std::vector<Task> added;
   added.reserve(come.size());
   for (const Entity* const entity : come) {
@@ -126,7 +136,7 @@ void Tasks::replace(const std::vector<const Entity*>& come, executor::Executor& 
   }
   static_cast<void>(is_settled());  // forgets what is
   under_way_.push_back(core.apply(std::move(changes)).change);
-  std::erase_if(present_, [this](const auto& entry) { return entry.second.seen != round_; });
+  forget();
   for (Task& task : added) {
     present_.emplace(task.key, std::move(task));
   }

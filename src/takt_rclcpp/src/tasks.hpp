@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The tasks of the executor below, held to the entities that the nodes have: what has come is
-// added, what has gone is taken out, in one change.
+// added, what has gone is taken out, in one change; in two where one takes another's place.
 #pragma once
 
 #include <memory>
@@ -25,6 +25,8 @@ class Tasks {
   struct Needs {
     bool own_threads = false;  // callbacks may have threads of their own
     bool periods = false;      // also of what nobody knows a period of
+
+    bool operator==(const Needs&) const = default;
   };
   Tasks(const Options& options, TimingRule rule, Needs needs, std::shared_ptr<Bell> bell);
 

@@ -4,6 +4,7 @@
 #include <rcl/timer.h>
 
 #include <algorithm>
+#include <optional>
 #include <rclcpp/exceptions.hpp>
 #include <utility>
 
@@ -31,6 +32,18 @@ os::TimePoint due(::rclcpp::TimerBase& timer) {
   return due;
 }
 
+void check(rcl_ret_t code, const char* what) {
+  if (code != RCL_RET_OK) {
+    ::rclcpp::exceptions::throw_from_rcl_error(code, what);
+  }
+}
+
+void exchange_period(::rclcpp::TimerBase& timer, nanoseconds period) {
+  std::int64_t before = 0;
+  check(rcl_timer_exchange_period(timer.get_timer_handle().get(), period.count(), &before),
+        "cannot tell a timer its period");
+}
+
 }  // namespace
 
 bool is_simulated(::rclcpp::Clock& clock) {
@@ -39,9 +52,8 @@ bool is_simulated(::rclcpp::Clock& clock) {
 
 nanoseconds period_of(::rclcpp::TimerBase& timer) {
   std::int64_t period = 0;
-  if (rcl_timer_get_period(timer.get_timer_handle().get(), &period) != RCL_RET_OK) {
-    ::rclcpp::exceptions::throw_from_rcl_error(RCL_RET_ERROR, "cannot ask a timer for its period");
-  }
+  check(rcl_timer_get_period(timer.get_timer_handle().get(), &period),
+        "cannot ask a timer for its period");
   return nanoseconds{period};
 }
 
@@ -54,7 +66,9 @@ SteadyTimerSource::SteadyTimerSource(CallbackId id, sched::Task task, std::share
                                      const ::rclcpp::TimerBase::SharedPtr& timer)
     : Source{std::move(id), std::move(task), std::move(group), std::move(bell)},
       timer_{timer},
-      steady_{timer->is_steady()} {}
+      handle_{timer->get_timer_handle().get()},
+      steady_{timer->is_steady()},
+      period_{this->id().period} {}
 
 void SteadyTimerSource::arm(const executor::ReleaseHandle& release) {
   const auto timer = timer_.lock();
@@ -64,6 +78,9 @@ void SteadyTimerSource::arm(const executor::ReleaseHandle& release) {
   {
     const std::lock_guard lock{mutex_};
     release_ = release;
+    period_ = id().period;
+    out_of_step_ = false;
+    is_armed_ = true;
   }
   timer->set_on_reset_callback([this](std::size_t /*resets*/) {
     if (const auto reset = timer_.lock()) {
@@ -75,14 +92,22 @@ void SteadyTimerSource::arm(const executor::ReleaseHandle& release) {
 }
 
 void SteadyTimerSource::disarm() noexcept {
-  if (const auto timer = timer_.lock()) {
-    try {
+  const auto timer = timer_.lock();
+  try {
+    if (timer) {
       timer->clear_on_reset_callback();
-    } catch (...) {  // NOLINT(bugprone-empty-catch): rcl has no timer any more
     }
+  } catch (...) {  // NOLINT(bugprone-empty-catch): rcl has no timer any more
   }
   const std::lock_guard lock{mutex_};
   release_ = {};
+  is_armed_ = false;
+  try {
+    if (timer && period_ != id().period) {
+      exchange_period(*timer, id().period);  // a scenario's; the node has its own again
+    }
+  } catch (...) {  // NOLINT(bugprone-empty-catch): as above
+  }
 }
 
 bool SteadyTimerSource::is_outdated() const {
@@ -116,6 +141,58 @@ void SteadyTimerSource::follow(::rclcpp::TimerBase& timer) noexcept {
   }
 }
 
+// When rcl believes that it is called next; nothing: never, it is cancelled.
+std::optional<os::TimePoint> SteadyTimerSource::expected(::rclcpp::TimerBase& timer) const {
+  if (!steady_) {
+    const nanoseconds left = timer.time_until_trigger();
+    return left == nanoseconds::max() ? std::nullopt : std::optional{os::now() + left};
+  }
+  std::int64_t next = 0;
+  const rcl_ret_t code = rcl_timer_get_next_call_time(handle_, &next);
+  if (code == RCL_RET_TIMER_CANCELED) {
+    return {};
+  }
+  check(code, "cannot ask a timer for its next call");
+  return os::TimePoint{nanoseconds{next}};  // of the same clock
+}
+
+// Unless its task is being taken out: then the node has its own period again.
+void SteadyTimerSource::tell_period(::rclcpp::TimerBase& timer, nanoseconds period) {
+  const std::lock_guard lock{mutex_};
+  if (is_armed_) {
+    exchange_period(timer, period);
+  }
+}
+
+// Each call moves rcl's next one by rcl's period, which leads to the executor's next release as
+// long as both have the same. Where they have not, the call is made with what is missing as the
+// period. It does not go back: where rcl is ahead by more than a period, it waits for the executor
+// to come there. Where rcl is behind, it finds back to its phase by itself.
+std::shared_ptr<void> SteadyTimerSource::call(::rclcpp::TimerBase& timer, const sched::Job& job) {
+  constexpr std::chrono::microseconds moment{100};
+  constexpr std::chrono::microseconds shortest{1};  // a shorter one is polled
+  const bool same = job.period == period_ && !out_of_step_;
+  if (same && !steady_) {
+    return timer.call();
+  }
+  const auto believed = expected(timer);
+  if (!believed || (same && *believed - job.release <= moment)) {
+    return timer.call();
+  }
+  {
+    const std::lock_guard lock{mutex_};
+    period_ = job.period;
+  }
+  const os::TimePoint next = job.release + job.period;
+  const nanoseconds missing = next - *believed;
+  tell_period(timer, std::max<nanoseconds>(missing, shortest));
+  std::shared_ptr<void> called = timer.call();
+  tell_period(timer, job.period);
+  // A call that is later than the next release moves on by as many of these steps as it takes.
+  out_of_step_ = missing < shortest || next <= os::now();
+  return called;
+}
+
 void SteadyTimerSource::work(const sched::Job& job) {
   const auto timer = timer_.lock();
   if (timer == nullptr) {
@@ -128,15 +205,15 @@ void SteadyTimerSource::work(const sched::Job& job) {
     bell().ring();  // another source takes its place
     return;
   }
-  const std::shared_ptr<void> call = timer->call();
-  if (call == nullptr) {
+  const std::shared_ptr<void> called = call(*timer, job);
+  if (called == nullptr) {
     follow(*timer);  // cancelled; or reset since, which is told by its own hook, too
     return;
   }
   if (!steady_) {
     follow(*timer);  // its clock may have been set
   }
-  OpenExecutor::execute_timer(timer, call);
+  OpenExecutor::execute_timer(timer, called);
 }
 
 PolledTimerSource::PolledTimerSource(CallbackId id, sched::Task task, std::shared_ptr<Group> group,

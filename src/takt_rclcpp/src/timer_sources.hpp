@@ -3,15 +3,21 @@
 // Timers of rclcpp: their phase, resets and cancellations are the node's, from any thread.
 //
 // SteadyTimerSource: on the steady clock, and on the system's clock as long as it follows that. Its
-// releases are the executor's own timer, which follows what rcl says of the next call.
+// releases are the executor's own timer, which follows what rcl says of the next call. Where they
+// are other ones than the node's, because a scenario has another period or data is wanted earlier,
+// rcl is kept in step with them: TimerInfo, time_until_trigger(), and whoever executes the node
+// next, go by what rcl believes.
 //
 // PolledTimerSource: on ROS time that somebody publishes. Whenever that time changes, the timer is
 // looked at, and released when it is due: at any speed, not at all while it pauses. And timers that
 // have no period, which are always due.
 #pragma once
 
+#include <rcl/timer.h>
+
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <rclcpp/clock.hpp>
 #include <rclcpp/timer.hpp>
 
@@ -40,12 +46,19 @@ class SteadyTimerSource final : public Source {
  private:
   void work(const sched::Job& job) override;
   void follow(::rclcpp::TimerBase& timer) noexcept;
+  [[nodiscard]] std::optional<os::TimePoint> expected(::rclcpp::TimerBase& timer) const;
+  [[nodiscard]] std::shared_ptr<void> call(::rclcpp::TimerBase& timer, const sched::Job& job);
+  void tell_period(::rclcpp::TimerBase& timer, nanoseconds period);
 
   const std::weak_ptr<::rclcpp::TimerBase> timer_;
+  const rcl_timer_t* const handle_;  // as long as that is there
   const bool steady_;
+  nanoseconds period_{0};          // of the scenario, which rcl has, too; written under the mutex
+  bool out_of_step_ = false;       // rcl believes in another next call than the executor's
   executor::PriorityMutex mutex_;  // between a reset and a job that finds the timer cancelled
   std::atomic<os::TimePoint> reset_at_{};  // jobs released before are not its any more
   executor::ReleaseHandle release_;
+  bool is_armed_ = false;             // under the mutex
   std::atomic<bool> refused_{false};  // the executor below could not take up a change
 };
 

@@ -109,17 +109,23 @@ TEST_F(SimulatedTime, aTimerFollowsWhenTimeBecomesSimulatedAndBack) {
   activate();
   set(100s);
   set(200s);
-  ASSERT_TRUE(eventually([&] {  // it rests
+  const auto rests = [&] {
     const int before = calls;
     os::sleep_until(os::now() + 20ms);
     return calls == before;
-  }));
+  };
+  ASSERT_TRUE(eventually(rests));
   const int before = calls;
   set(200s + 2ms);
   ASSERT_TRUE(eventually([&] { return calls > before; }));
   deactivate();
   const int then = calls;
   ASSERT_TRUE(eventually([&] { return calls > then + 20; }));
+  timer->cancel();
+  ASSERT_TRUE(eventually(rests));
+  const int cancelled = calls;
+  timer->reset();
+  ASSERT_TRUE(eventually([&] { return calls > cancelled + 20; }));
 }
 
 TEST_F(SimulatedTime, cancelAndResetAreFollowed) {

@@ -8,7 +8,7 @@
 #include <map>
 #include <vector>
 
-#include "support.hpp"
+#include "scenarios.hpp"
 #include "takt/sched/error.hpp"
 #include "takt/sched/policies.hpp"
 #include "takt/trace/reader.hpp"
@@ -16,53 +16,8 @@
 namespace takt::test {
 namespace {
 
-using rclcpp::SchedulingScenario;
-using rclcpp::SchedulingStrategy;
-using sched::ScenarioPtr;
-using sched::TaskChange;
-
-ScenarioPtr scenario(const std::string& name, const std::vector<TaskChange>& changes,
-                     const sched::PolicyPtr& policy = nullptr) {
-  auto made = std::make_shared<SchedulingScenario>(name);
-  for (const TaskChange& change : changes) {
-    made->add_task(change);
-  }
-  if (policy) {
-    made->set_scheduling_policy(policy);
-  }
-  return made;
-}
-
-SchedulingStrategy strategy(const std::vector<ScenarioPtr>& scenarios) {
-  SchedulingStrategy made;
-  for (const ScenarioPtr& one : scenarios) {
-    made.add_scenario(one);
-  }
-  return made;
-}
-
 class Strategies : public WithContext {
  protected:
-  // A node with a timer that counts.
-  struct Counting {
-    explicit Counting(const std::string& name)
-        : node{std::make_shared<::rclcpp::Node>(name)},
-          timer{node->create_wall_timer(2ms, [this] { ++runs; })} {}
-    [[nodiscard]] bool goes_on() const {
-      const int before = runs;
-      return eventually([&] { return runs > before + 2; });
-    }
-    const ::rclcpp::Node::SharedPtr node;
-    std::atomic<int> runs{0};
-    const ::rclcpp::TimerBase::SharedPtr timer;
-  };
-  // The other one ran often, and this one not at all, since the switch was followed.
-  static bool rests(const Counting& resting, const Counting& other) {
-    EXPECT_TRUE(other.goes_on());
-    const int before = resting.runs;
-    EXPECT_TRUE(other.goes_on());
-    return resting.runs == before;
-  }
   // What it was refused with; empty: it was not.
   template <class Act>
   static std::string refusal(Act act) {
@@ -243,8 +198,6 @@ TEST_F(Strategies, whatTheySayOfNoCallbackIsKnown) {
   EXPECT_EQ(unmatched[0].problem, "no callback of this name was seen so far");
   EXPECT_TRUE(unmatched[0].remedy.starts_with("did you mean 'guard.timer0'?"))
       << unmatched[0].remedy;
-  EXPECT_THROW(executor.set_scheduling_strategy(guard.node, strategy({scenario("docking", {})})),
-               std::logic_error);
   EXPECT_TRUE(guard.goes_on());
 }
 

@@ -40,6 +40,18 @@ void JobTrace::delivered(const TracedTask& task, std::uint64_t job, os::TimePoin
                          1);
 }
 
+void JobTrace::name_scenarios(const sched::SchedulingStrategy& strategy) {
+  std::uint16_t number = 0;
+  for (const sched::ScenarioPtr& scenario : strategy.scenarios()) {
+    tracer_.writer().name(trace::NameKind::scenario, number++, scenario->name());
+  }
+}
+
+void JobTrace::switched(std::size_t scenario, os::TimePoint time) {
+  here().recorder.record(EventType::scenario, time, trace::no_task, 0,
+                         static_cast<std::int64_t>(scenario));
+}
+
 void JobTrace::stop() {
   const std::string error = tracer_.stop();
   if (!error.empty()) {
@@ -56,41 +68,59 @@ JobTrace::OfThread& JobTrace::here() {
   return mine;
 }
 
-// rcl passes over the calls that are more than a period late.
-void JobTrace::note_skipped(TracedTask& task, os::TimePoint release) {
-  const auto since = release - std::exchange(task.last, release);
-  if (task.jobs == 0) {
-    return;
-  }
-  const std::int64_t skipped = (since + task.period / 2) / task.period - 1;
-  if (skipped < 1) {
-    return;
-  }
-  here().recorder.record(EventType::skip, release - skipped * task.period, task.number, task.jobs,
-                         skipped);
-  task.jobs += static_cast<std::uint64_t>(skipped);
+JobTrace::Released JobTrace::as_described(const TracedTask& task) noexcept {
+  return {.time = {}, .deadline = task.deadline, .priority = task.priority};
 }
 
-void JobTrace::begin(const TracedTask& task, std::uint64_t job, os::TimePoint release,
+JobTrace::Released JobTrace::as_released(const sched::Job& job) noexcept {
+  const bool unlimited = job.deadline == os::TimePoint::max();
+  return {.time = job.release,
+          .deadline = unlimited ? nanoseconds{0} : job.deadline - job.release,
+          .priority = job.priority};
+}
+
+// Those between the last one and `index`, which are a period behind each other.
+void JobTrace::note_skipped(TracedTask& task, std::uint64_t index, os::TimePoint release,
+                            nanoseconds period) {
+  if (index <= task.jobs) {
+    return;
+  }
+  const auto skipped = static_cast<std::int64_t>(index - task.jobs);
+  here().recorder.record(EventType::skip, release - skipped * period, task.number, task.jobs,
+                         skipped);
+  task.jobs = index;
+}
+
+// rcl passes over the calls that are more than a period late.
+void JobTrace::note_passed_over(TracedTask& task, os::TimePoint release) {
+  const auto since = release - std::exchange(task.last, release);
+  const std::int64_t skipped = (since + task.period / 2) / task.period - 1;
+  if (task.jobs > 0 && skipped > 0) {
+    note_skipped(task, task.jobs + static_cast<std::uint64_t>(skipped), release, task.period);
+  }
+}
+
+void JobTrace::begin(const TracedTask& task, std::uint64_t job, const Released& released,
                      os::TimePoint started) {
   trace::Recorder& recorder = here().recorder;
-  const std::int64_t deadline = task.deadline.count() > 0
-                                    ? (release + task.deadline).time_since_epoch().count()
+  const std::int64_t deadline = released.deadline.count() > 0
+                                    ? (released.time + released.deadline).time_since_epoch().count()
                                     : trace::no_deadline;
-  recorder.record(EventType::release, release, task.number, job, deadline);
-  recorder.record(EventType::start, started, task.number, job, task.priority);
+  recorder.record(EventType::release, released.time, task.number, job, deadline);
+  recorder.record(EventType::start, started, task.number, job, released.priority);
 }
 
-void JobTrace::end(const TracedTask& task, std::uint64_t job, os::TimePoint release,
+void JobTrace::end(const TracedTask& task, std::uint64_t job, const Released& released,
                    std::int64_t cpu_before) {
   OfThread& thread = here();
   thread.cpu_at_last_end = cpu_now();
   const os::TimePoint ended = os::now();
+  const os::TimePoint due = released.time + released.deadline;
   thread.recorder.record(EventType::end, ended, task.number, job,
                          *thread.cpu_at_last_end - cpu_before);
-  if (task.deadline.count() > 0 && ended > release + task.deadline) {
+  if (released.deadline.count() > 0 && ended > due) {
     thread.recorder.record(EventType::deadline_miss, ended, task.number, job,
-                           (release + task.deadline).time_since_epoch().count());
+                           due.time_since_epoch().count());
   }
 }
 

@@ -2,7 +2,8 @@
 //
 // What callbacks tell of themselves, because rclcpp's executors trace nothing of this kind: a trace
 // like that of the other approaches. A release is when rclcpp wanted to call a timer, and when a
-// message was made.
+// message was made. Takt's executor knows more: jobs are those that it has released, with the
+// deadlines and priorities of their scenario.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +11,8 @@
 #include <optional>
 #include <rclcpp/timer.hpp>
 #include <string>
+#include <takt/executor/run_job.hpp>
+#include <takt/sched/strategy.hpp>
 #include <takt/trace/current.hpp>
 #include <takt/trace/tracer.hpp>
 #include <utility>
@@ -27,6 +30,8 @@ struct TracedTask {
   nanoseconds deadline{0};  // 0: none
   std::uint64_t jobs{0};    // releases so far
   os::TimePoint last{};     // release of a timer
+  bool keeps_only{false};   // a message, for another callback
+  bool has_deadline{true};  // in some scenario; else Takt's executor has one of its own for it
 };
 
 class JobTrace {
@@ -44,24 +49,39 @@ class JobTrace {
   template <class Job>
   void timer(TracedTask& task, const ::rclcpp::TimerInfo& info, const Job& job) {
     const os::TimePoint started = os::now();
-    // Both are of rcl's clock; how far apart they are is what counts.
-    const os::TimePoint release =
-        started - nanoseconds{(info.actual_call_time - info.expected_call_time).nanoseconds()};
-    note_skipped(task, release);
+    Released job_of_task = as_described(task);
+    if (const sched::Job* const of_takt = executor::current_job()) {
+      job_of_task = as_released(*of_takt);
+      note_skipped(task, of_takt->index, of_takt->release, of_takt->period);
+    } else {
+      // Both are of rcl's clock; how far apart they are is what counts.
+      job_of_task.time =
+          started - nanoseconds{(info.actual_call_time - info.expected_call_time).nanoseconds()};
+      note_passed_over(task, job_of_task.time);
+    }
     const std::uint64_t index = task.jobs++;
-    run(task, index, release, started, [&] { job(index, release); });
+    run(task, index, job_of_task, started, [&] { job(index, job_of_task.time); });
   }
 
   // Around the callback of a message that was made at `made`.
   template <class Job>
   void message(TracedTask& task, os::TimePoint made, const Job& job) {
+    const sched::Job* const of_takt = task.keeps_only ? nullptr : executor::current_job();
+    Released job_of_task = of_takt != nullptr ? as_released(*of_takt) : as_described(task);
+    job_of_task.time = made;
+    job_of_task.deadline = task.has_deadline ? job_of_task.deadline : nanoseconds{0};
     const std::uint64_t index = task.jobs++;
-    run(task, index, made, os::now(), [&] { job(index); });
+    run(task, index, job_of_task, os::now(), [&] { job(index); });
   }
 
   // In the callback of a subscription that only keeps what comes.
   void delivered(const TracedTask& task, std::uint64_t job, os::TimePoint sampled,
                  std::uint16_t topic) noexcept;
+
+  // While nothing is executed.
+  void name_scenarios(const sched::SchedulingStrategy& strategy);
+  // The calling thread's core follows another one from `time` on: its place in the strategy.
+  void switched(std::size_t scenario, os::TimePoint time);
 
   // When nobody records any more. Throws std::runtime_error for what could not be written.
   void stop();
@@ -72,27 +92,37 @@ class JobTrace {
     trace::Recorder recorder;
     std::optional<std::int64_t> cpu_at_last_end;
   };
+  // A job as its executor has released it.
+  struct Released {
+    os::TimePoint time;
+    nanoseconds deadline{0};  // relative; 0: none
+    int priority{0};
+  };
   OfThread& here();
-  void note_skipped(TracedTask& task, os::TimePoint release);
-  void begin(const TracedTask& task, std::uint64_t job, os::TimePoint release,
+  static Released as_described(const TracedTask& task) noexcept;
+  static Released as_released(const sched::Job& job) noexcept;
+  void note_skipped(TracedTask& task, std::uint64_t index, os::TimePoint release,
+                    nanoseconds period);
+  void note_passed_over(TracedTask& task, os::TimePoint release);
+  void begin(const TracedTask& task, std::uint64_t job, const Released& released,
              os::TimePoint started);
-  void end(const TracedTask& task, std::uint64_t job, os::TimePoint release,
+  void end(const TracedTask& task, std::uint64_t job, const Released& released,
            std::int64_t cpu_before);
   static std::int64_t cpu_now() noexcept;
 
   template <class Work>
-  void run(const TracedTask& task, std::uint64_t job, os::TimePoint release, os::TimePoint started,
-           const Work& work) {
+  void run(const TracedTask& task, std::uint64_t job, const Released& released,
+           os::TimePoint started, const Work& work) {
     OfThread& thread = here();
     const trace::CurrentJob current{thread.recorder, task.number, job};
     const std::int64_t cpu_before = cpu_now();
-    begin(task, job, release, started);
+    begin(task, job, released, started);
     if (thread.cpu_at_last_end) {
       thread.recorder.record(trace::EventType::dispatch, started, task.number, job,
                              cpu_before - *thread.cpu_at_last_end);
     }
     work();
-    end(task, job, release, cpu_before);
+    end(task, job, released, cpu_before);
   }
 
   trace::Tracer tracer_;

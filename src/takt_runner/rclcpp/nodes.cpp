@@ -82,6 +82,18 @@ std::vector<std::string> groups_of(const application::Application& application) 
   return groups;
 }
 
+bool has_deadline(const application::Application& application, const sched::Task& task) {
+  if (task.kind == sched::TaskKind::timer || task.parameters.deadline.count() > 0) {
+    return true;
+  }
+  return application.strategy &&
+         std::ranges::any_of(application.strategy->scenarios(), [&](const auto& scenario) {
+           return std::ranges::any_of(scenario->tasks(), [&](const sched::TaskChange& change) {
+             return change.task == task.name && change.deadline;
+           });
+         });
+}
+
 }  // namespace
 
 NodeOutlet::NodeOutlet(::rclcpp::Node& node, const Execution& execution, Common& common,
@@ -146,7 +158,8 @@ Nodes::Nodes(const Execution& execution, Common& common, JobTrace& trace)
         .number = trace.add_task(task.name),
         .priority = task.parameters.priority,
         .period = task.parameters.period,
-        .deadline = deadline.count() == 0 && is_timer ? task.parameters.period : deadline};
+        .deadline = deadline.count() == 0 && is_timer ? task.parameters.period : deadline,
+        .has_deadline = has_deadline(execution.application, task)};
   }
   for (std::size_t place = 0; place < callbacks.size(); ++place) {
     add(execution, common, trace, callbacks[place], place, groups[place]);
@@ -170,7 +183,8 @@ void Nodes::add(const Execution& execution, Common& common, JobTrace& trace,
   in_group.callback_group = shared;
   for (const sched::Read& read : callback.task.reads) {
     NodeInlet& inlet = member.reads.emplace_back();
-    inlet.task = {.number = trace.add_task(callback.node_name() + "." + read.topic)};
+    inlet.task = {.number = trace.add_task(callback.node_name() + "." + read.topic),
+                  .keeps_only = true};
     inlet.subscription = node->create_subscription<Message>(
         read.topic, qos_of(described(execution, read.topic)),
         [&inlet, &trace](std::shared_ptr<const Message> message) {

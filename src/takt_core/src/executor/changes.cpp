@@ -4,6 +4,8 @@
 // undone where anything of it is refused.
 #include "takt/executor/changes.hpp"
 
+#include <algorithm>
+#include <deque>
 #include <stdexcept>
 #include <utility>
 
@@ -48,7 +50,7 @@ class Executor::Staged {
   void add(Changes::Add& step) {
     check_binding(step.task, step.binding);
     refuse_second(step.task);
-    const TaskIndex index = take_index(step.task);
+    const TaskIndex index = take_index(step.task, step.task.waits || step.binding.kernel_deadline);
     registry_.tasks[index] = step.task;
     registry_.by_name.emplace(step.task.name, index);
     undo_.emplace_back([this, name = step.task.name] { registry_.by_name.erase(name); });
@@ -108,10 +110,20 @@ class Executor::Staged {
     }
   }
 
-  TaskIndex take_index(const sched::Task& task) {
+  // A task that is alone has a crew, which stays with its index: the next one takes it, not others.
+  [[nodiscard]] std::deque<TaskIndex>::iterator longest_free(bool alone) const {
+    const std::size_t cores = shared_.options.cpus.size();
+    const auto found = std::ranges::find_if(registry_.free, [&](TaskIndex index) {
+      return (shared_.crews[cores + index].load() != nullptr) == alone;
+    });
+    return found == registry_.free.end() ? registry_.free.begin() : found;
+  }
+
+  TaskIndex take_index(const sched::Task& task, bool alone) {
     if (!registry_.free.empty()) {
-      const TaskIndex index = registry_.free.front();
-      registry_.free.pop_front();
+      const auto chosen = longest_free(alone);
+      const TaskIndex index = *chosen;
+      registry_.free.erase(chosen);
       undo_.emplace_back([this, index] {
         registry_.tasks[index] = vacancy_of(index);
         registry_.free.push_front(index);

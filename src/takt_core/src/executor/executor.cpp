@@ -71,22 +71,6 @@ void Executor::declare_external_topic(const std::string& topic) {
   }
 }
 
-void Executor::set_scheduling_strategy(sched::SchedulingStrategy strategy) {
-  const std::lock_guard lock{registry_->mutex};
-  if (registry_->phase != Registry::Phase::idle) {
-    throw std::logic_error{"the strategy must be set before the executor starts"};
-  }
-  if (strategy.scenarios().empty()) {
-    throw sched::ScheduleError("the strategy", "it has no scenarios", "add at least one");
-  }
-  registry_->scenarios.clear();
-  for (const sched::ScenarioPtr& scenario : strategy.scenarios()) {
-    registry_->scenarios.push_back(scenario->name());
-  }
-  shared_->scenario = strategy.default_scenario();
-  registry_->strategy = std::move(strategy);
-}
-
 void Executor::set_handlers(Handlers handlers) {
   const std::lock_guard lock{registry_->mutex};
   if (registry_->phase != Registry::Phase::idle) {

@@ -113,6 +113,7 @@ void Executor::Keeper::retire(bool all) noexcept {
       for (const TaskIndex index : at->tasks) {
         TaskState& state = *shared_.tasks[index];
         bindings.push_back(std::exchange(state.binding, {}));
+        state.group = 0;
         if (state.alone && state.crew.load() != nullptr) {
           idle.push_back(state.crew.load());
         }
@@ -128,6 +129,9 @@ void Executor::Keeper::retire(bool all) noexcept {
       registry_.applications.erase(registry_.applications.begin(), used.begin());
     }
     shared_.retiring.store(!retirements_.empty() || registry_.applications.size() > 1);
+    if (!over.empty() && registry_.phase == Registry::Phase::running) {  // a start sets groups
+      forget_groups();
+    }
   }
   for (Crew* const crew : idle) {
     crew->dismiss();
@@ -142,6 +146,18 @@ void Executor::Keeper::retire(bool all) noexcept {
   for (Retirement& retirement : over) {
     retirement.done.set_value();
   }
+}
+
+// Of whoever makes groups without end, and lets go of them.
+void Executor::Keeper::forget_groups() {
+  std::vector<std::uint32_t> used;
+  for (TaskIndex index = 0; index < registry_.tasks.size(); ++index) {
+    if (shared_.tasks[index] && shared_.tasks[index]->group != 0) {
+      used.push_back(shared_.tasks[index]->group);
+    }
+  }
+  std::ranges::sort(used);
+  registry_.forget_other_groups(used);
 }
 
 void Executor::Keeper::retire_all() noexcept {

@@ -50,6 +50,7 @@ class Executor::Keeper {
   void run() noexcept;
   // Those that have become free; what they held is destroyed by the caller, without the mutex.
   void retire(bool all) noexcept;
+  void forget_groups();
   [[nodiscard]] std::map<int, std::chrono::nanoseconds> cpu_times() const;
   [[nodiscard]] bool is_over(const Retirement& retirement) const noexcept;
   [[nodiscard]] bool in_use(const sched::CompiledApplication& compiled) const noexcept;

@@ -80,6 +80,20 @@ TaskIndex Executor::Registry::index_of(std::string_view name) const {
   return found->second;
 }
 
+std::uint32_t Executor::Registry::group(const std::string& name) {
+  const auto [entry, is_new] = groups_.try_emplace(name, last_group_ + 1);
+  if (is_new) {
+    ++last_group_;
+  }
+  return entry->second;
+}
+
+void Executor::Registry::forget_other_groups(const std::vector<std::uint32_t>& used) {
+  std::erase_if(groups_, [&used](const auto& entry) {
+    return !std::ranges::binary_search(used, entry.second);
+  });
+}
+
 Topic* Executor::Registry::topic(const std::string& name) {
   const std::lock_guard lock{topics_mutex_};
   const auto [entry, is_new] = topics_by_name_.try_emplace(name, nullptr);

@@ -61,16 +61,17 @@ class Executor::Registry {
   Topic* topic(const std::string& name);
   [[nodiscard]] std::vector<const Topic*> topics() const;
 
-  // The number of an exclusive group, from 1.
-  std::uint32_t group(const std::string& name) {
-    return groups_.try_emplace(name, static_cast<std::uint32_t>(groups_.size() + 1)).first->second;
-  }
+  // The number of an exclusive group, from 1. It is the name's as long as a task may run in it.
+  std::uint32_t group(const std::string& name);
+  // `used`: in which tasks may run; in ascending order.
+  void forget_other_groups(const std::vector<std::uint32_t>& used);
 
  private:
   mutable PriorityMutex topics_mutex_;
   std::deque<Topic> topics_;
   std::map<std::string, Topic*> topics_by_name_;
   std::map<std::string, std::uint32_t> groups_;
+  std::uint32_t last_group_ = 0;
 };
 
 }  // namespace takt::executor

@@ -2,6 +2,7 @@
 #include "takt/sched/releases.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace takt::sched {
 
@@ -10,27 +11,32 @@ Skipped TimerReleases::follow(const TaskParameters& parameters, TimePoint time) 
   const bool was_active = active_;
   active_ = parameters.active;
   if (!active_) {
+    rested_ = true;
     return forget();
   }
   if (was_active && parameters.period == period_) {
     return {};
   }
   period_ = parameters.period;
-  if (set_) {
-    set_ = false;
-    return {};
-  }
-  TimePoint first = time + parameters.offset;
+  const bool rested = std::exchange(rested_, false);
   if (was_active) {
-    first = taken_ ? std::max(taken_->time + period_, time) : std::max(time_of(next_), time);
+    const TimePoint first =
+        taken_ ? std::max(taken_->time + period_, time) : std::max(time_of(next_), time);
+    anchor_ = {.index = next_, .time = first};
+  } else if (!set_) {
+    anchor_ = {.index = next_, .time = time + parameters.offset};
+  } else if (rested && time_of(next_) < time) {
+    // What has passed of its grid meanwhile was no release, and is none that was skipped.
+    const auto behind = time - time_of(next_);
+    const auto steps = (behind + period_ - std::chrono::nanoseconds{1}) / period_;
+    anchor_ = {.index = next_, .time = time_of(next_) + steps * period_};
   }
-  anchor_ = {.index = next_, .time = first};
   return {};
 }
 
 void TimerReleases::release_at(TimePoint time, TimePoint now) noexcept {
   armed_ = true;
-  set_ = !active_;
+  set_ = true;
   anchor_ = {.index = next_, .time = time};
   if (!active_ || time >= now || remembered_) {
     return;
@@ -42,7 +48,7 @@ void TimerReleases::release_at(TimePoint time, TimePoint now) noexcept {
 
 Skipped TimerReleases::disarm() noexcept {
   armed_ = false;
-  set_ = !active_;  // the start must not arm it
+  set_ = true;  // the start must not arm it
   return forget();
 }
 

@@ -77,12 +77,14 @@ TEST_P(Change, ATimerIsSetAndClearedFromAnyThread) {
   std::vector<os::TimePoint> releases;
   std::atomic<std::size_t> runs{0};
   Executor executor{options()};
-  const auto added = executor.add(timer("task", 1h, 10), {.callback =
-                                                              [&](const sched::Job& job) {
-                                                                releases.push_back(job.release);
-                                                                ++runs;
-                                                              },
-                                                          .first_release = os::TimePoint::max()});
+  sched::Task set = timer("task", 1h, 10);
+  set.parameters.overrun = sched::Overrun::queue_one;  // due before the job before it has ended
+  const auto added = executor.add(set, {.callback =
+                                            [&](const sched::Job& job) {
+                                              releases.push_back(job.release);
+                                              ++runs;
+                                            },
+                                        .first_release = os::TimePoint::max()});
   executor.add(timer("clock", 1ms, 20), {[](const auto&) {}});
   executor.start();
   const auto ticks = [&] { return executor.statistics(1).completed; };

@@ -29,24 +29,16 @@ class Round {
   Round(std::uint64_t seed, Counts& counts)
       : random_(seed), counts_(counts), cpus_(some_cpus()), subject_(options(), counts) {
     orderly_ = !one_in(random_, 4);
-    SchedulingScenario second{scenarios[1]};
-    SchedulingScenario third{scenarios[2]};
     if (one_in(random_, 2)) {
-      third.set_scheduling_policy(sched::parse_policy(one_in(random_, 2) ? "np-fp" : "edf"));
+      policy_of_third_ = sched::parse_policy(one_in(random_, 2) ? "np-fp" : "edf");
     }
     for (int i = 0; i < 4; ++i) {
       Guest& guest = *guests_.emplace_back(make_guest(random_));
       guest.named = true;
       guest.always_active = i % 2 == 0;
-      second.add_task({.task = guest.task.name,
-                       .priority = static_cast<int>(1 + below(random_, 40)),
-                       .active = i != 1});
-      third.add_task({.task = guest.task.name, .active = i != 3});
+      named_.push_back(guest.task.name);
     }
-    subject_.set_strategy(sched::SchedulingStrategy{}
-                              .add_scenario(SchedulingScenario{scenarios[0]})
-                              .add_scenario(second)
-                              .add_scenario(third));
+    check(subject_.set_strategy(some_strategy(random_)), "of all", "is refused");
     for (const auto& guest : guests_) {
       check(subject_.add(*guest), guest->task.name, "is refused");
     }
@@ -87,6 +79,25 @@ class Round {
     std::vector<int> cpus = os::current_thread().cpus;
     cpus.resize(std::min<std::size_t>(cpus.size(), 1 + below(random_, 2)));
     return cpus;
+  }
+
+  // Whichever: who is active in which scenario stays.
+  [[nodiscard]] sched::SchedulingStrategy some_strategy(Random& random) const {
+    SchedulingScenario second{scenarios[1]};
+    SchedulingScenario third{scenarios[2]};
+    if (policy_of_third_) {
+      third.set_scheduling_policy(policy_of_third_);
+    }
+    for (std::size_t i = 0; i < named_.size(); ++i) {
+      second.add_task({.task = named_[i],
+                       .priority = static_cast<int>(1 + below(random, 40)),
+                       .active = i != 1});
+      third.add_task({.task = named_[i], .active = i != 3});
+    }
+    return sched::SchedulingStrategy{}
+        .add_scenario(SchedulingScenario{scenarios[0]})
+        .add_scenario(second)
+        .add_scenario(third);
   }
 
   executor::Options options() {
@@ -230,8 +241,12 @@ class Round {
     subject_.exchange(*going, *coming);
   }
 
-  // Pauses somebody, or sets a timer.
+  // Pauses somebody, sets a timer, or says other things of scenarios.
   void disturb(Random& random) {
+    if (one_in(random, 4)) {
+      subject_.set_strategy(some_strategy(random));
+      return;
+    }
     Guest* const guest = somebody(random, [](const Guest& one) { return one.present.load(); });
     if (guest == nullptr) {
       return;
@@ -342,7 +357,9 @@ class Round {
   const std::filesystem::path trace_ =
       std::filesystem::temp_directory_path() / ("takt." + std::to_string(getpid()) + ".life");
   const std::vector<int> cpus_;
-  bool orderly_ = true;  // stopped at the end only
+  sched::PolicyPtr policy_of_third_;  // null: the executor's
+  std::vector<std::string> named_;    // by scenarios
+  bool orderly_ = true;               // stopped at the end only
   std::atomic<bool> started_{false};
   std::atomic<bool> calm_{false};
   std::atomic<int> in_group_{0};
@@ -365,13 +382,13 @@ int run(std::chrono::seconds time, std::uint64_t seed) {
   };
   std::printf(
       "seeds from %llu: %llu rounds, %llu starts, %llu stops, %llu adds, %llu removes, "
-      "%llu refused, %llu switches, %llu pauses, %llu timers set, %llu batches, %llu operations "
-      "from callbacks, %llu notifications, %llu lost, %llu jobs\n",
+      "%llu refused, %llu switches, %llu pauses, %llu timers set, %llu strategies, %llu batches, "
+      "%llu operations from callbacks, %llu notifications, %llu lost, %llu jobs\n",
       static_cast<unsigned long long>(seed), number(counts.rounds), number(counts.starts),
       number(counts.stops), number(counts.adds), number(counts.removes), number(counts.refused),
       number(counts.switches), number(counts.pauses), number(counts.settings),
-      number(counts.batches), number(counts.from_callbacks), number(counts.notifications),
-      number(counts.lost), number(counts.jobs));
+      number(counts.strategies), number(counts.batches), number(counts.from_callbacks),
+      number(counts.notifications), number(counts.lost), number(counts.jobs));
   return 0;
 }
 

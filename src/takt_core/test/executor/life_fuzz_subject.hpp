@@ -35,8 +35,8 @@ inline bool one_in(Random& random, std::uint64_t number) {
 // What the whole run has done; printed at its end.
 struct Counts {
   std::atomic<std::uint64_t> rounds{0}, starts{0}, stops{0}, adds{0}, removes{0}, refused{0},
-      switches{0}, pauses{0}, settings{0}, batches{0}, from_callbacks{0}, notifications{0}, lost{0},
-      jobs{0};
+      switches{0}, pauses{0}, settings{0}, strategies{0}, batches{0}, from_callbacks{0},
+      notifications{0}, lost{0}, jobs{0};
 };
 
 // Which run it is, for whoever has to repeat it.
@@ -145,10 +145,6 @@ class Subject {
   Subject(executor::Options options, Counts& counts)
       : executor_{std::move(options)}, counts_(counts) {}
 
-  void set_strategy(sched::SchedulingStrategy strategy) {
-    executor_.set_scheduling_strategy(std::move(strategy));
-  }
-
   // Refused while it is started, and where a scenario names a task that went while it was not.
   bool start() {
     const Limit limit{"start()"};
@@ -183,6 +179,14 @@ class Subject {
       return false;
     }
     return true;
+  }
+
+  // Refused where it names a task that went.
+  bool set_strategy(sched::SchedulingStrategy strategy) {
+    return change("set_scheduling_strategy()", [&] {
+      executor_.set_scheduling_strategy(std::move(strategy));
+      ++counts_.strategies;
+    });
   }
 
   [[nodiscard]] executor::Binding binding(Guest& guest) {

@@ -158,6 +158,44 @@ TEST(TimerReleases, StopWhileInactiveAndStartAnewAfterwards) {
   EXPECT_EQ(timer.next()->index, 1U);
 }
 
+// A front end's timer: its phase is not the executor's to choose.
+TEST(TimerReleases, OfAGridThatWasSetGoOnWithItWhenTheyBecomeActive) {
+  TimerReleases timer;
+  auto parameters = every(10ms);
+  parameters.offset = 3ms;
+  parameters.active = false;
+  timer.release_at(at(5ms));
+  timer.follow(parameters, at(0ms));
+  EXPECT_FALSE(timer.next());
+  parameters.active = true;
+  timer.follow(parameters, at(23ms));
+  EXPECT_EQ(*timer.next(), (Release{.index = 0, .time = at(25ms)}));
+  timer.take();
+  EXPECT_EQ(timer.end_of_job(at(26ms)).count, 0U);
+  parameters.active = false;
+  timer.follow(parameters, at(31ms));
+  EXPECT_FALSE(timer.next());
+  timer.release_at(at(38ms));  // set while it rests
+  parameters.active = true;
+  timer.follow(parameters, at(48ms));  // a point of the grid: no later
+  EXPECT_EQ(*timer.next(), (Release{.index = 1, .time = at(48ms)}));
+  timer.follow(parameters, at(53ms));
+  EXPECT_EQ(timer.next()->time, at(48ms)) << "it was active, and is due";
+  parameters.active = false;
+  timer.follow(parameters, at(54ms));
+  parameters.active = true;
+  parameters.period = 4ms;
+  timer.follow(parameters, at(57ms));
+  EXPECT_EQ(*timer.next(), (Release{.index = 1, .time = at(60ms)}));
+}
+
+TEST(TimerReleases, ThatAreDueAtTheStartAreReleasedThen) {
+  TimerReleases timer;
+  timer.release_at(at(5ms));
+  timer.follow(every(10ms), at(23ms));
+  EXPECT_EQ(*timer.next(), (Release{.index = 0, .time = at(5ms)}));
+}
+
 TEST(TimerReleases, AreForgottenWhileInactiveEvenWhenRemembered) {
   TimerReleases timer;
   auto parameters = every(10ms, Overrun::queue_one);

@@ -64,8 +64,11 @@ class Executor {
   // tasks that are added afterwards. The second time does nothing.
   void declare_external_topic(const std::string& topic);
 
-  // The scenarios to switch between; before the start. Throws std::logic_error afterwards.
-  void set_scheduling_strategy(sched::SchedulingStrategy strategy);
+  // The scenarios to switch between. While it is started these are settled, with their policies,
+  // and the topics of the tasks: only what scenarios say of tasks may be another thing, from the
+  // next scheduling decision on, as with apply(). Throws std::logic_error for more than that;
+  // sched::ScheduleError, and nothing has changed.
+  Change set_scheduling_strategy(sched::SchedulingStrategy strategy);
   // In place of Options::handlers; before the start. Throws std::logic_error afterwards.
   void set_handlers(Handlers handlers);
 

@@ -41,7 +41,8 @@ class TimerReleases {
   // Starts, or goes on under other parameters from `time` on. The first release is at time +
   // offset. After a change the next release is a new period behind the last one, but not before
   // `time`; a change of neither period nor activity changes nothing, and an inactive timer has no
-  // releases: a release that was remembered for it is dropped.
+  // releases: a release that was remembered for it is dropped. One that becomes active starts anew;
+  // where its grid was set by release_at(), it goes on with that instead.
   Skipped follow(const TaskParameters& parameters, TimePoint time) noexcept;
 
   // The next release comes at `time`, and those after it a period each behind it; also where there
@@ -95,7 +96,8 @@ class TimerReleases {
 
   bool active_ = false;
   bool armed_ = true;
-  bool set_ = false;  // the grid was set by release_at() before the start
+  bool set_ = false;     // the grid is somebody else's: release_at(), disarm()
+  bool rested_ = false;  // it has been inactive since it was released last
   std::chrono::nanoseconds period_{0};
   Overrun overrun_ = Overrun::skip;
   Release anchor_;                     // a point of the grid of releases

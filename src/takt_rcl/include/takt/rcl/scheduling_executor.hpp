@@ -65,7 +65,8 @@ class SchedulingExecutor {
   Change pause(std::string_view task);
   Change resume(std::string_view task);
 
-  // The scenarios to switch between. Throws ScheduleError; std::logic_error after the start.
+  // The scenarios to switch between. After the start only what they say of tasks may be another
+  // thing, see takt/executor/executor.hpp. Throws ScheduleError; std::logic_error for more.
   void set_scheduling_strategy(const SchedulingStrategy& strategy);
 
   // Called on the thread of the task at its priority; must not block or throw. Before the start

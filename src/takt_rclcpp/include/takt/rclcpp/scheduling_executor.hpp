@@ -82,7 +82,9 @@ class SchedulingExecutor : public ::rclcpp::Executor {
   // In place of Options::timing. Throws std::logic_error while it spins.
   void set_timing(TimingRule rule);
   // Scenarios to switch between. Names of tasks are those of CallbackId::text(); what is said of a
-  // callback holds while it is there. Throws sched::ScheduleError; std::logic_error while it spins.
+  // callback holds while it is there. While it spins the scenarios and their policies are settled:
+  // only what they say of callbacks may be another thing, from the next decision on. Throws
+  // sched::ScheduleError; std::logic_error for more than that while it spins.
   void set_scheduling_strategy(SchedulingStrategy strategy);
   // What the scenarios say of the callbacks of the node of this name, whether it is there already
   // or comes later: callbacks are named without it ("timer0", "subscription:/scan"), or in full.
