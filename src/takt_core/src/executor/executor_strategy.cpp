@@ -2,6 +2,9 @@
 //
 // The scenarios of an executor, also of one that runs: there, what they say of its tasks.
 #include <algorithm>
+#include <memory>
+#include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>

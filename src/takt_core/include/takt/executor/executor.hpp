@@ -66,8 +66,9 @@ class Executor {
 
   // The scenarios to switch between. While it is started these are settled, with their policies,
   // and the topics of the tasks: only what scenarios say of tasks may be another thing, from the
-  // next scheduling decision on, as with apply(). Throws std::logic_error for more than that;
-  // sched::ScheduleError, and nothing has changed.
+  // next scheduling decision on, as with apply(). Before, no other scenarios while another thread
+  // calls switch_to(). Throws std::logic_error for more than that; sched::ScheduleError, and
+  // nothing has changed.
   Change set_scheduling_strategy(sched::SchedulingStrategy strategy);
   // In place of Options::handlers; before the start. Throws std::logic_error afterwards.
   void set_handlers(Handlers handlers);
