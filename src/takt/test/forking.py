@@ -38,7 +38,7 @@ class Zygote:
 
     def __init__(self) -> None:
         self._busy = threading.Lock()
-        self._start: dict[str, str] = {}
+        self._start = _at_start(os.environ)
         self._process: subprocess.Popen[bytes] | None = None
 
     def call(
@@ -68,12 +68,15 @@ class Zygote:
             self._process = None
 
     def _begin(self) -> None:
-        self._start = _at_start(os.environ)
         self._here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with there:
             command = [sys.executable, str(Path(__file__)), str(there.fileno())]
+            others = {name: os.environ[name] for name in os.environ.keys() - _at_start(os.environ)}
             self._process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, pass_fds=[there.fileno()]
+                command,
+                stdin=subprocess.DEVNULL,
+                pass_fds=[there.fileno()],
+                env=others | self._start,
             )
 
     def _call(

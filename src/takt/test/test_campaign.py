@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import duckdb
 import pyarrow as pa
@@ -233,12 +234,16 @@ def test_a_table_that_is_damaged_inside_is_told(tmp_path: Path) -> None:
 def test_the_command_uses_a_scheduler_that_is_there(takt: Takt, tmp_path: Path) -> None:
     from distributed import LocalCluster
 
-    with LocalCluster(
-        n_workers=1,
-        threads_per_worker=1,
-        dashboard_address="127.0.0.1:0",
-        local_directory=str(tmp_path),
-    ) as local:
+    # It sets what the processes that it starts are to have, and leaves it set.
+    with (
+        mock.patch.dict(os.environ),
+        LocalCluster(
+            n_workers=1,
+            threads_per_worker=1,
+            dashboard_address="127.0.0.1:0",
+            local_directory=str(tmp_path),
+        ) as local,
+    ):
         done = takt.json(
             "campaign", grid(takt.folder), "--repeat", "20", "--scheduler", local.scheduler_address
         )

@@ -48,6 +48,19 @@ def test_what_python_reads_when_it_starts_takes_a_process_of_its_own(
     assert zygote.call(["--version"], tmp_path, changed, 100) is None
 
 
+def test_what_a_test_sets_before_the_first_call_is_not_that_of_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    zygote = Zygote()
+    try:
+        with monkeypatch.context() as patch:
+            patch.setenv("OMP_NUM_THREADS", "1")
+            assert zygote.call(["--version"], tmp_path, os.environ, 100) is None
+        assert zygote.call(["--version"], tmp_path, os.environ, 100)
+    finally:
+        zygote.end()
+
+
 def test_after_a_call_that_was_given_up_the_next_has_its_own_answer(tmp_path: Path) -> None:
     zygote = Zygote()
     try:
