@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from takt.processes import domain, guard
+from takt.processes import domain, guard, scratch
 
 LIMIT_S = 150.0
 PROGRAM = """
@@ -34,7 +34,7 @@ if how == "making":  # it is killed before it has said whose the folder is
         print(next(memory.glob("takt-*")), 0, flush=True)
         sys.stdin.read()
     scratch.json.dumps = reached
-held = scratch.open_for(results, memory, resumable=how != "killed")
+held = scratch.open_for(results, memory, resumable=how not in ("killed", "becoming"))
 one = domain.own_domain()
 one.__enter__()
 program = process.Process([sys.executable, "-c", sys.argv[4], memory / "started"])
@@ -42,6 +42,15 @@ while not (memory / "started").exists():
     time.sleep(0.01)
 (memory / "fastdds_of_the_run").touch()
 print(held.folder, program.pid, flush=True)
+if how == "becoming" and not os.fork():  # as who starts a program, the moment before it is one
+    for number in map(int, os.listdir("/proc/self/fd")):
+        try:
+            if os.readlink(f"/proc/self/fd/{number}") != str(held.folder / scratch.LOCK):
+                os.close(number)
+        except OSError:
+            continue
+    time.sleep(3)
+    os._exit(0)
 if how == "interrupted":
     os.killpg(0, signal.SIGINT)
 sys.stdin.read()
@@ -132,6 +141,30 @@ def test_a_program_that_hangs_when_its_tool_is_killed_is_ended(tmp_path: Path) -
     assert until(lambda: not tool.undertakers)
     assert not guard.identity(tool.program)
     assert not tool.run.exists()
+
+
+def test_who_is_about_to_become_a_program_of_a_killed_run_is_waited_for(tmp_path: Path) -> None:
+    tool = Tool(tmp_path, "becoming")
+    assert until(lambda: len(holders(tool.scratch / scratch.LOCK)) == 2)
+    tool.process.kill()
+    tool.process.communicate()
+    assert until(lambda: not tool.undertakers)
+    assert not tool.scratch.exists()
+    assert list(tool.results.iterdir()) == []
+
+
+def holders(lock: Path) -> list[int]:
+    """Processes that have it open."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            try:
+                open_files = [one.readlink() for one in (entry / "fd").iterdir()]
+            except OSError:
+                continue
+            if lock in open_files:
+                found.append(int(entry.name))
+    return found
 
 
 def test_a_killed_run_that_can_be_resumed_keeps_its_recordings(tmp_path: Path) -> None:

@@ -215,6 +215,16 @@ def dead_folders(memory: Path = MEMORY, of_dead: Path | None = None) -> Iterator
             yield Dead(folder, Path(str(owner["run"])), recordings(folder), resumable, lent)
 
 
+def is_held(folder: Path) -> bool:
+    """Whether somebody has a scratch folder's lock, be it who is becoming another program."""
+    with contextlib.suppress(OSError), (folder / LOCK).open(encoding="utf-8") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
+
+
 def unlock(run_folder: Path) -> None:
     """Removes the lock of a run folder that nobody holds, and that names no scratch folder."""
     with contextlib.suppress(OSError), (run_folder / LOCK).open(encoding="utf-8") as file:

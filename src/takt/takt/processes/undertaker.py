@@ -39,8 +39,12 @@ def main(folder: Path, run_folder: Path, memory: Path, starter: str) -> int:
     from takt.processes import domain, last_will, leftovers, scratch
 
     last_will.left_in(folder, execute_it=True)  # first: others wait for their cores
-    began = time.monotonic()
-    while (programs := _programs_of(starter)) and time.monotonic() < began + LIMIT_S:
+    began, gone = time.monotonic(), 0
+    # Twice: who is becoming a program of the run has no environment for a moment, and may have
+    # its locks before.
+    while gone < 2 and time.monotonic() < began + LIMIT_S:
+        held, programs = scratch.is_held(folder), _programs_of(starter)
+        gone = 0 if held or programs else gone + 1
         if time.monotonic() > began + ENDING_S:
             for pid in programs:
                 with contextlib.suppress(OSError):
