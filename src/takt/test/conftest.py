@@ -18,7 +18,8 @@ from forking import Zygote
 from known_machines import ROBOT
 from rendering import none_rendered
 
-from takt.processes import namespace, scratch
+from takt.errors import Failure
+from takt.processes import namespace, scratch, stacks
 from takt.processes.domain import own_domain
 
 HERE = Path(__file__).parent
@@ -59,6 +60,15 @@ def go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = tmp_path / "go"
     monkeypatch.setenv("TAKT_FAKE_GO", str(path))
     return path
+
+
+@pytest.fixture
+def app_runner() -> None:
+    """What executes applications is built."""
+    try:
+        stacks.program("app_runner")
+    except Failure:
+        pytest.skip("app_runner is not installed")
 
 
 @pytest.fixture

@@ -4,104 +4,31 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import statistics
 import subprocess
 import sys
 import time
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 import takt_core
 from command_line import takt
+from executed import MS, cpu, executed, robot, skip_without_rclcpp, values
 from test_addresses import held
 
 from takt.errors import Failure, TaktError
-from takt.processes import addresses, stacks
+from takt.processes import addresses
 from takt.processes.leftovers import Journal
-from takt.schedule.execution import APPROACHES, Execution, execute
-from takt.schedule.execution.execute import RECORDING, RUNNER_RCLCPP, with_policy
+from takt.schedule.execution import APPROACHES, execute
+from takt.schedule.execution.execute import RECORDING, with_policy
 from takt.schedule.execution.model import RCLCPP
 from takt.schedule.explain import explain
 from takt.schedule.metrics import measure
 from takt.schedule.trace import file as traces
 
-MS = 1_000_000
-
-
-@pytest.fixture(autouse=True)
-def _runner() -> None:
-    try:
-        stacks.program("app_runner")
-    except Failure:
-        pytest.skip("app_runner is not installed")
-
-
-def skip_without_rclcpp(approach: str) -> None:
-    try:
-        if approach in RCLCPP:
-            stacks.program(RUNNER_RCLCPP)
-    except Failure:
-        pytest.skip("app_runner_rclcpp is not installed: there is no rclcpp")
-
-
-def cpu() -> int:
-    return max(os.sched_getaffinity(0))
-
-
-def robot(**keys: Any) -> dict[str, Any]:
-    """A camera that a planner reads, an arm that each plan moves, and a joystick from outside."""
-    work = {"best": MS // 5, "worst": MS // 2, "quantiles": [MS // 5, MS // 2]}
-    return {
-        "version": 1,
-        "name": "robot",
-        "policy": "fp",
-        "cpus": [cpu()],
-        "callbacks": [
-            {
-                "name": "camera.look",
-                "node": "camera",
-                "period": 20 * MS,
-                "priority": 30,
-                "execution": work,
-                "writes": ["image"],
-            },
-            {
-                "name": "planner.plan",
-                "node": "planner",
-                "period": 40 * MS,
-                "priority": 20,
-                "execution": work,
-                "reads": [{"topic": "image"}, {"topic": "stick"}],
-                "writes": ["plan"],
-            },
-            {
-                "name": "arm.move",
-                "node": "arm",
-                "kind": "message",
-                "trigger": "plan",
-                "priority": 40,
-                "deadline": 40 * MS,
-                "execution": work,
-            },
-        ],
-        "topics": [
-            {"name": "image", "bytes": 100_000},
-            {"name": "plan", "bytes": 64},
-            {"name": "stick", "bytes": 8, "external": True, "external_period": 10 * MS},
-        ],
-        "chains": [{"name": "act", "callbacks": ["camera.look", "planner.plan", "arm.move"]}],
-        **keys,
-    }
-
-
-def executed(path: Path, approach: str, application: dict[str, Any], **keys: Any) -> Execution:
-    return execute(
-        application, approach, trace=path / "out" / "robot.takttrace", duration_s=0.8, **keys
-    )
+pytestmark = pytest.mark.usefixtures("app_runner")
 
 
 @pytest.mark.parametrize("approach", APPROACHES)
@@ -185,18 +112,6 @@ def test_what_rclcpp_nodes_cannot_have_is_refused(
         executed(tmp_path, approach, application)
 
 
-def values(trace: traces.Trace, kind: takt_core.EventType) -> list[tuple[int, int]]:
-    """Job and value of each event of a kind."""
-    found: list[tuple[int, int]] = []
-    replay = takt_core.Replay(trace.core)
-    while (step := replay.step()) is not None:
-        chosen = step.events["type"] == kind
-        found += zip(
-            *(step.events[name][chosen].tolist() for name in ("job", "value")), strict=True
-        )
-    return found
-
-
 def test_the_work_of_a_job_depends_on_the_seed_and_not_on_the_approach(tmp_path: Path) -> None:
     application = robot(callbacks=[robot()["callbacks"][0] | {"writes": []}], chains=[])
 
@@ -244,118 +159,6 @@ def test_a_policy_takes_the_place_of_the_descriptions(tmp_path: Path) -> None:
     done = executed(tmp_path, "takt", robot(), policy="edf")
     assert done.policy == "edf"
     assert measure(done.trace).policy == ["edf"]
-
-
-def releases(trace: traces.Trace, callback: str) -> list[tuple[int, int]]:
-    """Time and relative deadline of each release of a callback."""
-    found: list[tuple[int, int]] = []
-    replay = takt_core.Replay(trace.core)
-    while (step := replay.step()) is not None:
-        chosen = step.events["type"] == takt_core.EventType.release
-        columns = (step.events[name][chosen].tolist() for name in ("task", "time", "value"))
-        found += [
-            (time, due - time)
-            for task, time, due in zip(*columns, strict=True)
-            if trace.names.task(task) == callback
-        ]
-    return sorted(found)
-
-
-@pytest.mark.parametrize("approach", ["takt", "rclcpp_takt"])
-def test_scenarios_are_switched_at_their_times(tmp_path: Path, approach: str) -> None:
-    skip_without_rclcpp(approach)
-    busy = {"name": "busy", "tasks": [{"task": "camera.look", "period": 5 * MS}]}
-    application = robot(
-        scenarios=[{"name": "calm", "tasks": []}, busy],
-        default_scenario="calm",
-        switches=[{"at": 300 * MS, "scenario": "busy"}],
-    )
-    done = executed(tmp_path, approach, application)
-    trace = traces.read(done.trace)
-    switched = values(trace, takt_core.EventType.scenario)
-    assert [trace.names.scenario(number) for _, number in switched] == ["busy"]
-    # Its jobs have the period of their scenario, and the deadline that comes of it; skipped ones
-    # lie between.
-    found = releases(trace, "camera.look")
-    calm = [time for time, due in found if due == 20 * MS]
-    fast = [time for time, due in found if due == 5 * MS]
-    assert len(calm) + len(fast) == len(found)
-    assert max(calm) < min(fast)
-    for times, period in ((calm, 20 * MS), (fast, 5 * MS)):
-        assert len(times) > 2
-        assert all((later - time) % period == 0 for time, later in pairwise(times))
-    camera = next(one for one in measure(done.trace).callbacks if one.callback == "camera.look")
-    assert camera.executions + camera.skipped > 60  # of 115; 40 without the scenario
-
-
-@pytest.mark.parametrize("approach", ["takt", "rclcpp_takt"])
-def test_a_callback_that_is_woken_has_missed_nothing(tmp_path: Path, approach: str) -> None:
-    skip_without_rclcpp(approach)
-    application = robot()
-    application["callbacks"][1]["active"] = False
-    tasks = [{"task": "planner.plan", "active": True}]
-    application["scenarios"] = [{"name": "still", "tasks": []}, {"name": "on", "tasks": tasks}]
-    application["default_scenario"] = "still"
-    application["switches"] = [{"at": 400 * MS, "scenario": "on"}]
-    found = measure(executed(tmp_path, approach, application).trace)
-    planner = next(one for one in found.callbacks if one.callback == "planner.plan")
-    assert 0 < planner.executions + planner.skipped <= 11  # of 20 in all
-
-
-@pytest.mark.parametrize("approach", ["takt", "rclcpp_takt"])
-def test_a_callback_that_a_scenario_leaves_out_is_not_called(tmp_path: Path, approach: str) -> None:
-    skip_without_rclcpp(approach)
-    application = robot(
-        scenarios=[
-            {"name": "seeing", "tasks": []},
-            {"name": "blind", "tasks": [{"task": "camera.look", "active": False}]},
-        ],
-        default_scenario="seeing",
-        switches=[{"at": 100 * MS, "scenario": "blind"}],
-    )
-    metrics = measure(executed(tmp_path, approach, application).trace)
-    calls = {one.callback: one.executions for one in metrics.callbacks}
-    assert 0 < calls["camera.look"] < calls["planner.plan"] * 2
-
-
-@pytest.mark.parametrize("approach", ["takt", "rclcpp_takt"])
-@pytest.mark.parametrize("wakes", [True, False, None])
-def test_an_inactive_callback_waits_for_the_scenario_that_wakes_it(
-    tmp_path: Path, approach: str, wakes: bool | None
-) -> None:
-    skip_without_rclcpp(approach)
-    application = robot()
-    application["callbacks"][1]["active"] = False
-    if wakes is not None:
-        tasks = [{"task": "planner.plan", "active": True}] if wakes else []
-        application["scenarios"] = [{"name": "still", "tasks": []}, {"name": "on", "tasks": tasks}]
-        application["default_scenario"] = "still"
-        application["switches"] = [{"at": 400 * MS, "scenario": "on"}]
-    metrics = measure(executed(tmp_path, approach, application).trace)
-    calls = {one.callback: one.executions for one in metrics.callbacks}
-    assert calls["camera.look"] > 0
-    if wakes:
-        assert 0 < calls["planner.plan"] <= 11  # of 20 in all
-    else:
-        assert calls.get("planner.plan", 0) == 0
-
-
-@pytest.mark.parametrize("approach", ["takt", "rclcpp_takt"])
-def test_a_job_computes_what_its_scenario_declares(tmp_path: Path, approach: str) -> None:
-    skip_without_rclcpp(approach)
-    application = robot(chains=[])
-    for callback in application["callbacks"]:
-        callback["execution"] = {"best": 4 * MS, "worst": 4 * MS, "quantiles": [4 * MS]}
-    change = [
-        {"task": name, "expected_execution": MS}
-        for name in ("camera.look", "planner.plan", "arm.move")
-    ]
-    application["scenarios"] = [{"name": "light", "tasks": change}]
-    found = measure(executed(tmp_path, approach, application).trace)
-    for one in found.callbacks:
-        assert one.executions > 0
-        assert one.cpu_us is not None
-        assert 1000 <= one.cpu_us.median < 4000  # some jobs are interrupted, most are not
 
 
 def test_what_cannot_be_executed_is_refused_with_a_remedy(tmp_path: Path) -> None:

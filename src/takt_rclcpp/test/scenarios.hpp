@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Scenarios in few words, and a node that shows whether its timer runs.
+// Scenarios in few words, a node that shows whether its timer runs, and a file for a trace.
 #pragma once
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "support.hpp"
@@ -52,6 +58,7 @@ struct Counting {
   std::atomic<int> runs{0};
   const ::rclcpp::TimerBase::SharedPtr timer;
 };
+
 // The other one ran often, and this one not at all, since the switch was followed.
 inline bool rests(const Counting& resting, const Counting& other) {
   EXPECT_TRUE(other.goes_on());
@@ -59,5 +66,30 @@ inline bool rests(const Counting& resting, const Counting& other) {
   EXPECT_TRUE(other.goes_on());
   return resting.runs == before;
 }
+
+// Empty, and removed with the test.
+class TraceFile {
+ public:
+  TraceFile() {
+    const int opened = mkstemp(path_.data());
+    if (opened < 0) {
+      throw std::system_error{errno, std::generic_category(), path_};
+    }
+    close(opened);
+  }
+  ~TraceFile() {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+  }
+  TraceFile(const TraceFile&) = delete;
+  TraceFile& operator=(const TraceFile&) = delete;
+  TraceFile(TraceFile&&) = delete;
+  TraceFile& operator=(TraceFile&&) = delete;
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_ = (std::filesystem::temp_directory_path() / "takt_trace_XXXXXX").string();
+};
 
 }  // namespace takt::test

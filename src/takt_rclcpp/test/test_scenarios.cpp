@@ -2,13 +2,11 @@
 //
 // What scenarios make of the timers of a node, and what is said of callbacks while they run.
 #include <rcl/timer.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
-#include <filesystem>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
@@ -104,12 +102,9 @@ TEST_F(Scenarios, changeThePeriodOfATimerOnTheClockOfItsNode) {
 TEST_F(Scenarios, wakeATimerForItsNextReleaseAndForNoneBefore) {
   const Counting guard{"guard"};
   const Counting radar{"radar"};
-  std::string file = (std::filesystem::temp_directory_path() / "takt_strategies_XXXXXX").string();
-  const int opened = mkstemp(file.data());
-  ASSERT_GE(opened, 0);
-  close(opened);
+  const TraceFile file;
   auto options = quiet();
-  options.scheduling.trace = file;
+  options.scheduling.trace = file.path();
   {
     SchedulingExecutor executor{options};
     executor.set_scheduling_strategy(
@@ -123,8 +118,7 @@ TEST_F(Scenarios, wakeATimerForItsNextReleaseAndForNoneBefore) {
     EXPECT_TRUE(guard.goes_on());
     spinning.end();
   }
-  const trace::Trace trace = trace::read_trace(file);
-  std::filesystem::remove(file);
+  const trace::Trace trace = trace::read_trace(file.path());
   std::optional<std::int64_t> switched;
   std::size_t releases = 0;
   for (const trace::Event& event : trace.events) {

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Scenarios that nodes bring along, and those of the executor.
-#include <unistd.h>
-
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <vector>
 
@@ -60,12 +57,9 @@ TEST_F(Strategies, ofNodesNameTheirOwnCallbacks) {
 TEST_F(Strategies, addToThatOfTheExecutor) {
   const Counting guard{"guard"};
   const Counting radar{"radar"};
-  std::string file = (std::filesystem::temp_directory_path() / "takt_strategies_XXXXXX").string();
-  const int opened = mkstemp(file.data());
-  ASSERT_GE(opened, 0);
-  close(opened);
+  const TraceFile file;
   auto options = quiet();
-  options.scheduling.trace = file;
+  options.scheduling.trace = file.path();
   {
     SchedulingExecutor executor{options};
     executor.set_scheduling_strategy(
@@ -82,8 +76,7 @@ TEST_F(Strategies, addToThatOfTheExecutor) {
     EXPECT_EQ(executor.scenario(), "docking");
     spinning.end();
   }
-  const trace::Trace trace = trace::read_trace(file);
-  std::filesystem::remove(file);
+  const trace::Trace trace = trace::read_trace(file.path());
   std::map<std::string, std::chrono::nanoseconds> due;
   std::map<std::string, std::vector<std::int64_t>> released;
   for (const trace::Event& event : trace.events) {

@@ -58,15 +58,7 @@ class Mailbox : public Input {
   std::vector<std::atomic<os::TimePoint>> sent_at_{remembered};
 };
 
-class Data : public UnderPolicy {
- protected:
-  Options options() const {
-    Options traced = UnderPolicy::options();
-    traced.trace = file_.path();
-    return traced;
-  }
-  TemporaryFile file_;
-};
+class Data : public TracedUnderPolicy {};
 
 INSTANTIATE_TEST_SUITE_P(Policies, Data, ::testing::Values("fp", "edf", "np-edf"), policy_name);
 

@@ -20,10 +20,6 @@
 namespace takt::fuzz {
 namespace {
 
-using sched::SchedulingScenario;
-
-const std::vector<std::string> scenarios{"first", "second", "third"};
-
 class Round {
  public:
   Round(std::uint64_t seed, Counts& counts)
@@ -38,7 +34,8 @@ class Round {
       guest.always_active = i % 2 == 0;
       named_.push_back(guest.task.name);
     }
-    check(subject_.set_strategy(some_strategy(random_)), "of all", "is refused");
+    check(subject_.set_strategy(some_strategy(random_, named_, policy_of_third_)), "of all",
+          "is refused");
     for (const auto& guest : guests_) {
       check(subject_.add(*guest), guest->task.name, "is refused");
     }
@@ -79,25 +76,6 @@ class Round {
     std::vector<int> cpus = os::current_thread().cpus;
     cpus.resize(std::min<std::size_t>(cpus.size(), 1 + below(random_, 2)));
     return cpus;
-  }
-
-  // Whichever: who is active in which scenario stays.
-  [[nodiscard]] sched::SchedulingStrategy some_strategy(Random& random) const {
-    SchedulingScenario second{scenarios[1]};
-    SchedulingScenario third{scenarios[2]};
-    if (policy_of_third_) {
-      third.set_scheduling_policy(policy_of_third_);
-    }
-    for (std::size_t i = 0; i < named_.size(); ++i) {
-      second.add_task({.task = named_[i],
-                       .priority = static_cast<int>(1 + below(random, 40)),
-                       .active = i != 1});
-      third.add_task({.task = named_[i], .active = i != 3});
-    }
-    return sched::SchedulingStrategy{}
-        .add_scenario(SchedulingScenario{scenarios[0]})
-        .add_scenario(second)
-        .add_scenario(third);
   }
 
   executor::Options options() {
@@ -244,7 +222,7 @@ class Round {
   // Pauses somebody, sets a timer, or says other things of scenarios.
   void disturb(Random& random) {
     if (one_in(random, 4)) {
-      subject_.set_strategy(some_strategy(random));
+      subject_.set_strategy(some_strategy(random, named_, policy_of_third_));
       return;
     }
     Guest* const guest = somebody(random, [](const Guest& one) { return one.present.load(); });

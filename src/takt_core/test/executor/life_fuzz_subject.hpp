@@ -287,4 +287,26 @@ class Subject {
   Counts& counts_;
 };
 
+inline const std::vector<std::string> scenarios{"first", "second", "third"};
+
+// Whichever: who of the `named` is active in which scenario stays. No policy: the executor's.
+inline sched::SchedulingStrategy some_strategy(Random& random,
+                                               const std::vector<std::string>& named,
+                                               const sched::PolicyPtr& policy_of_third) {
+  sched::SchedulingScenario second{scenarios[1]};
+  sched::SchedulingScenario third{scenarios[2]};
+  if (policy_of_third) {
+    third.set_scheduling_policy(policy_of_third);
+  }
+  for (std::size_t i = 0; i < named.size(); ++i) {
+    second.add_task(
+        {.task = named[i], .priority = static_cast<int>(1 + below(random, 40)), .active = i != 1});
+    third.add_task({.task = named[i], .active = i != 3});
+  }
+  return sched::SchedulingStrategy{}
+      .add_scenario(sched::SchedulingScenario{scenarios[0]})
+      .add_scenario(second)
+      .add_scenario(third);
+}
+
 }  // namespace takt::fuzz

@@ -19,15 +19,7 @@ using sched::SchedulingScenario;
 using sched::SchedulingStrategy;
 using sched::TaskChange;
 
-class Scenario : public UnderPolicy {
- protected:
-  Options options() const {
-    Options traced = UnderPolicy::options();
-    traced.trace = file_.path();
-    return traced;
-  }
-  TemporaryFile file_;
-};
+class Scenario : public TracedUnderPolicy {};
 
 INSTANTIATE_TEST_SUITE_P(Policies, Scenario, ::testing::Values("fp", "edf", "np-fp"), policy_name);
 

@@ -21,15 +21,7 @@ namespace {
 using sched::SchedulingScenario;
 using sched::SchedulingStrategy;
 
-class Strategy : public UnderPolicy {
- protected:
-  Options options() const {
-    Options traced = UnderPolicy::options();
-    traced.trace = file_.path();
-    return traced;
-  }
-  TemporaryFile file_;
-};
+class Strategy : public TracedUnderPolicy {};
 
 INSTANTIATE_TEST_SUITE_P(Policies, Strategy, ::testing::Values("fp", "edf", "np-fp"), policy_name);
 

@@ -46,6 +46,17 @@ class UnderPolicy : public ::testing::TestWithParam<std::string> {
   }
 };
 
+// The same with a trace, of which the test reads what happened.
+class TracedUnderPolicy : public UnderPolicy {
+ protected:
+  Options options() const {
+    Options traced = UnderPolicy::options();
+    traced.trace = file_.path();
+    return traced;
+  }
+  TemporaryFile file_;
+};
+
 // Keeps the core busy; bounded by the wall clock, so that preemption does not prolong it.
 inline void burn(std::chrono::nanoseconds time) {
   const auto end = os::now() + time;
