@@ -207,6 +207,14 @@ def test_instruction_time_has_one_cpu_and_its_seed_and_full_its_option(tmp_path:
     assert "-icount" not in guest.command(boot(tmp_path, Mode.functional))
 
 
+@pytest.mark.parametrize("mode", [Mode.icount, Mode.functional])
+def test_an_emulated_kernel_never_runs_what_it_has_just_replaced(
+    tmp_path: Path, mode: Mode
+) -> None:
+    words = guest.command(boot(tmp_path, mode))
+    assert "thread=single" in words[words.index("-accel") + 1].split(",")
+
+
 def test_a_guest_that_says_that_it_is_done_is(tmp_path: Path) -> None:
     guest.judge(boot(tmp_path), WHOLE, 0, "", 10)
 

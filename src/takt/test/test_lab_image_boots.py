@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,15 +15,16 @@ from command_line import takt
 from test_lab_image import EXPERIMENTS, TINY, free, put, same
 
 from takt.errors import Failure
-from takt.lab import guest, kernels
+from takt.lab import guest, kernels, modes
 from takt.lab.image import disk, experiments, make, runs, target
 from takt.measure.results import store
 from takt.measure.results.model import Status
 from takt.processes.process import Process
+from takt.processes.supervision import POLL_S
 
 UEFI = Path("/usr/share/OVMF/OVMF_CODE.fd")
 LIMIT_S = 900.0  # in an emulator, on a machine that does much else
-PC = ("-accel", "tcg,thread=multi", "-cpu", "max", "-smp", "2", "-m", "2048")
+PC = (*modes.machine(modes.Mode.functional, seed=1), "-m", "2048")
 pytestmark = [
     pytest.mark.thorough,
     pytest.mark.timeout(0),
@@ -58,8 +60,12 @@ def booted(options: Sequence[str], folder: Path) -> str:
     log = folder / "serial.log"
     fixed = ["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"]
     pc = Process([guest.QEMU, *fixed, *PC, *options, "-serial", f"file:{log}"])
+    limit = time.monotonic() + LIMIT_S
     try:
-        code = pc.wait(LIMIT_S)
+        while pc.poll() is None and time.monotonic() < limit:
+            assert not guest.PANIC.search(guest.console_text(log)), guest.console_text(log)[-6000:]
+            time.sleep(5 * POLL_S)
+        code = pc.poll()
     finally:
         pc.end()
     said = guest.console_text(log)

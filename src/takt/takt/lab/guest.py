@@ -21,7 +21,7 @@ MEMORY_MB = 1536
 UP, STEP, DONE = "takt-lab: up", "takt-lab: step ", "takt-lab: done"  # what /init says
 TRIAL_S = 60.0  # for a boot under KVM, where it works at all
 _TAIL_LINES = 12
-_PANIC = re.compile(r"Kernel panic|KVM internal error|emulation failure|Attempted to kill init")
+PANIC = re.compile(r"Kernel panic|KVM internal error|emulation failure|Attempted to kill init")
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def judge(boot: Boot, console: str, code: int | None, said: str, limit_s: float)
     name, where = f"the guest with {boot.kernel.release} ({boot.kernel.name})", str(boot.console)
     tail = "\n    ".join(lines[-_TAIL_LINES:]) or said.strip()[-600:] or "(nothing)"
     last = f"; the last lines of its console:\n    {tail}"
-    if _PANIC.search(console) or _PANIC.search(said):
+    if PANIC.search(console) or PANIC.search(said):
         remedy = "try another mode: --mode icount" if boot.mode is Mode.kvm else None
         raise Failure(
             f"{name} panicked{last}",
