@@ -51,7 +51,7 @@ WAYS = {
         False,
     ),
     # One thread for both CPUs: with two, QEMU may run an instruction that the kernel has just
-    # replaced (it patches its branches while it runs), and one boot in seven panics.
+    # replaced (it patches its branches while it runs), and now and then a boot panics.
     Mode.functional: Way(
         ("-accel", "tcg,thread=single", "-cpu", "max", "-smp", "2"),
         "time of an emulator: no measure of a kernel",
