@@ -136,7 +136,8 @@ void Executor::Keeper::retire(bool all) noexcept {
   for (Crew* const crew : idle) {
     crew->dismiss();
   }
-  bindings.clear();  // destroys callbacks, which may call the executor
+  bindings.clear();      // destroys callbacks, which may call the executor
+  applications.clear();  // whoever waits for the change finds all of it gone
   {
     const std::lock_guard lock{registry_.mutex};
     for (const Retirement& retirement : over) {
