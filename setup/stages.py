@@ -137,7 +137,7 @@ def tidy() -> Commands:
 
 
 def sanitizers() -> Commands:
-    """The tests of takt_core and takt_rcl under AddressSanitizer and ThreadSanitizer."""
+    """The tests of takt_core, takt_rcl and, where rclcpp is, takt_rclcpp under sanitizers."""
     return sanitized.commands()
 
 

@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+from itertools import chain
 from pathlib import Path
 from types import ModuleType
 
@@ -123,6 +124,40 @@ def test_every_test_of_the_core_is_in_one_of_the_two_stages(suite: ModuleType) -
     every = listed(sanitized.ctest(core))
     assert len(every) > 100
     assert sorted(name for one in commands for name in listed(one)) == sorted(every)
+
+
+def test_takt_rclcpp_is_sanitized_only_where_the_last_build_found_rclcpp(
+    suite: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from setup import sanitized
+
+    monkeypatch.setattr(sanitized, "STATE", tmp_path)
+    without = sanitized.commands()
+    library = tmp_path / "install" / "lib" / "libtakt_rclcpp.so"
+    assert str(sanitized.RCL) in chain(*without)
+    assert not any("takt_rclcpp" in Path(word).parts for word in chain(*without))
+    library.parent.mkdir(parents=True)
+    library.touch()
+    commands = sanitized.commands()
+    added = [one for one in commands if one not in without]
+    assert [one for one in commands if one in without] == without
+    for sanitizer in ("address", "thread"):
+        core = tmp_path / f"build-{sanitizer}"
+        of_one = [one for one in added if any(word.startswith(str(core)) for word in one)]
+        configured, built, *run = of_one
+        assert configured[configured.index("-S") + 1] == str(sanitized.RCLCPP)
+        assert f"-Dtakt_core_DIR={core / 'install/share/takt_core/cmake'}" in configured
+        # The core that it stands on is installed before.
+        assert commands.index(configured) > commands.index(
+            [str(sanitized.BIN / "cmake"), "--install", str(core)]
+        )
+        targets = [word.partition("=")[2] for word in built if word.startswith("--target=")]
+        programs = [Path(word).name for one in run for word in one if word.startswith(str(core))]
+        assert targets == programs != []
+        assert all((sanitized.RCLCPP / "test" / f"{one}.cpp").exists() for one in targets)
+    suppressions = set(re.findall(r"suppressions=(\S+)", " ".join(chain(*added))))
+    assert suppressions == {str(sanitized.RCLCPP / "test" / "thread_sanitizer.supp")}
+    assert all(Path(one).exists() for one in suppressions)
 
 
 def test_the_last_lines_of_what_failed_come_again_at_the_end(

@@ -198,8 +198,9 @@ std::chrono::nanoseconds Crew::cpu_time() noexcept {
 // Not in the loop of a job: only after the start and after a switch.
 void Crew::ask_kernel() noexcept {
   asked_kernel_for_ = state_->target();
-  if (asked_kernel_for_ == nullptr || !alone_->binding.kernel_deadline ||
-      state_->members().empty()) {
+  // A task that has been removed is no member: what was bound to it may just be destroyed.
+  if (asked_kernel_for_ == nullptr || state_->members().empty() ||
+      !alone_->binding.kernel_deadline) {
     return;
   }
   const sched::TaskParameters& parameters = asked_kernel_for_->scenario->parameters(alone_->index);

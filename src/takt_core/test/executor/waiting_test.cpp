@@ -107,5 +107,25 @@ TEST(Waiting, TaskThatIsRemovedHoldsUpNoLaterChange) {
   executor.stop();
 }
 
+// Its thread follows later changes, too, until it has gone: also while what it belonged to is
+// destroyed.
+TEST(Waiting, TaskThatIsRemovedMayGoWhileOthersChange) {
+  Executor executor{options()};
+  executor.add(timer("steady", 1ms, 10), {[](const auto&) {}});
+  executor.start();
+  constexpr int rounds = 200;
+  for (int i = 0; i < rounds; ++i) {
+    sched::Task task = timer("guest", 1s, 50);
+    task.waits = true;
+    executor.add(task, {[](const auto&) {}});
+    const executor::Change gone = executor.remove("guest");
+    while (!gone.done()) {
+      executor.pause("steady");
+      executor.resume("steady");
+    }
+  }
+  executor.stop();
+}
+
 }  // namespace
 }  // namespace takt::test
