@@ -13,11 +13,20 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The files first that ask for the most patience: begun last, they are waited for alone."""
+    """The files first that ask for the most patience: begun last, they are waited for alone.
+
+    The others from both ends: those of the probes, which come last, wait more than they compute,
+    and beside each other would leave the machine idle.
+    """
     patience: dict[str, float] = {}
     for item in items:
         mark = item.get_closest_marker("timeout")
-        file = item.nodeid.partition("::")[0]
         limit = (mark.args[0] or math.inf) if mark else 0.0
-        patience[file] = max(patience.get(file, 0), limit)
-    items.sort(key=lambda item: -patience[item.nodeid.partition("::")[0]])
+        patience[file_of(item)] = max(patience.get(file_of(item), 0), limit)
+    from_an_end = {file: min(at, len(patience) - at) for at, file in enumerate(patience)}
+    items.sort(key=lambda item: (-patience[file_of(item)], from_an_end[file_of(item)]))
+
+
+def file_of(item: pytest.Item) -> str:
+    """Where it is written."""
+    return item.nodeid.partition("::")[0]

@@ -58,6 +58,15 @@ def ctest(folder: Path) -> list[str]:
     return [program, "--test-dir", str(folder), "--output-on-failure", "--timeout", "120"]
 
 
+def together(folder: Path, builds: list[Path]) -> Path:
+    """A folder with the tests of all these build folders, for one CTest."""
+    tested = [one for one in builds if (one / "CTestTestfile.cmake").exists()]
+    folder.mkdir(exist_ok=True)
+    lines = [f'subdirs("{one}")\n' for one in tested]
+    (folder / "CTestTestfile.cmake").write_text("".join(lines), encoding="utf-8")
+    return folder
+
+
 def _core(sanitizer: str, parts: tuple[str, ...] = ()) -> list[list[str]]:
     """Builds and tests the core, all of it without ``parts``, and installs it for takt_rcl."""
     folder = _folder(sanitizer)

@@ -22,6 +22,9 @@ BIN = STATE / "venv" / "bin"
 PARALLEL = ["--numprocesses=4", "--dist=loadfile", "--no-loadscope-reorder", "--durations=10"]
 # Takes a core from everything else on the machine, and so from every test beside it.
 WHOLE_MACHINE = "src/takt/test/test_alone_real.py"
+# GoogleTests: one with real-time threads, which mostly waits (RESOURCE_LOCK in the packages'
+# CMakeLists.txt), and one without beside it.
+TESTS_AT_ONCE = "2"
 # What waits for real time, and has been seen under another policy or with another seed.
 EVERY_POLICY = (
     "^executor[.](life_fuzz_1000000$|Policies/(Life|Data|Scenario).*/(edf|np_edf|np_fp)( |$)"
@@ -38,10 +41,14 @@ Commands = list[list[str]]
 
 @dataclass(frozen=True)
 class Stage:
-    """A part of the suite; ``always``: also without ``--all``."""
+    """A part of the suite; ``always``: also without ``--all``.
+
+    ``beside``: the stage that leaves it a core, where that one runs, too.
+    """
 
     commands: Callable[[], Commands]
     always: bool
+    beside: str = ""
 
     @property
     def what(self) -> str:
@@ -76,18 +83,10 @@ def types() -> Commands:
 
 
 def cpp() -> Commands:
-    """GoogleTest through CTest, every package."""
-    core = STATE / "build" / "takt_core"
-    others = [
-        sanitized.ctest(folder)
-        for folder in sorted((STATE / "build").iterdir())
-        if folder != core and (folder / "CTestTestfile.cmake").exists()
-    ]
-    alone = ["--exclude-regex", f"{sanitized.COMPUTING}|{EVERY_POLICY}"]
+    """GoogleTest through CTest, all packages beside each other."""
+    folder = sanitized.together(STATE / "tests", sorted((STATE / "build").iterdir()))
     return [
-        [*sanitized.ctest(core), *sanitized.SPREAD],
-        [*sanitized.ctest(core), *alone],
-        *others,
+        [*sanitized.ctest(folder), "--parallel", TESTS_AT_ONCE, "--exclude-regex", EVERY_POLICY]
     ]
 
 
@@ -156,7 +155,7 @@ STAGES = {
     for stage in (
         Stage(stacks, always=False),
         Stage(style, always=True),
-        Stage(types, always=True),
+        Stage(types, always=True, beside="cpp"),
         Stage(cpp, always=True),
         Stage(rust, always=False),
         Stage(python, always=True),

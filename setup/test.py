@@ -15,7 +15,9 @@ import sys
 import threading
 import time
 from collections import deque
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import NamedTuple, TextIO
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 from setup.stages import BIN, ROOT, STAGES, STATE
@@ -38,16 +40,15 @@ def main(arguments: list[str]) -> int:
     failed = []
     ends: list[str] = []  # the last lines of what failed, to be read without looking for them
     for name in chosen:
-        started = time.monotonic()
-        print(f"\n=== {name}: {STAGES[name].what}", flush=True)
-        told = [run(command) for command in STAGES[name].commands()]  # also after a failure
-        passed = not any(told)
-        ends += [f"=== {name}: {end}" for end in told if end]
-        seconds = time.monotonic() - started
-        print(f"=== {name}: {'passed' if passed else 'FAILED'} in {seconds:.0f} s", flush=True)
-        if not passed:
-            failed.append(name)
-        known[name] = round(seconds, 1)  # every command ran to its end, whether it failed or not
+        if STAGES[name].beside in chosen:
+            continue
+        with ThreadPoolExecutor() as pool:
+            beside = [pool.submit(meanwhile, one) for one in chosen if STAGES[one].beside == name]
+            every = [perform(name, sys.stdout), *(one.result() for one in beside)]
+        for done in every:
+            ends += [f"=== {done.name}: {end}" for end in done.ends]
+            failed += [done.name] if done.ends else []
+            known[done.name] = round(done.seconds, 1)  # every command ran, whether it failed or not
         SECONDS.write_text(json.dumps(known), encoding="utf-8")  # a later one may be interrupted
     if ends:
         print("\nThe last lines of what failed:", *ends, sep="\n")
@@ -56,16 +57,45 @@ def main(arguments: list[str]) -> int:
     return 1 if failed else 0
 
 
+class Done(NamedTuple):
+    """A stage that ran: the last lines of each of its commands that failed."""
+
+    name: str
+    seconds: float
+    ends: list[str]
+
+
+def perform(name: str, out: TextIO) -> Done:
+    """Runs a stage, its output written as it comes."""
+    started = time.monotonic()
+    print(f"\n=== {name}: {STAGES[name].what}", file=out, flush=True)
+    told = [run(command, out) for command in STAGES[name].commands()]  # also after a failure
+    done = Done(name, time.monotonic() - started, [end for end in told if end])
+    how = "FAILED" if done.ends else "passed"
+    print(f"=== {name}: {how} in {done.seconds:.0f} s", file=out, flush=True)
+    return done
+
+
+def meanwhile(name: str) -> Done:
+    """Runs a stage while another one shows its output; its own is shown at its end."""
+    out = io.StringIO()
+    done = perform(name, out)
+    print(f"{out.getvalue()}\n", end="", flush=True)
+    return done
+
+
 def intention(chosen: list[str], known: dict[str, float]) -> str:
     """What will be done, how long it took here last time, and what is left for ``--all``."""
-    total = sum(known[name] for name in chosen if name in known)
+    alone = [name for name in chosen if STAGES[name].beside not in chosen]
+    total = sum(known[name] for name in alone if name in known)
     new = [name for name in chosen if name not in known]
     last = f", last time {total / 60:.1f} min" if total else ""
     without = f" without {', '.join(new)}" if total and new else ""
     lines = [f"takt test: {len(chosen)} stages{last}{without}"]
     for name in chosen:
         seconds = f"{known[name]:.0f} s" if name in known else "?"
-        lines.append(f"  {name:<10} {seconds:>6}  {STAGES[name].what}")
+        beside = "" if name in alone else f" Beside {STAGES[name].beside}."
+        lines.append(f"  {name:<10} {seconds:>6}  {STAGES[name].what}{beside}")
     later = [name for name in STAGES if name not in chosen]
     return "\n".join([*lines, *([f"not now: {', '.join(later)}"] if later else [])])
 
@@ -79,14 +109,18 @@ def last_seconds() -> dict[str, float]:
         return {}
 
 
-def run(command: list[str]) -> str:
-    """Runs it, its output shown as it comes; returns the last of it if it failed."""
+def run(command: list[str], out: TextIO) -> str:
+    """Runs it, its output written as it comes; returns the last of it if it failed."""
     # The launcher put the built Python modules on PYTHONPATH; mypy has a variable of its own.
     environment = {
         **os.environ,
         "PATH": f"{BIN}:{os.environ['PATH']}",
         "MYPYPATH": os.environ.get("PYTHONPATH", ""),
     }
+    # Hundreds of processes import the same: what one has compiled none compiles again, also where
+    # Python is to write nothing beside the sources.
+    if environment.pop("PYTHONDONTWRITEBYTECODE", ""):
+        environment["PYTHONPYCACHEPREFIX"] = str(STATE / "pycache")
     if sys.stdout.isatty():
         environment |= {"FORCE_COLOR": "1", "CLICOLOR_FORCE": "1"}
     last: deque[str] = deque(maxlen=LAST)
@@ -105,7 +139,7 @@ def run(command: list[str]) -> str:
     def show() -> None:
         with process.stdout or io.StringIO() as lines:
             for line in lines:
-                print(line, end="", flush=True)
+                print(line, end="", file=out, flush=True)
                 last.append(line[:400].rstrip())
 
     shown = threading.Thread(target=show, daemon=True)
@@ -115,7 +149,7 @@ def run(command: list[str]) -> str:
     if not process.returncode:
         return ""
     failure = f"exit code {process.returncode}: {' '.join(command)[:300]}"
-    print(f"--- {failure}", flush=True)
+    print(f"--- {failure}", file=out, flush=True)
     return "\n".join([failure, *last])
 
 

@@ -95,6 +95,46 @@ def test_a_stage_that_failed_has_a_last_time_though_a_later_one_is_interrupted(
     assert set(suite.last_seconds()) == {"broken"}
 
 
+def test_a_stage_beside_another_runs_meanwhile_and_shows_its_output_in_one_piece(
+    suite: ModuleType,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+
+    def meeting(mine: Path, other: Path, code: int) -> list[list[str]]:
+        lines = (
+            "import time; from pathlib import Path",
+            f"Path({str(mine)!r}).touch(); print('I am', {mine.name!r}, flush=True)",
+            f"while not Path({str(other)!r}).exists(): time.sleep(0.01)",
+            f"print('I met', {other.name!r}); raise SystemExit({code})",
+        )
+        return [[sys.executable, "-c", "\n".join(lines)]]
+
+    make = sys.modules["setup.stages"].Stage
+    host = make(lambda: meeting(here, there, 0), always=True)
+    guest = make(lambda: meeting(there, here, 3), always=True, beside="host")
+    monkeypatch.setattr(suite, "STAGES", {"guest": guest, "host": host})
+    suite.SECONDS.write_text('{"guest": 60, "host": 90}')
+    assert suite.main([]) == 1
+    told = capfd.readouterr().out
+    assert "2 stages, last time 1.5 min\n" in told
+    assert "Beside host." in told
+    assert "=== guest: \nI am there\nI met here\n--- exit code 3" in told
+    assert "Failed stages: guest\n1 passed, 1 failed" in told
+    assert set(suite.last_seconds()) == {"guest", "host"}
+
+
+def test_a_stage_beside_one_that_was_not_asked_for_runs_alone(
+    suite: ModuleType, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    guest = sys.modules["setup.stages"].Stage(lambda: [["false"]], always=True, beside="quick")
+    monkeypatch.setattr(suite, "STAGES", suite.STAGES | {"guest": guest})
+    assert suite.main(["guest"]) == 1
+    assert "Beside" not in capfd.readouterr().out
+
+
 def test_an_unknown_stage_is_wrong_use(
     suite: ModuleType, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -107,23 +147,29 @@ def test_every_stage_says_what_it_is(suite: ModuleType) -> None:
 
     assert all(stage.what for stage in STAGES.values())
     assert {name for name, stage in STAGES.items() if stage.always} >= {"style", "python", "cpp"}
+    assert {stage.beside for stage in STAGES.values() if stage.beside} <= STAGES.keys()
 
 
-def test_every_test_of_the_core_is_in_one_of_the_two_stages(suite: ModuleType) -> None:
+def test_every_test_in_cpp_is_in_one_of_the_two_stages(suite: ModuleType) -> None:
     from setup import sanitized, stages
 
     core = stages.STATE / "build" / "takt_core"
     if not (core / "CTestTestfile.cmake").exists():
         pytest.skip("the tests of takt_core are not built here")
 
-    def listed(command: list[str]) -> list[str]:
-        done = subprocess.run([*command, "-N"], capture_output=True, text=True, check=True)
-        return re.findall(r"^ *Test +#\d+: (.*)$", done.stdout, re.MULTILINE)
+    def listed(*commands: list[str]) -> list[str]:
+        told = [
+            subprocess.run([*command, "-N"], capture_output=True, text=True, check=True).stdout
+            for command in commands
+        ]
+        return sorted(re.findall(r"^ *Test +#\d+: (.*)$", "".join(told), re.MULTILINE))
 
-    commands = [one for one in [*stages.cpp(), *stages.thorough()] if str(core) in one]
-    every = listed(sanitized.ctest(core))
-    assert len(every) > 100
-    assert sorted(name for one in commands for name in listed(one)) == sorted(every)
+    built = [one.parent for one in core.parent.glob("*/CTestTestfile.cmake")]
+    assert len(built) > 3
+    every = listed(*map(sanitized.ctest, built))
+    assert len(every) > 500
+    thorough = [one for one in stages.thorough() if str(core) in one]
+    assert listed(*stages.cpp(), *thorough) == every
 
 
 def test_takt_rclcpp_is_sanitized_only_where_the_last_build_found_rclcpp(
@@ -174,7 +220,18 @@ def test_the_last_lines_of_what_failed_come_again_at_the_end(
     assert f"line {2 * suite.LAST - 1}\nthe reason\n" in again
 
 
+def test_what_one_command_has_compiled_the_next_one_finds(
+    suite: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    monkeypatch.setattr(suite, "STATE", tmp_path / "state")
+    (tmp_path / "imported.py").touch()
+    assert suite.run([sys.executable, "-c", "import imported"], sys.stdout) == ""
+    assert [one.name.partition(".")[0] for one in (tmp_path / "state").rglob("imported*.pyc")]
+    assert not list(tmp_path.glob("__pycache__"))
+
+
 def test_what_a_command_left_running_does_not_hold_the_suite(suite: ModuleType) -> None:
     left = "import subprocess; print(subprocess.Popen(['sleep', '600']).pid, flush=True)"
-    told = suite.run([sys.executable, "-c", f"{left}\nraise SystemExit(1)"])
+    told = suite.run([sys.executable, "-c", f"{left}\nraise SystemExit(1)"], sys.stdout)
     os.kill(int(told.splitlines()[-1]), signal.SIGKILL)  # it is still there

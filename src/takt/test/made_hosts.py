@@ -96,11 +96,11 @@ class Cluster:
 
 
 @contextlib.contextmanager
-def here(folder: Path) -> Iterator[Cluster]:
+def here(folder: Path, roles: Sequence[str] = ROLES) -> Iterator[Cluster]:
     """All on this machine."""
     folder.mkdir()
     machine = Machine(folder)
-    cluster = Cluster(machine, dict.fromkeys(ROLES, machine))
+    cluster = Cluster(machine, dict.fromkeys(roles, machine))
     try:
         yield cluster
     finally:

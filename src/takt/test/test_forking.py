@@ -61,13 +61,11 @@ def test_what_a_test_sets_before_the_first_call_is_not_that_of_all(
         zygote.end()
 
 
-def test_after_a_call_that_was_given_up_the_next_has_its_own_answer(tmp_path: Path) -> None:
-    zygote = Zygote()
-    try:
-        with pytest.raises(subprocess.TimeoutExpired):
-            zygote.call(["simulate", str(DOCKING), "--duration", "1h"], tmp_path, os.environ, 0.01)
-        done = zygote.call(["--version"], tmp_path, os.environ, 100)
-        assert done
-        assert done.stdout.startswith("takt ")
-    finally:
-        zygote.end()
+def test_after_a_call_that_was_given_up_the_next_has_its_own_answer(
+    zygote: Zygote, tmp_path: Path
+) -> None:
+    with pytest.raises(subprocess.TimeoutExpired):
+        zygote.call(["simulate", str(DOCKING), "--duration", "1h"], tmp_path, os.environ, 0.01)
+    done = zygote.call(["--version"], tmp_path, os.environ, 100)
+    assert done
+    assert done.stdout.startswith("takt ")

@@ -144,7 +144,11 @@ def test_python_compiles_to_the_same_bytes_which_it_takes(tmp_path: Path) -> Non
     source.write_text("raise SystemExit('compiled anew')\n")
     code = "import a; print(a.told('e'), a.told('g'), a.__cached__)"
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=150
+        [sys.executable, "-E", "-c", code],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=150,
     )
     assert done.stdout.split() == ["True", "False", str(file)], done.stderr
 

@@ -323,23 +323,24 @@ def test_a_stack_that_is_not_there_is_refused(takt: Takt, cluster: Cluster, pref
 
 
 @pytest.mark.parametrize("has", ["none", pytest.param("another", marks=pytest.mark.thorough)])
-def test_another_takt_is_refused(takt: Takt, cluster: Cluster, tmp_path: Path, has: str) -> None:
-    for worker in cluster.workers.values():
-        worker.end()
+def test_another_takt_is_refused(
+    takt: Takt, machine_folder: Path, tmp_path: Path, has: str
+) -> None:
     other = tmp_path / "other"
     other.mkdir()
     if has == "another":
         shutil.copytree(made_hosts.SOURCES / "takt", other / "takt")
         (other / "takt" / "__init__.py").write_text('__version__ = "0.0.1"\n')
-    machine, log = cluster.tool, cluster.tool.folder / "other.log"
-    command = [sys.executable, "-m", "distributed.cli.dask_worker", cluster.address, "--no-nanny"]
-    command += ["--resources", "component=1", "--local-directory", str(tmp_path)]
-    worker = machine.start("other", command, PYTHONPATH=str(other))
-    try:
-        assert until(lambda: "Registered to:" in log.read_text())
-        told = takt(*fake("fine", host="here,component"), "--scheduler", cluster.address)
-    finally:
-        worker.end()
+    with made_hosts.here(machine_folder, roles=()) as cluster:
+        machine, log = cluster.tool, cluster.tool.folder / "other.log"
+        command = [sys.executable, "-m", "distributed.cli.dask_worker", cluster.address]
+        command += ["--no-nanny", "--resources", "component=1", "--local-directory", str(tmp_path)]
+        worker = machine.start("other", command, PYTHONPATH=str(other))
+        try:
+            assert until(lambda: "Registered to:" in log.read_text())
+            told = takt(*fake("fine", host="here,component"), "--scheduler", cluster.address)
+        finally:
+            worker.end()
     assert told.returncode == 2
     assert "host component: it has" in told.stderr
     assert ("0.0.1" in told.stderr) == (has == "another")

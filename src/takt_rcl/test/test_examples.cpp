@@ -191,8 +191,10 @@ TEST(ExamplesWithoutPrivileges, run_and_say_once_what_they_lack) {
     });
   };
   EXPECT_EQ(count("real-time setting(s) not obtained"), 1);
-  EXPECT_GE(count("slow ends"), 2);
-  EXPECT_EQ(count("urgent"), 3);
+  // A busy machine may leave releases out, but not the one that ends it, nor half a callback.
+  EXPECT_EQ(count("slow begins"), count("slow ends"));
+  EXPECT_GE(count("urgent"), 1);
+  EXPECT_LE(count("urgent"), 3);
 }
 
 }  // namespace
