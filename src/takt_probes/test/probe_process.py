@@ -24,6 +24,9 @@ from takt.processes import addresses
 PATIENCE_S = 150.0  # for what has to come about at all, on a busy machine
 # Where every message has to arrive: a message of a busy machine may take a while.
 PATIENT = ("--lost-after-ns", 60 * 10**9)
+# Nor may one of them be displaced while the machine keeps its reader waiting: by the others, or by
+# closing messages, one every 20 ms.
+ROOM = ("--depth", 3000)
 RECORD = np.dtype([("sequence", "<u8"), ("intended", "<i8"), ("sent", "<i8"), ("received", "<i8")])
 NOBODY = 65534
 LOOPBACK = (

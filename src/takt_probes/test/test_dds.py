@@ -10,7 +10,7 @@ import subprocess
 import time
 
 import pytest
-from probe_process import NOBODY, PATIENCE_S, PATIENT, Probes
+from probe_process import NOBODY, PATIENCE_S, PATIENT, ROOM, Probes
 from test_measuring import COUNT, check, free_port
 
 DDS = ("rcl", "rclcpp", "cyclonedds", "rustdds")
@@ -48,9 +48,8 @@ def test_two_vendors_understand_each_other(
     probes.environment["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "SYSTEM_DEFAULT"  # the profile's
     # A publisher of Fast DDS waits as long for the farewell of RustDDS's subscriber, in vain.
     patient = ("--lost-after-ns", 5 * 10**9) if passive == "rustdds" else PATIENT
-    # Deep enough that a busy machine, which delays a subscriber, cannot make it lose messages.
     arguments = (
-        "--transport", "udp", "--payload-bytes", 5000, "--count", COUNT, "--depth", COUNT,
+        "--transport", "udp", "--payload-bytes", 5000, "--count", COUNT, *ROOM,
         "--reliability", reliability, *(patient if reliability == "reliable" else ()),
     )  # fmt: skip
     recorder = roles[1] if kind == "pingpong" else roles[0]

@@ -16,7 +16,7 @@ OF_TAKT = {"unique_ptr": True, "shared_ptr": True, "const_ref": False}
 
 def addresses(probes: Probes, stack: str, *arguments: object) -> dict[str, int]:
     running = probes.start(
-        stack, "pubsub", "--count", COUNT, "--depth", COUNT, *PATIENT, *arguments
+        stack, "pubsub", "--count", COUNT, "--depth", COUNT + 100, *PATIENT, *arguments
     )
     check(running, "both")
     document = running.document()

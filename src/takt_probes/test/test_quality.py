@@ -7,7 +7,7 @@ import signal
 import time
 
 import pytest
-from probe_process import PATIENT, Probes, Running
+from probe_process import PATIENT, ROOM, Probes, Running
 from test_measuring import COUNT, check
 
 DDS = ("rcl", "rclcpp", "cyclonedds", "rustdds")
@@ -32,7 +32,7 @@ def started(probes: Probes, stack: str, kind: str, *arguments: object) -> dict[s
 def test_messages_of_every_quality_arrive(
     probes: Probes, stack: str, kind: str, durability: str, history: str
 ) -> None:
-    quality = ("--durability", durability, "--history", history, "--depth", COUNT, *PATIENT)
+    quality = ("--durability", durability, "--history", history, *ROOM, *PATIENT)
     ends = started(probes, stack, kind, *quality, "--payload-bytes", 5000, "--count", COUNT)
     for role in reversed(ROLES[kind]):
         check(ends[role], role)

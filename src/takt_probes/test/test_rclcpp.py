@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from probe_process import PATIENT, Probes
+from probe_process import PATIENT, ROOM, Probes
 from test_measuring import COUNT, check, check_document
 
 EXECUTORS = ("single_threaded", "multi_threaded", "events", "events_cbg", "takt")
@@ -24,7 +24,7 @@ def executor(request: pytest.FixtureRequest, probes: Probes) -> str:
 
 @pytest.mark.parametrize("kind", ["pingpong", "pubsub"])
 def test_messages_within_one_process_all_arrive(probes: Probes, executor: str, kind: str) -> None:
-    arguments = ("--transport", "process", "--payload-bytes", 500, "--depth", COUNT, *PATIENT)
+    arguments = ("--transport", "process", "--payload-bytes", 500, *ROOM, *PATIENT)
     running = probes.start("rclcpp", kind, *arguments, "--count", COUNT, "--executor", executor)
     check(running, "both")
     document = running.document()
@@ -38,7 +38,7 @@ def test_messages_between_processes_all_arrive(
     probes: Probes, executor: str, kind: str, roles: tuple[str, str]
 ) -> None:
     arguments = (
-        "--transport", "udp", "--count", COUNT, "--depth", COUNT, "--executor", executor, *PATIENT,
+        "--transport", "udp", "--count", COUNT, *ROOM, "--executor", executor, *PATIENT,
     )  # fmt: skip
     recorder = roles[1] if kind == "pingpong" else roles[0]
     started = {

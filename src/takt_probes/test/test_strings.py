@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import pytest
-from probe_process import PATIENT, Probes
+from probe_process import PATIENT, ROOM, Probes
 from test_dds import FAST_DDS
 from test_measuring import COUNT, check
 
@@ -31,7 +31,7 @@ def test_strings_arrive_whole(
     probes.environment["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "SYSTEM_DEFAULT"  # the profile's
     arguments = (
         "--transport", WIRES.get(active, "udp"), "--content", "string", "--payload-bytes", payload,
-        "--count", COUNT, "--depth", COUNT, *PATIENT,
+        "--count", COUNT, *ROOM, *PATIENT,
     )  # fmt: skip
     first, second = ROLES[kind]
     recorder = second if kind == "pingpong" else first
@@ -48,7 +48,7 @@ def test_strings_arrive_whole(
 def test_udpros_carries_strings_whatever_the_length_of_its_headers(probes: Probes) -> None:
     arguments = ("--transport", "udpros", "--content", "string", "--payload-bytes", 500)
     for length in (1, 18, 35):
-        more = ("--topic", "x" * length, "--count", COUNT, "--depth", COUNT)
+        more = ("--topic", "x" * length, "--count", COUNT, *ROOM)
         pong = probes.start("ros1", "pingpong", "--role", "pong", *arguments, *more, record=False)
         check(probes.start("ros1", "pingpong", "--role", "ping", *arguments, *more), "ping")
         check(pong, "pong")
