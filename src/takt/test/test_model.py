@@ -123,6 +123,14 @@ def test_a_trace_without_descriptions_is_read_by_its_events(tmp_path: Path) -> N
     assert 'recorded: "/ns/radar.timer0"' in text
 
 
+def test_of_what_waits_the_group_is_said_not_to_be_told(tmp_path: Path) -> None:
+    """As services of rclcpp nodes, which lock the group of their node."""
+    told = told_task(name="/ns/radar.timer0", kind="timer", period=10 * MS, waits=True)
+    one, text = modelled(tmp_path, [told, *released([0, 10 * MS, 20 * MS])])
+    assert "group" not in one or not one["group"]
+    assert "group: not told of what waits" in text
+
+
 def test_what_a_scenario_says_of_a_callback_that_comes_again_is_said_once(tmp_path: Path) -> None:
     told = told_task(name="/ns/radar.timer0", kind="timer", period=10 * MS)
     records = [trace_files.name("attribute", 0, "policy.docking=fp")]

@@ -79,6 +79,10 @@ def test_a_trace_of_stock_executors_becomes_an_application(
         text.replace("\n# ", " ")
     )
     assert any("exclusive callback groups" in note for note in modelled.notes)
+    counted = [note for note in modelled.notes if "numbered as they were made" in note]
+    assert [note.partition(";")[0] for note in counted] == [
+        "timers of /camera: numbered as they were made (timer0: 20 ms, timer1: 500 ms)"
+    ]
     assert takt(["analyse", str(out), "--json"]) in {0, 1}
     document = json.loads(capsys.readouterr().out)
     assert len(document["scenarios"][0]["callbacks"]) == 3

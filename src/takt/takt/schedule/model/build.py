@@ -182,6 +182,12 @@ class Builder:
             part["priority"] = priority
 
     def _waiting(self, part: Part, one: SeenCallback, notes: list[str]) -> None:
+        if one.told.get("waits"):
+            notes.append(
+                "group: not told of what waits; where it is a callback of rclcpp that shares a"
+                " mutually exclusive group with others, they wait for its jobs to end, and it for"
+                " theirs, which is in no bound: give it a group of its own"
+            )
         if one.told.get("waits") and not len(one.waiting):
             notes.append("suspension: declared to wait, and no job of it was seen")
         elif one.told.get("waits"):

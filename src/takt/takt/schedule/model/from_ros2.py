@@ -303,6 +303,7 @@ class _Reading:
 
     def _notes(self) -> list[str]:
         notes = list(_NEVER_TOLD)
+        notes += self._numbered_otherwise()
         if not self._has_kernel:
             notes.append(
                 "CPU time: an execution is from begin to end here, with all that took the core"
@@ -319,6 +320,23 @@ class _Reading:
                 " there before the trace began: without names they are left out"
             )
         return notes
+
+    def _numbered_otherwise(self) -> list[str]:
+        """Nodes whose timers Takt's executor may count in another order."""
+        periods: dict[str, list[int]] = defaultdict(list)
+        for entity in self._entities.values():
+            if entity.kind == "timer":
+                node = self._nodes.get(entity.node) if entity.node else None
+                periods[node or "unknown"].append(entity.period)
+        return [
+            f"timers of {node}: numbered as they were made ("
+            + ", ".join(f"timer{i}: {period / 1e6:.6g} ms" for i, period in enumerate(each))
+            + "); Takt's executor counts those of its default callback group first, then those of"
+            " each other group: before a timing file names one by its ordinal, see"
+            " executor.callbacks(), and the periods in its trace"
+            for node, each in periods.items()
+            if len(each) > 1
+        ]
 
 
 def on_grid(begins: Times, period: int) -> tuple[Times, Times]:

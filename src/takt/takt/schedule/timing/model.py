@@ -29,7 +29,9 @@ class TimingRule(Strict):
         None, description="of its topic or service, as the graph shows it: /scan; default: any"
     )
     ordinal: Number | None = Field(
-        None, description="among the callbacks of its node that are alike, from 0; default: any"
+        None,
+        description="among the callbacks of its node that are alike, from 0, in the order of their"
+        " groups, then of their making; default: any",
     )
     group: Number | None = Field(
         None, description="callback group of its node, in the order of their making; default: any"

@@ -42,9 +42,11 @@ struct CallbackId {
   std::string node = {};  // "/arm/planner"; empty: a group that was added without its node
   CallbackKind kind = CallbackKind::timer;
   std::string topic_or_service = {};  // with namespace; empty for timers, events and waitables
-  std::size_t ordinal = 0;            // among those of its node that are alike otherwise, from 0
-  nanoseconds period{0};              // of timers
-  std::size_t group = 0;              // callback group of the node, in the order of their making
+  // Among those of its node that are alike otherwise, from 0: in the order of their callback
+  // groups, the default one first, then of their making.
+  std::size_t ordinal = 0;
+  nanoseconds period{0};  // of timers
+  std::size_t group = 0;  // callback group of the node, in the order of their making
   // Of the node itself, not of its author: parameter services, type descriptions and their like.
   bool housekeeping = false;
 
