@@ -96,11 +96,12 @@ CallbackId Entity::describe(const EntityPointer& locked) const {
 
 void Nodes::add(const NodeBase::SharedPtr& node) {
   const std::lock_guard lock{mutex_};
-  std::erase_if(nodes_, [](const NodeBase::WeakPtr& other) { return other.expired(); });
-  const bool is_known = std::ranges::any_of(
-      nodes_, [&](const NodeBase::WeakPtr& other) { return other.lock() == node; });
+  std::erase_if(nodes_, [](const Member& other) { return other.node.expired(); });
+  const bool is_known =
+      std::ranges::any_of(nodes_, [&](const Member& other) { return other.node.lock() == node; });
   if (!is_known) {
-    nodes_.emplace_back(node);
+    const bool again = !names_.insert(node->get_fully_qualified_name()).second;
+    nodes_.push_back({.node = node, .again = again});
     arrived_ = {.count = arrived_.count + 1, .last = os::now()};
   }
   meet_groups();
@@ -116,16 +117,20 @@ std::vector<std::shared_ptr<const Group>> Nodes::take_reentrant() {
   return std::exchange(reentrant_, {});
 }
 
-Nodes::Known& Nodes::known(const ::rclcpp::CallbackGroup::SharedPtr& group, const NodeBase* node) {
+Nodes::Known& Nodes::known(const ::rclcpp::CallbackGroup::SharedPtr& group, Member* of) {
   Known& entry = groups_[group.get()];
   if (entry.group.lock() == group) {
     return entry;
   }
   auto met = std::make_shared<Group>();
+  const auto node = of == nullptr ? nullptr : of->node.lock();
   met->node = node == nullptr ? "" : node->get_fully_qualified_name();
-  met->ordinal = met_of_node_[met->node]++;
+  met->ordinal = node == nullptr ? met_of_none_++ : of->met++;
   met->place = met_++;
   met->name = met->node + "#" + std::to_string(met->ordinal);
+  if (node != nullptr && of->again) {  // groups of the former one may still have jobs
+    met->name += "." + std::to_string(met->place);
+  }
   met->exclusive = group->type() == ::rclcpp::CallbackGroupType::MutuallyExclusive;
   if (!met->exclusive) {
     reentrant_.push_back(met);
@@ -136,10 +141,10 @@ Nodes::Known& Nodes::known(const ::rclcpp::CallbackGroup::SharedPtr& group, cons
 
 void Nodes::meet_groups() {
   std::erase_if(groups_, [](const auto& entry) { return entry.second.group.expired(); });
-  for (const NodeBase::WeakPtr& weak : nodes_) {
-    if (const auto node = weak.lock()) {
+  for (Member& member : nodes_) {
+    if (const auto node = member.node.lock()) {
       node->for_each_callback_group(
-          [&](const ::rclcpp::CallbackGroup::SharedPtr& group) { known(group, node.get()); });
+          [&](const ::rclcpp::CallbackGroup::SharedPtr& group) { known(group, &member); });
     }
   }
 }

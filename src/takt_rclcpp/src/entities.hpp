@@ -15,6 +15,7 @@
 #include <rclcpp/subscription_base.hpp>
 #include <rclcpp/timer.hpp>
 #include <rclcpp/waitable.hpp>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -71,15 +72,23 @@ class Nodes {
     std::shared_ptr<Group> exclusion = {};
   };
 
+  struct Member {
+    NodeBase::WeakPtr node;
+    bool again = false;   // there was another node of its name
+    std::size_t met = 0;  // groups of it
+  };
+
   void meet_groups();
-  Known& known(const ::rclcpp::CallbackGroup::SharedPtr& group, const NodeBase* node);
+  // `of`: its node's; null: it was added without one.
+  Known& known(const ::rclcpp::CallbackGroup::SharedPtr& group, Member* of);
 
   mutable std::mutex mutex_;
-  std::vector<NodeBase::WeakPtr> nodes_;
+  std::vector<Member> nodes_;
   Arrived arrived_;
   std::map<const ::rclcpp::CallbackGroup*, Known> groups_;
   std::vector<std::shared_ptr<const Group>> reentrant_;
-  std::map<std::string, std::size_t> met_of_node_;
+  std::set<std::string> names_;  // of nodes, also of those that have gone
+  std::size_t met_of_none_ = 0;  // without a node
   std::size_t met_ = 0;
 };
 

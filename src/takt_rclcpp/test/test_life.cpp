@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Nodes, groups and entities that come and go, and an executor that starts and stops.
+#include <mutex>
 #include <std_msgs/msg/int32.hpp>
 #include <vector>
 
@@ -98,6 +99,36 @@ TEST_F(Life, nodesThatComeWhileItSpinsAreHeard) {
     executor.remove_node(node);
   }
   ASSERT_TRUE(eventually([&] { return executor.callbacks().empty(); }));
+}
+
+// As a component that is unloaded and loaded again: entries of a timing file say of it what they
+// said before.
+TEST_F(Life, aNodeThatComesAgainHasItsDefaultGroupFirst) {
+  SchedulingExecutor executor{quiet()};
+  std::mutex mutex;
+  std::vector<std::size_t> groups;
+  executor.set_timing([&](const CallbackId& id) {
+    if (id.kind == CallbackKind::timer) {
+      const std::lock_guard lock{mutex};
+      groups.push_back(id.group);
+    }
+    return Timing{};
+  });
+  Spinning spinning{executor};
+  for (int round = 0; round < 3; ++round) {
+    auto node = std::make_shared<::rclcpp::Node>("again");
+    std::atomic<int> calls{0};
+    auto timer = node->create_wall_timer(1ms, [&] { ++calls; });
+    auto group = node->create_callback_group(::rclcpp::CallbackGroupType::MutuallyExclusive);
+    auto other = node->create_wall_timer(1h, [] {}, group);
+    executor.add_node(node);
+    ASSERT_TRUE(eventually([&] { return calls > 3; }));
+    executor.remove_node(node);
+    const auto is_gone = executor.when_gone();
+    ASSERT_TRUE(eventually([&] { return is_gone(); }));
+  }
+  spinning.end();
+  EXPECT_EQ(groups, (std::vector<std::size_t>{0, 1, 0, 1, 0, 1}));
 }
 
 // Whoever spins may look at a node in the middle of add_node().
