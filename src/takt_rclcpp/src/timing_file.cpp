@@ -56,10 +56,30 @@ class Reader : Values {
     std::vector<Rule> rules;
     for (const YAML::Node& entry : list(root["callbacks"])) {
       rules.push_back(rule(entry));
+      refuse_what_cannot_be(entry, rules.back(), result);
       rules.back().where = file_.string() + ":" + std::to_string(entry.Mark().line + 1);
     }
     result.rule = RulesOfFile{std::move(rules)};
     return result;
+  }
+
+  // What the executor would refuse when it meets the callback, which may be much later.
+  void refuse_what_cannot_be(const YAML::Node& entry, const Rule& rule,
+                             const TimingFile& of_executor) const {
+    if (rule.cpu && !of_executor.cpus.empty() &&
+        std::ranges::find(of_executor.cpus, *rule.cpu) == of_executor.cpus.end()) {
+      refuse(entry["cpu"].Mark(), "core " + std::to_string(*rule.cpu) + " is none of cpus",
+             "name one of them, or add it there");
+    }
+    const sched::PolicyPtr& policy = of_executor.policy;
+    if (rule.waits.value_or(false) && policy &&
+        (!policy->fixed_priority() || !policy->preemptive())) {
+      refuse(
+          entry["waits"].Mark(),
+          "policy '" + std::string{policy->name()} + "' has no rule for callbacks that wait inside",
+          "use a policy of fixed priorities ('fp', 'rm' or 'dm'), or leave waits out: then its "
+          "waiting is execution time");
+    }
   }
 
   // With its namespace, as tools of ROS show it; anything else would match nothing, unseen.
