@@ -18,6 +18,7 @@
 
 #include "takt/executor/mutex.hpp"
 #include "takt/executor/release_handle.hpp"
+#include "takt/os/clock.hpp"
 
 namespace takt::rclcpp {
 
@@ -84,8 +85,18 @@ class BasicArrivals {
 
   void close() noexcept { is_open_.store(false); }
 
+  // From here on it is known when the newest one arrived: costs a reading of the clock each.
+  void keep_times() noexcept { keeps_times_.store(true); }
+  // Nothing: none has arrived since. Read before take(), it is never that of one which take() has
+  // not found.
+  [[nodiscard]] std::optional<os::TimePoint> newest() const noexcept {
+    const os::TimePoint time = newest_.load();
+    return time == os::TimePoint{} ? std::nullopt : std::optional{time};
+  }
+
   // From any thread, as the middleware calls. Allocates only where values differ.
   void arrive(std::size_t arrived, std::int64_t value) {
+    const os::TimePoint now = keeps_times_.load() ? os::now() : os::TimePoint{};
     const auto count = static_cast<std::uint32_t>(std::min<std::size_t>(arrived, most));
     if (valued_ && count != 0) {
       const std::lock_guard lock{mutex_};
@@ -95,7 +106,7 @@ class BasicArrivals {
         runs_->push_back({.value = value, .count = count});
       }
     }
-    announce(count);
+    announce(count, now);
   }
 
   // A job begins: what it works on; nothing: somebody else has been there. One step where nothing
@@ -140,8 +151,8 @@ class BasicArrivals {
   };
 
   // `arrived` more wait; as many as wait and are not announced are, up to what the executor
-  // remembers.
-  void announce(std::uint32_t arrived) noexcept {
+  // remembers. `now`: of their arrival, if that is kept.
+  void announce(std::uint32_t arrived, os::TimePoint now = {}) noexcept {
     const bool open = is_open_.load();
     if (open) {
       forget_dropped();
@@ -159,6 +170,9 @@ class BasicArrivals {
       counts.announced += next;
       return next;
     });
+    if (arrived != 0 && now != os::TimePoint{}) {
+      newest_.store(now);
+    }
     if (open && lost != 0) {
       release_.lost(lost);
     }
@@ -196,6 +210,8 @@ class BasicArrivals {
   const std::uint32_t queue_;
   const bool valued_;
   std::atomic<bool> is_open_{false};
+  std::atomic<bool> keeps_times_{false};
+  std::atomic<os::TimePoint> newest_{};
   Release release_;
   std::atomic<std::uint64_t> dropped_{0};  // as far as they are not announced any more
   std::atomic<std::uint64_t> counts_{0};   // Counts, packed

@@ -161,11 +161,14 @@ void SchedulingExecutor::Life::follow(const std::vector<::rclcpp::CallbackGroup:
   const std::vector<Entity> entities = nodes.collect(groups);
   tell_of_reentrant();
   const std::lock_guard lock{mutex};
-  const bool left_out = tasks->follow(entities, Tasks::Which::of_authors, core);
+  // Once others run, a node that comes may not end them.
+  const auto fault = is_started.load() ? Tasks::Fault::is_of_node : Tasks::Fault::ends;
+  const bool left_out = tasks->follow(entities, Tasks::Which::of_authors, fault, core);
   if (left_out && is_started.load()) {
     const LowestPriority no_hurry;
-    tasks->follow(entities, Tasks::Which::all, core);
+    tasks->follow(entities, Tasks::Which::all, fault, core);
   }
+  tell_of_refused();
   strategies.look([this](const std::string& callback) { return core.find(callback).has_value(); });
   ++looks_;
 }

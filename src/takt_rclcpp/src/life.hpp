@@ -77,6 +77,7 @@ class SchedulingExecutor::Life {
   void forget_tasks();
   void tell_of_memory();
   void tell_of_reentrant();
+  void tell_of_refused();
   void tell_of_unmatched();
   // Whether nodes of which the timing file may speak are there.
   [[nodiscard]] bool nodes_have_come() const;

@@ -69,7 +69,21 @@ std::vector<Unmatched> SchedulingExecutor::Life::unmatched() const {
   return found;
 }
 
+void SchedulingExecutor::Life::tell_of_refused() {
+  for (const std::string& refused : tasks->take_refused()) {
+    RCLCPP_WARN(::rclcpp::get_logger("takt"), "%s", refused.c_str());
+  }
+}
+
+// Nodes may make what is read later than who reads it.
 void SchedulingExecutor::Life::tell_of_unmatched() {
+  for (const auto& [key, task] : tasks->present()) {
+    for (const std::string& problem : task.not_read) {
+      if (told_of_timing.insert(problem).second) {
+        RCLCPP_WARN(::rclcpp::get_logger("takt"), "%s", problem.c_str());
+      }
+    }
+  }
   for (const Unmatched& entry : unmatched()) {
     if (told_of_timing.insert(entry.where).second) {
       RCLCPP_WARN(::rclcpp::get_logger("takt"), "%s: %s; %s", entry.where.c_str(),

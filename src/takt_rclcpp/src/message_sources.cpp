@@ -177,23 +177,28 @@ MessageSource::~MessageSource() {
   graves().bury(arrivals_);
 }
 
+std::unique_lock<executor::PriorityMutex> MessageSource::alone() {
+  return group().exclusive ? std::unique_lock<executor::PriorityMutex>{}
+                           : std::unique_lock{executing_};
+}
+
 void MessageSource::work(const sched::Job& /*job*/) {
+  const auto lock = alone();
   if (const auto value = arrivals_->take_for_job()) {
     entity_->execute(*value);
   }
 }
 
-executor::Delivered MessageSource::deliver_pending() noexcept {
-  executor::Delivered delivered;
-  try {
-    while (const auto value = arrivals_->take()) {
-      entity_->execute(*value);
-      ++delivered.count;
-    }
-  } catch (...) {
-    bell().fail(std::current_exception());
+void MessageSource::drain(executor::Delivered& delivered) {
+  const auto lock = alone();
+  // What arrives meanwhile may be delivered, too, and is taken for as old.
+  std::optional<os::TimePoint> newest = arrivals_->newest();
+  while (const auto value = arrivals_->take()) {
+    entity_->execute(*value);
+    ++delivered.count;
+    newest = newest ? newest : os::now();  // whoever announces the first one is still at it
   }
-  return delivered;
+  delivered.sampled = newest;
 }
 
 }  // namespace takt::rclcpp

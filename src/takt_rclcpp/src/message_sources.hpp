@@ -42,7 +42,7 @@ class Arriving {
 [[nodiscard]] std::unique_ptr<Arriving> arriving(const ::rclcpp::ClientBase::SharedPtr&);
 [[nodiscard]] std::unique_ptr<Arriving> arriving(const ::rclcpp::Waitable::SharedPtr&);
 
-class MessageSource final : public Source, public executor::Input {
+class MessageSource final : public Source {
  public:
   // Releases that the executor below remembers of one callback.
   static constexpr std::size_t queue = 16;
@@ -58,15 +58,34 @@ class MessageSource final : public Source, public executor::Input {
   void arm(const executor::ReleaseHandle& release) override;
   void disarm() noexcept override;
   void look_again() override;
-  // For tasks of the same group, or where this one has none.
-  executor::Delivered deliver_pending() noexcept override;
+  // From here on drain() knows when what it finds has arrived. From any thread.
+  void keep_times() noexcept { arrivals_->keep_times(); }
+  // Hands all that has arrived to the callback, as a part of a reader's job (Source::deliver). It
+  // counts as it goes: the callback may throw.
+  void drain(executor::Delivered& delivered);
 
  private:
   void work(const sched::Job& job) override;
+  [[nodiscard]] std::unique_lock<executor::PriorityMutex> alone();
 
   const std::unique_ptr<Arriving> entity_;
   const std::shared_ptr<Arrivals> arrivals_;
   std::atomic<bool> is_armed_{false};
+  executor::PriorityMutex executing_;  // where the group excludes nobody: its job, its readers
+};
+
+// What arrives for a callback, as another one reads it.
+class Reading final : public executor::Input {
+ public:
+  Reading(std::shared_ptr<MessageSource> from, std::shared_ptr<Source> reader)
+      : from_{std::move(from)}, reader_{std::move(reader)} {
+    from_->keep_times();
+  }
+  executor::Delivered deliver_pending() noexcept override { return reader_->deliver(*from_); }
+
+ private:
+  const std::shared_ptr<MessageSource> from_;
+  const std::shared_ptr<Source> reader_;
 };
 
 }  // namespace takt::rclcpp

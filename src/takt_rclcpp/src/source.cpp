@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include "message_sources.hpp"
 #include "publications.hpp"
 #include "takt/os/clock.hpp"
 
@@ -71,23 +72,35 @@ std::unique_lock<executor::PriorityMutex> Group::enter(const Running& self) {
   return lock;
 }
 
-executor::Outcome Source::run(const sched::Job& job) {
+template <class Act>
+void Source::run_part(bool in_group, Act act) noexcept {
   thread_local const int thread = ::gettid();
   running_.thread.store(thread, std::memory_order_relaxed);
   const std::uint64_t begun = running_.count.fetch_add(1) + 1;
   {
-    const auto lock = group_->enter(running_);
+    const auto lock =
+        in_group ? group_->enter(running_) : std::unique_lock<executor::PriorityMutex>{};
     const RecordsPublications records{bell_->publications()};
     try {
       if (!bell_->failed()) {
-        work(job);
+        act();
       }
     } catch (...) {
       bell_->fail(std::current_exception());
     }
   }
   running_.count.store(begun + 1, std::memory_order_release);  // nobody else writes it
+}
+
+executor::Outcome Source::run(const sched::Job& job) {
+  run_part(true, [&] { work(job); });
   return {.published = 0};
+}
+
+executor::Delivered Source::deliver(MessageSource& from) noexcept {
+  executor::Delivered delivered;
+  run_part(&from.group() == group_.get(), [&] { from.drain(delivered); });
+  return delivered;
 }
 
 }  // namespace takt::rclcpp

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "takt/executor/input.hpp"
 #include "takt/executor/job_source.hpp"
 #include "takt/executor/mutex.hpp"
 #include "takt/os/event.hpp"
@@ -95,6 +96,8 @@ class Group {
   std::vector<Veteran> veterans_;  // that began without a lock, and may still run
 };
 
+class MessageSource;
+
 class Source : public executor::JobSource {
  public:
   Source(CallbackId id, sched::Task task, std::shared_ptr<Group> group, std::shared_ptr<Bell> bell)
@@ -104,6 +107,9 @@ class Source : public executor::JobSource {
 
   [[nodiscard]] sched::Task describe() const final { return description_->task; }
   executor::Outcome run(const sched::Job& job) final;
+  // Before that, on the same thread: what has arrived for a callback that this one reads, which is
+  // in its group or in a Reentrant one.
+  executor::Delivered deliver(MessageSource& from) noexcept;
 
   [[nodiscard]] const CallbackId& id() const noexcept { return description_->id; }
   [[nodiscard]] Group& group() const noexcept { return *group_; }
@@ -121,6 +127,10 @@ class Source : public executor::JobSource {
   [[nodiscard]] const std::shared_ptr<Bell>& shared_bell() const noexcept { return bell_; }
 
  private:
+  // A job or a part of one, for whoever looks from elsewhere.
+  template <class Act>
+  void run_part(bool in_group, Act act) noexcept;
+
   struct Description {
     CallbackId id;
     sched::Task task;

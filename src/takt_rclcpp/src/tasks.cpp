@@ -2,6 +2,7 @@
 #include "tasks.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "takt/sched/error.hpp"
@@ -22,27 +23,6 @@ bool has_own_thread(const CallbackId& id) {
                               id.kind == CallbackKind::waitable);
 }
 
-// Whether `other` is a subscription of the reader's node to this topic. Throws where its callback
-// must not run on the reader's thread.
-bool feeds(const Tasks::Task& other, const std::string& topic, const Tasks::Task& reader) {
-  const CallbackId& id = other.source->id();
-  const bool is_subscription =
-      id.kind == CallbackKind::subscription || id.kind == CallbackKind::intra_process;
-  if (!is_subscription || id.topic_or_service != topic || id.node != reader.source->id().node) {
-    return false;
-  }
-  const Group& group = other.source->group();
-  if (group.exclusive && &group != &reader.source->group()) {
-    throw sched::ScheduleError(
-        "callback '" + reader.name + "'",
-        "it reads " + topic + " and so runs the callback of '" + other.name +
-            "', which is in another mutually exclusive group",
-        "put both into one callback group of their node, or that subscription into a Reentrant "
-        "one");
-  }
-  return true;
-}
-
 // Never what is urgent in a group.
 bool is_slow(const CallbackId& id) {
   return id.housekeeping || id.kind == CallbackKind::service || id.kind == CallbackKind::qos_event;
@@ -53,7 +33,8 @@ bool is_slow(const CallbackId& id) {
 Tasks::Tasks(const Options& options, TimingRule rule, Needs needs, std::shared_ptr<Bell> bell)
     : options_{options}, rule_{std::move(rule)}, needs_{needs}, bell_{std::move(bell)} {}
 
-bool Tasks::follow(const std::vector<Entity>& entities, Which which, executor::Executor& core) {
+bool Tasks::follow(const std::vector<Entity>& entities, Which which, Fault fault,
+                   executor::Executor& core) {
   ++round_;
   std::vector<const Entity*> come;
   std::size_t stayed = 0;
@@ -64,7 +45,7 @@ bool Tasks::follow(const std::vector<Entity>& entities, Which which, executor::E
     if (known == present_.end() || known->second.entity.expired() ||
         known->second.source->is_outdated()) {
       const auto locked = entity.lock();
-      if (!locked) {
+      if (!locked || is_refused(entity)) {
         continue;
       }
       if (which == Which::all || !entity.describe(*locked).housekeeping) {
@@ -81,15 +62,57 @@ bool Tasks::follow(const std::vector<Entity>& entities, Which which, executor::E
   if (come.empty() && stayed == present_.size()) {
     return left_out;
   }
+  renew_readers(entities, come);
+  try {
+    replace(come, fault, core);
+  } catch (const sched::ScheduleError&) {
+    if (fault == Fault::ends) {
+      throw;
+    }
+    replace_by_node(come, core);
+  }
+  return left_out;
+}
+
+bool Tasks::is_refused(const Entity& entity) {
+  const auto found = left_out_.find(entity.key);
+  if (found != left_out_.end() && found->second.expired()) {  // another one is there now
+    left_out_.erase(found);
+    return false;
+  }
+  return found != left_out_.end();
+}
+
+// Where all together are refused.
+void Tasks::replace_by_node(const std::vector<const Entity*>& come, executor::Executor& core) {
+  std::erase_if(left_out_, [](const auto& entry) { return entry.second.expired(); });
+  replace({}, Fault::is_of_node, core);  // what has gone
+  std::map<std::string, std::vector<const Entity*>> of_nodes;
+  for (const Entity* const entity : come) {
+    of_nodes[entity->group->node].push_back(entity);
+  }
+  for (const auto& [node, of_node] : of_nodes) {
+    try {
+      replace(of_node, Fault::is_of_node, core);
+    } catch (const sched::ScheduleError& error) {
+      for (const Entity* const entity : of_node) {
+        left_out_[entity->key] = std::visit(
+            [](const auto& weak) { return std::weak_ptr<const void>{weak}; }, entity->entity);
+      }
+      refused_.push_back("what has come of node '" + node + "' is left out: " + error.what());
+    }
+  }
+}
+
+void Tasks::replace(const std::vector<const Entity*>& come, Fault fault, executor::Executor& core) {
   Renamed renamed;
   try {
-    replace(come, core, renamed);
+    replace(come, fault, core, renamed);
   } catch (...) {
     std::ranges::for_each(renamed.given, [this](const std::string& name) { names_.erase(name); });
     names_.insert(renamed.freed.begin(), renamed.freed.end());
     throw;
   }
-  return left_out;
 }
 
 void Tasks::look_again() {
@@ -99,7 +122,7 @@ void Tasks::look_again() {
 }
 
 // Those that were not seen in this round by those that came.
-void Tasks::replace(const std::vector<const Entity*>& come, executor::Executor& core,
+void Tasks::replace(const std::vector<const Entity*>& come, Fault fault, executor::Executor& core,
                     Renamed& renamed) {
   executor::Changes changes;
   for (const auto& [key, task] : present_) {
@@ -127,12 +150,12 @@ void Tasks::replace(const std::vector<const Entity*>& come, executor::Executor& 
       renamed.given.push_back(added.back().name);
     }
   }
-  for (const Task& task : added) {
+  for (Task& task : added) {
     sched::Task described = task.source->describe();
     if (described.waits && !task.source->group().is_shared()) {
       task.source->group().share(members_of(task.source->group()));
     }
-    changes.add(std::move(described), bind(task, added));
+    changes.add(std::move(described), bind(task, added, fault));
   }
   static_cast<void>(is_settled());  // forgets what is
   under_way_.push_back(core.apply(std::move(changes)).change);
@@ -201,6 +224,7 @@ Tasks::Task Tasks::make(const Entity& entity, const EntityPointer& locked,
   }
   for (const sched::Read& read : task.reads) {
     declare(read.topic);
+    made.reads.push_back(read.topic);
   }
   names_.insert(made.name);
   return made;
@@ -245,38 +269,6 @@ sched::Task Tasks::describe(const CallbackId& id, const Timing& timing, const En
                                                           : sched::Overrun::catch_up),
   };
   return task;
-}
-
-executor::Binding Tasks::bind(const Task& task, const std::vector<Task>& added) const {
-  executor::Binding binding;
-  binding.source = task.source;
-  binding.queue = MessageSource::queue;
-  const sched::Task described = task.source->describe();
-  if (described.kind == sched::TaskKind::timer) {
-    binding.first_release = os::TimePoint::max();
-  }
-  for (const sched::Read& read : described.reads) {
-    const std::size_t before = binding.inputs.size();
-    const auto look_at = [&](const Task& other) {
-      if (feeds(other, read.topic, task)) {
-        binding.inputs.push_back(
-            {.topic = read.topic, .input = std::static_pointer_cast<MessageSource>(other.source)});
-      }
-    };
-    for (const auto& [key, other] : present_) {
-      if (other.seen == round_) {
-        look_at(other);
-      }
-    }
-    std::ranges::for_each(added, look_at);
-    if (binding.inputs.size() == before) {
-      throw sched::ScheduleError("callback '" + task.name + "'",
-                                 "it reads " + read.topic + ", to which its node '" +
-                                     task.source->id().node + "' has no subscription",
-                                 "name a topic of the same node, with its namespace");
-    }
-  }
-  return binding;
 }
 
 }  // namespace takt::rclcpp

@@ -9,6 +9,7 @@
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "entities.hpp"
@@ -37,9 +38,16 @@ class Tasks {
     of_authors,  // without housekeeping, which is nine of ten of a plain node's entities
     all,
   };
-  // From one thread at a time. Returns whether something was left out. Throws
-  // sched::ScheduleError, and nothing has changed.
-  bool follow(const std::vector<Entity>& entities, Which which, executor::Executor& core);
+  // What becomes of a timing that does not fit a node.
+  enum class Fault : std::uint8_t {
+    ends,       // sched::ScheduleError is thrown, and nothing has changed
+    is_of_node  // the others run on: what has come of that node is left out
+  };
+  // From one thread at a time. Returns whether something was left out for `which`.
+  bool follow(const std::vector<Entity>& entities, Which which, Fault fault,
+              executor::Executor& core);
+  // What was left out as a fault since the last call, a sentence each.
+  [[nodiscard]] std::vector<std::string> take_refused() { return std::exchange(refused_, {}); }
 
   // Whether the last jobs of all that was taken out have ended.
   [[nodiscard]] bool is_settled();
@@ -52,6 +60,8 @@ class Tasks {
     std::uint64_t seen = 0;       // the last round
     std::uint64_t looked_at = 0;  // how often it had run then
     os::TimePoint runs_since = {};
+    std::vector<std::string> reads = {};     // topics
+    std::vector<std::string> not_read = {};  // of which it has nothing, a sentence each
   };
   [[nodiscard]] std::unordered_map<const void*, Task>& present() noexcept { return present_; }
 
@@ -60,14 +70,21 @@ class Tasks {
                           executor::Executor& core);
   [[nodiscard]] sched::Task describe(const CallbackId& id, const Timing& timing,
                                      const Entity& entity, const EntityPointer& locked) const;
-  [[nodiscard]] executor::Binding bind(const Task& task, const std::vector<Task>& added) const;
+  // In reads.cpp.
+  [[nodiscard]] executor::Binding bind(Task& task, const std::vector<Task>& added,
+                                       Fault fault) const;
+  void renew_readers(const std::vector<Entity>& entities, std::vector<const Entity*>& come);
   [[nodiscard]] std::vector<std::shared_ptr<const Running>> members_of(const Group& group) const;
   // What a change did to the names, in case it is refused.
   struct Renamed {
     std::vector<std::string> freed;
     std::vector<std::string> given;
   };
-  void replace(const std::vector<const Entity*>& come, executor::Executor& core, Renamed& renamed);
+  [[nodiscard]] bool is_refused(const Entity& entity);
+  void replace_by_node(const std::vector<const Entity*>& come, executor::Executor& core);
+  void replace(const std::vector<const Entity*>& come, Fault fault, executor::Executor& core);
+  void replace(const std::vector<const Entity*>& come, Fault fault, executor::Executor& core,
+               Renamed& renamed);
 
   const Options& options_;
   const TimingRule rule_;
@@ -78,6 +95,8 @@ class Tasks {
   std::set<std::string> names_;
   std::unordered_set<std::string> declared_;  // topics, to the executor below
   std::vector<executor::Change> under_way_;
+  std::unordered_map<const void*, std::weak_ptr<const void>> left_out_;  // by their keys
+  std::vector<std::string> refused_;
 };
 
 }  // namespace takt::rclcpp

@@ -72,15 +72,18 @@ void raise_sample_time(Topic& topic, std::int64_t sampled) noexcept {
   }
 }
 
-// When the data that the task has of this topic was sampled: what an input of its own gave it, else
-// what is in the topic.
+// When the data that the task has of this topic was sampled: the newest that inputs of its own gave
+// it, else what is in the topic.
 std::int64_t sample_time_for(const TaskState& task, const Topic& topic) noexcept {
+  bool is_given = false;
+  std::int64_t newest = Topic::no_sample;
   for (std::size_t i = 0; i < task.input_topics.size(); ++i) {
     if (task.input_topics[i] == &topic) {
-      return task.given[i];
+      is_given = true;
+      newest = std::max(newest, task.given[i]);
     }
   }
-  return sample_time(topic);
+  return is_given ? newest : sample_time(topic);
 }
 
 // When the data that this job makes was sampled: as its source says, else at its own release, or

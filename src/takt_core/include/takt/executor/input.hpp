@@ -14,8 +14,8 @@ namespace takt::executor {
 struct Delivered {
   std::uint32_t count = 0;  // messages delivered by this call
   // When the newest data that the task now has was sampled: the release of the job at the head of
-  // the chain that produced it, where the front end knows it, else the time of publication.
-  // Nothing: unknown, or no data yet.
+  // the chain that produced it, where the front end knows it, else the time of publication or
+  // arrival. Nothing: unknown, or no data yet.
   std::optional<os::TimePoint> sampled = {};
 };
 

@@ -77,6 +77,9 @@ class SchedulingExecutor : public ::rclcpp::Executor {
 
   // Schedules until cancel(), or the context's end. Throws what leaves a callback, and
   // sched::ScheduleError for a timing that cannot be; std::runtime_error while it spins already.
+  // Once callbacks run, a timing that does not fit what comes ends nothing: what has come of that
+  // node is left out, a topic that is read has no subscription as long as the node has none; both
+  // are warned of.
   void spin() override;
 
   // In place of Options::timing. Throws std::logic_error while it spins.
