@@ -238,6 +238,27 @@ TEST(Arrivals, atMostTheLimitIsKept) {
   EXPECT_EQ(arrivals.take(), std::nullopt);
 }
 
+// Of what a reader has, also when its messages were worked on by their own jobs.
+TEST(Arrivals, whenTheNewestCameIsKnownOnceItIsKept) {
+  rclcpp::BasicArrivals<Handle> arrivals{3, 16, false};
+  arrivals.arrive(1, 0);
+  EXPECT_EQ(arrivals.newest(), std::nullopt);
+  arrivals.keep_times();
+  const auto before = os::now();
+  arrivals.arrive(1, 0);
+  const auto first = arrivals.newest();
+  ASSERT_TRUE(first);
+  EXPECT_GE(*first, before);
+  EXPECT_LE(*first, os::now());
+  arrivals.arrive(0, 0);  // nothing has come
+  EXPECT_EQ(arrivals.newest(), first);
+  while (arrivals.take()) {
+  }
+  EXPECT_EQ(arrivals.newest(), first);
+  arrivals.arrive(5, 0);  // more than are kept
+  EXPECT_GE(arrivals.newest(), first);
+}
+
 class Source final : public executor::JobSource {
  public:
   explicit Source(sched::Overrun overrun) : overrun_{overrun} {}
