@@ -211,6 +211,30 @@ TEST(SchedulingExecutor, what_leaves_the_callback_of_a_subscription_leaves_spin_
   }
 }
 
+TEST(SchedulingExecutor, a_scenario_may_name_a_task_that_comes_and_goes) {
+  Robot robot{"guest"};
+  SchedulingExecutor executor{quiet()};
+  executor.add(robot.node.create_timer(2ms, [] {}), {.name = "steady", .priority = 40});
+  SchedulingStrategy strategy;
+  strategy.add_scenario(SchedulingScenario{"docking"}.add_task({.task = "guest", .active = false}))
+      .add_scenario(SchedulingScenario{"cruising"})
+      .allow_absent_tasks();
+  executor.set_scheduling_strategy(strategy);
+  executor.start();
+  for (int round = 0; round < 2; ++round) {
+    std::atomic<int> runs{0};
+    EXPECT_TRUE(executor.switch_to("docking"));
+    executor.add(robot.node.create_timer(1ms, [&] { ++runs; }), {.name = "guest", .priority = 20});
+    const std::uint64_t seen = executor.statistics("steady").completed;
+    EXPECT_TRUE(eventually([&] { return executor.statistics("steady").completed >= seen + 5; }));
+    EXPECT_EQ(runs, 0);
+    EXPECT_TRUE(executor.switch_to("cruising"));
+    EXPECT_TRUE(eventually([&] { return runs >= 3; }));
+    executor.remove("guest").wait();
+  }
+  executor.stop();
+}
+
 TEST(SchedulingExecutor, goes_on_with_its_timers_after_shutdown_of_the_context) {
   Robot robot{"shutdown"};
   std::atomic<int> calls{0};
