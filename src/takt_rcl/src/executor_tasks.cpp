@@ -81,6 +81,9 @@ SchedulingStrategy with_full_topics(const SchedulingStrategy& strategy) {
     }
     changed.add_scenario(std::move(copy));
   }
+  if (strategy.allows_absent_tasks()) {
+    changed.allow_absent_tasks();
+  }
   if (!strategy.scenarios().empty()) {
     changed.set_default_scenario(strategy.scenarios()[strategy.default_scenario()]->name());
   }

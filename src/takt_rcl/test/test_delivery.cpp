@@ -71,7 +71,7 @@ class Deliveries : public testing::Test {
     return os::TimePoint{std::chrono::seconds{1 + sequence}};
   }
 
-  auto deliver(int cpu, Delivered (SubscriptionBase::*how)() noexcept) {
+  auto deliver(int cpu, Delivered (SubscriptionBase::*how)()) {
     return std::make_unique<Delivery>(cpu, [this, how] { return (in_.get()->*how)(); });
   }
   auto reader(int cpu) {

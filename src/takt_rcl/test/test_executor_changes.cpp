@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 #include <takt_interfaces/msg/sample.hpp>
 #include <thread>
@@ -177,6 +178,60 @@ TEST(SchedulingExecutor, a_callback_never_runs_twice_at_once) {
     static_cast<void>(out->publish(Sample{}));
     return calls > 300;
   }));
+  executor.stop();
+}
+
+// In a task of its own, and in one that only reads it. Both can be started again: nobody waits for
+// the callback that has been left.
+TEST(SchedulingExecutor, what_leaves_the_callback_of_a_subscription_leaves_spin_where_asked_for) {
+  for (const bool is_read : {false, true}) {
+    Robot robot{is_read ? "throw_in_reader" : "throw"};
+    const auto out = robot.node.create_publisher<Sample>(robot.topic, QoS{10});
+    std::atomic<int> received{0}, used{0};
+    const auto in =
+        robot.node.create_subscription<Sample>(robot.topic, QoS{10}, [&](const Sample&) {
+          if (++received == 1) throw std::runtime_error{"the sensor is gone"};
+        });
+    ExecutorOptions options = quiet();
+    options.exceptions = Exceptions::leave_spin;
+    SchedulingExecutor executor{options};
+    if (is_read) {
+      executor.add(robot.node.create_timer(1ms, [&] { ++used; }),
+                   {.name = "reader", .priority = 10, .reads = {in}});
+    } else {
+      executor.add(in, {.name = "in", .priority = 10});
+    }
+    ASSERT_TRUE(out->publish(Sample{}));
+    EXPECT_EQ(message_of<std::runtime_error>([&] { executor.spin(); }), "the sensor is gone");
+    EXPECT_EQ(used, 0) << "a callback was called without what it reads";
+    executor.start();
+    ASSERT_TRUE(out->publish(Sample{}));
+    EXPECT_TRUE(eventually([&] { return received == 2 && (used > 0 || !is_read); }));
+    executor.stop();
+  }
+}
+
+TEST(SchedulingExecutor, a_scenario_may_name_a_task_that_comes_and_goes) {
+  Robot robot{"guest"};
+  SchedulingExecutor executor{quiet()};
+  executor.add(robot.node.create_timer(2ms, [] {}), {.name = "steady", .priority = 40});
+  SchedulingStrategy strategy;
+  strategy.add_scenario(SchedulingScenario{"docking"}.add_task({.task = "guest", .active = false}))
+      .add_scenario(SchedulingScenario{"cruising"})
+      .allow_absent_tasks();
+  executor.set_scheduling_strategy(strategy);
+  executor.start();
+  for (int round = 0; round < 2; ++round) {
+    std::atomic<int> runs{0};
+    EXPECT_TRUE(executor.switch_to("docking"));
+    executor.add(robot.node.create_timer(1ms, [&] { ++runs; }), {.name = "guest", .priority = 20});
+    const std::uint64_t seen = executor.statistics("steady").completed;
+    EXPECT_TRUE(eventually([&] { return executor.statistics("steady").completed >= seen + 5; }));
+    EXPECT_EQ(runs, 0);
+    EXPECT_TRUE(executor.switch_to("cruising"));
+    EXPECT_TRUE(eventually([&] { return runs >= 3; }));
+    executor.remove("guest").wait();
+  }
   executor.stop();
 }
 

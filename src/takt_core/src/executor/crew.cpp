@@ -40,7 +40,8 @@ void Crew::run(Worker& me) noexcept {
     catch_up();
     if (next_alarm() <= now) {
       tell_overdue(me, now, lock);
-      recorder_ = &me.recorder;
+      now = os::now();
+      continue;  // a handler may have asked for a stop
     }
     if (alone_ != nullptr && asked_kernel_for_ != state_->target()) {
       ask_kernel();

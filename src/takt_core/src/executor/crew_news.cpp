@@ -36,6 +36,40 @@ void Crew::post(Note& note, Level key) noexcept {
 }
 
 void Crew::wake_to_follow() noexcept {
+  Worker* const standby = standby_.load();
+  if (Worker* const follower = standby != nullptr ? standby : raise_follower()) {
+    follower->event.notify();
+  }
+}
+
+// Nobody watches a job that nobody here can come before; under the other target somebody may. Who
+// is about to start such a job has the mutex, and looks for news after it has told that nobody
+// watches.
+Crew::Worker* Crew::raise_follower() noexcept {
+  const std::lock_guard lock{mutex_};
+  const Target* const target = state_->target();
+  if (target == nullptr || target == shared_.target() || state_->started().empty()) {
+    return nullptr;
+  }
+  Worker* follower = nullptr;
+  for (const auto& number : by_number_) {
+    Worker* const worker = number.load(std::memory_order_relaxed);
+    if (worker == nullptr) {
+      break;
+    }
+    if (worker->asleep && (follower == nullptr || worker->until > follower->until)) {
+      follower = worker;
+    }
+  }
+  if (follower != nullptr) {
+    set_priority(*follower, std::max(top_, running_priority() + 1));
+    follower->until = TimePoint::min();
+    watch_.of = nullptr;
+  }
+  return follower;
+}
+
+void Crew::wake_standby() noexcept {
   if (Worker* const standby = standby_.load()) {
     standby->event.notify();
   }
@@ -232,7 +266,7 @@ void Crew::wanted(sched::TaskIndex source) noexcept {
   Note* const note = shared_.notes.take();
   if (note == nullptr) {
     crew->look_at_all_.store(true);
-    crew->wake_to_follow();
+    crew->wake_standby();
     return;
   }
   note->kind = Note::Kind::look;

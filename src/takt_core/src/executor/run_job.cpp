@@ -103,7 +103,7 @@ std::int64_t sampled_by(const TaskState& task, const Job& job, const Outcome& ou
 
 // Whether the topic has a limit in this scenario and the data is older; tells and counts it.
 void check_age(const Shared& shared, TaskState& task, const Job& job, const Target& target,
-               trace::Recorder& recorder, TimePoint started) noexcept {
+               trace::Recorder& recorder, TimePoint started) {
   for (const sched::AgeLimit& limit : target.limits[task.index]) {
     const std::int64_t sampled = sample_time_for(task, *limit.topic);
     const bool no_data = sampled == Topic::no_sample;
@@ -128,7 +128,7 @@ void check_age(const Shared& shared, TaskState& task, const Job& job, const Targ
   }
 }
 
-void deliver(TaskState& task, const Job& job, trace::Recorder& recorder) noexcept {
+void deliver(TaskState& task, const Job& job, trace::Recorder& recorder) {
   for (std::size_t i = 0; i < task.binding.inputs.size(); ++i) {
     const Delivered delivered = task.binding.inputs[i].input->deliver_pending();
     if (delivered.sampled) {
@@ -150,9 +150,16 @@ void deliver(TaskState& task, const Job& job, trace::Recorder& recorder) noexcep
   }
 }
 
-// The callback itself.
-Outcome compute(Shared& shared, const TaskState& task, const Job& job) {
+// All that is the user's: callbacks of what the task reads, and its own.
+Outcome compute(Shared& shared, TaskState& task, const Job& job, const Target& target,
+                trace::Recorder& recorder) {
   const auto run = [&] {
+    if (!task.binding.inputs.empty()) {
+      deliver(task, job, recorder);
+    }
+    if (!target.scenario->age_constraints().empty() && !target.limits[task.index].empty()) {
+      check_age(shared, task, job, target, recorder, os::now());
+    }
     if (task.binding.source) {
       return task.binding.source->run(job);
     }
@@ -199,13 +206,7 @@ TimePoint run_job(Shared& shared, TaskState& task, const Job& job, const Target&
   const Counted before = measured ? count_before(recorder, started, task, job, told) : Counted{};
   const Job* const outer = std::exchange(running, &job);
   const trace::CurrentJob current{recorder, task.trace_id, job.index};
-  if (!task.binding.inputs.empty()) {
-    deliver(task, job, recorder);
-  }
-  if (!target.scenario->age_constraints().empty() && !target.limits[task.index].empty()) {
-    check_age(shared, task, job, target, recorder, os::now());
-  }
-  stamp(task, job, compute(shared, task, job));
+  stamp(task, job, compute(shared, task, job, target, recorder));
   running = outer;
   at_last_end.reset();
   const nanoseconds used = measured ? count_after(before, told) : nanoseconds{-1};

@@ -136,6 +136,57 @@ TEST_P(LifePromises, ASwitchIsFollowedWhileTheMostUrgentTaskOfTheOldScenarioRuns
   EXPECT_TRUE(in_time) << "the scenario was followed after the job only";
 }
 
+// As before, but in the old scenario nobody comes before the task that runs, and so nobody watches.
+TEST_P(LifePromises, ASwitchThatLiftsATaskIsFollowedWhileTheMostUrgentOneOfBeforeRuns) {
+  std::atomic<bool> started{false};
+  std::atomic<bool> followed{false};
+  std::atomic<bool> in_time{false};
+  Executor executor{quiet(GetParam())};
+  executor.add(timer("old", 30s, 20, 20s), {[&](const auto&) {
+                 started = true;
+                 in_time = eventually([&] { return followed.load(); });
+               }});
+  executor.add(timer("new", 1ms, 10), {[&](const auto&) { followed = true; }});
+  executor.set_scheduling_strategy(
+      SchedulingStrategy{}
+          .add_scenario(SchedulingScenario{"a"}.add_task({.task = "new", .active = false}))
+          .add_scenario(SchedulingScenario{"b"}.add_task({.task = "new", .priority = 30})));
+  executor.start();
+  ASSERT_TRUE(eventually([&] { return started.load(); }));
+  EXPECT_TRUE(executor.switch_to("b"));
+  EXPECT_TRUE(eventually([&] { return followed.load(); }));
+  executor.stop();
+  EXPECT_TRUE(in_time) << "the scenario was followed after the job only";
+}
+
+// Its thread is there from its first visit on: none has to come that would look around.
+TEST_P(LifePromises, ATaskThatIsAddedAgainComesBeforeTheJobThatRuns) {
+  std::atomic<int> visits{0};
+  std::atomic<bool> started{false};
+  std::atomic<bool> in_time{false};
+  Executor executor{quiet(GetParam())};
+  executor.add(timer("low", 600s, 10, 30s), {[](const auto&) {}});
+  const auto busy =
+      executor.add(message("busy", "outside", 20, 20s), {.callback = [&](const auto&) {
+                     const int before = visits;
+                     started = true;
+                     in_time = eventually([&] { return visits > before; });
+                   }});
+  executor.start();
+  const auto visit = [&] {
+    executor.add(timer("guest", 600s, 30, 1ms), {[&](const auto&) { ++visits; }});
+  };
+  visit();
+  EXPECT_TRUE(eventually([&] { return visits > 0; }));
+  executor.remove("guest").wait();
+  busy.release.notify();
+  ASSERT_TRUE(eventually([&] { return started.load(); }));
+  visit();
+  EXPECT_TRUE(eventually([&] { return visits > 1; }));
+  executor.stop();
+  EXPECT_TRUE(in_time) << "the job of a less urgent task was waited for";
+}
+
 // How often the threads of executors have gone to sleep, the caller left out.
 std::uint64_t sleeps_of_other_workers() {
   std::uint64_t sleeps = 0;

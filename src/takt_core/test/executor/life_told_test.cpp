@@ -75,5 +75,34 @@ TEST_P(LifeTold, ABudgetThatIsUsedUpIsToldWhileTheJobStillRuns) {
   EXPECT_EQ(executor.statistics(added.index).budget_overruns, 1U);
 }
 
+// Both come at the same time: the deadline of the one that runs, and the job that would run over
+// it.
+TEST_P(LifeTold, AStopThatAHandlerAsksForKeepsWhatWasReleasedMeanwhileFromStarting) {
+  if (const auto reason = no_real_time()) {
+    GTEST_SKIP() << "needs real-time priorities: " << *reason;
+  }
+  std::atomic<bool> stopped{false};
+  std::atomic<int> started_after{0};
+  Options with_handler = options();
+  Executor* to_stop = nullptr;
+  with_handler.handlers.deadline_miss = [&](const executor::Miss& miss) {
+    if (miss.running) {
+      to_stop->request_stop();
+      stopped = true;
+    }
+  };
+  Executor executor{with_handler};
+  to_stop = &executor;
+  executor.add(timer("low", 30s, 10, 10ms), {[&](const auto&) {
+                 static_cast<void>(eventually([&] { return stopped.load(); }));
+               }});
+  executor.add(timer("high", 30s, 50, 1s, 10ms),
+               {[&](const auto&) { started_after += stopped ? 1 : 0; }});
+  executor.start();
+  EXPECT_TRUE(eventually([&] { return stopped.load(); }));
+  executor.stop();
+  EXPECT_EQ(started_after, 0);
+}
+
 }  // namespace
 }  // namespace takt::test

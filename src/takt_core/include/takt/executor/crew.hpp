@@ -70,9 +70,10 @@ class Crew final : private sched::CoreListener {
   // From any thread, without locks: something for a task of this crew. `key`: the preemption level
   // from which on somebody has to be woken.
   void post(Note& note, sched::Level key) noexcept;
-  // From any thread, without locks: there is another target; the executor stops. Threads of this
-  // crew need not call the first: they look after the job that they run.
+  // From any thread that holds no crew's lock: there is another target. Threads of this crew need
+  // not call it: they look after the job that they run.
   void wake_to_follow() noexcept;
+  // From any thread, without locks: the executor stops.
   void wake_to_stop() noexcept;
 
   // Ends its threads, and only its own; as join().
@@ -155,6 +156,11 @@ class Crew final : private sched::CoreListener {
               std::unique_lock<PriorityMutex>& lock) noexcept;
   void sleep(Worker& me, TimePoint idle_until, std::unique_lock<PriorityMutex>& lock,
              TimePoint& now) noexcept;
+
+  // The thread that shall follow another target over the job that runs, where nobody watches that
+  // job; null: nobody need be woken, or can be.
+  [[nodiscard]] Worker* raise_follower() noexcept;
+  void wake_standby() noexcept;
 
   // See that somebody is up for it; returns whom to wake to that end, if anybody.
   [[nodiscard]] Worker* see_to(const Need& need, const Worker& me) noexcept;

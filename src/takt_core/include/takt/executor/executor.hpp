@@ -93,8 +93,9 @@ class Executor {
 
   // Follows another scenario from the next scheduling decision on, on each core: at once, or after
   // the job that calls this. Jobs that are released already keep the parameters of their release.
-  // From any thread and callback; costs a store and at most one wake-up for each core. False, and
-  // nothing changes, when there is no such scenario.
+  // From any thread and callback; costs a store and at most one wake-up for each core, of a thread
+  // that has to be raised first where nobody was to come before the job there. False, and nothing
+  // changes, when there is no such scenario.
   bool switch_to(std::string_view scenario) noexcept;
   [[nodiscard]] std::string_view scenario() const noexcept;  // the last one that was switched to
 

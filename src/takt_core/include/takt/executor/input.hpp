@@ -30,8 +30,8 @@ class Input {
 
   // Hands every message that is pending now to its callback, on the calling thread, oldest first.
   // Bounded by the depth of the queue. Two tasks that read the same topic may call it at the same
-  // time, from two threads.
-  virtual Delivered deliver_pending() noexcept = 0;
+  // time, from two threads. What a callback throws is treated as of the task (Options::exceptions).
+  virtual Delivered deliver_pending() = 0;
 };
 
 }  // namespace takt::executor

@@ -31,4 +31,30 @@ class DeliveryTurn {
   static_assert(std::atomic<std::uint32_t>::is_always_lock_free && sizeof(word_) == 4);
 };
 
+// Gives a turn back at its end, also when the callback has thrown: nobody waits for ever.
+class DeliveryTurnScope {
+ public:
+  // `mine`: what taking it has told.
+  DeliveryTurnScope(DeliveryTurn& turn, bool mine) noexcept : turn_{turn}, mine_{mine} {}
+  ~DeliveryTurnScope() { give_back(); }
+  DeliveryTurnScope(const DeliveryTurnScope&) = delete;
+  DeliveryTurnScope& operator=(const DeliveryTurnScope&) = delete;
+  DeliveryTurnScope(DeliveryTurnScope&&) = delete;
+  DeliveryTurnScope& operator=(DeliveryTurnScope&&) = delete;
+
+  [[nodiscard]] bool is_mine() const noexcept { return mine_; }
+  void give_back() noexcept {
+    if (mine_) {
+      turn_.give_back();
+      mine_ = false;
+    }
+  }
+  // It was given back, and taken anew or not.
+  void taken_again(bool mine) noexcept { mine_ = mine; }
+
+ private:
+  DeliveryTurn& turn_;
+  bool mine_;
+};
+
 }  // namespace takt::detail

@@ -97,11 +97,11 @@ class Subscription final : public SubscriptionBase {
     return status;
   }
 
-  executor::Delivered deliver_pending() noexcept override {
+  executor::Delivered deliver_pending() override {
     executor::Delivered delivered;
-    bool mine = take_turn_to_read();
+    detail::DeliveryTurnScope turn{turn_, take_turn_to_read()};
     // Each source holds `depth` messages at most; what comes meanwhile waits for the next time.
-    for (std::size_t i = 0; mine && i < 2 * depth_; ++i) {
+    for (std::size_t i = 0; turn.is_mine() && i < 2 * depth_; ++i) {
       Parcel parcel;
       if (!next(parcel)) {
         break;
@@ -109,22 +109,20 @@ class Subscription final : public SubscriptionBase {
       accept(std::move(parcel));
       ++delivered.count;
       if (turn_.awaited()) {  // for one callback, not for all of these
-        turn_.give_back();
-        mine = take_turn_to_read();
+        turn.give_back();
+        turn.taken_again(take_turn_to_read());
       }
     }
-    if (mine) {
-      turn_.give_back();
-    }
+    turn.give_back();
     delivered.sampled = sampled();
     return delivered;
   }
 
-  executor::Delivered deliver_oldest() noexcept override {
+  executor::Delivered deliver_oldest() override {
     return deliver_one([this](Parcel& parcel) { return next(parcel); });
   }
 
-  executor::Delivered deliver_newest() noexcept override {
+  executor::Delivered deliver_newest() override {
     return deliver_one([this](Parcel& newest) {
       std::size_t found = 0;
       for (Parcel parcel; found < 2 * depth_ && next(parcel); ++found) {
@@ -154,18 +152,15 @@ class Subscription final : public SubscriptionBase {
   }
 
   template <class Find>
-  executor::Delivered deliver_one(Find find) noexcept {
+  executor::Delivered deliver_one(Find find) {
     executor::Delivered delivered;
-    const bool mine = turn_.take();
+    const detail::DeliveryTurnScope turn{turn_, turn_.take()};
     Parcel parcel;
-    if (mine && find(parcel)) {
+    if (turn.is_mine() && find(parcel)) {
       accept(std::move(parcel));
       delivered.count = 1;
     }
     delivered.sampled = sampled();  // nobody changes it before the turn is given back
-    if (mine) {
-      turn_.give_back();
-    }
     return delivered;
   }
 
@@ -196,7 +191,7 @@ class Subscription final : public SubscriptionBase {
     return true;
   }
 
-  void accept(Parcel parcel) noexcept {
+  void accept(Parcel parcel) {
     const os::TimePoint sampled = parcel.sampled;
     if (callback_) {
       const detail::SampleTimeScope scope{sampled};

@@ -96,9 +96,10 @@ class SubscriptionBase : public executor::Input,
   //   oldest or the newest that waits (older ones are dropped). They wait for a callback that is
   //   under way, on whatever core: for one execution of it, however many messages are pending.
   // Whoever waits lends its priority. Without a callback a delivery is the taking of a message, and
-  // all wait for each other. Called from the callback, they deliver nothing.
-  virtual executor::Delivered deliver_oldest() noexcept = 0;
-  virtual executor::Delivered deliver_newest() noexcept = 0;
+  // all wait for each other. Called from the callback, they deliver nothing. They throw what the
+  // callback throws: its message is gone, those behind it wait.
+  virtual executor::Delivered deliver_oldest() = 0;
+  virtual executor::Delivered deliver_newest() = 0;
   [[nodiscard]] virtual bool has_callback() const noexcept = 0;
 
   // For executors: `owner` alone takes from now on, and `function` is called for messages that wait
