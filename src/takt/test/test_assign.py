@@ -72,6 +72,30 @@ def test_what_is_written_is_guaranteed_and_keeps_the_comments(
     assert hard.read_text() == HARD
 
 
+@pytest.mark.parametrize(
+    "second",
+    [
+        "b: {t: *callback}",
+        "b: *node",
+        "b: {t: {<<: *callback, wcet: 5ms}}",
+        "b: {t: {<<: *callback}}",
+    ],
+)
+def test_callbacks_that_share_their_text_get_values_of_their_own(
+    tmp_path: Path, second: str
+) -> None:
+    source, out = tmp_path / "shared.app.yaml", tmp_path / "assigned.app.yaml"
+    source.write_text(
+        "cpus: [0, 1]\npolicy: dm\nnodes:\n"
+        f"  a: &node {{t: &callback {{timer: 10ms, wcet: 6ms}}}}  # as fast as it goes\n"
+        f"  {second}\n"
+    )
+    assert run(source, "--assign", out) == 0
+    assert run(out) == 0
+    assert [one["cpu"] for one in flat(read_application(out))["callbacks"]] == [0, 1]
+    assert "# as fast as it goes" in out.read_text()
+
+
 def test_the_timing_file_says_the_same_to_an_executor(hard: Path, tmp_path: Path) -> None:
     out, timing = tmp_path / "assigned.app.yaml", tmp_path / "robot.timing.yaml"
     assert run(hard, "--assign", out, "--assign", timing) == 0

@@ -214,6 +214,23 @@ def test_a_campaign_that_was_killed_goes_on_and_ends_like_one_that_was_not(takt:
     assert straight["accepted"] == resumed["accepted"] > 0
 
 
+def test_what_was_refused_is_not_said_to_be_tried_again(takt: Takt) -> None:
+    words = ["campaign", grid(takt.folder), "--repeat", "3", "--do", "analyse", "--out", "out"]
+    takt.json(*words)
+    sets = takt.folder / "out" / "sets"
+    (table,) = sets.glob("*.parquet")
+    refused = [row | {"error": "task 'x': it has no name"} for row in rows(table)]
+    parquet.write_table(pa.Table.from_pylist(refused, schema=SETS), table)
+    again = takt(*words)
+    assert again.returncode == 1
+    assert "3 were refused" in again.stderr
+    assert "tries them again" not in again.stderr
+    (sets / f"{table.stem}.failed.json").write_text('{"error": "gone", "size": 3}')
+    folder = Folder.__new__(Folder)
+    folder.sets = sets
+    assert folder.again() == 3
+
+
 @pytest.mark.thorough
 def test_a_campaign_whose_tables_were_cut_goes_on(takt: Takt) -> None:
     words = ["campaign", grid(takt.folder), "--repeat", "3", "--do", "analyse", "--out", "out"]

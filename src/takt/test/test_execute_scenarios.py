@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 import takt_core
-from executed import MS, executed, robot, skip_without_rclcpp, values
+from executed import MS, cpu, executed, robot, skip_without_rclcpp, values
 
 from takt.schedule.metrics import measure
 from takt.schedule.trace import file as traces
@@ -126,3 +127,46 @@ def test_a_job_computes_what_its_scenario_declares(tmp_path: Path, approach: str
         assert one.executions > 0
         assert one.cpu_us is not None
         assert 1000 <= one.cpu_us.median < 4000  # some jobs are interrupted, most are not
+
+
+def with_alarm() -> dict[str, Any]:
+    """A scenario lets one callback write what releases the other, and a third read it."""
+    one = {"best": MS // 10, "worst": MS // 10, "quantiles": [MS // 10]}
+    timer = {"period": 20 * MS, "execution": one}
+    changes = [
+        {"task": "a.t", "writes": ["alarm"]},
+        {"task": "c.t", "reads": [{"topic": "alarm", "max_age": 40 * MS}]},
+    ]
+    return {
+        "version": 1,
+        "name": "alarm",
+        "policy": "fp",
+        "cpus": [cpu()],
+        "callbacks": [
+            {"name": "a.t", "node": "a", "priority": 20, **timer},
+            {"name": "b.m", "node": "b", "priority": 10, "kind": "message", "trigger": "alarm"}
+            | {"period": 20 * MS, "deadline": 20 * MS, "execution": one},
+            {"name": "c.t", "node": "c", "priority": 5, **timer},
+        ],
+        "topics": [{"name": "alarm", "bytes": 1000}],
+        "scenarios": [{"name": "on", "tasks": changes}],
+    }
+
+
+@pytest.mark.parametrize("approach", ["takt", "rclcpp_takt"])
+def test_what_a_scenario_writes_releases_its_readers(tmp_path: Path, approach: str) -> None:
+    skip_without_rclcpp(approach)
+    found = measure(executed(tmp_path, approach, with_alarm()).trace)
+    calls = {one.callback: one.executions for one in found.callbacks}
+    assert calls["b.m"] > 0
+    ages = {(one.callback, one.topic): one for one in found.data_age}
+    read = ages["c.t", "alarm"]
+    assert read.age_us is not None
+    assert read.max_age_us == 40_000
+
+
+def test_baselines_know_no_scenarios(tmp_path: Path) -> None:
+    found = measure(executed(tmp_path, "baseline0", with_alarm()).trace)
+    calls = {one.callback: one.executions for one in found.callbacks}
+    assert calls["a.t"] > 0
+    assert calls.get("b.m", 0) == 0

@@ -8,8 +8,11 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,6 +32,7 @@ struct DeclaredCallback {
   bool timer = true;
   std::int64_t period = 0;
   std::int64_t offset = 0;
+  bool active = true;
   std::string group;
   std::int64_t worst = 0;
   std::map<std::string, std::int64_t> worst_in;  // by scenario, where that declares another one
@@ -56,6 +60,53 @@ std::string plain(const std::string& topic) {
   return topic.starts_with('/') ? topic.substr(1) : topic;
 }
 
+// What the scenarios that the application comes to, by its own account, say of the callback.
+std::vector<const sched::TaskChange*> changes_of(const Application& application,
+                                                 const std::string& task) {
+  const sched::SchedulingStrategy& strategy = *application.strategy;
+  std::set<std::size_t> followed{strategy.default_scenario()};
+  for (const Switch& change : application.switches) {
+    followed.insert(strategy.find(change.scenario).value_or(strategy.default_scenario()));
+  }
+  std::vector<const sched::TaskChange*> changes;
+  for (const std::size_t scenario : followed) {
+    const auto& tasks = strategy.scenarios()[scenario]->tasks();
+    const auto found = std::ranges::find(tasks, task, &sched::TaskChange::task);
+    changes.push_back(found == tasks.end() ? nullptr : &*found);
+  }
+  return changes;
+}
+
+// The strictest of the limits that these scenarios set; 0: none does.
+std::int64_t max_age(const sched::Read& read,
+                     const std::vector<const sched::TaskChange*>& changes) {
+  std::int64_t strictest = 0;
+  for (const sched::TaskChange* const change : changes) {
+    nanoseconds limit = read.max_age;
+    if (change != nullptr) {
+      const auto own = std::ranges::find(change->reads, read.topic, &sched::Read::topic);
+      if (own != change->reads.end() && own->max_age.count() != 0) {
+        limit = own->max_age;
+      }
+    }
+    if (limit.count() != 0 && (strictest == 0 || limit.count() < strictest)) {
+      strictest = limit.count();
+    }
+  }
+  return strictest;
+}
+
+// As it is in the scenario that the application starts with.
+void apply_first(DeclaredCallback& result, const sched::SchedulingScenario& first) {
+  const auto change = std::ranges::find(first.tasks(), result.name, &sched::TaskChange::task);
+  if (change == first.tasks().end()) {
+    return;
+  }
+  result.period = change->period.value_or(nanoseconds{result.period}).count();
+  result.offset = change->offset.value_or(nanoseconds{result.offset}).count();
+  result.active = change->active.value_or(result.active);
+}
+
 DeclaredCallback declared(const Application& application, const Callback& callback) {
   const sched::Task& task = callback.task;
   const nanoseconds overhead = application.worst_overhead(callback, task);
@@ -64,18 +115,24 @@ DeclaredCallback declared(const Application& application, const Callback& callba
                           .timer = task.kind == sched::TaskKind::timer,
                           .period = task.parameters.period.count(),
                           .offset = task.parameters.offset.count(),
+                          .active = task.parameters.active,
                           .group = task.group,
                           .worst = (callback.execution.worst + overhead).count(),
                           .worst_in = {},
                           .overhead = overhead.count(),
                           .reads = {}};
+  const std::vector<const sched::TaskChange*> changes =
+      application.strategy ? changes_of(application, task.name)
+                           : std::vector<const sched::TaskChange*>{nullptr};
   for (const sched::Read& read : task.reads) {
-    result.reads[plain(read.topic)] = read.max_age.count();
+    result.reads[plain(read.topic)] = max_age(read, changes);
   }
   if (!application.strategy) {
     return result;
   }
-  for (const sched::ScenarioPtr& scenario : application.strategy->scenarios()) {
+  const auto& scenarios = application.strategy->scenarios();
+  apply_first(result, *scenarios[application.strategy->default_scenario()]);
+  for (const sched::ScenarioPtr& scenario : scenarios) {
     for (const sched::TaskChange& change : scenario->tasks()) {
       if (change.task == task.name && change.expected_execution) {
         result.worst_in[scenario->name()] = (*change.expected_execution + overhead).count();
@@ -92,8 +149,18 @@ std::string first_scenario(const Application& application) {
   return application.strategy->scenarios()[application.strategy->default_scenario()]->name();
 }
 
-Declared declared(std::string_view json) {
-  const Application application = parse(json);
+// Without scenarios: of an execution that knows none, the baselines'.
+Declared declared(std::string_view json, bool scenarios) {
+  Application application = parse(json);
+  if (scenarios) {
+    application = application.with_topics_of_scenarios();
+  } else {
+    application.strategy.reset();
+    application.switches.clear();
+    for (Callback& callback : application.callbacks) {
+      callback.task.parameters.active = true;
+    }
+  }
   Declared result{.name = application.name,
                   .scenario = first_scenario(application),
                   .callbacks = {},
@@ -118,16 +185,19 @@ void bind(nb::module_& module) {
       .def_ro("name", &DeclaredCallback::name)
       .def_ro("node", &DeclaredCallback::node)
       .def_ro("timer", &DeclaredCallback::timer)
-      .def_ro("period", &DeclaredCallback::period)
-      .def_ro("offset", &DeclaredCallback::offset)
+      .def_ro("period", &DeclaredCallback::period, "In the scenario that it starts with.")
+      .def_ro("offset", &DeclaredCallback::offset, "The same.")
+      .def_ro("active", &DeclaredCallback::active, "The same.")
       .def_ro("group", &DeclaredCallback::group)
       .def_ro("worst", &DeclaredCallback::worst,
               "CPU time of a job at most, with what messages and dispatching are said to cost.")
       .def_ro("worst_in", &DeclaredCallback::worst_in,
               "The same in each scenario that declares another one.")
       .def_ro("overhead", &DeclaredCallback::overhead, "That part of it.")
-      .def_ro("reads", &DeclaredCallback::reads,
-              "By topic the oldest data that it may use, 0: any.");
+      .def_ro(
+          "reads", &DeclaredCallback::reads,
+          "By topic the oldest data that it may use, 0: any; of the scenarios that it comes to, "
+          "by its own account, the strictest one's.");
   nb::class_<DeclaredChain>(module, "DeclaredChain", "A path of data; times in ns.")
       .def_ro("name", &DeclaredChain::name)
       .def_ro("callbacks", &DeclaredChain::callbacks)
@@ -140,8 +210,10 @@ void bind(nb::module_& module) {
       .def_ro("switches", &Declared::switches, "Whether scenarios change while it runs.")
       .def_ro("overheads", &Declared::overheads, "Whether it declares any.");
   module.def(
-      "declared", [](std::string_view json) { return declared(json); }, "json"_a,
-      "What an application in its flat form declares. Raises Error for what is not this form.");
+      "declared", [](std::string_view json, bool scenarios) { return declared(json, scenarios); },
+      "json"_a, "scenarios"_a = true,
+      "What an application in its flat form declares; without scenarios, to who knows none and "
+      "lets all callbacks run. Raises Error for what is not this form.");
   module.def(
       "node_priorities", [](std::string_view json) { return parse(json).node_priorities(); },
       "json"_a,

@@ -144,14 +144,8 @@ sched::TaskChange translated(const sched::TaskChange& described, const std::stri
   change.active = described.active.value_or(member.description->task.parameters.active);
   const std::vector<sched::Read>& reads = member.description->task.reads;
   for (sched::Read& read : change.reads) {
+    // Its node listens for it in all of them: Application::with_topics_of_scenarios().
     const auto known = std::ranges::find(reads, read.topic, &sched::Read::topic);
-    if (known == reads.end()) {
-      throw sched::ScheduleError("callback '" + described.task + "'",
-                                 "scenario '" + scenario + "' lets it read " + read.topic +
-                                     ", to which its node does not listen for it before",
-                                 "let it read the topic in every scenario, or take the approach "
-                                 "takt");
-    }
     const auto place = static_cast<std::size_t>(known - reads.begin());
     read.topic = member.reads[place].subscription->get_topic_name();
   }

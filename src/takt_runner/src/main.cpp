@@ -70,6 +70,10 @@ Execution make_execution(const Settings& settings) {
     throw WrongUse{execution.settings.application_file.string() + " cannot be read"};
   }
   execution.application = application::parse(text);
+  // The others know no scenarios: they execute what the callbacks declare.
+  if (execution.settings.approach == "takt" || execution.settings.approach == "rclcpp_takt") {
+    execution.application = execution.application.with_topics_of_scenarios();
+  }
   execution.attributes = {{"application", text},
                           {"rt_share", real_time_share()},
                           {"approach", execution.settings.approach},

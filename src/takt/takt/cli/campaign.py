@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Optional
 
@@ -103,13 +104,26 @@ def campaign(
         print_json(result)
     else:
         _show(counts, kept, folder)
-    failures = counts.failed + sum(one["failed"] for one in (counts.executions or {}).values())
-    if stopped or failures:
-        hint = "Stopped; the same command goes on." if stopped else f"{failures} failed; the same"
-        hint += "" if stopped else " command tries them again."
-        stderr().print(hint, style="yellow", markup=False)
+    executions = sum(one["failed"] for one in (counts.executions or {}).values())
+    failures = counts.failed + executions
+    if stopped:
+        stderr().print("Stopped; the same command goes on.", style="yellow", markup=False)
+    elif failures:
+        for hint in _hints(folder, executions + folder.again(), failures):
+            stderr().print(hint, style="yellow", markup=False, soft_wrap=True)
     if stopped or failures or counts.bound_violations:
         raise typer.Exit(1)
+
+
+def _hints(folder: Folder, again: int, failures: int) -> Iterator[str]:
+    """What comes of those that failed: they are tried again, or what was said of them stays."""
+    if again:
+        yield f"{again} failed; the same command tries them again."
+    if refused := failures - again:
+        yield (
+            f"{refused} were refused, which stays so: the column error of {folder.sets}/*.parquet"
+            " says why."
+        )
 
 
 def _chosen(text: str, option: str, allowed: tuple[str, ...]) -> tuple[str, ...]:

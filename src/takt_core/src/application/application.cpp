@@ -68,7 +68,7 @@ const Topic* Application::find_topic(const std::string& topic) const noexcept {
 }
 
 std::map<std::string, int> Application::node_priorities() const {
-  std::vector<sched::Task> found = tasks();
+  std::vector<sched::Task> found = with_topics_of_scenarios().tasks();  // what they read is there
   if (std::ranges::any_of(found,
                           [](const sched::Task& task) { return task.parameters.priority == 0; })) {
     const auto rate_monotonic = sched::parse_policy("rm");
@@ -80,6 +80,23 @@ std::map<std::string, int> Application::node_priorities() const {
     priority = std::max(priority, found[place].parameters.priority);
   }
   return priorities;
+}
+
+Application Application::with_topics_of_scenarios() const {
+  Application result = *this;
+  if (!strategy) {
+    return result;
+  }
+  for (const sched::ScenarioPtr& scenario : strategy->scenarios()) {
+    for (const sched::TaskChange& change : scenario->tasks()) {
+      for (Callback& callback : result.callbacks) {
+        if (callback.task.name == change.task) {
+          sched::add_topics(callback.task, change);
+        }
+      }
+    }
+  }
+  return result;
 }
 
 nanoseconds Application::worst_overhead(const Callback& callback,

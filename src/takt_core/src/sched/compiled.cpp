@@ -16,22 +16,6 @@ void set_if(Value& value, const std::optional<Value>& change) {
   value = change.value_or(value);
 }
 
-void add_read(Task& task, const Read& added) {
-  const auto read = std::ranges::find_if(
-      task.reads, [&](const Read& candidate) { return candidate.topic == added.topic; });
-  if (read == task.reads.end()) {
-    task.reads.push_back(added);
-  } else if (added.max_age.count() != 0) {
-    read->max_age = added.max_age;
-  }
-}
-
-void add_write(Task& task, const std::string& topic) {
-  if (std::ranges::find(task.writes, topic) == task.writes.end()) {
-    task.writes.push_back(topic);
-  }
-}
-
 void apply(Task& task, const TaskChange& change) {
   TaskParameters& parameters = task.parameters;
   set_if(parameters.priority, change.priority);
@@ -42,11 +26,11 @@ void apply(Task& task, const TaskChange& change) {
   set_if(parameters.budget, change.budget);
   set_if(parameters.overrun, change.overrun);
   set_if(parameters.active, change.active);
+  add_topics(task, change);
   for (const Read& read : change.reads) {
-    add_read(task, read);
-  }
-  for (const std::string& topic : change.writes) {
-    add_write(task, topic);
+    if (read.max_age.count() != 0) {
+      std::ranges::find(task.reads, read.topic, &Read::topic)->max_age = read.max_age;
+    }
   }
 }
 
@@ -158,24 +142,14 @@ CompiledStrategy::CompiledStrategy(std::vector<Task> tasks, const SchedulingStra
     scenarios_.emplace_back(scenario->name(), used, sets.back());
   }
   for (const ScenarioPtr& scenario : strategy.scenarios()) {
-    add_topics(*scenario);
+    for (const TaskChange& change : scenario->tasks()) {
+      const auto task = find_named(tasks_, change.task);
+      if (task != tasks_.end()) {  // else merge() let it pass
+        add_topics(*task, change);
+      }
+    }
   }
   place_tasks(sets, options.cpus);
-}
-
-void CompiledStrategy::add_topics(const SchedulingScenario& scenario) {
-  for (const TaskChange& change : scenario.tasks()) {
-    const auto task = find_named(tasks_, change.task);
-    if (task == tasks_.end()) {
-      continue;  // merge() let it pass
-    }
-    for (const Read& read : change.reads) {
-      add_read(*task, {.topic = read.topic});
-    }
-    for (const std::string& topic : change.writes) {
-      add_write(*task, topic);
-    }
-  }
 }
 
 void CompiledStrategy::place_tasks(const std::vector<TaskSet>& sets, std::span<const int> cpus) {

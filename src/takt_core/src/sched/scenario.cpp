@@ -8,6 +8,19 @@
 
 namespace takt::sched {
 
+void add_topics(Task& task, const TaskChange& change) {
+  for (const Read& read : change.reads) {
+    if (std::ranges::find(task.reads, read.topic, &Read::topic) == task.reads.end()) {
+      task.reads.push_back({.topic = read.topic});
+    }
+  }
+  for (const std::string& topic : change.writes) {
+    if (std::ranges::find(task.writes, topic) == task.writes.end()) {
+      task.writes.push_back(topic);
+    }
+  }
+}
+
 SchedulingScenario::SchedulingScenario(std::string name) : name_(std::move(name)) {
   if (name_.empty()) {
     throw ScheduleError("scenario", "it has no name", "give it one: it is switched to by name");

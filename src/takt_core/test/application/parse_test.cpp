@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
+#include "takt/application/compile.hpp"
 #include "takt/sched/compiled.hpp"
 #include "takt/sched/error.hpp"
 #include "takt/sched/policies.hpp"
@@ -82,6 +84,34 @@ TEST(ParseApplication, worst_overhead_counts_each_message_and_each_taking_of_the
   application.overheads = {};
   EXPECT_FALSE(application.overheads.any());
   EXPECT_EQ(overhead(0), 0ns);
+}
+
+TEST(ParseApplication, topics_of_all_scenarios_are_those_of_the_compiled_strategy) {
+  const Application application =
+      parse(R"({"version": 1, "name": "x", "policy": "rm", "callbacks": [
+        {"name": "a", "period": 9, "execution": {"worst": 1}, "writes": ["p"]},
+        {"name": "b", "period": 9, "execution": {"worst": 1},
+         "reads": [{"topic": "p", "max_age": 20}]}],
+      "topics": [{"name": "q", "external": true}],
+      "scenarios": [
+        {"name": "one", "tasks": [{"task": "a", "writes": ["r", "p"]}]},
+        {"name": "two", "tasks": [
+          {"task": "b", "reads": [{"topic": "q", "max_age": 7}, {"topic": "p", "max_age": 30}]}]}],
+      "overheads": {"publish": 100, "deliver": 10}})");
+  const Application whole = application.with_topics_of_scenarios();
+  EXPECT_EQ(whole.callbacks[0].task.writes, (std::vector<std::string>{"p", "r"}));
+  const auto& reads = whole.callbacks[1].task.reads;
+  ASSERT_EQ(reads.size(), 2U);
+  EXPECT_EQ(reads[0].max_age, 20ns);  // scenario two's own affair
+  EXPECT_EQ(reads[1].topic, "q");
+  EXPECT_EQ(reads[1].max_age, 0ns);
+  const sched::CompiledStrategy compiled = compile(application);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(compiled.tasks()[i].writes, whole.callbacks[i].task.writes);
+    EXPECT_EQ(compiled.tasks()[i].reads.size(), whole.callbacks[i].task.reads.size());
+  }
+  EXPECT_EQ(whole.worst_overhead(whole.callbacks[0], whole.callbacks[0].task), 200ns);
+  EXPECT_EQ(whole.worst_overhead(whole.callbacks[1], whole.callbacks[1].task), 20ns);
 }
 
 TEST(ParseApplication, a_callback_with_a_suspension_is_a_task_that_waits) {

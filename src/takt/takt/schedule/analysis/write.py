@@ -3,16 +3,22 @@
 
 from __future__ import annotations
 
+import contextlib
+from copy import deepcopy
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedBase
 
 from takt.documents import reading
 from takt.documents.units import format_duration
-from takt.documents.writing import write_text
+from takt.documents.writing import replacing, write_text
+from takt.errors import TaktError
 from takt.schedule.analysis.assign import Assigned
+from takt.schedule.application.file import read_application
+from takt.schedule.application.flat import flat as flattened
 from takt.schedule.application.model import Application
 from takt.schedule.timing.file import is_timing_file, timing_yaml
 
@@ -27,7 +33,27 @@ def write(assigned: Assigned, application: Application, source: Path, out: Path)
         recorded = {name: one.recorded for name, one in callbacks if one.recorded}
         write_text(out, timing_yaml(assigned.flat, remark, recorded))
     else:
-        write_text(out, f"# {remark}\n{_app_yaml(assigned.flat, reading.read_text(source))}")
+        text = f"# {remark}\n{_app_yaml(assigned.flat, reading.read_text(source))}"
+        with replacing(out) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+            _check(assigned.flat, temporary, source)
+
+
+def _check(flat: dict[str, Any], written: Path, source: Path) -> None:
+    """Raises TaktError where the file does not read back as the application of the proof."""
+    found = flattened(read_application(written))
+    if found.get("policy", "fp") == flat.get("policy", "fp"):
+        pairs = zip(found["callbacks"], flat["callbacks"], strict=True)
+        different = [one["name"] for one, proved in pairs if one != proved]
+        if not different:
+            return
+    else:
+        different = ["the policy"]
+    raise TaktError(
+        f"what was assigned cannot be written into this file: {', '.join(different)} would differ",
+        where=str(source),
+        remedy="give each callback keys of its own there, without aliases and merge keys (<<)",
+    )
 
 
 def _verdict(assigned: Assigned) -> str:
@@ -42,6 +68,7 @@ def _app_yaml(flat: dict[str, Any], text: str) -> str:
     tree = yaml.load(text)
     if flat.get("policy", "fp") != tree.get("policy", "fp"):
         tree["policy"] = flat["policy"]
+    _unshare(tree["nodes"])
     for one in flat["callbacks"]:
         node, _, name = one["name"].partition(".")
         callback = tree["nodes"][node][name]
@@ -54,7 +81,37 @@ def _app_yaml(flat: dict[str, Any], text: str) -> str:
             if value is not None:
                 callback[key] = value
             elif key in callback:
-                del callback[key]
+                with contextlib.suppress(KeyError):  # a merge key has it: _check() tells
+                    del callback[key]
     stream = StringIO()
     yaml.dump(tree, stream)
     return stream.getvalue()
+
+
+def _unshare(nodes: dict[str, Any]) -> None:
+    """Gives each node and callback a text of its own: an alias is the very mapping it names."""
+    seen: set[int] = set()
+    for node, callbacks in nodes.items():
+        nodes[node] = own = _own(callbacks, seen)
+        for name, callback in own.items():
+            own[name] = _own(callback, seen)
+
+
+def _own(mapping: Any, seen: set[int]) -> Any:
+    if id(mapping) not in seen:
+        seen.add(id(mapping))
+        return mapping
+    own = deepcopy(mapping)
+    _forget_anchors(own)
+    return own
+
+
+def _forget_anchors(part: Any) -> None:
+    """Of a copy: two of one name would be two things."""
+    if isinstance(part, CommentedBase):
+        part.yaml_set_anchor(None)
+    if isinstance(part, dict):
+        part = list(part.values())
+    if isinstance(part, list):
+        for child in part:
+            _forget_anchors(child)

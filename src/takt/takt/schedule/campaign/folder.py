@@ -70,6 +70,12 @@ class Folder:
         again = {file.name.removesuffix(".failed.json") for file in self.sets.glob("*.failed.json")}
         return [batch for batch in batches if batch.name not in done or batch.name in again]
 
+    def again(self) -> int:
+        """How many applications are in batches whose evaluation failed."""
+        remedy = "delete it; the same command evaluates its batch again"
+        marks = [read_json(file, remedy=remedy) for file in self.sets.glob("*.failed.json")]
+        return sum(mark["size"] for mark in marks)
+
     def keep(self, batch: Batch, table: pa.Table, error: str | None = None) -> None:
         """Keeps the rows of a batch, and that it failed if it did."""
         mark = self.sets / f"{batch.name}.failed.json"

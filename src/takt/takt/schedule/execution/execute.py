@@ -22,7 +22,7 @@ from takt.processes.leftovers import Journal, present, sweep_dead_runs, sweep_si
 from takt.processes.signals import stopping
 from takt.processes.stolen import steal_seconds
 from takt.processes.supervision import End, Limits, Program, Stop
-from takt.schedule.execution.model import APPROACHES, RCLCPP, SCHEDULED, Execution
+from takt.schedule.execution.model import APPROACHES, RCLCPP, Execution
 from takt.schedule.trace import file as traces
 
 SUFFIX = ".takttrace"
@@ -192,7 +192,9 @@ class _Executing:
         return Execution(
             application=str(application.get("name", "")),
             approach=approach,
-            policy=str(application.get("policy", "fp")) if approach in SCHEDULED else approach,
+            policy=str(application.get("policy", "fp"))
+            if approach in traces.SCHEDULED
+            else approach,
             seed=seed,
             status="stopped" if end is End.stopped else "complete",
             duration_s=duration_s,

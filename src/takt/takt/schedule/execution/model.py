@@ -21,8 +21,6 @@ RCLCPP = (
 )
 #: The ways of executing an application.
 APPROACHES = ("takt", *BASELINES, *RCLCPP)
-#: Those that follow the policy of the description.
-SCHEDULED = ("takt", "rclcpp_takt")
 
 
 class Execution(BaseModel):

@@ -84,7 +84,7 @@ class _Watching:
         self._trace = trace
         self._names = trace.names
         flat = _flat(trace, overheads)
-        self._application = None if flat is None else files.declared(json.dumps(flat))
+        self._application = None if flat is None else files.declared(json.dumps(flat), self._names)
         callbacks = self._application.callbacks if self._application else []
         self._callbacks = {one.name for one in callbacks}
         self._waits = bool(trace.names.values("waits_from_ns"))
@@ -351,6 +351,6 @@ def _flat(trace: Trace, overheads: dict[str, int] | None) -> dict[str, Any] | No
     text = files.description(trace.names)
     if text is None:
         return None
-    files.declared(text)  # raises for a damaged one
+    files.declared(text, trace.names)  # raises for a damaged one
     flat: dict[str, Any] = json.loads(text)
     return flat if overheads is None else {**flat, "overheads": overheads}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from takt.documents.units import format_duration
 from takt.documents.writing import write_text
 from takt.schedule.execution.model import BASELINES
 from takt.schedule.generate.files import new_folder
+from takt.schedule.generate.identifiers import Identifiers
 
 FILES = {"work.hpp.j2": "src/work.hpp", "CMakeLists.txt.j2": "CMakeLists.txt"} | {
     "package.xml.j2": "package.xml"
@@ -44,11 +46,14 @@ def write_packages(document: dict[str, Any], folder: Path) -> list[Path]:
         keep_trailing_newline=True,
     )
     values = _values(document)
+    # The baselines know no scenarios; under Takt messages come and go alike in all of them.
+    of_takt = _values(_with_topics_of_scenarios(document))
     targets = []
     for approach in ("takt", *BASELINES):
         package = name if approach == "takt" else f"{name}_{approach}"
         library, target = LIBRARIES[approach]
-        own = values | {"package": package, "library": library, "target": target}
+        own = {"package": package, "library": library, "target": target}
+        own |= of_takt if approach == "takt" else values
         targets.append(new_folder(folder / package))
         for template, path in (FILES | {f"{approach}.cpp.j2": "src/main.cpp"}).items():
             file = targets[-1] / path
@@ -58,8 +63,13 @@ def write_packages(document: dict[str, Any], folder: Path) -> list[Path]:
 
 
 def _values(document: dict[str, Any]) -> dict[str, Any]:
-    topics = {topic["name"]: _topic(topic) for topic in document.get("topics", [])}
-    callbacks = [_callback(one, topics) for one in document["callbacks"]]
+    names = Identifiers()
+    nodes = {
+        name: names.of(name, lambda one: {f"{one}_node", f"run_{one}"})
+        for name in dict.fromkeys(one["node"] for one in document["callbacks"])
+    }
+    topics = {topic["name"]: _topic(topic, names) for topic in document.get("topics", [])}
+    callbacks = [_callback(one, topics, nodes, names) for one in document["callbacks"]]
     idle = [one["name"] for one in document["callbacks"] if one.get("active") is False]
     scenarios = document.get("scenarios") or ([{"name": "default", "tasks": []}] if idle else [])
     return {
@@ -67,7 +77,7 @@ def _values(document: dict[str, Any]) -> dict[str, Any]:
         "remark": f"Application {document['name']}, written by takt generate --emit-code",
         "cpus": f"{{{', '.join(map(str, document['cpus']))}}}" if document.get("cpus") else "",
         "priorities": node_priorities(json.dumps(document)),
-        "nodes": list(dict.fromkeys(one["node"] for one in document["callbacks"])),
+        "nodes": [{"name": name, "id": identifier} for name, identifier in nodes.items()],
         "topics": list(topics.values()),
         "external": [f'"{_full(name)}"' for name, one in topics.items() if one["external"]],
         "callbacks": callbacks,
@@ -86,18 +96,33 @@ def _values(document: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _identifier(name: str) -> str:
-    return re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_")
+def _with_topics_of_scenarios(document: dict[str, Any]) -> dict[str, Any]:
+    """As Application::with_topics_of_scenarios() of the core."""
+    callbacks = {one["name"]: deepcopy(one) for one in document["callbacks"]}
+    for scenario in document.get("scenarios") or []:
+        for change in scenario["tasks"]:
+            one = callbacks[change["task"]]
+            read = {read["topic"] for read in one["reads"]}
+            added = [each["topic"] for each in change.get("reads", []) if each["topic"] not in read]
+            one["reads"] += [{"topic": topic} for topic in added]
+            one["writes"] = list(dict.fromkeys([*one["writes"], *change.get("writes", [])]))
+    return document | {"callbacks": list(callbacks.values())}
+
+
+def _literal(text: str) -> str:
+    """As C++ writes it."""
+    return json.dumps(text, ensure_ascii=False)
 
 
 def _full(topic: str) -> str:
     return topic if topic.startswith("/") else f"/{topic}"
 
 
-def _topic(topic: dict[str, Any]) -> dict[str, Any]:
+def _topic(topic: dict[str, Any], names: Identifiers) -> dict[str, Any]:
+    identifier = names.of(topic["name"], lambda one: {f"{one}_topic", f"{one}_topic_message"})
     return {
         "name": topic["name"],
-        "id": f"{_identifier(topic['name'])}_topic",
+        "id": f"{identifier}_topic",
         "bytes": topic.get("bytes", 0),
         "depth": topic.get("depth", 1),
         "reliability": "" if topic.get("reliable", True) else ".best_effort()",
@@ -106,12 +131,19 @@ def _topic(topic: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _callback(one: dict[str, Any], topics: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    identifier = _identifier(one["name"])
+def _callback(
+    one: dict[str, Any],
+    topics: dict[str, dict[str, Any]],
+    nodes: dict[str, str],
+    names: Identifiers,
+) -> dict[str, Any]:
     reads = [
         {"topic": topics[read["topic"]], "max_age": read.get("max_age", 0)} for read in one["reads"]
     ]
     writes = [topics[topic] for topic in one["writes"]]
+    parts = ["times", "executions", *(topic["id"] for topic in writes)]
+    parts += [f"{how}_{read['topic']['id']}" for read in reads for how in ("from", "newest")]
+    identifier = names.of(one["name"], lambda it: {it, *(f"{it}_{part}" for part in parts)})
     for topic in writes:
         topic["writers"].append(one["node"])
     quantiles = one["execution"]["quantiles"]
@@ -129,7 +161,7 @@ def _callback(one: dict[str, Any], topics: dict[str, dict[str, Any]]) -> dict[st
     if writes:
         targets = ", ".join(f"{identifier}_{topic['id']}" for topic in writes)
         options.append(f".writes = {{{targets}}}")
-    options += [f'.group = "{one["group"]}"'] if one.get("group") else []
+    options += [f".group = {_literal(one['group'])}"] if one.get("group") else []
     options += [".waits = true"] if one.get("suspension") else []
     timer = one.get("kind", "timer") == "timer"
     if timer and one.get("offset"):
@@ -143,6 +175,7 @@ def _callback(one: dict[str, Any], topics: dict[str, dict[str, Any]]) -> dict[st
     return {
         "name": one["name"],
         "node": one["node"],
+        "node_id": nodes[one["node"]],
         "id": identifier,
         "period": format_duration(one["period"]) if timer else "",
         "trigger": None if timer else topics[one["trigger"]],

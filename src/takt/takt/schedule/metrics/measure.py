@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -38,7 +39,7 @@ def measure(
     """
     trace = against(files.read(path), application)
     flat = files.description(trace.names)
-    declared = None if flat is None else files.declared(flat)
+    declared = None if flat is None else files.declared(flat, trace.names)
     gathering = Gathering(trace, declared)
     chains = [
         [trace.recorded(name) for name in chain.callbacks]
@@ -123,7 +124,8 @@ class Gathering:
             self._stolen[core] += sum(times.tolist())
         for task, (counts,) in by_number(events["task"][skips], values[skips]):
             self._of(task).skipped += sum(counts.tolist())
-        violations = types == Type.age_violation
+        # Below 0: there was no data yet, which is told apart.
+        violations = (types == Type.age_violation) & (values >= 0)
         for task, (topics,) in by_number(events["task"][violations], events["topic"][violations]):
             for topic in topics.tolist():
                 self._of(task).violations[topic] += 1
@@ -216,13 +218,30 @@ class Gathering:
         )
 
     def _expected(self, task: int) -> int | None:
-        application, durations = self._application, self._names.values("duration_ns")
-        if application is None or application.switches or not durations:
+        application, duration = self._application, self._duration
+        if application is None or application.switches or duration is None:
             return None
         callback = self._callbacks.get(self._names.task(task))
         if callback is None or not callback.timer or callback.period <= 0:
             return None
-        return max(0, -(-(int(durations[0]) - callback.offset) // callback.period))
+        if not callback.active:
+            return 0
+        return max(0, -(-(duration - callback.offset) // callback.period))
+
+    @cached_property
+    def _duration(self) -> int | None:
+        """In ns, as asked for; of a run that was stopped, until then. None: the trace tells none.
+
+        One that was not has nothing to tell after its last releases, for a period at most.
+        """
+        asked = self._names.values("duration_ns")
+        if not asked:
+            return None
+        first, last = self._span or (0, 0)
+        timers = [one for one in self._callbacks.values() if one.timer and one.active]
+        silent = max((one.period + one.offset for one in timers), default=0)
+        whole = int(asked[0])
+        return whole if last - first + silent >= whole else last - first
 
     def _freshness(self) -> Freshness:
         """By node: its timers' executions on old data by all of its timers' executions."""

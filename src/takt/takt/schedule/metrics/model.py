@@ -35,8 +35,9 @@ class CallbackMetrics(_Part):
 
     callback: str
     node: str
-    # Releases that the declared period asks for in the declared time; None: not known. A callback
-    # that starves leaves no trace in the baselines but this.
+    # Releases that the declared period asks for in the declared time, or until the run was stopped;
+    # of an inactive callback none. None: not known. A callback that starves leaves no trace in the
+    # baselines but this.
     expected: int | None
     executions: int  # jobs that ended
     skipped: int  # releases that were dropped
@@ -73,7 +74,9 @@ class DataAge(_Part):
     age_us: Spread | None
     without_data: int  # executions before the first message
     unknown: int  # uses of a message whose making is not in the trace
-    max_age_us: float | None  # as declared, counted from the sampling of the data; None: any
+    # As declared, counted from the sampling of the data; of several scenarios that it comes to, the
+    # strictest one's. None: any.
+    max_age_us: float | None
     violations: int  # executions on data older than that, as the executor judged
 
 

@@ -18,6 +18,8 @@ from takt.documents.reading import opened
 from takt.errors import TaktError
 
 NONE = NO_TASK  # no task, topic or core
+#: The approaches of ``takt execute`` that follow the policy and the scenarios of the description.
+SCHEDULED = ("takt", "rclcpp_takt")
 MAGIC = b"TAKTTRC1"
 
 Table = dict[str, NDArray[Any]]  # columns of one length
@@ -169,10 +171,14 @@ def description(names: Names) -> str | None:
     return texts[0] if texts else None
 
 
-def declared(flat: str) -> takt_core.Declared:
-    """What such a description declares; raises TaktError for a damaged one."""
+def declared(flat: str, names: Names) -> takt_core.Declared:
+    """What such a description declares to who made the trace; raises TaktError for a damaged one.
+
+    Simulations and executors of somebody's own name no approach: they follow scenarios.
+    """
+    scenarios = all(one in SCHEDULED for one in names.values("approach"))
     try:
-        return takt_core.declared(flat)
+        return takt_core.declared(flat, scenarios)
     except takt_core.Error as error:
         raise TaktError(
             f"the application that the trace carries cannot be read: {error.where}: "

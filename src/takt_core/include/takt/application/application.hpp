@@ -104,6 +104,11 @@ struct Application {
   // sched::TaskSet does.
   [[nodiscard]] std::map<std::string, int> node_priorities() const;
 
+  // The same, where each callback reads and writes what any scenario adds: in each of them messages
+  // come and go alike. For whoever makes publishers and subscriptions, or counts their messages;
+  // how old data may be stays a matter of each scenario.
+  [[nodiscard]] Application with_topics_of_scenarios() const;
+
   // What a job of this callback costs at most besides what it computes: dispatching, one preemption
   // each time that it takes the core (twice where it waits, as the simulator lets it wait once),
   // each topic that it writes, a full queue of each topic that it reads. `task` has the topics of

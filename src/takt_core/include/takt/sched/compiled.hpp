@@ -87,7 +87,6 @@ class CompiledStrategy {
   [[nodiscard]] std::size_t depth(const Core& core) const;
 
  private:
-  void add_topics(const SchedulingScenario& scenario);
   void place_tasks(const std::vector<TaskSet>& sets, std::span<const int> cpus);
 
   std::vector<Task> tasks_;

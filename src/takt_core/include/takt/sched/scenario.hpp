@@ -32,6 +32,10 @@ struct TaskChange {
   std::vector<std::string> writes = {};  // in addition
 };
 
+// Adds to the task the topics that the change adds. The maximum ages of the change are not added:
+// they hold while its scenario does.
+void add_topics(Task& task, const TaskChange& change);
+
 // The topics of add_timer().
 struct Topics {
   std::vector<std::string> subscribes = {};
