@@ -145,6 +145,11 @@ def test_a_declared_worst_case_stands_above_what_was_observed(tmp_path: Path) ->
         ("timer: 9ms, execution: {best: 2ms, worst: 1ms}", "best 2ms is above worst 1ms"),
         ("timer: 9ms, execution: {worst: 3ms, mean: 1ms}", "mean and deviation go together"),
         ("timer: 9ms, execution: {samples: none.txt}", "none.txt cannot be read: No such file"),
+        (
+            "timer: 9ms, execution: {samples: [1ms, 5ms], worst: 2ms}",
+            "below the greatest sample, 5ms",
+        ),
+        ("timer: 9ms, execution: {samples: [1ms, 5ms], best: 2ms}", "above the least sample, 1ms"),
         ("timer: 9ms, wcet: 1ms, deadline: 0ms", "deadline: it must be above 0"),
         ("timer: 9ms, wcet: 1ms, execution: {best: 1ms, worst: 3ms}", "below what its execution"),
         ("timer: 9000000h, wcet: 1ms", "longer than a hundred years"),

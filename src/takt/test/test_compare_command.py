@@ -9,9 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from synthetic_runs import Point, write_run
+from pyarrow import parquet
+from synthetic_runs import Point, write_document, write_run
 
 from takt.cli.main import main
+from takt.measure.results import store
+from takt.measure.results.model import Note, Status
 
 Call = Callable[..., tuple[int, str, str]]
 
@@ -97,3 +100,60 @@ def test_another_schema_gives_2(run: Call, tmp_path: Path) -> None:
     document = tmp_path / "same" / "run.json"
     document.write_text('{"schema_version": 99, "rounds": []}')
     assert run(tmp_path / "a", tmp_path / "same")[0] == 2
+
+
+def crashed(folder: Path, *repetitions: int, rows: int = 10) -> None:
+    """These repetitions of the run died after so many samples."""
+    run = store.read(folder)
+    for place in repetitions:
+        cell = run.cells[place]
+        (file,) = (folder / name for name in cell.samples)
+        parquet.write_table(parquet.read_table(file).slice(0, rows), file)
+        cell.status, cell.error = Status.failed, Note(what="the probe died", why="SIGSEGV")
+    write_document(folder, run)
+
+
+@pytest.mark.parametrize("repetitions", [(0,), (0, 1)])
+def test_a_repetition_that_died_early_does_not_hide_that_the_others_are_slower(
+    run: Call, tmp_path: Path, repetitions: tuple[int, ...]
+) -> None:
+    crashed(tmp_path / "slower", *repetitions)
+    code, out, err = run(tmp_path / "a", tmp_path / "slower")
+    assert code == 1
+    assert "regressed" in out
+    assert f"{len(repetitions)} of 3 of B have fewer" in err
+
+
+def test_a_build_that_always_crashes_early_is_a_regression(run: Call, tmp_path: Path) -> None:
+    crashed(tmp_path / "same", 0, 1, 2)
+    code, out, err = run(tmp_path / "a", tmp_path / "same")
+    assert code == 1
+    assert "regressed" in out
+    assert "counts as a regression" in err
+    assert run(tmp_path / "same", tmp_path / "a")[0] == 2  # mended, but nothing to compare with
+
+
+def test_a_shorter_run_that_did_not_crash_is_none(run: Call, tmp_path: Path) -> None:
+    write_run(tmp_path / "short", [POINT], 3, 300, seed=5)
+    assert run(tmp_path / "a", tmp_path / "short")[0] == 0
+
+
+def test_runs_without_samples_cannot_be_compared(run: Call, tmp_path: Path) -> None:
+    for file in (tmp_path / "a" / "samples").iterdir():
+        file.unlink()
+    code, out, err = run(tmp_path / "a", tmp_path / "same")
+    assert code == 2
+    assert not out
+    assert "no cell of the two runs could be compared" in err
+    assert "cannot be read" in err
+
+
+def test_an_interval_without_an_end_is_null_in_the_document(run: Call, tmp_path: Path) -> None:
+    uneven = replace(POINT, between=1.0)
+    write_run(tmp_path / "one", [uneven], 1, 1000)
+    write_run(tmp_path / "two", [uneven], 2, 1000)
+    arguments = [tmp_path / "one", tmp_path / "two", "--confidence", "99.99"]
+    code, out, _ = run(*arguments, "--json")
+    assert code == 0
+    assert json.loads(out)["cells"][0]["interval"]["p99"][1] is None
+    assert run(*arguments)[0] == 0

@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
+import sqlite3
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -18,8 +20,10 @@ from takt.cli.main import main
 from takt.errors import TaktError
 from takt.measure.history.accumulate import accumulate
 from takt.measure.history.page import runs_chart, write_history
+from takt.measure.history.show import sentences
 from takt.measure.history.store import History, find
 from takt.measure.results import store
+from takt.measure.results.model import Run
 from takt.pages.pictures import long_term
 
 COUNT = 4000
@@ -121,6 +125,63 @@ def test_the_command_tells_all_of_it(
     assert one["exceedance"]["deadline_us"] == 400.0
     assert one["tail"]["p_value"] >= 0.05 or "refused" in one["tail"]
     assert Path(document["page"]).exists()
+
+
+def late_sender(folder: Path) -> Run:
+    """A round trip of 0.1 ms whose sender woke 12 ms late, every second time."""
+    folder.mkdir()
+    woke = np.where(np.arange(COUNT) % 2, 12_000.0, 10.0)
+    records = records_of(woke + 100.0, 20_000.0, woke)
+    asked = {"kind": "pingpong", "transport": "udp", "deadline_us": 10_000.0}
+    cell = cell_of(folder, [records], **asked)
+    cell.started = STARTED
+    return made_run("x", [cell], started=STARTED)
+
+
+def test_a_deadline_is_judged_on_the_response_as_in_the_run(tmp_path: Path) -> None:
+    run = late_sender(tmp_path / "run")
+    statistics = run.cells[0].statistics
+    assert statistics is not None
+    assert statistics.exceedance.exceeded == COUNT // 2
+    with History(tmp_path / "h.sqlite") as history:
+        history.add(run, tmp_path / "run")
+        (configuration,) = history.configurations()
+        found = accumulate(configuration, history.entries(configuration))
+        other = accumulate(configuration, history.entries(configuration), deadline_us=20.0)
+    assert found.exceedance == statistics.exceedance
+    assert "(response) reached" in sentences(found)[0]
+    assert (other.of, other.document()["exceedance"]["of"]) == ("latency", "latency")
+    assert "(latency) reached" in sentences(other)[0]
+
+
+def test_a_store_of_before_opens_and_says_what_its_deadline_is_judged_on(tmp_path: Path) -> None:
+    run, file = late_sender(tmp_path / "run"), tmp_path / "h.sqlite"
+    with History(file) as history:
+        history.add(run, tmp_path / "run")
+    with contextlib.closing(sqlite3.connect(file)) as database:
+        for column in ("exceeded", "responses"):
+            database.execute(f"ALTER TABLE cells DROP COLUMN {column}")
+        database.commit()
+    run.cells[0].started = STARTED + timedelta(hours=1)
+    with History(file) as history:
+        assert history.add(run, tmp_path / "run") == 1
+        (configuration,) = history.configurations()
+        found = accumulate(configuration, history.entries(configuration))
+    assert (len(found.runs), found.of) == (2, "latency")
+
+
+def test_pictures_of_the_same_on_two_machines_are_two(
+    tmp_path: Path, runs: list[Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_in(tmp_path / "results" / "other", 7, machine="6.12")
+    store_file = str(tmp_path / "h.sqlite")
+    with pytest.raises(SystemExit):
+        main(["history", str(tmp_path / "results"), "--store", store_file, "--plot", "--json"])
+    document = json.loads(capsys.readouterr().out)
+    pictures = document["pictures"]
+    assert len(document["configurations"]) == 2
+    assert len(set(pictures)) == len(pictures) == 4
+    assert all(Path(one).exists() for one in pictures)
 
 
 @pytest.mark.parametrize(

@@ -266,6 +266,21 @@ def test_a_run_without_a_sample_answers_with_what_is_missing(tmp_path: Path) -> 
 
 
 @pytest.mark.usefixtures("unrendered")
+def test_a_run_that_is_to_be_repeated_and_has_no_samples_is_no_fault(
+    run: Run, folder: Path
+) -> None:
+    """Runs of before keep the numbers of what was set aside."""
+    again = {"status": Status.pending, "samples": []}
+    cells = [
+        one.model_copy(update=again) if (one.stack, one.label) == ("rcl", "sizes") else one
+        for one in run.cells
+    ]
+    partial = run.model_copy(update={"cells": cells, "status": Status.partial})
+    found = ye2023.answers(partial, folder, Request(scale=0.01, draws=5), Kernel(folder, {}))
+    assert not found.complete
+
+
+@pytest.mark.usefixtures("unrendered")
 def test_a_size_that_a_middleware_never_brings_is_an_answer_and_the_others_are_compared(
     run: Run, folder: Path
 ) -> None:

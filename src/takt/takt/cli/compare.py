@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -30,9 +31,10 @@ def compare(
     """Tell per cell whether median or p99 of latency grew from run A to run B.
 
     A cell regressed when the whole interval of its ratio B / A lies above 1 + threshold, or when A
-    measured it and B has no sample of it. The intervals hold together: two equal runs raise a false
-    alarm in any cell with at most 5 % probability (at 95 %). Exit code: 0 for no regression, 1 for
-    at least one, 2 where the runs cannot be compared.
+    measured it and B has no sample of it, or ended too early to tell in every repetition. The
+    intervals hold together: two equal runs raise a false alarm in any cell with at most 5 %
+    probability (at 95 %). Exit code: 0 for no regression, 1 for at least one, 2 where the runs
+    cannot be compared.
 
     Example: takt compare results/before results/after --threshold 10%
     """
@@ -56,6 +58,14 @@ def compare(
             "the runs have no cell in common, so there is nothing to compare",
             where=f"{a}, {b}",
             remedy="compare runs of the same experiment",
+        )
+    if not any(cell.changes or cell.regressed for cell in result.cells):
+        for line in _remarks(result):
+            stderr().print(line, markup=False, soft_wrap=True)
+        raise TaktError(
+            "no cell of the two runs could be compared",
+            where=f"{a}, {b}",
+            remedy="compare runs with their samples, complete ones; p50 needs 20 a repetition",
         )
     if as_json:
         print_json(_document(result, tolerated, confidence / 100))
@@ -92,8 +102,10 @@ def _document(result: Comparison, threshold: float, confidence: float) -> dict[s
     def ratio(change: Shift | None) -> float | None:
         return change.ratio if change else None
 
-    def interval(change: Shift | None) -> list[float] | None:
-        return [change.low, change.high] if change else None
+    def interval(change: Shift | None) -> list[float | None] | None:
+        """JSON has no infinity."""
+        ends = (change.low, change.high) if change else ()
+        return [end if isfinite(end) else None for end in ends] or None
 
     return {
         "schema_version": SCHEMA_VERSION,

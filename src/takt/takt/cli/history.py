@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated, Any, Optional
 
@@ -99,10 +100,24 @@ def _draw(folder: Path, accumulated: list[Any]) -> list[Path]:
     from takt.pages.text import number_of
 
     files = []
+    keys = [one.configuration.key for one in accumulated]
+    places: set[str] = set()
     for one in accumulated:
+        name = where = one.configuration.key
+        if keys.count(name) > 1:  # the same on several machines
+            where = f"{name}, {one.configuration.machine}"
+            name = f"{name}-{_slug(one.configuration.machine)}"
+        number = 1
+        while (file := name if number == 1 else f"{name}-{number}") in places:
+            number += 1
+        places.add(file)
         jitter = one.kind in BY_JITTER
         runs, samples = number_of(len(one.runs), "run"), number_of(one.count, "measurement")
-        title = f"{one.configuration.key}: {runs}, {samples}"
+        title = f"{where}: {runs}, {samples}"
         axis = "jitter (µs)" if jitter else "latency (µs)"
-        files += pictures.long_term(folder / one.configuration.key, title, one.runs, axis)
+        files += pictures.long_term(folder / file, title, one.runs, axis)
     return files
+
+
+def _slug(text: str) -> str:
+    return re.sub(r"[^A-Za-z0-9]+", "-", text).strip("-").lower()

@@ -65,5 +65,7 @@ def stolen_s(run: Run) -> float:
 
 
 def batches(cell: Cell, folder: Path) -> Iterator[Batch]:
-    """The samples of its first recorder, part by part."""
+    """The samples of its first recorder, part by part; Missing where there are none."""
+    if not cell.samples:
+        raise Missing(f"{cell.id} has no samples")
     return read_batches(folder / cell.samples[0])

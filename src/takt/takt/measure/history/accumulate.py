@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from takt.measure.history.store import Configuration, Entry
 from takt.measure.results import histogram
-from takt.measure.results.model import Exceedance
+from takt.measure.results.model import BY_JITTER, Exceedance
 from takt.measure.statistics.distribution import PERCENTILES
 from takt.measure.statistics.summary import exceedance
 from takt.pages.pictures import Counts
@@ -21,6 +21,8 @@ from takt.tails import Refusal, Tail, fit
 
 Int64 = NDArray[np.int64]
 
+RESPONSE = "response"
+SINCE_DUE = ("wakeup", "timer-oneshot")  # kinds whose latency is their response
 RARE = tuple(10.0**-power for power in range(2, 13))
 
 
@@ -39,8 +41,14 @@ class Accumulated:
     max_us: float
     percentiles_us: dict[str, float]
     exceedance: Exceedance
+    of: str  # what exceeds it: the response, or what the histograms are of
     tail: Tail | Refusal
     runs: list[Counts]  # one histogram a run, the oldest first
+
+    @property
+    def measured(self) -> str:
+        """What the histograms, the percentiles and the tail are of."""
+        return _measured(self.kind)
 
     def document(self) -> dict[str, Any]:
         """For ``--json``."""
@@ -62,7 +70,8 @@ class Accumulated:
             "stddev_us": round(self.stddev_us, 6),
             **self.percentiles_us,
             "max_us": self.max_us,
-            "exceedance": self.exceedance.model_dump(),
+            "measured": self.measured,
+            "exceedance": {"of": self.of, **self.exceedance.model_dump()},
             "tail": tail,
         }
 
@@ -86,10 +95,13 @@ def accumulate(
 ) -> Accumulated:
     """Puts the runs of a configuration together; without a deadline, that of the latest counts.
 
-    A value counts as exceeding when it lies above the deadline by as little as the bin's µs tells.
+    A deadline is one on the response. How many exceeded it, each run has counted for its own. For
+    another one, or where a store of before does not know, the histograms are asked, which may be of
+    another quantity (``of``); then a value counts that lies above by as little as its µs tells.
     """
     runs: list[Counts] = []
-    count = lost = 0
+    count = lost = exceeded = responses = 0
+    deadlines: set[float | None] = set()
     total = squares = 0.0
     low, high = float("inf"), float("-inf")
     last: Entry | None = None
@@ -98,6 +110,9 @@ def accumulate(
         runs.append(Counts(entry.started[:16].replace("T", " "), *entry.bins))
         count += entry.count
         lost += entry.lost
+        exceeded += entry.exceeded or 0
+        responses += entry.responses or 0
+        deadlines.add(None if entry.exceeded is None else entry.deadline_us)
         total += entry.count * entry.mean_us
         squares += entry.count * (entry.stddev_us**2 + entry.mean_us**2)
         low, high = min(low, entry.min_us), max(high, entry.max_us)
@@ -106,6 +121,10 @@ def accumulate(
     mean = total / count
     deadline = deadline_us or last.deadline_us
     values, counts = histogram.merged([(run.value_us, run.count) for run in runs])
+    of = RESPONSE
+    if deadlines != {deadline}:
+        of = _measured(last.kind)
+        exceeded, responses = int(counts[values >= floor(deadline)].sum()), count
     return Accumulated(
         configuration=configuration,
         kind=last.kind,
@@ -117,10 +136,17 @@ def accumulate(
         stddev_us=sqrt(max(0.0, squares / count - mean**2)),
         max_us=high,
         percentiles_us=_percentiles(values, counts),
-        exceedance=exceedance(deadline, int(counts[values >= floor(deadline)].sum()), count),
+        exceedance=exceedance(deadline, exceeded, responses),
+        of=of,
         tail=fit(values, counts),
         runs=runs,
     )
+
+
+def _measured(kind: str) -> str:
+    if kind in BY_JITTER:
+        return "jitter"
+    return RESPONSE if kind in SINCE_DUE else "latency"
 
 
 def _percentiles(values: Int64, counts: Int64) -> dict[str, float]:

@@ -43,7 +43,8 @@ def sentences(one: Accumulated) -> list[str]:
     """What is known of the deadline, and what the fitted tail says of what was never seen."""
     found, deadline = one.exceedance, text.duration(one.exceedance.deadline_us)
     bound = f"at most {found.upper_bound:.2g} with {found.confidence:.0%} confidence"
-    seen = f"{text.count(found.exceeded)} of {text.count(found.count)} reached {deadline}"
+    of = f"{text.count(found.count)} ({one.of})"
+    seen = f"{text.count(found.exceeded)} of {of} reached {deadline}"
     lost = f"; {text.count(one.lost)} more were lost and are in no number" if one.lost else ""
     lines = [f"{seen}; the probability is {bound}{lost}"]
     if isinstance(one.tail, Refusal):
@@ -55,6 +56,6 @@ def sentences(one: Accumulated) -> list[str]:
     )
     estimate = one.estimate()
     if estimate is not None:
-        words += f": {deadline} is reached with a probability of {estimate:.2g}"
+        words += f": {deadline} is reached ({one.measured}) with a probability of {estimate:.2g}"
     lines.append(f"{words}; {levels}")
     return lines

@@ -35,10 +35,11 @@ CREATE TABLE IF NOT EXISTS cells (
   cell TEXT NOT NULL, kind TEXT NOT NULL, stack TEXT NOT NULL, policy TEXT NOT NULL,
   deadline_us REAL NOT NULL, lost INTEGER NOT NULL,
   count INTEGER NOT NULL, min_us REAL NOT NULL, mean_us REAL NOT NULL, stddev_us REAL NOT NULL,
-  max_us REAL NOT NULL, bins BLOB NOT NULL,
+  max_us REAL NOT NULL, bins BLOB NOT NULL, exceeded INTEGER, responses INTEGER,
   PRIMARY KEY (key, machine, started, cell)
 ) STRICT
 """
+_LATER = ("exceeded", "responses")  # columns that stores of before do not have
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,8 @@ class Entry:
     stddev_us: float
     max_us: float
     bins: tuple[Int64, Int64]  # whole µs, counts
+    exceeded: int | None = None  # responses beyond deadline_us; None: added when this was not kept
+    responses: int | None = None  # of so many
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,7 @@ class History:
             file.parent.mkdir(parents=True, exist_ok=True)
             self._database = sqlite3.connect(file, timeout=30.0)
             self._database.execute(_TABLE)
+            self._complete_table()
         except (OSError, sqlite3.Error, ValueError) as error:  # ValueError: its table's text
             if _is_full(error):
                 raise _full(file) from None
@@ -93,6 +97,13 @@ class History:
                 remedy="name another file: --store FILE; it is made when it is not there",
             ) from None
         self._database.row_factory = sqlite3.Row
+
+    def _complete_table(self) -> None:
+        there = {row[1] for row in self._database.execute("PRAGMA table_info(cells)")}
+        for name in _LATER:
+            if name not in there:
+                with contextlib.suppress(sqlite3.OperationalError):  # another process was faster
+                    self._database.execute(f"ALTER TABLE cells ADD COLUMN {name} INTEGER")
 
     def __enter__(self) -> History:  # noqa: PYI034 - Self is new in Python 3.11
         return self
@@ -208,6 +219,8 @@ def _entry(run: Run, folder: Path, cell: Cell) -> Entry | None:
             stddev_us=found.stddev_us,
             max_us=found.max_us,
             bins=histogram.read(folder / cell.histogram),
+            exceeded=cell.statistics.exceedance.exceeded,
+            responses=cell.statistics.exceedance.count,
         )
     return None  # the histogram was removed or is damaged: nothing to add
 

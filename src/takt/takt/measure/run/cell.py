@@ -122,7 +122,7 @@ def _measure(
             "started": started,
             "seconds": round(time.monotonic() - clock, 3),
             "steal_seconds": round(steal_seconds() - stolen, 3),
-            "notes": [],
+            "notes": list(cell.notes),  # of an earlier attempt that was not readable
             "error": None,
             "conditions": None,
         }

@@ -8,6 +8,7 @@ between any two of these steps leaves at least one whole copy of every sample.
 from __future__ import annotations
 
 import contextlib
+import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -35,6 +36,8 @@ from takt.processes.signals import stopping
 from takt.processes.stacks import Stacks
 from takt.processes.supervision import Limits, Stop
 from takt.processes.workers import Workers
+
+UNREADABLE = "a killed attempt is not readable"
 
 
 class Watcher(Protocol):
@@ -198,8 +201,7 @@ def _prepare(run: Run, folder: Path, lock: Scratch) -> None:
     found later is always the stored form of the recording of that name.
     """
     recordings = _recordings(lock)
-    for path in recordings:
-        _recover(path, run, folder)
+    read = [path for path in recordings if _recover(path, run, folder)]
     for cell in run.cells:
         if cell.status is not Status.complete:
             _set_aside(cell, folder)
@@ -207,38 +209,61 @@ def _prepare(run: Run, folder: Path, lock: Scratch) -> None:
     run.ended = None
     store.write(run, folder)
     for path in recordings:
-        path.unlink()
+        if path in read:
+            path.unlink()
+        else:  # the new attempt records to a file of this name
+            place = folder / FOLDER
+            place.mkdir(exist_ok=True)
+            shutil.move(path, _free_name(place / path.name))
 
 
-def _recover(path: Path, run: Run, folder: Path) -> None:
-    """Stores the recording of a killed attempt, unless that was done before the kill."""
+def _recover(path: Path, run: Run, folder: Path) -> bool:
+    """Stores the recording of a killed attempt, unless that was done before the kill.
+
+    Returns whether it could be read; if not, its cell says so.
+    """
     stem = path.name.removesuffix(recording.SUFFIX)
     if (folder / FOLDER / f"{stem}.parquet").exists():
-        return
+        return True
     try:
         keep(samples.read(path), path, folder)
     except samples.BadRecording as error:
+        why = f"{error}; it is kept in {FOLDER}"
         for cell in run.cells:
-            if stem == cell.id or stem.startswith(f"{cell.id}-s"):
-                cell.notes.append(Note(what="a killed attempt is not readable", why=str(error)))
+            if stem == cell.id or stem.startswith((f"{cell.id}-s", f"{cell.id}-t")):
+                cell.notes.append(Note(what=UNREADABLE, why=why))
+        return False
+    return True
 
 
 def _set_aside(cell: Cell, folder: Path) -> None:
-    """Makes room for a new attempt: what an earlier one stored gets a name of its own."""
+    """Makes room for a new attempt: what an earlier one stored gets a name of its own.
+
+    Its numbers go: a cell that has no samples yet must not look as if it had been measured.
+    """
     place = folder / FOLDER
-    for path in [place / f"{cell.id}.parquet", *place.glob(f"{cell.id}-s*.parquet")]:
-        if path.exists() and ".attempt" not in path.name:
+    for path in _stored(place, cell, ".parquet"):
+        if ".attempt" not in path.name:
             path.rename(_free_name(path))
-    attempts = {*place.glob(f"{cell.id}.attempt*"), *place.glob(f"{cell.id}-s*.attempt*")}
+    attempts = _stored(place, cell, ".attempt*.parquet")
+    names = list(Cell.model_fields)
+    for name in ["error", *names[names.index("count") :]]:
+        if name != "notes":
+            setattr(cell, name, Cell.model_fields[name].get_default(call_default_factory=True))
+    cell.notes = [note for note in cell.notes if note.what == UNREADABLE]
     cell.earlier_attempts = sorted(f"{FOLDER}/{path.name}" for path in attempts)
-    cell.samples = []
     cell.status = Status.pending
+
+
+def _stored(place: Path, cell: Cell, ending: str) -> list[Path]:
+    """What its recorders stored: one alone, or one for each of its subscribers or threads."""
+    return [*place.glob(f"{cell.id}{ending}"), *place.glob(f"{cell.id}-[st]*{ending}")]
 
 
 def _free_name(path: Path) -> Path:
     """``x.attempt1.parquet`` for ``x.parquet``, the first number that is free."""
     number = 1
-    while (free := path.with_name(f"{path.stem}.attempt{number}.parquet")).exists():
+    while (free := path.with_name(f"{path.stem}.attempt{number}{path.suffix}")).exists():
         number += 1
     return free
 

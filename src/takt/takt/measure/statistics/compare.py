@@ -18,7 +18,7 @@ called regressed is at most 1 - confidence, and less with a threshold above 0.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -35,6 +35,10 @@ from takt.measure.statistics.series import Int64, joined, read_series
 #: Name, share, and how many samples a repetition needs for a say about it.
 QUANTILES = {"p50": (0.5, 20), "p99": (0.99, 500)}
 SEED = 20140101
+ALONE = (
+    "one repetition each: how much repetitions differ is unknown, so the interval is too narrow; "
+    "measure at least 3 repetitions"
+)
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,7 @@ class Shift:
 
     ratio: float
     low: float
-    high: float
+    high: float  # infinite where so few repetitions tell nothing at such a confidence
 
 
 @dataclass
@@ -168,20 +172,15 @@ def _estimate(
         cell.notes.append("measured in A, but B has no sample of it: this counts as a regression")
     if not a or not b:
         return []
-    if len(a) == len(b) == 1:
-        cell.notes.append(
-            "one repetition each: how much repetitions differ is unknown, so the interval is too "
-            "narrow; measure at least 3 repetitions"
-        )
-    measured = ([_percentiles(one, rng) for one in a], [_percentiles(one, rng) for one in b])
+    measured = [[(len(one), _percentiles(one, rng)) for one in side] for side in (a, b)]
     estimates = []
     for name, (_, needed) in QUANTILES.items():
-        fewest = min(map(len, [*a, *b]))
-        if fewest < needed:
-            cell.notes.append(f"{name} needs {needed} samples a repetition, and one has {fewest}")
+        enough = [[found for count, found in side if count >= needed] for side in measured]
+        ended_early = any(one.status is not Status.complete for one in sides[1])
+        if not _can_be_judged(cell, name, enough, measured, ended_early):
             continue
-        logs = [np.array([np.log(one[name][0]) for one in side]) for side in measured]
-        errors = [np.array([one[name][1] for one in side]) for side in measured]
+        logs = [np.array([np.log(one[name][0]) for one in side]) for side in enough]
+        errors = [np.array([one[name][1] for one in side]) for side in enough]
         freedom = sum(len(side) - 1 for side in logs)
         squares = sum(float(((side - side.mean()) ** 2).sum()) for side in logs)
         estimates.append(
@@ -196,6 +195,35 @@ def _estimate(
             )
         )
     return estimates
+
+
+def _can_be_judged(
+    cell: KeyComparison,
+    name: str,
+    enough: Sequence[Sequence[object]],
+    measured: Sequence[Sequence[tuple[int, object]]],
+    ended_early: bool,
+) -> bool:
+    """Whether both sides have repetitions long enough for a percentile; says which are left out.
+
+    Where A has some and B has none, because it ``ended_early``, that must not be green.
+    """
+    needed = QUANTILES[name][1]
+    for letter, side in zip("AB", measured, strict=True):
+        if short := [count for count, _ in side if count < needed]:
+            cell.notes.append(
+                f"{name} needs {needed} samples a repetition: {len(short)} of {len(side)} of "
+                f"{letter} have fewer ({', '.join(map(str, short))}) and are left out"
+            )
+    if enough[0] and not enough[1] and ended_early:
+        cell.regressed = True
+        cell.notes.append(
+            f"{name} is known of A, but every repetition of B is too short, and not all of them "
+            "are complete: this counts as a regression"
+        )
+    if len(enough[0]) == len(enough[1]) == 1 and ALONE not in cell.notes:
+        cell.notes.append(ALONE)
+    return bool(enough[0] and enough[1])
 
 
 def _repetitions(
@@ -258,7 +286,8 @@ def _judge(estimates: list[_Estimate], threshold: float, confidence: float) -> N
         }
         for one in chosen:
             half = max(between.get(id(one), 0.0), float(norm.ppf(1 - chance)) * one.within)
-            low, high = np.exp([one.log_ratio - half, one.log_ratio + half])
+            with np.errstate(over="ignore"):
+                low, high = np.exp([one.log_ratio - half, one.log_ratio + half])
             change = Shift(float(np.exp(one.log_ratio)), float(low), float(high))
             one.target.changes[name] = change
             one.target.regressed |= change.low > 1 + threshold

@@ -67,7 +67,7 @@ def _course(test: str, cells: list[Cell], folder: Path) -> Course:
     for cell, length in zip(cells, lengths, strict=True):
         course.begin(begin)
         # A run whose samples are gone leaves a gap.
-        with contextlib.suppress(OSError, pyarrow.ArrowException, IndexError):
+        with contextlib.suppress(OSError, pyarrow.ArrowException, Missing):
             _add(course, cell, folder, begin)
         begin += length
     return course

@@ -86,6 +86,16 @@ class ExecutionTime(Strict):
             raise ValueError(
                 f"best {units.format_duration(best)} is above worst {units.format_duration(worst)}"
             )
+        if self.samples and (least := min(self.samples)) < best:
+            raise ValueError(
+                f"best {units.format_duration(best)} is above the least sample, "
+                f"{units.format_duration(least)}"
+            )
+        if self.samples and (most := max(self.samples)) > worst:
+            raise ValueError(
+                f"worst {units.format_duration(worst)} is below the greatest sample, "
+                f"{units.format_duration(most)}"
+            )
         if self.mean is not None and not best <= self.mean <= worst:
             raise ValueError("mean is not between best and worst")
         return self
