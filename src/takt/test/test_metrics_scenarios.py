@@ -13,6 +13,7 @@ from command_line import takt
 from explained_traces import LOW, begin, end
 from explained_traces import explained as explanation
 
+from takt.errors import TaktError
 from takt.schedule.explain.model import ShareKind
 from takt.schedule.metrics import Metrics, measure
 from takt.schedule.trace.file import NO_DEADLINE, NONE, Type
@@ -40,7 +41,7 @@ def trace(
     flat: dict[str, Any],
     *records: bytes,
     approach: str | None = "takt",
-    asked: int = 1000 * MS,
+    asked: int | str = 1000 * MS,
     done: int = 1000 * MS,
 ) -> Path:
     """Of a run for which one second was asked; its long callback was executed to the end."""
@@ -177,3 +178,8 @@ def test_messages_of_scenarios_are_paid_for_in_all_of_them(tmp_path: Path) -> No
     )
     (miss,) = found.details
     assert [one.kind for one in miss.shares] == [ShareKind.executed]
+
+
+def test_a_duration_that_is_no_number_is_a_damaged_trace(tmp_path: Path) -> None:
+    with pytest.raises(TaktError, match="duration that the trace carries is no number: '200x"):
+        measure(trace(tmp_path, application(), asked="200x"))

@@ -234,13 +234,12 @@ class Gathering:
 
         One that was not has nothing to tell after its last releases, for a period at most.
         """
-        asked = self._names.values("duration_ns")
-        if not asked:
+        whole = files.duration_ns(self._names)
+        if whole is None:
             return None
         first, last = self._span or (0, 0)
         timers = [one for one in self._callbacks.values() if one.timer and one.active]
         silent = max((one.period + one.offset for one in timers), default=0)
-        whole = int(asked[0])
         return whole if last - first + silent >= whole else last - first
 
     def _freshness(self) -> Freshness:

@@ -171,6 +171,20 @@ def description(names: Names) -> str | None:
     return texts[0] if texts else None
 
 
+def duration_ns(names: Names) -> int | None:
+    """How long the application was to run; None: the trace does not tell. TaktError: damaged."""
+    texts = names.values("duration_ns")
+    if not texts:
+        return None
+    try:
+        return int(texts[0])
+    except ValueError:
+        raise TaktError(
+            f"the duration that the trace carries is no number: {texts[0][:40]!r}",
+            remedy="the trace is damaged: record it again",
+        ) from None
+
+
 def declared(flat: str, names: Names) -> takt_core.Declared:
     """What such a description declares to who made the trace; raises TaktError for a damaged one.
 
