@@ -44,6 +44,13 @@ def test_a_file_full_of_nonsense_never_costs_the_other_answers(robot: Fake) -> N
     assert found["preemption"].severity is Severity.good
 
 
+def test_a_release_that_names_no_file_costs_its_configuration_only(robot: Fake) -> None:
+    robot.put({"/proc/sys/kernel/osrelease": "6.1\0rt\n"})
+    machine = type(robot)(robot.root)
+    assert machine.kernel_config == {}
+    json.dumps(fingerprint(machine))
+
+
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(st.data())
 def test_no_content_of_any_file_makes_the_doctor_fail(robot: Fake, data: st.DataObject) -> None:

@@ -6,6 +6,9 @@ The thresholds are tested with made-up numbers of each run.
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -179,6 +182,30 @@ def test_each_side_of_the_threshold_is_told_apart(name: str, above: World, below
     over, under = judged(name, above), judged(name, below)
     assert over.holds is True, over
     assert under.holds is False, under
+
+
+ALL_JUDGED = """
+import test_reproduce_sticha2014 as own
+for name in sorted(own.EVERY):
+    print(own.judged(name, own.as_published))
+"""
+
+
+def test_the_same_runs_are_judged_alike_in_each_process() -> None:
+    # Draws go from point to point, and Python orders a set anew in each process.
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    judged_twice = [
+        subprocess.run(
+            [sys.executable, "-c", ALL_JUDGED],
+            env={**environment, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "5")
+    ]
+    assert len(judged_twice[0].splitlines()) == len(EVERY)
+    assert judged_twice[0].splitlines() == judged_twice[1].splitlines()
 
 
 def test_every_finding_has_both_sides() -> None:

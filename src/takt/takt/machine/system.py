@@ -90,7 +90,7 @@ class System:
         """The stripped content, or None where it is absent or may not be read."""
         try:
             return self.path(path).read_text(encoding="utf-8", errors="replace").strip("\0\n\t ")
-        except OSError:
+        except (OSError, ValueError):  # ValueError: no name of a file, as another file told it
             return None
 
     def read(self, path: str) -> bytes:

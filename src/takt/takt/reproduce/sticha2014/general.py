@@ -24,7 +24,7 @@ def _fifo_by_rr(seen: Evidence) -> float:
     both = [{_point(seen, key): key for key in seen.keys(kind=_KINDS, scheduling=scheduling)}
             for scheduling in ("fifo", "rr")]  # fmt: skip
     ratios = []
-    for point in both[0].keys() & both[1].keys():
+    for point in (one for one in both[0] if one in both[1]):  # in the same order each time
         of = runs.jitter_deviation if point[0] == "timer-cyclic" else runs.p50
         fifo, rr = (
             fmean(seen.value(cell, of) for cell in seen.point(keys[point])) for keys in both
