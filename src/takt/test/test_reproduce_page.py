@@ -19,9 +19,12 @@ from takt.reproduce.model import (
     Row,
     Statement,
     Unfinished,
+    size_in_words,
 )
 from takt.reproduce.published import read_published
 from takt.reproduce.unfinished import HEADS
+from takt.reproduce.ye2023 import drawing
+from takt.reproduce.ye2023.quantities import KIB, MIB
 
 PIXEL = bytes.fromhex(
     "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000d49444154789c63"
@@ -277,3 +280,16 @@ def test_a_damaged_outcome_is_named(tmp_path: Path, capfd: pytest.CaptureFixture
     said = capfd.readouterr().err
     assert "outcome" in said
     assert "Traceback" not in said
+
+
+def test_words_of_an_axis_do_not_overlap() -> None:
+    sizes = [64.0 * 4**place for place in range(10)]  # to 16 MB
+    assert drawing._apart(sorted([*sizes, 512.0 * KIB])) == sizes
+    assert drawing._apart([10.0, 25.0, 50.0, 100.0]) == [10.0, 25.0, 50.0, 100.0]
+    assert drawing._apart([5.0]) == [5.0]
+
+
+def test_sizes_are_written_as_the_paper_does() -> None:
+    assert [size_in_words(one) for one in (64, KIB, 512 * KIB, 16 * MIB)] == [
+        "64 B", "1 KB", "512 KB", "16 MB",
+    ]  # fmt: skip

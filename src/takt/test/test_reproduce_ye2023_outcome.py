@@ -16,7 +16,7 @@ from synthetic_cells import cell_of, made_run, records_of
 from takt.machine.system import System
 from takt.measure.results.model import AddressCheck, Cell, ProbeResult, Run, Status
 from takt.reproduce import page, ye2023
-from takt.reproduce.model import Outcome, Request, Row, size_in_words
+from takt.reproduce.model import Outcome, Request, Row
 from takt.reproduce.scatter import Missing
 from takt.reproduce.ye2023 import drawing, runs
 from takt.reproduce.ye2023.quantities import KIB, MIB
@@ -393,16 +393,3 @@ def test_a_normal_jitter_is_nearer_to_its_fit_than_an_exponential_one() -> None:
     assert runs.normal_p(generator.exponential(5, 5000)) < runs.REJECTED
     with pytest.raises(Missing, match="the same"):
         runs.distance(np.full(9, 4.0))
-
-
-def test_words_of_an_axis_do_not_overlap() -> None:
-    sizes = [64.0 * 4**place for place in range(10)]  # to 16 MB
-    assert drawing._apart(sorted([*sizes, 512.0 * KIB])) == sizes
-    assert drawing._apart([10.0, 25.0, 50.0, 100.0]) == [10.0, 25.0, 50.0, 100.0]
-    assert drawing._apart([5.0]) == [5.0]
-
-
-def test_sizes_are_written_as_the_paper_does() -> None:
-    assert [size_in_words(one) for one in (64, KIB, 512 * KIB, 16 * MIB)] == [
-        "64 B", "1 KB", "512 KB", "16 MB",
-    ]  # fmt: skip

@@ -4,6 +4,7 @@
 #include "declared.hpp"
 
 #include <nanobind/stl/map.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -149,6 +151,19 @@ std::string first_scenario(const Application& application) {
   return application.strategy->scenarios()[application.strategy->default_scenario()]->name();
 }
 
+using Topics = std::vector<std::string>;
+
+std::map<std::string, std::pair<Topics, Topics>> topics_of_scenarios(std::string_view json) {
+  const Application application = parse(json).with_topics_of_scenarios();
+  std::map<std::string, std::pair<Topics, Topics>> topics;
+  for (const Callback& callback : application.callbacks) {
+    auto& [reads, writes] = topics[callback.task.name];
+    std::ranges::transform(callback.task.reads, std::back_inserter(reads), &sched::Read::topic);
+    writes = callback.task.writes;
+  }
+  return topics;
+}
+
 // Without scenarios: of an execution that knows none, the baselines'.
 Declared declared(std::string_view json, bool scenarios) {
   Application application = parse(json);
@@ -219,6 +234,10 @@ void bind(nb::module_& module) {
       "json"_a,
       "The priority of each node as a process of its own: the highest of its callbacks, "
       "rate-monotonic where they have none. Raises Error for what is not an application.");
+  module.def(
+      "topics_of_scenarios", topics_of_scenarios, "json"_a,
+      "By callback the topics that it reads and those that it writes, with what any scenario adds. "
+      "Raises Error for what is not an application.");
 }
 
 }  // namespace takt::application

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         node_priorities,
         simulate,
         simulate_many,
+        topics_of_scenarios,
     )
 
 __all__ = [
@@ -53,6 +54,7 @@ __all__ = [
     "node_priorities",
     "simulate",
     "simulate_many",
+    "topics_of_scenarios",
 ]
 
 

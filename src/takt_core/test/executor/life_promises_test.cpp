@@ -111,23 +111,22 @@ TEST_P(LifePromises, ANotifierThatIsPreemptedHidesNobodyElsesMessages) {
   }
 }
 
-// The callback of the old scenario's most urgent task ends when that of the new one has run over
-// it.
-TEST_P(LifePromises, ASwitchIsFollowedWhileTheMostUrgentTaskOfTheOldScenarioRuns) {
+// Whether a switch from "a" to "b" is followed while "old", the most urgent task of "a", runs: its
+// callback ends when "new" has run over it.
+void expect_followed_at_once(const char* policy, int priority, const sched::TaskChange& in_b) {
   std::atomic<bool> started{false};
   std::atomic<bool> followed{false};
   std::atomic<bool> in_time{false};
-  Executor executor{quiet(GetParam())};
+  Executor executor{quiet(policy)};
   executor.add(timer("old", 30s, 20, 20s), {[&](const auto&) {
                  started = true;
                  in_time = eventually([&] { return followed.load(); });
                }});
-  sched::Task fresh = timer("new", 1ms, 30);
-  executor.add(fresh, {[&](const auto&) { followed = true; }});
+  executor.add(timer("new", 1ms, priority), {[&](const auto&) { followed = true; }});
   executor.set_scheduling_strategy(
       SchedulingStrategy{}
           .add_scenario(SchedulingScenario{"a"}.add_task({.task = "new", .active = false}))
-          .add_scenario(SchedulingScenario{"b"}));
+          .add_scenario(SchedulingScenario{"b"}.add_task(in_b)));
   executor.start();
   ASSERT_TRUE(eventually([&] { return started.load(); }));
   EXPECT_TRUE(executor.switch_to("b"));
@@ -136,27 +135,13 @@ TEST_P(LifePromises, ASwitchIsFollowedWhileTheMostUrgentTaskOfTheOldScenarioRuns
   EXPECT_TRUE(in_time) << "the scenario was followed after the job only";
 }
 
-// As before, but in the old scenario nobody comes before the task that runs, and so nobody watches.
+TEST_P(LifePromises, ASwitchIsFollowedWhileTheMostUrgentTaskOfTheOldScenarioRuns) {
+  expect_followed_at_once(GetParam(), 30, {.task = "new"});
+}
+
+// In the old scenario nobody comes before the task that runs, and so nobody watches.
 TEST_P(LifePromises, ASwitchThatLiftsATaskIsFollowedWhileTheMostUrgentOneOfBeforeRuns) {
-  std::atomic<bool> started{false};
-  std::atomic<bool> followed{false};
-  std::atomic<bool> in_time{false};
-  Executor executor{quiet(GetParam())};
-  executor.add(timer("old", 30s, 20, 20s), {[&](const auto&) {
-                 started = true;
-                 in_time = eventually([&] { return followed.load(); });
-               }});
-  executor.add(timer("new", 1ms, 10), {[&](const auto&) { followed = true; }});
-  executor.set_scheduling_strategy(
-      SchedulingStrategy{}
-          .add_scenario(SchedulingScenario{"a"}.add_task({.task = "new", .active = false}))
-          .add_scenario(SchedulingScenario{"b"}.add_task({.task = "new", .priority = 30})));
-  executor.start();
-  ASSERT_TRUE(eventually([&] { return started.load(); }));
-  EXPECT_TRUE(executor.switch_to("b"));
-  EXPECT_TRUE(eventually([&] { return followed.load(); }));
-  executor.stop();
-  EXPECT_TRUE(in_time) << "the scenario was followed after the job only";
+  expect_followed_at_once(GetParam(), 10, {.task = "new", .priority = 30});
 }
 
 // Its thread is there from its first visit on: none has to come that would look around.

@@ -9,12 +9,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from takt_core import node_priorities
+from takt_core import node_priorities, topics_of_scenarios
 
 from takt.documents.units import format_duration
 from takt.documents.writing import write_text
@@ -97,16 +96,14 @@ def _values(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_topics_of_scenarios(document: dict[str, Any]) -> dict[str, Any]:
-    """As Application::with_topics_of_scenarios() of the core."""
-    callbacks = {one["name"]: deepcopy(one) for one in document["callbacks"]}
-    for scenario in document.get("scenarios") or []:
-        for change in scenario["tasks"]:
-            one = callbacks[change["task"]]
-            read = {read["topic"] for read in one["reads"]}
-            added = [each["topic"] for each in change.get("reads", []) if each["topic"] not in read]
-            one["reads"] += [{"topic": topic} for topic in added]
-            one["writes"] = list(dict.fromkeys([*one["writes"], *change.get("writes", [])]))
-    return document | {"callbacks": list(callbacks.values())}
+    topics = topics_of_scenarios(json.dumps(document))
+    callbacks = []
+    for one in document["callbacks"]:
+        reads, writes = topics[one["name"]]
+        own = {read["topic"]: read for read in one["reads"]}
+        reads_all = [own.get(topic, {"topic": topic}) for topic in reads]
+        callbacks.append(one | {"reads": reads_all, "writes": writes})
+    return document | {"callbacks": callbacks}
 
 
 def _literal(text: str) -> str:
