@@ -24,8 +24,7 @@ function(takt_compile_together target group)
   endif()
 endfunction()
 
-# The headers of the standard library that nearly every file has. Not <filesystem>: it brings
-# std::quoted, which our own quoted() would be ambiguous with.
+# The headers of the standard library that nearly every file has.
 function(takt_precompile target)
   if(takt_built_as_a_whole)
     target_precompile_headers(${target} PRIVATE <algorithm> <array> <atomic> <chrono> <functional>

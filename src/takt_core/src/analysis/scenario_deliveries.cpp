@@ -26,7 +26,7 @@ bool can_preempt(const Demand& own, const Demand& holds) noexcept {
   return own.reach() > threshold || (own.reach() == threshold && (own.waits || holds.waits));
 }
 
-std::string quoted(const application::Callback& callback) {
+std::string callback_text(const application::Callback& callback) {
   return "'" + callback.task.name + "'";
 }
 
@@ -63,9 +63,9 @@ void ScenarioModel::share_subscription(const application::Application& applicati
     costs_[i].around += static_cast<std::int64_t>(depth) * once;
     queues_[message] = 0;
     if (add_user(i)) {
-      remarks_.push_back(quoted(callbacks[i]) + " runs " + quoted(callbacks[message]) +
-                         " before itself, up to " + std::to_string(depth) +
-                         " times; its execution time includes that");
+      remarks_.push_back(callback_text(callbacks[i]) + " runs " +
+                         callback_text(callbacks[message]) + " before itself, up to " +
+                         std::to_string(depth) + " times; its execution time includes that");
     }
   }
   const bool waits = callbacks[message].task.waits;
@@ -82,12 +82,13 @@ void ScenarioModel::share_subscription(const application::Application& applicati
       // The other one lets it pass as soon as it has run the callback once.
       const std::size_t callback = streams_[user].callback;
       costs_[callback].around += once;
-      remarks_.push_back(quoted(callbacks[callback]) + " may find " + quoted(callbacks[message]) +
+      remarks_.push_back(callback_text(callbacks[callback]) + " may find " +
+                         callback_text(callbacks[message]) +
                          " running and wait for its end; its execution time includes that");
     }
   }
   if (entangled) {
-    remarks_.push_back(quoted(callbacks[message]) + " is run by several callbacks" +
+    remarks_.push_back(callback_text(callbacks[message]) + " is run by several callbacks" +
                        (waits ? ", waits itself" : " on different cores") +
                        ", and who comes second waits, or goes on with older data: nothing is "
                        "proved there. Let the readers of '" +

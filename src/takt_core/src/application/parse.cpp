@@ -173,7 +173,7 @@ void parse_strategy(Object& object, Application& application) {
       Object::fail(path + "/at", "is negative");
     }
     if (!application.strategy || !application.strategy->find(value.scenario)) {
-      Object::fail(path + "/scenario", "there is no scenario " + sched::quoted(value.scenario));
+      Object::fail(path + "/scenario", "there is no scenario " + sched::name_text(value.scenario));
     }
     application.switches.push_back(std::move(value));
   });
@@ -205,12 +205,12 @@ void check_chains(const Application& application) {
   }
   for (const Chain& chain : application.chains) {
     if (chain.callbacks.empty()) {
-      Object::fail("/chains", "chain " + sched::quoted(chain.name) + " is empty");
+      Object::fail("/chains", "chain " + sched::name_text(chain.name) + " is empty");
     }
     for (const std::string& name : chain.callbacks) {
       if (!names.contains(name)) {
-        Object::fail("/chains", "chain " + sched::quoted(chain.name) +
-                                    " names no callback: " + sched::quoted(name));
+        Object::fail("/chains", "chain " + sched::name_text(chain.name) +
+                                    " names no callback: " + sched::name_text(name));
       }
     }
   }

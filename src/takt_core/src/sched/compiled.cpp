@@ -52,8 +52,8 @@ std::vector<Task> merge(std::vector<Task> tasks, const SchedulingScenario& scena
       for (const Task& candidate : tasks) {
         names.push_back(candidate.name);
       }
-      throw ScheduleError("scenario " + quoted(scenario.name()),
-                          "it names task " + quoted(change.task) + ", which does not exist",
+      throw ScheduleError("scenario " + name_text(scenario.name()),
+                          "it names task " + name_text(change.task) + ", which does not exist",
                           remedy_text(change.task, names));
     }
     apply(*task, change);
@@ -67,7 +67,7 @@ TaskSet checked(const std::string& scenario, std::vector<Task> tasks, const Poli
   try {
     return {std::move(tasks), policy, external_topics};
   } catch (const ScheduleError& error) {
-    throw ScheduleError("scenario " + quoted(scenario) + ", " + error.where(), error.problem(),
+    throw ScheduleError("scenario " + name_text(scenario) + ", " + error.where(), error.problem(),
                         error.remedy());
   }
 }
@@ -132,7 +132,7 @@ CompiledStrategy::CompiledStrategy(std::vector<Task> tasks, const SchedulingStra
   for (const ScenarioPtr& scenario : strategy.scenarios()) {
     const PolicyPtr& used = scenario->policy() ? scenario->policy() : policy;
     if (!used) {
-      throw ScheduleError("scenario " + quoted(scenario->name()),
+      throw ScheduleError("scenario " + name_text(scenario->name()),
                           "neither it nor the executor has a policy",
                           "pass one to set_scheduling_policy(), such as edf()");
     }

@@ -177,7 +177,7 @@ std::vector<AgeConstraint> find_age_constraints(const std::vector<Task>& tasks) 
         if (read.max_age < chain->youngest) {
           throw ScheduleError(
               task_text(tasks[i]),
-              "it allows topic " + quoted(read.topic) + " an age of " + time_text(read.max_age) +
+              "it allows topic " + name_text(read.topic) + " an age of " + time_text(read.max_age) +
                   ", but the data takes at least " + time_text(chain->youngest) + " from " +
                   task_text(tasks[chain->source]) +
                   (chain->writer == chain->source ? std::string{}

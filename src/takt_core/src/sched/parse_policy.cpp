@@ -28,7 +28,7 @@ PolicyPtr parse_policy(std::string_view name) {
       return factories[i]();
     }
   }
-  throw ScheduleError("policy " + quoted(name), "there is no such policy",
+  throw ScheduleError("policy " + name_text(name), "there is no such policy",
                       remedy_text(name, known_names));
 }
 

@@ -40,7 +40,7 @@ void check_cpus(std::span<const int> cpus) {
 void add_to(Cluster& cluster, std::span<const Task> tasks, TaskIndex index, double utilization) {
   const Task& task = tasks[index];
   if (task.cpu >= 0 && cluster.cpu >= 0 && task.cpu != cluster.cpu) {
-    throw ScheduleError("group " + quoted(task.group),
+    throw ScheduleError("group " + name_text(task.group),
                         "its members must run on one core, but " +
                             task_text(tasks[cluster.asking]) + " asks for core " +
                             std::to_string(cluster.cpu) + " and " + task_text(task) + " for core " +

@@ -40,7 +40,7 @@ void inherit_from_readers(std::vector<Task>& tasks, Waits waits, Inherit inherit
 
 std::string needs(std::string_view policy, std::string_view what) {
   std::string text = "policy ";
-  text += quoted(policy);
+  text += name_text(policy);
   text += " needs ";
   text += what;
   return text;
@@ -49,7 +49,8 @@ std::string needs(std::string_view policy, std::string_view what) {
 // Why a message task did not inherit what it lacks.
 std::string unread(const Task& task) {
   return task.kind == TaskKind::message
-             ? ", and no task from which it could take one reads its topic " + quoted(task.trigger)
+             ? ", and no task from which it could take one reads its topic " +
+                   name_text(task.trigger)
              : "";
 }
 
@@ -88,7 +89,7 @@ void assign_priorities(std::vector<Task>& tasks, PriorityKey key, std::string_vi
   }
   constexpr std::size_t available{highest_priority - lowest_priority + 1};
   if (priorities.size() > available) {
-    throw ScheduleError("policy " + quoted(policy),
+    throw ScheduleError("policy " + name_text(policy),
                         "the tasks have " + std::to_string(priorities.size()) +
                             " different periods or deadlines, but there are only 98 priorities",
                         "make some of them equal, spread the tasks over several executors, or use "
@@ -133,7 +134,7 @@ void refuse_deadlines_above_periods(const std::vector<Task>& tasks, std::string_
       throw ScheduleError(task_text(task),
                           "its deadline " + time_text(parameters.deadline) +
                               " is above its period " + time_text(parameters.period) +
-                              ", which policy " + quoted(policy) + " does not allow",
+                              ", which policy " + name_text(policy) + " does not allow",
                           "lower the deadline, or use 'fp' or 'edf'");
     }
   }

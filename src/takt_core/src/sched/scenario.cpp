@@ -41,7 +41,8 @@ SchedulingScenario& SchedulingScenario::add_task(TaskChange change) {
   const bool known = std::ranges::any_of(
       tasks_, [&](const TaskChange& other) { return other.task == change.task; });
   if (known) {
-    throw ScheduleError("scenario " + quoted(name_), "it already has task " + quoted(change.task),
+    throw ScheduleError("scenario " + name_text(name_),
+                        "it already has task " + name_text(change.task),
                         "add each task once, with all that changes");
   }
   tasks_.push_back(std::move(change));
@@ -50,7 +51,7 @@ SchedulingScenario& SchedulingScenario::add_task(TaskChange change) {
 
 SchedulingScenario& SchedulingScenario::set_scheduling_policy(PolicyPtr policy) {
   if (!policy) {
-    throw ScheduleError("scenario " + quoted(name_), "its policy is null",
+    throw ScheduleError("scenario " + name_text(name_), "its policy is null",
                         "pass a policy such as edf(), or leave the call out");
   }
   policy_ = std::move(policy);

@@ -14,7 +14,7 @@ SchedulingStrategy& SchedulingStrategy::add_scenario(ScenarioPtr scenario) {
     throw ScheduleError("strategy", "a scenario is null", "add scenarios that exist");
   }
   if (find(scenario->name())) {
-    throw ScheduleError("scenario " + quoted(scenario->name()),
+    throw ScheduleError("scenario " + name_text(scenario->name()),
                         "the strategy already has a scenario of this name",
                         "give each scenario a name of its own");
   }
@@ -34,7 +34,7 @@ SchedulingStrategy& SchedulingStrategy::set_default_scenario(std::string_view na
     for (const ScenarioPtr& scenario : scenarios_) {
       names.push_back(scenario->name());
     }
-    throw ScheduleError("scenario " + quoted(name), "the strategy has no such scenario",
+    throw ScheduleError("scenario " + name_text(name), "the strategy has no such scenario",
                         remedy_text(name, names));
   }
   default_ = *index;

@@ -76,7 +76,7 @@ void check_trigger(const Task& task) {
   }
   if (task.kind == TaskKind::timer && !task.trigger.empty()) {
     throw ScheduleError(task_text(task),
-                        "it is a timer, but has the trigger " + quoted(task.trigger),
+                        "it is a timer, but has the trigger " + name_text(task.trigger),
                         "make it a message task, or put the topic among those that it reads");
   }
 }
@@ -90,13 +90,14 @@ void check_waits(const Task& task, const Policy& policy) {
   if (!task.group.empty()) {
     throw ScheduleError(task_text(task),
                         "it waits inside of its jobs, and would keep the exclusive group " +
-                            quoted(task.group) + " meanwhile",
+                            name_text(task.group) + " meanwhile",
                         "take it out of the group" + otherwise);
   }
   if (!policy.fixed_priority() || !policy.preemptive()) {
     throw ScheduleError(
         task_text(task),
-        "it waits inside of its jobs, for which policy " + quoted(policy.name()) + " has no rule",
+        "it waits inside of its jobs, for which policy " + name_text(policy.name()) +
+            " has no rule",
         "use a policy of fixed priorities ('fp', 'rm' or 'dm') in every scenario" + otherwise);
   }
 }
@@ -105,10 +106,10 @@ void check_reads(const Task& task) {
   std::set<std::string_view> topics;
   for (const Read& read : task.reads) {
     if (!topics.insert(read.topic).second) {
-      throw ScheduleError(task_text(task), "it reads topic " + quoted(read.topic) + " twice",
+      throw ScheduleError(task_text(task), "it reads topic " + name_text(read.topic) + " twice",
                           "name each topic once");
     }
-    check_time(task, ("maximum age of topic " + quoted(read.topic)).c_str(), read.max_age);
+    check_time(task, ("maximum age of topic " + name_text(read.topic)).c_str(), read.max_age);
   }
 }
 
@@ -128,8 +129,8 @@ void check_topics(const std::vector<Task>& tasks, std::span<const std::string> e
     std::ranges::sort(candidates);
     const std::string_view nearest = nearest_name(topic, candidates);
     throw ScheduleError(
-        task_text(task), how + quoted(topic) + ", which no task writes",
-        (nearest.empty() ? std::string{} : "did you mean " + quoted(nearest) + "? Else ") +
+        task_text(task), how + name_text(topic) + ", which no task writes",
+        (nearest.empty() ? std::string{} : "did you mean " + name_text(nearest) + "? Else ") +
             "name the topic among the writes of the task that publishes it, or declare it "
             "external (external_period of the topic in an app.yaml, external_topics of an "
             "executor)");

@@ -35,12 +35,12 @@ std::string shortened(std::string_view text, std::size_t most) {
          std::to_string(text.size()) + " bytes)";
 }
 
-std::string quoted(std::string_view name) {
+std::string name_text(std::string_view name) {
   return "'" + shortened(name, longest_name) + "'";
 }
 
 std::string task_text(const Task& task) {
-  return "task " + quoted(task.name);
+  return "task " + name_text(task.name);
 }
 
 std::string time_text(nanoseconds time) {
@@ -99,7 +99,7 @@ std::string_view nearest_name(std::string_view name, std::span<const std::string
 
 std::string remedy_text(std::string_view name, std::span<const std::string_view> candidates) {
   if (const std::string_view nearest = nearest_name(name, candidates); !nearest.empty()) {
-    return "did you mean " + quoted(nearest) + "?";
+    return "did you mean " + name_text(nearest) + "?";
   }
   if (candidates.empty()) {
     return "there are none";
@@ -108,7 +108,7 @@ std::string remedy_text(std::string_view name, std::span<const std::string_view>
   static constexpr std::size_t most = 12;
   std::string text = "choose one of ";
   for (std::size_t i = 0; i < std::min(candidates.size(), most); ++i) {
-    text += (i == 0 ? "" : ", ") + quoted(candidates[i]);
+    text += (i == 0 ? "" : ", ") + name_text(candidates[i]);
   }
   return text + (candidates.size() > most ? ", …" : "");
 }

@@ -15,7 +15,7 @@ namespace takt::sched {
 std::string shortened(std::string_view text, std::size_t most);
 
 // "'name'", shortened where that would fill a screen.
-std::string quoted(std::string_view name);
+std::string name_text(std::string_view name);
 
 // "task 'name'"
 std::string task_text(const Task& task);
