@@ -28,6 +28,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path += [str(ROOT), str(ROOT / "src" / "takt")]
 from setup import workspace  # noqa: E402 - of the clone
 from setup.levels import ENVIRONMENTS, WHAT, higher  # noqa: E402
+from setup.reasons import reasons  # noqa: E402
 from setup.system_packages import missing_packages, of_some_tests  # noqa: E402
 
 from takt.processes.guard import end_with  # noqa: E402 - standard library only, as the next
@@ -43,6 +44,7 @@ AGAIN = "\r\x1b[K"  # the same line of the terminal once more
 WHOLE_S = 300.0  # for a package manager to come to an end that it can go on from
 TURN_S, BETWEEN_S = 900.0, 3.0  # for another package manager to end; between two looks
 ANSWER_S = 120.0  # for a program that only says something
+TOLD_S = 30.0  # how often a log of the set-up, as CI keeps it, says how far it is
 HELD: list[int] = []  # the lock, which every step inherits: who is still at work holds it
 
 
@@ -274,6 +276,9 @@ def run(
     It ends with us, and all that it started; but for a ``whole`` one, which must not be cut short.
     """
     started = time.monotonic()
+    terminal = sys.stderr.isatty()
+    again, end = (AGAIN, "") if terminal else ("", "\n")
+    told_s = 0.0
     with LOG.open("a", encoding="utf-8") as log:
         log.write(f"\n$ {' '.join(command)}\n")
         log.flush()
@@ -289,20 +294,26 @@ def run(
         )
         try:
             while (code := process.wait(1)) is None:
-                if sys.stderr.isatty():
-                    elapsed_s = time.monotonic() - started
-                    text = LOG.read_bytes()[begin:].decode(errors="replace")
-                    told = progress(text, elapsed_s) if progress else ""
-                    say(f"{AGAIN}  {title} … {elapsed_s:.0f} s{told and f' ({told})'}", end="")
+                elapsed_s = time.monotonic() - started
+                if terminal or elapsed_s - told_s >= TOLD_S:
+                    told_s = elapsed_s
+                    how_far = progress(printed_since(begin), elapsed_s) if progress else ""
+                    in_words = f" ({how_far})" if how_far else ""
+                    say(f"{again}  {title} … {elapsed_s:.0f} s{in_words}", end)
         except BaseException:
             process.end(WHOLE_S if whole else TERM_S)
             raise
-    say(f"{AGAIN if sys.stderr.isatty() else ''}  {title}: {time.monotonic() - started:.0f} s")
+    say(f"{again}  {title}: {time.monotonic() - started:.0f} s")
     if code:
-        tail = "\n".join(read(LOG).splitlines()[-25:])
+        why = reasons(printed_since(begin))
         raise SetupError(
-            f"this step failed ({how_ended(code)}): {title}\n{tail}\nThe whole log: {LOG}"
+            f"this step failed ({how_ended(code)}): {title}\n{why}\nThe whole log: {LOG}"
         )
+
+
+def printed_since(begin: int) -> str:
+    """What the log has from there on."""
+    return LOG.read_bytes()[begin:].decode(errors="replace")
 
 
 def output(command: list[str]) -> str:
