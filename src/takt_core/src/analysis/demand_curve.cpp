@@ -5,45 +5,16 @@
 #include <cmath>
 
 namespace takt::analysis {
-namespace {
 
-// The shortest time to a deadline, from the noticing of the job, among the jobs that this one can
-// keep waiting: those of levels up to its ceiling.
-nanoseconds shortest_held_up(std::span<const Demand> demands, std::size_t blocker,
-                             bool preemptive) {
-  nanoseconds shortest = never;
-  for (std::size_t i = 0; i < demands.size(); ++i) {
-    const Demand& demand = demands[i];
-    const bool held_up = !preemptive || demand.level <= demands[blocker].ceiling;
-    if (i != blocker && !demand.interrupt && held_up) {
-      shortest = std::min(shortest, demand.deadline - demand.lag);
-    }
-  }
-  return shortest;
-}
-
-}  // namespace
-
-DemandCurve::DemandCurve(std::span<const Demand> demands, bool preemptive) {
+DemandCurve::DemandCurve(std::span<const Demand> demands, bool preemptive)
+    : blocking_(demands, preemptive) {
   entries_.reserve(demands.size());
-  for (std::size_t i = 0; i < demands.size(); ++i) {
-    const Demand& demand = demands[i];
+  for (const Demand& demand : demands) {
     // An interrupt is served at once: due in the moment in which it comes.
     entries_.push_back({.releases = ArrivalCount{demand.releases},
                         .execution = demand.execution,
                         .delay = demand.interrupt ? -demand.lag : demand.deadline - demand.lag});
     shares_.push_back(utilization(demand));
-    const bool keeps_core = !preemptive || demand.ceiling != sched::no_ceiling;
-    if (demand.interrupt || !keeps_core || demand.execution.count() <= 1) {
-      continue;
-    }
-    const nanoseconds from = shortest_held_up(demands, i, preemptive);
-    // It started before the interval, at least 1 ns, and is due after its end.
-    const nanoseconds until = demand.deadline - nanoseconds{1};
-    if (from < until) {
-      blockers_.push_back(
-          {.from = from, .until = until, .longest = demand.execution - nanoseconds{1}});
-    }
   }
   add_blocks();
 }
@@ -112,40 +83,11 @@ std::optional<nanoseconds> DemandCurve::change_before(nanoseconds length) const 
   return last;
 }
 
-nanoseconds DemandCurve::blocking(nanoseconds length) const noexcept {
-  nanoseconds longest{0};
-  for (const Blocker& blocker : blockers_) {
-    if (blocker.from <= length && length < blocker.until) {
-      longest = std::max(longest, blocker.longest);
-    }
-  }
-  return longest;
-}
-
-nanoseconds DemandCurve::longest_blocking() const noexcept {
-  nanoseconds longest{0};
-  for (const Blocker& blocker : blockers_) {
-    longest = std::max(longest, blocker.longest);
-  }
-  return longest;
-}
-
-std::vector<nanoseconds> DemandCurve::blocking_changes() const {
-  std::vector<nanoseconds> changes;
-  for (const Blocker& blocker : blockers_) {
-    changes.push_back(blocker.from);
-    changes.push_back(blocker.until);
-  }
-  std::ranges::sort(changes);
-  changes.erase(std::ranges::unique(changes).begin(), changes.end());
-  return changes;
-}
-
 std::optional<nanoseconds> DemandCurve::horizon() const noexcept {
   // h(t) <= sum of (t - delay + jitter + period) * share once no term is negative; with B added it
   // is below t from this length on (Zhang & Burns 2009, the bound L_a).
   double share = 0;
-  double constant = static_cast<double>(longest_blocking().count());
+  double constant = static_cast<double>(blocking_.longest().count());
   nanoseconds least{0};
   for (std::size_t i = 0; i < entries_.size(); ++i) {
     const Entry& entry = entries_[i];

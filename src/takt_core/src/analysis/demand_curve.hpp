@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "arrival_count.hpp"
+#include "edf_blocking.hpp"
 #include "takt/analysis/demand.hpp"
 
 namespace takt::analysis {
@@ -24,12 +25,8 @@ class DemandCurve {
   // The longest interval shorter than `length` at which h changes; none below.
   [[nodiscard]] std::optional<nanoseconds> change_before(nanoseconds length) const noexcept;
 
-  // B(t): the longest that a job which is due later holds up one that is due within t.
-  [[nodiscard]] nanoseconds blocking(nanoseconds length) const noexcept;
-  [[nodiscard]] nanoseconds longest_blocking() const noexcept;
-
-  // Where B changes, ascending, without repetition.
-  [[nodiscard]] std::vector<nanoseconds> blocking_changes() const;
+  // What others that are due later add to it.
+  [[nodiscard]] const EdfBlocking& blocking() const noexcept { return blocking_; }
 
   // Jobs of one demand that are due within t, of those that are noticed from time 0 on.
   [[nodiscard]] std::int64_t due(std::size_t demand, nanoseconds length) const noexcept {
@@ -58,20 +55,15 @@ class DemandCurve {
     Lanes per_ns{};
     Lanes execution{};
   };
-  struct Blocker {
-    nanoseconds from;   // blocks what is due within this time ...
-    nanoseconds until;  // ... and below this one
-    nanoseconds longest;
-  };
 
   void add_blocks();
   [[nodiscard]] std::optional<nanoseconds> at_once(nanoseconds length) const noexcept;
 
+  EdfBlocking blocking_;
   std::vector<Entry> entries_;  // by demand
   std::vector<Block> blocks_;   // the same; none where something else than the period counts
   nanoseconds blocks_from_{0};
   nanoseconds work_{0};  // one job of each entry
-  std::vector<Blocker> blockers_;
   std::vector<double> shares_;
 };
 

@@ -14,7 +14,7 @@ namespace {
 // which too much is demanded.
 std::optional<nanoseconds> walk_down(const DemandCurve& curve, nanoseconds from, nanoseconds to,
                                      std::size_t demands, Effort& effort) {
-  const nanoseconds blocking = curve.blocking(from);
+  const nanoseconds blocking = curve.blocking().at(from);
   auto next = curve.change_before(to);
   if (!next) {
     return {};
@@ -58,7 +58,7 @@ DemandTest edf_demand(std::span<const Demand> demands, bool preemptive, Effort& 
   auto end = curve.horizon();
   if (!end || end->count() > 1'000'000'000) {  // a busy period may be shorter
     Effort little{.steps = end ? static_cast<std::int64_t>(demands.size()) * 100 : effort.steps};
-    const auto busy = busy_period(demands, curve.longest_blocking(), little);
+    const auto busy = busy_period(demands, curve.blocking().longest(), little);
     if (busy) {
       // Nothing that is released at its end or later is due within it.
       const nanoseconds length = *busy + nanoseconds{1};
@@ -68,7 +68,7 @@ DemandTest edf_demand(std::span<const Demand> demands, bool preemptive, Effort& 
   if (!end) {
     return result;
   }
-  std::vector<nanoseconds> cuts = curve.blocking_changes();
+  std::vector<nanoseconds> cuts = curve.blocking().changes();
   std::erase_if(cuts, [&](nanoseconds cut) { return cut >= *end || cut.count() <= 0; });
   nanoseconds to = *end;
   for (std::size_t i = cuts.size() + 1; i-- > 0;) {

@@ -28,7 +28,7 @@ class DeadlineTest {
     if (endless || overloaded(demands_)) {
       return result;
     }
-    const auto busy = busy_period(demands_, curve_.longest_blocking(), effort_);
+    const auto busy = busy_period(demands_, curve_.blocking().longest(), effort_);
     if (!busy) {
       return result;
     }
@@ -47,7 +47,7 @@ class DeadlineTest {
     nanoseconds worst = demand.execution;
     nanoseconds due = curve_.delay(own);
     for (nanoseconds at{0}; at < busy; at = due - curve_.delay(own)) {
-      const nanoseconds blocking = curve_.blocking(due);
+      const nanoseconds blocking = curve_.blocking().at(due);
       const auto end = preemptive_ ? finish(own, at, due, blocking)
                                    : finish_without_preemption(own, at, due, blocking);
       if (!end) {

@@ -36,7 +36,7 @@ class ExhaustiveSets : public RandomTasks {
       ExhaustiveTask& entry = set.tasks[i];
       OracleTask& task = entry.task;
       task.best = chance(0.5) ? number(1, task.execution) : task.execution;
-      task.lag = lags && chance(0.6) ? number(0, 4) : 0;
+      task.lag = lags && chance(0.6) ? number(0, chance(0.5) ? 4 : task.period) : 0;
       task.offset = offsets ? number(0, 2 * task.period) : 0;
       if (drops && chance(0.5)) {
         entry.drop = chance(0.7) ? Drop::stale : Drop::all_but_one;
@@ -44,6 +44,19 @@ class ExhaustiveSets : public RandomTasks {
       if (messages && i > 0 && chance(0.5)) {
         make_message(set, i);
       }
+    }
+    assign_priorities(set);
+    return set;
+  }
+
+  // Groups, and timers that are noticed up to their deadlines late: who is late finds on the stack
+  // what would not be there otherwise.
+  ExhaustiveSet draw_late(const std::string& policy) {
+    ExhaustiveSet set{.policy = policy, .rule = rule_of(policy), .tasks = {}};
+    for (const OracleTask& task :
+         tasks_of(true, set.rule == Rule::fp || set.rule == Rule::edf, 0.9)) {
+      set.tasks.push_back({.task = task});
+      set.tasks.back().task.lag = chance(0.4) ? number(0, task.deadline - 1) : 0;
     }
     assign_priorities(set);
     return set;
