@@ -57,6 +57,7 @@ def main(want: str) -> int:
     for number in (signal.SIGHUP, signal.SIGTERM):  # a closed terminal is an interrupt, too
         signal.signal(number, interrupt)
     try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # the launcher blocked it
         refuse_where_it_cannot_build()
         STATE.mkdir(exist_ok=True)
         with (STATE / "lock").open("w") as lock:

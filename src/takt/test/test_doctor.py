@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import errno
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,7 @@ from known_machines import LAPTOP
 
 from takt.doctor import CHECKS, SEVERITIES, findings, fingerprint
 from takt.doctor.finding import Severity
+from takt.doctor.fingerprint import tool_commit
 from takt.machine.system import format_cpu_list, parse_cpu_list
 
 # Findings about what not every machine has.
@@ -160,6 +162,35 @@ def test_the_versions_of_ros_come_from_its_manifests(
     found = fingerprint(nothing)
     assert found["ros_packages"] == {"rcl": "9.2.5"}
     assert found["ros_distribution"] == "jazzy"
+
+
+def test_the_commit_is_never_what_git_says_where_it_refuses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def git(*arguments: str) -> None:
+        identity = ["-c", "user.name=x", "-c", "user.email=x@example.org"]
+        subprocess.run(["git", *identity, "-C", tmp_path, *arguments], check=True)
+
+    git("init", "--quiet")
+    assert tool_commit(tmp_path)["takt_commit"] is None  # no commit yet
+    (tmp_path / "file").touch()
+    git("add", "file")
+    git("commit", "--quiet", "--message=x")
+    found = tool_commit(tmp_path)["takt_commit"]
+    assert found
+    assert re.fullmatch("[0-9a-f]{12}", found)
+    (tmp_path / "file").write_text("changed")
+    assert tool_commit(tmp_path) == {"takt_commit": f"{found}+changes"}
+    with monkeypatch.context() as patch:
+        patch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")  # git's own way to test it
+        refused = tool_commit(tmp_path)
+        assert refused["takt_commit"] is None
+        assert "dubious ownership" in (refused["takt_commit_unknown"] or "")
+        assert str(tmp_path) not in json.dumps(refused)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert tool_commit(tmp_path)["takt_commit_unknown"] == "git is not installed"
+    (tmp_path / ".git").rename(tmp_path / "elsewhere")
+    assert tool_commit(tmp_path) == {"takt_commit": None}
 
 
 # lists of CPUs

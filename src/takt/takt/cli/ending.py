@@ -2,7 +2,8 @@
 """How every command ends: whatever was raised becomes words, and an exit code that says which kind.
 
 0 done, 1 a verdict against or a failure, 2 wrong use, 70 a fault of Takt itself (EX_SOFTWARE of
-sysexits.h), 141 nobody read standard output any more (as shells say it of SIGPIPE).
+sysexits.h), 130 interrupted before there was anything to keep, 141 nobody read standard output any
+more (as shells say it of SIGINT and SIGPIPE).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import traceback
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from takt.cli import interrupt
 from takt.cli.output import STANDARD_OUTPUT, naming_standard_output
 from takt.errors import Failure, TaktError
 
@@ -43,7 +45,11 @@ def ending(arguments: Sequence[str]) -> Iterator[None]:
             told = failure(error)
         _tell(told)
         sys.exit(told.exit_code)
+    except KeyboardInterrupt:
+        sys.exit(interrupt.CODE)
     except Exception as error:  # noqa: BLE001 - the last one that could say anything about it
+        if interrupt.caused(error):
+            sys.exit(interrupt.CODE)
         _tell_fault(error, arguments)
         sys.exit(FAULT)
 

@@ -14,6 +14,8 @@ from typing import Any
 from typer import BadParameter
 from typer.core import TyperCommand, TyperGroup
 
+from takt.cli import interrupt
+
 _BRACES = re.compile(r"\{(.+)\}")
 _TWICE = re.compile(r"(…\]?)\.\.\.")  # "TRACE…" says by itself that there may be several
 _LINE_END = re.compile(r"(?<!\n)\n(?!\n|Example: )")  # neither of a paragraph nor of an example
@@ -34,6 +36,11 @@ class Command(TyperCommand):
             error.message = error.message.removeprefix("Value error, ")
             raise
 
+    def invoke(self, ctx: Any) -> Any:
+        """Begins what an interrupt is to end in order."""
+        interrupt.is_raised()
+        return super().invoke(ctx)
+
     def get_help_option(self, ctx: Any) -> Any:
         """``--help``, which is a flag, too."""
         return _flag(super().get_help_option(ctx))
@@ -41,6 +48,12 @@ class Command(TyperCommand):
 
 class Group(TyperGroup):
     """The same with commands below it."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """The same; the root does nothing itself."""
+        if ctx.parent is not None:
+            interrupt.is_raised()
+        return super().invoke(ctx)
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """The words behind the command's name."""

@@ -66,6 +66,7 @@ _BOOT_OPTIONS = frozenset(
     }
 )
 _VALUE = re.compile(r"[\w.,:+-]*")  # a value with anything else in it may be a path or an address
+_PATH = re.compile(r"'[^']*'|/\S*")
 
 _ROS_PACKAGES = ("rcl", "rclcpp", "rmw_fastrtps_cpp", "rmw_cyclonedds_cpp", "rmw_zenoh_cpp")
 # The year's distribution by the major version of rcl (REP 2000).
@@ -99,7 +100,7 @@ def fingerprint(system: System | None = None) -> dict[str, Any]:
         "libc": " ".join(platform.libc_ver()).strip() or None,
         "python": platform.python_version(),
         "takt": __version__,
-        "takt_commit": _tool_commit(),
+        **tool_commit(Path(__file__).resolve().parents[4]),
         "ros_distribution": environ.get("ROS_DISTRO") or _distribution_of(ros.get("rcl")),
         "ros_packages": ros,
         "rt_tests": _rt_tests_version(),
@@ -143,16 +144,41 @@ def _distribution_of(rcl: str | None) -> str | None:
     return _DISTRIBUTION_OF_RCL.get(int(major)) if major.isdecimal() else None
 
 
-def _tool_commit() -> str | None:
-    """The commit of the source tree that this runs from; None where it is installed."""
-    root = Path(__file__).resolve().parents[4]
+def tool_commit(root: Path) -> dict[str, str | None]:
+    """The commit of the source tree that this runs from, or why git does not tell it.
+
+    Neither where it is installed.
+    """
     if not (root / ".git").exists():
-        return None
-    commit = _output(["git", "-C", str(root), "rev-parse", "--short=12", "HEAD"])
-    if not commit:
-        return None
-    changed = _output(["git", "-C", str(root), "status", "--porcelain", "--untracked-files=no"])
-    return commit + ("+changes" if changed else "")
+        return {"takt_commit": None}
+    git = ["git", "-C", str(root)]
+    try:
+        commit = _told([*git, "rev-parse", "--short=12", "HEAD"])
+        changed = _told([*git, "status", "--porcelain", "--untracked-files=no"])
+    except _UnknownError as error:
+        return {"takt_commit": None, "takt_commit_unknown": str(error)}
+    return {"takt_commit": commit + ("+changes" if changed else "")}
+
+
+class _UnknownError(Exception):
+    """Why a program does not tell something, without anybody's paths."""
+
+
+def _told(git: list[str]) -> str:
+    """What git says on standard output; raises _UnknownError."""
+    environment = {**environ, "LC_ALL": "C"}
+    try:
+        done = subprocess.run(
+            git, capture_output=True, text=True, errors="replace", timeout=5, env=environment
+        )
+    except FileNotFoundError:
+        raise _UnknownError("git is not installed") from None
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise _UnknownError(f"git does not run: {type(error).__name__}") from None
+    if done.returncode:
+        first = next(iter(done.stderr.splitlines()), f"exit code {done.returncode}")
+        raise _UnknownError(f"git: {_PATH.sub('…', first.removeprefix('fatal: '))}"[:200])
+    return done.stdout.strip()
 
 
 def _rt_tests_version() -> str | None:

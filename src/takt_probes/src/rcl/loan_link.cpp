@@ -120,11 +120,11 @@ std::vector<std::size_t> loan_sizes() {
 }
 
 std::unique_ptr<Link> open_loan_link(const takt::Context& context, const Options& options,
-                                     Role role, os::StopFlag& stop, SentAddresses& addresses) {
+                                     Role role, os::StopFlag& stop, SentAddresses& sent) {
   std::unique_ptr<Link> link;
   for_each_type([&]<class Sample>(std::type_identity<Sample> /*type*/) {
     if (payload_of<Sample> == options.payload_bytes) {
-      link = std::make_unique<LoanLink<Sample>>(context, options, role, stop, addresses);
+      link = std::make_unique<LoanLink<Sample>>(context, options, role, stop, sent);
     }
   });
   return link;

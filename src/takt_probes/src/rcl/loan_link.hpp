@@ -19,6 +19,6 @@ std::vector<std::size_t> loan_sizes();
 
 /// Throws Failure where the middleware does not lend. What is passed outlives the link.
 std::unique_ptr<Link> open_loan_link(const takt::Context& context, const Options& options,
-                                     Role role, os::StopFlag& stop, SentAddresses& addresses);
+                                     Role role, os::StopFlag& stop, SentAddresses& sent);
 
 }  // namespace takt::probe
