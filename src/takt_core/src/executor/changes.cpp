@@ -31,29 +31,49 @@ bool Change::done() const {
   return !done_.valid() || done_.wait_for(std::chrono::seconds{0}) == std::future_status::ready;
 }
 
-// What was done to the registry, to be undone in reverse order.
+namespace {
+
+// Sources that are disarmed when the lock is free again.
+class Farewells {
+ public:
+  Farewells() = default;
+  ~Farewells() {
+    for (const auto& source : sources) {
+      source->disarm();
+    }
+  }
+  Farewells(const Farewells&) = delete;
+  Farewells& operator=(const Farewells&) = delete;
+  Farewells(Farewells&&) = delete;
+  Farewells& operator=(Farewells&&) = delete;
+
+  std::vector<std::shared_ptr<JobSource>> sources;
+};
+
+}  // namespace
+
+// What was done to the registry, to be undone in reverse order. While sources are armed, without
+// the lock, others see nothing of it: what was entered is taken back, and entered again afterwards.
 class Executor::Staged {
  public:
   // What is undone is destroyed with the graveyard: callbacks may call the executor then.
   Staged(Shared& shared, Registry& registry, std::vector<Binding>& graveyard)
       : shared_(shared), registry_(registry), graveyard_(graveyard) {}
   ~Staged() {
-    for (; !undo_.empty(); undo_.pop_back()) {
-      undo_.back()();
-    }
+    undo(entered_);
+    forget_coming();
+    undo(reserved_);
   }
   Staged(const Staged&) = delete;
   Staged& operator=(const Staged&) = delete;
   Staged(Staged&&) = delete;
   Staged& operator=(Staged&&) = delete;
 
-  void add(Changes::Add& step) {
+  // A place for a task that is added, which nobody else gets meanwhile.
+  void reserve(Changes::Add& step) {
     check_binding(step.task, step.binding);
     refuse_second(step.task);
     const TaskIndex index = take_index(step.task, step.task.waits || step.binding.kernel_deadline);
-    registry_.tasks[index] = step.task;
-    registry_.by_name.emplace(step.task.name, index);
-    undo_.emplace_back([this, name = step.task.name] { registry_.by_name.erase(name); });
     auto& state = shared_.tasks[index];
     if (!state) {
       state = std::make_unique<TaskState>();
@@ -62,16 +82,74 @@ class Executor::Staged {
     state->crew.store(nullptr);
     state->trace_id = trace::no_task;
     state->reset(index, step.task, std::move(step.binding));
-    undo_.emplace_back([this, &state] {
+    reserved_.emplace_back([this, &state] {
       state->generation.fetch_add(1);
       graveyard_.push_back(std::exchange(state->binding, {}));
     });
-    added.push_back(index);
+    added.push_back({.index = index, .task = step.task});
   }
 
-  void remove(const std::string& name) {
+  // All of it; throws where what others did meanwhile does not allow for it.
+  void enter(const Changes& changes) {
+    forget_coming();
+    removed.clear();
+    auto next = added.begin();
+    for (const auto& step : changes.steps_) {
+      if (std::holds_alternative<Changes::Add>(step)) {
+        enter(*next++);
+      } else if (const auto* const remove = std::get_if<Changes::Remove>(&step)) {
+        take_out(remove->task);
+      } else {
+        const auto& pause = std::get<Changes::Pause>(step);
+        set_paused(pause.task, pause.paused);
+      }
+    }
+  }
+
+  // Takes back what was entered. Nobody else may take the names, and find() knows them.
+  void withdraw() {
+    for (Added& each : added) {
+      each.task.cpu = registry_.tasks[each.index].cpu;  // where it is, it stays
+      registry_.coming.emplace(each.task.name, each.index);
+    }
+    announced_ = true;
+    undo(entered_);
+  }
+
+  void commit() noexcept {
+    entered_.clear();
+    reserved_.clear();
+  }
+
+  struct Added {
+    TaskIndex index;
+    sched::Task task;
+  };
+  std::vector<Added> added;
+  std::vector<TaskIndex> removed;
+
+ private:
+  using Undo = std::vector<std::function<void()>>;
+
+  static void undo(Undo& steps) {
+    for (; !steps.empty(); steps.pop_back()) {
+      steps.back()();
+    }
+  }
+
+  void enter(const Added& each) {
+    refuse_second(each.task);
+    registry_.tasks[each.index] = each.task;
+    registry_.by_name.emplace(each.task.name, each.index);
+    entered_.emplace_back([this, index = each.index, name = each.task.name] {
+      registry_.tasks[index] = vacancy_of(index);
+      registry_.by_name.erase(name);
+    });
+  }
+
+  void take_out(const std::string& name) {
     const TaskIndex index = registry_.index_of(name);
-    undo_.emplace_back([this, index, former = registry_.tasks[index], name] {
+    entered_.emplace_back([this, index, former = registry_.tasks[index], name] {
       registry_.tasks[index] = former;
       registry_.by_name.emplace(name, index);
     });
@@ -80,31 +158,25 @@ class Executor::Staged {
     removed.push_back(index);
   }
 
-  void pause(const std::string& name, bool paused) {
+  void set_paused(const std::string& name, bool paused) {
     const TaskIndex index = registry_.index_of(name);
-    undo_.emplace_back([this, index, before = registry_.tasks[index].paused] {
+    entered_.emplace_back([this, index, before = registry_.tasks[index].paused] {
       registry_.tasks[index].paused = before;
     });
     registry_.tasks[index].paused = paused;
   }
 
-  // Sources of what is added tell from now on.
-  void arm(TaskIndex index, const ReleaseHandle& release) {
-    JobSource* const source = shared_.tasks[index]->binding.source.get();
-    if (source != nullptr) {
-      source->arm(release);
-      undo_.emplace_back([source] { source->disarm(); });
+  void forget_coming() {
+    for (const Added& each : added) {
+      if (announced_) {
+        registry_.coming.erase(each.task.name);
+      }
     }
+    announced_ = false;
   }
 
-  void commit() noexcept { undo_.clear(); }
-
-  std::vector<TaskIndex> added;
-  std::vector<TaskIndex> removed;
-
- private:
   void refuse_second(const sched::Task& task) const {
-    if (registry_.by_name.contains(task.name)) {
+    if (registry_.by_name.contains(task.name) || registry_.coming.contains(task.name)) {
       throw sched::ScheduleError("task '" + task.name + "'", "another task has this name",
                                  "give each task a name of its own, such as 'node.callback'");
     }
@@ -124,10 +196,7 @@ class Executor::Staged {
       const auto chosen = longest_free(alone);
       const TaskIndex index = *chosen;
       registry_.free.erase(chosen);
-      undo_.emplace_back([this, index] {
-        registry_.tasks[index] = vacancy_of(index);
-        registry_.free.push_front(index);
-      });
+      reserved_.emplace_back([this, index] { registry_.free.push_front(index); });
       return index;
     }
     const auto index = static_cast<TaskIndex>(registry_.tasks.size());
@@ -137,57 +206,94 @@ class Executor::Staged {
                               ") at the same time; raise it"};
     }
     registry_.tasks.push_back(vacancy_of(index));
-    undo_.emplace_back([this] { registry_.tasks.pop_back(); });
+    reserved_.emplace_back([this, index] {
+      if (index + std::size_t{1} == registry_.tasks.size()) {
+        registry_.tasks.pop_back();
+      } else {  // others have come behind it
+        registry_.free.push_front(index);
+      }
+    });
     return index;
   }
 
   Shared& shared_;
   Registry& registry_;
   std::vector<Binding>& graveyard_;
-  std::vector<std::function<void()>> undo_;
+  Undo reserved_;
+  Undo entered_;
+  bool announced_ = false;
 };
 
+// Null where nobody runs them.
+std::unique_ptr<sched::CompiledApplication> Executor::prepare(const Staged& staged) {
+  make_room_for_notes();
+  if (!registry_->is_live()) {
+    return nullptr;
+  }
+  auto compiled = compile();
+  for (const Staged::Added& each : staged.added) {
+    prepare_task(each.index, *compiled);
+  }
+  prepare_crews(*compiled);
+  return compiled;
+}
+
 Applied Executor::apply(Changes changes) {
+  // Destroyed when the lock is free: callbacks and sources may call the executor then.
   std::vector<Binding> graveyard;
+  Farewells farewells;
   std::unique_lock lock{registry_->mutex};
-  registry_->phase_changed.wait(lock,
-                                [this] { return registry_->phase != Registry::Phase::starting; });
+  registry_->wait_until_built(lock);
   Staged staged{*shared_, *registry_, graveyard};
   for (auto& step : changes.steps_) {
     if (auto* const add = std::get_if<Changes::Add>(&step)) {
-      staged.add(*add);
-    } else if (const auto* const remove = std::get_if<Changes::Remove>(&step)) {
-      staged.remove(remove->task);
-    } else {
-      const auto& pause = std::get<Changes::Pause>(step);
-      staged.pause(pause.task, pause.paused);
+      staged.reserve(*add);
     }
   }
-  make_room_for_notes();
+  staged.enter(changes);
+  auto compiled = changes.steps_.empty() ? nullptr : prepare(staged);
   Applied applied;
-  for (const TaskIndex index : staged.added) {
-    TaskState& state = *shared_->tasks[index];
-    applied.added.push_back(
-        {.index = index, .release = {*shared_, state, state.generation.load()}, .change = {}});
-  }
-  const bool live = registry_->phase == Registry::Phase::running;
-  std::unique_ptr<sched::CompiledApplication> compiled;
-  if (live && !changes.steps_.empty()) {
-    compiled = compile();
-    for (const TaskIndex index : staged.added) {
-      prepare_task(index, *compiled);
+  std::vector<std::pair<std::shared_ptr<JobSource>, ReleaseHandle>> sources;
+  for (const Staged::Added& each : staged.added) {
+    TaskState& state = *shared_->tasks[each.index];
+    const ReleaseHandle release{*shared_, state, state.generation.load()};
+    applied.added.push_back({.index = each.index, .release = release, .change = {}});
+    if (compiled && state.binding.source) {
+      sources.emplace_back(state.binding.source, release);
     }
-    prepare_crews(*compiled);
-    for (const AddedTask& added : applied.added) {
-      staged.arm(added.index, added.release);
+  }
+  if (!sources.empty()) {
+    farewells.sources.reserve(sources.size() + staged.removed.size());
+    staged.withdraw();
+    lock.unlock();
+    try {
+      for (const auto& [source, release] : sources) {
+        source->arm(release);
+        farewells.sources.push_back(source);
+      }
+    } catch (...) {
+      lock.lock();
+      throw;
+    }
+    lock.lock();
+    registry_->wait_until_built(lock);
+    staged.enter(changes);
+    if (!registry_->is_live() || registry_->version != compiled->version) {
+      compiled = prepare(staged);  // others have changed something meanwhile
     }
   }
   // Nothing is refused from here on.
   staged.commit();
+  if (compiled) {
+    farewells.sources.clear();
+    for (const auto& [source, release] : sources) {
+      release.task_->armed = true;
+    }
+  }
   for (const TaskIndex index : staged.removed) {
     TaskState& state = *shared_->tasks[index];
-    if (state.binding.source && registry_->phase != Registry::Phase::idle) {
-      state.binding.source->disarm();
+    if (std::exchange(state.armed, false)) {
+      farewells.sources.push_back(state.binding.source);
     }
     state.generation.fetch_add(1);
   }

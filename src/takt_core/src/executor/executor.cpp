@@ -76,7 +76,7 @@ void Executor::set_handlers(Handlers handlers) {
   if (registry_->phase != Registry::Phase::idle) {
     throw std::logic_error{"handlers must be set before the executor starts"};
   }
-  shared_->handlers = std::move(handlers);
+  std::swap(shared_->handlers, handlers);  // the former ones are destroyed without the lock
 }
 
 void Executor::start() {
@@ -88,19 +88,27 @@ void Executor::start() {
   registry_->applications.push_back(compile());
   const sched::CompiledApplication& compiled = *registry_->applications.back();
   registry_->phase = Registry::Phase::starting;
-  lock.unlock();  // a source that is armed may ask for something
+  registry_->starter = std::this_thread::get_id();
+  lock.unlock();
+  const auto settle = [&](Registry::Phase phase) {
+    lock.lock();
+    registry_->phase = phase;
+    registry_->starter = {};
+    registry_->phase_changed.notify_all();
+  };
   try {
     bring_up(compiled);
+    arm_all();
   } catch (...) {
+    {
+      const std::lock_guard failing{registry_->mutex};
+      registry_->phase = Registry::Phase::stopping;
+    }
     wind_down();
-    lock.lock();
-    registry_->phase = Registry::Phase::idle;
-    registry_->phase_changed.notify_all();
+    settle(Registry::Phase::idle);
     throw;
   }
-  lock.lock();
-  registry_->phase = Registry::Phase::running;
-  registry_->phase_changed.notify_all();
+  settle(Registry::Phase::running);
   if (shared_->stopping.load()) {  // asked for meanwhile
     lock.unlock();
     request_stop();
@@ -117,16 +125,16 @@ void Executor::spin() {
   }
   {
     const StopSignals signals{shared_->options.stop_on_signals, stop_requested_};
-    while (is_running() && !shared_->stopping.load() && !signals.requested()) {
+    while (is_started() && !shared_->stopping.load() && !signals.requested()) {
       stop_requested_.wait();
     }
   }
   stop();
 }
 
-bool Executor::is_running() const {
+bool Executor::is_started() const {
   const std::lock_guard lock{registry_->mutex};
-  return registry_->phase == Registry::Phase::running;
+  return registry_->phase != Registry::Phase::idle && registry_->phase != Registry::Phase::stopping;
 }
 
 void Executor::request_stop() noexcept {
@@ -144,6 +152,11 @@ void Executor::request_stop() noexcept {
 void Executor::stop() {
   refuse_in_callback("Executor::stop");
   std::unique_lock lock{registry_->mutex};
+  if (registry_->starter == std::this_thread::get_id()) {
+    throw std::logic_error{
+        "Executor::stop waits for start(), so what start() calls must not call it; "
+        "request_stop() ends the start, too"};
+  }
   const auto settled = [this] {
     return registry_->phase == Registry::Phase::idle ||
            registry_->phase == Registry::Phase::running;
@@ -194,8 +207,12 @@ std::string_view Executor::scenario() const noexcept {
 
 std::optional<TaskIndex> Executor::find(std::string_view task) const noexcept {
   const std::lock_guard lock{registry_->mutex};
-  const auto found = registry_->by_name.find(task);
-  return found == registry_->by_name.end() ? std::nullopt : std::optional{found->second};
+  for (const auto* const names : {&registry_->by_name, &registry_->coming}) {
+    if (const auto found = names->find(task); found != names->end()) {
+      return found->second;
+    }
+  }
+  return {};
 }
 
 TaskStatistics Executor::statistics(TaskIndex task) const noexcept {

@@ -136,23 +136,52 @@ void Executor::bring_up(const sched::CompiledApplication& compiled) {
       shared_->add({*shortfall});
     }
   }
+  {
+    const std::lock_guard lock{registry_->mutex};
+    shared_->compiled.store(&compiled);  // from here on another one may take its place
+    registry_->phase = Registry::Phase::arming;
+    registry_->phase_changed.notify_all();
+  }
   report_shortfalls();
   keeper_->start();
-  shared_->compiled.store(&compiled);
+  const std::lock_guard lock{registry_->mutex};
   registry_->start_time = os::now() + lead;
   for (const auto& crew : registry_->crews) {
     crew->begin(registry_->start_time);
   }
   shared_->repost_early();
-  for (const auto& [name, index] : registry_->by_name) {
-    const TaskState& state = *shared_->tasks[index];
-    if (state.binding.source) {
-      state.binding.source->arm({*shared_, *shared_->tasks[index], state.generation.load()});
-    }
-  }
   // What was asked for meanwhile has woken nobody.
   for (const auto& crew : registry_->crews) {
     crew->wake_to_follow();
+  }
+}
+
+// A source may ask for anything, and change it: what is there by then is looked at again.
+void Executor::arm_all() {
+  std::vector<std::pair<std::shared_ptr<JobSource>, ReleaseHandle>> sources;
+  {
+    const std::lock_guard lock{registry_->mutex};
+    for (const auto& [name, index] : registry_->by_name) {
+      TaskState& state = *shared_->tasks[index];
+      if (state.binding.source && !state.armed) {
+        sources.emplace_back(state.binding.source,
+                             ReleaseHandle{*shared_, state, state.generation.load()});
+      }
+    }
+  }
+  for (const auto& [source, release] : sources) {
+    TaskState& state = *release.task_;
+    if (state.generation.load() != release.generation_) {
+      continue;  // removed meanwhile
+    }
+    source->arm(release);
+    std::unique_lock lock{registry_->mutex};
+    if (state.generation.load() == release.generation_) {
+      state.armed = true;
+    } else {
+      lock.unlock();
+      source->disarm();
+    }
   }
 }
 
@@ -163,7 +192,7 @@ void Executor::wind_down() noexcept {
   {
     const std::lock_guard lock{registry_->mutex};
     for (const auto& [name, index] : registry_->by_name) {
-      if (shared_->tasks[index]->binding.source) {
+      if (std::exchange(shared_->tasks[index]->armed, false)) {
         sources.push_back(shared_->tasks[index]->binding.source);
       }
     }

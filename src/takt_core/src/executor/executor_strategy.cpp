@@ -75,9 +75,10 @@ Change Executor::set_scheduling_strategy(sched::SchedulingStrategy strategy) {
   if (strategy.scenarios().empty()) {
     throw sched::ScheduleError("the strategy", "it has no scenarios", "add at least one");
   }
+  std::optional<sched::SchedulingStrategy> other;  // destroyed without the lock
+  std::unique_ptr<sched::CompiledApplication> compiled;
   std::unique_lock lock{registry_->mutex};
-  registry_->phase_changed.wait(lock,
-                                [this] { return registry_->phase != Registry::Phase::starting; });
+  registry_->wait_until_built(lock);
   if (registry_->phase == Registry::Phase::idle) {
     std::vector<std::string> names;
     for (const sched::ScenarioPtr& scenario : strategy.scenarios()) {
@@ -90,17 +91,16 @@ Change Executor::set_scheduling_strategy(sched::SchedulingStrategy strategy) {
     } else if (!registry_->strategy || registry_->strategy->default_scenario() != first) {
       shared_->scenario = first;
     }
-    registry_->strategy = std::move(strategy);
+    other = std::exchange(registry_->strategy, std::move(strategy));
     return {};
   }
   if (!registry_->strategy) {
     refuse(strategy.scenarios().front()->name(), "is the first one");
   }
-  std::optional<sched::SchedulingStrategy> other = settled(strategy, *registry_->strategy);
-  std::unique_ptr<sched::CompiledApplication> compiled;
+  other = settled(strategy, *registry_->strategy);
   std::swap(registry_->strategy, other);
   try {
-    if (registry_->phase == Registry::Phase::running) {
+    if (registry_->is_live()) {
       compiled = compile();
       const auto before = registry_->applications.back()->strategy.tasks();
       for (const auto& [name, index] : registry_->by_name) {

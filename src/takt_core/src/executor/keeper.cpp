@@ -129,7 +129,7 @@ void Executor::Keeper::retire(bool all) noexcept {
       registry_.applications.erase(registry_.applications.begin(), used.begin());
     }
     shared_.retiring.store(!retirements_.empty() || registry_.applications.size() > 1);
-    if (!over.empty() && registry_.phase == Registry::Phase::running) {  // a start sets groups
+    if (!over.empty() && registry_.is_live()) {  // a start sets groups
       forget_groups();
     }
   }

@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "takt/executor/crew.hpp"
@@ -33,15 +34,18 @@ sched::Task vacancy_of(TaskIndex index);
 
 class Executor::Registry {
  public:
-  enum class Phase : std::uint8_t { idle, starting, running, stopping };
+  // Arming: all runs, and sources are armed; changes are made as later.
+  enum class Phase : std::uint8_t { idle, starting, arming, running, stopping };
 
   // A callback may change tasks, so whoever holds it does so at the priority of the most urgent
   // that waits.
   mutable PriorityMutex mutex;
   std::condition_variable_any phase_changed;
   Phase phase = Phase::idle;
+  std::thread::id starter;         // of start(), until it has ended
   std::vector<sched::Task> tasks;  // as described; by index, stubs included
   std::map<std::string, TaskIndex, std::less<>> by_name;
+  std::map<std::string, TaskIndex, std::less<>> coming;  // whose sources are being armed
   std::deque<TaskIndex> free;  // indices to be used again, the longest free one first
   std::vector<std::string> external_topics;
   std::optional<sched::SchedulingStrategy> strategy;
@@ -56,6 +60,14 @@ class Executor::Registry {
   std::optional<os::NoDeepIdle> no_deep_idle;  // from the start to the stop, in real time
 
   [[nodiscard]] TaskIndex index_of(std::string_view name) const;
+
+  [[nodiscard]] bool is_live() const noexcept {
+    return phase == Phase::arming || phase == Phase::running;
+  }
+  // A change waits for this: what it would be added to is just being built.
+  void wait_until_built(std::unique_lock<PriorityMutex>& lock) {
+    phase_changed.wait(lock, [this] { return phase != Phase::starting; });
+  }
 
   // Topics are asked for by callbacks, too, while others hold the mutex above.
   Topic* topic(const std::string& name);

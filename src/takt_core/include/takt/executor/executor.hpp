@@ -87,8 +87,8 @@ class Executor {
   void request_stop() noexcept;
 
   // request_stop(), and waits for the threads: as long as the longest job that runs. Closes the
-  // trace. Not from a callback (std::logic_error). Throws what left a callback
-  // (Exceptions::leave_spin).
+  // trace. Not from a callback, and not from what start() calls (std::logic_error). Throws what
+  // left a callback (Exceptions::leave_spin).
   void stop();
 
   // Follows another scenario from the next scheduling decision on, on each core: at once, or after
@@ -121,9 +121,11 @@ class Executor {
   class Keeper;    // gives back what nobody uses any more
 
   [[nodiscard]] std::unique_ptr<sched::CompiledApplication> compile();
+  [[nodiscard]] std::unique_ptr<sched::CompiledApplication> prepare(const Staged& staged);
   void bring_up(const sched::CompiledApplication& compiled);
   void wind_down() noexcept;
-  [[nodiscard]] bool is_running() const;
+  void arm_all();
+  [[nodiscard]] bool is_started() const;
   void prepare_crews(const sched::CompiledApplication& compiled);
   void prepare_task(TaskIndex index, const sched::CompiledApplication& compiled);
   void make_room_for_notes();

@@ -6,9 +6,15 @@
 //
 //   executor.add(source->describe(), {.source = source});
 //
-// The executor calls arm() when the task is among its tasks (at the start, or when it is added
-// later), run() for each job, and disarm() before the task goes (and at the stop). Between the two
-// the source calls its ReleaseHandle, from any thread.
+// The executor calls arm() at the start, or right before a task that is added later takes effect,
+// run() for each job, and disarm() when the task has been taken out (and at the stop). Between the
+// two the source calls its ReleaseHandle, from any thread.
+//
+// The executor holds no lock and keeps nobody waiting while it calls what others wrote: arm() and
+// disarm(), handlers, Options::on_shortfalls, the destructors of callbacks. All of them may ask the
+// executor and change its tasks; only stop() waits for a start() that goes on, so what start()
+// calls must not call it. A policy is no such function: it decides while a core's lock is held, so
+// it looks at nothing but its arguments (sched/policy.hpp).
 #pragma once
 
 #include <cstdint>
@@ -49,7 +55,7 @@ class JobSource {
   virtual Outcome run(const sched::Job& job) = 0;
 
   // Tells `release` of what arrives from now on, and at once of what waits already. Set-up: may
-  // allocate and throw; then the task is not added.
+  // allocate and throw; then the task is not added. Executor::find() knows the task already.
   virtual void arm(const ReleaseHandle& release) = 0;
 
   // When it returns, nobody calls the handle any more.

@@ -46,6 +46,7 @@ struct TaskState : sched::CoreTask {
 
   std::string name;
   bool alone = false;  // has a crew of its own
+  bool armed = false;  // its source is, and nobody disarms it yet; guarded by the registry's mutex
   std::uint16_t trace_id = 0;
   Binding binding;
   std::vector<Topic*> input_topics;  // of binding.inputs
