@@ -35,10 +35,10 @@ bool is_by_period(const sched::Policy& policy) {
 class LowestPriority {
  public:
   LowestPriority() noexcept {
-    const int policy = sched_getscheduler(0);
+    const os::SchedulingPolicy policy = os::policy_of(0);
     sched_param present{};
-    if ((policy == SCHED_FIFO || policy == SCHED_RR) && sched_getparam(0, &present) == 0 &&
-        present.sched_priority > os::min_priority) {
+    if ((policy == os::SchedulingPolicy::fifo || policy == os::SchedulingPolicy::rr) &&
+        sched_getparam(0, &present) == 0 && present.sched_priority > os::min_priority) {
       before_ = present;
       change({.sched_priority = os::min_priority});
     }

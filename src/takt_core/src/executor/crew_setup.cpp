@@ -11,12 +11,21 @@
 
 #include "takt/executor/crew.hpp"
 #include "takt/executor/kernel_deadline.hpp"
+#include "takt/os/child_cpus.hpp"
 
 namespace takt::executor {
 namespace {
 
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): of its thread alone
 thread_local const Crew* current_crew = nullptr;
+
+constexpr std::chrono::milliseconds join_patience{300};
+
+std::chrono::nanoseconds cpu_time_of(clockid_t clock) noexcept {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return std::chrono::seconds{time.tv_sec} + std::chrono::nanoseconds{time.tv_nsec};
+}
 
 }  // namespace
 
@@ -104,13 +113,18 @@ void Crew::enlist(Worker& worker) {
     if (shared_.options.real_time) {
       settings.policy = os::SchedulingPolicy::fifo;
       settings.priority = fixed_ ? top_ : shared_.options.base_priority;
+      settings.reset_on_fork = true;  // a callback that starts a thread means no urgency
     }
   }
   worker.asleep = false;
+  worker.ended.try_wait();  // of a former start
+  worker.cpu_seen = std::chrono::nanoseconds{-1};
   worker.thread = std::make_unique<os::Thread>(settings, [this, me = &worker] {
+    os::ChildCpus::confine_this_thread();
     me->enlisted.wait();
     current_crew = this;
     run(*me);
+    me->ended.notify();
   });
   // Not by the thread itself, which may have to wait for a job that keeps the core.
   const pid_t tid = worker.thread->tid();
@@ -118,7 +132,7 @@ void Crew::enlist(Worker& worker) {
   sched_getparam(tid, &parameters);
   {
     const std::lock_guard lock{mutex_};
-    worker.real_time = sched_getscheduler(tid) == SCHED_FIFO;
+    worker.real_time = os::policy_of(tid) == os::SchedulingPolicy::fifo;
     worker.priority = parameters.sched_priority;
     worker.tid = tid;
     worker.cpu_clock = worker.thread->cpu_clock();
@@ -148,6 +162,9 @@ void Crew::begin(TimePoint origin) {
 void Crew::join() {
   for (const auto& worker : workers_) {
     if (worker->thread && worker->thread->joinable()) {
+      while (!worker->ended.wait_until(os::now() + join_patience)) {
+        free_from_core();
+      }
       worker->thread->join();
     }
   }
@@ -170,6 +187,30 @@ void Crew::join() {
   asked_kernel_for_ = nullptr;
   recorder_ = &no_recorder_;
   state_ = new_state();
+}
+
+// Somebody else's real-time thread may have the core for ever. No order is to be kept any more
+// apart from that of the jobs that have started: only the one that has the core gets on.
+void Crew::free_from_core() noexcept {
+  cpu_set_t anywhere;
+  if (sched_getaffinity(0, sizeof anywhere, &anywhere) != 0) {
+    return;
+  }
+  // Whoever has it may be one of those that do not get on, and runs no job then.
+  const std::unique_lock lock{mutex_, std::try_to_lock};
+  const auto waits_for_another_job = [&](const Worker& worker) {
+    const auto* const running = state_->running();
+    return worker.task != nullptr && running != nullptr && running->job.task != worker.task->index;
+  };
+  for (const auto& worker : workers_) {
+    if (!worker->cpu_clock_known || (lock.owns_lock() && waits_for_another_job(*worker))) {
+      continue;
+    }
+    const auto used = cpu_time_of(worker->cpu_clock);
+    if (std::exchange(worker->cpu_seen, used) == used) {
+      sched_setaffinity(worker->tid, sizeof anywhere, &anywhere);
+    }
+  }
 }
 
 void Crew::dismiss() {

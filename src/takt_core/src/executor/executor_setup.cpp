@@ -129,6 +129,7 @@ void Executor::bring_up(const sched::CompiledApplication& compiled) {
     shared_->tasks[index]->crew.store(nullptr);
     prepare_task(index, compiled);
   }
+  registry_->child_cpus.emplace();
   prepare_crews(compiled);
   if (shared_->options.real_time) {  // after the threads: theirs weigh more
     const auto& shortfall = registry_->no_deep_idle.emplace().shortfall();
@@ -216,6 +217,7 @@ void Executor::wind_down() noexcept {
     }
   }
   registry_->no_deep_idle.reset();
+  registry_->child_cpus.reset();
   if (shared_->tracer) {
     const std::string error = shared_->tracer->stop();
     if (!error.empty()) {

@@ -21,6 +21,7 @@
 #include "takt/executor/crew.hpp"
 #include "takt/executor/executor.hpp"
 #include "takt/executor/mutex.hpp"
+#include "takt/os/child_cpus.hpp"
 #include "takt/os/idle.hpp"
 
 namespace takt::executor {
@@ -58,6 +59,7 @@ class Executor::Registry {
   std::uint64_t trace_ids = 0;
   os::TimePoint start_time;
   std::optional<os::NoDeepIdle> no_deep_idle;  // from the start to the stop, in real time
+  std::optional<os::ChildCpus> child_cpus;     // from the start to the stop
 
   [[nodiscard]] TaskIndex index_of(std::string_view name) const;
 

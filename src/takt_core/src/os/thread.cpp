@@ -16,6 +16,7 @@
 #include <system_error>
 #include <utility>
 
+#include "takt/os/child_cpus.hpp"
 #include "takt/os/memory.hpp"
 
 namespace takt::os {
@@ -68,6 +69,9 @@ void apply_policy(pid_t tid, const ThreadSettings& settings, Shortfalls& shortfa
   int policy = SCHED_OTHER;
   if (real_time) {
     policy = settings.policy == SchedulingPolicy::fifo ? SCHED_FIFO : SCHED_RR;
+  }
+  if (settings.reset_on_fork) {
+    policy |= SCHED_RESET_ON_FORK;
   }
   const sched_param parameters{.sched_priority = real_time ? settings.priority : 0};
   if (sched_setscheduler(tid, policy, &parameters) != 0) {
@@ -199,7 +203,7 @@ std::chrono::nanoseconds timer_slack() noexcept {
 
 std::chrono::nanoseconds rr_interval() noexcept {
   timespec interval{};
-  if (sched_getscheduler(0) != SCHED_RR || sched_rr_get_interval(0, &interval) != 0) {
+  if (policy_of(0) != SchedulingPolicy::rr || sched_rr_get_interval(0, &interval) != 0) {
     return std::chrono::nanoseconds{0};
   }
   return std::chrono::seconds{interval.tv_sec} + std::chrono::nanoseconds{interval.tv_nsec};
@@ -228,6 +232,20 @@ void* run(void* start) noexcept {
   return nullptr;
 }
 
+// A thread that starts others at policy other has this one start as it is itself: until its
+// settings are applied, the creator waits for it.
+void start_as_creator(pthread_attr_t& attributes) noexcept {
+  const SchedulingPolicy own = policy_of(0);
+  sched_param parameters{};
+  if ((own != SchedulingPolicy::fifo && own != SchedulingPolicy::rr) ||
+      sched_getparam(0, &parameters) != 0) {
+    return;
+  }
+  pthread_attr_setschedpolicy(&attributes, own == SchedulingPolicy::fifo ? SCHED_FIFO : SCHED_RR);
+  pthread_attr_setschedparam(&attributes, &parameters);
+  pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED);
+}
+
 // The least that the system allows, in whole pages.
 std::size_t possible_stack(std::size_t wanted) noexcept {
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
@@ -248,7 +266,12 @@ Thread::Thread(const ThreadSettings& settings, std::function<void()> body) {
                                              .body = std::move(body),
                                              .settled = settled.get_future()});
   auto began = start->began.get_future();
-  const int error = pthread_create(&thread_, &attributes, run, start.get());
+  start_as_creator(attributes);
+  int error = pthread_create(&thread_, &attributes, run, start.get());
+  if (error == EPERM) {  // the right to such a priority is gone meanwhile
+    pthread_attr_setinheritsched(&attributes, PTHREAD_INHERIT_SCHED);
+    error = pthread_create(&thread_, &attributes, run, start.get());
+  }
   pthread_attr_destroy(&attributes);
   if (error != 0) {
     throw std::system_error{error, std::generic_category(), "cannot start a thread"};
@@ -260,7 +283,11 @@ Thread::Thread(const ThreadSettings& settings, std::function<void()> body) {
   // From outside: by itself the thread might have to wait for others on its CPU before it has all
   // of its settings.
   try {
-    const Shortfalls more = apply(thread_, tid_, settings);
+    ThreadSettings wanted = settings;
+    if (wanted.cpus.empty()) {
+      wanted.cpus = ChildCpus::of_this_thread();
+    }
+    const Shortfalls more = apply(thread_, tid_, wanted);
     shortfalls_.insert(shortfalls_.end(), more.begin(), more.end());
   } catch (...) {
     settled.set_value(false);
@@ -288,8 +315,9 @@ clockid_t Thread::cpu_clock() const noexcept {
 }
 
 void run_without_priority(const std::function<void()>& work) noexcept {
-  const int policy = sched_getscheduler(0);
-  if (policy != SCHED_FIFO && policy != SCHED_RR && policy != SCHED_DEADLINE) {
+  const SchedulingPolicy policy = policy_of(0);
+  if (policy != SchedulingPolicy::fifo && policy != SchedulingPolicy::rr &&
+      policy != SchedulingPolicy::deadline) {
     work();
     return;
   }

@@ -48,15 +48,20 @@ std::vector<int> cpus_of(pid_t tid) {
 
 }  // namespace
 
+SchedulingPolicy policy_of(pid_t tid) noexcept {
+  const int policy = sched_getscheduler(tid);
+  return policy < 0 ? SchedulingPolicy::unknown : from_kernel(policy);
+}
+
 std::optional<ThreadStatus> thread_status(pid_t tid) {
   std::ifstream file{"/proc/self/task/" + std::to_string(tid) + "/comm"};
   ThreadStatus status{.tid = tid, .name = {}, .cpus = {}};
   sched_param parameters{};
-  const int policy = sched_getscheduler(tid);
-  if (!std::getline(file, status.name) || policy < 0 || sched_getparam(tid, &parameters) != 0) {
+  if (!std::getline(file, status.name) || sched_getscheduler(tid) < 0 ||
+      sched_getparam(tid, &parameters) != 0) {
     return {};
   }
-  status.policy = from_kernel(policy);
+  status.policy = policy_of(tid);
   status.priority = parameters.sched_priority;
   status.cpus = cpus_of(tid);
   return status;

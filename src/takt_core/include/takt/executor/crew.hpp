@@ -64,7 +64,7 @@ class Crew final : private sched::CoreListener {
   // A crew of one task goes where that task goes; while it has no thread.
   void bind_to(int cpu) noexcept { cpu_ = cpu; }
   // Waits for the threads, which shared.stopping has ended; what they knew is forgotten, so that
-  // the crew can be started again.
+  // the crew can be started again. A thread that others keep from its core ends on another one.
   void join();
 
   // From any thread, without locks: something for a task of this crew. `key`: the preemption level
@@ -102,6 +102,7 @@ class Crew final : private sched::CoreListener {
     clockid_t cpu_clock = 0;
     bool cpu_clock_known = false;
     os::ThreadEvent enlisted;  // the thread may begin
+    os::ThreadEvent ended;     // it has nothing more to do
     os::ThreadEvent event;
     trace::Recorder recorder;
     std::unique_ptr<os::Thread> thread;
@@ -113,6 +114,7 @@ class Crew final : private sched::CoreListener {
     TimePoint until = TimePoint::max();      // asleep: when it looks by itself
     TaskState* task = nullptr;               // whose job it runs
     std::chrono::nanoseconds cpu_before{0};  // at the start of that job, where it has a budget
+    std::chrono::nanoseconds cpu_seen{-1};   // while it is waited for
   };
 
   // What whoever sleeps has to be up for.
@@ -138,6 +140,7 @@ class Crew final : private sched::CoreListener {
 
   [[nodiscard]] std::unique_ptr<sched::CoreState> new_state();
   void enlist(Worker& worker);
+  void free_from_core() noexcept;
   void run(Worker& me) noexcept;
   // What has happened since somebody looked last.
   void catch_up() noexcept;

@@ -37,8 +37,10 @@ inline constexpr int max_priority = 98;
 struct ThreadSettings {
   SchedulingPolicy policy = SchedulingPolicy::other;
   int priority = 0;            // min_priority..max_priority for fifo and rr, 0 for other
-  std::vector<int> cpus = {};  // where it may run; empty: left as it is
+  std::vector<int> cpus = {};  // where it may run; empty: left as it is (see child_cpus.hpp)
   std::string name = {};       // at most 15 bytes; empty: left as it is
+  // Threads and processes that it starts are at policy other (SCHED_RESET_ON_FORK), not at its own.
+  bool reset_on_fork = false;
   // Bytes, of a Thread that is created with these settings; 0: the system's default, 8 MB on most.
   // All of it counts where memory is locked.
   std::size_t stack = 0;
@@ -47,7 +49,8 @@ struct ThreadSettings {
 };
 
 // Applies the settings to the calling thread, each on its own: one that fails does not keep the
-// others from being applied. Threads started later inherit policy, priority and CPUs.
+// others from being applied. Threads started later inherit policy (see reset_on_fork), priority and
+// CPUs (see child_cpus.hpp).
 Shortfalls apply(const ThreadSettings& settings);
 
 struct ThreadStatus {
@@ -62,6 +65,8 @@ struct ThreadStatus {
 // ended), all threads of this process in the order of their tid.
 ThreadStatus current_thread();
 std::optional<ThreadStatus> thread_status(pid_t tid);
+// Without /proc, and without what else the kernel tells with it (SCHED_RESET_ON_FORK).
+SchedulingPolicy policy_of(pid_t tid) noexcept;  // 0: the calling thread
 std::vector<ThreadStatus> process_threads();
 
 // How much later than asked the kernel may wake this thread at policy other (default 50 us). The
