@@ -12,7 +12,8 @@ namespace takt::detail {
 
 class DeliveryTurn {
  public:
-  // Waits until it is free. False: the calling thread itself has it.
+  // Waits until it is free. False: the calling thread itself has it, or its holder waits for
+  // something that the calling thread has. That of a thread that has ended is free.
   [[nodiscard]] bool take() noexcept;
 
   // The same, but false also when a thread has it that is not bound to this core: it may take as
@@ -25,6 +26,8 @@ class DeliveryTurn {
   [[nodiscard]] bool awaited() const noexcept;
 
  private:
+  [[nodiscard]] bool take_without_kernel() noexcept;
+
   // 0: free; else what the kernel wants of a FUTEX_LOCK_PI: the thread id of the holder and whether
   // somebody waits.
   std::atomic<std::uint32_t> word_{0};

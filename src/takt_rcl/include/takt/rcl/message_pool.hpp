@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // MessagePool: messages that are used again and again, so that handing them over as
-// shared_ptr<const MessageT> costs no allocation: a message is free when nobody but the pool refers
-// to it. It keeps the capacity of its sequences.
+// shared_ptr<const MessageT> costs no allocation. A message is the pool's or its users', never
+// both: the last user's pointer gives it back, and a weak pointer to it has expired by then. It
+// keeps the capacity of its sequences.
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
-#include <iterator>
 #include <memory>
 #include <mutex>
 #include <takt/executor/mutex.hpp>
+#include <takt/rcl/block_pool.hpp>
+#include <utility>
 #include <vector>
 
 namespace takt::detail {
@@ -22,52 +23,83 @@ class MessagePool {
   // Lets the pool keep `more` messages beyond those allowed so far. Each is allocated when it is
   // first needed, because a message may be large and the need small.
   void grow(std::size_t more) {
-    const std::lock_guard lock{mutex_};
-    allowed_ += more;
-    messages_.reserve(allowed_);
+    blocks_->grow(more);
+    free_->grow(more);
   }
 
   // Takes as much back. A message that is in use lives as long as its users have it.
   void shrink(std::size_t less) {
-    std::vector<std::shared_ptr<MessageT>> surplus;  // destroyed when the lock is free again
-    const std::lock_guard lock{mutex_};
-    allowed_ -= less;
-    std::vector<std::shared_ptr<MessageT>> kept;
-    kept.reserve(allowed_);
-    const std::size_t count = std::min(messages_.size(), allowed_);
-    std::move(messages_.begin(), messages_.begin() + static_cast<std::ptrdiff_t>(count),
-              std::back_inserter(kept));
-    surplus.swap(messages_);
-    messages_.swap(kept);
+    free_->shrink(less);
+    blocks_->shrink(less);
   }
 
   // A message with any content that the caller alone may write, until it is handed on. From any
   // thread. Allocates while the pool grows, and when its users keep more than the pool may have.
   [[nodiscard]] std::shared_ptr<MessageT> get() {
-    {
-      const std::lock_guard lock{mutex_};
-      for (std::size_t i = 0; i < messages_.size(); ++i) {
-        next_ = next_ + 1 < messages_.size() ? next_ + 1 : 0;
-        if (messages_[next_].use_count() == 1) {
-          // What its last user read or wrote happened before.
-          std::atomic_thread_fence(std::memory_order_acquire);
-          return messages_[next_];
-        }
-      }
+    std::unique_ptr<MessageT> message = free_->take();
+    if (message == nullptr) {
+      message = std::make_unique<MessageT>();
     }
-    auto message = std::make_shared<MessageT>();
-    const std::lock_guard lock{mutex_};
-    if (messages_.size() < allowed_) {
-      messages_.push_back(message);
-    }
-    return message;
+    return {message.release(), GiveBack{free_}, BlockAllocator<MessageT>{blocks_}};
   }
 
  private:
-  executor::PriorityMutex mutex_;
-  std::vector<std::shared_ptr<MessageT>> messages_;
-  std::size_t allowed_{0};
-  std::size_t next_{0};
+  // Those that nobody uses.
+  class Free {
+   public:
+    void grow(std::size_t more) {
+      const std::lock_guard lock{mutex_};
+      messages_.reserve(allowed_ + more);
+      allowed_ += more;
+    }
+
+    void shrink(std::size_t less) {
+      std::vector<std::unique_ptr<MessageT>> surplus;  // destroyed when the lock is free again
+      const std::lock_guard lock{mutex_};
+      allowed_ -= less;
+      std::vector<std::unique_ptr<MessageT>> kept;
+      kept.reserve(allowed_);
+      while (kept.size() < allowed_ && !messages_.empty()) {
+        kept.push_back(std::move(messages_.back()));
+        messages_.pop_back();
+      }
+      surplus.swap(messages_);
+      messages_.swap(kept);
+    }
+
+    // Null: there is none.
+    [[nodiscard]] std::unique_ptr<MessageT> take() noexcept {
+      const std::lock_guard lock{mutex_};
+      if (messages_.empty()) {
+        return nullptr;
+      }
+      std::unique_ptr<MessageT> message = std::move(messages_.back());
+      messages_.pop_back();
+      return message;
+    }
+
+    void keep(std::unique_ptr<MessageT> message) noexcept {
+      const std::lock_guard lock{mutex_};
+      if (messages_.size() < allowed_) {
+        messages_.push_back(std::move(message));  // there is room: see grow()
+      }
+    }
+
+   private:
+    executor::PriorityMutex mutex_;
+    std::vector<std::unique_ptr<MessageT>> messages_;
+    std::size_t allowed_{0};
+  };
+
+  struct GiveBack {
+    std::shared_ptr<Free> free;
+    void operator()(MessageT* message) const noexcept {
+      free->keep(std::unique_ptr<MessageT>{message});
+    }
+  };
+
+  std::shared_ptr<Free> free_{std::make_shared<Free>()};  // messages may outlive the pool
+  std::shared_ptr<BlockPool> blocks_{std::make_shared<BlockPool>()};
 };
 
 }  // namespace takt::detail
