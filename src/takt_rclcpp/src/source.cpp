@@ -62,14 +62,26 @@ std::unique_lock<executor::PriorityMutex> Group::enter(const Running& self) {
     return {};
   }
   std::unique_lock lock{mutex_};
+  if (veterans_.empty()) {
+    return lock;
+  }
   const auto has_ended = [&self](const Veteran& veteran) {
     const auto running = veteran.running.lock();
     return !running || running.get() == &self || running->count.load() != veteran.count;
   };
+  awaits_veterans_.store(true);
+  // Nobody else waits for them: that takes the mutex.
   while (std::erase_if(veterans_, has_ended), !veterans_.empty()) {
-    os::sleep_until(os::now() + std::chrono::microseconds{100});
+    veteran_ended_.wait();
   }
+  awaits_veterans_.store(false);
   return lock;
+}
+
+void Group::left() noexcept {
+  if (awaits_veterans_.load()) {
+    veteran_ended_.notify();
+  }
 }
 
 template <class Act>
@@ -89,7 +101,9 @@ void Source::run_part(bool in_group, Act act) noexcept {
       bell_->fail(std::current_exception());
     }
   }
-  running_.count.store(begun + 1, std::memory_order_release);  // nobody else writes it
+  // In this order: who waits for its end says so first, and looks second.
+  running_.count.store(begun + 1);  // nobody else writes it
+  group_->left();
 }
 
 executor::Outcome Source::run(const sched::Job& job) {

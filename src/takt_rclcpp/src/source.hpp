@@ -84,6 +84,8 @@ class Group {
 
   // Around each job of each callback; after its Running says that it runs.
   [[nodiscard]] std::unique_lock<executor::PriorityMutex> enter(const Running& self);
+  // After each job of each callback, when its Running says that it has ended.
+  void left() noexcept;
 
  private:
   struct Veteran {
@@ -94,6 +96,8 @@ class Group {
   std::atomic<bool> shared_{false};
   executor::PriorityMutex mutex_;
   std::vector<Veteran> veterans_;  // that began without a lock, and may still run
+  std::atomic<bool> awaits_veterans_{false};
+  os::ThreadEvent veteran_ended_;
 };
 
 class MessageSource;
