@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What somebody does to the machine while it is measured: sets its clock, takes a CPU away.
+"""What somebody does to a machine that is measured: sets its clock, takes a CPU away, holds one.
 
 No sample is lost by either: all times are CLOCK_MONOTONIC, which nobody sets, and Linux moves the
 threads of a CPU that goes to others. But who reads the results has to know.
@@ -8,7 +8,10 @@ threads of a CPU that goes to others. But who reads the results has to know.
 from __future__ import annotations
 
 import time
+from collections.abc import Collection
 from pathlib import Path
+
+from takt.processes.rivals import Rivals
 
 ONLINE = Path("/sys/devices/system/cpu/online")
 _LEAST_STEP_NS = 10_000_000
@@ -24,6 +27,7 @@ class Disturbances:
         self.told: list[tuple[str, str]] = []  # what, and what it means
         self._monotonic, self._offset = _clocks()
         self._cpus = online()
+        self._rivals = Rivals()
 
     def look(self) -> None:
         """Compares with the look before."""
@@ -43,6 +47,12 @@ class Disturbances:
         for come in sorted(cpus - self._cpus):
             self.told.append((f"CPU {come} came online", "threads may have moved to it"))
         self._cpus = cpus
+
+    def end(self, cpus: Collection[int] = ()) -> None:
+        """The last look, when what was measured on these CPUs (none: on any) has ended."""
+        self.look()
+        why = "what has a lower priority there waits for it, and may not run at all"
+        self.told += [(one, why) for one in self._rivals.told(cpus)]
 
 
 def online() -> frozenset[int]:

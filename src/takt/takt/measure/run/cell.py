@@ -134,7 +134,7 @@ def _measure(
     judge(measured, probes, end, who)
     if end in (End.unready, End.died) and who and (missing := declared.missing(who)):
         measured.status, measured.error = Status.failed, missing
-    disturbed.look()
+    disturbed.end()
     measured.notes += [Note(what=what, why=why) for what, why in disturbed.told]
     measured.notes += [*_fallen_silent(talkers, end), *lost]
     if context.scratch.run_folder in place.parents:

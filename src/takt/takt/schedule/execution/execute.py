@@ -32,6 +32,8 @@ RUNNER_RCLCPP = "app_runner_rclcpp"
 # Discovery and first touch of the messages, by far the most of it with a process for each node.
 # A node's process starts and closes without priority: slowly on a loaded machine.
 _START_S, _START_S_PER_NODE = 30.0, 3.0
+# Behind the duration, once the trace is there, so that all that remains is to run and to end.
+_END_S, _END_S_PER_NODE = 10.0, 1.0
 _NOTE_EVERY_S = 1.0
 SEPARATE = "baseline1"  # a process for each node
 _NO_NODE = "cannot create a node"
@@ -152,10 +154,12 @@ class _Executing:
         began, stolen = time.monotonic(), steal_seconds()
         before, disturbed, start = present(), Disturbances(), contextlib.ExitStack()
         last_note = last_new = 0.0
+        until = _Until(self._stop, duration_s + _END_S + nodes * _END_S_PER_NODE)
 
         def tick(pids: list[int]) -> None:
             nonlocal last_note, last_new
             now = time.monotonic()
+            until.look(begun=recording.exists() or bool(_parts(recording)), now=now)
             # Each time while there is news: it may be killed as soon as it has shared memory.
             settled = last_new and now - last_new > _NOTE_EVERY_S
             if now - last_note > (_NOTE_EVERY_S if settled else 0) and now - began < _START_S:
@@ -176,15 +180,17 @@ class _Executing:
                     {transport.PROFILE: str(profile)}, self._domain, logs=self._folder / "log"
                 ),
                 duration_s + _START_S + nodes * _START_S_PER_NODE,
-                self._stop,
+                until,
                 Limits(term_s=_TERM_S),
                 tick,
             )
-        disturbed.look()
+        disturbed.end(application.get("cpus", [0]))
         seconds = time.monotonic() - began
         self._journal.sweep()
         sweep_since(before)
-        _raise_failure(end, runner, recording)
+        if until.is_over:
+            end = End.timeout
+        _raise_failure(end, runner, recording, [what for what, _ in disturbed.told])
         recorded = traces.read(recording)
         flush(recording)
         recording.replace(trace)
@@ -206,13 +212,39 @@ class _Executing:
         )
 
 
-def _raise_failure(end: End, runner: Program, trace: Path) -> None:
+class _Until(Stop):
+    """Asked to stop by whoever asks the given one, or when its time is over once it has begun."""
+
+    def __init__(self, asked: Stop, seconds: float) -> None:
+        super().__init__()
+        self._asked, self._seconds = asked, seconds
+        self._limit: float | None = None
+        self.is_over = False
+
+    def look(self, *, begun: bool, now: float) -> None:
+        if begun and self._limit is None:
+            self._limit = now + self._seconds
+        self.is_over = self.is_over or (self._limit is not None and now > self._limit)
+
+    @property
+    def requested(self) -> bool:
+        return self.is_over or self._asked.requested
+
+    @property
+    def at_once(self) -> bool:
+        return self._asked.at_once
+
+
+def _raise_failure(end: End, runner: Program, trace: Path, disturbances: list[str]) -> None:
     words = runner.last_words().removeprefix(f"{RUNNER}: ")
     if end is End.timeout:
+        known = "; meanwhile ".join(filter(None, [words, *disturbances]))
         raise Failure(
-            "the execution did not end in time, and was ended" + (f": {words}" if words else ""),
-            where=str(trace),
-            remedy="the trace up to then is kept; fewer nodes start faster",
+            "the execution did not end in time, and was ended" + (f": {known}" if known else ""),
+            where=str(trace) if trace.exists() else None,
+            remedy="what was recorded until then is there"
+            if trace.exists()
+            else "fewer nodes start faster",
         )
     if end is End.died and runner.exit_code == 2:
         _discard(trace)  # nothing was executed

@@ -37,7 +37,7 @@ class Execution(BaseModel):
     seconds: float  # with starting and ending
     steal_seconds: float  # CPU time that the hypervisor took from this machine meanwhile
     shortfalls: list[str]  # real-time settings that were not obtained
-    disturbances: list[str]  # what somebody did to the machine meanwhile: set its clock, took a CPU
+    disturbances: list[str]  # what others did to the machine meanwhile: set its clock, held a CPU
     trace: Path
 
 
