@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 from io import StringIO
 from pathlib import Path
 
+import numpy as np
 import pytest
 from conftest import HERE
 from fake_machine import Fake
@@ -28,6 +30,8 @@ from takt.measure.experiment.plan import estimate
 from takt.measure.experiment.plan import plan as plan_cells
 from takt.measure.results import store
 from takt.measure.results.model import Note, ProbeResult, Run, Status
+from takt.measure.statistics.series import read_series
+from takt.pages import text as text_of
 from takt.processes.stacks import Capability, Stack, Stacks
 
 CORE = RealtimeCore(1, "the last one; none is isolated")
@@ -103,10 +107,10 @@ def test_without_isolation_the_last_core_is_taken_and_that_is_said(tmp_path: Pat
 # the terminal
 
 
-def shown(run: Run, width: int = 80) -> str:
+def shown(run: Run, folder: Path, width: int = 80) -> str:
     out = StringIO()
     console = Console(file=out, width=width, highlight=False, color_system=None)
-    show(console, run, f"{CORE.cpu} ({CORE.reason})", [Path("results/check")])
+    show(console, run, folder, f"{CORE.cpu} ({CORE.reason})", [Path("results/check")])
     return out.getvalue()
 
 
@@ -117,16 +121,16 @@ def measured(tmp_path: Path) -> Run:
     return run
 
 
-def test_the_result_fits_80_columns_without_colour(measured: Run) -> None:
-    text = shown(measured)
+def test_the_result_fits_80_columns_without_colour(measured: Run, tmp_path: Path) -> None:
+    text = shown(measured, tmp_path)
     assert "\x1b" not in text
     for line in text.splitlines():
         assert len(line) <= 80 or line.lstrip().startswith(("Fix: sudo", "Fix: echo", "echo"))
     assert "…" not in text.partition("WHAT TO MEND")[0]
 
 
-def test_every_layer_and_its_numbers_are_in_the_table(measured: Run) -> None:
-    text = " ".join(shown(measured).split())
+def test_every_layer_and_its_numbers_are_in_the_table(measured: Run, tmp_path: Path) -> None:
+    text = " ".join(shown(measured, tmp_path).split())
     for name in (
         "Timer wake-up normal",
         "Hand-over by futex normal",
@@ -138,8 +142,8 @@ def test_every_layer_and_its_numbers_are_in_the_table(measured: Run) -> None:
     assert text.count("real-time ") >= 5
 
 
-def test_the_verdict_its_reasons_and_the_fixes_are_told(measured: Run) -> None:
-    text = " ".join(shown(measured).split())
+def test_the_verdict_its_reasons_and_the_fixes_are_told(measured: Run, tmp_path: Path) -> None:
+    text = " ".join(shown(measured, tmp_path).split())
     assert measured.verdict is not None
     for sentence in (measured.verdict.headline, *measured.verdict.reasons):
         assert " ".join(sentence.split()) in text.replace(" - ", " ")
@@ -152,35 +156,78 @@ def test_layers_stand_in_one_order_whatever_the_order_of_the_run(measured: Run) 
     assert first == [layer.first.key for layer in layers(reversed(measured.cells))]
 
 
-def test_settings_that_were_refused_are_marked_in_the_table(measured: Run) -> None:
+def test_settings_that_were_refused_are_marked_in_the_table(measured: Run, tmp_path: Path) -> None:
     note = Note(what="policy fifo at priority 80", why="EPERM", fix="set rtprio")
     for cell in measured.cells:
         cell.probes = [ProbeResult(role="both", status="complete", notes=[note])]
     measured.verdict = judge(measured)
-    text = " ".join(shown(measured).split())
+    text = " ".join(shown(measured, tmp_path).split())
     assert "real-time (!)" in text
     assert "Fix: Set rtprio." in text
     assert "without its real-time settings" in text
 
 
+def test_a_row_of_which_a_policy_was_refused_is_normal_and_the_headline_says_so(
+    measured: Run, tmp_path: Path
+) -> None:
+    for cell in measured.cells:
+        got = {"policy": "other", "priority": 0}
+        cell.probes = [ProbeResult(role="both", status="complete", obtained=got)]
+    verdict = measured.verdict = judge(measured)
+    assert "FIFO 80 was refused: all of this was measured as normal." in verdict.headline
+    assert verdict.level != "good"
+    text = " ".join(shown(measured, tmp_path).split())
+    assert "normal (!)" in text
+    assert "real-time (!)" not in text
+    assert "(!): asked for real-time settings" in text
+
+
+def test_the_table_has_the_responses_of_all_repetitions_together(
+    measured: Run, tmp_path: Path
+) -> None:
+    """What is late by the column beside it is slower than the deadline by the maximum."""
+    lines = shown(measured, tmp_path, 120).splitlines()
+    for layer in layers(measured.cells, tmp_path):
+        assert layer.statistics is not None
+        files = [tmp_path / name for cell in layer.cells for name in cell.samples]
+        every = np.concatenate([read_series(file).response_ns for file in files]) / 1000
+        assert layer.statistics.response.max_us == pytest.approx(every.max())
+        row = f"{text_of.microseconds(every.max())}  "
+        assert any(row in line for line in lines)
+        late = layer.misses(layer.first.deadline_us).at_most
+        assert (late > layer.absent) == (every.max() > layer.first.deadline_us)
+
+
+def test_more_than_a_whole_cycle_is_said_of_the_sum_with_the_wake_up(
+    measured: Run, tmp_path: Path
+) -> None:
+    slow = [cell for cell in measured.cells if cell.transport == "shm"]
+    measured.cells = [cell for cell in measured.cells if cell.kind == "wakeup"] + slow
+    for cell in measured.cells:
+        cell.period_us = 150.0
+    text = " ".join(shown(measured, tmp_path).split())
+    assert re.search(r"up to \S+ µs more. Together with the wake-up it takes \S+ µs: that is "
+                     r"more than a whole cycle of 150 µs\.", text)  # fmt: skip
+
+
 def test_failed_and_missing_measurements_do_not_hide_the_rest(tmp_path: Path) -> None:
     run = write_run(tmp_path, [*CHECK[:2], FAILED], count=2500)
     run.verdict = judge(run)
-    text = " ".join(shown(run).split())
+    text = " ".join(shown(run, tmp_path).split())
     assert "real-time failed" in text
     assert f"{FAILED.key}-r0 failed" in text
     assert "Timer wake-up normal" in text
 
 
-def test_nothing_measured_is_a_verdict_too(measured: Run) -> None:
+def test_nothing_measured_is_a_verdict_too(measured: Run, tmp_path: Path) -> None:
     for cell in measured.cells:
         cell.status, cell.statistics, cell.count, cell.lost = Status.pending, None, 0, 0
         cell.p50_us = cell.p99_us = cell.p999_us = cell.max_us = None
     measured.verdict = judge(measured)
-    assert "VERDICT: UNKNOWN" in shown(measured)
+    assert "VERDICT: UNKNOWN" in shown(measured, tmp_path)
     measured.cells = []
     measured.verdict = judge(measured)
-    assert "Nothing was measured" in shown(measured)
+    assert "Nothing was measured" in shown(measured, tmp_path)
 
 
 # the command, on the fake stack

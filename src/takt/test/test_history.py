@@ -96,6 +96,23 @@ def test_other_points_and_other_machines_stay_apart(tmp_path: Path, runs: list[P
         assert history.configurations("pubsub") == []
 
 
+def test_a_run_whose_policy_was_refused_is_another_configuration(
+    tmp_path: Path, runs: list[Path]
+) -> None:
+    got = {"policy": "other", "priority": 0}
+    runs.append(run_in(tmp_path / "results" / "refused", 7))
+    document = store.read(runs[-1])
+    document.cells[0].key = store.read(runs[0]).cells[0].key
+    with History(tmp_path / "h.sqlite") as history:
+        added(history, runs[:-1])
+        history.add(document, runs[-1])  # as a store of before has it: by what was asked for
+        document.cells[0].probes[0].obtained = got
+        assert history.add(document, runs[-1]) == 1
+        found = {one.key: one.runs for one in history.configurations()}
+    key = document.cells[0].key
+    assert found == {key: 3, f"{key} (asked: rr80)": 1}
+
+
 def test_the_page_and_the_pictures_show_every_run(tmp_path: Path, runs: list[Path]) -> None:
     with History(tmp_path / "h.sqlite") as history:
         added(history, runs)

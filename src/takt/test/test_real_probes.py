@@ -6,6 +6,7 @@ Skipped where the workspace has not been built, or for a stack that is not there
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -305,3 +306,29 @@ def test_without_privileges_everything_runs_and_is_marked(tmp_path: Path) -> Non
     assert "policy fifo at priority 80" in marked
     assert "locked memory" in marked
     assert "sched_setscheduler" in done.stdout
+    words = " ".join(done.stdout.split())
+    assert "raw-wakeup-nanosleep-other-1kHz" in words
+    assert "(asked:" in words
+    assert "fifo 80 was refused: measured as other results:" in words  # the last line says so
+    assert (cell.key, cell.deadline_us) == ("raw-wakeup-nanosleep-fifo80-1kHz", 1000.0)
+
+
+def test_with_privileges_a_row_is_named_as_asked_for(tmp_path: Path) -> None:
+    if "raw" not in INSTALLED or os.geteuid() != 0:
+        pytest.skip("the stack raw and root are needed")
+    command = [sys.executable, "-m", "takt", "measure", "wakeup", "--scheduling", "fifo"]
+    command += ["--duration", "100ms", "--repetitions", "1", "--json", "--out", str(tmp_path / "o")]
+    path = os.pathsep.join([str(ROOT / "src" / "takt"), os.environ.get("PYTHONPATH", "")])
+    done = subprocess.run(
+        command,
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    (cell,) = document["cells"]
+    if cell["policy"] == "other":
+        pytest.skip("this machine gives nobody a real-time policy")
+    assert cell["name"] == document["rows"][0]["name"] == cell["key"]
+    assert "refused" not in document["verdict"]["headline"]

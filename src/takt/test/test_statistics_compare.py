@@ -49,6 +49,21 @@ def test_equal_runs_raise_hardly_any_false_alarm(tmp_path: Path) -> None:
     assert usual == 0
 
 
+def test_cells_that_obtained_another_policy_are_compared_and_it_is_said(tmp_path: Path) -> None:
+    granted = Point("raw", "wakeup", "nanosleep", "fifo", 58.0, priority=80)
+    refused = replace(granted, denied=True)
+    result = compared(tmp_path, [granted], [refused], repetitions=2)
+    (cell,) = result.cells
+    assert cell.key == granted.key
+    assert set(cell.changes) == {"p50", "p99"}
+    words = "what was obtained differs: fifo 80 in A, other in B, where fifo 80 was asked for"
+    assert words in cell.notes
+    (cell,) = compared(tmp_path, [refused], [refused], 2, repetitions=2).cells
+    assert "fifo 80 was asked for, and other obtained in both runs" in cell.notes
+    (cell,) = compared(tmp_path, [granted], [granted], 3, repetitions=2).cells
+    assert not any("obtained" in note for note in cell.notes)
+
+
 def test_a_real_shift_is_found_and_only_where_it_is(tmp_path: Path) -> None:
     for seed in range(5):
         quiet, noisy = POINTS

@@ -210,7 +210,25 @@ def test_a_rate_faster_than_the_measured_one_is_never_claimed() -> None:
 
 def test_lost_messages_are_named_and_at_most_fair() -> None:
     assert level_of(cell([20.0] * 7499 + [LOST])) == "fair"
-    assert "1 message was lost" in said(cell([20.0] * 7499 + [LOST]))
+    assert "1 of 7\u202f500 did not arrive" in said(cell([20.0] * 7499 + [LOST]))
+
+
+def test_what_was_never_sent_did_not_arrive_and_is_late() -> None:
+    half = cell([20.0] * 3750, samples_asked=7500)
+    assert level_of(half) == "bad"
+    assert "3\u202f750 of 7\u202f500 did not arrive" in said(half)
+    stopped = half.model_copy(update={"status": Status.partial})  # it was not due yet
+    assert level_of(stopped) == "fair"
+
+
+def test_repetitions_that_obtained_another_policy_are_not_pooled_with_the_others() -> None:
+    """A run that root began and somebody else went on with."""
+    got = {"policy": "other", "priority": 0}
+    refused = ProbeResult(role="both", status="complete", obtained=got)
+    cells = [cell([20.0] * 3750, place) for place in range(2)]
+    cells.append(cell([900.0] * 3750, 2, probes=[refused]))
+    assert [len(one.layer.cells) for one in assess(run(*cells))] == [1, 2]
+    assert "FIFO 80 was refused: part of this was measured as normal." in said(*cells)
 
 
 def test_many_lost_messages_are_late_responses() -> None:

@@ -71,7 +71,7 @@ def check(
     if as_json:
         print_json(shared.document(run, session.folder))
     else:
-        show(stdout(), run, f"{core.cpu} ({core.reason})", files)
+        show(stdout(), run, session.folder, f"{core.cpu} ({core.reason})", files)
     stopped = run.status in (Status.partial, Status.pending)
     if stopped or (run.verdict and run.verdict.level == "bad"):
         raise typer.Exit(1)

@@ -194,7 +194,13 @@ def measure(
         typer.Option(min=1, help="Of the history keep_last. (default: 10)"),
     ] = None,
     repetitions: Annotated[int, typer.Option(min=1, help="How often.")] = 3,
-    deadline: Annotated[str, typer.Option(help="Later responses are counted.")] = "10ms",
+    deadline: Annotated[
+        Text,
+        typer.Option(
+            help="Later responses are counted, from the planned start. (default: the period; of a "
+            "one-shot timer its timeout)"
+        ),
+    ] = None,
     out: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(help="Results folder. (default: results/KIND-TIME)", show_default=False),
@@ -273,9 +279,9 @@ def measure(
         {
             "name": kind.value,
             "repetitions": repetitions,
-            "deadline": deadline,
             "measurements": [measurement],
-        },
+        }
+        | ({"deadline": deadline} if deadline else {}),
         source,
     )
     with shared.workers(scheduler) as workers:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from takt.measure.experiment.plan import Plan
     from takt.measure.results.model import Cell, Run, Verdict
     from takt.measure.run.session import Session
+    from takt.measure.statistics.pooled import Row
     from takt.processes.workers import Workers
 
 
@@ -171,7 +172,8 @@ class Progress:
             words = f"{cell.error.what}: {cell.error.why}"
             self._console.print(f"failed {cell.id}: {words}", style="red", markup=False)
         else:
-            text = "" if cell.p50_us is None else f" p50 {cell.p50_us:.1f} µs"
+            found = cell.statistics
+            text = f" p50 {found.response.p50_us:.1f} µs" if found else ""
             self._console.print(f"{cell.status.value} {cell.id}{text}", style="dim")
 
     def stopping(self) -> None:
@@ -183,19 +185,40 @@ class Progress:
 def document(run: Run, folder: Path) -> dict[str, Any]:
     """What ``--json`` prints of a run."""
     from takt.measure.results.model import SCHEMA_VERSION
+    from takt.measure.statistics.pooled import rows
 
     return {
         "schema_version": SCHEMA_VERSION,
         "status": run.status.value,
         "verdict": run.verdict.model_dump() if run.verdict else None,
+        "rows": [_document_of(row) for row in rows(folder, run.cells)],
         "cells": [brief(cell) for cell in run.cells],
         "doctor": [finding.model_dump(mode="json") for finding in run.doctor],
         "results": str(folder),
     }
 
 
+def _document_of(row: Row) -> dict[str, Any]:
+    """A row of the table, as ``--json`` tells it."""
+    response = row.statistics.response if row.statistics else None
+    percentiles = ("p50_us", "p99_us", "p999_us", "max_us")
+    return {
+        "name": row.name,
+        "key": row.cells[0].key,
+        "cells": [cell.id for cell in row.cells],
+        "deadline_us": row.cells[0].deadline_us,
+        "count": row.count,
+        "absent": row.absent,
+        "late": row.late,
+        "response": {name: getattr(response, name, None) for name in percentiles},
+    }
+
+
 def brief(cell: Cell) -> dict[str, Any]:
-    """A cell as ``--json`` tells it."""
+    """A cell as ``--json`` tells it: named after what was obtained; its latency, for itself."""
+    from takt.measure.results import obtained
+
+    got = obtained.measured(cell)
     names = [
         "id",
         "key",
@@ -204,7 +227,6 @@ def brief(cell: Cell) -> dict[str, Any]:
         "kind",
         "transport",
         "payload_bytes",
-        "priority",
         "cpu",
         "count",
         "lost",
@@ -215,7 +237,10 @@ def brief(cell: Cell) -> dict[str, Any]:
     ]
     error = cell.error.model_dump() if cell.error else None
     return {name: getattr(cell, name) for name in names} | {
-        "policy": cell.scheduling,
+        "name": obtained.name(cell),
+        "policy": "+".join(dict.fromkeys(one.policy for one in got)),
+        "priority": min(one.priority for one in got),
+        "asked": obtained.asked(cell)._asdict(),
         "status": cell.status.value,
         "error": error,
     }
@@ -225,7 +250,7 @@ def _show(run: Run, folder: Path) -> None:
     from takt.cli.blocks import blocks
 
     console = stdout()
-    console.print(_table(run))
+    console.print(_table(run, folder))
     for cell in run.cells:
         if cell.conditions and cell.conditions.clock_bound_us:
             bound = _microseconds(cell.conditions.clock_bound_us)
@@ -244,32 +269,43 @@ def _show(run: Run, folder: Path) -> None:
     console.print(f"results: {folder}", soft_wrap=True, markup=False)
 
 
-def _table(run: Run) -> Table:
+def _table(run: Run, folder: Path) -> Table:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
     from takt.measure.results.model import Status
+    from takt.measure.statistics.pooled import rows
 
-    table = Table(title=f"{run.name}: latency in µs", box=SIMPLE_HEAD, padding=0, pad_edge=False)
+    table = Table(
+        title=f"{run.name}: response in µs",
+        caption="Each row: all repetitions together, from the planned start. Late: after the "
+        "deadline. Absent: did not arrive.",
+        title_justify="left",
+        caption_justify="left",
+        box=SIMPLE_HEAD,
+        padding=0,
+        pad_edge=False,
+    )
     whole = run.status is Status.complete
     table.add_column("measurement", overflow="fold")
-    table.add_column("", justify="right", no_wrap=True)
-    for name in ("count", "lost", "p50", "p99", "p99.9", "max"):
+    for name in ("count", "absent", "p50", "p99", "p99.9", "max", "late"):
         table.add_column(name, justify="right", no_wrap=True)
     if not whole:
-        table.add_column("status")
-    before = ""
-    for cell in sorted(run.cells, key=lambda one: (one.stack, one.key, one.repetition)):
-        numbers = (cell.p50_us, cell.p99_us, cell.p999_us, cell.max_us)
+        table.add_column("complete", justify="right", no_wrap=True)
+    for row in rows(folder, run.cells):
+        response = row.statistics.response if row.statistics else None
+        complete = sum(cell.status is Status.complete for cell in row.cells)
         table.add_row(
-            "" if cell.key == before else cell.key,
-            f"r{cell.repetition}",
-            str(cell.count),
-            str(cell.lost),
-            *map(_microseconds, numbers),
-            *(() if whole else (cell.status.value,)),
+            row.name,
+            str(row.count),
+            str(row.absent),
+            *(
+                _microseconds(getattr(response, name, None))
+                for name in ("p50_us", "p99_us", "p999_us", "max_us")
+            ),
+            "" if row.late is None else str(row.late),
+            *(() if whole else (f"{complete} of {len(row.cells)}",)),
         )
-        before = cell.key
     return table
 
 

@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the samples of a run can prove: misses counted, bounds on how often they happen.
 
-A layer is one way of communication under one scheduling setting; its repetitions are pooled. A
-lost message is a response that never came, so it misses every limit.
+A layer is one way of communication under one scheduling setting, as it was obtained; its
+repetitions are pooled. What did not arrive is a response that never came: it misses every limit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from takt.measure.results.model import Cell, Note, Status
+from takt.measure.results import obtained, reservations
+from takt.measure.results.model import Cell, Note, Statistics, Status
+from takt.measure.statistics.pooled import by_name, together
 from takt.pages import text
 
 CONFIDENCE = 0.95
@@ -76,14 +79,20 @@ def upper_bound(exceeded: int, count: int) -> float:
 
 @dataclass(frozen=True)
 class Layer:
-    """The repetitions of one key."""
+    """The repetitions of one key that obtained the same."""
 
     cells: Sequence[Cell]
+    statistics: Statistics | None = None  # of all of them together, where the samples were read
 
     @property
     def first(self) -> Cell:
-        """Any of the cells: what was asked is the same in all."""
-        return self.cells[0]
+        """Any of the cells: what was asked and what was obtained is the same in all."""
+        return next((cell for cell in self.cells if obtained.obtained(cell)), self.cells[0])
+
+    @property
+    def refused(self) -> bool:
+        """Whether it was measured under another policy or priority than asked for."""
+        return obtained.refused(self.first)
 
     @property
     def title(self) -> str:
@@ -92,13 +101,13 @@ class Layer:
 
     @property
     def count(self) -> int:
-        """Responses that were judged, lost ones included."""
-        return sum(cell.count + cell.lost for cell in self.cells)
+        """Responses that were judged, those that never came included."""
+        return self.absent + sum(cell.count for cell in self.cells)
 
     @property
-    def lost(self) -> int:
-        """Messages that never came back."""
-        return sum(cell.lost for cell in self.cells)
+    def absent(self) -> int:
+        """Responses that never came."""
+        return sum(map(reservations.absent, self.cells))
 
     @property
     def steal_us(self) -> float:
@@ -119,15 +128,10 @@ class Layer:
         """Count the responses later than a limit, as exactly as ``run.json`` tells."""
         pairs = [_misses(cell, limit_us) for cell in self.cells]
         return Misses(
-            at_least=self.lost + sum(least for least, _ in pairs),
-            at_most=self.lost + sum(most for _, most in pairs),
+            at_least=self.absent + sum(least for least, _ in pairs),
+            at_most=self.absent + sum(most for _, most in pairs),
             count=self.count,
         )
-
-    def worst_percentile(self, name: str) -> float | None:
-        """The worst repetition's latency percentile (``p99_us``, …), in µs."""
-        values = [getattr(cell, name) for cell in self.cells]
-        return max((value for value in values if value is not None), default=None)
 
     @property
     def not_obtained(self) -> list[Note]:
@@ -137,17 +141,16 @@ class Layer:
             for probe in cell.probes:
                 for note in probe.notes:
                     notes.setdefault(note.what, note)
-                got = probe.obtained.get("policy")
-                if got is not None and got != cell.scheduling and not probe.notes:
-                    what = f"asked for {cell.scheduling}, got {got}"
-                    notes.setdefault(what, Note(what=what, why="the kernel did not say why"))
+            if obtained.refused(cell) and not any(probe.notes for probe in cell.probes):
+                what = f"asked for {obtained.asked(cell)}, got {obtained.told([cell])}"
+                notes.setdefault(what, Note(what=what, why="the kernel did not say why"))
         return list(notes.values())
 
 
 def _misses(cell: Cell, limit_us: float) -> tuple[int, int]:
     """Least and most responses later than the limit; counted limits on both sides enclose it."""
     statistics = cell.statistics
-    if statistics is None:
+    if statistics is None:  # not judged, so not in time
         return 0, cell.count
     counted = [statistics.exceedance, *statistics.loop_exceedance]
     least = [one.exceeded for one in counted if one.deadline_us >= limit_us]
@@ -157,20 +160,21 @@ def _misses(cell: Cell, limit_us: float) -> tuple[int, int]:
     return max(least, default=0), min(most, default=cell.count)
 
 
-def layers(cells: Iterable[Cell]) -> list[Layer]:
-    """Group cells by their point of the matrix: from the bare machine up, normal before real-time.
+def layers(cells: Iterable[Cell], folder: Path | None = None) -> list[Layer]:
+    """Group cells by what was measured: from the bare machine up, normal before real-time.
 
-    Cells run in random order, so their own order says nothing.
+    Cells run in random order, so their own order says nothing. With the run's ``folder`` each has
+    the statistics of its repetitions together.
     """
-    groups: dict[str, list[Cell]] = {}
-    for cell in cells:
-        groups.setdefault(cell.key, []).append(cell)
-    return sorted(map(Layer, groups.values()), key=_place)
+    groups = by_name(cells).values()
+    return sorted(
+        (Layer(each, together(folder, each) if folder else None) for each in groups), key=_place
+    )
 
 
-def _place(layer: Layer) -> tuple[int, str, bool, str]:
+def _place(layer: Layer) -> tuple[int, str, bool, bool, str]:
     cell = layer.first
     known = list(_TITLES)
     way_of = (cell.stack, cell.kind, cell.transport)
     place = known.index(way_of) if way_of in known else len(known)
-    return place, layer.title, is_realtime(cell), cell.key
+    return place, layer.title, is_realtime(cell), not layer.refused, cell.key

@@ -13,7 +13,8 @@ from rich.text import Text
 from takt.doctor.finding import Finding, Severity
 from takt.doctor.show import print_prose, show_finding, tuned_by
 from takt.measure.check.evidence import Layer, is_realtime, layers, way
-from takt.measure.check.verdict import Judgement, assess, rate_text
+from takt.measure.check.verdict import rate_text
+from takt.measure.results import obtained
 from takt.measure.results.model import Run, Verdict
 from takt.pages import text
 
@@ -31,22 +32,16 @@ _CAVEAT = (
 PERCENTILES = ("p50_us", "p99_us", "p999_us", "max_us")
 
 
-def show(console: Console, run: Run, core: str, files: Sequence[Path]) -> None:
+def show(console: Console, run: Run, folder: Path, core: str, files: Sequence[Path]) -> None:
     """Print what was measured, the verdict, what it means, what to mend, and where it all is."""
-    found = layers(run.cells)
+    found = layers(run.cells, folder)
     if found:
         _intro(console, run, found, core)
         console.print(_table(found))
-        deadline = text.duration(found[0].first.deadline_us)
-        samples = text.count(max(layer.count for layer in found))
-        legend = (
-            f"Each number is the worst repetition's. Late: how many of {samples} responses came "
-            f"more than {deadline} after the cycle began, or never."
-        )
-        print_prose(console, Text(legend, style="dim"), indent=2)
+        print_prose(console, Text(_legend(found), style="dim"), indent=2)
     if run.verdict:
         _verdict(console, run.verdict)
-    meaning = _meaning(assess(run), found)
+    meaning = _meaning(found)
     if meaning:
         console.print(Text("\nWHAT IT MEANS", style="bold"))
         for line in meaning:
@@ -55,6 +50,21 @@ def show(console: Console, run: Run, core: str, files: Sequence[Path]) -> None:
     console.print()
     for file in files:
         console.print(Text(f"{file}"), soft_wrap=True)
+
+
+def _legend(found: Sequence[Layer]) -> str:
+    deadline = text.duration(found[0].first.deadline_us)
+    words = (
+        "Each row: all repetitions together, from the planned start of the cycle. Late: how many "
+    )
+    words += f"of {text.count(max(layer.count for layer in found))} responses came more than "
+    words += f"{deadline} after it, or never."
+    fewer = {layer.count for layer in found if layer.count}
+    if len(fewer) > 1:
+        words = words.replace("how many of", "how many of up to")
+    if any(layer.not_obtained for layer in found):
+        words += " (!): asked for real-time settings and did not get them; see the reasons."
+    return words
 
 
 def _intro(console: Console, run: Run, found: Sequence[Layer], core: str) -> None:
@@ -75,25 +85,25 @@ def _intro(console: Console, run: Run, found: Sequence[Layer], core: str) -> Non
 
 def _table(found: Sequence[Layer]) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column("  Latency in µs", no_wrap=True)
+    table.add_column("  Response in µs", no_wrap=True)
     table.add_column("", no_wrap=True)
     for name in ("p50", "p99", "p99.9", "max", "late"):
         table.add_column(name, justify="right", no_wrap=True)
     previous = ""
     for layer in found:
-        real_time = is_realtime(layer.first)
+        real_time = obtained.real_time(layer.first)
         name = way(layer.first)
         kind = "real-time" if real_time else "normal"
         if layer.failed:
             kind += " failed"
-        elif real_time and layer.not_obtained:
+        elif layer.not_obtained:
             kind += " (!)"  # explained among the reasons
-        numbers = (text.microseconds(layer.worst_percentile(one)) for one in PERCENTILES)
+        response = layer.statistics.response if layer.statistics else None
         late = layer.misses(layer.first.deadline_us).at_most
         table.add_row(
             "" if name == previous else f"  {name}",
             kind,
-            *numbers,
+            *(text.microseconds(getattr(response, one, None)) for one in PERCENTILES),
             text.count(late) if layer.count else text.ABSENT,
             style="bold" if real_time else None,
         )
@@ -109,33 +119,24 @@ def _verdict(console: Console, verdict: Verdict) -> None:
         print_prose(console, Text(f"- {reason}"), indent=2, hanging=2)
 
 
-def _meaning(judgements: Sequence[Judgement], found: Sequence[Layer]) -> list[str]:
+def _meaning(found: Sequence[Layer]) -> list[str]:
     """What the numbers leave of a cycle, in words."""
-    by_way = {(one.layer.first.stack, one.layer.first.transport): one for one in judgements}
+    asked = [layer for layer in found if is_realtime(layer.first)] or found
+    by_way: dict[tuple[str, str], Layer] = {}
+    for layer in asked:  # of one that was refused in part, what was asked for comes last
+        if layer.statistics:
+            by_way[layer.first.stack, layer.first.transport] = layer
     wake, ros = by_way.get(("raw", "nanosleep")), by_way.get(("rcl", "shm"))
-    if wake is None or (late := wake.layer.worst_percentile("p999_us")) is None:
+    if wake is None or wake.statistics is None:
         return []
-    period = wake.layer.first.period_us
-    loop = rate_text(1e6 / period)
+    period, late = wake.first.period_us, wake.statistics.response.p999_us
     thread = (
-        "a thread without its real-time settings"
-        if wake.layer.not_obtained
-        else ("a real-time thread")
+        "a thread without its real-time settings" if wake.not_obtained else "a real-time thread"
     )
     within = f"{thread} starts within {text.duration(late)} of its time"
-    lines = [f"In 999 of 1000 cycles of a {loop} loop, {within}."]
-    trip = ros.layer.worst_percentile("p999_us") if ros else None
-    if trip is not None:
-        rest = period - late - trip
-        left = (
-            f"that leaves {text.duration(rest)} of {text.duration(period)} for the control law."
-            if rest > 0
-            else "that is more than a whole cycle."
-        )
-        lines.append(
-            f"Asking another process over ROS 2 and having its answer takes up to "
-            f"{text.duration(trip)} more: {left}"
-        )
+    lines = [f"In 999 of 1000 cycles of a {rate_text(1e6 / period)} loop, {within}."]
+    if ros and ros.statistics:
+        lines.append(_round_trip(ros.statistics.latency.p999_us, late, period))
     normal = _normal_wake_up(found)
     if normal is not None and normal > late:
         lines.append(
@@ -145,10 +146,25 @@ def _meaning(judgements: Sequence[Judgement], found: Sequence[Layer]) -> list[st
     return [*lines, _CAVEAT]
 
 
+def _round_trip(trip: float, late: float, period: float) -> str:
+    """What it takes of a cycle beside the wake-up."""
+    both, whole = text.duration(late + trip), text.duration(period)
+    rest = period - late - trip
+    left = (
+        f"that leaves {text.duration(rest)} of {whole} for the control law"
+        if rest > 0
+        else f"that is more than a whole cycle of {whole}"
+    )
+    return (
+        "Asking another process over ROS 2 and having its answer takes up to "
+        f"{text.duration(trip)} more. Together with the wake-up it takes {both}: {left}."
+    )
+
+
 def _normal_wake_up(found: Sequence[Layer]) -> float | None:
     for layer in found:
-        if layer.first.kind == "wakeup" and not is_realtime(layer.first):
-            return layer.worst_percentile("p999_us")
+        if layer.first.kind == "wakeup" and not is_realtime(layer.first) and layer.statistics:
+            return layer.statistics.response.p999_us
     return None
 
 

@@ -3,16 +3,16 @@
 
 1. Judged are the cells that asked for real-time scheduling; all cells where none did.
 2. Only counts decide, never a single maximum. A layer *keeps its deadline* when the probability of
-   a later response is below :data:`TARGET` with 95 % confidence (Clopper-Pearson; lost messages
-   are late). It *misses* when that probability is above the target with the same confidence. In
-   between, there are too few samples, and the level is unknown.
+   a later response is below :data:`TARGET` with 95 % confidence (Clopper-Pearson; what did not
+   arrive is late). It *misses* when that probability is above the target with the same
+   confidence. In between, there are too few samples, and the level is unknown.
 3. A layer is good when it keeps its deadline and, with a probability of :data:`MARGIN_TARGET`,
    a quarter of it (:data:`MARGIN`): the rest of the cycle belongs to the control law. It is fair
    when it keeps the deadline only.
 4. Misses that stolen time can explain do not convict the machine: instead of bad, unknown.
 5. At most fair: losses, failed or unfinished repetitions, stacks that are not installed, real-time
-   settings that were refused, and a kernel other than PREEMPT_RT (no short measurement shows what
-   it does under load).
+   settings that were refused (the headline says so of a policy), and a kernel other than
+   PREEMPT_RT (no short measurement shows what it does under load).
 6. The worst layer decides, in the order good, fair, unknown, bad.
 """
 
@@ -23,6 +23,7 @@ from typing import Literal
 
 from takt.doctor.finding import Finding, Severity
 from takt.measure.check.evidence import CONFIDENCE, Layer, is_realtime, layers, way
+from takt.measure.results import obtained
 from takt.measure.results.model import Cell, Run, Status, Verdict
 from takt.measure.statistics.summary import LOOP_RATES_HZ
 from takt.pages import text
@@ -96,7 +97,7 @@ def judge_layer(layer: Layer) -> Judgement:
     found = Judgement(layer, "unknown", misses.upper <= TARGET, held_rate(layer))
     excused = _excused(layer)
     said = f"{layer.title}: {text.count(misses.at_most)} of {text.count(misses.count)} "
-    said += f"responses came after {text.duration(deadline)}"
+    said += f"responses came after {text.duration(deadline)}" + " or never" * bool(layer.absent)
     if layer.count == 0:
         found.reasons.append(f"{layer.title}: nothing was measured.")
     elif found.keeps:
@@ -137,9 +138,9 @@ def held_rate(layer: Layer) -> int | None:
 def _limit(found: Judgement) -> None:
     """Rule 5, as far as it concerns one layer."""
     layer = found.layer
-    if layer.lost:
-        lost = "1 message was" if layer.lost == 1 else f"{text.count(layer.lost)} messages were"
-        found.at_most("fair", f"{layer.title}: {lost} lost.")
+    if layer.absent:
+        of = f"{text.count(layer.absent)} of {text.count(layer.count)}"
+        found.at_most("fair", f"{layer.title}: {of} did not arrive.")
     for cell in layer.failed:
         found.at_most("fair", _failure(cell))
     if layer.unfinished or layer.not_obtained:  # said once for the whole run
@@ -210,6 +211,27 @@ def _refused(judgements: list[Judgement]) -> list[str]:
 
 
 def _headline(level: Level, judgements: list[Judgement]) -> str:
+    """The answer, and of what it is one."""
+    return _answer(level, judgements) + _without_policy(judgements)
+
+
+def _without_policy(judgements: list[Judgement]) -> str:
+    """What was measured instead where a policy was refused; empty where none was."""
+    without = [one.layer for one in judgements if one.layer.refused]
+    if not without:
+        return ""
+    asked = dict.fromkeys(_written(obtained.asked(one.first)) for one in without)
+    got = dict.fromkeys(_written(each) for one in without for each in obtained.measured(one.first))
+    much = "all of this" if len(without) == len(judgements) else "part of this"
+    refused = text.sentence(" and ".join(asked))
+    return f" {refused} was refused: {much} was measured as {' and '.join(got)}."
+
+
+def _written(one: obtained.Scheduling) -> str:
+    return text.scheduling(one.policy, one.priority, [])
+
+
+def _answer(level: Level, judgements: list[Judgement]) -> str:
     goal = _goal(judgements)
     if level == "good":
         return f"This machine keeps {goal}, with room for the control law."

@@ -290,7 +290,11 @@ class Experiment(Strict):
     seed: int | None = Field(None, ge=0, strict=True, description="of the order; default: drawn")
     repetitions: Positive = Field(3, description="of each point, in random order")
     duration: Duration = Field(5_000_000_000, description="of one repetition")
-    deadline: Duration = Field(10_000_000, description="on the response; counted, not enforced")
+    deadline: Duration | None = Field(
+        None,
+        description="on the response; counted, not enforced; default: the period, of a one-shot "
+        "timer its timeout",
+    )
     lost_after: Duration = Field(500_000_000, description="a reply later than this is lost")
     skip_missing: bool = Field(
         False, description="leave out stacks that are not installed, instead of refusing to run"

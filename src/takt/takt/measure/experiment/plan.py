@@ -188,7 +188,7 @@ def _points(
             "cpu": cpus,
             "period_us": period / 1000,
             "samples_asked": count,
-            "deadline_us": deadline / 1000,
+            "deadline_us": (period if deadline is None else deadline) / 1000,
             "lost_after_us": lost_after / 1000,
             "start_delay_us": (measurement.start_delay or 0) / 1000,
             "distance_us": (measurement.distance or 0) / 1000 if point["threads"] > 1 else 0.0,

@@ -5,8 +5,9 @@ A row keeps the histogram of whole microseconds (exact, and small however many s
 were) and the exact numbers that add up. So the history outlives the samples, and 10^8 of them need
 no more memory than 10^4. A cell is taken once: adding a folder again changes nothing.
 
-The *configuration* is what was measured (the cell's key) on which machine (CPU, kernel,
-preemption): only what was taken under one configuration is put together.
+The *configuration* is what was measured (the cell's name, so by what was obtained: where a policy
+was refused it is another one) on which machine (CPU, kernel, preemption): only what was taken under
+one configuration is put together.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from numpy.typing import NDArray
 
 from takt.documents import writing
 from takt.errors import Failure, TaktError
-from takt.measure.results import histogram
+from takt.measure.results import histogram, obtained
 from takt.measure.results.model import Cell, Percentiles, Run, Status
 
 Int64 = NDArray[np.int64]
@@ -122,6 +123,10 @@ class History:
             return sum(map(self._insert, entries))
 
     def _insert(self, entry: Entry) -> int:
+        """Adds it, unless it is there; stores of before have it by what was asked for."""
+        place = (entry.machine, entry.started, entry.cell, entry.key)
+        command = "DELETE FROM cells WHERE machine = ? AND started = ? AND cell = ? AND key <> ?"
+        self._database.execute(command, place)
         row = vars(entry) | {"bins": _packed(entry.bins)}
         names = ", ".join(row)
         places = ", ".join(f":{name}" for name in row)
@@ -203,14 +208,14 @@ def _entry(run: Run, folder: Path, cell: Cell) -> Entry | None:
         found = cell.statistics.cyclic.jitter
     with contextlib.suppress(OSError, TaktError):
         return Entry(
-            key=cell.key,
+            key=obtained.name(cell),
             machine=machine_name(run.machine),
             started=cell.started.isoformat(),
             run=str(folder),
             cell=cell.id,
             kind=cell.kind,
             stack=cell.stack,
-            policy=cell.scheduling,
+            policy="+".join(one.policy for one in obtained.measured(cell)),
             deadline_us=cell.deadline_us,
             lost=cell.lost,
             count=found.count,

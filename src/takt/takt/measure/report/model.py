@@ -2,7 +2,8 @@
 """What the report shows, as plain data: the templates only lay it out.
 
 A *measurement* is what was measured (stack, kind, transport, payload, …); its *variants* differ
-only in scheduling, so they share charts. A variant is one key of the run, its repetitions pooled.
+only in scheduling, so they share charts. A variant is one key of the run under one policy and
+priority as they were obtained, its repetitions pooled.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from takt.measure.report.conditions import ConditionRow, condition_row
 from takt.measure.report.own import OwnTable, jitter_bins, own_tables
 from takt.measure.report.settings import SettingRow, setting_rows
 from takt.measure.report.title import title
+from takt.measure.results import obtained, reservations
 from takt.measure.results.model import Cell, Extreme, Note, Run, Statistics, Status
+from takt.measure.statistics.pooled import by_name, statistics
 from takt.pages import text
 
 KINDS = {
@@ -33,12 +36,18 @@ KINDS = {
         "Cyclic timer",
         "How long after the start plus whole periods a timer calls back.",
     ),
-    "pingpong": ("Round trip", "From sending a message until the reply to it is back."),
+    "pingpong": (
+        "Round trip",
+        "From the planned sending of a message until the reply to it is back.",
+    ),
     "ethercat": (
         "EtherCAT cycle",
-        "From sending the process data until it is back from all slaves.",
+        "From the planned start of a cycle until its data is back from all slaves.",
     ),
-    "pubsub": ("Publish to subscribe", "From publishing a message until a subscriber takes it."),
+    "pubsub": (
+        "Publish to subscribe",
+        "From the planned publishing of a message until a subscriber takes it.",
+    ),
 }
 
 
@@ -52,11 +61,12 @@ class RankedSample:
 
 @dataclass
 class Variant:
-    """One key: the repetitions of a measurement under one scheduling setting."""
+    """The repetitions of a measurement under one scheduling setting, as it was obtained."""
 
-    key: str
+    key: str  # by what was obtained
     anchor: str
-    scheduling: str
+    scheduling: str  # obtained
+    refused: str  # what was asked for instead; empty where it was obtained
     colour: int
     cells: list[Cell]
     statistics: Statistics | None = None  # pooled; None where nothing can be pooled
@@ -67,6 +77,11 @@ class Variant:
     def total(self, name: str) -> int:
         """Sum a counter of the cells."""
         return sum(getattr(cell, name) for cell in self.cells)
+
+    @property
+    def absent(self) -> int:
+        """How many samples did not arrive."""
+        return sum(map(reservations.absent, self.cells))
 
     @property
     def steal_seconds(self) -> float:
@@ -179,10 +194,10 @@ class Page:
 
 def build(folder: Path, run: Run) -> Page:
     """Collect what the report shows; samples that cannot be read are said, not fatal."""
-    by_measurement: dict[tuple[Any, ...], dict[str, list[Cell]]] = {}
+    by_measurement: dict[tuple[Any, ...], list[Cell]] = {}
     for cell in run.cells:
-        by_measurement.setdefault(_identity(cell), {}).setdefault(cell.key, []).append(cell)
-    ordered = [by_measurement[identity] for identity in sorted(by_measurement, key=_rank)]
+        by_measurement.setdefault(_identity(cell), []).append(cell)
+    ordered = [by_name(by_measurement[identity]) for identity in sorted(by_measurement, key=_rank)]
     measurements = [
         _measurement(folder, number, by_key) for number, by_key in enumerate(ordered, 1)
     ]
@@ -282,22 +297,23 @@ def _measurement(folder: Path, number: int, by_key: dict[str, list[Cell]]) -> Me
     )
     jitters = []
     named_bins = []
-    normal_first = sorted(by_key.items(), key=lambda item: item[1][0].scheduling != "other")
-    colours = _colours([cells[0].scheduling for _, cells in normal_first])
+    normal_first = sorted(by_key.items(), key=lambda item: obtained.real_time(_told(item[1])))
+    colours = _colours([obtained.real_time(_told(cells)) for _, cells in normal_first])
     for place, (key, cells) in enumerate(normal_first):
         cells.sort(key=lambda cell: cell.repetition)
-        one = cells[0]
+        one = _told(cells)
         variant = Variant(
             key=key,
             anchor=f"m{number}-v{place + 1}",
-            scheduling=text.scheduling(one.scheduling, one.priority, one.cpu),
+            scheduling=" and ".join(_written(each, one) for each in obtained.measured(one)),
+            refused=_written(obtained.asked(one), one) if obtained.refused(one) else "",
             colour=colours[place],
             cells=cells,
         )
         measurement.variants.append(variant)
         found = pool.read(folder, cells)
         variant.unreadable = found.unreadable
-        variant.statistics = pool.statistics(found, cells)
+        variant.statistics = statistics(found, cells)
         _rank_extremes(variant)
         if variant.statistics and found.summary.latency.count:
             bins = charts.bins_of(found.latency)
@@ -320,14 +336,20 @@ def _measurement(folder: Path, number: int, by_key: dict[str, list[Cell]]) -> Me
     return measurement
 
 
-def _colours(schedulings: list[str]) -> list[int]:
+def _told(cells: list[Cell]) -> Cell:
+    """One whose processes have said what they obtained, where there is one."""
+    return next((cell for cell in cells if obtained.obtained(cell)), cells[0])
+
+
+def _written(one: obtained.Scheduling, cell: Cell) -> str:
+    return text.scheduling(one.policy, one.priority, cell.cpu)
+
+
+def _colours(real_time: list[bool]) -> list[int]:
     """Give the first normal variant colour 0 and the first real-time one 1, here and everywhere."""
-    free = iter(range(2, 2 + len(schedulings)))
-    reserved = {True: 0, False: 1}
-    return [
-        reserved.pop(normal) if normal in reserved else next(free)
-        for normal in (scheduling == "other" for scheduling in schedulings)
-    ]
+    free = iter(range(2, 2 + len(real_time)))
+    reserved = {False: 0, True: 1}
+    return [reserved.pop(one) if one in reserved else next(free) for one in real_time]
 
 
 def _rank_extremes(variant: Variant) -> None:
@@ -351,8 +373,8 @@ def _scale(measurements: list[Measurement]) -> Scale:
         for variant in measurement.variants
         if variant.statistics
         for value in (
-            variant.statistics.latency.min_us,
-            variant.statistics.latency.max_us,
+            variant.statistics.response.min_us,
+            variant.statistics.response.max_us,
             measurement.deadline_us,
         )
         if value > 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The repetitions of a variant as one, in bounded memory: one batch is held at a time."""
+"""The samples of a variant, read once for its numbers and its pictures, in bounded memory."""
 
 from __future__ import annotations
 
@@ -7,22 +7,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import pyarrow as pa
 import takt_core
 
 from takt.measure.report import charts
-from takt.measure.results.model import Cell, Statistics
-from takt.measure.statistics.series import Series, count_rows, joined, read_batches, series_of
-from takt.measure.statistics.summary import Summary
+from takt.measure.results.model import Cell
+from takt.measure.statistics.pooled import Gathered, gather
+from takt.measure.statistics.series import Series, count_rows, joined
 
 
 @dataclass
-class Pool:
+class Pool(Gathered):
     """What is left of the samples of a variant when they have been read."""
 
-    summary: Summary
     repetitions: list[Series] = field(default_factory=list)  # thinned: every peak is in them
-    unreadable: list[str] = field(default_factory=list)
 
     @property
     def latency(self) -> takt_core.Histogram:
@@ -32,26 +29,11 @@ class Pool:
 
 def read(folder: Path, cells: Sequence[Cell]) -> Pool:
     """Reads the samples of the cells, one after the other."""
-    pool = Pool(Summary(cells[0].deadline_us))
-    for cell in cells:
-        kept: list[Series] = []
-        for name in cell.samples:
-            try:
-                stretch = charts.stretch(len(cell.samples) * count_rows(folder / name))
-                for batch in read_batches(folder / name):
-                    series = series_of(batch, since_intended=cell.since_intended)
-                    pool.summary.add(series)
-                    kept.append(charts.thinned(series, stretch))
-            except (OSError, pa.ArrowException, KeyError) as error:
-                pool.unreadable.append(f"{name}: {error}")
-        if kept:
-            pool.repetitions.append(joined(kept))
-    return pool
+    kept: dict[str, list[Series]] = {}
 
+    def keep(cell: Cell, name: str, series: Series) -> None:
+        stretch = charts.stretch(len(cell.samples) * count_rows(folder / name))
+        kept.setdefault(cell.id, []).append(charts.thinned(series, stretch))
 
-def statistics(pool: Pool, cells: Sequence[Cell]) -> Statistics | None:
-    """The statistics of all cells together; None where samples are missing."""
-    measured = [cell.statistics for cell in cells if cell.statistics]
-    if len(measured) == 1:
-        return measured[0]
-    return None if pool.unreadable or not measured else pool.summary.statistics()
+    found = gather(folder, cells, keep)
+    return Pool(found.summary, found.unreadable, [joined(each) for each in kept.values()])

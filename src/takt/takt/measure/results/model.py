@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from takt.doctor.finding import Finding
 
 SCHEMA_VERSION = 1
+Level = Literal["good", "fair", "bad", "unknown"]
 BY_JITTER = ("timer-cyclic", "ethercat")  # kinds whose histogram is that of their jitter
 SIMULATED, INTERFACE = "simulated", "interface"  # the transports of EtherCAT
 
@@ -97,6 +98,7 @@ class Cyclic(Model):
     lowest: list[Extreme]
     first_two_us: list[float]  # the first two values of the jitter
     negative_share: float  # of the jitter
+    gaps: int | None = None  # intervals of two periods or more; None: runs of before
     callbacks: int  # how often it fired
     expiries: int  # that passed from the first to the last callback, both counted
     rate_hz: float  # of the callbacks, over the whole measurement
@@ -363,7 +365,7 @@ class Cell(Model):
 class Verdict(Model):
     """The answer in words. ``level`` decides the exit code of ``check``: only ``bad`` gives 1."""
 
-    level: Literal["good", "fair", "bad", "unknown"]
+    level: Level
     headline: str  # one sentence
     reasons: list[str]  # by which rules
 

@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from takt.measure.results import store
+from takt.measure.results import obtained, store
 from takt.measure.results.model import Cell, Run
 
 _NO_SAMPLES = """
@@ -85,6 +85,7 @@ def _cell_schema() -> pa.Schema:
         ("started", pa.timestamp("us", "UTC")),
         ("status", pa.string()),
         ("error", pa.string()),
+        ("obtained", pa.string()),
         ("histogram", pa.string()),
         ("cpu", pa.list_(pa.int64())),
         ("first_us", pa.float64()),
@@ -118,6 +119,7 @@ def _row(run: Run, folder: Path, cell: Cell) -> dict[str, Any]:
         "run_started": run.started,
         "status": cell.status.value,
         "error": cell.error.what if cell.error else None,
+        "obtained": obtained.told([cell]) or None,
     }
     if cell.statistics:
         row["first_us"] = cell.statistics.first_us

@@ -14,14 +14,16 @@ from takt.measure.conditions import declared
 from takt.measure.experiment.file import Source
 from takt.measure.experiment.model import Experiment
 from takt.measure.experiment.plan import Plan, plan, this_machine
-from takt.measure.results import store
-from takt.measure.results.model import Run, Status, Verdict
+from takt.measure.results import reservations, store
+from takt.measure.results.model import Level, Run, Status, Verdict
 from takt.measure.results.unfinished import Unfinished, reason, unfinished
 from takt.measure.run import runner
 from takt.processes import stacks
 from takt.processes.hosts import other_hosts
 from takt.processes.supervision import Limits
 from takt.processes.workers import Workers
+
+MET = "every deadline met"
 
 
 @dataclass(frozen=True)
@@ -116,33 +118,35 @@ def measure(
 
 
 def judge(run: Run) -> Verdict:
-    """Whether the run itself worked; what its numbers are good for is for ``takt check``."""
+    """Whether the run itself worked; what its numbers are good for is for ``takt check``.
+
+    What did not arrive, was not judged or was measured under another policy never reads as success.
+    """
     of = len(run.cells)
     failed = [cell for cell in run.cells if cell.status is Status.failed]
     complete = [cell for cell in run.cells if cell.status is Status.complete]
-    reasons = [f"{cell.id}: {cell.error.what}" for cell in failed if cell.error]
+    refused = reservations.refused(run.cells)
     if failed:
-        return Verdict(level="bad", headline=f"{len(failed)} of {of} cells failed", reasons=reasons)
+        reasons = [f"{cell.id}: {cell.error.what}" for cell in failed if cell.error]
+        headline = f"{len(failed)} of {of} cells failed"
+        return _verdict("bad", headline, refused, reasons)
     if len(complete) < of:
         headline = f"stopped with {len(complete)} of {of} cells measured"
         lost = [cell for cell in run.cells if unfinished(cell) is Unfinished.lost]
         if len(lost) + len(complete) == of:
             headline = f"in {len(lost)} of {of} cells the last message never came"
-        reasons = [f"{cell.id}: {reason(cell)}" for cell in lost]
-        return Verdict(level="unknown", headline=headline, reasons=reasons)
-    late = [
-        f"{cell.id}: {cell.statistics.exceedance.exceeded} of {cell.statistics.exceedance.count} "
-        f"responses after {cell.deadline_us / 1000:g} ms"
-        for cell in complete
-        if cell.statistics and cell.statistics.exceedance.exceeded
-    ]
-    late += [f"{cell.id}: {cell.lost} lost" for cell in complete if cell.lost]
-    late += [
-        f"{cell.id}: {cell.wrong_counters} cycles with a wrong working counter"
-        for cell in complete
-        if cell.wrong_counters
-    ]
-    headline = ("the cell is measured" if of == 1 else f"all {of} cells are measured") + (
-        ", with late or lost samples" if late else ", every deadline met"
-    )
-    return Verdict(level="fair" if late else "good", headline=headline, reasons=late)
+        return _verdict("unknown", headline, refused, [f"{one.id}: {reason(one)}" for one in lost])
+    if not of:
+        return Verdict(level="unknown", headline="nothing was measured", reasons=[])
+    headline = "the cell is measured" if of == 1 else f"all {of} cells are measured"
+    found = reservations.of(complete)
+    headline += f": {'; '.join(found)}" if found else f", {MET}"
+    reasons = [f"{cell.id}: {one}" for cell in complete for one in reservations.of([cell])]
+    return _verdict("fair" if found or refused else "good", headline, refused, reasons)
+
+
+def _verdict(level: Level, headline: str, refused: list[str], reasons: list[str]) -> Verdict:
+    """The last words are of what was refused."""
+    if refused:
+        headline += (", but " if headline.endswith(MET) else "; ") + "; ".join(refused)
+    return Verdict(level=level, headline=headline, reasons=reasons + refused)

@@ -26,6 +26,7 @@ import numpy as np
 import pyarrow as pa
 from scipy.stats import norm, t
 
+from takt.measure.results import obtained
 from takt.measure.results.model import Cell, Run, Status
 from takt.measure.statistics.bootstrap import standard_errors
 from takt.measure.statistics.distribution import percentiles
@@ -166,6 +167,7 @@ def _estimate(
         for letter, cells, folder in zip("AB", sides, folders, strict=True)
     )
     cell.lost = (sum(c.lost for c in sides[0]), sum(c.lost for c in sides[1]))
+    cell.notes += _obtained(sides)
     cell.repetitions = (len(a), len(b))
     if a and not b:
         cell.regressed = True
@@ -195,6 +197,17 @@ def _estimate(
             )
         )
     return estimates
+
+
+def _obtained(sides: tuple[list[Cell], list[Cell]]) -> list[str]:
+    """Where what was compared did not run under what was asked for."""
+    if not any(obtained.refused(one) for side in sides for one in side):
+        return []
+    a, b = (obtained.told(side) or "nothing" for side in sides)
+    asked = obtained.asked(next(one for side in sides for one in side))
+    if a == b:
+        return [f"{asked} was asked for, and {a} obtained in both runs"]
+    return [f"what was obtained differs: {a} in A, {b} in B, where {asked} was asked for"]
 
 
 def _can_be_judged(

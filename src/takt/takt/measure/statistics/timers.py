@@ -61,7 +61,7 @@ class Calls:
         self._period_ns = period_ns
         self._drift, self._jitter, self._extremes = Distribution(), Distribution(), Extremes()
         self._first_two: list[int] = []
-        self._negative = self._calls = 0
+        self._negative = self._calls = self._gaps = 0
         self._first = self._last = (0, 0)  # sequence, time
 
     def add(self, batch: Batch) -> Int64:
@@ -81,6 +81,7 @@ class Calls:
         self._jitter.add(settled)
         self._extremes.add(settled, np.arange(len(settled)) + ended + apart)
         self._negative += int((settled < 0).sum())
+        self._gaps += int((settled >= self._period_ns).sum())
         drift = (times - self._first[1]) - (numbers - self._first[0]) * self._period_ns
         self._drift.add(drift[not self._calls :])
         self._last = (int(numbers[-1]), int(times[-1]))
@@ -99,6 +100,7 @@ class Calls:
             lowest=self._extremes.lowest,
             first_two_us=[microseconds(one) for one in self._first_two],
             negative_share=self._negative / jitter.count,
+            gaps=self._gaps,
             callbacks=self._calls,
             expiries=self._last[0] - self._first[0] + 1,
             rate_hz=(self._calls - 1) * 1e9 / max(1, self._last[1] - self._first[1]),
