@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
 import stat
 import subprocess
@@ -21,6 +23,7 @@ from takt.lab import (
 )
 from takt.lab.compare import PROGRAMS, measured_programs
 from takt.lab.guest import Boot, Share
+from takt.lab.image import target
 from takt.lab.kernels import Kernel
 from takt.lab.modes import Mode
 
@@ -182,6 +185,46 @@ def test_an_archive_has_folders_before_files_and_links_as_links() -> None:
     packed = archive.packed()
     assert packed.index(b"a/b\0") < packed.index(b"a/b/c\0") < packed.index(b"TRAILER!!!\0")
     assert len(packed) % 4 == 0
+
+
+def test_what_the_guest_would_hide_behind_folders_of_its_own_is_refused(tmp_path: Path) -> None:
+    program = Path("/dev/shm") / f"takt-test-{os.getpid()}"
+    shutil.copy("/bin/sh", program)
+    try:
+        with pytest.raises(Failure, match="hidden in the guest") as told:
+            initramfs.Archive().program(program)
+    finally:
+        program.unlink()
+    assert told.value.remedy
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounts: needs root")
+@pytest.mark.parametrize("init", [jobs.init([], [], Path("/out")), target.INIT])
+@pytest.mark.parametrize("place", ["tmp/clone/probe", "run/clone/probe", "root/clone/probe"])
+def test_a_probe_is_there_after_the_guests_mounts_wherever_the_clone_lies(
+    tmp_path: Path, init: str, place: str
+) -> None:
+    """The mounts of its first program, done below a folder in a namespace of their own."""
+    archive = initramfs.Archive()
+    for name in ("dev/shm", "tmp", "run", "root"):
+        archive.folder(name)
+    archive.file(place, b"#!/bin/sh\n", executable=True)
+    for name, (mode, content) in sorted(archive.files.items()):
+        file = tmp_path / name
+        file.mkdir() if stat.S_ISDIR(mode) else file.write_bytes(content)
+    mounts = init[init.index("for place in /dev/shm") :]
+    script = mounts[: mounts.index("done") + 4]
+    script = re.sub(r" /(dev/shm|tmp|run)\b", rf" {tmp_path}/\1", script)
+    done = subprocess.run(
+        ["unshare", "--mount", "sh", "-ec", f"{script}\ntest -f {tmp_path / place}\nmount"],
+        capture_output=True,
+        text=True,
+        timeout=150,
+    )
+    if "unshare" in done.stderr:
+        pytest.skip(done.stderr.strip())
+    assert done.returncode == 0, done.stderr
+    assert f" {tmp_path}/dev/shm " in done.stdout  # where nothing lies, memory of its own
 
 
 # the guest

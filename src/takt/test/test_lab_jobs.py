@@ -16,7 +16,7 @@ from takt.errors import Failure
 from takt.lab import application, cells, compare, cyclictest, jobs, trials, verdict
 from takt.lab.guest import Share
 from takt.lab.kernels import Kernel
-from takt.lab.model import KernelResult
+from takt.lab.model import KernelResult, Latency, Trial
 from takt.lab.modes import WAYS, Mode
 from takt.measure.results.model import Cell, Status
 from takt.processes import transport
@@ -157,6 +157,18 @@ def test_a_result_that_is_none_is_told(tmp_path: Path, content: str) -> None:
         cyclictest.read(file, "idle")
 
 
+LATENCY = Latency(
+    what="cyclictest",
+    load="idle",
+    count=5000,
+    min_us=1,
+    avg_us=2,
+    p50_us=2,
+    p99_us=9,
+    max_us=15,
+)
+
+
 def result(kernel: str, loaded: float) -> KernelResult:
     return KernelResult(
         kernel=kernel,
@@ -165,7 +177,7 @@ def result(kernel: str, loaded: float) -> KernelResult:
         preemption="",
         idle_max_us=1,
         loaded_max_us=loaded,
-        latencies=[],
+        latencies=[LATENCY],
         results="",
     )
 
@@ -176,6 +188,50 @@ def test_the_stock_kernels_maximum_is_to_be_ten_times_that_of_rt(stock: float, h
     judged = verdict.judge(both, Mode.icount)
     assert judged.holds is holds
     assert WAYS[Mode.icount].numbers in judged.headline
+
+
+@pytest.mark.parametrize(
+    "lacking",
+    [
+        {"faults": ["raw-wakeup-r0: the both died: exit code 127: not found"]},
+        {"latencies": []},
+        {"loaded_max_us": 0.0},
+        {"trials": [Trial(trial="tune", holds=False, why="nothing changed")]},
+    ],
+)
+@pytest.mark.parametrize("which", ["stock", "rt"])
+@pytest.mark.parametrize("mode", [Mode.icount, Mode.functional])
+def test_no_verdict_holds_where_something_did_not_run(
+    lacking: dict[str, object], which: str, mode: Mode
+) -> None:
+    both = [result("stock", 4000.0), result("rt", 15.0)]
+    found = [one.model_copy(update=lacking if one.kernel == which else {}) for one in both]
+    judged = verdict.judge(found, mode)
+    assert judged.holds is not True
+    assert "The kernels work" not in judged.headline or "loaded_max_us" in lacking
+
+
+def test_a_multiple_below_the_factor_never_reads_as_the_factor() -> None:
+    judged = verdict.judge([result("stock", 149.9), result("rt", 15.0)], Mode.icount)
+    assert "9.9 times" in judged.headline
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({}, []),
+        ({"status": Status.partial}, ["stopped after 8 of 8 samples"]),
+        ({"status": Status.pending}, ["not measured yet"]),
+        ({"count": 4, "lost": 4}, ["4 of 8 did not arrive"]),
+        ({"count": 4, "sent": 4}, ["4 of 8 did not arrive"]),
+    ],
+)
+def test_what_a_cell_lacks_is_a_fault_of_its_kernel(
+    changes: dict[str, object], words: list[str]
+) -> None:
+    _, plan, _ = cells.experiment(1, ros=False)
+    whole = {"status": Status.complete, "samples_asked": 8, "count": 8, "sent": 8}
+    assert compare.missing(plan.cells[0].model_copy(update=whole | changes)) == words
 
 
 def test_an_emulators_times_are_no_verdict_and_one_kernel_is_none() -> None:

@@ -26,8 +26,9 @@ from takt.lab.modes import WAYS, Mode
 from takt.machine.preemption import preemption_model
 from takt.machine.system import System
 from takt.measure.experiment.model import normalised
-from takt.measure.results import store
+from takt.measure.results import reservations, store
 from takt.measure.results.model import Cell, Run, Status
+from takt.measure.results.unfinished import reason
 from takt.processes import scratch
 from takt.processes.signals import stopping
 from takt.processes.supervision import Stop
@@ -203,7 +204,7 @@ def _result(
         for load in (jobs.IDLE, jobs.LOADED)
     }
     executed: list[Latency] = []
-    faults = [f"{one.id}: {one.error.what}: {one.error.why}" for one in done if one.error]
+    faults = [f"{one.id}: {words}" for one in done for words in missing(one)]
     for load in by_load if asked.ros else ():
         try:
             executed += application.measured(out, load)
@@ -226,6 +227,13 @@ def _result(
         latencies=[*by_load.values(), *filter(None, map(_latency, done)), *executed],
         results=str(folder),
         faults=faults,
+    )
+
+
+def missing(cell: Cell) -> list[str]:
+    """What of a cell was not measured, or not as it was asked for."""
+    return list(
+        filter(None, [reason(cell), reservations.gone([cell]), *reservations.refused([cell])])
     )
 
 

@@ -23,6 +23,11 @@ from takt.processes import process
 BUSYBOX = "lab/busybox"
 MODULES = "lab/modules"
 WANTED = ("virtio_pci", "9pnet_virtio", "9p")
+# Memory is all that there is, so what lies at these places stays there: a checkout below /tmp.
+IN_MEMORY = """for place in /dev/shm /tmp /run; do
+    [ "$(ls -A $place)" ] || mount -t tmpfs tmpfs $place
+done"""
+_OF_THE_KERNEL = ("dev", "proc", "sys")  # that a guest mounts over whatever lies there
 _MERGED = ("bin", "sbin", "lib", "lib64")  # each a link to its name below usr
 _FOLDERS = ("proc", "sys", "dev", "tmp", "run", "root", "etc", "lab/bin")
 _LDD_S = 20.0
@@ -59,6 +64,12 @@ class Archive:
         """The same for many programs and libraries at once."""
         known = {PurePosixPath(name).name for name in self.files}
         for one in (*files, *libraries(*files, known=known)):
+            if merged(one).split("/")[0] in _OF_THE_KERNEL:
+                raise Failure(
+                    f"{one} would be hidden in the guest, which has a /{merged(one).split('/')[0]} "
+                    "of its own",
+                    remedy="move this clone to another folder: below your home, or /opt",
+                )
             self.file(merged(one), one.read_bytes(), executable=True)
 
     def packed(self) -> bytes:

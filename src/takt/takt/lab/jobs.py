@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from takt.lab.guest import DONE, STEP, UP, Share
+from takt.lab.initramfs import IN_MEMORY
 
 IDLE, LOADED = "idle", "loaded"
 THREADS = 5
@@ -104,7 +105,7 @@ mount -t sysfs sysfs /sys
 mount -t debugfs debugfs /sys/kernel/debug
 mount -t devtmpfs devtmpfs /dev
 mkdir -p /dev/shm /dev/pts /var/tmp
-for place in /dev/shm /tmp /run; do mount -t tmpfs tmpfs $place; done
+{IN_MEMORY}
 mkdir -p {MEMORY}
 ifconfig lo 127.0.0.1 up
 ulimit -l unlimited

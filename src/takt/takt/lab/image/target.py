@@ -36,7 +36,7 @@ mount -t sysfs sysfs /sys
 mount -t debugfs debugfs /sys/kernel/debug
 mount -t devtmpfs devtmpfs /dev
 mkdir -p /dev/shm /dev/pts /var/tmp {STICK}
-for place in /dev/shm /tmp /run; do mount -t tmpfs tmpfs $place; done
+{initramfs.IN_MEMORY}
 mount -t devpts devpts /dev/pts
 ifconfig lo 127.0.0.1 up
 hostname takt
