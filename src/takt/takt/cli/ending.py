@@ -18,6 +18,7 @@ from pathlib import Path
 
 from takt.cli import interrupt
 from takt.cli.output import STANDARD_OUTPUT, naming_standard_output
+from takt.cli.shortage import shortage
 from takt.errors import Failure, TaktError
 
 FAULT = 70
@@ -34,6 +35,9 @@ def ending(arguments: Sequence[str]) -> Iterator[None]:
         _tell(error)
         sys.exit(error.exit_code)
     except OSError as error:
+        if lacking := shortage(error):
+            _tell(lacking)
+            sys.exit(lacking.exit_code)
         if error.errno is None:
             _tell_fault(error, arguments)
             sys.exit(FAULT)
@@ -50,6 +54,9 @@ def ending(arguments: Sequence[str]) -> Iterator[None]:
     except Exception as error:  # noqa: BLE001 - the last one that could say anything about it
         if interrupt.caused(error):
             sys.exit(interrupt.CODE)
+        if lacking := shortage(error):
+            _tell(lacking)
+            sys.exit(lacking.exit_code)
         _tell_fault(error, arguments)
         sys.exit(FAULT)
 

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Want of memory, of /proc or of a worker is a failure with a remedy, and no fault of Takt."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import errno
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+from takt.cli.ending import ending
+
+
+def no_memory() -> None:
+    bytearray(1 << 62)
+
+
+def no_memory_for_the_system() -> None:
+    raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))
+
+
+def no_room_for_a_library() -> None:
+    raise ImportError("libarrow.so: failed to map segment from shared object")
+
+
+def no_proc() -> None:
+    Path("/proc/nothing-here/stat").read_text()
+
+
+def no_process() -> None:
+    psutil.Process(2**22 + 1)
+
+
+def no_worker() -> None:
+    spawn = multiprocessing.get_context("spawn")
+    with concurrent.futures.ProcessPoolExecutor(1, mp_context=spawn) as pool:
+        pool.submit(signal.raise_signal, signal.SIGKILL).result()
+
+
+@pytest.mark.parametrize(
+    ("act", "told"),
+    [
+        (no_memory, "no memory left"),
+        (no_memory_for_the_system, "no memory left"),
+        (no_room_for_a_library, "no memory left"),
+        (no_proc, "/proc/nothing-here/stat: No such file"),
+        (no_process, "/proc: a process cannot be looked at"),
+        (no_worker, "a process that worked for this command has died"),
+    ],
+)
+def test_it_is_a_failure_that_says_what_to_do(
+    act: Callable[[], None], told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended, ending(["doctor"]):
+        act()
+    said = capsys.readouterr().err
+    assert ended.value.code == 1, said
+    assert told in " ".join(said.split())
+    assert "remedy:" in said
+    assert "fault of Takt" not in said
+
+
+def test_what_is_none_of_these_stays_a_fault(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended, ending(["doctor"]):
+        raise KeyError("of our own")
+    assert ended.value.code == 70
+    capsys.readouterr()
