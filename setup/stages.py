@@ -12,6 +12,7 @@ from pathlib import Path
 
 from setup import documentation, sanitized
 from setup import fuzz as fuzzers
+from setup import gcc14 as newer
 
 ROOT = Path(__file__).resolve().parent.parent
 STATE = ROOT / ".takt"
@@ -140,6 +141,11 @@ def sanitizers() -> Commands:
     return sanitized.commands()
 
 
+def gcc14() -> Commands:
+    """The C++ sources and tests compiled by GCC 14 with its own library, and some of them run."""
+    return newer.commands()
+
+
 def site() -> Commands:
     """The documentation as a site, without a warning."""
     return documentation.commands()
@@ -160,6 +166,7 @@ STAGES = {
         Stage(rust, always=False),
         Stage(python, always=True),
         Stage(thorough, always=False),
+        Stage(gcc14, always=False, beside="thorough"),
         Stage(tidy, always=False),
         Stage(sanitizers, always=False),
         Stage(fuzz, always=False),

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "takt/analysis/analyse.hpp"
@@ -21,7 +22,7 @@ inline Report analyse_json(const std::string& json) {
   return analyse(parsed(json));
 }
 
-inline const CallbackReport& callback(const ScenarioReport& scenario, const std::string& name) {
+inline const CallbackReport& callback(const ScenarioReport& scenario, std::string_view name) {
   return *std::ranges::find(scenario.callbacks, name, &CallbackReport::name);
 }
 

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -139,7 +140,7 @@ inline Schedule schedule(const application::Application& application, nanosecond
   return schedule;
 }
 
-inline const CallbackResult& callback(const Result& result, const std::string& name) {
+inline const CallbackResult& callback(const Result& result, std::string_view name) {
   return *std::ranges::find(result.callbacks, name, &CallbackResult::name);
 }
 

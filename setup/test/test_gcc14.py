@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The stage ``gcc14``: what it compiles and runs, and what it says where it cannot."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SETUP = Path(__file__).resolve().parents[1]
+LIBRARY = """
+#include <iomanip>
+#include <string>
+std::string {name}(std::string_view text) {{ return "'" + std::string{{text}} + "'"; }}
+std::string both(const std::string& text) {{ return {name}(text) + {name}(text); }}
+"""
+TEST = """
+extern "C" int puts(const char*);
+int main() {{ puts("it ran"); return {code}; }}
+"""
+
+
+@pytest.fixture
+def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The stage over a source tree of two files, with this machine's own compiler."""
+    monkeypatch.syspath_prepend(str(SETUP.parent))
+    from setup import gcc14, unpacked
+
+    monkeypatch.setattr(gcc14, "ROOT", tmp_path)
+    monkeypatch.setattr(gcc14, "STATE", tmp_path / ".takt" / "gcc14")
+    gcc14.STATE.mkdir(parents=True)
+    monkeypatch.setattr(gcc14, "PACKAGES", ("takt_core",))
+    monkeypatch.setattr(gcc14, "RUN", ("stats",))
+    monkeypatch.setattr(gcc14, "LIBRARIES", ())
+    monkeypatch.setattr(unpacked, "compiler", lambda _: unpacked.Compiler(None))
+    write(tmp_path)
+    return gcc14
+
+
+def write(root: Path, name: str = "in_quotes", code: int = 0) -> None:
+    """Sources, and what a build says of them; its own compiler's headers among it."""
+    sources = {"library.cpp": LIBRARY.format(name=name), "test.cpp": TEST.format(code=code)}
+    sources["ros1.cpp"] = "#include <of/another/system.hpp>\n"
+    targets = {"library.cpp": "takt_core", "test.cpp": "takt_core_stats_test", "ros1.cpp": "ros1"}
+    (root / "src").mkdir(exist_ok=True)
+    build = root / ".takt" / "build" / "takt_core"
+    build.mkdir(parents=True, exist_ok=True)
+    (build / "cmake_pch.hxx").write_text("#include <vector>\n")
+    (build / "cmake_pch.hxx.gch").write_text("another compiler's")
+    entries = []
+    for file, text in sources.items():
+        (root / "src" / file).write_text(text)
+        target = f"CMakeFiles/{targets[file]}.dir/{file}.o"
+        options = f"-O2 -std=gnu++20 -Winvalid-pch -include {build}/cmake_pch.hxx"
+        command = f"/usr/bin/c++ {options} -o {target} -c {root}/src/{file}"
+        entries.append({"directory": str(build), "command": command, "file": f"{root}/src/{file}"})
+    (build / "compile_commands.json").write_text(json.dumps(entries))
+
+
+def test_what_compiles_is_linked_and_run(stage: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    assert stage.main() == 0
+    told = capfd.readouterr().out
+    assert "2 of 2 files compiled, 0 do not compile" in told
+    assert "it ran" in told
+
+
+def test_a_name_that_the_standard_library_has_too_fails_it_with_file_and_line(
+    stage: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    write(tmp_path, name="quoted")
+    assert stage.main() == 1
+    told = capfd.readouterr().out
+    assert "1 do not compile" in told
+    assert f"{tmp_path}/src/library.cpp:5:" in told.replace("../../../src", f"{tmp_path}/src")
+    assert "it ran" not in told
+
+
+def test_a_test_that_fails_fails_it(
+    stage: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    write(tmp_path, code=3)
+    assert stage.main() == 1
+    assert "the tests of stats fail" in capfd.readouterr().out
+
+
+def test_where_the_time_is_over_it_says_how_much_is_left_out(
+    stage: Any, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(stage, "BUDGET_S", -1.0)
+    assert stage.main() == 0
+    told = capfd.readouterr().out
+    assert "left out: 2 files" in told
+    assert "left out: the tests of stats" in told
+
+
+def test_where_nothing_was_built_it_says_what_to_do(
+    stage: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    shutil.rmtree(tmp_path / ".takt" / "build")
+    assert stage.main() == 1
+    assert "build first" in capfd.readouterr().err
+
+
+def programs(folder: Path, **texts: str) -> str:
+    """A search path on which these come first."""
+    folder.mkdir(exist_ok=True)
+    for name, text in texts.items():
+        file = folder / name.replace("_", "-")
+        file.write_text(f"#!/bin/sh\n{text}\n")
+        file.chmod(0o755)
+    return f"{folder}:{os.environ['PATH']}"
+
+
+@pytest.mark.parametrize(
+    ("texts", "told"),
+    [
+        ({"g__": "echo 15.1.0"}, "the build itself has GCC 15"),
+        ({"apt_get": "true"}, "this is no Debian"),
+        ({"apt_get": "echo here URL", "unshare": "exit 1"}, "neither root nor a namespace"),
+    ],
+)
+def test_where_it_cannot_be_had_it_is_left_out_and_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, texts: dict[str, str], told: str
+) -> None:
+    monkeypatch.syspath_prepend(str(SETUP.parent))
+    from setup import unpacked
+
+    made = {"g__": "echo 12.2.0", "dpkg_deb": "true"} | texts
+    path = programs(tmp_path / "bin", **made)
+    (tmp_path / "bin" / "g--").rename(tmp_path / "bin" / "g++")
+    monkeypatch.setenv("PATH", path)
+    monkeypatch.setattr(unpacked, "KEYS", Path(sys.executable))
+    if "URL" in texts.get("apt_get", ""):
+        monkeypatch.setattr(unpacked, "mirror_of_debian", lambda: "URL")
+    found = unpacked.compiler(tmp_path / "state")
+    assert isinstance(found, str)
+    assert told in found
+    assert not (tmp_path / "state").exists()
+
+
+def test_a_mirror_that_does_not_answer_is_named_with_what_apt_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(SETUP.parent))
+    from setup import unpacked
+
+    apt = "echo 'Err:1 Temporary failure resolving'; exit 100"
+    monkeypatch.setenv("PATH", programs(tmp_path / "bin", apt_get=apt))
+    with pytest.raises(unpacked.UnpackError) as error:
+        unpacked.fetch(tmp_path / "state", "http://mirror.example/debian")
+    for part in ("http://mirror.example/debian", "Temporary failure", "remedy:"):
+        assert part in str(error.value)
