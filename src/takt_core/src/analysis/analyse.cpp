@@ -98,11 +98,6 @@ class ScenarioAnalysis {
       if (parameters.expected_execution.count() == 0) {
         report.remarks.push_back("'" + callback.name + "' has no execution time: counted as 0");
       }
-      if (callback.suspension.count() > 0 && application_.overheads.any()) {
-        report.remarks.push_back("how often '" + callback.name +
-                                 "' waits is not declared: the overheads of going on are counted "
-                                 "once a job");
-      }
       if (streams_[i].empty()) {
         callback.verdict = Verdict::meets;
         callback.bound_by = "never released in this scenario";

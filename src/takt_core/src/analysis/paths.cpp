@@ -87,6 +87,19 @@ bool Paths::ends_first(std::size_t first, std::size_t then) const {
          (one > other || (one == other && in_order));
 }
 
+Bound Paths::noticed(std::size_t callback) const {
+  nanoseconds latest = lag(callback);
+  for (const std::size_t stream : streams_[callback]) {
+    const Demand& demand = model_.demand(stream);
+    if (demand.releases.period.count() == 0) {
+      return {};
+    }
+    // An early release may be asked for late.
+    latest = std::max(latest, demand.lag);
+  }
+  return latest;
+}
+
 void Paths::hold(Walk& walk) const {
   if (!std::exchange(walk.held, true)) {
     walk.age = may_drop(walk.head) ? Bound{} : sum(walk.age, gap(walk.head));
@@ -119,9 +132,12 @@ bool Paths::extend(Walk& walk, std::size_t callback) const {
       walk.overwritten = std::ranges::find_if(task.reads, is_written)->topic;
     }
     const bool alone = walk.before == walk.head && task.kind == TaskKind::timer;
-    const Bound at_once = lag(walk.head);
-    const Bound passed = alone && ends_first(walk.head, callback) ? at_once : walk.stretch;
-    const Bound used = alone && always_first(walk.head, callback) ? at_once : walk.stretch;
+    const Bound passed =
+        alone && ends_first(walk.head, callback) ? noticed(walk.head) : walk.stretch;
+    // Data is used until the next job of the head has come, which is its own however late that was
+    // asked for.
+    const Bound used =
+        alone && always_first(walk.head, callback) ? Bound{lag(walk.head)} : walk.stretch;
     walk.latency =
         may_drop(callback) ? Bound{} : sum(walk.latency, sum(passed, gap(callback, true)));
     hold(walk);

@@ -49,6 +49,8 @@ class Paths {
   [[nodiscard]] nanoseconds lag(std::size_t callback) const {
     return application_.callbacks[callback].jitter;
   }
+  // From a release of the callback to its being noticed; none: nobody knows.
+  [[nodiscard]] std::optional<nanoseconds> noticed(std::size_t callback) const;
   [[nodiscard]] bool kept_by_early_releases(const sched::AgeConstraint& constraint) const;
   [[nodiscard]] std::optional<nanoseconds> kept_age(const sched::AgeConstraint& constraint) const;
   [[nodiscard]] std::optional<nanoseconds> way(std::size_t stream) const;

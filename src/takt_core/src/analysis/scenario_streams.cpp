@@ -65,7 +65,30 @@ ScenarioModel::ScenarioModel(const application::Application& application,
   add_streams(application, strategy);
   place(application, strategy);
   add_deliveries(application);
+  note_uncounted_waits(application);
   apply_costs();
+}
+
+// A job that goes on after each wait may preempt somebody each time.
+void ScenarioModel::note_uncounted_waits(const application::Application& application) {
+  if (application.overheads.preemption.count() == 0) {
+    return;
+  }
+  for (std::size_t stream = 0; stream < streams_.size(); ++stream) {
+    const application::Callback& callback = application.callbacks[streams_[stream].callback];
+    if (callback.suspension.count() == 0 || callback.suspensions > 0) {
+      continue;
+    }
+    CoreDemands& core = cores_[core_of(stream)];
+    core.entangled = true;
+    std::string remark = "how often '" + callback.task.name +
+                         "' waits in a job is not declared, and each time costs a preemption: "
+                         "nothing is proved on core " +
+                         std::to_string(core.cpu) + ". Give its suspensions";
+    if (std::ranges::find(remarks_, remark) == remarks_.end()) {
+      remarks_.push_back(std::move(remark));
+    }
+  }
 }
 
 void ScenarioModel::add_costs(const application::Application& application) {

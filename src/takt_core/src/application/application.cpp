@@ -101,7 +101,7 @@ Application Application::with_topics_of_scenarios() const {
 
 nanoseconds Application::worst_overhead(const Callback& callback,
                                         const sched::Task& task) const noexcept {
-  const int segments = callback.suspension.count() > 0 ? 2 : 1;
+  const std::int64_t segments = 1 + callback.suspensions;
   nanoseconds result = overheads.dispatch + segments * overheads.preemption;
   for (const std::string& written : task.writes) {
     const Topic* topic = find_topic(written);

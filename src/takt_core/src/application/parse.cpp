@@ -13,6 +13,8 @@
 namespace takt::application {
 namespace {
 
+constexpr std::int64_t most_suspensions = 1'000'000;
+
 ExecutionTime parse_execution_time(const Json& json, const std::string& path) {
   Object object{json, path};
   ExecutionTime execution;
@@ -67,6 +69,14 @@ Callback parse_callback(const Json& json, const std::string& path) {
     Object::fail(object.at("suspension"), "is negative");
   }
   task.waits = callback.suspension.count() > 0;
+  object.read("suspensions", callback.suspensions);
+  if (callback.suspensions < 0 || callback.suspensions > most_suspensions) {
+    Object::fail(object.at("suspensions"),
+                 "is not a number from 0 to " + std::to_string(most_suspensions));
+  }
+  if (callback.suspensions > 0 && !task.waits) {
+    Object::fail(object.at("suspensions"), "counts waits of a callback without a suspension");
+  }
   object.read("budget", task.parameters.budget);
   object.read("overrun", task.parameters.overrun);
   object.read("active", task.parameters.active);

@@ -155,7 +155,7 @@ class Search {
     const TaskNow& own = now.tasks[task];
     if (tasks_.waits(task) && own.computed == 0 && own.waited == 0) {
       Situation waits = now;
-      waits.tasks[task].suspended = 1;
+      tasks_.suspend(waits, task);
       choose_from(waits, waits);
     }
     compute(now, task);
@@ -221,10 +221,12 @@ class Search {
       }
       // Whoever has waited computes again: going on takes a moment.
       const bool woke = own.suspended != 0;
-      if (own.waited < tasks_[task].suspension &&
-          (woke || (own.computed < most(now, task) && (own.waited == 0 || !charges_.once())))) {
+      if (woke ? own.waited < tasks_[task].suspension
+               : own.computed < most(now, task) && tasks_.may_wait(now, task)) {
         Situation waits = now;
-        waits.tasks[task].suspended = 1;
+        if (!woke) {
+          tasks_.suspend(waits, task);
+        }
         go_on_from(waits, task + 1, runs);
       }
       own.suspended = 0;
@@ -262,7 +264,7 @@ class Search {
       own.ages[--own.waiting] = 0;
     }
     own.noticed = own.computed = own.place = own.under = 0;
-    own.waited = own.extra = own.empty = own.sampled = 0;
+    own.waited = own.waits = own.extra = own.empty = own.sampled = 0;
     if (now.had_core == task) {
       now.had_core = nobody_runs;
     }

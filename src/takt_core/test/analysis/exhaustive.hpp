@@ -37,6 +37,7 @@ struct ExhaustiveTask {
   std::vector<Input> reads = {};  // what it takes when it starts
   std::int64_t declared = 0;      // what the policy takes for its execution; 0: the longest
   std::int64_t suspension = 0;    // most that a job waits; above 0 it has a thread of its own
+  std::int64_t suspensions = 0;   // how often it does; 0: any number of times
   std::optional<OracleTask> other = {};  // in the other scenario; group, offset and lag are not
 };
 

@@ -15,8 +15,6 @@ class Charges {
 
   // Whether it matters who had the core before.
   [[nodiscard]] bool remember() const { return costs_.release > 0 || costs_.preemption > 0; }
-  // A job that waits may do so several times, and overheads are counted for once.
-  [[nodiscard]] bool once() const { return costs_.preemption > 0; }
 
   void notice(Situation& now) const {
     now.debt = static_cast<std::uint8_t>(now.debt + costs_.release);

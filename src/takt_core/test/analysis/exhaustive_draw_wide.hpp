@@ -46,6 +46,7 @@ class WideSets : public ExhaustiveSets {
     for (ExhaustiveTask& entry : set.tasks) {
       if (entry.task.group == 0 && chance(0.6)) {
         entry.suspension = number(1, 3);
+        entry.suspensions = chance(0.8) ? number(1, 2) : 0;
       }
     }
   }

@@ -84,6 +84,7 @@ inline application::Callback callback_of(const ExhaustiveTask& entry, std::size_
   callback.execution.quantiles = {callback.execution.best, callback.execution.worst};
   callback.jitter = nanoseconds{task.lag};
   callback.suspension = nanoseconds{entry.suspension};
+  callback.suspensions = entry.suspensions;
   if (!entry.trigger.writers.empty()) {
     callback.task.kind = sched::TaskKind::message;
     callback.task.trigger = trigger_of(index);
@@ -171,7 +172,9 @@ inline std::string describe(const ExhaustiveSet& set) {
                        " deliver " + std::to_string(costs.deliver);
   for (const ExhaustiveTask& entry : set.tasks) {
     result += "\n  " + describe(entry.task);
-    result += entry.suspension > 0 ? " S=" + std::to_string(entry.suspension) : "";
+    result += entry.suspension > 0 ? " S=" + std::to_string(entry.suspension) + " in " +
+                                         std::to_string(entry.suspensions)
+                                   : "";
     result += entry.trigger.writers.empty() ? "" : " released by" + describe(entry.trigger);
     for (const Input& input : entry.reads) {
       result += " reads" + describe(input);

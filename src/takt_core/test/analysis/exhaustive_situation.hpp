@@ -32,6 +32,7 @@ struct TaskNow {
   std::uint8_t under = 0;  // the scenario in which it was noticed
   std::uint8_t suspended = 0;
   std::uint8_t waited = 0;       // ticks of being suspended
+  std::uint8_t waits = 0;        // how often it was, where that is limited
   std::uint8_t extra = 0;        // overheads of the current job, at most
   std::uint8_t empty = 0;        // the message for the current job was overwritten
   std::uint8_t sampled = 0;      // age of what the current job works on
@@ -62,7 +63,7 @@ struct Situation {
   bool operator==(const Situation& other) const { return bytes() == other.bytes(); }
 };
 static_assert(sizeof(Situation) ==
-              most_tasks * (13 + most_waiting) + most_queues * (2 + 2 * most_kept) + 4);
+              most_tasks * (14 + most_waiting) + most_queues * (2 + 2 * most_kept) + 4);
 
 // The tasks, as a job or a scenario sees them.
 class Tasks {
@@ -77,6 +78,17 @@ class Tasks {
     return tasks_[task].trigger.writers.empty();
   }
   [[nodiscard]] bool waits(std::size_t task) const { return tasks_[task].suspension > 0; }
+  // Whether the current job may do so once more.
+  [[nodiscard]] bool may_wait(const Situation& now, std::size_t task) const {
+    return now.tasks[task].waited < tasks_[task].suspension &&
+           (tasks_[task].suspensions == 0 || now.tasks[task].waits < tasks_[task].suspensions);
+  }
+  void suspend(Situation& now, std::size_t task) const {
+    now.tasks[task].suspended = 1;
+    if (tasks_[task].suspensions > 0) {
+      ++now.tasks[task].waits;
+    }
+  }
   // Of the current job, and of one to be released now.
   [[nodiscard]] const OracleTask& of_job(const Situation& now, std::size_t task) const {
     return in(now.tasks[task].under, task);

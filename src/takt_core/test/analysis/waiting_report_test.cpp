@@ -81,11 +81,21 @@ TEST(waiting_report, early_releases_keep_no_age_where_the_source_waits) {
   EXPECT_EQ(age_of(waits(5)).verdict, Verdict::not_proved);
 }
 
-TEST(waiting_report, how_often_a_job_waits_is_not_in_the_overheads) {
-  const std::string tasks = timer("a", 100, 10, 2, waits(5)) + "," + timer("b", 200, 20, 1);
-  const Report report = analyse_json(app(tasks, ", 'overheads': {'dispatch': 2}"));
-  EXPECT_TRUE(contains(report.scenarios.front().remarks, "how often 'a' waits is not declared"));
-  EXPECT_FALSE(contains(analyse_json(app(tasks)).scenarios.front().remarks, "how often"));
+// Each time that a job goes on it may preempt somebody.
+TEST(waiting_report, nothing_is_proved_where_nobody_says_how_often_a_job_waits) {
+  const auto analysed = [](const std::string& more, const std::string& overheads) {
+    return analyse_json(app(timer("a", 100, 10, 2, waits(5) + more) + "," + timer("b", 200, 20, 1),
+                            ", 'overheads': {'" + overheads + "': 2}"));
+  };
+  const std::string remark = "how often 'a' waits in a job is not declared";
+  const Report unknown = analysed("", "preemption");
+  EXPECT_EQ(unknown.verdict, Verdict::not_proved);
+  EXPECT_FALSE(callback(unknown.scenarios.front(), "b").response);
+  EXPECT_TRUE(contains(unknown.scenarios.front().remarks, remark));
+  EXPECT_EQ(analysed("", "dispatch").verdict, Verdict::meets);
+  const Report told = analysed(", 'suspensions': 4", "preemption");
+  EXPECT_EQ(told.verdict, Verdict::meets);
+  EXPECT_FALSE(contains(told.scenarios.front().remarks, "how often"));
 }
 
 TEST(waiting_report, sensitivity_and_proposals_know_of_it) {

@@ -80,6 +80,7 @@ TEST(ParseApplication, worst_overhead_counts_each_message_and_each_taking_of_the
   EXPECT_EQ(overhead(1), 5us + 200ns);
   EXPECT_EQ(overhead(2), 5us + 100ns);
   application.callbacks[2].suspension = 1ms;
+  application.callbacks[2].suspensions = 1;
   EXPECT_EQ(overhead(2), 5us + 100ns + application.overheads.preemption);
   application.overheads = {};
   EXPECT_FALSE(application.overheads.any());
@@ -116,10 +117,13 @@ TEST(ParseApplication, topics_of_all_scenarios_are_those_of_the_compiled_strateg
 
 TEST(ParseApplication, a_callback_with_a_suspension_is_a_task_that_waits) {
   const Application application = parse(R"({"version": 1, "name": "x", "callbacks": [
-        {"name": "a", "execution": {"worst": 1}, "suspension": 5000000},
+        {"name": "a", "execution": {"worst": 1}, "suspension": 5000000,
+         "suspensions": 3},
         {"name": "b", "execution": {"worst": 1}, "suspension": 0},
         {"name": "c", "execution": {"worst": 1}}]})");
   EXPECT_EQ(application.callbacks[0].suspension, 5ms);
+  EXPECT_EQ(application.callbacks[0].suspensions, 3);
+  EXPECT_EQ(application.callbacks[2].suspensions, 0);
   EXPECT_TRUE(application.callbacks[0].task.waits);
   EXPECT_FALSE(application.callbacks[1].task.waits);
   EXPECT_FALSE(application.callbacks[2].task.waits);
@@ -185,6 +189,9 @@ INSTANTIATE_TEST_SUITE_P(
                 "none of skip, queue_one, catch_up"},
         Refused{"suspension", with_callback(R"("execution": {"worst": 1}, "suspension": -1)"),
                 "/callbacks/0/suspension: is negative"},
+        Refused{"suspensions_without_their_time",
+                with_callback(R"("execution": {"worst": 1}, "suspensions": 2)"),
+                "/callbacks/0/suspensions: counts waits of a callback without a suspension"},
         Refused{"suspension_of_a_scenario",
                 R"({"version": 1, "name": "x", "callbacks": [],
                     "scenarios": [{"name": "s", "tasks": [{"task": "a", "suspension": 1}]}]})",

@@ -83,6 +83,8 @@ def _callback(callback: Part, sizes: dict[str, int | None]) -> dict[str, str]:
     keys |= _times(callback, "offset")
     keys |= _execution(callback["execution"])
     keys |= _times(callback, "suspension", "jitter")
+    if callback.get("suspensions"):
+        keys["suspensions"] = str(callback["suspensions"])
     keys |= _rest(callback, sizes, callback.get("period") if "on" not in keys else None)
     if callback.get("group"):
         keys["group"] = _text(callback["group"])

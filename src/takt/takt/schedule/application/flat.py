@@ -77,6 +77,7 @@ def _callback(node: str, name: str, callback: Callback) -> dict[str, Any]:
             group=callback.group,
             jitter=callback.jitter,
             suspension=callback.suspension,
+            suspensions=callback.suspensions,
             cpu=callback.cpu,
         ),
     }

@@ -154,6 +154,11 @@ class Callback(Timing):
         description="longest time that one job sleeps or waits for a device in all, while others"
         " run; default: it never waits, or its waiting is part of wcet",
     )
+    suspensions: Annotated[int, Field(ge=1, le=1_000_000, strict=True)] | None = Field(
+        None,
+        description="how often one job waits at most; default: nobody knows, and where overheads"
+        " of preemptions are given nothing is proved on its core",
+    )
     cpu: Cpu | None = Field(None, description="one of cpus; default: chosen by the partitioning")
     recorded: str | None = Field(
         None,
@@ -168,6 +173,8 @@ class Callback(Timing):
             raise ValueError(
                 "a callback has either timer (its period) or on (the topic that releases it)"
             )
+        if self.suspensions is not None and not self.suspension:
+            raise ValueError("suspensions counts waits: give their time, too (suspension)")
         if self.execution is None and self.wcet is None:
             raise ValueError("how long does it compute? Give wcet or execution")
         if self.execution is not None and self.wcet is not None:

@@ -127,6 +127,7 @@ def _suspend(draft: Draft) -> None:
         if "group" not in callback and chance.happens():
             time = chance.real(wanted.suspension) * draft.period(callback)
             callback["suspension"] = draft.time(time)
+            callback["suspensions"] = 1  # as its code is written
 
 
 def filled(execution: dict[str, Any]) -> dict[str, Any]:

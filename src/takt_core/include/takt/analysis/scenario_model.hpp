@@ -61,8 +61,9 @@ class ScenarioModel {
     int cpu = 0;
     std::vector<Demand> demands;       // Demand::task is the index of the callback
     std::vector<std::size_t> streams;  // by demand; nobody: an interrupt
-    std::size_t jobs = 0;    // demands before the interrupts, which come in the same order
-    bool entangled = false;  // its jobs may wait for another core, or for who waits: no bounds
+    std::size_t jobs = 0;  // demands before the interrupts, which come in the same order
+    bool entangled =
+        false;  // how long or how often its jobs may be held up, nobody knows: no bounds
   };
 
   ScenarioModel(const application::Application& application,
@@ -77,6 +78,8 @@ class ScenarioModel {
   [[nodiscard]] std::size_t core_of(std::size_t stream) const noexcept {
     return places_[stream].core;
   }
+  // Whether the demands on a core depend on what is found out about others.
+  [[nodiscard]] bool iterates() const noexcept { return iterates_; }
   [[nodiscard]] const std::vector<std::string>& remarks() const noexcept { return remarks_; }
 
   // How closely the ends of the stream's jobs follow each other, for a bound of their responses.
@@ -113,6 +116,7 @@ class ScenarioModel {
 
   void add_costs(const application::Application& application);
   void add_deliveries(const application::Application& application);
+  void note_uncounted_waits(const application::Application& application);
   void share_subscription(const application::Application& application, std::size_t message);
   void add_streams(const application::Application& application,
                    const sched::CompiledStrategy& strategy);

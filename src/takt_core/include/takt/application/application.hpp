@@ -43,6 +43,9 @@ struct Callback {
   // The longest that one job sleeps or waits for a device in all, while others run. Above 0 exactly
   // where task.waits says so.
   nanoseconds suspension{0};
+  // In how many pieces, at most; 0: nobody knows. Each time that it goes on it may preempt
+  // somebody.
+  std::int64_t suspensions = 0;
 
   // `node`, or where it is empty the callback's name up to its first dot.
   [[nodiscard]] std::string node_name() const;
@@ -110,9 +113,9 @@ struct Application {
   [[nodiscard]] Application with_topics_of_scenarios() const;
 
   // What a job of this callback costs at most besides what it computes: dispatching, one preemption
-  // each time that it takes the core (twice where it waits, as the simulator lets it wait once),
-  // each topic that it writes, a full queue of each topic that it reads. `task` has the topics of
-  // all scenarios (CompiledStrategy::tasks()): in each of them messages come and go alike.
+  // each time that it takes the core (once more for each of its suspensions), each topic that it
+  // writes, a full queue of each topic that it reads. `task` has the topics of all scenarios
+  // (CompiledStrategy::tasks()): in each of them messages come and go alike.
   [[nodiscard]] nanoseconds worst_overhead(const Callback& callback,
                                            const sched::Task& task) const noexcept;
 };
