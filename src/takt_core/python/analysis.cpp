@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "columns.hpp"
+#include "interruptible.hpp"
 #include "takt/analysis/analyse.hpp"
 #include "takt/analysis/batch.hpp"
 #include "takt/application/parse.hpp"
@@ -170,16 +171,26 @@ nb::object overheads_of(const application::Overheads& overheads) {
   return result;
 }
 
-template <class Function>
-auto without_lock(const Function& function) {
-  const nb::gil_scoped_release release;
-  return function();
-}
-
-nb::dict analyse_document(std::string_view json, bool sensitivity, bool proposals) {
-  const Report report = without_lock([&] {
-    return analyse(application::parse(json), {.sensitivity = sensitivity, .proposals = proposals});
-  });
+nb::dict analyse_document(std::string_view json, bool sensitivity, bool proposals,
+                          const nb::object& progress) {
+  std::atomic<std::size_t> callbacks_done = 0;
+  std::atomic<std::size_t> callbacks = 0;
+  const Report report = interruptible(
+      [&](const std::atomic<bool>& stop) {
+        return analyse(application::parse(json),
+                       {.sensitivity = sensitivity,
+                        .proposals = proposals,
+                        .stop = &stop,
+                        .progress = [&](std::size_t done, std::size_t all) {
+                          callbacks_done = done;
+                          callbacks = all;
+                        }});
+      },
+      [&] {
+        if (!progress.is_none() && callbacks > 0) {
+          progress(callbacks_done.load(), callbacks.load());
+        }
+      });
   nb::dict result;
   result["schema_version"] = 1;
   result["application"] = report.application;
@@ -194,14 +205,16 @@ nb::dict analyse_document(std::string_view json, bool sensitivity, bool proposal
 }
 
 std::vector<bool> analyse_many(const std::vector<std::string>& documents) {
-  return without_lock([&] {
-    std::vector<bool> accepted;
-    accepted.reserve(documents.size());
-    for (const std::string& document : documents) {
-      accepted.push_back(accepts(application::parse(document)));
-    }
-    return accepted;
-  });
+  return interruptible(
+      [&](const std::atomic<bool>&) {
+        std::vector<bool> accepted;
+        accepted.reserve(documents.size());
+        for (const std::string& document : documents) {
+          accepted.push_back(accepts(application::parse(document)));
+        }
+        return accepted;
+      },
+      [] {});
 }
 
 template <typename Value>
@@ -213,23 +226,29 @@ nb::object analyse_columns(const std::string& policy, const Column<std::int64_t>
   const auto span = [](const Column<std::int64_t>& column) {
     return std::span{column.data(), column.size()};
   };
-  return column(without_lock([&] {
-    return analyse_sets({.policy = policy,
-                         .first = span(first),
-                         .period = span(period),
-                         .deadline = span(deadline),
-                         .wcet = span(wcet),
-                         .priority = span(priority)});
-  }));
+  return column(interruptible(
+      [&](const std::atomic<bool>&) {
+        return analyse_sets({.policy = policy,
+                             .first = span(first),
+                             .period = span(period),
+                             .deadline = span(deadline),
+                             .wcet = span(wcet),
+                             .priority = span(priority)});
+      },
+      [] {}));
 }
 
 }  // namespace
 
 void bind(nb::module_& module) {
-  module.def("analyse", &analyse_document, "json"_a, "sensitivity"_a = true, "proposals"_a = true,
-             "The document of `takt analyse --json` for an application in its flat form.\n"
-             "Raises Error for a text that is not this form, and for an application that an\n"
-             "executor refuses.");
+  module.def(
+      "analyse", &analyse_document, "json"_a, "sensitivity"_a = true, "proposals"_a = true,
+      "progress"_a = nb::none(),
+      "The document of `takt analyse --json` for an application in its flat form.\n"
+      "progress(done, all) is called while it lasts: for how many callbacks it is known how\n"
+      "much longer they may compute. A Ctrl-C ends it.\n"
+      "Raises Error for a text that is not this form, and for an application that an\n"
+      "executor refuses.");
   module.def("analyse_many", &analyse_many, "documents"_a,
              "For each application in its flat form, whether every deadline is guaranteed in\n"
              "every scenario. Raises as analyse().");

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from takt.bench.analysis import analysis
 from takt.bench.dispatch import dispatch
 from takt.bench.history import history
 from takt.bench.intra import intra
@@ -28,6 +29,7 @@ BENCHES: dict[str, Callable[[int, int, Callable[[str], None]], Bench]] = {
     "intra": intra,
     "dispatch": dispatch,
     "history": history,
+    "analysis": analysis,
     "vendors": vendors,
     "rclcpp": rclcpp,
 }

@@ -42,7 +42,7 @@ def analyse(
 
     Example: takt analyse examples/docking.app.yaml
     """
-    from takt.cli.output import print_json, stdout
+    from takt.cli.output import print_json, stderr, stdout
     from takt.schedule.analysis.ask import analyse as ask
     from takt.schedule.analysis.ask import read_overheads
     from takt.schedule.analysis.show import show
@@ -57,7 +57,14 @@ def analyse(
         if assign:
             analysis = _assign(application, document, file, assign)
         else:
-            analysis = ask(document, str(file))
+            with stderr().status(file.name) as status:
+                analysis = ask(
+                    document,
+                    str(file),
+                    lambda done, of: status.update(
+                        f"{file.name}: how much longer callbacks may compute, {done} of {of}"
+                    ),
+                )
     if as_json:
         print_json(analysis.model_dump(mode="json"))
     else:

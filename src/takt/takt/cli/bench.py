@@ -24,8 +24,8 @@ def bench(
     name: str = typer.Argument(
         ...,
         help="record, roundtrip, wakeup, preempt, switch, trace, intra, dispatch, history, "
-        "vendors, rclcpp, or all (vendors only where Cyclone DDS is set up, rclcpp only where "
-        "ROS 2's rclcpp is there); "
+        "analysis, vendors, rclcpp, or all (vendors only where Cyclone DDS is set up, rclcpp only "
+        "where ROS 2's rclcpp is there); "
         "or overheads, which measures for analyse and simulate and judges nothing.",
     ),
     rounds: int = typer.Option(DEFAULT_ROUNDS, min=1, help="Rounds; medians over them count."),

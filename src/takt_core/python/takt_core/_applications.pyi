@@ -19,7 +19,12 @@ class Error(ValueError):
     remedy: str
     path: str
 
-def analyse(json: str, sensitivity: bool = True, proposals: bool = True) -> dict[str, Any]: ...
+def analyse(
+    json: str,
+    sensitivity: bool = True,
+    proposals: bool = True,
+    progress: Callable[[int, int], object] | None = None,
+) -> dict[str, Any]: ...
 def analyse_many(documents: Sequence[str]) -> list[bool]: ...
 def analyse_sets(
     policy: str,

@@ -71,9 +71,14 @@ class ScenarioAnalysis {
       return core.explored && core.schedulable == true;
     });
     if (options.sensitivity && explored && bounds_.schedulable == true) {
-      report.sensitivity = find_sensitivity(model_, application_, Graphs::brief);
+      report.sensitivity = find_sensitivity(model_, application_, Graphs::brief, options.progress);
     } else if (options.sensitivity && !explored && has_test) {
-      report.sensitivity = find_sensitivity(model_, application_, Graphs::none);
+      report.sensitivity = find_sensitivity(model_, application_, Graphs::none, options.progress);
+    }
+    if (report.sensitivity && report.sensitivity->left_out > 0) {
+      report.remarks.push_back("how much longer they may compute is left out for " +
+                               std::to_string(report.sensitivity->left_out) +
+                               " callbacks: too much to compute");
     }
     return report;
   }
@@ -243,6 +248,7 @@ std::string_view text(Verdict verdict) noexcept {
 }
 
 Report analyse(const application::Application& application, const Options& options) {
+  const Interruptible interruptible{options.stop};
   const sched::CompiledStrategy strategy = application::compile(application);
   Report report{.application = application.name,
                 .policy = application.policy,
@@ -250,6 +256,9 @@ Report analyse(const application::Application& application, const Options& optio
                 .verdict = Verdict::meets};
   for (const sched::CompiledScenario& scenario : strategy.scenarios()) {
     report.scenarios.push_back(ScenarioAnalysis{application, strategy, scenario}.run(options));
+    if (Interruptible::interrupted()) {
+      throw Interrupted{};
+    }
     report.verdict = worse(report.verdict, report.scenarios.back().verdict);
   }
   if (!application.overheads.any()) {
@@ -258,6 +267,9 @@ Report analyse(const application::Application& application, const Options& optio
   if (strategy.scenarios().size() > 1) {
     report.switches = across_switches(application, strategy);
     report.verdict = worse(report.verdict, report.switches->verdict);
+  }
+  if (Interruptible::interrupted()) {
+    throw Interrupted{};
   }
   return report;
 }

@@ -311,6 +311,12 @@ std::vector<Response> fixed_priority_responses(std::span<const Demand> demands, 
   return result;
 }
 
+bool fixed_priority_keeps(std::span<const Demand> demands, std::size_t demand, Effort& effort) {
+  const Demand& own = demands[demand];
+  const Response response = LevelTest{demands, demand, effort}.run(own.deadline);
+  return own.interrupt || (response.bound && *response.bound <= own.deadline);
+}
+
 bool fixed_priority_accepts(std::span<const Demand> demands, Effort& effort) {
   if (overloaded(demands)) {
     return false;

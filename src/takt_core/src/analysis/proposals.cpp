@@ -223,6 +223,9 @@ Proposal propose_priorities(const application::Application& application,
         callbacks = placed.tasks.size();
       }
     }
+    if (callbacks > highest) {
+      return {};
+    }
     const auto order = Assignment{strategy, model, core, scenario.policy().preemptive()}.run();
     std::vector<std::size_t> streams;
     for (const std::size_t stream : core.streams) {
@@ -233,7 +236,7 @@ Proposal propose_priorities(const application::Application& application,
     std::ranges::sort(streams);
     const auto active =
         static_cast<std::size_t>(std::ranges::unique(streams).begin() - streams.begin());
-    if (order.size() < active || callbacks > highest) {
+    if (order.size() < active) {
       return {};
     }
     int priority = highest;

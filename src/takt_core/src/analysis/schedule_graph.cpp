@@ -49,7 +49,7 @@ class Explorer {
         break;
       }
       for (std::size_t i = 0; i < front_.vertices().size(); ++i) {
-        if (result_.vertices > options_.most_vertices) {
+        if (result_.vertices > options_.most_vertices || Interruptible::interrupted()) {
           result_.outcome = ScheduleGraph::Outcome::unknown;
           result_.reason = "the schedules that are possible have more than " +
                            std::to_string(options_.most_vertices) + " states";

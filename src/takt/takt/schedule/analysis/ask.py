@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,12 +27,17 @@ OVERHEADS = (
 )
 
 
-def analyse(flat: dict[str, Any], where: str) -> Analysis:
-    """The analysis of an application in its flat form; ``where`` names it in errors."""
+def analyse(
+    flat: dict[str, Any], where: str, progress: Callable[[int, int], object] | None = None
+) -> Analysis:
+    """The analysis of an application in its flat form; ``where`` names it in errors.
+
+    ``progress`` is called while it lasts, with how many callbacks are done and how many there are.
+    """
     import takt_core
 
     try:
-        document = takt_core.analyse(json.dumps(flat))
+        document = takt_core.analyse(json.dumps(flat), progress=progress)
     except takt_core.Error as error:
         raise refused(error, where) from None
     return Analysis.model_validate(document)

@@ -5,6 +5,11 @@
 // is worth: docs/reference/analysis.md.
 #pragma once
 
+#include <atomic>
+#include <cstddef>
+#include <exception>
+#include <functional>
+
 #include "takt/analysis/report.hpp"
 #include "takt/application/application.hpp"
 
@@ -13,9 +18,16 @@ namespace takt::analysis {
 struct Options {
   bool sensitivity = true;
   bool proposals = true;  // priorities and cores, where deadlines are not guaranteed
+  const std::atomic<bool>* stop = nullptr;  // set by another thread: ends with Interrupted
+  // Of callbacks, for how many it is known how much longer they may compute: that takes the time.
+  std::function<void(std::size_t done, std::size_t all)> progress = {};
 };
 
-// Throws sched::ScheduleError for an application that an executor refuses.
+struct Interrupted : std::exception {
+  [[nodiscard]] const char* what() const noexcept override { return "interrupted"; }
+};
+
+// Throws sched::ScheduleError for an application that an executor refuses, Interrupted as above.
 Report analyse(const application::Application& application, const Options& options = {});
 
 // Whether every deadline is guaranteed in every scenario by itself, without the rest. Throws as

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <limits>
@@ -98,6 +99,24 @@ struct Response {
   nanoseconds blocking{0};                // part of it
 };
 
+// While there is one, what this thread analyses comes to an end soon after the flag is set, with
+// nothing found.
+class Interruptible {
+ public:
+  explicit Interruptible(const std::atomic<bool>* flag) noexcept : before_(flag_) { flag_ = flag; }
+  ~Interruptible() { flag_ = before_; }
+  Interruptible(const Interruptible&) = delete;
+  Interruptible& operator=(const Interruptible&) = delete;
+
+  static bool interrupted() noexcept {
+    return flag_ != nullptr && flag_->load(std::memory_order_relaxed);
+  }
+
+ private:
+  static inline thread_local const std::atomic<bool>* flag_ = nullptr;
+  const std::atomic<bool>* before_;
+};
+
 // How much may be computed for one core before the answer is "not found".
 struct Effort {
   std::int64_t steps = 20'000'000;  // evaluations of one demand
@@ -105,6 +124,9 @@ struct Effort {
   // False when it is used up.
   bool spend(std::size_t demands) noexcept {
     steps -= static_cast<std::int64_t>(demands);
+    if (Interruptible::interrupted()) {
+      steps = std::min<std::int64_t>(steps, 0);
+    }
     return steps > 0;
   }
 };

@@ -32,6 +32,9 @@ std::vector<Response> fixed_priority_responses(std::span<const Demand> demands, 
 // Whether all bounds are within the deadlines; stops at the first that is not.
 bool fixed_priority_accepts(std::span<const Demand> demands, Effort& effort);
 
+// Whether one of them is, where nobody waits and nobody is boosted.
+bool fixed_priority_keeps(std::span<const Demand> demands, std::size_t demand, Effort& effort);
+
 // Of one demand among the others, whatever their order: for priority assignment. Where somebody
 // waits it holds as long as the others keep their deadlines.
 Response fixed_priority_response(std::span<const Demand> demands, std::size_t demand,

@@ -80,6 +80,7 @@ struct AgeReport {
 struct Sensitivity {
   std::optional<double> all = {};  // none: not even with nothing to compute, or no test
   std::vector<std::pair<std::string, double>> callbacks = {};  // of one alone; 0: whatever it takes
+  std::size_t left_out = 0;  // callbacks that are not among them: too much to compute
 };
 
 struct ScenarioReport {
