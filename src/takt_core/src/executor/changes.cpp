@@ -77,7 +77,6 @@ class Executor::Staged {
     auto& state = shared_.tasks[index];
     if (!state) {
       state = std::make_unique<TaskState>();
-      shared_.core_tasks[index] = state.get();
     }
     state->crew.store(nullptr);
     state->trace_id = trace::no_task;
@@ -200,11 +199,14 @@ class Executor::Staged {
       return index;
     }
     const auto index = static_cast<TaskIndex>(registry_.tasks.size());
-    if (index >= shared_.options.max_tasks) {
-      throw std::length_error{"task '" + task.name + "' is one more than Options::max_tasks (" +
-                              std::to_string(shared_.options.max_tasks) +
-                              ") at the same time; raise it"};
+    if (!shared_.options.trace.empty() && index >= trace::no_task) {
+      throw sched::ScheduleError(
+          "task '" + task.name + "'",
+          "a trace has numbers for " + std::to_string(trace::no_task) + " tasks at the same time",
+          "leave the trace out, or spread the tasks over several executors");
     }
+    shared_.tasks.grow_to(index + std::size_t{1});
+    shared_.crews.grow_to(shared_.options.cpus.size() + index + 1);
     registry_.tasks.push_back(vacancy_of(index));
     reserved_.emplace_back([this, index] {
       if (index + std::size_t{1} == registry_.tasks.size()) {

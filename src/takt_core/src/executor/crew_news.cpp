@@ -166,7 +166,7 @@ void Crew::take_up(Note& note) noexcept {
 
 void Crew::follow(const Target& target, TimePoint time) noexcept {
   const bool same_scenario = state_->target() != nullptr && state_->target()->id == target.id;
-  state_->follow(target, number_, shared_.core_tasks, time);
+  state_->follow(target, number_, target.tasks, time);
   shortest_period_ = std::chrono::nanoseconds::max();
   for (CoreTask* const member : state_->members()) {
     TaskState& state = state_of(*member);

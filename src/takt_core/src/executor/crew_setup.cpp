@@ -5,6 +5,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <bit>
 #include <set>
 #include <string>
 #include <utility>
@@ -15,6 +16,9 @@
 
 namespace takt::executor {
 namespace {
+
+// Tasks for which a core has room at first: more than jobs may have started on it at once.
+constexpr std::size_t first_room = 128;
 
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): of its thread alone
 thread_local const Crew* current_crew = nullptr;
@@ -45,7 +49,7 @@ Crew::Crew(Shared& shared, std::size_t number, int cpu, bool fixed, const sched:
 std::unique_ptr<sched::CoreState> Crew::new_state() {
   sched::CoreListener& listener = *this;
   return std::make_unique<sched::CoreState>(listener, policy_, fixed_,
-                                            alone_ != nullptr ? 1 : shared_.options.max_tasks);
+                                            alone_ != nullptr ? 1 : first_room);
 }
 
 Crew::~Crew() {
@@ -79,10 +83,19 @@ void Crew::prepare(const CompiledApplication& compiled) {
              : static_cast<std::size_t>(os::max_priority - shared_.options.base_priority) + 1;
   // One more than can have started watches, and hears of what arrives.
   const std::size_t wanted = std::min((depth > 1 || alarms ? depth + 1 : depth), room);
+  // Its threads go on meanwhile: they move over when the memory is there.
+  std::optional<sched::CoreState::Room> larger;
+  const std::size_t members = compiled.targets.front()->rosters[number_].tasks.size();
+  if (members > state_->capacity()) {  // which only this thread changes
+    larger.emplace(policy_, std::bit_ceil(members));
+  }
   {
     const std::lock_guard lock{mutex_};
     top_ = top;
     state_->set_depth(room);
+    if (larger) {
+      state_->move_to(*larger);
+    }
   }
   for (const auto& worker : workers_) {
     if (!worker->thread) {  // of a former start

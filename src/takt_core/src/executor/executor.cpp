@@ -26,10 +26,6 @@ Options completed(Options options) {
         "its base priority " + std::to_string(options.base_priority) + " is outside of 1..98",
         "choose one that leaves room above it for jobs that preempt each other");
   }
-  if (options.max_tasks == 0 || options.max_tasks >= trace::no_task) {
-    throw sched::ScheduleError("the executor", "max_tasks is " + std::to_string(options.max_tasks),
-                               "choose a number from 1 to " + std::to_string(trace::no_task - 1));
-  }
   if (options.cpus.empty()) {
     options.cpus = {os::current_thread().cpus.front()};
   }

@@ -63,9 +63,16 @@ std::unique_ptr<sched::CompiledApplication> Executor::compile() {
     }
     crews[crew].push_back(index);
   }
-  return sched::compile_application(
+  auto compiled = sched::compile_application(
       std::move(strategy), ++registry.version, crews,
       [&registry](const std::string& topic) { return registry.topic(topic); });
+  for (std::size_t index = 0; index < registry.tasks.size(); ++index) {
+    compiled->tasks.push_back(shared_->tasks[index].get());
+  }
+  for (const auto& target : compiled->targets) {
+    target->tasks = compiled->tasks;
+  }
+  return compiled;
 }
 
 // What the task takes from the compiled application; the threads do not know it yet.
@@ -210,10 +217,8 @@ void Executor::wind_down() noexcept {
   keeper_->retire_all();
   {
     const std::lock_guard lock{registry_->mutex};
-    for (const auto& task : shared_->tasks) {
-      if (task) {
-        task->rewind();
-      }
+    for (std::size_t index = 0; index < registry_->tasks.size(); ++index) {
+      shared_->tasks[index]->rewind();
     }
   }
   registry_->no_deep_idle.reset();

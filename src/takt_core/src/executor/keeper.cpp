@@ -153,7 +153,7 @@ void Executor::Keeper::retire(bool all) noexcept {
 void Executor::Keeper::forget_groups() {
   std::vector<std::uint32_t> used;
   for (TaskIndex index = 0; index < registry_.tasks.size(); ++index) {
-    if (shared_.tasks[index] && shared_.tasks[index]->group != 0) {
+    if (shared_.tasks[index]->group != 0) {
       used.push_back(shared_.tasks[index]->group);
     }
   }

@@ -68,6 +68,7 @@ sched::Task vacancy_of(TaskIndex index) {
   vacant.parameters.expected_execution = std::chrono::nanoseconds{1};
   vacant.parameters.priority = os::min_priority;
   vacant.parameters.active = false;
+  vacant.vacant = true;
   return vacant;
 }
 

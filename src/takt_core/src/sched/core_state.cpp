@@ -18,6 +18,26 @@ CoreState::CoreState(CoreListener& listener, const Policy& policy, bool fixed, s
   next_jobs_.reserve(tasks);
 }
 
+CoreState::Room::Room(const Policy& policy, std::size_t tasks)
+    : calendar_{tasks}, ready_{policy, tasks} {
+  members_.reserve(tasks);
+  started_.reserve(tasks + 1);
+  pending_jobs_.reserve(tasks);
+  next_jobs_.reserve(tasks);
+}
+
+void CoreState::move_to(Room& room) noexcept {
+  room.members_.assign(members_.begin(), members_.end());
+  room.calendar_.copy(calendar_);
+  ready_.swap_memory(room.ready_);
+  room.started_.assign(started_.begin(), started_.end());
+  std::swap(members_, room.members_);
+  std::swap(calendar_, room.calendar_);
+  std::swap(started_, room.started_);
+  std::swap(pending_jobs_, room.pending_jobs_);
+  std::swap(next_jobs_, room.next_jobs_);
+}
+
 bool CoreState::arrive(CoreTask& task, TimePoint time, std::int64_t value) noexcept {
   if (!task.messages.arrive(time, value)) {
     return false;

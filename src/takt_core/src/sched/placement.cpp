@@ -110,8 +110,11 @@ std::vector<Core> place(std::span<const Task> tasks, std::span<const double> uti
     assign(*core, cluster);
   }
   std::erase_if(clusters, [](const Cluster& cluster) { return cluster.cpu >= 0; });
-  std::ranges::stable_sort(
-      clusters, [](const Cluster& a, const Cluster& b) { return a.utilization > b.utilization; });
+  // Whoever has gone takes no room from whoever is there.
+  const auto is_vacant = [&](const Cluster& cluster) { return tasks[cluster.tasks[0]].vacant; };
+  std::ranges::stable_sort(clusters, [&](const Cluster& a, const Cluster& b) {
+    return is_vacant(a) != is_vacant(b) ? is_vacant(b) : a.utilization > b.utilization;
+  });
   for (const Cluster& cluster : clusters) {
     assign(*std::ranges::min_element(cores,
                                      [](const Core& a, const Core& b) {

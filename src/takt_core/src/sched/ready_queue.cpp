@@ -4,12 +4,22 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <utility>
 
 namespace takt::sched {
 
 ReadyQueue::ReadyQueue(const Policy& policy, std::size_t capacity)
     : policy_(&policy), order_(policy.order()), jobs_(capacity), numbers_(capacity) {
   std::iota(numbers_.begin(), numbers_.end(), 0U);
+}
+
+void ReadyQueue::swap_memory(ReadyQueue& larger) noexcept {
+  std::ranges::copy(jobs_, larger.jobs_.begin());
+  std::ranges::copy(numbers_, larger.numbers_.begin());
+  const auto more = larger.numbers_.begin() + static_cast<std::ptrdiff_t>(numbers_.size());
+  std::iota(more, larger.numbers_.end(), static_cast<std::uint32_t>(numbers_.size()));
+  std::swap(jobs_, larger.jobs_);
+  std::swap(numbers_, larger.numbers_);
 }
 
 bool ReadyQueue::push(const Job& job) noexcept {

@@ -5,8 +5,10 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <atomic>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -291,20 +293,54 @@ TEST_P(LifePromises, AStartForWhichThereIsNoThreadCanBeTriedAgain) {
 }
 
 TEST_P(LifePromises, PlacesOfTasksThatWereRemovedAreUsedAgain) {
-  Options options = quiet(GetParam());
-  options.max_tasks = 8;
+  const Options options = quiet(GetParam());
+  constexpr executor::TaskIndex places = 8;
   Executor executor{options};
   executor.start();
   for (int round = 0; round < 2000; ++round) {
     std::atomic<int> runs{0};
     const auto added =
         executor.add(message("guest", "outside", 10 + round % 50), {[&](const auto&) { ++runs; }});
-    ASSERT_LT(added.index, options.max_tasks);
+    ASSERT_LT(added.index, places);
     added.release.notify();
     ASSERT_TRUE(eventually([&] { return runs > 0; }));
     expect_to_return("remove()", [&] { executor.remove("guest").wait(); });
   }
   executor.stop();
+}
+
+TEST_P(LifePromises, AnyNumberOfTasksCanBeAddedWhileOthersRun) {
+  constexpr int hosts = 60;
+  constexpr int guests = 2000;
+  constexpr int at_once = 500;
+  Executor executor{quiet(GetParam())};
+  std::vector<std::string> names;
+  for (int host = 0; host < hosts; ++host) {
+    names.push_back("host " + std::to_string(host));
+    executor.add(timer(names.back(), 50ms, 10 + host), {[](const auto&) {}});
+  }
+  executor.start();
+  for (int guest = 0; guest < guests;) {
+    executor::Changes come;
+    for (int i = 0; i < at_once; ++i, ++guest) {
+      names.push_back("guest " + std::to_string(guest));
+      come.add(message(names.back(), "outside", 1 + guest % 90, 100s), {[](const auto&) {}});
+    }
+    for (const executor::AddedTask& added : executor.apply(std::move(come)).added) {
+      added.release.notify();
+    }
+  }
+  // Also those that were there before, and were waiting for their releases meanwhile.
+  const auto completed = [&](const std::string& name) {
+    return executor.statistics(executor.find(name).value()).completed;
+  };
+  std::vector<std::uint64_t> before;
+  std::ranges::transform(names, std::back_inserter(before), completed);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::uint64_t wanted = i < hosts ? before[i] + 1 : 1;
+    EXPECT_TRUE(eventually([&] { return completed(names[i]) >= wanted; })) << names[i];
+  }
+  expect_to_return("stop()", [&] { executor.stop(); });
 }
 
 }  // namespace

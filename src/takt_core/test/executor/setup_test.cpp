@@ -29,8 +29,6 @@ TEST(Refused, AreOptionsThatMakeNoSense) {
   EXPECT_THROW(Executor({.policy = nullptr}), sched::ScheduleError);
   EXPECT_THROW(Executor({.base_priority = 0}), sched::ScheduleError);
   EXPECT_THROW(Executor({.base_priority = 99}), sched::ScheduleError);
-  EXPECT_THROW(Executor({.max_tasks = 0}), sched::ScheduleError);
-  EXPECT_THROW(Executor({.max_tasks = 70'000}), sched::ScheduleError);
 }
 
 TEST(Refused, AreBindingsThatDoNotFit) {
@@ -58,13 +56,6 @@ TEST(Refused, AreTaskSetsAtTheStartAndTheExecutorStaysUsable) {
   executor.start();
   EXPECT_THROW(executor.start(), std::logic_error);
   executor.stop();
-}
-
-TEST(Refused, AreMoreTasksThanThereIsRoomFor) {
-  Executor executor{{.max_tasks = 2}};
-  executor.add(timer("a", 1ms, 1), nothing());
-  executor.add(timer("b", 1ms, 1), nothing());
-  EXPECT_THROW(executor.add(timer("c", 1ms, 1), nothing()), std::length_error);
 }
 
 TEST(Refused, IsATraceThatCannotBeWritten) {

@@ -73,6 +73,10 @@ class World : private CoreListener {
       default:
         end_running();
     }
+    if (random_() % 50 == 0) {
+      CoreState::Room room{*policy_, state_->capacity() + random_() % 3};
+      state_->move_to(room);
+    }
     state_->release_due(now_);
     expect_what_readers_need();
     decide();

@@ -93,6 +93,16 @@ TEST(Placement, places_every_task_once_keeps_groups_together_and_does_what_tasks
   }
 }
 
+TEST(Placement, gives_who_comes_the_core_that_others_have_left) {
+  std::vector<Task> tasks{on(timer("stays", 10ms), 0)};
+  for (int i = 0; i < 10; ++i) {
+    tasks.push_back(timer("has gone", 10ms));
+    tasks.back().vacant = true;
+  }
+  tasks.push_back(timer("comes", 10ms));
+  EXPECT_TRUE(std::ranges::count(placed(tasks, {0, 1})[1].tasks, tasks.size() - 1));
+}
+
 TEST(Placement, refuses_groups_whose_members_ask_for_different_cores) {
   EXPECT_EQ(error_of([] {
               placed({on(timer("a", 1ms), 0, "bus"), on(timer("b", 1ms), -1, "bus"),

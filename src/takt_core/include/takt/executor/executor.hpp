@@ -50,8 +50,8 @@ class Executor {
   // first, and nothing changes when it is refused; the others run on undisturbed. It costs the
   // caller the check and, where more threads are needed, their creation; nobody is waited for.
   // A task's index is used again when it has gone, and a while later at the earliest. Throws
-  // sched::ScheduleError; std::length_error above Options::max_tasks; std::system_error for no
-  // thread; what JobSource::arm() throws.
+  // sched::ScheduleError; std::system_error for no thread; std::length_error where a million
+  // messages and more may wait; what JobSource::arm() throws.
   Applied apply(Changes changes);
 
   // Each a change of its own.

@@ -117,7 +117,6 @@ struct Options {
   // Bytes of each thread that runs callbacks, and how many of them are touched before the start.
   std::size_t stack = std::size_t{2} * 1024 * 1024;
   std::size_t prefaulted_stack = std::size_t{64} * 1024;
-  std::size_t max_tasks = 1024;  // that are there at the same time
   // Empty: no trace. From the second start on a number is put behind the name.
   std::filesystem::path trace = {};
   std::size_t trace_capacity = 16384;  // events of a thread that wait to be written

@@ -14,6 +14,7 @@
 
 #include "takt/executor/note.hpp"
 #include "takt/executor/options.hpp"
+#include "takt/executor/table.hpp"
 #include "takt/executor/task_state.hpp"
 #include "takt/os/event.hpp"
 #include "takt/trace/tracer.hpp"
@@ -22,19 +23,16 @@ namespace takt::executor {
 
 struct Shared {
   explicit Shared(Options executor_options)
-      : options(std::move(executor_options)),
-        handlers(options.handlers),
-        tasks(options.max_tasks),
-        core_tasks(options.max_tasks),
-        crews(options.cpus.size() + options.max_tasks) {}
+      : options(std::move(executor_options)), handlers(options.handlers) {
+    crews.grow_to(options.cpus.size());
+  }
 
   const Options options;
-  Handlers handlers;                              // do not change after the start
-  std::vector<std::unique_ptr<TaskState>> tasks;  // by index; never resized
-  std::vector<sched::CoreTask*> core_tasks;       // the same
+  Handlers handlers;                        // do not change after the start
+  Table<std::unique_ptr<TaskState>> tasks;  // by index
   // The cores', in the order of Options::cpus, then by the index of the task that has one for
   // itself. Null: none yet. They live as long as the executor.
-  std::vector<std::atomic<Crew*>> crews;
+  Table<std::atomic<Crew*>> crews;
   std::atomic<std::size_t> crews_used{0};  // there are none from here on
   NotePool notes;
   Inbox early;  // what came before the start

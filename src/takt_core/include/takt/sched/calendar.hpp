@@ -40,6 +40,12 @@ class Calendar {
     }
   }
 
+  // What is in the other one, which is not larger. Allocates nothing.
+  void copy(const Calendar& other) noexcept {
+    leaves_ = other.leaves_;
+    std::copy_n(other.nodes_.begin(), 2 * leaves_, nodes_.begin());
+  }
+
   // The end of time when nothing is there. Of the same time, the lowest place.
   [[nodiscard]] TimePoint first_time() const noexcept { return nodes_[1].time; }
   [[nodiscard]] std::uint32_t first() const noexcept { return nodes_[1].place; }

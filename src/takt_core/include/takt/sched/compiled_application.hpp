@@ -63,12 +63,15 @@ struct Roster {
   [[nodiscard]] std::size_t count_above(Level level) const noexcept;
 };
 
+struct CoreTask;  // of whoever drives the cores
+
 // One scenario, as a core follows it.
 struct Target {
   const CompiledScenario* scenario = nullptr;
   std::uint16_t id = 0;
-  std::uint64_t version = 0;    // of its compiled application
-  std::vector<Roster> rosters;  // by core
+  std::uint64_t version = 0;         // of its compiled application
+  std::span<CoreTask* const> tasks;  // of the compiled application
+  std::vector<Roster> rosters;       // by core
   std::vector<std::unique_ptr<AgeWatch>> watches;
   std::vector<std::vector<AgeWatch*>> by_reader;  // by task index
   std::vector<std::vector<AgeWatch*>> by_source;
@@ -80,6 +83,7 @@ struct CompiledApplication {
 
   CompiledStrategy strategy;
   std::uint64_t version = 0;                     // later compiled applications have higher ones
+  std::vector<CoreTask*> tasks;                  // by index; of whoever drives cores by it
   std::vector<std::unique_ptr<Target>> targets;  // by scenario
 };
 

@@ -90,6 +90,12 @@ class CoreState {
   // does.
   CoreState(CoreListener& listener, const Policy& policy, bool fixed, std::size_t tasks);
 
+  // Memory for so many tasks. Allocates.
+  class Room;
+  [[nodiscard]] std::size_t capacity() const noexcept { return members_.capacity(); }
+  // Goes on in the larger room, and leaves its former one behind. Allocates nothing.
+  void move_to(Room& room) noexcept;
+
   // Follows a target: another scenario, or other tasks. `core` is the number of this one's roster.
   // `tasks`: by index. Jobs of tasks that are not there any more are dropped unless they have
   // started. Tasks that are new are released from `time` on.
@@ -189,6 +195,21 @@ class CoreState {
   ReadyQueue ready_;
   std::vector<Started> started_;
   std::vector<Job> pending_jobs_;  // room for what Policy::decide() wants to know
+  std::vector<Job> next_jobs_;
+};
+
+class CoreState::Room {
+ public:
+  Room(const Policy& policy, std::size_t tasks);
+
+ private:
+  friend class CoreState;
+
+  std::vector<CoreTask*> members_;
+  Calendar calendar_;
+  ReadyQueue ready_;
+  std::vector<Started> started_;
+  std::vector<Job> pending_jobs_;
   std::vector<Job> next_jobs_;
 };
 

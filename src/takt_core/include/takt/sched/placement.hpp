@@ -22,9 +22,9 @@ struct Core {
 // Worst-fit decreasing: the heaviest task (or exclusive group, which stays together) goes to the
 // least loaded core, which also leaves each core the most room for what was not declared. Cores
 // that tasks ask for themselves (Task::cpu) are kept. `utilizations` holds a utilization for each
-// task. Ties: fewer tasks, then the order of `cpus`. Throws ScheduleError when `cpus` is empty,
-// negative or names a core twice, when a task asks for a core that is not among them, and when the
-// members of a group ask for different cores.
+// task. Ties: fewer tasks, those that have gone not counted, then the order of `cpus`. Throws
+// ScheduleError when `cpus` is empty, negative or names a core twice, when a task asks for a core
+// that is not among them, and when the members of a group ask for different cores.
 std::vector<Core> place(std::span<const Task> tasks, std::span<const double> utilizations,
                         std::span<const int> cpus);
 

@@ -25,6 +25,10 @@ class ReadyQueue {
   // The policy must outlive the queue, or its replacement by set_policy().
   ReadyQueue(const Policy& policy, std::size_t capacity);
 
+  // Takes the memory of the other one, which is at least as large and empty, for its own. Allocates
+  // nothing.
+  void swap_memory(ReadyQueue& larger) noexcept;
+
   // False, and nothing changes, when the queue is full. O(log n) comparisons, and four bytes moved
   // for each job that comes before it.
   [[nodiscard]] bool push(const Job& job) noexcept;

@@ -70,6 +70,7 @@ struct Task {
   // waits, and it continues at its place in the order.
   bool waits = false;
   bool paused = false;  // no releases, whatever scenarios say
+  bool vacant = false;  // stands where a task has gone, so that the others keep their indices
 };
 
 constexpr int highest_priority_of(const TaskParameters& parameters) noexcept {
