@@ -97,9 +97,14 @@ void Crew::run_first(Worker& me, const Job& chosen, std::unique_lock<PriorityMut
   }
   take_priority(me, priority);
   take_priority(me, state.run_priority);  // somebody may have boosted it meanwhile
+  const TimePoint started = now;
   now = run_job(shared_, state, job, target, me.recorder);
+  const auto slept = sleep_of_job(me, started, now);
   lock.lock();
   finish(me, state, now, lock);
+  if (shared_.handlers.held_up) {
+    look_for_hold_up(me, job, started, now, slept, lock);
+  }
 }
 
 void Crew::finish(Worker& me, TaskState& state, TimePoint ended,

@@ -186,6 +186,7 @@ void Crew::join() {
     worker->thread.reset();
     worker->recorder = {};
     worker->cpu_clock_known = false;
+    worker->counted = {};  // of the thread that has ended
     worker->task = nullptr;
   }
   for (Note* next = inbox_.take_all(); next != nullptr;) {

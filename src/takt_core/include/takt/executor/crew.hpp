@@ -95,6 +95,11 @@ class Crew final : private sched::CoreListener {
   [[nodiscard]] bool belongs_to(const Shared& shared) const noexcept { return &shared_ == &shared; }
 
  private:
+  // When the kernel was asked about a thread, and for how long that had run by then, or could have.
+  struct Counted {
+    TimePoint at{};
+    std::chrono::nanoseconds busy{0};
+  };
   struct Worker {
     std::size_t number = 0;
     bool real_time = false;  // may be given priorities
@@ -106,6 +111,7 @@ class Crew final : private sched::CoreListener {
     os::ThreadEvent event;
     trace::Recorder recorder;
     std::unique_ptr<os::Thread> thread;
+    Counted counted;  // its own
     // A thread changes its own priority only while it is not asleep, others change it only while it
     // is; but they boost the job that it runs.
     RelaxedInt priority;
@@ -129,6 +135,14 @@ class Crew final : private sched::CoreListener {
     const Worker* of = nullptr;  // whose job is watched; null: it is to be seen to again
     Need need;
     Worker* standby = nullptr;
+  };
+
+  // A job that has slept.
+  struct Sleep {
+    sched::TaskIndex task = 0;
+    TimePoint from{};
+    TimePoint to{};
+    std::chrono::nanoseconds length{0};
   };
 
   void released(sched::CoreTask& task, const Job& job,
@@ -190,6 +204,15 @@ class Crew final : private sched::CoreListener {
   void tell_overdue(Worker& worker, trace::Recorder& recorder, TimePoint now,
                     std::unique_lock<PriorityMutex>& lock) noexcept;
 
+  // In crew_sleeps.cpp. By the thread that ran the job, without the mutex; not above zero: no sleep
+  // is known of.
+  [[nodiscard]] std::chrono::nanoseconds sleep_of_job(Worker& me, TimePoint started,
+                                                      TimePoint ended) const noexcept;
+  // Remembers the sleep, and tells of a job that another one's has cost its deadline.
+  void look_for_hold_up(Worker& me, const Job& job, TimePoint started, TimePoint ended,
+                        std::chrono::nanoseconds slept,
+                        std::unique_lock<PriorityMutex>& lock) noexcept;
+
   [[nodiscard]] TaskState& task(sched::TaskIndex index) noexcept { return *shared_.tasks[index]; }
   [[nodiscard]] bool stopping() const noexcept {
     return shared_.stopping.load() || dismissed_.load();
@@ -212,6 +235,7 @@ class Crew final : private sched::CoreListener {
   trace::Recorder* recorder_;                     // of the thread that decides
   trace::Recorder no_recorder_;
   Watch watch_;
+  Sleep last_sleep_;
   sched::Skipped skipped_;                       // by the job that has just ended
   int top_ = os::min_priority;                   // fixed: the highest priority in use
   bool preempts_ = false;                        // some task may preempt another one

@@ -78,6 +78,15 @@ struct AgeViolation {
   std::chrono::nanoseconds age{0};  // the maximum: there was no data yet
 };
 
+// A job that missed its deadline because another one of its core slept: it would have ended in time
+// had that one only computed.
+struct HoldUp {
+  TaskIndex task = 0;
+  std::uint64_t job = 0;
+  TaskIndex by = 0;                   // whose job slept, and has ended
+  std::chrono::nanoseconds slept{0};  // at least: milliseconds of it may be missing
+};
+
 // Called on the thread of the task, at its priority, right after (age: before) the callback; they
 // belong to the task's execution time and must neither block nor throw. A miss or an overrun of a
 // job that still runs is told by another thread, above it; the job goes on meanwhile, and is not
@@ -89,6 +98,9 @@ struct Handlers {
   std::function<void(const Skip&)> skip = {};
   std::function<void(const BudgetOverrun&)> budget_overrun = {};
   std::function<void(const AgeViolation&)> age_violation = {};
+  // After deadline_miss. Not of tasks that have a thread of their own, nor where the kernel does
+  // not tell how long a thread waited for its core (os::run_delay).
+  std::function<void(const HoldUp&)> held_up = {};
 };
 
 // What an exception does that leaves a callback.

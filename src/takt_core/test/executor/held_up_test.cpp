@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A job that sleeps keeps others of its level from their core, although nobody computes.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "support.hpp"
+#include "takt/os/usage.hpp"
+
+namespace takt::test {
+namespace {
+
+// Who held up whom, and how often.
+class HeldUp : public ::testing::TestWithParam<const char*> {
+ protected:
+  using Names = std::pair<std::string, std::string>;
+
+  // Jobs of "first" of 30 ms, each with one of "second" that is due after 10 ms and comes
+  // meanwhile; so many, or until it is told: what else this machine does may cost the deadline,
+  // too.
+  std::map<Names, int> told(const std::function<void()>& first, int rounds) {
+    std::map<Names, int> found;
+    std::mutex mutex;
+    std::map<executor::TaskIndex, std::string> names;
+    Options options{.policy = sched::parse_policy(GetParam()),
+                    .cpus = {os::current_thread().cpus.front()},
+                    .external_topics = {"outside"},
+                    .on_shortfalls = [](const auto&) {}};
+    options.handlers.held_up = [&](const executor::HoldUp& hold_up) {
+      const std::lock_guard lock{mutex};
+      EXPECT_GT(hold_up.slept, 0ns);
+      ++found[{names.at(hold_up.by), names.at(hold_up.task)}];
+    };
+    Executor executor{options};
+    executor::ReleaseHandle second;
+    const auto add = [&](const std::string& name, std::chrono::nanoseconds deadline,
+                         std::function<void()> act) {
+      sched::Task task = message(name, "outside", 20, deadline);
+      task.group = "one";  // neither comes before the other has ended
+      const auto added = executor.add(task, {[act = std::move(act)](const auto&) { act(); }});
+      names[added.index] = name;
+      return added.release;
+    };
+    std::atomic<int> ended{0};
+    const auto begins = add("first", 10s, [&] {
+      second.notify();
+      first();
+      ++ended;
+    });
+    second = add("second", 10ms, [&] { ++ended; });
+    executor.start();
+    const auto is_told = [&] {
+      const std::lock_guard lock{mutex};
+      return !found.empty();
+    };
+    for (int round = 1; round <= rounds && !is_told(); ++round) {
+      begins.notify();
+      EXPECT_TRUE(eventually([&] { return ended == 2 * round; }));
+    }
+    executor.stop();
+    return found;
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Policies, HeldUp, ::testing::Values("fp", "edf", "np-fp"),
+                         [](const auto& policy) {
+                           std::string name = policy.param;
+                           std::erase(name, '-');
+                           return name;
+                         });
+
+TEST_P(HeldUp, BehindAJobThatSleepsIsTold) {
+  if (!os::run_delay()) {
+    GTEST_SKIP() << "the kernel does not tell how long a thread waits for its core";
+  }
+  const auto found = told([] { std::this_thread::sleep_for(30ms); }, 1000);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found.begin()->first, (std::pair<std::string, std::string>{"first", "second"}));
+  EXPECT_EQ(found.begin()->second, 1);
+}
+
+// What computes needs its time, whatever it costs others; nor is it its fault that others had the
+// core meanwhile.
+TEST_P(HeldUp, BehindAJobThatComputesIsNot) {
+  EXPECT_TRUE(told([] { burn(30ms); }, 5).empty());
+}
+
+}  // namespace
+}  // namespace takt::test
