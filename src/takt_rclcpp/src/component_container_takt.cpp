@@ -8,6 +8,8 @@
 //   component_container_takt [--takt-timing FILE] [--takt-record FILE] [--ros-args …]
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <exception>
 #include <functional>
 #include <list>
 #include <memory>
@@ -92,6 +94,10 @@ int run(int argc, char** argv) {
     std::fprintf(stderr, "component_container_takt: %s\n", error.what());
     ::rclcpp::shutdown();
     return wrong_use;
+  } catch (const std::exception& error) {  // what left a callback, too
+    std::fprintf(stderr, "component_container_takt: %s\n", error.what());
+    ::rclcpp::shutdown();
+    return EXIT_FAILURE;
   }
 }
 

@@ -17,6 +17,9 @@ namespace {
 executor::Options overruled(executor::Options options) {
   options.stop_on_signals = false;
   options.exceptions = executor::Exceptions::leave_spin;
+  if (options.cpus.empty()) {  // callbacks of other groups run side by side, as nodes expect it
+    options.cpus = os::current_thread().cpus;
+  }
   options.lock_memory = false;  // done when the executor is made: it takes a tenth of a second
   return options;
 }
@@ -71,6 +74,7 @@ SchedulingExecutor::Life::Life(Options chosen)
   if (options.scheduling.real_time && options.scheduling.lock_memory) {
     memory_ = os::lock_memory();
   }
+  set_handlers(options.scheduling.handlers);
 }
 
 Tasks::Needs SchedulingExecutor::Life::needs() const {
@@ -157,10 +161,21 @@ void SchedulingExecutor::Life::entities_changed() {
   }
 }
 
-void SchedulingExecutor::Life::follow(const std::vector<::rclcpp::CallbackGroup::WeakPtr>& groups) {
-  const std::vector<Entity> entities = nodes.collect(groups);
+void SchedulingExecutor::Life::entities_left(const Groups& groups) {
+  {
+    const std::lock_guard lock{mutex};
+    const std::vector<Entity> entities = nodes.collect(groups());
+    if (tasks) {
+      tasks->let_go(entities);
+    }
+  }
+  entities_changed();
+}
+
+void SchedulingExecutor::Life::follow(const Groups& groups) {
   tell_of_reentrant();
   const std::lock_guard lock{mutex};
+  const std::vector<Entity> entities = nodes.collect(groups());
   // Once others run, a node that comes may not end them.
   const auto fault = is_started.load() ? Tasks::Fault::is_of_node : Tasks::Fault::ends;
   const bool left_out = tasks->follow(entities, Tasks::Which::of_authors, fault, core);
@@ -168,7 +183,7 @@ void SchedulingExecutor::Life::follow(const std::vector<::rclcpp::CallbackGroup:
     const LowestPriority no_hurry;
     tasks->follow(entities, Tasks::Which::all, fault, core);
   }
-  tell_of_refused();
+  tell_of_remarks();
   strategies.look([this](const std::string& callback) { return core.find(callback).has_value(); });
   ++looks_;
 }
@@ -178,6 +193,22 @@ void SchedulingExecutor::Life::start() {
   is_started.store(true);
   const std::lock_guard lock{mutex};
   has_started_ = true;
+}
+
+void SchedulingExecutor::Life::set_handlers(executor::Handlers handlers) {
+  auto of_user = std::move(handlers.held_up);
+  handlers.held_up = [this, of_user = std::move(of_user)](const executor::HoldUp& hold_up) {
+    Letter none = Letter::none;
+    if (hold_up_is_.compare_exchange_strong(none, Letter::being_written)) {
+      hold_up_ = hold_up;
+      hold_up_is_.store(Letter::there);
+      bell->ring();
+    }
+    if (of_user) {
+      of_user(hold_up);
+    }
+  };
+  core.set_handlers(std::move(handlers));
 }
 
 void SchedulingExecutor::Life::stop_soon() noexcept {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 
@@ -24,15 +25,20 @@ class SchedulingExecutor::Life {
   void begin();
   // What authors wrote comes first, and once it is started the rest follows, at the lowest
   // priority.
-  void follow(const std::vector<::rclcpp::CallbackGroup::WeakPtr>& groups);
+  // `groups` is asked under the mutex.
+  using Groups = std::function<std::vector<::rclcpp::CallbackGroup::WeakPtr>()>;
+  void follow(const Groups& groups);
   void start();
   // From any thread and callback: nodes or groups have come or gone.
   void entities_changed();
+  // The same, when something has been taken away: from its return on another executor may have it.
+  void entities_left(const Groups& groups);
   // From any thread and callback: no job begins any more. Callbacks may keep the thread that spins
   // from its core.
   void stop_soon() noexcept;
   // Waits for the jobs that run.
   void end() noexcept;
+  void set_handlers(executor::Handlers handlers);
   // That all which has been removed until now is gone, with its last jobs. From any thread.
   struct Departure {
     std::uint64_t spin = 0;
@@ -66,6 +72,7 @@ class SchedulingExecutor::Life {
   TimingRule rule;  // under the mutex
   std::atomic<bool> spins{false};
   std::atomic<bool> is_started{false};
+  std::atomic<bool> cancelled{false};     // the spin() that is there, or the next one
   mutable executor::PriorityMutex mutex;  // of tasks and strategies
   Strategies strategies;
   std::unique_ptr<Tasks> tasks;
@@ -77,10 +84,16 @@ class SchedulingExecutor::Life {
   void forget_tasks();
   void tell_of_memory();
   void tell_of_reentrant();
-  void tell_of_refused();
+  void tell_of_remarks();
+  void tell_of_hold_up();
   void tell_of_unmatched();
   // Whether nodes of which the timing file may speak are there.
   [[nodiscard]] bool nodes_have_come() const;
+
+  // The first one that nobody has looked at; from the thread of a callback.
+  executor::HoldUp hold_up_;
+  enum class Letter : std::uint8_t { none, being_written, there, read };
+  std::atomic<Letter> hold_up_is_{Letter::none};
 
   os::Shortfalls memory_;     // not told yet
   bool has_started_ = false;  // the core, with these tasks; under the mutex

@@ -69,10 +69,34 @@ std::vector<Unmatched> SchedulingExecutor::Life::unmatched() const {
   return found;
 }
 
-void SchedulingExecutor::Life::tell_of_refused() {
-  for (const std::string& refused : tasks->take_refused()) {
-    RCLCPP_WARN(::rclcpp::get_logger("takt"), "%s", refused.c_str());
+void SchedulingExecutor::Life::tell_of_remarks() {
+  for (const std::string& remark : tasks->take_remarks()) {
+    RCLCPP_WARN(::rclcpp::get_logger("takt"), "%s", remark.c_str());
   }
+}
+
+void SchedulingExecutor::Life::tell_of_hold_up() {
+  if (hold_up_is_.load() != Letter::there) {
+    return;
+  }
+  const executor::HoldUp hold_up = hold_up_;
+  hold_up_is_.store(Letter::read);
+  const auto name_of = [this](executor::TaskIndex index) {
+    const auto found = std::ranges::find_if(
+        tasks->present(), [&](const auto& entry) { return core.find(entry.second.name) == index; });
+    return found == tasks->present().end() ? std::string{} : found->second.name;
+  };
+  const std::string by = name_of(hold_up.by);
+  const std::string task = name_of(hold_up.task);
+  if (by.empty() || task.empty() || !told.insert(by).second) {
+    return;
+  }
+  RCLCPP_WARN(
+      ::rclcpp::get_logger("takt"),
+      "callback '%s' slept for %.1f ms inside, and '%s' missed its deadline behind it: they "
+      "share a core. Say 'waits: true' of '%s' in the timing file (fixed priorities): then "
+      "it has a thread of its own, and others run meanwhile",
+      by.c_str(), static_cast<double>(hold_up.slept.count()) * 1e-6, task.c_str(), by.c_str());
 }
 
 // Nodes may make what is read later than who reads it.
@@ -95,8 +119,11 @@ void SchedulingExecutor::Life::tell_of_unmatched() {
 void SchedulingExecutor::Life::look_around() {
   const os::TimePoint now = os::now();
   const std::lock_guard lock{mutex};
+  tell_of_hold_up();
   if (now - last_look_ >= std::chrono::seconds{1}) {
     last_look_ = now;
+    Letter read = Letter::read;  // the next one, at most one a second
+    hold_up_is_.compare_exchange_strong(read, Letter::none);
     tasks->look_again();
     const os::TimePoint quiet_since = std::max(nodes.arrived().last, begun_at_);
     if (nodes_have_come() && now - quiet_since >= options.tell_unmatched_after) {

@@ -10,6 +10,7 @@
 #include <rclcpp/experimental/subscription_intra_process_base.hpp>
 #include <rclcpp/logging.hpp>
 
+#include "doors.hpp"
 #include "open_executor.hpp"
 
 namespace takt::rclcpp {
@@ -19,6 +20,31 @@ std::size_t kept_by(const ::rclcpp::QoS& qos) {
   const bool all = qos.history() == ::rclcpp::HistoryPolicy::KeepAll;
   return all ? Arriving::unlimited : std::max<std::size_t>(qos.depth(), 1);
 }
+
+// Of the process, and for good: entities outlive executors, and the middleware its static objects.
+Doors<Arrivals>& doors() {
+  static auto& of_process = *new Doors<Arrivals>;  // NOLINT(cppcoreguidelines-owning-memory)
+  return of_process;
+}
+
+// What hooks are given, as long as this is there.
+class Door {
+ public:
+  explicit Door(std::shared_ptr<Arrivals> arrivals) : key_{doors().open(std::move(arrivals))} {}
+  ~Door() { doors().close(key_); }
+  Door(const Door&) = delete;
+  Door& operator=(const Door&) = delete;
+  Door(Door&&) = delete;
+  Door& operator=(Door&&) = delete;
+
+  [[nodiscard]] const void* key() const noexcept {
+    // NOLINTNEXTLINE(*-reinterpret-cast,performance-no-int-to-ptr): rcl hands it on as it is
+    return reinterpret_cast<const void*>(key_);
+  }
+
+ private:
+  const Doors<Arrivals>::Key key_;
+};
 
 // rcl is asked itself: the hook that rclcpp keeps goes with its entity, while events of the entity
 // may keep what calls it. The handle is rcl's; whoever finishes it ends the calls.
@@ -34,7 +60,7 @@ class OfRcl final : public Arriving {
       : entity_{entity}, handle_{handle(*entity)}, execute_{how}, limit_{limit} {}
 
   void listen(std::shared_ptr<Arrivals> arrivals) override {
-    arrivals_ = std::move(arrivals);
+    door_ = std::make_unique<Door>(std::move(arrivals));
     // Twice, as rclcpp does: after once, requests were seen of which Fast DDS did not tell.
     listen_again();
     listen_again();
@@ -42,12 +68,17 @@ class OfRcl final : public Arriving {
   void listen_again() override {
     hook(
         [](const void* data, std::size_t count) {
-          // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): rcl's type of what is its user's
-          static_cast<Arrivals*>(const_cast<void*>(data))->arrive(count, 0);
+          // NOLINTNEXTLINE(*-reinterpret-cast): see Door
+          doors().enter(reinterpret_cast<Doors<Arrivals>::Key>(data),
+                        [count](Arrivals& arrivals) { arrivals.arrive(count, 0); });
         },
-        arrivals_.get());
+        door_->key());
   }
-  void silence() override { hook(nullptr, nullptr); }
+  void silence() override {
+    // Also where the entity is being destroyed by another thread, and its hook may be running.
+    const std::unique_ptr<Door> closes = std::move(door_);
+    hook(nullptr, nullptr);
+  }
   void execute(std::int64_t /*value*/) override {
     if (const auto entity = entity_.lock()) {
       execute_(entity);
@@ -71,7 +102,7 @@ class OfRcl final : public Arriving {
   const std::weak_ptr<Handle> handle_;
   const Execute execute_;
   const std::size_t limit_;
-  std::shared_ptr<Arrivals> arrivals_;
+  std::unique_ptr<Door> door_;  // while it listens
 };
 
 class Waitable final : public Arriving {
@@ -144,25 +175,23 @@ MessageSource::MessageSource(CallbackId id, sched::Task task, std::shared_ptr<Gr
       arrivals_{std::make_shared<Arrivals>(entity_->limit(), queue,
                                            this->id().kind == CallbackKind::waitable)} {}
 
-void MessageSource::arm(const executor::ReleaseHandle& release) {
+void MessageSource::listen(const executor::ReleaseHandle& release) {
   arrivals_->open(release);
   entity_->listen(arrivals_);
-  is_armed_.store(true);
 }
 
 // Not topics: the middleware's lock of the reader knows no priorities, and whoever publishes would
 // wait for the thread that spins. Of a message lost so the next one tells.
-void MessageSource::look_again() {
+void MessageSource::listen_again() {
   const CallbackKind kind = id().kind;
   const bool waits_for_one = kind == CallbackKind::service || kind == CallbackKind::client ||
                              kind == CallbackKind::waitable;
-  if (waits_for_one && is_armed_.load()) {
+  if (waits_for_one) {
     entity_->listen_again();
   }
 }
 
-void MessageSource::disarm() noexcept {
-  is_armed_.store(false);
+void MessageSource::silence() noexcept {
   try {
     entity_->silence();
   } catch (const std::exception& error) {  // the middleware refused: it will talk to nobody
@@ -170,11 +199,6 @@ void MessageSource::disarm() noexcept {
                 error.what());
   }
   arrivals_->close();
-}
-
-// A hook may be running: the entity goes on another thread.
-MessageSource::~MessageSource() {
-  graves().bury(arrivals_);
 }
 
 std::unique_lock<executor::PriorityMutex> MessageSource::alone() {

@@ -49,15 +49,6 @@ class MessageSource final : public Source {
 
   MessageSource(CallbackId id, sched::Task task, std::shared_ptr<Group> group,
                 std::shared_ptr<Bell> bell, std::unique_ptr<Arriving> entity);
-  ~MessageSource() override;
-  MessageSource(const MessageSource&) = delete;
-  MessageSource& operator=(const MessageSource&) = delete;
-  MessageSource(MessageSource&&) = delete;
-  MessageSource& operator=(MessageSource&&) = delete;
-
-  void arm(const executor::ReleaseHandle& release) override;
-  void disarm() noexcept override;
-  void look_again() override;
   // From here on drain() knows when what it finds has arrived. From any thread.
   void keep_times() noexcept { arrivals_->keep_times(); }
   // Hands all that has arrived to the callback, as a part of a reader's job (Source::deliver). It
@@ -65,12 +56,14 @@ class MessageSource final : public Source {
   void drain(executor::Delivered& delivered);
 
  private:
+  void listen(const executor::ReleaseHandle& release) override;
+  void listen_again() override;
+  void silence() noexcept override;
   void work(const sched::Job& job) override;
   [[nodiscard]] std::unique_lock<executor::PriorityMutex> alone();
 
   const std::unique_ptr<Arriving> entity_;
   const std::shared_ptr<Arrivals> arrivals_;
-  std::atomic<bool> is_armed_{false};
   executor::PriorityMutex executing_;  // where the group excludes nobody: its job, its readers
 };
 

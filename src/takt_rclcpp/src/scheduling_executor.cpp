@@ -2,6 +2,7 @@
 #include "takt/rclcpp/scheduling_executor.hpp"
 
 #include <rclcpp/executors/executor_notify_waitable.hpp>
+#include <rclcpp/logging.hpp>
 #include <rclcpp/utilities.hpp>
 #include <stdexcept>
 #include <utility>
@@ -36,21 +37,30 @@ SchedulingExecutor::SchedulingExecutor(Options scheduling, const ::rclcpp::Execu
 SchedulingExecutor::~SchedulingExecutor() = default;
 
 void SchedulingExecutor::spin() {
+  Life& life = *life_;
+  const bool spins_already = life.spins.exchange(true);  // cancel() is for this one from here on
   if (spinning.exchange(true)) {
+    life.spins.store(spins_already);
     throw std::runtime_error{"spin() called while already spinning"};
   }
-  Life& life = *life_;
   const AtEnd no_longer{[&] {
+    life.cancelled.store(false);
     spinning.store(false);
     life.spins.store(false);
     // What the base class has collected is of before.
     entities_need_rebuild_.store(true);
   }};
-  life.spins.store(true);
+  if (life.cancelled.load()) {
+    RCLCPP_INFO(::rclcpp::get_logger("takt"), "spin() ends at once: cancel() was called before it");
+    return;
+  }
+  const auto goes_on = [&] {
+    return ::rclcpp::ok(context_) && !life.cancelled.load() && spinning.load();
+  };
   {
     // Nodes and groups that change, cancel() and the end of the context: all of them ring it.
-    notify_waitable_->set_on_ready_callback([this](std::size_t /*count*/, int /*part*/) {
-      if (!spinning.load() || !::rclcpp::ok(context_)) {
+    notify_waitable_->set_on_ready_callback([this, goes_on](std::size_t /*count*/, int /*part*/) {
+      if (!goes_on()) {
         life_->stop_soon();
       }
       life_->bell->ring();
@@ -58,17 +68,14 @@ void SchedulingExecutor::spin() {
     const AtEnd unheard{[&] { notify_waitable_->clear_on_ready_callback(); }};
     const AtEnd ended{[&] { life.end(); }};
     life.begin();
-    const auto follow = [&] {
-      collector_.update_collections();
-      life.follow(collector_.get_all_callback_groups());
-    };
+    const auto follow = [&] { life.follow([this] { return groups_now(); }); };
     // What authors wrote starts at once, the rest when that runs.
     follow();
-    if (::rclcpp::ok(context_) && spinning.load()) {
+    if (goes_on()) {
       life.start();
       follow();
     }
-    while (::rclcpp::ok(context_) && spinning.load() && !life.bell->failed()) {
+    while (goes_on() && !life.bell->failed()) {
       life.bell->wait_until(os::now() + life.options.tell_waiting_after);
       follow();
       life.look_around();
@@ -77,6 +84,18 @@ void SchedulingExecutor::spin() {
   if (const std::exception_ptr error = life.bell->take_error()) {
     std::rethrow_exception(error);
   }
+}
+
+void SchedulingExecutor::cancel() {
+  if (life_->spins.load() || !spinning.load()) {  // else the base class spins, and ends with it
+    life_->cancelled.store(true);
+  }
+  ::rclcpp::Executor::cancel();
+}
+
+std::vector<::rclcpp::CallbackGroup::WeakPtr> SchedulingExecutor::groups_now() {
+  collector_.update_collections();
+  return collector_.get_all_callback_groups();
 }
 
 // They are looked at again, whether or not the base class is to notify itself: its hook for that is
@@ -89,7 +108,7 @@ void SchedulingExecutor::add_node(NodePointer node, bool notify) {
 
 void SchedulingExecutor::remove_node(NodePointer node, bool notify) {
   ::rclcpp::Executor::remove_node(node, notify);
-  life_->entities_changed();
+  life_->entities_left([this] { return groups_now(); });
 }
 
 void SchedulingExecutor::add_callback_group(GroupPointer group, NodePointer node, bool notify) {
@@ -100,7 +119,7 @@ void SchedulingExecutor::add_callback_group(GroupPointer group, NodePointer node
 
 void SchedulingExecutor::remove_callback_group(GroupPointer group, bool notify) {
   ::rclcpp::Executor::remove_callback_group(group, notify);
-  life_->entities_changed();
+  life_->entities_left([this] { return groups_now(); });
 }
 
 void SchedulingExecutor::set_timing(TimingRule rule) {
@@ -117,7 +136,7 @@ void SchedulingExecutor::set_scheduling_strategy(
 }
 
 void SchedulingExecutor::set_handlers(executor::Handlers handlers) {
-  life_->core.set_handlers(std::move(handlers));
+  life_->set_handlers(std::move(handlers));
 }
 
 std::function<bool()> SchedulingExecutor::when_gone() const {

@@ -9,23 +9,6 @@
 
 namespace takt::rclcpp {
 
-void Graves::bury(std::shared_ptr<void> what) noexcept {
-  constexpr std::chrono::seconds rest{10};
-  std::deque<std::pair<os::TimePoint, std::shared_ptr<void>>> old;  // destroyed without the lock
-  const std::lock_guard lock{mutex_};
-  const os::TimePoint now = os::now();
-  while (!buried_.empty() && buried_.front().first + rest < now) {
-    old.push_back(std::move(buried_.front()));
-    buried_.pop_front();
-  }
-  buried_.emplace_back(now, std::move(what));
-}
-
-Graves& graves() noexcept {
-  static Graves of_process;
-  return of_process;
-}
-
 void Bell::fail(std::exception_ptr error) noexcept {
   {
     const std::lock_guard lock{mutex_};
@@ -106,8 +89,47 @@ void Source::run_part(bool in_group, Act act) noexcept {
   group_->left();
 }
 
+void Source::arm(const executor::ReleaseHandle& release) {
+  const std::lock_guard lock{arming_};
+  if (is_let_go_.load()) {
+    return;
+  }
+  listens_.store(true);  // its first job may come at once
+  try {
+    listen(release);
+  } catch (...) {
+    silence();
+    listens_.store(false);
+    throw;
+  }
+}
+
+void Source::disarm() noexcept {
+  const std::lock_guard lock{arming_};
+  if (listens_.exchange(false)) {
+    silence();
+  }
+}
+
+void Source::let_go() noexcept {
+  const std::lock_guard lock{arming_};
+  is_let_go_.store(true);
+  if (listens_.exchange(false)) {
+    silence();
+  }
+}
+
+void Source::look_again() {
+  const std::lock_guard lock{arming_};
+  if (listens_.load()) {
+    listen_again();
+  }
+}
+
 executor::Outcome Source::run(const sched::Job& job) {
-  run_part(true, [&] { work(job); });
+  if (listens_.load(std::memory_order_relaxed)) {
+    run_part(true, [&] { work(job); });
+  }
   return {.published = 0};
 }
 

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <atomic>
-#include <deque>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -20,20 +19,6 @@
 #include "takt/rclcpp/timing.hpp"
 
 namespace takt::rclcpp {
-
-// What hooks of the middleware may still be looking at when it is not needed any more; it is kept
-// for longer than any of them takes.
-class Graves {
- public:
-  void bury(std::shared_ptr<void> what) noexcept;
-
- private:
-  executor::PriorityMutex mutex_;
-  std::deque<std::pair<os::TimePoint, std::shared_ptr<void>>> buried_;
-};
-
-// Of the process: entities may outlive executors.
-[[nodiscard]] Graves& graves() noexcept;
 
 class Publications;
 
@@ -110,6 +95,12 @@ class Source : public executor::JobSource {
         description_{new Description{.id = std::move(id), .task = std::move(task)}} {}
 
   [[nodiscard]] sched::Task describe() const final { return description_->task; }
+  void arm(const executor::ReleaseHandle& release) final;
+  void disarm() noexcept final;
+  // For good, from any thread, before the executor below knows of it: another one may have the
+  // entity. Jobs that are still to begin do nothing.
+  void let_go() noexcept;
+  [[nodiscard]] bool is_let_go() const noexcept { return is_let_go_.load(); }
   executor::Outcome run(const sched::Job& job) final;
   // Before that, on the same thread: what has arrived for a callback that this one reads, which is
   // in its group or in a Reentrant one.
@@ -123,9 +114,13 @@ class Source : public executor::JobSource {
   // Set-up, again: what could not be done in the loop. From the thread that spins.
   virtual void catch_up() {}
   // Now and then: the middleware was seen not to tell of a request. From the thread that spins.
-  virtual void look_again() {}
+  void look_again();
 
  protected:
+  // From one thread at a time; silence() only after listen().
+  virtual void listen(const executor::ReleaseHandle& release) = 0;
+  virtual void listen_again() {}
+  virtual void silence() noexcept = 0;
   virtual void work(const sched::Job& job) = 0;
   [[nodiscard]] Bell& bell() const noexcept { return *bell_; }
   [[nodiscard]] const std::shared_ptr<Bell>& shared_bell() const noexcept { return bell_; }
@@ -142,9 +137,12 @@ class Source : public executor::JobSource {
 
   // What each job looks at lies together, and right before what the derived class has.
   Running running_;
+  std::atomic<bool> listens_{false};  // this and the next one are written under the mutex
+  std::atomic<bool> is_let_go_{false};
   const std::shared_ptr<Group> group_;
   const std::shared_ptr<Bell> bell_;
   const std::unique_ptr<const Description> description_;
+  executor::PriorityMutex arming_;
 };
 
 }  // namespace takt::rclcpp

@@ -23,9 +23,15 @@ bool has_own_thread(const CallbackId& id) {
                               id.kind == CallbackKind::waitable);
 }
 
+// Of a timer whose node would have it called more often than it is: as often as it goes.
+bool is_too_short(const CallbackId& id) {
+  return id.kind == CallbackKind::timer && id.period < shortest_period;
+}
+
 // Never what is urgent in a group.
 bool is_slow(const CallbackId& id) {
-  return id.housekeeping || id.kind == CallbackKind::service || id.kind == CallbackKind::qos_event;
+  return id.housekeeping || id.kind == CallbackKind::service ||
+         id.kind == CallbackKind::qos_event || is_too_short(id);
 }
 
 }  // namespace
@@ -43,7 +49,7 @@ bool Tasks::follow(const std::vector<Entity>& entities, Which which, Fault fault
     const auto known = present_.find(entity.key);
     // Another one may be where one has gone.
     if (known == present_.end() || known->second.entity.expired() ||
-        known->second.source->is_outdated()) {
+        known->second.source->is_outdated() || known->second.source->is_let_go()) {
       const auto locked = entity.lock();
       if (!locked || is_refused(entity)) {
         continue;
@@ -65,7 +71,7 @@ bool Tasks::follow(const std::vector<Entity>& entities, Which which, Fault fault
   renew_readers(entities, come);
   try {
     replace(come, fault, core);
-  } catch (const sched::ScheduleError&) {
+  } catch (const std::exception&) {  // also for no thread, or what the middleware refuses
     if (fault == Fault::ends) {
       throw;
     }
@@ -94,12 +100,12 @@ void Tasks::replace_by_node(const std::vector<const Entity*>& come, executor::Ex
   for (const auto& [node, of_node] : of_nodes) {
     try {
       replace(of_node, Fault::is_of_node, core);
-    } catch (const sched::ScheduleError& error) {
+    } catch (const std::exception& error) {
       for (const Entity* const entity : of_node) {
         left_out_[entity->key] = std::visit(
             [](const auto& weak) { return std::weak_ptr<const void>{weak}; }, entity->entity);
       }
-      refused_.push_back("what has come of node '" + node + "' is left out: " + error.what());
+      remarks_.push_back("what has come of node '" + node + "' is left out: " + error.what());
     }
   }
 }
@@ -112,6 +118,18 @@ void Tasks::replace(const std::vector<const Entity*>& come, Fault fault, executo
     std::ranges::for_each(renamed.given, [this](const std::string& name) { names_.erase(name); });
     names_.insert(renamed.freed.begin(), renamed.freed.end());
     throw;
+  }
+}
+
+void Tasks::let_go(const std::vector<Entity>& entities) {
+  std::unordered_set<const void*> keys;
+  for (const Entity& entity : entities) {
+    keys.insert(entity.key);
+  }
+  for (const auto& [key, task] : present_) {
+    if (!keys.contains(key)) {
+      task.source->let_go();
+    }
   }
 }
 
@@ -227,6 +245,13 @@ Tasks::Task Tasks::make(const Entity& entity, const EntityPointer& locked,
     made.reads.push_back(read.topic);
   }
   names_.insert(made.name);
+  if (is_too_short(id)) {
+    remarks_.push_back("the timer '" + made.name + "' has a period of " +
+                       std::to_string(id.period.count()) + " ns: it is called every " +
+                       std::to_string(shortest_period.count()) +
+                       " us, after all others unless the timing says otherwise. Give it the period "
+                       "at which it has something to do");
+  }
   return made;
 }
 
@@ -254,7 +279,8 @@ sched::Task Tasks::describe(const CallbackId& id, const Timing& timing, const En
   } else if (deadline.count() == 0 && !released_by_time) {
     deadline = id.period.count() > 0 ? id.period : options_.default_deadline;
   }
-  nanoseconds period = released_by_time ? id.period : timing.period;
+  nanoseconds period =
+      released_by_time ? std::max<nanoseconds>(id.period, shortest_period) : timing.period;
   if (period.count() == 0 && needs_.periods) {
     period = id.period.count() > 0 ? id.period : deadline;
   }

@@ -46,8 +46,11 @@ class Tasks {
   // From one thread at a time. Returns whether something was left out for `which`.
   bool follow(const std::vector<Entity>& entities, Which which, Fault fault,
               executor::Executor& core);
-  // What was left out as a fault since the last call, a sentence each.
-  [[nodiscard]] std::vector<std::string> take_refused() { return std::exchange(refused_, {}); }
+  // What the user should know since the last call, a sentence each: what was left out as a fault.
+  [[nodiscard]] std::vector<std::string> take_remarks() { return std::exchange(remarks_, {}); }
+  // Whatever is not among them is not listened to any more: another executor may. It is taken out
+  // by the next follow().
+  void let_go(const std::vector<Entity>& entities);
 
   // Whether the last jobs of all that was taken out have ended.
   [[nodiscard]] bool is_settled();
@@ -96,7 +99,7 @@ class Tasks {
   std::unordered_set<std::string> declared_;  // topics, to the executor below
   std::vector<executor::Change> under_way_;
   std::unordered_map<const void*, std::weak_ptr<const void>> left_out_;  // by their keys
-  std::vector<std::string> refused_;
+  std::vector<std::string> remarks_;
 };
 
 }  // namespace takt::rclcpp

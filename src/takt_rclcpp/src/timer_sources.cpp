@@ -58,7 +58,7 @@ nanoseconds period_of(::rclcpp::TimerBase& timer) {
 }
 
 bool is_polled(::rclcpp::TimerBase& timer) {
-  return period_of(timer) < std::chrono::microseconds{1} || is_simulated(*timer.get_clock());
+  return is_simulated(*timer.get_clock());
 }
 
 SteadyTimerSource::SteadyTimerSource(CallbackId id, sched::Task task, std::shared_ptr<Group> group,
@@ -70,7 +70,7 @@ SteadyTimerSource::SteadyTimerSource(CallbackId id, sched::Task task, std::share
       steady_{timer->is_steady()},
       period_{this->id().period} {}
 
-void SteadyTimerSource::arm(const executor::ReleaseHandle& release) {
+void SteadyTimerSource::listen(const executor::ReleaseHandle& release) {
   const auto timer = timer_.lock();
   if (timer == nullptr) {
     return;
@@ -91,7 +91,7 @@ void SteadyTimerSource::arm(const executor::ReleaseHandle& release) {
   follow(*timer);
 }
 
-void SteadyTimerSource::disarm() noexcept {
+void SteadyTimerSource::silence() noexcept {
   const auto timer = timer_.lock();
   try {
     if (timer) {
@@ -170,7 +170,7 @@ void SteadyTimerSource::tell_period(::rclcpp::TimerBase& timer, nanoseconds peri
 // to come there. Where rcl is behind, it finds back to its phase by itself.
 std::shared_ptr<void> SteadyTimerSource::call(::rclcpp::TimerBase& timer, const sched::Job& job) {
   constexpr std::chrono::microseconds moment{100};
-  constexpr std::chrono::microseconds shortest{1};  // a shorter one is polled
+  constexpr std::chrono::microseconds shortest{1};
   const bool same = job.period == period_ && !out_of_step_;
   if (same && !steady_) {
     return timer.call();
@@ -239,7 +239,7 @@ void PolledTimerSource::Due::look() noexcept {
   }
 }
 
-void PolledTimerSource::arm(const executor::ReleaseHandle& release) {
+void PolledTimerSource::listen(const executor::ReleaseHandle& release) {
   const auto timer = due_->timer.lock();
   if (timer == nullptr) {
     return;
@@ -266,7 +266,7 @@ void PolledTimerSource::arm(const executor::ReleaseHandle& release) {
   due_->look();
 }
 
-void PolledTimerSource::disarm() noexcept {
+void PolledTimerSource::silence() noexcept {
   if (const auto timer = due_->timer.lock()) {
     try {
       timer->clear_on_reset_callback();
@@ -300,7 +300,9 @@ void PolledTimerSource::work(const sched::Job& /*job*/) {
   if (call != nullptr) {
     OpenExecutor::execute_timer(timer, call);
   }
-  due_->look();
+  if (id().period.count() > 0) {
+    due_->look();
+  }
 }
 
 }  // namespace takt::rclcpp

@@ -9,8 +9,10 @@
 // next, go by what rcl believes.
 //
 // PolledTimerSource: on ROS time that somebody publishes. Whenever that time changes, the timer is
-// looked at, and released when it is due: at any speed, not at all while it pauses. And timers that
-// have no period, which are always due.
+// looked at, and released when it is due: at any speed, not at all while it pauses.
+//
+// A timer without a period is always due. It would take its core from all below it, so that it is
+// released every `shortest_period`, and once for each change of a time that somebody publishes.
 #pragma once
 
 #include <rcl/timer.h>
@@ -29,6 +31,9 @@ namespace takt::rclcpp {
 // Whether the clock's time is what others publish.
 [[nodiscard]] bool is_simulated(::rclcpp::Clock& clock);
 
+// As a timer is released at most.
+inline constexpr std::chrono::microseconds shortest_period{100};
+
 // Which of the two follows it now.
 [[nodiscard]] bool is_polled(::rclcpp::TimerBase& timer);
 [[nodiscard]] nanoseconds period_of(::rclcpp::TimerBase& timer);
@@ -38,12 +43,12 @@ class SteadyTimerSource final : public Source {
   SteadyTimerSource(CallbackId id, sched::Task task, std::shared_ptr<Group> group,
                     std::shared_ptr<Bell> bell, const ::rclcpp::TimerBase::SharedPtr& timer);
 
-  void arm(const executor::ReleaseHandle& release) override;
-  void disarm() noexcept override;
   [[nodiscard]] bool is_outdated() const override;
   void catch_up() override;
 
  private:
+  void listen(const executor::ReleaseHandle& release) override;
+  void silence() noexcept override;
   void work(const sched::Job& job) override;
   void follow(::rclcpp::TimerBase& timer) noexcept;
   [[nodiscard]] std::optional<os::TimePoint> expected(::rclcpp::TimerBase& timer) const;
@@ -67,11 +72,11 @@ class PolledTimerSource final : public Source {
   PolledTimerSource(CallbackId id, sched::Task task, std::shared_ptr<Group> group,
                     std::shared_ptr<Bell> bell, const ::rclcpp::TimerBase::SharedPtr& timer);
 
-  void arm(const executor::ReleaseHandle& release) override;
-  void disarm() noexcept override;
   [[nodiscard]] bool is_outdated() const override;
 
  private:
+  void listen(const executor::ReleaseHandle& release) override;
+  void silence() noexcept override;
   // Shared with the hooks of timer and clock, which may outlive the task for a moment.
   struct Due {
     std::weak_ptr<::rclcpp::TimerBase> timer;

@@ -8,6 +8,7 @@
 #include <rclcpp/rclcpp.hpp>
 #include <rclcpp_components/register_node_macro.hpp>
 #include <stdexcept>
+#include <utility>
 
 namespace components {
 
@@ -35,6 +36,22 @@ class Busy : public rclcpp::Node {
   rclcpp::TimerBase::SharedPtr timer_;
 };
 
+class Plain : public rclcpp::Node {
+ public:
+  explicit Plain(const rclcpp::NodeOptions& options) : Node{"plain", options} {
+    timer_ = create_wall_timer(100ms, [this] {
+      if (!std::exchange(has_told_, true)) {
+        std::printf("%s runs\n", get_name());
+        std::fflush(stdout);
+      }
+    });
+  }
+
+ private:
+  bool has_told_ = false;
+  rclcpp::TimerBase::SharedPtr timer_;
+};
+
 class Broken : public rclcpp::Node {
  public:
   explicit Broken(const rclcpp::NodeOptions& options) : Node{"broken", options} {
@@ -45,4 +62,5 @@ class Broken : public rclcpp::Node {
 }  // namespace components
 
 RCLCPP_COMPONENTS_REGISTER_NODE(components::Busy)
+RCLCPP_COMPONENTS_REGISTER_NODE(components::Plain)
 RCLCPP_COMPONENTS_REGISTER_NODE(components::Broken)

@@ -62,8 +62,10 @@ inline std::string unique(const std::string& name) {
   return name + "_" + std::to_string(getpid());
 }
 
+// On one core, where nobody runs beside anybody.
 inline rclcpp::Options quiet() {
   rclcpp::Options options;
+  options.scheduling.cpus = {os::current_thread().cpus.front()};
   options.scheduling.on_shortfalls = [](const auto&) {};
   return options;
 }

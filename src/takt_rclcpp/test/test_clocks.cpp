@@ -218,5 +218,39 @@ TEST_F(SteadyTime, aTimerCancelledInItsCallbackRestsUntilItIsReset) {
   }
 }
 
+// "As often as it goes" would be all of a core, at a real-time priority.
+TEST_F(SimulatedTime, aPeriodOfNothingIsAShortOne) {
+  std::atomic<int> calls{0};
+  std::atomic<int> others{0};
+  const auto never_waits = node->create_wall_timer(0ns, [&] { ++calls; });
+  const auto other = node->create_wall_timer(1ms, [&] { ++others; });
+  SchedulingExecutor executor{quiet()};
+  executor.add_node(node);
+  const auto begun = os::now();
+  Spinning spinning{executor};
+  EXPECT_TRUE(eventually([&] { return calls > 100 && others > 100; })) << calls << " " << others;
+  const int counted = calls;
+  EXPECT_LE(counted, (os::now() - begun) / 100us + 1);
+}
+
+TEST_F(SimulatedTime, aPeriodOfNothingRestsWhileTimePauses) {
+  activate();
+  set(100s);
+  std::atomic<int> calls{0};
+  std::atomic<int> others{0};
+  const auto never_waits = ::rclcpp::create_timer(node, clock, 0ns, [&] { ++calls; });
+  const auto wall = node->create_wall_timer(1ms, [&] { ++others; });
+  SchedulingExecutor executor{quiet()};
+  executor.add_node(node);
+  Spinning spinning{executor};
+  EXPECT_TRUE(eventually([&] { return others > 50; }));
+  for (int step = 1; step <= 20; ++step) {
+    const int before = calls;
+    set(100s + step * 1ms);
+    EXPECT_TRUE(eventually([&] { return calls > before; }));
+    EXPECT_LE(calls, step + 1);
+  }
+}
+
 }  // namespace
 }  // namespace takt::test

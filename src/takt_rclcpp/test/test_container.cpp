@@ -129,10 +129,12 @@ class Programs : public WithContext {
     }
     return answer.get();
   }
-  LoadNode::Response::SharedPtr load(const std::string& plugin, bool pointers = false) {
+  LoadNode::Response::SharedPtr load(const std::string& plugin, bool pointers = false,
+                                     const std::string& name = "") {
     auto request = std::make_shared<LoadNode::Request>();
     request->package_name = "takt_rclcpp_test";
     request->plugin_name = plugin;
+    request->node_name = name;
     if (pointers) {
       request->extra_arguments.push_back(
           ::rclcpp::Parameter("use_intra_process_comms", true).to_parameter_msg());
@@ -222,6 +224,22 @@ TEST_F(Programs, aNodeIsDestroyedWhenItsCallbacksHaveEnded) {
   })) << process.output();
   EXPECT_FALSE(process.has_said("destroyed while it runs"));
   EXPECT_EQ(process.end(), 0);
+}
+
+TEST_F(Programs, moreNodesThanAThousandTasksAreLoaded) {
+  Process process = start_container({});
+  for (int number = 0; number < 100; ++number) {
+    const auto loaded = load("components::Plain", false, "plain" + std::to_string(number));
+    ASSERT_NE(loaded, nullptr) << "node " << number << ": " << process.output();
+    ASSERT_TRUE(loaded->success) << loaded->error_message;
+  }
+  for (int number = 0; number < 100; ++number) {
+    EXPECT_TRUE(eventually([&] {
+      return process.has_said("plain" + std::to_string(number) + " runs");
+    })) << "node "
+        << number << ": " << process.output();
+  }
+  EXPECT_EQ(process.end(), 0) << process.output();
 }
 
 // As launch files do it: the container first, its components when it answers.

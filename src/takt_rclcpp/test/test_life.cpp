@@ -23,6 +23,116 @@ TEST_F(Life, aSecondSpinIsRefusedAndCancelEndsTheFirst) {
   EXPECT_FALSE(executor.is_spinning());
 }
 
+// Whoever stops what another thread is about to start knows nothing of how far that one is.
+TEST_F(Life, cancelBeforeSpinEndsThatSpinAndNoOther) {
+  const auto node = std::make_shared<::rclcpp::Node>("cancelled");
+  std::atomic<int> calls{0};
+  const auto timer = node->create_wall_timer(1ms, [&] { ++calls; });
+  SchedulingExecutor executor{quiet()};
+  executor.add_node(node);
+  for (int round = 0; round < 10; ++round) {
+    executor.cancel();
+    executor.cancel();
+    auto done = std::async(std::launch::async, [&] { executor.spin(); });
+    const bool has_ended = done.wait_for(60s) == std::future_status::ready;
+    EXPECT_TRUE(has_ended) << "round " << round;
+    if (!has_ended) {
+      executor.cancel();
+      return;
+    }
+    const int before = calls;
+    Spinning spinning{executor};
+    EXPECT_TRUE(eventually([&] { return calls > before + 3; }));
+    spinning.end();
+  }
+}
+
+// What spins by the base class ends with it: the next spin() is another one.
+TEST_F(Life, cancelOfWhatSpinsOtherwiseEndsNoSpin) {
+  const auto node = std::make_shared<::rclcpp::Node>("some");
+  SchedulingExecutor executor{quiet()};
+  executor.add_node(node);
+  std::atomic<int> calls{0};
+  const auto timer = node->create_wall_timer(1ms, [&] {
+    ++calls;
+    executor.cancel();
+  });
+  EXPECT_TRUE(eventually([&] {
+    executor.spin_some();
+    return calls > 0;
+  }));
+  timer->cancel();
+  const auto other = node->create_wall_timer(1ms, [&] { calls = -1; });
+  Spinning spinning{executor};
+  EXPECT_TRUE(eventually([&] { return calls == -1; }));
+}
+
+// Later versions of rclcpp leave it to spin() itself. Here the flag is back before spin() can end.
+TEST_F(Life, cancelEndsSpinAlsoWhereItLeavesTheFlagOfSpinning) {
+  class Later : public SchedulingExecutor {
+   public:
+    using SchedulingExecutor::SchedulingExecutor;
+    void cancel() override {
+      SchedulingExecutor::cancel();
+      spinning.store(true);
+    }
+  };
+  const auto node = std::make_shared<::rclcpp::Node>("later");
+  std::atomic<bool> inside{false};
+  std::atomic<bool> may_end{false};
+  const auto timer = node->create_wall_timer(1ms, [&] {
+    inside = true;
+    static_cast<void>(eventually([&] { return may_end.load(); }));
+  });
+  Later executor{quiet()};
+  executor.add_node(node);
+  for (int round = 0; round < 3; ++round) {
+    inside = false;
+    may_end = false;
+    auto done = std::async(std::launch::async, [&] { executor.spin(); });
+    EXPECT_TRUE(eventually([&] { return inside.load(); }));
+    executor.cancel();
+    may_end = true;
+    const bool has_ended = done.wait_for(60s) == std::future_status::ready;
+    EXPECT_TRUE(has_ended);
+    if (!has_ended) {
+      ::rclcpp::shutdown();
+      return;
+    }
+    EXPECT_FALSE(executor.is_spinning());
+  }
+}
+
+TEST_F(Life, aNodeMovesBetweenExecutorsThatSpin) {
+  const auto node = std::make_shared<::rclcpp::Node>("guest");
+  const std::string topic = unique("moves");
+  std::atomic<int> calls{0};
+  std::atomic<int> last{-1};
+  const auto timer = node->create_wall_timer(1ms, [&] { ++calls; });
+  const auto in =
+      node->create_subscription<Int32>(topic, 1, [&](const Int32& heard) { last = heard.data; });
+  const auto out = node->create_publisher<Int32>(topic, 1);
+  ASSERT_TRUE(eventually([&] { return out->get_subscription_count() == 1; }));
+  SchedulingExecutor first{quiet()};
+  SchedulingExecutor second{quiet()};
+  Spinning spins_first{first};
+  Spinning spins_second{second};
+  SchedulingExecutor* host = &first;
+  host->add_node(node);
+  for (int move = 0; move < 50; ++move) {
+    const int before = calls;
+    EXPECT_TRUE(eventually([&] { return calls > before + 1; })) << "move " << move;
+    out->publish(Int32{}.set__data(move));
+    EXPECT_TRUE(eventually([&] { return last == move; })) << "move " << move;
+    ASSERT_FALSE(spins_first.has_ended() || spins_second.has_ended());
+    host->remove_node(node);
+    if (move % 5 != 0) {  // else it comes back at once
+      host = host == &first ? &second : &first;
+    }
+    host->add_node(node);
+  }
+}
+
 TEST_F(Life, theEndOfTheContextEndsSpin) {
   const auto node = std::make_shared<::rclcpp::Node>("ends");
   const auto timer = node->create_wall_timer(5ms, [] { ::rclcpp::shutdown(); });

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Callbacks that wait inside for what other callbacks give.
+#include <algorithm>
+#include <mutex>
 #include <rcl_interfaces/srv/list_parameters.hpp>
 #include <std_msgs/msg/int32.hpp>
+#include <vector>
 
 #include "support.hpp"
 
@@ -145,6 +148,43 @@ TEST_F(Waiting, whoWaitsWithoutSayingSoIsToldOfByName) {
   enough = true;
   spinning.end();
   EXPECT_EQ(told, 1);
+  rcutils_logging_set_output_handler(rcutils_logging_console_output_handler);
+}
+
+// 80 of 100 ms: long before anybody would think that it waits for ever.
+TEST_F(Waiting, whoSleepsWhileAnotherNodeMissesItsDeadlineIsToldOfByName) {
+  const auto sleeper = std::make_shared<::rclcpp::Node>("sleeper");
+  const auto victim = std::make_shared<::rclcpp::Node>("victim");
+  static std::mutex mutex;
+  static std::vector<std::string> told;
+  told.clear();
+  rcutils_logging_set_output_handler([](const rcutils_log_location_t*, int severity, const char*,
+                                        rcutils_time_point_value_t, const char* format,
+                                        va_list* arguments) {
+    char text[1024];
+    vsnprintf(text, sizeof text, format, *arguments);
+    if (severity == RCUTILS_LOG_SEVERITY_WARN) {
+      const std::lock_guard lock{mutex};
+      told.emplace_back(text);
+    }
+  });
+  const auto find = [](const std::string& words) {
+    const std::lock_guard lock{mutex};
+    return std::ranges::count_if(
+        told, [&](const std::string& text) { return text.find(words) != std::string::npos; });
+  };
+  const auto sleeps = sleeper->create_wall_timer(100ms, [] { std::this_thread::sleep_for(80ms); });
+  const auto runs = victim->create_wall_timer(10ms, [] {});
+  SchedulingExecutor executor{quiet()};
+  executor.add_node(sleeper);
+  executor.add_node(victim);
+  Spinning spinning{executor};
+  EXPECT_TRUE(eventually([&] { return find("'sleeper.timer0' slept") > 0; }));
+  EXPECT_TRUE(eventually([&] { return executor.statistics("sleeper.timer0").completed > 10; }));
+  spinning.end();
+  EXPECT_EQ(find("'sleeper.timer0' slept"), 1);
+  EXPECT_EQ(find("'victim.timer0' missed its deadline"), 1);
+  EXPECT_EQ(find("waits: true"), 1);
   rcutils_logging_set_output_handler(rcutils_logging_console_output_handler);
 }
 

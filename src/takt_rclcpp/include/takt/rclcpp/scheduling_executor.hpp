@@ -30,6 +30,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "takt/executor/executor.hpp"
 #include "takt/executor/report.hpp"
@@ -41,7 +42,11 @@ using sched::SchedulingScenario;
 using sched::SchedulingStrategy;
 
 struct Options {
-  // Signals are rclcpp's; exceptions leave spin(). What they say of the two is overruled.
+  // Signals are rclcpp's; exceptions leave spin(). What they say of the two is overruled. Without
+  // `cpus`, all that the thread may use that makes the executor: each callback group stays on one
+  // of them, the one with the fewest callbacks when it comes, as long as nobody says how long they
+  // take. So callbacks of different groups run at the same time, whatever their priorities; on one
+  // core they never do.
   executor::Options scheduling = {};
   TimingRule timing = {};  // none: every callback has the defaults below
   // Of callbacks that nothing else is said of. Housekeeping, services and QoS events: the lowest
@@ -82,6 +87,12 @@ class SchedulingExecutor : public ::rclcpp::Executor {
   // are warned of.
   void spin() override;
 
+  // Ends the spin() that there is; jobs that run come to their end. Where there is none, the next
+  // spin() ends as it begins, and only that one: whoever stops what another thread is about to
+  // start need not know how far that is. What else spins (spin_some() and its like) ends as in any
+  // executor. From any thread and callback.
+  void cancel() override;
+
   // In place of Options::timing. Throws std::logic_error while it spins.
   void set_timing(TimingRule rule);
   // Scenarios to switch between. Names of tasks are those of CallbackId::text(); what is said of a
@@ -103,10 +114,11 @@ class SchedulingExecutor : public ::rclcpp::Executor {
   }
   void set_handlers(executor::Handlers handlers);
 
-  // After remove_node() or remove_callback_group(): what this returns becomes true, for good, when
-  // no callback of what was removed runs or will be run by this executor, so that what they use may
-  // be destroyed. Removing alone does not wait for callbacks that run on other threads. Both may be
-  // called from any thread, as long as the executor is there.
+  // When remove_node() or remove_callback_group() returns, what was removed may be added to another
+  // executor: no callback of it begins here any more. Afterwards: what this returns becomes true,
+  // for good, when no callback of what was removed runs or will be run by this executor, so that
+  // what they use may be destroyed. Removing alone does not wait for callbacks that run on other
+  // threads. Both may be called from any thread, as long as the executor is there.
   [[nodiscard]] std::function<bool()> when_gone() const;
 
   // From any thread and callback.
@@ -141,6 +153,9 @@ class SchedulingExecutor : public ::rclcpp::Executor {
 
  private:
   class Life;
+
+  [[nodiscard]] std::vector<::rclcpp::CallbackGroup::WeakPtr> groups_now();
+
   std::unique_ptr<Life> life_;
 };
 
