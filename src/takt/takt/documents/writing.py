@@ -9,10 +9,13 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
+import secrets
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from takt.documents import own
 from takt.errors import Failure, TaktError
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
@@ -31,12 +34,12 @@ def replacing(file: Path) -> Iterator[Path]:
 
     A pipe or a device is written to as it is. OSError names the file.
     """
-    target = file.resolve()  # what a link points to is replaced, not the link
     try:
+        target = own.followed(file)  # what a link points to is replaced, not the link
         if target.exists() and not target.is_file():
             yield target
             return
-        temporary = target.with_name(f".{target.name}.{os.getpid()}{SUFFIX}")
+        temporary = _made_beside(target)
         try:
             yield temporary
             flush(temporary)
@@ -47,6 +50,23 @@ def replacing(file: Path) -> Iterator[Path]:
     except OSError as error:
         error.filename = str(file)
         raise
+
+
+def _made_beside(target: Path) -> Path:
+    """An empty file of ours: where everybody may write, nobody has put a link under its name."""
+    name = f".{target.name}.{secrets.token_hex(4)}.{os.getpid()}{SUFFIX}"
+    temporary = target.with_name(name)
+    os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666))
+    return temporary
+
+
+def remove_halves(folder: Path, pid: str = "[0-9]+") -> None:
+    """Removes what a process of this user's was writing there when it was killed; or any did."""
+    with contextlib.suppress(OSError), own.opened(folder) as place:
+        for name in place.names():
+            if re.fullmatch(rf"\..+\.{pid}{re.escape(SUFFIX)}", name, re.DOTALL):
+                with contextlib.suppress(OSError):
+                    place.remove(name, closed=0)
 
 
 def write_bytes(file: Path, content: bytes) -> None:
