@@ -8,18 +8,25 @@ What stands in a group below the root that has no cpuset of its own follows it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 
 from takt.machine.kernel_thread import kernel_thread
 from takt.machine.own_group import OwnGroup, group_value, members
 from takt.machine.place import Controller, KernelFile
-from takt.machine.setting import Setting, Wish
+from takt.machine.setting import ANY_PATH, Listed, Setting, Wish
 from takt.machine.system import System, format_cpu_list, parse_cpu_list
 
 ID = "measured-cores"
 _ROOT = "/sys/fs/cgroup"
 _FIRST = f"{_ROOT}/cpuset"  # the hierarchy of version 1
 _MEASURED, _REST = "takt.measured", "takt.rest"
+PLACES = (
+    Listed(Controller, f"{_ROOT} cpuset"),
+    Listed(KernelFile, rf"{_FIRST}{ANY_PATH}(?<=/cpuset[.]cpus)"),
+    Listed(OwnGroup, rf"({_ROOT}|{_FIRST})/{re.escape(_MEASURED)}"),
+    Listed(OwnGroup, f"{_FIRST}/{re.escape(_REST)} takes"),
+)
 _KEEPS_AFFINITY = (6, 2)  # Linux from which a process has its own affinity again afterwards
 
 
@@ -37,6 +44,7 @@ def alone(cpus: Collection[int]) -> Setting:
         why="Nothing else evicts their caches, or runs before them.",
         findings=(),
         wishes=lambda system: _wishes(system, cpus),
+        places=PLACES,
         by_hand=lambda _: f"systemd-run --scope -p AllowedCPUs={text} COMMAND",
         caution="everything else shares the other cores",
     )

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from takt.machine.interrupt import InterruptAffinity, handlers
 from takt.machine.place import Controller, KernelFile
-from takt.machine.setting import Setting, Wish
+from takt.machine.setting import Listed, Setting, Wish
 from takt.machine.system import System, format_cpu_list
 
 CPU = "/sys/devices/system/cpu"
@@ -110,6 +111,7 @@ SETTINGS = (
         why="A core that slows down between two cycles is late in the next.",
         findings=("governor",),
         wishes=_governors,
+        places=(Listed(KernelFile, f"{CPU}/cpu[0-9]+/cpufreq/scaling_governor"),),
         by_hand=lambda _: f"echo performance | sudo tee {CPU}/cpu*/cpufreq/scaling_governor",
         caution="more heat, less battery",
     ),
@@ -119,6 +121,7 @@ SETTINGS = (
         why=f"Leaving a state deeper than {DEEP_SLEEP_US} µs delays each cycle by as much.",
         findings=("idle-states",),
         wishes=_idle_states,
+        places=(Listed(KernelFile, f"{CPU}/cpu[0-9]+/cpuidle/state[0-9]+/disable"),),
         by_hand=lambda _: (
             f"sudo cpupower idle-set -D {DEEP_SLEEP_US}   # package linux-cpupower, until reboot"
         ),
@@ -130,6 +133,10 @@ SETTINGS = (
         why="An interrupt stops the loop on whose core it fires.",
         findings=("interrupts",),
         wishes=_interrupts,
+        places=(
+            Listed(KernelFile, "/proc/irq/default_smp_affinity mask"),
+            Listed(InterruptAffinity, "/proc/irq/[0-9]+/smp_affinity_list"),
+        ),
         by_hand=_by_hand_interrupts,
         caution="irqbalance moves them again where it runs; stop it first",
     ),
@@ -139,6 +146,13 @@ SETTINGS = (
         why="Services that may not run on the loop's core leave its caches alone.",
         findings=("cpusets",),
         wishes=_cpusets,
+        places=(
+            Listed(Controller, f"{_CGROUPS} cpuset"),
+            Listed(
+                KernelFile,
+                rf"{_CGROUPS}(/cpuset)?/({'|'.join(map(re.escape, _SERVICES))})/cpuset[.]cpus",
+            ),
+        ),
         by_hand=lambda system: (
             "sudo systemctl set-property --runtime system.slice "
             f"AllowedCPUs={other_cores(system) or '0'}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import re
 import time
 from typing import Literal
 
@@ -26,6 +27,10 @@ class InterruptAffinity(KernelFile):
     def where(self) -> str:
         """The file and whose it is."""
         return f"{self.path} ({self.device})" if self.device else self.path
+
+    def can_hold(self, value: str) -> bool:
+        """The allowed CPUs, and those of them that are used."""
+        return bool(re.fullmatch(rf"[0-9,-]{{0,4000}}\n?({_USED}[0-9,-]{{1,4000}})?", value))
 
     def gone(self, machine: System) -> bool:
         """Also where the number belongs to another device now."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 from takt.machine.place import KernelFile
 from takt.machine.preemption import preemption_model
-from takt.machine.setting import Setting, Wish
+from takt.machine.setting import Listed, Setting, Wish
 from takt.machine.system import System
 
 _KERNEL = "/proc/sys/kernel"
@@ -77,6 +77,7 @@ SETTINGS = (
         why="In the other modes, system calls of others run to their end before the loop starts.",
         findings=("preemption",),
         wishes=_preempt_mode,
+        places=(Listed(KernelFile, f"{_PREEMPT} choice"),),
         by_hand=lambda _: f"echo full | sudo tee {_PREEMPT}   # helps until the next boot",
     ),
     Setting(
@@ -85,6 +86,10 @@ SETTINGS = (
         why="The kernel stops real-time threads that fill a core, for tens of ms each second.",
         findings=("rt-throttling",),
         wishes=_throttling,
+        places=(
+            Listed(KernelFile, f"{_KERNEL}/sched_rt_runtime_us"),
+            Listed(KernelFile, f"{_FAIR}/cpu[0-9]+/runtime"),
+        ),
         by_hand=_by_hand_throttling,
         caution="a loop that never sleeps then hangs its core",
     ),
@@ -94,6 +99,7 @@ SETTINGS = (
         why="Idle cores hand their timers to busy ones, the loop's among them.",
         findings=("timer-migration",),
         wishes=file(f"{_KERNEL}/timer_migration", "0"),
+        places=(Listed(KernelFile, f"{_KERNEL}/timer_migration"),),
         by_hand=lambda _: "sudo sysctl -w kernel.timer_migration=0",
         caution="idle cores wake more often",
     ),
@@ -103,6 +109,7 @@ SETTINGS = (
         why="They wake every core every few seconds at the highest priority.",
         findings=("watchdog",),
         wishes=_watchdogs,
+        places=(Listed(KernelFile, f"{_KERNEL}/(nmi|soft)_watchdog"),),
         by_hand=lambda _: "sudo sysctl -w kernel.watchdog=0 kernel.nmi_watchdog=0",
         caution="a core that hangs is not told in the kernel's log",
     ),
@@ -112,6 +119,7 @@ SETTINGS = (
         why="Across terminals, nice values of ordinary nodes do not work against each other.",
         findings=("autogroup",),
         wishes=file(f"{_KERNEL}/sched_autogroup_enabled", "0"),
+        places=(Listed(KernelFile, f"{_KERNEL}/sched_autogroup_enabled"),),
         by_hand=lambda _: "sudo sysctl -w kernel.sched_autogroup_enabled=0",
     ),
     Setting(
@@ -120,6 +128,7 @@ SETTINGS = (
         why="Reading this clock costs microseconds, with tsc 30 ns.",
         findings=("clocksource",),
         wishes=_clock,
+        places=(Listed(KernelFile, f"{_CLOCKS}/current_clocksource"),),
         by_hand=lambda _: f"echo tsc | sudo tee {_CLOCKS}/current_clocksource",
         caution="the kernel may have left tsc because it was unstable: see dmesg",
     ),

@@ -4,13 +4,17 @@
 from __future__ import annotations
 
 import errno
+import re
 from typing import Literal
+
+from pydantic import Field
 
 from takt.machine.place import Place
 from takt.machine.system import System
 from takt.machine.writable import CAP_SYS_NICE, WritableSystem
 
 _POLICIES = {0: "other", 1: "fifo", 2: "rr", 3: "batch", 5: "idle", 6: "deadline", 7: "ext"}
+_NOT_PUT_BACK = ("deadline", "ext")
 _RESET_ON_FORK = 0x40000000
 _KERNEL_THREAD = 0x00200000  # PF_KTHREAD of linux/sched.h
 
@@ -19,14 +23,24 @@ class ThreadScheduling(Place):
     """Policy and priority of a kernel thread: this one, not another that got its number."""
 
     kind: Literal["thread"] = "thread"
-    pid: int
-    start: int  # clock ticks after boot
+    pid: int = Field(ge=1, le=1 << 22)  # as many as Linux has
+    start: int = Field(ge=0, lt=1 << 63)  # clock ticks after boot
     name: str
 
     @property
     def where(self) -> str:
         """The thread."""
         return f"thread {self.pid} ({self.name})"
+
+    @property
+    def listed_as(self) -> str:
+        """Its name."""
+        return self.name
+
+    def can_hold(self, value: str) -> bool:
+        """As it is read."""
+        names = "|".join(name for name in _POLICIES.values() if name not in _NOT_PUT_BACK)
+        return bool(re.fullmatch(f"({names}) [0-9]{{1,2}}( reset-on-fork)?", value))
 
     def gone(self, machine: System) -> bool:
         """Ended; its number may be another's."""
@@ -38,7 +52,7 @@ class ThreadScheduling(Place):
         policy, priority = machine.scheduling(self.pid)
         self._check(machine)
         bare = policy & ~_RESET_ON_FORK
-        if bare not in _POLICIES or _POLICIES[bare] in ("deadline", "ext"):
+        if bare not in _POLICIES or _POLICIES[bare] in _NOT_PUT_BACK:
             raise OSError(errno.ENOTSUP, "its policy could not be put back", self.where)
         text = f"{_POLICIES[bare]} {priority}"
         return f"{text} reset-on-fork" if policy & _RESET_ON_FORK else text

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from takt.machine.kernel import file
 from takt.machine.place import KernelFile, OwnFile, file_value
-from takt.machine.setting import Setting, Wish
+from takt.machine.setting import ANY_PATH, Listed, Setting, Wish
 from takt.machine.swap_area import SwapArea, swap_areas
 from takt.machine.system import System, parse_cpu_list
 
@@ -87,6 +88,7 @@ SETTINGS = (
         why="Without them, only root gets SCHED_FIFO and locked memory.",
         findings=("sched-fifo", "locked-memory"),
         wishes=_limits,
+        places=(Listed(OwnFile, re.escape(LIMITS_FILE)),),
         by_hand=lambda _: (
             "sudo groupadd -f realtime && sudo usermod -aG realtime $USER\n"
             "printf '@realtime - rtprio 98\\n@realtime - memlock unlimited\\n' | "
@@ -101,6 +103,7 @@ SETTINGS = (
         why="A page on disk costs milliseconds when it is needed.",
         findings=("swap",),
         wishes=_swap,
+        places=(Listed(SwapArea, ANY_PATH),),
         by_hand=lambda _: "sudo swapoff -a   # and remove the swap line from /etc/fstab",
         caution="when memory runs out, programs are ended instead",
     ),
@@ -110,6 +113,7 @@ SETTINGS = (
         why="The kernel moves pages behind the loop's back, which then waits for them.",
         findings=("huge-pages",),
         wishes=_huge_pages,
+        places=(Listed(KernelFile, f"{_HUGE} choice"),),
         by_hand=lambda _: f"echo madvise | sudo tee {_HUGE}",
     ),
     Setting(
@@ -118,6 +122,7 @@ SETTINGS = (
         why="It takes pages away from a running loop to move them.",
         findings=("numa",),
         wishes=_balancing,
+        places=(Listed(KernelFile, _BALANCING),),
         by_hand=lambda _: "sudo sysctl -w kernel.numa_balancing=0",
     ),
     Setting(
@@ -126,6 +131,7 @@ SETTINGS = (
         why="What of a burst of datagrams does not fit is dropped.",
         findings=("udp-buffers",),
         wishes=_buffers,
+        places=(Listed(KernelFile, "/proc/sys/net/core/[rw]mem_max"),),
         by_hand=lambda _: (
             f"echo net.core.rmem_max={BUFFER} | sudo tee /etc/sysctl.d/60-ros.conf && "
             "sudo sysctl --system"

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import re
 import time
 from typing import Literal
 
@@ -36,6 +37,18 @@ class OwnGroup(Place):
     def where(self) -> str:
         """The folder."""
         return self.path
+
+    @property
+    def listed_as(self) -> str:
+        """The folder, and whether it takes processes."""
+        return f"{self.path} takes" if self.takes else self.path
+
+    def can_hold(self, value: str) -> bool:
+        """As it is read: a group has the files of a cpuset, and no others."""
+        names = "|".join(map(re.escape, _FILES))
+        return value == ABSENT or bool(
+            re.fullmatch(rf"{_MADE}(\n({names}) [A-Za-z0-9,-]{{1,4000}})*", value)
+        )
 
     def gone(self, machine: System) -> bool:
         """Never: an absent group is a value."""

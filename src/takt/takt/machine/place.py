@@ -19,6 +19,7 @@ from takt.machine.system import System
 from takt.machine.writable import WritableSystem
 
 ABSENT = ""
+_BYTE = 256
 BYTES = "latin-1"  # a character for each byte, and JSON takes them all
 
 
@@ -37,6 +38,15 @@ class Place(BaseModel, ABC):
     @abstractmethod
     def where(self) -> str:
         """For people."""
+
+    @property
+    @abstractmethod
+    def listed_as(self) -> str:
+        """What a setting's list knows it by: where it is, and what decides how it is written."""
+
+    @abstractmethod
+    def can_hold(self, value: str) -> bool:
+        """Whether such a place can have had a value, as a journal tells it."""
 
     @abstractmethod
     def gone(self, machine: System) -> bool:
@@ -86,6 +96,15 @@ class KernelFile(Place):
         """The file."""
         return self.path
 
+    @property
+    def listed_as(self) -> str:
+        """The file, and its form where that is no text."""
+        return self.path if self.form == "text" else f"{self.path} {self.form}"
+
+    def can_hold(self, value: str) -> bool:
+        """A line of numbers and words."""
+        return bool(re.fullmatch(r"[A-Za-z0-9_.,:@+\[\]() \t-]{0,4000}\n?", value))
+
     def gone(self, machine: System) -> bool:
         """A device, a CPU or a control group may have gone."""
         return not machine.exists(self.path)
@@ -129,6 +148,15 @@ class Controller(Place):
     def _file(self) -> str:
         return f"{self.group}/cgroup.subtree_control"
 
+    @property
+    def listed_as(self) -> str:
+        """Group and controller."""
+        return f"{self.group} {self.name}"
+
+    def can_hold(self, value: str) -> bool:
+        """Either of two."""
+        return value in ("on", "off")
+
     def gone(self, machine: System) -> bool:
         """With its group."""
         return not machine.exists(self._file)
@@ -157,6 +185,17 @@ class OwnFile(Place):
     def where(self) -> str:
         """The file."""
         return self.path
+
+    @property
+    def listed_as(self) -> str:
+        """The file."""
+        return self.path
+
+    def can_hold(self, value: str) -> bool:
+        """Permissions, without those that make a program another user's, owner and content."""
+        head = value.partition("\n")[0]
+        whole = re.fullmatch("[0-7]{1,3} [0-9]{1,9} [0-9]{1,9}", head) and "\n" in value
+        return value == ABSENT or (bool(whole) and all(ord(one) < _BYTE for one in value))
 
     def gone(self, machine: System) -> bool:
         """Never: an absent file is a value."""

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from takt.machine import cores, kernel, memory, threads
+from takt.machine import alone, cores, kernel, memory, threads
+from takt.machine.places import AnyPlace
 from takt.machine.setting import Setting, Wish
 from takt.machine.system import System
 
@@ -16,6 +17,12 @@ SETTINGS: tuple[Setting, ...] = (
 )
 BY_ID = {setting.id: setting for setting in SETTINGS}
 BY_FINDING = {finding: setting for setting in SETTINGS for finding in setting.findings}
+
+
+def is_listed(name: str, place: AnyPlace) -> bool:
+    """Whether a setting may have a place: one of the list, or the cores of the measured."""
+    places = alone.PLACES if name == alone.ID else BY_ID[name].places if name in BY_ID else ()
+    return any(one.has(place) for one in places)
 
 
 def by_hand(name: str, system: System) -> str:

@@ -22,6 +22,15 @@ class SwapArea(Place):
         """The device or file."""
         return self.path
 
+    @property
+    def listed_as(self) -> str:
+        """The device or file."""
+        return self.path
+
+    def can_hold(self, value: str) -> bool:
+        """As it is read."""
+        return bool(re.fullmatch("off|on -?[0-9]{1,5}", value))
+
     def gone(self, machine: System) -> bool:
         """The device or file itself."""
         return not machine.exists(self.path)

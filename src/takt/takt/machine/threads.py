@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from takt.machine.kernel_thread import ThreadScheduling, kernel_thread
-from takt.machine.setting import Setting, Wish
+from takt.machine.setting import Listed, Setting, Wish
 from takt.machine.system import System
 
 SOFTIRQ_PRIORITY = 60
@@ -64,6 +64,7 @@ SETTINGS = (
         wishes=lambda system: [
             Wish(one, f"fifo {SOFTIRQ_PRIORITY}") for one in softirq_threads(system)
         ],
+        places=(Listed(ThreadScheduling, "ksoftirqd/[0-9]+"),),
         by_hand=lambda _: (
             f"for p in $(pgrep ksoftirqd); do sudo chrt -f -p {SOFTIRQ_PRIORITY} $p; done"
         ),
@@ -77,6 +78,7 @@ SETTINGS = (
         wishes=lambda system: [
             Wish(one, f"fifo {NETWORK_PRIORITY}") for one in network_threads(system)
         ],
+        places=(Listed(ThreadScheduling, "irq/[ -~]+"),),
         by_hand=lambda system: (
             f"for p in {' '.join(str(one.pid) for one in network_threads(system))}; do "
             f"sudo chrt -f -p {NETWORK_PRIORITY} $p; done"

@@ -8,7 +8,9 @@ machine's place, and what is no file as its own methods.
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
+import stat
 from pathlib import Path
 
 from takt.documents import writing
@@ -65,6 +67,10 @@ class WritableSystem(System):
 
     def swap_on(self, path: str, priority: int) -> None:
         """A negative priority is the kernel's own choice; raises OSError."""
+        status = self.path(path).stat()
+        others = stat.S_ISREG(status.st_mode) and (status.st_uid or status.st_mode & 0o022)
+        if others or not (stat.S_ISREG(status.st_mode) or stat.S_ISBLK(status.st_mode)):
+            raise OSError(errno.EPERM, "others than root may write to it", path)
         flags = _SWAP_FLAG_PREFER | priority if priority >= 0 else 0
         _call("swapon", self.path(path), flags)
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from itertools import groupby
 
+from takt.errors import TaktError
 from takt.machine.setting import Setting
 from takt.machine.settings import SETTINGS
 from takt.machine.writable import WritableSystem
@@ -64,6 +65,12 @@ def _journal(machine: WritableSystem) -> Journal:
     journal = journals.load(machine)
     if journal is None:
         return Journal(boot=boot)
+    if journal.damaged:
+        raise TaktError(
+            f"{len(journal.damaged)} entries of the journal are damaged",
+            where=str(machine.path(journals.FILE)),
+            remedy="takt tune --revert takes back the others and names these",
+        )
     if journal.boot != boot:
         kept = [one for one in journal.entries if one.place.survives_reboot]
         return Journal(boot=boot, entries=kept)

@@ -20,9 +20,10 @@ Result = Literal[
     "left",
     "ended",
     "rebooted",
+    "damaged",  # an entry of the journal that is none
 ]
 # What a person has to know of, and a script, too: exit code 1.
-AGAINST: tuple[Result, ...] = ("refused", "left")
+AGAINST: tuple[Result, ...] = ("refused", "left", "damaged")
 
 _REMEDIES = {
     errno.EACCES: "use sudo; in a container, tune its host",

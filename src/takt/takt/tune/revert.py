@@ -2,14 +2,15 @@
 """Takes back what tune did: every place to the value, to the byte, of before the first apply.
 
 A place that holds neither what tune wrote nor what was before was changed by somebody else
-meanwhile: it is left alone and told.
+meanwhile: it is left alone and told. So is an entry of the journal that is damaged.
 """
 
 from __future__ import annotations
 
+from takt.machine.settings import BY_ID
 from takt.machine.writable import WritableSystem
 from takt.tune import journal as journals
-from takt.tune.journal import Entry
+from takt.tune.journal import Damaged, Entry
 from takt.tune.outcome import PlaceOutcome, Result, refusal
 
 
@@ -18,7 +19,8 @@ def revert(machine: WritableSystem) -> list[PlaceOutcome]:
 
     What could not be put back stays in the journal, for another try.
     """
-    if not machine.exists(journals.FILE):
+    file = machine.path(journals.FILE)
+    if not (file.exists() or file.is_symlink()):
         return []
     with journals.held(machine):
         journal = journals.load(machine)
@@ -31,7 +33,7 @@ def revert(machine: WritableSystem) -> list[PlaceOutcome]:
             if one is None:  # a place may hold something in between until it is done
                 entry.state = "begun"
         journals.save(machine, journal)
-        told, kept = [], []
+        told, kept = [_damaged(one) for one in journal.damaged], []
         for entry, one in zip(backwards, judged, strict=True):
             told.append(one or _restore(machine, entry))
             if told[-1].result == "refused":
@@ -39,6 +41,16 @@ def revert(machine: WritableSystem) -> list[PlaceOutcome]:
         journal.entries = list(reversed(kept))
         journals.save(machine, journal)
         return told
+
+
+def _damaged(one: Damaged) -> PlaceOutcome:
+    name = one.content.get("setting") if isinstance(one.content, dict) else None
+    return PlaceOutcome(
+        setting=name if isinstance(name, str) and name in BY_ID else "unknown",
+        where=f"{journals.FILE}, entry {one.number}",
+        result="damaged",
+        told=f"{one.why}; it stays there: mend it by hand, or remove it from the file",
+    )
 
 
 def _outcome(entry: Entry, result: Result, told: str | None = None) -> PlaceOutcome:

@@ -18,6 +18,7 @@ _STYLES: dict[Result, str] = {
     "restored": "green",
     "refused": "bold red",
     "left": "bold red",
+    "damaged": "bold red",
     "unread": "magenta",
     "kept": "magenta",
 }
