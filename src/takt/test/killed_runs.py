@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from takt.processes import scratch
+from takt.processes import dead, scratch
 
 
 def cleaned(run_folder: Path) -> bool:
     """Whether a killed run has nothing in memory any more; what it recorded is with its results."""
-    for dead in scratch.dead_folders():
-        if dead.run_folder == run_folder.resolve():
-            dead.to_disk()
+    for one in dead.dead_folders():
+        if one.run_folder == run_folder.resolve():
+            one.to_disk()
     return not (run_folder / scratch.LOCK).exists()

@@ -22,7 +22,7 @@ from takt.measure.experiment.file import read_experiment
 from takt.measure.history.store import Entry, History
 from takt.measure.results import histogram, store
 from takt.measure.run import samples
-from takt.processes import scratch
+from takt.processes import dead, scratch
 from takt.reproduce.krukiewicz2021.executions import read_kept
 from takt.schedule.analysis.ask import analyse, read_overheads
 from takt.schedule.application.file import read_application
@@ -136,12 +136,13 @@ def _journal(file: Path) -> None:
 
 def _owner(file: Path) -> None:
     """Of a scratch folder in the memory, where everybody may write."""
-    folder = file.parent / f"takt-{os.getuid()}-0"
-    folder.mkdir(exist_ok=True)
+    folder = file.parent / f"takt-{os.getuid()}-01234567"
+    folder.mkdir(0o700, exist_ok=True)
     (folder / scratch.OWNER).write_bytes(file.read_bytes())
-    for dead in scratch.dead_folders(file.parent, folder):
-        assert not dead.named
-        assert not dead.waits
+    (folder / scratch.OWNER).chmod(0o600)
+    for one in dead.dead_folders(file.parent, folder):
+        assert not one.named
+        assert not one.waits
 
 
 def _campaign(file: Path) -> None:

@@ -15,8 +15,9 @@ def wait_for_samples(process: subprocess.Popen[str], folder: Path, at_least: int
     """Waits until the run in ``folder`` has recorded so many samples; returns the recording."""
     while process.poll() is None:
         lock = folder / scratch.LOCK
-        text = lock.read_text().strip() if lock.exists() else ""
-        found = list(Path(text).glob(f"*{recordings.SUFFIX}")) if text else []
+        text = lock.read_text() if lock.exists() else ""
+        place = scratch.named_in(text, folder)
+        found = list(place.glob(f"*{recordings.SUFFIX}")) if place else []
         if found and recordings.progress(found[0]) >= at_least:
             return found[0]
         time.sleep(0.01)

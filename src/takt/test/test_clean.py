@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import stat
@@ -11,11 +12,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from shared_memory import note
 from test_process import gone, until
 
+from takt.documents import own
 from takt.errors import Failure
 from takt.measure.run.samples import header
-from takt.processes import domain, leftovers, process, remains, scratch
+from takt.processes import addresses, dead, domain, leftovers, process, remains, scratch
 from takt.processes.recording import SUFFIX
 from takt.schedule.execution import execute
 
@@ -100,7 +103,7 @@ def test_what_no_resume_would_take_over_stays_where_it_is(
     memory: Path, tmp_path: Path, temporary: Path
 ) -> None:
     left = killed(memory, tmp_path / "run", resumable=True, samples=3)
-    (tmp_path / "run" / scratch.LOCK).write_text("/dev/shm/takt-of-another-run\n")
+    (tmp_path / "run" / scratch.LOCK).write_text(f"takt-{os.getuid()}-ffffffff\n")
     found = remains.clean(dry_run=False, memory=memory, temporary=temporary)
     assert found.lines == []
     assert found.kept == [f"recordings of a killed run whose results folder is gone: {left}"]
@@ -115,7 +118,7 @@ def test_a_recording_for_which_the_disk_has_no_room_stays_in_memory(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(scratch.shutil, "copyfile", full)
+    monkeypatch.setattr(dead.shutil, "copyfile", full)
     found = remains.clean(dry_run=False, memory=memory, temporary=temporary)
     assert found.lines == []
     assert scratch.recordings(left)
@@ -126,9 +129,9 @@ def test_shared_memory_of_a_killed_run_goes_and_of_others_stays(
     memory: Path, tmp_path: Path, temporary: Path
 ) -> None:
     left = killed(memory, tmp_path / "run", resumable=False)
-    (left / leftovers.JOURNAL).write_text("fastdds_0123\ncyclictest77\n")
     for name in ("fastdds_0123", "cyclictest77", "fastdds_4567"):
         (memory / name).write_bytes(bytes(4096))
+    note(left, "fastdds_0123", "cyclictest77", memory=memory)
     remains.clean(dry_run=False, memory=memory, temporary=temporary)
     assert [one.name for one in memory.iterdir()] == ["fastdds_4567"]
 
@@ -158,13 +161,79 @@ def test_the_lock_of_a_domain_that_nobody_holds_goes(memory: Path, temporary: Pa
     assert not left.exists()
 
 
+def test_the_lock_of_the_addresses_that_nobody_holds_goes(memory: Path, temporary: Path) -> None:
+    left = temporary / addresses.LOCK.format(os.geteuid())
+    left.touch(0o600)
+    other = temporary / addresses.LOCK.format(os.geteuid() + 1)
+    other.touch(0o600)
+    with own.opened(temporary) as place:
+        lock = place.lock(left.name, how=fcntl.LOCK_SH)
+        assert lock is not None
+        assert remains.clean(dry_run=False, memory=memory, temporary=temporary).lines == []
+        lock.close()
+    found = remains.clean(dry_run=False, memory=memory, temporary=temporary)
+    assert found.lines == [f"lock of the host's addresses: {left}"]
+    assert not left.exists()
+    assert other.exists()
+
+
 def test_a_folder_whose_maker_was_killed_goes_when_it_is_old(memory: Path, temporary: Path) -> None:
     half = memory / f"takt-{os.getuid()}-00000000"
-    half.mkdir()
+    half.mkdir(0o700)
     assert remains.clean(dry_run=False, memory=memory, temporary=temporary).lines == []
     os.utime(half, (0, 0))
     remains.clean(dry_run=False, memory=memory, temporary=temporary)
     assert not half.exists()
+
+
+def test_the_folder_of_a_killed_bench_goes_and_of_a_living_one_stays(
+    memory: Path, temporary: Path
+) -> None:
+    names = (
+        "takt_bench_aB3xY9",
+        "takt_bench_living",
+        "takt_bench_fresh1",
+        "takt_bench_x",
+        "takt_b",
+    )
+    for name in names:
+        (memory / name).mkdir(0o700)
+        (memory / name / "record.taktsamples").touch()
+        if name != "takt_bench_fresh1":
+            os.utime(memory / name, (0, 0))
+    (memory / "takt_bench_linked").symlink_to(temporary)
+    with own.opened(memory / "takt_bench_living") as living:
+        fcntl.flock(living.descriptor, fcntl.LOCK_EX)
+        for dry_run in (True, False):
+            assert (memory / names[0]).exists()
+            found = remains.clean(dry_run=dry_run, memory=memory, temporary=temporary)
+            assert found.lines == [f"scratch folder of a bench: {memory / names[0]}"]
+    assert {one.name for one in memory.iterdir()} == {*names[1:], "takt_bench_linked"}
+    assert temporary.is_dir()
+
+
+def test_what_fast_dds_has_open_for_a_moment_is_noted_with_its_port(
+    memory: Path, tmp_path: Path, temporary: Path
+) -> None:
+    of_a_port = ["fastdds_port7660", "fastdds_port7660_el", "fastdds_port7660_sl"]
+    names = [*of_a_port, "sem.fastdds_port7660_mutex", "fastdds_0123456789abcdef"]
+    names += ["fastdds_0123456789abcdef_el"]
+    others = ["fastdds_port7661", "sem.fastdds_port7661_mutex", "fastdds_aaaaaaaaaaaaaaaa_el"]
+    for name in (*names, *others):
+        (memory / name).write_bytes(bytes(32))
+    left = killed(memory, tmp_path / "run", resumable=False)
+    journal = leftovers.Journal(left, memory)
+    with (memory / names[0]).open("rb"), (memory / names[4]).open("rb"):
+        assert journal.note([os.getpid()])
+        assert not journal.note([os.getpid()])
+        assert leftovers.in_use(left, memory)
+        leftovers.sweep_dead_runs(memory)
+        assert left.exists()  # its journal is wanted when they are free
+    found = remains.clean(dry_run=False, memory=memory, temporary=temporary)
+    assert sorted(found.shared_memory) == sorted(
+        f"shared memory: {memory / name}" for name in names
+    )
+    assert sorted(one.name for one in memory.iterdir()) == sorted(others)
 
 
 def test_a_pipe_in_place_of_a_lock_hangs_nobody(

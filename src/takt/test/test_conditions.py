@@ -118,12 +118,11 @@ def test_a_killed_tool_leaves_no_process_and_no_link(tmp_path: Path) -> None:
 
     try:
         assert until(measuring)
-        interfaces = (scratch_of(out) / namespace.JOURNAL).read_text().split()
-        assert Path("/sys/class/net", interfaces[0]).exists()
+        (interface,) = namespace.left_by(scratch_of(out), remove_it=False)
         tool.kill()
         tool.wait()
         assert until(lambda: all(map(gone, family)))
-        assert until(lambda: not Path("/sys/class/net", interfaces[0]).exists())
+        assert until(lambda: not Path("/sys/class/net", interface).exists())
         assert until(lambda: cleaned(out))
         assert not (out / scratch.LOADED).exists()
     finally:
@@ -142,4 +141,6 @@ def title(pid: int) -> str:
 
 
 def scratch_of(run: Path) -> Path:
-    return Path((run / scratch.LOCK).read_text(encoding="utf-8").strip())
+    found = scratch.named_in((run / scratch.LOCK).read_text(encoding="utf-8"), run)
+    assert found is not None
+    return found

@@ -14,6 +14,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from shared_memory import note
 from synthetic_cells import cell_of, records_of
 
 from takt.errors import Failure, TaktError
@@ -199,7 +200,10 @@ def test_shared_memory_of_others_is_never_touched(memory: Path) -> None:
         shared_file(memory, name)
         for name in ("fastrtps_of_somebody_else", "sem.fastdds_port1_mutex", "lttng-ust-wait-6")
     ]
-    (memory / leftovers.JOURNAL).write_text("../../etc/passwd\nlttng-ust-wait-6\n.\n\n")
+    lines = ["../../etc/passwd", "lttng-ust-wait-6", "fastrtps_of_somebody_else", ".", ""]
+    lines += [f"lttng-ust-wait-6 {others[2].stat().st_ino}", "fastrtps_of_somebody_else 1"]
+    (memory / leftovers.JOURNAL).write_text("\n".join(lines))
+    (memory / leftovers.JOURNAL).chmod(0o600)
     journal = leftovers.Journal(memory, memory)
     journal.note([os.getpid()])
     assert journal.sweep() == []
@@ -208,7 +212,7 @@ def test_shared_memory_of_others_is_never_touched(memory: Path) -> None:
 
 def test_what_a_living_process_maps_stays(memory: Path) -> None:
     path = shared_file(memory, "fastdds_0123")
-    (memory / leftovers.JOURNAL).write_text("fastdds_0123\n")
+    note(memory, path.name, memory=memory)
     with path.open("r+b") as file, mmap.mmap(file.fileno(), 4096):
         assert leftovers.Journal(memory, memory).sweep() == []
     assert leftovers.Journal(memory, memory).sweep() == ["fastdds_0123"]
@@ -238,8 +242,8 @@ def test_a_full_memory_is_not_used_at_all(
 def test_a_dead_run_is_found_and_keeps_its_folder(memory: Path, tmp_path: Path) -> None:
     run = scratch.open_for(tmp_path, memory)
     (tmp_path / "run.json").touch()
-    (run.folder / leftovers.JOURNAL).write_text("fastdds_4567\n")
     shared_file(memory, "fastdds_4567")
+    note(run.folder, "fastdds_4567", memory=memory)
     run.release(keep=True)  # what the kernel does with the locks of a killed process
     dead = leftovers.sweep_dead_runs(memory)
     assert [one.run_folder for one in dead] == [tmp_path]

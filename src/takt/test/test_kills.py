@@ -21,7 +21,7 @@ import pytest
 from takt.documents.writing import SUFFIX as TEMPORARY
 from takt.errors import Failure
 from takt.measure.run import samples
-from takt.processes import leftovers, scratch, stacks
+from takt.processes import dead, leftovers, scratch, stacks
 from takt.processes.recording import SUFFIX
 from takt.schedule.execution.model import BASELINES
 from takt.schedule.trace import file as traces
@@ -106,7 +106,7 @@ class Killed:
 
 def left_in(memory: Path, results: Path) -> list[str]:
     """What nobody goes on with."""
-    waiting = [one for one in scratch.dead_folders(memory) if one.waits]
+    waiting = [one for one in dead.dead_folders(memory) if one.waits]
     of_the_next = {one.folder for one in waiting}
     left = [one for one in memory.iterdir() if one not in of_the_next]
     if not any(one.run_folder == results for one in waiting):
@@ -160,7 +160,7 @@ def test_a_killed_command_leaves_nothing(command: str, tmp_path: Path, shared: P
             assert left == ([], []), where
             found = read_all(folder, shared)
             leftovers.sweep_dead_runs(shared)
-            assert not [one for one in scratch.dead_folders(shared) if not one.waits], where
+            assert not [one for one in dead.dead_folders(shared) if not one.waits], where
             print(f"{where} (code {code}): clean {after:.2f} s later, {found} recordings read")
         finally:
             killed.end()

@@ -188,11 +188,13 @@ def test_what_a_link_cannot_have_is_named_with_the_command(
 
 def test_only_links_of_dead_runs_are_removed(tmp_path: Path) -> None:
     needs(host="here,namespace")
-    with namespace.link(tmp_path, "0123abcd", 1, namespace.Wants(10_000_000)) as made:
-        (tmp_path / namespace.JOURNAL).write_text(f"lo\n../lo\n{made.interface}\n")
-        assert namespace.left_in(tmp_path, remove_it=False) == ["takt0123abcd"]
+    scratch = tmp_path / "takt-0-0123abcd"
+    with namespace.link(tmp_path, "0123abcd", 1, namespace.Wants(10_000_000)):
+        for other in ("takt-0-0123abce", "lo", "../lo", "takt-0-lo"):
+            assert namespace.left_by(tmp_path / other, remove_it=True) == []
+        assert namespace.left_by(scratch, remove_it=False) == ["takt0123abcd"]
         assert Path("/sys/class/net/takt0123abcd").exists()
-        assert namespace.left_in(tmp_path, remove_it=True) == ["takt0123abcd"]
+        assert namespace.left_by(scratch, remove_it=True) == ["takt0123abcd"]
         assert not Path("/sys/class/net/takt0123abcd").exists()
     assert Path("/sys/class/net/lo").exists()
-    assert namespace.left_in(tmp_path / "absent", remove_it=True) == []
+    assert namespace.left_by(scratch, remove_it=True) == []

@@ -17,6 +17,7 @@ from typing import Any
 
 import psutil
 import pytest
+from shared_memory import note
 from test_run import Quiet, rows
 
 from takt.measure.experiment.file import Source, check
@@ -246,7 +247,7 @@ def test_a_killed_probe_leaves_its_samples_and_no_shared_memory(tmp_path: Path, 
     assert cell.error.what == "the ping died: SIGKILL"
     assert rows(tmp_path, cell.samples) >= 100
     assert spy.shared
-    (tmp_path / leftovers.JOURNAL).write_text("\n".join(spy.shared))
+    note(tmp_path, *spy.shared)
     assert leftovers.unused(tmp_path, scratch.MEMORY, remove=False) == []  # others may use a port
 
 

@@ -2,6 +2,8 @@
 //
 // What recording one sample costs: time, allocations, page faults. Prints one JSON object; `p99_ns`
 // is taken over batches, because a clock reading costs more than a record.
+#include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -37,18 +39,33 @@ class TemporaryFolder {
                      .fix = "make /dev/shm writable"}};
     }
     path_ = pattern;
+    // For as long as this process lives: what is left of a killed one is told by it (takt clean).
+    lock_ = open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (lock_ < 0 || flock(lock_, LOCK_EX | LOCK_NB) != 0) {
+      const int error = errno;
+      remove();
+      throw Failure{{.what = "the temporary folder " + pattern + " cannot be locked",
+                     .why = os::error_text(error),
+                     .fix = "see whether its file system has flock"}};
+    }
   }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
+  ~TemporaryFolder() { remove(); }
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
 
  private:
+  void remove() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+    if (lock_ >= 0) {
+      close(lock_);
+    }
+  }
+
   std::filesystem::path path_;
+  int lock_ = -1;
 };
 
 void measure(std::size_t batches, std::size_t per_batch) {

@@ -11,8 +11,8 @@ def clean(
 ) -> None:
     """Remove what killed runs left behind: processes, shared memory, scratch folders, locks.
 
-    Runs that are alive are left alone. Recordings that a resume can still take over are kept, in
-    the results folder.
+    Runs that are alive are left alone, and so is what is not this user's. Recordings that a resume
+    can still take over are kept, in the results folder.
 
     Exit code: 0.
 
@@ -28,5 +28,7 @@ def clean(
         )
     for line in found.kept:
         stderr().print(f"kept {line}", style="yellow", markup=False, soft_wrap=True)
+    for line in found.refused:
+        stderr().print(line, style="yellow", markup=False, soft_wrap=True)
     if not found.lines:
         stderr().print("nothing was left behind")

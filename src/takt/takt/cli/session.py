@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
+    from takt.documents.own import Refused
     from takt.measure.experiment.plan import Plan
     from takt.measure.results.model import Cell, Run, Verdict
     from takt.measure.run.session import Session
@@ -114,16 +115,19 @@ def _draw(run: Run, folder: Path) -> None:
 
 def tell_dead_runs(folder: Path) -> None:
     """Cleans up after killed runs and says how to go on with them."""
+    from takt.documents.own import told
     from takt.processes.leftovers import sweep_dead_runs
 
-    for dead in sweep_dead_runs():
+    refused: list[Refused] = []
+    for dead in sweep_dead_runs(refused=refused):
         if dead.lent or dead.run_folder == folder.resolve():
             continue
-        where = f"takt run --resume {dead.run_folder}"
-        if not dead.run_folder.is_dir():
-            where = f"its results folder is gone; its recordings are in {dead.folder}"
-        text = f"A run was killed. To go on with it: {where}"
+        text = f"A run was killed; its results folder is gone, its recordings are in {dead.folder}"
+        if dead.resumes:
+            text = f"A run was killed. To go on with it: takt run --resume {dead.run_folder}"
         stderr().print(text, style="yellow", soft_wrap=True, markup=False)
+    for line in told(refused):
+        stderr().print(line, style="yellow", soft_wrap=True, markup=False)
 
 
 class Progress:

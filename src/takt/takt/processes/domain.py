@@ -114,7 +114,11 @@ def lock(path: Path) -> int | None:
 
 
 def _drop(path: Path, descriptor: int) -> None:
-    """Removes a lock file while it is held: who has opened it meanwhile sees that it is gone."""
-    with contextlib.suppress(OSError):  # another user's, in a sticky folder
-        path.unlink()
+    """Removes a lock file while it is held: who has opened it meanwhile sees that it is gone.
+
+    Another user's, which is one for everybody while its holder is dead, stays.
+    """
+    with contextlib.suppress(OSError):
+        if os.fstat(descriptor).st_uid == os.geteuid():
+            path.unlink()
     os.close(descriptor)

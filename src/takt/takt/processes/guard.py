@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import re
 import signal
 import sys
 from collections.abc import Iterator
@@ -33,6 +34,24 @@ def identity(pid: int) -> str:
         return ""
     state, *others = fields.rpartition(")")[2].split()
     return "" if state in "ZX" else f"{pid}:{others[18]}"  # the start, in ticks since boot
+
+
+def marked() -> Iterator[tuple[int, str]]:
+    """This user's processes that bear a mark, and the identity in it."""
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdecimal():
+            continue
+        with contextlib.suppress(OSError, ValueError, IndexError):  # gone, or another user's
+            # A program with another user's rights has the environment of who called it.
+            status = (entry / "status").read_text(encoding="utf-8", errors="replace")
+            users = {int(one) for one in status.partition("\nUid:")[2].splitlines()[0].split()}
+            words = (entry / "environ").read_bytes().split(b"\0")
+            mark = next((one for one in words if one.startswith(f"{MARK}=".encode())), b"")
+            starter = mark.decode(errors="replace").partition("=")[2]
+            pid = int(entry.name)
+            named = re.fullmatch("[0-9]{1,10}:[0-9]+", starter)
+            if named and users == {os.getuid()} and identity(pid):
+                yield pid, starter
 
 
 @contextlib.contextmanager

@@ -1,60 +1,72 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is to be done where a run is killed: a command in its scratch folder; standard library only.
+"""What is to be done where a run is killed: one of a list, named in its scratch folder.
 
-It is written before that is changed which the command takes back, and removed afterwards. Who finds
-the run dead executes it: its undertaker, the next run, ``takt clean``.
+It is written before that is changed which it takes back, and removed afterwards. Who finds the run
+dead does it: its undertaker, the next run, ``takt clean``. The file only names what is on the list
+here: whoever writes one makes nobody execute anything else.
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import subprocess
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
-FILE = "last_will.json"
+from takt.documents import own
+
+FILE = "last_will.txt"
 LIMIT_S = 60.0
+REVERT = "tune --revert"
+_WORDS = {REVERT: ("tune", "--revert")}  # of the tool's command line
 
 
 @contextlib.contextmanager
-def of(folder: Path | None, command: Sequence[str]) -> Iterator[None]:
+def of(folder: Path | None, will: str) -> Iterator[None]:
     """Stands there meanwhile; without a folder nobody would find it."""
     if folder is None:
         yield
         return
-    file = folder / FILE
-    fresh = file.with_suffix(".new")
-    with fresh.open("w", encoding="utf-8") as stream:
-        json.dump({"command": list(command), "path": os.environ.get("PYTHONPATH", "")}, stream)
-        stream.flush()
-        os.fsync(stream.fileno())
-    fresh.replace(file)
-    yield
-    file.unlink(missing_ok=True)  # not where it could not be taken back: somebody tries again
+    with own.opened(folder) as place:
+        place.write(FILE, f"{will}\n")
+        yield
+        place.remove(FILE)  # not where it could not be taken back: somebody tries again
 
 
 def left_in(folder: Path, *, execute_it: bool) -> bool:
-    """Whether something is written there; executes it, and removes it where that went well."""
-    file = folder / FILE
+    """Whether something is written there; does it, and removes it where that went well.
+
+    The folder is one that is taken for Takt's own; raises Refused where the file is not.
+    """
     try:
-        will = json.loads(file.read_text(encoding="utf-8"))
-        command, path = [str(one) for one in will["command"]], str(will["path"])
-    except (OSError, ValueError, KeyError, TypeError):
+        with own.opened(folder) as place:
+            text = place.text(FILE)
+            words = _WORDS.get(text.removesuffix("\n"))
+            if words is None:
+                raise own.Refused(folder / FILE, "it names nothing that Takt does")
+            if execute_it and _do(words):
+                place.remove(FILE)
+    except FileNotFoundError:
         return False
-    if execute_it:
-        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-            done = subprocess.run(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                env=os.environ | {"PYTHONPATH": path},
-                timeout=LIMIT_S,
-                check=False,
-                start_new_session=True,
-            )
-            if done.returncode == 0:
-                file.unlink(missing_ok=True)
     return True
+
+
+def _do(words: tuple[str, ...]) -> bool:
+    """Whether this very Takt did it."""
+    path = [str(Path(__file__).parents[2]), *filter(None, [os.environ.get("PYTHONPATH")])]
+    with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+        done = subprocess.run(
+            [sys.executable, "-m", "takt", *words],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd="/",  # Python looks for modules where it is started
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(path)},
+            timeout=LIMIT_S,
+            check=False,
+            start_new_session=True,
+        )
+        return done.returncode == 0
+    return False

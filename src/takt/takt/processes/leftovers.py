@@ -3,10 +3,10 @@
 
 Fast DDS, iceoryx2, cyclictest and Python's multiprocessing remove their files in /dev/shm when they
 end well, not when they are killed; one of iceoryx2's stays even then.
-While a cell runs we note which of these files our probes use (a journal in the scratch folder, so
-that it outlives the tool); afterwards those that no living process uses are removed. Of files that
-never were in a journal of ours only those go that came while a process of ours ran, and that nobody
-uses.
+While a cell runs we note which of these files our probes use, by name and inode (a journal in the
+scratch folder, so that it outlives the tool); afterwards those that no living process uses are
+removed. Of files that never were in a journal of ours only those go that came while a process of
+ours ran, that nobody uses, and whose names nobody but such a library gives.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from collections.abc import Collection, Iterable
+import stat
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
-from takt.processes import last_will, namespace, scratch, usage
+from takt.documents import own
+from takt.processes import dead, last_will, namespace, scratch, usage
 
 JOURNAL = "shared_memory.txt"
 _OURS = re.compile(
@@ -26,7 +28,10 @@ _OURS = re.compile(
 )
 # What Fast DDS has of a port: memory, locks, and a mutex that it opens with the port, and closes.
 _PORT = re.compile(r"(?:sem\.)?(fast(?:rtps|dds)_port[0-9]+)(?:_(?:el|sl|mutex))?")
+# Of a segment: memory, and a lock.
+_SEGMENT = re.compile(r"(fast(?:rtps|dds)_[0-9a-f]{16})(?:_el)?")
 # glibc makes a named semaphore under such a name, which its maker has open until it has its own.
+# Anybody may call one of his own so: it counts only where a process of ours was seen to have it.
 _IN_THE_MAKING = re.compile(r"sem\.[A-Za-z0-9]{6}")
 _PROC = Path("/proc")
 
@@ -37,86 +42,123 @@ class Journal:
     def __init__(self, folder: Path, memory: Path = scratch.MEMORY) -> None:
         self._path = folder / JOURNAL
         self._memory = memory
-        self._known = set(_read(self._path))
+        self._known = _read(folder)
 
     def note(self, pids: Iterable[int]) -> bool:
         """Notes what these processes, and those that they started, use now; whether that is new."""
         used = set[int]()
         for pid in usage.family(pids):
             used |= _used_by(pid, self._memory)
-        names = {name for name in present(self._memory) if _inode(self._memory / name) in used}
-        if new := sorted(names - self._known):
-            with self._path.open("a", encoding="utf-8") as journal:
-                journal.write("".join(f"{name}\n" for name in new))
-            self._known |= names
+        there = {name: inode for name in present(self._memory) if (inode := self._inode(name))}
+        # Fast DDS has some files of a port or a segment open for a moment only.
+        sets = {_set_of(name) for name, inode in there.items() if inode in used}
+        names = {name: inode for name, inode in there.items() if _set_of(name) in sets}
+        if new := {name: one for name, one in names.items() if self._known.get(name) != one}:
+            with os.fdopen(_appending(self._path), "a", encoding="ascii") as journal:
+                journal.write("".join(f"{name} {new[name]}\n" for name in sorted(new)))
+            self._known |= new
         return bool(new)
 
     def sweep(self) -> list[str]:
         """Removes what nobody uses any more; returns the names of the removed files."""
         return _sweep(self._known, self._memory, remove=True)
 
+    def _inode(self, name: str) -> int | None:
+        return _inode(self._memory / name)
+
 
 def present(memory: Path = scratch.MEMORY) -> set[str]:
     """The middleware's files that are there now."""
-    return {path.name for path in memory.glob("*") if _of_middleware(path.name)}
+    return {one.name for one in memory.iterdir() if _of_middleware(one.name)}
 
 
 def sweep_since(before: Collection[str], memory: Path = scratch.MEMORY) -> list[str]:
     """After processes of ours that may not have been noted: what is new and nobody uses."""
-    return _sweep(sorted(present(memory).difference(before)), memory, remove=True)
+    new = {name: _inode(memory / name) for name in sorted(present(memory).difference(before))}
+    ours = {name: inode for name, inode in new.items() if inode and _OURS.fullmatch(name)}
+    return _sweep(ours, memory, remove=True)
 
 
 def sweep_dead_runs(
-    memory: Path = scratch.MEMORY, of_dead: Path | None = None
-) -> list[scratch.Dead]:
-    """Cleans up after killed runs; returns those whose recordings wait for a resume."""
+    memory: Path = scratch.MEMORY,
+    of_dead: Path | None = None,
+    refused: list[own.Refused] | None = None,
+) -> list[dead.Dead]:
+    """Cleans up after killed runs; returns those whose recordings wait for a resume.
+
+    What is not taken for Takt's own comes into ``refused``, and is left as it is.
+    """
     waiting = []
-    for dead in scratch.dead_folders(memory, of_dead):
-        last_will.left_in(dead.folder, execute_it=True)
-        unused(dead.folder, memory, remove=True)
-        namespace.left_in(dead.folder, remove_it=True)
-        dead.remove_load()
-        if dead.waits:
-            waiting.append(dead)
-        else:
-            dead.remove()
+    for one in dead.dead_folders(memory, of_dead, refused):
+        take_back(one, execute_it=True)
+        unused(one.folder, memory, remove=True)
+        namespace.left_by(one.folder, remove_it=True)
+        one.remove_load()
+        if one.waits:
+            waiting.append(one)
+        elif not in_use(one.folder, memory):
+            one.remove()
     return waiting
+
+
+def take_back(one: dead.Dead, *, execute_it: bool) -> bool:
+    """Whether a killed run has left something to be done, which is done."""
+    try:
+        return last_will.left_in(one.folder, execute_it=execute_it)
+    except own.Refused as error:
+        one.refused.append(error)
+    except OSError:  # it cannot be read now: somebody tries again
+        pass
+    return False
 
 
 def unused(
     folder: Path, memory: Path, *, remove: bool, ignoring: Collection[int] = ()
 ) -> list[str]:
     """The files of a scratch folder's journal that nobody uses, but perhaps who is ignored."""
-    return _sweep(_read(folder / JOURNAL), memory, remove=remove, ignoring=ignoring)
+    return _sweep(_read(folder), memory, remove=remove, ignoring=ignoring)
 
 
-def _read(journal: Path) -> list[str]:
+def in_use(folder: Path, memory: Path) -> bool:
+    """Whether somebody still uses files of its journal: it must outlive them."""
+    return any(_inode(memory / name) == inode for name, inode in _read(folder).items())
+
+
+def _read(folder: Path) -> dict[str, int]:
+    """The inode of each file in a journal; what is no line of ours says nothing."""
     try:
-        lines = journal.read_text(encoding="utf-8").splitlines()
-    except FileNotFoundError:
-        return []
-    return [name for name in lines if _of_middleware(name)]
+        with own.opened(folder) as place:
+            lines = place.text(JOURNAL).splitlines()
+    except OSError:
+        return {}
+    noted = (re.fullmatch(r"([A-Za-z0-9_.-]+) ([0-9]{1,20})", line) for line in lines)
+    return {one[1]: int(one[2]) for one in noted if one and _of_middleware(one[1])}
+
+
+def _appending(path: Path) -> int:
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    return os.open(path, flags, 0o600)
 
 
 def _sweep(
-    names: Iterable[str], memory: Path, *, remove: bool, ignoring: Collection[int] = ()
+    there: Mapping[str, int], memory: Path, *, remove: bool, ignoring: Collection[int] = ()
 ) -> list[str]:
-    there = {name: inode for name in names if (inode := _inode(memory / name))}
+    there = {name: inode for name, inode in there.items() if _inode(memory / name) == inode}
     if not there:
         return []
     used = set[int]()
     for entry in _PROC.iterdir():
         if entry.name.isdecimal() and int(entry.name) not in ignoring:
             used |= _used_by(int(entry.name), memory)
-    ports = {_port(name) for name in present(memory) if _inode(memory / name) in used} - {None}
+    sets = {_set_of(name) for name in present(memory) if _inode(memory / name) in used}
     removed = []
-    for name, inode in there.items():
-        if _port(name) in ports:
+    for name, inode in sorted(there.items()):
+        if _set_of(name) in sets or inode in used:
             continue
         path = memory / name
         with contextlib.suppress(OSError):
-            status = path.stat()
-            if inode not in used and (status.st_ino, status.st_uid) == (inode, os.geteuid()):
+            status = path.lstat()
+            if (status.st_ino, status.st_uid) == (inode, os.geteuid()):
                 if remove:
                     path.unlink()
                 removed.append(name)
@@ -151,13 +193,15 @@ def _of_middleware(name: str) -> bool:
     return bool(_OURS.fullmatch(name) or _IN_THE_MAKING.fullmatch(name))
 
 
-def _port(name: str) -> str | None:
-    match = _PORT.fullmatch(name)
-    return match[1] if match else None
+def _set_of(name: str) -> str:
+    """The port or segment that a file belongs to; else itself."""
+    match = _PORT.fullmatch(name) or _SEGMENT.fullmatch(name)
+    return match[1] if match else name
 
 
 def _inode(path: Path) -> int | None:
     try:
-        return path.stat().st_ino
+        status = path.lstat()
     except OSError:
         return None  # it has gone
+    return status.st_ino if stat.S_ISREG(status.st_mode) else None

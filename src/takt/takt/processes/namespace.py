@@ -28,7 +28,6 @@ from takt.processes import addresses, shaping
 from takt.processes.process import Process, output
 
 HERE, THERE = "here", "namespace"  # the hosts that a role may be on
-JOURNAL = "links.txt"  # in the scratch folder: this end of the link
 LIMIT_S = 20.0
 _INTERFACES = Path("/sys/class/net")
 _MACHINE = Path("/etc/machine-id")
@@ -151,8 +150,6 @@ def link(scratch: Path, run_id: str, domain: int, wants: Wants) -> Iterator[Link
     Raises Failure where the machine refuses.
     """
     interface = f"takt{run_id[:8]}"
-    with (scratch / JOURNAL).open("a", encoding="utf-8") as journal:
-        journal.write(f"{interface}\n")
     identity = scratch / "machine-id"
     identity.write_text(f"{run_id:0>32}\n", encoding="ascii")
     hold = ["sh", "-c", _HOLD, "sh", str(identity), str(_MACHINE)]
@@ -193,17 +190,14 @@ def remove(interface: str) -> bool:
     return True
 
 
-def left_in(scratch: Path, *, remove_it: bool) -> list[str]:
-    """The interfaces of a dead run's journal that are still there."""
-    try:
-        noted = (scratch / JOURNAL).read_text(encoding="ascii", errors="replace").split()
-    except FileNotFoundError:
+def left_by(scratch: Path, *, remove_it: bool) -> list[str]:
+    """The interface of a dead run that is still there; its scratch folder's name says which."""
+    interface = f"takt{scratch.name[-8:]}"
+    if not _NAME.fullmatch(interface) or not exists(interface):
         return []
-    ours = [name for name in dict.fromkeys(noted) if _NAME.fullmatch(name)]
-    there = [name for name in ours if exists(name)]
-    for name in there if remove_it else []:
-        remove(name)
-    return there
+    if remove_it:
+        remove(interface)
+    return [interface]
 
 
 def _enter(holder: Process) -> list[str]:

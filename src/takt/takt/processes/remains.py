@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """What Takt left behind: processes, shared memory, scratch folders, locks of who was killed.
 
-Only what bears Takt's mark or stands in a journal of its own is touched, and only where nobody
-uses it any more. Recordings that a resume can still take over stay, on the disk.
+Only what bears Takt's mark or stands in a journal of its own is touched, and only where it is this
+user's and nobody uses it any more. Recordings that a resume can still take over stay, on the disk.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
+import re
 import signal
 import tempfile
 import time
@@ -16,10 +18,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from takt.processes import domain, last_will, leftovers, namespace, scratch
-from takt.processes.guard import MARK, identity
+from takt.documents import own
+from takt.processes import addresses, dead, domain, leftovers, namespace, scratch
+from takt.processes.guard import identity, marked
 from takt.processes.process import TERM_S
 
+_BENCH = re.compile("takt_bench_[A-Za-z0-9]{6}")  # as bench_record calls it
 _PROC = Path("/proc")
 _POLL_S = 0.02
 
@@ -33,6 +37,7 @@ class Remains:
     folders: list[str]
     locks: list[str]
     kept: list[str]  # still of use, with what to do
+    refused: list[str]  # called as Takt's own, and not taken for it
 
     @property
     def lines(self) -> list[str]:
@@ -44,47 +49,76 @@ def clean(
     *, dry_run: bool, memory: Path = scratch.MEMORY, temporary: Path | None = None
 ) -> Remains:
     """Removes it; in a dry run, only finds it."""
-    dead = {pid: _title(pid) for pid in orphans()}
+    ended = {pid: _title(pid) for pid in orphans()}
     if not dry_run:
-        end(dead)
-    removed = Remains([f"process {pid}: {title}" for pid, title in dead.items()], [], [], [], [])
-    for one in scratch.dead_folders(memory):
-        if last_will.left_in(one.folder, execute_it=not dry_run):
-            removed.folders.append("changes of the machine for a cell: takt tune --revert")
-        names = leftovers.unused(one.folder, memory, remove=not dry_run, ignoring=set(dead))
-        removed.shared_memory.extend(f"shared memory: {memory / name}" for name in names)
-        links = namespace.left_in(one.folder, remove_it=not dry_run)
-        removed.folders.extend(f"link of a second host: {name}" for name in links)
-        if (written := one.run_folder / scratch.LOADED).is_dir():
-            removed.folders.append(f"files of a load: {written}")
-            if not dry_run:
-                one.remove_load()
-        if one.waits:
-            removed.kept.append(_how_to_go_on(one))
-            if one.named if dry_run else one.to_disk():
-                removed.folders.append(f"scratch folder: {one.folder}")
-        else:
-            removed.folders.append(f"scratch folder: {one.folder}")
-            if not dry_run:
-                one.remove()
-    locks = domain.free_locks(temporary or Path(tempfile.gettempdir()), remove=not dry_run)
+        end(ended)
+    processes = [f"process {pid}: {title}" for pid, title in ended.items()]
+    removed = Remains(processes, [], [], [], [], [])
+    refused: list[own.Refused] = []
+    for one in dead.dead_folders(memory, refused=refused):
+        _clean_after(one, removed, memory, set(ended), dry_run=dry_run)
+    for folder in _benches(memory, refused, remove=not dry_run):
+        removed.folders.append(f"scratch folder of a bench: {folder}")
+    place = temporary or Path(tempfile.gettempdir())
+    locks = domain.free_locks(place, remove=not dry_run)
+    for lock in addresses.free_lock(place, remove=not dry_run):
+        removed.locks.append(f"lock of the host's addresses: {lock}")
     if locks:
         names = [str(locks[0]), *(path.name for path in locks[1:])]
         removed.locks.append(f"locks of ROS domains: {', '.join(names)}")
+    removed.refused.extend(own.told(refused))
     return removed
+
+
+def _clean_after(
+    one: dead.Dead, removed: Remains, memory: Path, ending: set[int], *, dry_run: bool
+) -> None:
+    """Cleans up after one killed run, while it is locked."""
+    if leftovers.take_back(one, execute_it=not dry_run):
+        removed.folders.append("changes of the machine for a cell: takt tune --revert")
+    names = leftovers.unused(one.folder, memory, remove=not dry_run, ignoring=ending)
+    removed.shared_memory.extend(f"shared memory: {memory / name}" for name in names)
+    links = namespace.left_by(one.folder, remove_it=not dry_run)
+    removed.folders.extend(f"link of a second host: {name}" for name in links)
+    if one.has_load:
+        removed.folders.append(f"files of a load: {one.run_folder / scratch.LOADED}")
+        if not dry_run:
+            one.remove_load()
+    if one.waits:
+        removed.kept.append(_how_to_go_on(one))
+        if one.named if dry_run else one.to_disk():
+            removed.folders.append(f"scratch folder: {one.folder}")
+    elif not dry_run and leftovers.in_use(one.folder, memory):
+        removed.kept.append(f"{one.folder}: its shared memory is in use; clean again after that")
+    else:
+        removed.folders.append(f"scratch folder: {one.folder}")
+        if not dry_run:
+            one.remove()
+
+
+def _benches(memory: Path, refused: list[own.Refused], *, remove: bool) -> Iterator[Path]:
+    """Folders of a bench that was killed: it has them locked while it lives."""
+    for name in sorted(one.name for one in memory.iterdir() if _BENCH.fullmatch(one.name)):
+        try:
+            with own.opened(memory) as place, place.folder(name) as folder:
+                if time.time() - os.fstat(folder.descriptor).st_mtime < dead.MAKING_S:
+                    continue  # it may not have locked it yet
+                fcntl.flock(folder.descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if remove:
+                    place.remove_tree(name)
+                yield memory / name
+        except own.Refused as error:
+            if error.uid == os.geteuid():  # others have benches, too
+                refused.append(error)
+        except OSError:
+            continue  # it lives, or has just gone
 
 
 def orphans() -> Iterator[int]:
     """Processes that a Takt which is gone has started, or who was started by them."""
-    for entry in _PROC.iterdir():
-        if not entry.name.isdecimal() or int(entry.name) == os.getpid():
-            continue
-        with suppress(OSError):  # gone, or another user's
-            environment = (entry / "environ").read_bytes().split(b"\0")
-            mark = next((one for one in environment if one.startswith(f"{MARK}=".encode())), b"")
-            starter = mark.decode(errors="replace").partition("=")[2]
-            if starter and identity(int(starter.partition(":")[0] or 0)) != starter:
-                yield int(entry.name)
+    for pid, starter in marked():
+        if pid != os.getpid() and identity(int(starter.partition(":")[0])) != starter:
+            yield pid
 
 
 def end(pids: dict[int, str]) -> None:
@@ -109,9 +143,9 @@ def _title(pid: int) -> str:
     return "?"
 
 
-def _how_to_go_on(dead: scratch.Dead) -> str:
-    if dead.lent:
-        return f"recordings of a role of another machine's run, which fetches them: {dead.folder}"
-    if dead.named:
-        return f"recordings of a killed run; go on with: takt run --resume {dead.run_folder}"
-    return f"recordings of a killed run whose results folder is gone: {dead.folder}"
+def _how_to_go_on(one: dead.Dead) -> str:
+    if one.lent:
+        return f"recordings of a role of another machine's run, which fetches them: {one.folder}"
+    if one.resumes:
+        return f"recordings of a killed run; go on with: takt run --resume {one.run_folder}"
+    return f"recordings of a killed run whose results folder is gone: {one.folder}"

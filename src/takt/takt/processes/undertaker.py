@@ -35,10 +35,11 @@ def main(folder: Path, run_folder: Path, memory: Path, starter: str) -> int:
     if os.read(sys.stdin.fileno(), 1):  # it ended in order; a dead tool's pipe gives nothing
         return 0
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-    from takt.documents.writing import SUFFIX
-    from takt.processes import domain, last_will, leftovers, scratch
+    from takt.documents.writing import remove_halves
+    from takt.processes import addresses, domain, last_will, leftovers, scratch
 
-    last_will.left_in(folder, execute_it=True)  # first: others wait for their cores
+    with contextlib.suppress(OSError):  # among them what is not ours: nobody hears us say it
+        last_will.left_in(folder, execute_it=True)  # first: others wait for their cores
     began, gone = time.monotonic(), 0
     # Twice: who is becoming a program of the run has no environment for a moment, and may have
     # its locks before.
@@ -53,25 +54,17 @@ def main(folder: Path, run_folder: Path, memory: Path, starter: str) -> int:
     leftovers.sweep_since(before, memory)
     leftovers.sweep_dead_runs(memory, folder)
     domain.free_locks(Path(tempfile.gettempdir()), remove=True)
-    scratch.unlock(run_folder)
-    for half in run_folder.glob(f".*.{starter.partition(':')[0]}{SUFFIX}"):
-        half.unlink(missing_ok=True)
+    addresses.free_lock(Path(tempfile.gettempdir()), remove=True)
+    scratch.unlock(run_folder, memory)
+    remove_halves(run_folder, starter.partition(":")[0])
     return 0
 
 
 def _programs_of(starter: str) -> list[int]:
     """Those that it has started and that are still there."""
-    from takt.processes.guard import MARK, identity
+    from takt.processes.guard import marked
 
-    mark = f"{MARK}={starter}".encode()
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdecimal():
-            with contextlib.suppress(OSError):
-                environment = (entry / "environ").read_bytes().split(b"\0")
-                if mark in environment and identity(int(entry.name)):
-                    found.append(int(entry.name))
-    return found
+    return [pid for pid, mark in marked() if mark == starter]
 
 
 if __name__ == "__main__":

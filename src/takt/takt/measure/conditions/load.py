@@ -14,6 +14,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from takt.documents import own
 from takt.measure.results.model import Cell, Conditions, Note
 from takt.processes import usage
 from takt.processes.scratch import LOADED
@@ -161,7 +162,8 @@ class Load:
             command = [*common, "--cpu", str(workers), "--cpu-method", "fft"]
             return [_Part(_program(cell, folder, "load fft", command, watched=True), workers + 2)]
         workers, files = _workers(cell.load), run_folder / LOADED
-        files.mkdir(exist_ok=True)
+        with own.opened(run_folder) as place:
+            place.make(LOADED)
         more = {
             "vm": ["--vm-bytes", str(WORKER_BYTES)],
             "hdd": ["--hdd-bytes", str(WORKER_BYTES)],

@@ -9,7 +9,6 @@ changed.
 from __future__ import annotations
 
 import contextlib
-import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -33,7 +32,6 @@ SHARED, ALONE = "shared", "alone"
 PATTERN = f"{NONE}|{ALL}|({'|'.join(BY_ID)})([+]({'|'.join(BY_ID)}))*"
 _LATER = frozenset({"limits"})  # count at the next login, so no cell can tell what they are worth
 _REVERT = "sudo ./takt tune --revert"
-_WILL = [sys.executable, "-m", "takt", "tune", "--revert"]
 
 
 def machine() -> WritableSystem:
@@ -72,7 +70,7 @@ def tuned(choice: str, cores: Sequence[int] = (), scratch: Path | None = None) -
         found.fault = Note(what="the machine was tuned already", why=journal.FILE, fix=_REVERT)
         yield found
         return
-    with last_will.of(scratch, _WILL):
+    with last_will.of(scratch, last_will.REVERT):
         try:
             places = apply(target, settings=settings)
         except TaktError as error:  # another tune is at work; what it changed is its own

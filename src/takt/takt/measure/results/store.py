@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from takt.documents import own
 from takt.documents.reading import DOCUMENT_BYTES, read_bytes
 from takt.documents.writing import write_text
 from takt.errors import TaktError
@@ -35,16 +36,27 @@ def create_default(name: str, started: datetime, parent: Path = RESULTS) -> Path
 def create(folder: Path) -> Path:
     """Makes a run folder; one that holds a run already is an error."""
     if (folder / DOCUMENT).exists():
-        raise TaktError(
-            "there is a run in this folder already",
-            where=str(folder),
-            remedy=f"take another one, or go on with it: takt run --resume {folder}",
-        )
+        remedy = "take another one"
+        if own.is_own(folder / DOCUMENT):
+            remedy += f", or go on with it: takt run --resume {folder}"
+        raise TaktError("there is a run in this folder already", where=str(folder), remedy=remedy)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise _cannot_make(folder, error) from None
     return folder
+
+
+def refuse_foreign(folder: Path) -> None:
+    """Raises TaktError where a run cannot be gone on with by this user: it is not theirs."""
+    for path in (folder.resolve(), folder / DOCUMENT):
+        why = own.fault(path.lstat(), folder=path.name != DOCUMENT, closed=0)
+        if why is not None:
+            raise TaktError(
+                f"only whose run it is can go on with it: {why}",
+                where=str(path),
+                remedy="resume it as that user, or measure into a folder of your own",
+            )
 
 
 def read(folder: Path) -> Run:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import shutil
 import time
 from collections.abc import Callable
 from datetime import datetime, timezone
@@ -27,7 +26,7 @@ from takt.processes import addresses, guard, supervision, transport
 from takt.processes.disturbances import Disturbances
 from takt.processes.hosts import Hosts
 from takt.processes.leftovers import present, sweep_since
-from takt.processes.scratch import LOADED
+from takt.processes.scratch import LOADED, remove_from
 from takt.processes.stacks import Stack
 from takt.processes.stolen import steal_seconds
 from takt.processes.supervision import End, Limits, Program
@@ -127,7 +126,7 @@ def _measure(
             "conditions": None,
         }
     )
-    shutil.rmtree(context.folder / LOADED, ignore_errors=True)
+    remove_from(context.folder, LOADED)
     context.journal.sweep()
     sweep_since(before)
     lost = [] if context.stop.at_once else _bring_home(hosts)

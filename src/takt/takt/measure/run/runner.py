@@ -137,6 +137,7 @@ def measure(
 def reopen(folder: Path, experiment: Experiment | None, seed: int | None) -> Run:
     """The run to resume; raises TaktError where something else is asked for than it holds."""
     run = store.read(folder)
+    store.refuse_foreign(folder)
     remedy = "resume with what the run was started with, or start a new run"
     if experiment is not None and normalised(experiment) != run.experiment:
         asked = normalised(experiment)
@@ -200,6 +201,8 @@ def _prepare(run: Run, folder: Path, lock: Scratch) -> None:
     No ``samples/<recording>.parquet`` is left of a cell that will be measured, so one that is
     found later is always the stored form of the recording of that name.
     """
+    for name in (FOLDER, scratch.ON_DISK):
+        _refuse_link(folder / name)
     recordings = _recordings(lock)
     read = [path for path in recordings if _recover(path, run, folder)]
     for cell in run.cells:
@@ -215,6 +218,16 @@ def _prepare(run: Run, folder: Path, lock: Scratch) -> None:
             place = folder / FOLDER
             place.mkdir(exist_ok=True)
             shutil.move(path, _free_name(place / path.name))
+
+
+def _refuse_link(path: Path) -> None:
+    """A folder that was handed over may point elsewhere; raises TaktError."""
+    if path.is_symlink():
+        raise TaktError(
+            "this is a link, where a folder of the run is wanted",
+            where=str(path),
+            remedy="remove it, and put the folder itself in its place",
+        )
 
 
 def _recover(path: Path, run: Run, folder: Path) -> bool:

@@ -13,8 +13,9 @@ import duckdb
 import pyarrow as pa
 from pyarrow import parquet
 
+from takt.documents import own
 from takt.documents.reading import read_json
-from takt.documents.writing import replacing, write_text
+from takt.documents.writing import remove_halves, replacing, write_text
 from takt.errors import Failure, TaktError
 from takt.schedule.campaign.model import Batch, Campaign
 
@@ -43,12 +44,19 @@ class Folder:
             )
         for folder in (path, self.sets, self.executions, self.traces, self.violations):
             folder.mkdir(parents=True, exist_ok=True)
+            if folder != path and folder.is_symlink():  # one that was handed over may lead anywhere
+                raise TaktError(
+                    "this is a link, where a folder of the campaign is wanted",
+                    where=str(folder),
+                    remedy="remove it, and put the folder itself in its place",
+                )
         write_json(file, asked)
-        for left in self.sets.glob(".*"):  # a process that was killed while it wrote
-            left.unlink()
-        for table in (*self.sets.glob("*.parquet"), *self.executions.glob("*.parquet")):
-            if not _readable(table):  # a disk that lost its end: it is evaluated again
-                table.unlink()
+        remove_halves(self.sets)  # of a process that was killed while it wrote
+        for folder in (self.sets, self.executions):
+            with own.opened(folder) as place:
+                for table in folder.glob("*.parquet"):
+                    if not _readable(table):  # a disk that lost its end: it is evaluated again
+                        place.remove(table.name, closed=0)
 
     @staticmethod
     def _same(file: Path, asked: dict[str, Any]) -> None:
