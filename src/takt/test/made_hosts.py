@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,12 +15,24 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from takt.processes import guard, scratch
+from takt.processes import certificates, guard, scratch
 from takt.processes.process import Process, output
 
 SOURCES = Path(__file__).parent.parent
 LIMIT_S = 150.0
 ROLES = ("controller", "component")
+AS_ROOT = () if os.geteuid() else ("--allow-root",)
+
+
+def of_another_authority(folder: Path) -> Path:
+    """The file of a machine of it."""
+    folder.mkdir(mode=0o700)
+    return certificates.temporary(folder).file
+
+
+def python_path() -> str:
+    """By which a process that is started finds this Takt."""
+    return os.pathsep.join([str(SOURCES), os.environ.get("PYTHONPATH", "")])
 
 
 def leaked(folder: Path) -> Path:
@@ -36,12 +48,21 @@ class Machine:
     enter: list[str] = field(default_factory=list)
     address: str = "127.0.0.1"
 
+    @property
+    def configuration(self) -> Path:
+        """Where its keys are: the user's on this machine, brought to the others."""
+        return self.folder / "config"
+
+    @property
+    def certificate(self) -> Path:
+        return self.configuration / "takt" / "workers" / certificates.MACHINE
+
     def start(self, name: str, command: Sequence[str | Path], **more: str) -> Process:
-        path = os.pathsep.join([str(SOURCES), os.environ.get("PYTHONPATH", "")])
         environment = {
             **os.environ,
-            "PYTHONPATH": path,
+            "PYTHONPATH": python_path(),
             "XDG_CACHE_HOME": str(self.folder / "cache"),
+            "XDG_CONFIG_HOME": str(self.configuration),
             "TAKT_FAKE_MEETING": str(self.folder),
             "TAKT_FAKE_GO": str(self.folder / "go"),
             "TAKT_FAKE_LEAK": leaked(self.folder).name,
@@ -62,15 +83,11 @@ class Cluster:
     def __init__(self, tool: Machine, machines: dict[str, Machine], **environment: str) -> None:
         self.tool, self.machines = tool, machines
         self.workers: dict[str, Process] = {}
-        about = tool.folder / "scheduler.json"
-        command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--port", "0"]
-        command += ["--no-dashboard", "--host", tool.address, "--scheduler-file", str(about)]
-        self.scheduler = tool.start("scheduler", command)
-        _until(
-            lambda: about.exists() and about.read_text().endswith("}"),
-            tool.folder / "scheduler.log",
-        )
-        self.address = str(json.loads(about.read_text())["address"])
+        log = tool.folder / "scheduler.log"
+        command = [sys.executable, "-m", "takt", "scheduler", "--port", "0", *AS_ROOT]
+        self.scheduler = tool.start("scheduler", [*command, "--address", tool.address])
+        _until(lambda: re.search("^scheduler: .*\n", log.read_text(), re.MULTILINE), log)
+        self.address = log.read_text().split()[1]
         self.start(*machines, **environment)
 
     def start(self, *roles: str, **environment: str) -> None:
@@ -84,7 +101,7 @@ class Cluster:
     def _start(self, role: str, environment: dict[str, str]) -> None:
         machine = self.machines[role]
         command = [sys.executable, "-m", "takt", "worker", self.address, role]
-        command += ["--address", machine.address]
+        command += ["--address", machine.address, *AS_ROOT]
         chatty = {"DASK_LOGGING__DISTRIBUTED": "info"} | environment
         self.workers[role] = machine.start(role, command, **chatty)
 
@@ -181,7 +198,7 @@ def marked(cluster_folder: Path) -> list[int]:
     return found
 
 
-def until(what: Callable[[], bool]) -> bool:
+def until(what: Callable[[], object]) -> bool:
     """Whether it has come about within a patient while."""
     limit = time.monotonic() + LIMIT_S
     while not what():
@@ -191,5 +208,5 @@ def until(what: Callable[[], bool]) -> bool:
     return True
 
 
-def _until(what: Callable[[], bool], log: Path) -> None:
+def _until(what: Callable[[], object], log: Path) -> None:
     assert until(what), log.read_text() if log.exists() else str(log)

@@ -25,7 +25,7 @@ from test_real_probes import INSTALLED, ROOT
 
 from takt.measure.results import store
 from takt.measure.results.model import Run, Status
-from takt.processes import agent, scratch
+from takt.processes import agent, certificates, scratch
 
 BUILT = os.environ.get("TAKT_PREFIX", f"{ROOT}/.takt/install")
 # Several processes that import Dask, on a busy machine.
@@ -46,8 +46,11 @@ def machine_folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def cluster(machine_folder: Path, prefix: Path) -> Iterator[Cluster]:
+def cluster(
+    machine_folder: Path, prefix: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Cluster]:
     with made_hosts.here(machine_folder) as made:
+        monkeypatch.setenv("XDG_CONFIG_HOME", str(made.tool.configuration))
         yield made
 
 
@@ -65,10 +68,14 @@ def arguments(cluster: Cluster, out: Path, *words: str | Path) -> list[str]:
 
 
 def start(cluster: Cluster, out: Path, *words: str | Path) -> subprocess.Popen[bytes]:
-    path = os.pathsep.join([str(made_hosts.SOURCES), os.environ.get("PYTHONPATH", "")])
     return subprocess.Popen(
         arguments(cluster, out, *words),
-        env={**os.environ, "PYTHONPATH": path, "TAKT_FAKE_MEETING": str(cluster.tool.folder)},
+        env={
+            **os.environ,
+            "PYTHONPATH": made_hosts.python_path(),
+            "TAKT_FAKE_MEETING": str(cluster.tool.folder),
+            "XDG_CONFIG_HOME": str(cluster.tool.configuration),
+        },
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
@@ -282,7 +289,11 @@ def test_a_killed_tool_leaves_nothing_running_and_its_recordings_come_home_later
         at = words.index("--out")
         subprocess.run(
             [*words[:at], *words[at + 2 :]],
-            env={**os.environ, "TAKT_FAKE_MEETING": str(machine_folder)},
+            env={
+                **os.environ,
+                "TAKT_FAKE_MEETING": str(machine_folder),
+                "XDG_CONFIG_HOME": str(cluster.tool.configuration),
+            },
             capture_output=True,
             timeout=200,
         )
@@ -300,7 +311,7 @@ def test_a_worker_of_no_scheduler_says_what_to_do(takt: Takt, address: str) -> N
     told = takt("worker", address, "component")
     assert told.returncode == 2
     assert address in told.stderr
-    assert "tcp://desk:8786" in told.stderr or "dask scheduler" in told.stderr
+    assert "tls://desk:8786" in told.stderr or "./takt scheduler" in told.stderr
 
 
 def test_a_host_without_a_worker_is_refused(takt: Takt, cluster: Cluster) -> None:
@@ -324,7 +335,7 @@ def test_a_stack_that_is_not_there_is_refused(takt: Takt, cluster: Cluster, pref
 
 @pytest.mark.parametrize("has", ["none", pytest.param("another", marks=pytest.mark.thorough)])
 def test_another_takt_is_refused(
-    takt: Takt, machine_folder: Path, tmp_path: Path, has: str
+    takt: Takt, machine_folder: Path, tmp_path: Path, has: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = tmp_path / "other"
     other.mkdir()
@@ -332,10 +343,12 @@ def test_another_takt_is_refused(
         shutil.copytree(made_hosts.SOURCES / "takt", other / "takt")
         (other / "takt" / "__init__.py").write_text('__version__ = "0.0.1"\n')
     with made_hosts.here(machine_folder, roles=()) as cluster:
+        monkeypatch.setenv("XDG_CONFIG_HOME", str(cluster.tool.configuration))
         machine, log = cluster.tool, cluster.tool.folder / "other.log"
         command = [sys.executable, "-m", "distributed.cli.dask_worker", cluster.address]
         command += ["--no-nanny", "--resources", "component=1", "--local-directory", str(tmp_path)]
-        worker = machine.start("other", command, PYTHONPATH=str(other))
+        keys = certificates.known().environment()
+        worker = machine.start("other", command, PYTHONPATH=str(other), **keys)
         try:
             assert until(lambda: "Registered to:" in log.read_text())
             told = takt(*fake("fine", host="here,component"), "--scheduler", cluster.address)
@@ -350,7 +363,7 @@ def test_another_takt_is_refused(
 def test_a_host_without_a_scheduler_is_refused(takt: Takt) -> None:
     told = takt(*fake("fine", host="here,robot"))
     assert told.returncode == 2
-    assert "--scheduler tcp://HOST:8786" in told.stderr
+    assert "--scheduler tls://HOST:8786" in told.stderr
 
 
 @pytest.mark.parametrize(

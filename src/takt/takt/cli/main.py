@@ -38,6 +38,7 @@ COMMANDS = (
     "explain",
     "generate",
     "campaign",
+    "scheduler",
     "worker",
     "trace",
     "top",

@@ -141,7 +141,7 @@ def measure(
         ),
     ] = None,
     scheduler: Annotated[
-        Text, typer.Option(help="A Dask scheduler, tcp://HOST:8786, whose workers are hosts.")
+        Text, typer.Option(help="A Dask scheduler, tls://HOST:8786, whose workers are hosts.")
     ] = None,
     link: Annotated[Text, typer.Option(help="Of that link. (default: 100Mbps)")] = None,
     queue: Annotated[

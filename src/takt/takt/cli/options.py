@@ -20,3 +20,24 @@ Against = Annotated[
         help="Hold it to this file, such as one of takt model, not to what the trace carries.",
     ),
 ]
+AllowRoot = Annotated[
+    bool,
+    typer.Option(
+        "--allow-root",
+        help="Run as root: whoever is let in then has the whole machine.",
+    ),
+]
+
+
+def refuse_root(allowed: bool) -> None:
+    """Raises TaktError for root who did not say so."""
+    import os
+
+    from takt.errors import TaktError
+
+    if os.geteuid() == 0 and not allowed:
+        raise TaktError(
+            "this runs other machines' code, and would run it as root",
+            remedy="start it as an ordinary user who may use real-time priorities (takt doctor "
+            "says how); where only root can measure what you want, say --allow-root",
+        )

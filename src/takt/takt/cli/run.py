@@ -31,7 +31,7 @@ def run(
     scheduler: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(
-            help="A Dask scheduler, tcp://HOST:8786, whose workers are hosts of the experiment."
+            help="A Dask scheduler, tls://HOST:8786, whose workers are hosts of the experiment."
         ),
     ] = None,
     dry_run: PlanOnly = False,

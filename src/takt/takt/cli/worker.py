@@ -7,12 +7,12 @@ from typing import Annotated, Optional
 
 import typer
 
-ANSWER_S = 10.0  # of a scheduler, until it counts as not there
+from takt.cli.options import AllowRoot
 
 
 def worker(
     scheduler: Annotated[
-        str, typer.Argument(metavar="SCHEDULER", help="Its address: tcp://HOST:8786.")
+        str, typer.Argument(metavar="SCHEDULER", help="Its address: tls://HOST:8786.")
     ],
     roles: Annotated[
         Optional[list[str]],  # noqa: UP045 - typer reads it on Python 3.10
@@ -20,33 +20,31 @@ def worker(
     ] = None,
     address: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option(help="This machine's, by which messages come. (default: of Dask's choice)"),
+        typer.Option(
+            help="This machine's, by which messages come. (default: that towards the scheduler)"
+        ),
     ] = None,
+    allow_root: AllowRoot = False,
 ) -> None:
     """Lend this machine to experiments and campaigns, as a worker of a Dask scheduler.
 
     Runs until Ctrl-C. Each role is a resource of the worker; an experiment takes it by its name.
+    Whoever has a certificate of the scheduler's authority may run any code here, as this user.
 
-    Exit code: that of the Dask worker, 2 where no scheduler answers.
+    Exit code: that of the Dask worker, 2 where no scheduler answers or this machine is not invited.
 
-    Example: takt worker tcp://desk:8786 component --address 192.168.1.7
+    Example: takt worker tls://desk:8786 component --address 192.168.1.7
     """
     import os
     import re
-    import socket
     import sys
 
+    from takt.cli.options import refuse_root
     from takt.cli.output import stderr
     from takt.errors import TaktError
     from takt.processes.agent import cache
-    from takt.processes.workers import SCHEDULER
+    from takt.processes.scheduler import NO_PAGES, PAGES_AT, check_loopback, find
 
-    if not re.fullmatch(r"(tcp|tls)://[^\s/]+:[0-9]{1,5}", scheduler):
-        raise TaktError(
-            f"{scheduler!r} is no address of a scheduler",
-            where="SCHEDULER",
-            remedy="give protocol, host and port: tcp://HOST:8786; dask scheduler prints it",
-        )
     for role in roles or []:
         if not re.fullmatch("[A-Za-z0-9][A-Za-z0-9_.-]{0,31}", role):
             raise TaktError(
@@ -54,32 +52,22 @@ def worker(
                 where="ROLE",
                 remedy="take letters, digits, - _ and .",
             )
-    known = re.fullmatch(r"(?:tcp|tls)://(.+):([0-9]{1,5})", scheduler)
-    if known is None:
-        raise TaktError(
-            f"{scheduler!r} is no address of a scheduler",
-            where="SCHEDULER",
-            remedy="give it with its port, such as tcp://desk:8786",
-        )
-    try:
-        socket.create_connection((known[1].strip("[]"), int(known[2])), ANSWER_S).close()
-    except (OSError, OverflowError) as error:
-        raise TaktError(
-            f"no scheduler answers at {scheduler}: {error}",
-            where="SCHEDULER",
-            remedy=f"start it first: {SCHEDULER}; and see that the network lets its port through",
-        ) from None
-    command = [sys.executable, "-m", "distributed.cli.dask_worker", scheduler]
-    command += ["--no-nanny", "--memory-limit", "0", "--no-dashboard"]
+    found = find(scheduler, "SCHEDULER")
+    if address and found.identity is None:
+        check_loopback(address, "--address")
+    refuse_root(allow_root)
+    command = [sys.executable, "-m", "distributed.cli.dask_worker", found.address]
+    command += ["--no-nanny", "--memory-limit", "0", "--host", address or found.own_address]
+    command += ["--no-dashboard", "--dashboard-address", PAGES_AT]
     command += ["--local-directory", str(cache())]  # Dask would leave locks in /tmp
     # Each role that is taken keeps a thread busy for as long as a cell lasts.
     command += ["--nthreads", str(len(roles or []) + 1)]
     if roles:
         command += ["--resources", " ".join(f"{role}=1" for role in roles)]
-    if address:
-        command += ["--host", address]
     # It would tell of every look at a program.
     os.environ.setdefault("DASK_LOGGING__DISTRIBUTED", "warning")
+    os.environ.update(NO_PAGES)
+    os.environ.update(found.identity.environment() if found.identity else {})
     able = f": {', '.join(roles)}" if roles else ""
     stderr().print(f"worker of {scheduler}{able}; Ctrl-C ends it", markup=False, soft_wrap=True)
     os.execv(sys.executable, command)  # noqa: S606 - no shell is wanted

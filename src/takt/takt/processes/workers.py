@@ -23,6 +23,7 @@ from takt.errors import Failure, TaktError
 from takt.processes import agent
 from takt.processes.clocks import Clock
 from takt.processes.process import how_ended
+from takt.processes.scheduler import START, find
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -32,8 +33,6 @@ GONE_S = 2.0  # of nothing but errors
 SILENT_S = agent.LEASE_S  # without any answer
 LOOK_S = 0.5
 GONE = 255  # the exit code of a program whose host is gone
-# Where tasks pass through, so it has to know their code.
-SCHEDULER = "(. .takt/setup.sh; PYTHONPATH=src/takt:$PYTHONPATH .takt/venv/bin/dask scheduler)"
 SAME = "install the same Takt there, and start its worker with it: ./takt worker SCHEDULER ROLE"
 
 
@@ -46,14 +45,15 @@ def connected(scheduler: str) -> Iterator[Client]:
     """A client of a running scheduler; raises TaktError where there is none."""
     from distributed import Client
 
+    found = find(scheduler, "--scheduler")
+    security = found.identity.security() if found.identity else None
     try:
-        client = Client(scheduler, timeout="10s", set_as_default=False)
+        client = Client(found.address, timeout="10s", set_as_default=False, security=security)
     except (OSError, ValueError) as error:
         raise TaktError(
             f"there is no Dask scheduler: {error}",
             where="--scheduler",
-            remedy=f"start one: {SCHEDULER}; and on each machine: "
-            "./takt worker tcp://HOST:8786 ROLE",
+            remedy=f"start one: {START}; and on each machine: ./takt worker tls://HOST:8786 ROLE",
         ) from None
     with client:
         yield client

@@ -10,7 +10,7 @@ from takt.processes.clocks import Clock
 from takt.processes.stacks import Capability, parts
 from takt.processes.workers import Workers
 
-MEANT = "give the scheduler of its workers: --scheduler tcp://HOST:8786"
+MEANT = "give the scheduler of its workers: --scheduler tls://HOST:8786"
 
 
 def lacking(cell: Cell, names: list[str], workers: Workers | None) -> tuple[str, str] | None:

@@ -41,7 +41,7 @@ def hosts_of(cell: Cell, context: Context) -> Iterator[Hosts]:
             raise Failure(
                 f"the host {cell.host} is reached by a Dask scheduler",
                 where="--scheduler",
-                remedy="give its address: --scheduler tcp://HOST:8786",
+                remedy="give its address: --scheduler tls://HOST:8786",
             )
         sides = []
         for name in cell.host.split(","):

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from takt.processes import certificates
 from takt.processes import workers as workers_of
 from takt.processes.guard import marking
 from takt.processes.scratch import temporary
@@ -42,6 +43,7 @@ def cluster(scheduler: str | None, workers: int | None) -> Iterator[Client]:
             yield client
         return
     with temporary() as place, marking():  # the workers end with us, at whatever they are
+        security = certificates.temporary(place).security()  # others have accounts here, too
         with _deaf_to_interrupts():
             local = LocalCluster(
                 n_workers=workers or len(os.sched_getaffinity(0)),
@@ -49,10 +51,11 @@ def cluster(scheduler: str | None, workers: int | None) -> Iterator[Client]:
                 local_directory=str(place),  # nothing spills: few batches are under way
                 scheduler_kwargs={"local_directory": str(place)},
                 host="127.0.0.1",
+                security=security,
                 dashboard_address="127.0.0.1:0",  # on any free port
                 silence_logs=logging.CRITICAL,  # a batch whose worker died is told by us
             )
-        with local, Client(local) as client:
+        with local, Client(local, security=security) as client:
             yield client
 
 

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``takt scheduler``: where workers, experiments and campaigns of several machines meet."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from takt.cli.options import AllowRoot
+
+PARTS = ("invite", "join")
+
+
+def scheduler(
+    context: typer.Context,
+    address: Annotated[
+        str, typer.Option(help="This machine's, by which others reach it.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 8786,
+    allow_root: AllowRoot = False,
+) -> None:
+    """Start the Dask scheduler at which workers, experiments and campaigns meet.
+
+    Runs until Ctrl-C. It speaks TLS alone, and only to machines of one authority: that of this
+    machine, which the first start makes (~/.config/takt/workers), or the one that it joined. Other
+    machines are let in by an invitation; on this machine its user needs none.
+
+    Exit code: 0 after Ctrl-C, 1 it does not start, 2 wrong use.
+
+    Example: takt scheduler --address 192.168.1.5
+    """
+    if context.invoked_subcommand:
+        return
+    import os
+
+    from takt.cli.options import refuse_root
+    from takt.cli.output import stdout
+    from takt.processes import scheduler as ours
+
+    refuse_root(allow_root)
+    os.environ.update(ours.NO_PAGES)
+    os.environ.setdefault("DASK_LOGGING__DISTRIBUTED", "warning")
+
+    def tell(at: str) -> None:
+        lines = (f"scheduler: {at}", f"workers: ./takt worker {at} ROLE", "Ctrl-C ends it")
+        for line in lines:
+            stdout().print(line, markup=False, soft_wrap=True)
+
+    ours.serve(address, port, tell)
