@@ -198,6 +198,19 @@ def test_the_table_has_the_responses_of_all_repetitions_together(
         assert (late > layer.absent) == (every.max() > layer.first.deadline_us)
 
 
+def test_numbers_are_whole_where_responses_take_seconds(measured: Run, tmp_path: Path) -> None:
+    """Names give way: an overloaded machine's numbers have seven digits."""
+    for cell in measured.cells:
+        cell.samples, cell.period_us = [], 150.0
+        assert cell.statistics is not None
+        cell.statistics.response.max_us = cell.statistics.response.p50_us = 5_685_123.0
+    measured.cells = [cell for cell in measured.cells if cell.repetition == 0]
+    lines = shown(measured, tmp_path).partition("WHAT IT MEANS")[0].splitlines()
+    assert sum(line.count(text_of.microseconds(5_685_123.0)) for line in lines) == 2 * len(
+        measured.cells
+    )
+
+
 def test_more_than_a_whole_cycle_is_said_of_the_sum_with_the_wake_up(
     measured: Run, tmp_path: Path
 ) -> None:

@@ -84,11 +84,9 @@ def _intro(console: Console, run: Run, found: Sequence[Layer], core: str) -> Non
 
 
 def _table(found: Sequence[Layer]) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("  Response in µs", no_wrap=True)
-    table.add_column("", no_wrap=True)
-    for name in ("p50", "p99", "p99.9", "max", "late"):
-        table.add_column(name, justify="right", no_wrap=True)
+    rows: list[tuple[list[str], bool]] = []
     previous = ""
     for layer in found:
         real_time = obtained.real_time(layer.first)
@@ -100,14 +98,17 @@ def _table(found: Sequence[Layer]) -> Table:
             kind += " (!)"  # explained among the reasons
         response = layer.statistics.response if layer.statistics else None
         late = layer.misses(layer.first.deadline_us).at_most
-        table.add_row(
-            "" if name == previous else f"  {name}",
-            kind,
-            *(text.microseconds(getattr(response, one, None)) for one in PERCENTILES),
-            text.count(late) if layer.count else text.ABSENT,
-            style="bold" if real_time else None,
-        )
+        numbers = [text.microseconds(getattr(response, one, None)) for one in PERCENTILES]
+        numbers.append(text.count(late) if layer.count else text.ABSENT)
+        rows.append((["" if name == previous else f"  {name}", kind, *numbers], real_time))
         previous = name
+    for place, title in enumerate(("", "p50", "p99", "p99.9", "max", "late"), 1):
+        widest = max(len(title), *(len(words[place]) for words, _ in rows))  # names give way
+        table.add_column(
+            title, justify="right" if title else "left", no_wrap=True, min_width=widest
+        )
+    for words, real_time in rows:
+        table.add_row(*words, style="bold" if real_time else None)
     return table
 
 
