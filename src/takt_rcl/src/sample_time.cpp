@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <chrono>
+#include <takt/os/saturating.hpp>
 #include <takt/rcl/sample_time.hpp>
 #include <utility>
 
@@ -45,7 +46,7 @@ os::TimePoint sample_time_of(const MessageInfo& info) noexcept {
   if (stamp <= none) {
     return now.monotonic;
   }
-  return std::clamp(now.monotonic - (now.real - stamp), os::TimePoint{}, now.monotonic);
+  return std::clamp(os::sub_sat(now.monotonic, now.real - stamp), os::TimePoint{}, now.monotonic);
 }
 
 std::optional<os::TimePoint> current_sample_time() noexcept {

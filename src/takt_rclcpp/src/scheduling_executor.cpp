@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "life.hpp"
+#include "takt/os/saturating.hpp"
 
 namespace takt::rclcpp {
 namespace {
@@ -76,7 +77,7 @@ void SchedulingExecutor::spin() {
       follow();
     }
     while (goes_on() && !life.bell->failed()) {
-      life.bell->wait_until(os::now() + life.options.tell_waiting_after);
+      life.bell->wait_until(os::add_sat(os::now(), life.options.tell_waiting_after));
       follow();
       life.look_around();
     }

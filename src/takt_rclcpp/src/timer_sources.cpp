@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "open_executor.hpp"
-#include "takt/os/clock.hpp"
+#include "takt/os/saturating.hpp"
 
 namespace takt::rclcpp {
 namespace {
@@ -24,7 +24,7 @@ os::TimePoint due(::rclcpp::TimerBase& timer) {
     const os::TimePoint before = os::now();
     const nanoseconds left = timer.time_until_trigger();
     const os::TimePoint after = os::now();
-    due = std::min(due, after + left);
+    due = std::min(due, os::add_sat(after, left));
     if (after - before < moment) {
       break;
     }
@@ -145,7 +145,7 @@ void SteadyTimerSource::follow(::rclcpp::TimerBase& timer) noexcept {
 std::optional<os::TimePoint> SteadyTimerSource::expected(::rclcpp::TimerBase& timer) const {
   if (!steady_) {
     const nanoseconds left = timer.time_until_trigger();
-    return left == nanoseconds::max() ? std::nullopt : std::optional{os::now() + left};
+    return left == nanoseconds::max() ? std::nullopt : std::optional{os::add_sat(os::now(), left)};
   }
   std::int64_t next = 0;
   const rcl_ret_t code = rcl_timer_get_next_call_time(handle_, &next);
@@ -176,15 +176,15 @@ std::shared_ptr<void> SteadyTimerSource::call(::rclcpp::TimerBase& timer, const 
     return timer.call();
   }
   const auto believed = expected(timer);
-  if (!believed || (same && *believed - job.release <= moment)) {
+  if (!believed || (same && os::sub_sat(*believed, job.release) <= moment)) {
     return timer.call();
   }
   {
     const std::lock_guard lock{mutex_};
     period_ = job.period;
   }
-  const os::TimePoint next = job.release + job.period;
-  const nanoseconds missing = next - *believed;
+  const os::TimePoint next = os::add_sat(job.release, job.period);
+  const nanoseconds missing = os::sub_sat(next, *believed);
   tell_period(timer, std::max<nanoseconds>(missing, shortest));
   std::shared_ptr<void> called = timer.call();
   tell_period(timer, job.period);

@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <stdexcept>
 
-#include "takt/os/clock.hpp"
+#include "takt/os/saturating.hpp"
 
 namespace takt::executor {
 namespace {
@@ -137,7 +137,7 @@ Reports::Reports(nanoseconds period, std::function<void()> tell)
                 os::TimePoint next = os::now();
                 do {
                   tell();
-                  next = std::max(next + period, os::now());
+                  next = std::max(os::add_sat(next, period), os::now());
                 } while (!stop_.wait_until(next));
                 tell();
               }} {}

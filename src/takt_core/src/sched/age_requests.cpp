@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "takt/os/saturating.hpp"
+
 namespace takt::sched {
 namespace {
 
@@ -21,13 +23,13 @@ TimePoint time_of(std::int64_t count) noexcept {
 }  // namespace
 
 bool request_sample(AgeWatch& watch, TimePoint release) noexcept {
-  const TimePoint at = release - watch.constraint->youngest;
+  const TimePoint at = os::sub_sat(release, watch.constraint->youngest);
   if (watch.asked == count_of(at)) {
     return false;
   }
   watch.asked = count_of(at);
-  const TimePoint oldest = release - watch.constraint->longest_use();
-  const TimePoint from = release - watch.constraint->lead();
+  const TimePoint oldest = os::sub_sat(release, watch.constraint->longest_use());
+  const TimePoint from = os::sub_sat(release, watch.constraint->lead());
   watch.oldest.store(count_of(oldest), std::memory_order_relaxed);
   watch.from.store(count_of(from), std::memory_order_relaxed);
   watch.needed.store(count_of(release), std::memory_order_relaxed);

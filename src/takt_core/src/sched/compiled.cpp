@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "takt/os/saturating.hpp"
 #include "takt/sched/error.hpp"
 #include "text.hpp"
 
@@ -101,12 +102,11 @@ std::span<const AgeConstraint> CompiledScenario::age_constraints(TaskIndex reade
 Job CompiledScenario::job(TaskIndex task, std::uint64_t index, TimePoint release) const noexcept {
   const TaskParameters& parameters = parameters_[task];
   const nanoseconds relative = relative_deadline(parameters);
-  const bool unlimited = relative.count() == 0 || release > TimePoint::max() - relative;
   return {.task = task,
           .priority = parameters.priority,
           .index = index,
           .release = release,
-          .deadline = unlimited ? TimePoint::max() : release + relative,
+          .deadline = relative.count() == 0 ? TimePoint::max() : os::add_sat(release, relative),
           .period = parameters.period,
           .expected_execution = parameters.expected_execution};
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "takt/os/saturating.hpp"
 #include "takt/sched/age_requests.hpp"
 
 namespace takt::sched {
@@ -68,7 +69,7 @@ void CoreState::reschedule(CoreTask& task) noexcept {
   }
   TimePoint time = next->time;
   if (task.lateness != nullptr) {
-    time += task.lateness(task, next->index);
+    time = os::add_sat(time, task.lateness(task, next->index));
   }
   if (target_->watches.empty()) {
     calendar_.set(task.place, time);  // as a rule: no look at what lies elsewhere in memory

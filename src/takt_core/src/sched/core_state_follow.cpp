@@ -3,6 +3,7 @@
 // Another target for a core: a switch of the scenario, or tasks that come, go or change.
 #include <algorithm>
 
+#include "takt/os/saturating.hpp"
 #include "takt/sched/core_state.hpp"
 
 namespace takt::sched {
@@ -31,7 +32,7 @@ void CoreState::follow(const Target& target, std::size_t core, std::span<CoreTas
     if (task.leaves || !target.scenario->parameters(task.index).active) {
       calendar_.remove(task.place);
     } else {
-      release(task, time - std::chrono::nanoseconds{1});
+      release(task, os::sub_sat(time, std::chrono::nanoseconds{1}));
     }
   }
   const bool comparable =

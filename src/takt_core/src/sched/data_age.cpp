@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "takt/os/saturating.hpp"
 #include "takt/sched/error.hpp"
 #include "takt/sched/placement.hpp"
 #include "text.hpp"
@@ -23,10 +24,6 @@ struct Chain {
 
 bool writes_topic(const Task& task, const std::string& topic) {
   return std::ranges::find(task.writes, topic) != task.writes.end();
-}
-
-nanoseconds add(nanoseconds a, nanoseconds b) {
-  return a > nanoseconds::max() - b ? nanoseconds::max() : a + b;
 }
 
 // Follows topics upstream, from a topic over message tasks to the timers that feed it.
@@ -72,15 +69,16 @@ class Upstream {
       return Chain{.source = writer,
                    .writer = writer,
                    .youngest = parameters.expected_execution,
-                   .oldest = add(parameters.period, deadline)};
+                   .oldest = os::add_sat(parameters.period, deadline)};
     }
     visited_[writer] = true;  // on the way from here upstream; topics may form a circle
     auto chain = best_chain(task(writer).trigger);
     visited_[writer] = false;
     if (chain) {
       chain->writer = writer;
-      chain->youngest = add(chain->youngest, parameters.expected_execution);
-      chain->oldest = add(chain->oldest, deadline.count() > 0 ? deadline : nanoseconds::max());
+      chain->youngest = os::add_sat(chain->youngest, parameters.expected_execution);
+      chain->oldest =
+          os::add_sat(chain->oldest, deadline.count() > 0 ? deadline : nanoseconds::max());
     }
     return chain;
   }
@@ -117,9 +115,9 @@ std::optional<Ahead> ahead_of(const std::vector<Task>& tasks, const AgeConstrain
       ahead.releases.push_back(&other);
     } else if (i == constraint.source) {
       // The job before, and the one that it needs.
-      ahead.once = add(ahead.once, 2 * parameters.expected_execution);
+      ahead.once = os::add_sat(ahead.once, 2 * parameters.expected_execution);
     } else if (holds_up || parameters.boosted_priority >= reader.parameters.priority) {
-      ahead.once = add(ahead.once, parameters.expected_execution);
+      ahead.once = os::add_sat(ahead.once, parameters.expected_execution);
     }
   }
   return ahead;
@@ -140,11 +138,11 @@ nanoseconds longest_wait(const Ahead& ahead, nanoseconds limit) {
     nanoseconds sum = ahead.once;
     for (const Task* const task : ahead.releases) {
       const TaskParameters& parameters = task->parameters;
-      const nanoseconds window = add(wait, task->jitter);
+      const nanoseconds window = os::add_sat(wait, task->jitter);
       if (window > longest_time) {
         return limit;
       }
-      sum = add(sum, (window / parameters.period + 1) * parameters.expected_execution);
+      sum = os::add_sat(sum, (window / parameters.period + 1) * parameters.expected_execution);
     }
     if (sum <= wait || sum >= limit) {
       return std::min(sum, limit);
@@ -230,7 +228,7 @@ void find_latest_starts(const std::vector<Task>& tasks, const Policy& policy,
       continue;
     }
     if (const auto ahead = ahead_of(tasks, constraint, policy.preemptive())) {
-      const nanoseconds wait = reader.jitter + longest_wait(*ahead, by_deadline);
+      const nanoseconds wait = os::add_sat(reader.jitter, longest_wait(*ahead, by_deadline));
       constraint.latest_start = std::min(by_deadline, wait + constraint.max_age / undeclared_part);
     }
   }

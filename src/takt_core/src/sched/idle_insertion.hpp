@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <span>
 
+#include "takt/os/saturating.hpp"
 #include "takt/sched/policy.hpp"
 
 namespace takt::sched {
@@ -26,7 +27,7 @@ nanoseconds work_until(const Job& last, std::span<const Job> next, Counts counts
   nanoseconds work{0};
   for (const Job& other : next) {
     if (counts(other) && other.deadline <= last.deadline) {
-      work += other.expected_execution;
+      work = os::add_sat(work, other.expected_execution);
     }
   }
   return work;
@@ -38,8 +39,8 @@ TimePoint latest_start_before(const Job& job, std::span<const Job> next, Counts 
   TimePoint latest = TimePoint::max();
   for (const Job& last : next) {
     if (counts(last)) {
-      latest =
-          std::min(latest, last.deadline - work_until(last, next, counts) - job.expected_execution);
+      const nanoseconds work = os::add_sat(work_until(last, next, counts), job.expected_execution);
+      latest = std::min(latest, os::sub_sat(last.deadline, work));
     }
   }
   return latest;
@@ -52,8 +53,8 @@ bool makes_late(const Job& job, TimePoint time, std::span<const Job> next, Count
     if (!counts(last)) {
       continue;
     }
-    const nanoseconds work = work_until(last, next, counts);
-    if (time + work <= last.deadline && time + work + job.expected_execution > last.deadline) {
+    const TimePoint without = os::add_sat(time, work_until(last, next, counts));
+    if (without <= last.deadline && os::add_sat(without, job.expected_execution) > last.deadline) {
       return true;
     }
   }

@@ -2,9 +2,37 @@
 #include "takt/sched/releases.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 namespace takt::sched {
+namespace {
+
+using std::chrono::nanoseconds;
+
+// How many steps lead from one time to a later one, and what remains. Two times may be further
+// apart than a signed number of nanoseconds can say.
+struct Steps {
+  std::uint64_t whole = 0;
+  nanoseconds rest{0};
+};
+
+Steps steps_between(TimePoint from, TimePoint to, nanoseconds step) noexcept {
+  const auto count = [](TimePoint time) {
+    return static_cast<std::uint64_t>(time.time_since_epoch().count());
+  };
+  const std::uint64_t distance = count(to) - count(from);
+  const auto each = static_cast<std::uint64_t>(step.count());
+  return {.whole = distance / each,
+          .rest = nanoseconds{static_cast<std::int64_t>(distance % each)}};
+}
+
+// The first point after `time` of a grid that has one at `point`, which is not later.
+TimePoint next_on_grid(TimePoint point, nanoseconds period, TimePoint time) noexcept {
+  return os::add_sat(time, period - steps_between(point, time, period).rest);
+}
+
+}  // namespace
 
 Skipped TimerReleases::follow(const TaskParameters& parameters, TimePoint time) noexcept {
   overrun_ = parameters.overrun;
@@ -20,16 +48,15 @@ Skipped TimerReleases::follow(const TaskParameters& parameters, TimePoint time) 
   period_ = parameters.period;
   const bool rested = std::exchange(rested_, false);
   if (was_active) {
-    const TimePoint first =
-        taken_ ? std::max(taken_->time + period_, time) : std::max(time_of(next_), time);
+    const TimePoint first = taken_ ? std::max(os::add_sat(taken_->time, period_), time)
+                                   : std::max(time_of(next_), time);
     anchor_ = {.index = next_, .time = first};
   } else if (!set_) {
-    anchor_ = {.index = next_, .time = time + parameters.offset};
+    anchor_ = {.index = next_, .time = os::add_sat(time, parameters.offset)};
   } else if (rested && time_of(next_) < time) {
     // What has passed of its grid meanwhile was no release, and is none that was skipped.
-    const auto behind = time - time_of(next_);
-    const auto steps = (behind + period_ - std::chrono::nanoseconds{1}) / period_;
-    anchor_ = {.index = next_, .time = time_of(next_) + steps * period_};
+    anchor_ = {.index = next_,
+               .time = next_on_grid(time_of(next_), period_, time - nanoseconds{1})};
   }
   return {};
 }
@@ -43,7 +70,7 @@ void TimerReleases::release_at(TimePoint time, TimePoint now) noexcept {
   }
   remembered_ = {.index = next_, .time = now};
   ++next_;
-  anchor_ = {.index = next_, .time = time + ((now - time) / period_ + 1) * period_};
+  anchor_ = {.index = next_, .time = next_on_grid(time, period_, now)};
 }
 
 Skipped TimerReleases::disarm() noexcept {
@@ -68,9 +95,8 @@ std::optional<Release> TimerReleases::next_after(TimePoint time) const noexcept 
   }
   Release release{.index = next_, .time = time_of(next_)};
   if (release.time <= time) {
-    const auto steps = (time - release.time) / period_ + 1;
-    release.index += static_cast<std::uint64_t>(steps);
-    release.time += steps * period_;
+    release.index += steps_between(release.time, time, period_).whole + 1;
+    release.time = next_on_grid(release.time, period_, time);
   }
   return release;
 }
@@ -88,9 +114,10 @@ Skipped TimerReleases::end_of_job(TimePoint ended) noexcept {
   if (first.time >= ended) {
     return {};
   }
-  const auto count =
-      static_cast<std::uint64_t>((ended - first.time - std::chrono::nanoseconds{1}) / period_) + 1;
+  const TimePoint last = ended - nanoseconds{1};
+  const std::uint64_t count = steps_between(first.time, last, period_).whole + 1;
   next_ += count;
+  anchor_ = {.index = next_, .time = next_on_grid(first.time, period_, last)};
   return {.count = count, .first = first};
 }
 

@@ -3,6 +3,7 @@
 #include <limits>
 #include <numeric>
 
+#include "takt/os/saturating.hpp"
 #include "takt/sched/error.hpp"
 #include "takt/sim/simulation.hpp"
 
@@ -84,7 +85,8 @@ DefaultDuration default_duration(const application::Application& application) {
     }
     const auto hyperperiod = common_multiple(releases.periods);
     const bool fits = hyperperiod && *hyperperiod <= longest / 2;
-    time = std::max(time, fits ? 2 * *hyperperiod + nanoseconds{releases.largest_offset} : longest);
+    time = std::max(
+        time, fits ? os::add_sat(2 * *hyperperiod, nanoseconds{releases.largest_offset}) : longest);
   }
   if (time.count() == 0) {
     throw sched::ScheduleError("the application",

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "takt/application/compile.hpp"
+#include "takt/os/saturating.hpp"
 #include "takt/sched/error.hpp"
 
 namespace takt::sim {
@@ -12,9 +13,10 @@ namespace {
 
 // Rounded up, as in Application::worst_overhead().
 nanoseconds message_cost(nanoseconds each, nanoseconds per_kib, std::size_t bytes) {
-  constexpr std::uint64_t kib = 1024;
-  const auto variable = static_cast<std::uint64_t>(per_kib.count()) * bytes;
-  return each + nanoseconds{static_cast<std::int64_t>((variable + kib - 1) / kib)};
+  constexpr UInt128 kib = 1024;
+  constexpr auto most = static_cast<UInt128>(nanoseconds::max().count());
+  const UInt128 variable = (static_cast<UInt128>(per_kib.count()) * bytes + kib - 1) / kib;
+  return os::add_sat(each, nanoseconds{static_cast<std::int64_t>(std::min(variable, most))});
 }
 
 // Streams of random numbers: two a task, and for waiting one more, far behind them.
@@ -166,7 +168,7 @@ void Model::connect(TaskState& state, const sched::Task& task) {
   }
   for (const std::string& written : task.writes) {
     state.writes.push_back(&topic(written));
-    state.publish_cost += state.writes.back()->publish_cost;
+    state.publish_cost = os::add_sat(state.publish_cost, state.writes.back()->publish_cost);
   }
   if (!state.is_timer()) {
     TopicState& trigger = topic(task.trigger);

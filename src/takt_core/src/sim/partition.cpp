@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "takt/os/saturating.hpp"
+
 namespace takt::sim {
 namespace {
 
@@ -81,7 +83,7 @@ void Partition::decide(TimePoint now) noexcept {
     resume(state_of(*running->task), now);
   }
   if (on_core_ != nullptr && debt_.count() > 0) {
-    end_ += std::exchange(debt_, nanoseconds{0});
+    end_ = os::add_sat(end_, std::exchange(debt_, nanoseconds{0}));
   }
   look_ahead();
 }
@@ -105,19 +107,19 @@ void Partition::start(const Job& chosen, TimePoint now) noexcept {
   task.job = started.job;
   const Job& job = task.job;
   record(EventType::start, now, task, job.index, job.priority);
-  task.metrics.start_delay.record(now - job.release);
+  task.metrics.start_delay.record(os::sub_sat(now, job.release));
   task.computes = task.plain ? task.execution(job) : read_and_compute(task, job, now);
   if (limits_) {
     check_age(task, job, now);
   }
-  task.left = task.computes + overheads_.dispatch;
+  task.left = os::add_sat(task.computes, overheads_.dispatch);
   task.will_wait = task.callback->suspension.count() > 0;
   if (task.will_wait) {
     task.after = task.left - task.before_wait(task.left);
     task.left -= task.after;
   }
   on_core_ = &task;
-  end_ = now + task.left;
+  end_ = os::add_sat(now, task.left);
 }
 
 void Partition::end_running(TimePoint now) noexcept {
@@ -136,7 +138,7 @@ void Partition::end_running(TimePoint now) noexcept {
 void Partition::wait(TaskState& task, TimePoint now) noexcept {
   task.will_wait = false;
   task.left = task.after;
-  task.wakes = now + task.wait_time();
+  task.wakes = os::add_sat(now, task.wait_time());
   waiting_.push_back(&task);
   state_.wait(task);
   record(EventType::preempt, now, task, task.job.index);
@@ -164,7 +166,7 @@ void Partition::end_job(TaskState& task, TimePoint now) noexcept {
     write(task, job, now);
   }
   metrics.computed += task.computes;
-  metrics.response.record(now - job.release);
+  metrics.response.record(os::sub_sat(now, job.release));
   record(EventType::end, now, task, job.index, task.computes.count());
   if (now > job.deadline) {
     ++metrics.misses;
@@ -182,7 +184,8 @@ void Partition::end_job(TaskState& task, TimePoint now) noexcept {
 
 void Partition::pause(TimePoint now) noexcept {
   TaskState& task = *std::exchange(on_core_, nullptr);
-  task.left = std::exchange(end_, TimePoint::max()) - now + overheads_.preemption;
+  const nanoseconds left = std::exchange(end_, TimePoint::max()) - now;
+  task.left = os::add_sat(left, overheads_.preemption);
   ++task.metrics.preemptions;
   ++result_.preemptions;
   record(EventType::preempt, now, task, task.job.index);
@@ -190,7 +193,7 @@ void Partition::pause(TimePoint now) noexcept {
 
 void Partition::resume(TaskState& task, TimePoint now) noexcept {
   on_core_ = &task;
-  end_ = now + task.left;
+  end_ = os::add_sat(now, task.left);
   record(EventType::resume, now, task, task.job.index);
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "partition.hpp"
+#include "takt/os/saturating.hpp"
 
 namespace takt::sim {
 
@@ -18,16 +19,16 @@ nanoseconds Partition::read_and_compute(TaskState& task, const Job& job, TimePoi
   }
   nanoseconds cost{0};
   for (Input& input : task.inputs) {
-    cost += read(task, input, job, now);
+    cost = os::add_sat(cost, read(task, input, job, now));
   }
   if (task.trigger) {
     const nanoseconds delivering = read_trigger(task, job, now);
     if (task.empty) {
       return std::max(cost, nanoseconds{1});
     }
-    cost += delivering;
+    cost = os::add_sat(cost, delivering);
   }
-  return cost + task.execution(job) + task.publish_cost;
+  return os::add_sat(os::add_sat(cost, task.execution(job)), task.publish_cost);
 }
 
 nanoseconds Partition::read(TaskState& task, Input& input, const Job& job, TimePoint now) noexcept {
@@ -45,7 +46,7 @@ nanoseconds Partition::read(TaskState& task, Input& input, const Job& job, TimeP
     record(EventType::deliver, now, task, job.index, age.count(), topic.shared.id, count);
   }
   use(task, topic, topic.published - 1, job, now);
-  return static_cast<std::int64_t>(count) * topic.deliver_cost;
+  return os::mul_sat(topic.deliver_cost, static_cast<std::int64_t>(count));
 }
 
 void Partition::use(TaskState& task, const TopicState& topic, std::uint64_t number, const Job& job,
@@ -80,7 +81,7 @@ void Partition::check_age(TaskState& task, const Job& job, TimePoint now) noexce
     const std::int64_t sampled = limit.topic->sampled.load(std::memory_order_relaxed);
     const bool no_data = sampled == sched::Topic::no_sample;
     const nanoseconds age =
-        no_data ? nanoseconds::max() : now.time_since_epoch() - nanoseconds{sampled};
+        no_data ? nanoseconds::max() : os::sub_sat(now, TimePoint{nanoseconds{sampled}});
     if (age > limit.max_age) {
       ++task.metrics.age_violations;
       task.metrics.without_data += no_data ? 1U : 0U;

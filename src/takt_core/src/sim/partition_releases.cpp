@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "partition.hpp"
+#include "takt/os/saturating.hpp"
 
 namespace takt::sim {
 namespace {
@@ -28,7 +29,7 @@ void Partition::arrive(TaskState& task, TimePoint now) noexcept {
 void Partition::released(sched::CoreTask& core_task, const Job& job,
                          const sched::Release* regular) noexcept {
   TaskState& task = state_of(core_task);
-  debt_ += overheads_.release;
+  debt_ = os::add_sat(debt_, overheads_.release);
   if (regular != nullptr) {
     ++task.metrics.early_releases;
     record(EventType::early_release, job.release, task, job.index,

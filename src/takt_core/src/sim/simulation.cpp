@@ -6,6 +6,7 @@
 
 #include "model.hpp"
 #include "partition.hpp"
+#include "takt/os/saturating.hpp"
 #include "takt/sched/error.hpp"
 #include "trace.hpp"
 
@@ -114,7 +115,7 @@ class Simulation {
     const std::uint32_t entry = outside_.first();
     if (entry < model_.topics().size()) {
       TopicState& topic = model_.topics()[entry];
-      outside_.set(entry, now + topic.external_period);
+      outside_.set(entry, os::add_sat(now, topic.external_period));
       if (trace_.on()) {
         trace_.record(trace::EventType::publish, now, trace::no_core, trace::no_task, 0,
                       static_cast<std::int64_t>(topic.published), topic.shared.id);

@@ -6,6 +6,8 @@
 #include <span>
 #include <system_error>
 
+#include "takt/os/saturating.hpp"
+
 namespace takt::trace {
 namespace {
 
@@ -51,7 +53,7 @@ void Tracer::run() {
   // harmless.
   setpriority(PRIO_PROCESS, 0, lowest_urgency);
   watch_steal();
-  while (!stop_.wait_until(os::now() + options_.drain_period)) {
+  while (!stop_.wait_until(os::add_sat(os::now(), options_.drain_period))) {
     drain();
     watch_steal();
   }

@@ -14,7 +14,7 @@
 #include <optional>
 #include <vector>
 
-#include "takt/os/clock.hpp"
+#include "takt/os/saturating.hpp"
 #include "takt/sched/task.hpp"
 
 namespace takt::sched {
@@ -90,7 +90,8 @@ class TimerReleases {
 
  private:
   [[nodiscard]] TimePoint time_of(std::uint64_t index) const noexcept {
-    return anchor_.time + static_cast<std::int64_t>(index - anchor_.index) * period_;
+    const auto steps = static_cast<std::int64_t>(index - anchor_.index);
+    return os::add_sat(anchor_.time, os::mul_sat(period_, steps));
   }
   Skipped forget() noexcept;
 
