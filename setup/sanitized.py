@@ -12,7 +12,8 @@ BIN = STATE / "venv" / "bin"
 CORE = ROOT / "src" / "takt_core"
 RCL = ROOT / "src" / "takt_rcl"
 RCLCPP = ROOT / "src" / "takt_rclcpp"
-THREADED = ("executor", "os", "trace")  # what has threads for ThreadSanitizer to look at
+# What has threads for ThreadSanitizer to look at.
+THREADED = ("executor", "executor_ends", "os", "trace")
 OPTIONS = ["-GNinja", "-DBUILD_TESTING=ON", "-DCMAKE_BUILD_TYPE=RelWithDebInfo"]
 # Sanitizers slow the compiler down more than most tests: no optimisation, lines only.
 QUICKLY_BUILT = "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O0 -g1 -DNDEBUG"

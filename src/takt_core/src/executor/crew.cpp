@@ -7,7 +7,8 @@
 
 #include <algorithm>
 
-#include "takt/executor/run_job.hpp"
+#include "takt/executor/overdue.hpp"
+#include "takt/os/saturating.hpp"
 
 namespace takt::executor {
 namespace {
@@ -63,7 +64,7 @@ void Crew::run_first(Worker& me, const Job& chosen, std::unique_lock<PriorityMut
   const int priority = priority_for(me, job);
   const Level threshold = state_->threshold_above(job);
   const std::size_t above = state_->count_above(threshold);
-  set_alarm(me, state, job, now);
+  set_alarm(state, job, now);
   const bool may_follow = !fixed_ && threshold != infinite_ceiling;
   const bool watched = above > 0 || may_follow || state.alarm != TimePoint::max();
   const Need need{.time = std::min(state_->calendar().first_time_below(above), state.alarm),
@@ -88,6 +89,7 @@ void Crew::run_first(Worker& me, const Job& chosen, std::unique_lock<PriorityMut
     watch_ = {.of = late == nullptr ? &me : nullptr, .need = need, .standby = standby};
   }
   me.task = &state;
+  me.progress.reset();
   state.run_priority = priority;
   state_->start(chosen);
   const Target& target = *state.under;
@@ -98,30 +100,38 @@ void Crew::run_first(Worker& me, const Job& chosen, std::unique_lock<PriorityMut
   take_priority(me, priority);
   take_priority(me, state.run_priority);  // somebody may have boosted it meanwhile
   const TimePoint started = now;
-  now = run_job(shared_, state, job, target, me.recorder);
+  const Ended end = run_job(shared_, state, job, target, me.recorder, me.progress);
+  now = end.time;
   const auto slept = sleep_of_job(me, started, now);
   lock.lock();
-  finish(me, state, now, lock);
+  finish(me, state, job, end, lock);
   if (shared_.handlers.held_up) {
     look_for_hold_up(me, job, started, now, slept, lock);
   }
 }
 
-void Crew::finish(Worker& me, TaskState& state, TimePoint ended,
+void Crew::finish(Worker& me, TaskState& state, const Job& job, const Ended& end,
                   std::unique_lock<PriorityMutex>& lock) noexcept {
   recorder_ = &me.recorder;
+  state.alarm = TimePoint::max();
+  const Handlers& handlers = shared_.handlers;
+  const Overdue overdue =
+      take_overdue(handlers, state, job, state.under->scenario->parameters(state.index).budget,
+                   {.time = end.time, .used = end.used}, me.recorder);
   skipped_ = {};
-  state_->settle(state, ended);
+  state_->settle(state, end.time);
   const sched::Skipped skipped = skipped_;
-  if (skipped.count != 0 && shared_.handlers.skip) {
+  const bool skip_is_told = skipped.count != 0 && handlers.skip;
+  if (overdue.any() || skip_is_told) {
     lock.unlock();  // it belongs to the job
-    shared_.handlers.skip(
-        {.task = state.index, .first = skipped.first.index, .count = skipped.count});
+    tell(handlers, overdue);
+    if (skip_is_told) {
+      handlers.skip({.task = state.index, .first = skipped.first.index, .count = skipped.count});
+    }
     lock.lock();
     recorder_ = &me.recorder;
   }
   me.task = nullptr;
-  state.alarm = TimePoint::max();
   state_->end(state);
   shared_.progress();
 }
@@ -226,12 +236,11 @@ TimePoint Crew::time_after(TimePoint first, Level threshold) const noexcept {
   if (place < above && state_->target()->scenario->ceilings().has_levels()) {
     const std::size_t before = state_->count_above(state_->roster().levels[place]);
     next = std::min(calendar.next_time_after(first, std::min(before, above)),
-                    calendar.next_time_after(first + at_once, above));
+                    calendar.next_time_after(os::add_sat(first, at_once), above));
   } else {
     next = calendar.next_time_after(first, above);
   }
-  return shortest_period_ < TimePoint::max() - first ? std::min(next, first + shortest_period_)
-                                                     : next;
+  return std::min(next, os::add_sat(first, shortest_period_));
 }
 
 void Crew::publish(Worker* standby, Level above) noexcept {

@@ -3,21 +3,20 @@
 // Jobs that have not ended when they should have: told by a thread that is up above them, when it
 // happens, not when they end, which they may never do.
 #include <algorithm>
-#include <ctime>
 
 #include "takt/executor/crew.hpp"
 #include "takt/executor/overdue.hpp"
+#include "takt/os/saturating.hpp"
 
 namespace takt::executor {
 namespace {
 
 // Looking takes the core from the job: it must get on in between.
-constexpr std::chrono::microseconds least_gap{200};
+constexpr std::chrono::nanoseconds least_gap = std::chrono::microseconds{200};
 
-std::chrono::nanoseconds time_of(clockid_t clock) noexcept {
-  timespec time{};
-  clock_gettime(clock, &time);
-  return std::chrono::seconds{time.tv_sec} + std::chrono::nanoseconds{time.tv_nsec};
+// When a job with this deadline is late.
+TimePoint late_from(const Job& job) noexcept {
+  return os::add_sat(job.deadline, std::chrono::nanoseconds{1});
 }
 
 }  // namespace
@@ -31,10 +30,10 @@ TimePoint Crew::next_alarm() const noexcept {
   return next;
 }
 
-void Crew::set_alarm(Worker& me, TaskState& state, const Job& job, TimePoint now) noexcept {
+void Crew::set_alarm(TaskState& state, const Job& job, TimePoint now) noexcept {
   state.alarm = TimePoint::max();
-  state.miss_told.store(false, std::memory_order_relaxed);
-  state.budget_told.store(false, std::memory_order_relaxed);
+  state.miss_told = false;
+  state.budget_told = false;
   const Handlers& handlers = shared_.handlers;
   if (!handlers.deadline_miss && !handlers.budget_overrun) {
     return;
@@ -43,12 +42,11 @@ void Crew::set_alarm(Worker& me, TaskState& state, const Job& job, TimePoint now
     return;  // nobody comes before it
   }
   if (handlers.deadline_miss) {
-    state.alarm = job.deadline;
+    state.alarm = late_from(job);
   }
   const auto budget = state.under->scenario->parameters(state.index).budget;
   if (handlers.budget_overrun && budget.count() > 0) {
-    state.alarm = std::min(state.alarm, now + budget);
-    me.cpu_before = time_of(CLOCK_THREAD_CPUTIME_ID);
+    state.alarm = std::min(state.alarm, os::add_sat(now, budget));
   }
 }
 
@@ -71,36 +69,36 @@ void Crew::tell_overdue(Worker& me, TimePoint now, std::unique_lock<PriorityMute
 void Crew::tell_overdue(Worker& worker, trace::Recorder& recorder, TimePoint now,
                         std::unique_lock<PriorityMutex>& lock) noexcept {
   TaskState& state = *worker.task;
+  const Handlers& handlers = shared_.handlers;
+  const auto budget = state.under->scenario->parameters(state.index).budget;
+  Sighting seen{.time = now, .running = true};
+  if (handlers.budget_overrun && budget.count() > 0) {
+    seen.used = worker.progress.used(worker.cpu_clock);
+  }
+  state.alarm = TimePoint::max();
+  if (worker.progress.ends()) {
+    return;
+  }
   const auto started = std::ranges::find(
       state_->started(), static_cast<const sched::CoreTask*>(&state),
       [](const auto& entry) { return static_cast<const sched::CoreTask*>(entry.task); });
-  const Job job = started->job;
-  const auto budget = state.under->scenario->parameters(state.index).budget;
-  state.alarm = TimePoint::max();
-  std::chrono::nanoseconds used{0};
-  bool over_budget = false;
-  if (shared_.handlers.budget_overrun && budget.count() > 0 && !state.budget_told.load()) {
-    used = time_of(worker.cpu_clock) - worker.cpu_before;
-    over_budget = used > budget;
-    if (!over_budget) {
-      state.alarm = now + std::max<std::chrono::nanoseconds>(budget - used, least_gap);
-    }
+  const Overdue overdue = take_overdue(handlers, state, started->job, budget, seen, recorder);
+  if (handlers.deadline_miss && !state.miss_told) {
+    state.alarm = late_from(started->job);
   }
-  const bool missed = shared_.handlers.deadline_miss && now > job.deadline;
-  if (shared_.handlers.deadline_miss && !missed) {
-    state.alarm = std::min(state.alarm, job.deadline + std::chrono::nanoseconds{1});
+  if (handlers.budget_overrun && budget.count() > 0 && !state.budget_told) {
+    const auto rest = std::max(os::sub_sat(budget, seen.used), least_gap);
+    state.alarm = std::min(state.alarm, os::add_sat(now, rest));
   }
-  if (!missed && !over_budget) {
+  if (!overdue.any()) {
     return;
   }
+  ++state.tellers;
   lock.unlock();
-  if (missed) {
-    tell_miss(shared_, state, job, now, true, recorder);
-  }
-  if (over_budget) {
-    tell_budget_overrun(shared_, state, job, budget, used, now, true, recorder);
-  }
+  tell(handlers, overdue);
   lock.lock();
+  --state.tellers;
+  shared_.progress();
 }
 
 }  // namespace takt::executor

@@ -104,8 +104,9 @@ bool Crew::uses(const CompiledApplication& compiled) noexcept {
 bool Crew::has_left(const TaskState& state, std::uint64_t version) noexcept {
   const std::lock_guard lock{mutex_};
   const Target* const target = state_->target();
-  return has_ended() || target == nullptr ||
-         (target->version >= version && state.phase == CoreTask::Phase::absent);
+  return state.tellers == 0 &&
+         (has_ended() || target == nullptr ||
+          (target->version >= version && state.phase == CoreTask::Phase::absent));
 }
 
 void Crew::catch_up() noexcept {

@@ -5,35 +5,46 @@ namespace takt::executor {
 
 using trace::EventType;
 
-void tell_miss(const Shared& shared, TaskState& task, const Job& job, os::TimePoint time,
-               bool running, trace::Recorder& recorder) noexcept {
-  if (task.miss_told.exchange(true)) {
-    return;
+Overdue take_overdue(const Handlers& handlers, TaskState& task, const Job& job,
+                     std::chrono::nanoseconds budget, const Sighting& seen,
+                     trace::Recorder& recorder) noexcept {
+  Overdue overdue;
+  if (seen.time > job.deadline && !task.miss_told) {
+    task.miss_told = true;
+    task.counters.deadline_misses.add(1);
+    recorder.record(EventType::deadline_miss, seen.time, task.trace_id, job.index,
+                    job.deadline.time_since_epoch().count());
+    if (handlers.deadline_miss) {
+      overdue.miss = Miss{.task = task.index,
+                          .job = job.index,
+                          .release = job.release,
+                          .deadline = job.deadline,
+                          .ended = seen.time,
+                          .running = seen.running};
+    }
   }
-  task.counters.deadline_misses.add(1);
-  recorder.record(EventType::deadline_miss, time, task.trace_id, job.index,
-                  job.deadline.time_since_epoch().count());
-  if (shared.handlers.deadline_miss) {
-    shared.handlers.deadline_miss({.task = task.index,
-                                   .job = job.index,
-                                   .release = job.release,
-                                   .deadline = job.deadline,
-                                   .ended = time,
-                                   .running = running});
+  if (budget.count() > 0 && seen.used > budget && !task.budget_told) {
+    task.budget_told = true;
+    task.counters.budget_overruns.add(1);
+    recorder.record(EventType::budget_overrun, seen.time, task.trace_id, job.index,
+                    seen.used.count());
+    if (handlers.budget_overrun) {
+      overdue.budget_overrun = BudgetOverrun{.task = task.index,
+                                             .job = job.index,
+                                             .budget = budget,
+                                             .used = seen.used,
+                                             .running = seen.running};
+    }
   }
+  return overdue;
 }
 
-void tell_budget_overrun(const Shared& shared, TaskState& task, const Job& job,
-                         std::chrono::nanoseconds budget, std::chrono::nanoseconds used,
-                         os::TimePoint time, bool running, trace::Recorder& recorder) noexcept {
-  if (task.budget_told.exchange(true)) {
-    return;
+void tell(const Handlers& handlers, const Overdue& overdue) noexcept {
+  if (overdue.miss) {
+    handlers.deadline_miss(*overdue.miss);
   }
-  task.counters.budget_overruns.add(1);
-  recorder.record(EventType::budget_overrun, time, task.trace_id, job.index, used.count());
-  if (shared.handlers.budget_overrun) {
-    shared.handlers.budget_overrun(
-        {.task = task.index, .job = job.index, .budget = budget, .used = used, .running = running});
+  if (overdue.budget_overrun) {
+    handlers.budget_overrun(*overdue.budget_overrun);
   }
 }
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "takt/executor/overdue.hpp"
+#include "takt/os/saturating.hpp"
 #include "takt/os/usage.hpp"
 #include "takt/trace/current.hpp"
 
@@ -108,7 +108,7 @@ void check_age(const Shared& shared, TaskState& task, const Job& job, const Targ
     const std::int64_t sampled = sample_time_for(task, *limit.topic);
     const bool no_data = sampled == Topic::no_sample;
     const nanoseconds age =
-        no_data ? nanoseconds::max() : started.time_since_epoch() - nanoseconds{sampled};
+        no_data ? nanoseconds::max() : os::sub_sat(started, TimePoint{nanoseconds{sampled}});
     if (!no_data) {
       task.counters.worst_age.raise_to(age.count());
     }
@@ -141,10 +141,10 @@ void deliver(TaskState& task, const Job& job, trace::Recorder& recorder) {
     task.counters.delivered.add(delivered.count);
     if (recorder.on()) {
       const TimePoint time = os::now();
+      const auto age = os::sub_sat(time, TimePoint{nanoseconds{task.given[i]}});
       recorder.record(
           EventType::deliver, time, task.trace_id, job.index,
-          task.given[i] == Topic::no_sample ? -1 : time.time_since_epoch().count() - task.given[i],
-          task.input_topics[i]->id,
+          task.given[i] == Topic::no_sample ? -1 : age.count(), task.input_topics[i]->id,
           delivered.count < 255 ? static_cast<std::uint8_t>(delivered.count) : std::uint8_t{255});
     }
   }
@@ -195,8 +195,17 @@ const Job* current_job() noexcept {
   return running;
 }
 
-TimePoint run_job(Shared& shared, TaskState& task, const Job& job, const Target& target,
-                  trace::Recorder& recorder) noexcept {
+nanoseconds Progress::used(clockid_t clock) const noexcept {
+  const std::int64_t before = cpu_before_.load(std::memory_order_relaxed);
+  timespec time{};
+  if (before == unknown || clock_gettime(clock, &time) != 0) {
+    return nanoseconds{0};
+  }
+  return std::chrono::seconds{time.tv_sec} + nanoseconds{time.tv_nsec - before};
+}
+
+Ended run_job(Shared& shared, TaskState& task, const Job& job, const Target& target,
+              trace::Recorder& recorder, Progress& progress) noexcept {
   TaskCounters& counters = task.counters;
   const nanoseconds budget = target.scenario->parameters(task.index).budget;
   const TimePoint started = os::now();
@@ -204,9 +213,14 @@ TimePoint run_job(Shared& shared, TaskState& task, const Job& job, const Target&
   const bool told = shared.options.trace_cpu_time && recorder.on();
   const bool measured = budget.count() > 0 || told;
   const Counted before = measured ? count_before(recorder, started, task, job, told) : Counted{};
+  if (budget.count() > 0) {
+    progress.start(before.usage.cpu_time);
+  }
   const Job* const outer = std::exchange(running, &job);
   const trace::CurrentJob current{recorder, task.trace_id, job.index};
-  stamp(task, job, compute(shared, task, job, target, recorder));
+  const Outcome outcome = compute(shared, task, job, target, recorder);
+  progress.end();
+  stamp(task, job, outcome);
   running = outer;
   at_last_end.reset();
   const nanoseconds used = measured ? count_after(before, told) : nanoseconds{-1};
@@ -217,18 +231,12 @@ TimePoint run_job(Shared& shared, TaskState& task, const Job& job, const Target&
   }
   recorder.record(EventType::end, ended, task.trace_id, job.index, used.count());
   counters.completed.add(1);
-  counters.worst_lateness.raise_to((started - job.release).count());
-  counters.worst_response.raise_to((ended - job.release).count());
-  if (ended > job.deadline) {
-    tell_miss(shared, task, job, ended, false, recorder);
-  }
+  counters.worst_lateness.raise_to(os::sub_sat(started, job.release).count());
+  counters.worst_response.raise_to(os::sub_sat(ended, job.release).count());
   if (budget.count() > 0) {
     counters.worst_cpu_time.raise_to(used.count());
-    if (used > budget) {
-      tell_budget_overrun(shared, task, job, budget, used, ended, false, recorder);
-    }
   }
-  return ended;
+  return {.time = ended, .used = used};
 }
 
 }  // namespace takt::executor

@@ -25,9 +25,9 @@ class Change {
   Change() = default;
   explicit Change(std::shared_future<void> done) : done_(std::move(done)) {}
 
-  // Sleeps until every core has taken it up, the last job of each task that was removed has ended
-  // and its callback is destroyed. Not from a callback of the same executor, which it may wait for
-  // (std::logic_error).
+  // Sleeps until every core has taken it up, the last job of each task that was removed has ended,
+  // no handler is being told of it any more, and its callback is destroyed. Not from a callback or
+  // handler of the same executor, which it may wait for (std::logic_error).
   void wait() const;
   [[nodiscard]] bool done() const;
 

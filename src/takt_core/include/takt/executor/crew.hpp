@@ -32,6 +32,7 @@
 #include <vector>
 
 #include "takt/executor/mutex.hpp"
+#include "takt/executor/run_job.hpp"
 #include "takt/executor/shared.hpp"
 #include "takt/os/event.hpp"
 #include "takt/os/thread.hpp"
@@ -83,7 +84,8 @@ class Crew final : private sched::CoreListener {
   bool follows(std::uint64_t version) noexcept;
   // Whether one of its decisions or jobs looks into the compiled application.
   bool uses(const CompiledApplication& compiled) noexcept;
-  // Whether the task, which that version has removed, has no job here any more.
+  // Whether the task, which that version has removed, has no job here any more, and nobody is being
+  // told of one.
   bool has_left(const TaskState& state, std::uint64_t version) noexcept;
 
   // The CPU time of its threads so far.
@@ -117,10 +119,11 @@ class Crew final : private sched::CoreListener {
     RelaxedInt priority;
     // Guarded by the mutex.
     bool asleep = false;
-    TimePoint until = TimePoint::max();      // asleep: when it looks by itself
-    TaskState* task = nullptr;               // whose job it runs
-    std::chrono::nanoseconds cpu_before{0};  // at the start of that job, where it has a budget
-    std::chrono::nanoseconds cpu_seen{-1};   // while it is waited for
+    TimePoint until = TimePoint::max();     // asleep: when it looks by itself
+    TaskState* task = nullptr;              // whose job it runs
+    std::chrono::nanoseconds cpu_seen{-1};  // while it is waited for
+
+    Progress progress;  // of that job
   };
 
   // What whoever sleeps has to be up for.
@@ -169,7 +172,7 @@ class Crew final : private sched::CoreListener {
   // there are news: then it is to be chosen again.
   void run_first(Worker& me, const Job& chosen, std::unique_lock<PriorityMutex>& lock,
                  TimePoint& now) noexcept;
-  void finish(Worker& me, TaskState& state, TimePoint ended,
+  void finish(Worker& me, TaskState& state, const Job& job, const Ended& end,
               std::unique_lock<PriorityMutex>& lock) noexcept;
   void sleep(Worker& me, TimePoint idle_until, std::unique_lock<PriorityMutex>& lock,
              TimePoint& now) noexcept;
@@ -198,7 +201,7 @@ class Crew final : private sched::CoreListener {
 
   // Jobs that have not ended when they should have.
   [[nodiscard]] TimePoint next_alarm() const noexcept;
-  void set_alarm(Worker& me, TaskState& state, const Job& job, TimePoint now) noexcept;
+  void set_alarm(TaskState& state, const Job& job, TimePoint now) noexcept;
   // `recorder`: of the calling thread.
   void tell_overdue(Worker& me, TimePoint now, std::unique_lock<PriorityMutex>& lock) noexcept;
   void tell_overdue(Worker& worker, trace::Recorder& recorder, TimePoint now,

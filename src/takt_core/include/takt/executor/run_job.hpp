@@ -4,16 +4,54 @@
 // Internal to the executor.
 #pragma once
 
+#include <atomic>
+#include <chrono>
+#include <ctime>
+
 #include "takt/executor/shared.hpp"
 #include "takt/trace/recorder.hpp"
 
 namespace takt::executor {
 
+// How far the job of one thread is, for those who watch it. The thread says that the job ends
+// before it reads the clocks for that end, and the watcher reads the clocks before it looks here: a
+// job that has not ended for him ends no earlier, and has used no less, than he has read. Once it
+// ends, its own thread alone judges it, however long that is kept from its core.
+class Progress {
+ public:
+  // Under the crew's mutex, before the job.
+  void reset() noexcept {
+    ends_.store(false, std::memory_order_relaxed);
+    cpu_before_.store(unknown, std::memory_order_relaxed);
+  }
+  // By the job's thread.
+  void start(std::chrono::nanoseconds cpu_time) noexcept {
+    cpu_before_.store(cpu_time.count(), std::memory_order_relaxed);
+  }
+  void end() noexcept { ends_.store(true); }
+
+  // By others, under the mutex.
+  [[nodiscard]] bool ends() const noexcept { return ends_.load(); }
+  // The CPU time of the job so far, by the clock of its thread.
+  [[nodiscard]] std::chrono::nanoseconds used(clockid_t clock) const noexcept;
+
+ private:
+  static constexpr std::int64_t unknown = -1;  // it has not begun
+
+  std::atomic<bool> ends_{false};
+  std::atomic<std::int64_t> cpu_before_{unknown};
+};
+
+struct Ended {
+  os::TimePoint time;
+  std::chrono::nanoseconds used{0};  // CPU time, of tasks with a budget
+};
+
 // Starts the job on the calling thread: delivers what is pending on the task's inputs, checks the
-// age of the data, runs the callback, counts, and calls the handlers. Returns when it ended. An
-// exception that leaves the callback ends the process, or stops the executor (Options::exceptions).
-os::TimePoint run_job(Shared& shared, TaskState& task, const Job& job, const Target& target,
-                      trace::Recorder& recorder) noexcept;
+// age of the data, runs the callback, and counts. An exception that leaves the callback ends the
+// process, or stops the executor (Options::exceptions).
+Ended run_job(Shared& shared, TaskState& task, const Job& job, const Target& target,
+              trace::Recorder& recorder, Progress& progress) noexcept;
 
 // The job that the calling thread runs; null outside of callbacks.
 const Job* current_job() noexcept;

@@ -59,8 +59,10 @@ struct TaskState : sched::CoreTask {
   // Of its job, guarded by the crew's mutex.
   os::TimePoint alarm = os::TimePoint::max();  // when to look whether it still runs
   RelaxedInt run_priority;
-  std::atomic<bool> miss_told{false};
-  std::atomic<bool> budget_told{false};
+  bool miss_told = false;
+  bool budget_told = false;
+  // Threads other than the job's that call a handler about it. Until they return it has not left.
+  std::uint32_t tellers = 0;
 
   // Whoever announces looks at these; from any thread.
   std::atomic<std::uint32_t> generation{0};
