@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Random sequences of start, add, remove, switch, notify and stop against each other, from several
-// threads and from callbacks, on one executor after the other. Whatever their order: nothing runs
-// after its removal, nothing is lost, nothing waits for ever. Meant for sanitizers, too.
+// threads, callbacks and handlers, on one executor after the other. Whatever their order: nothing
+// runs after its removal, nothing is lost, nothing waits for ever, and what handlers are told
+// agrees with what callbacks and traces saw (life_fuzz_ledger.hpp). Meant for sanitizers, too. Ends
+// itself where something hangs.
 //
-//   takt_core_life_fuzz [--seconds S] [--seed N]
+//   takt_core_life_fuzz [--seconds S] [--rounds N] [--seed N]
 //
-// Prints the seed, from which the operations of each thread follow, and how many there were.
+// Ends when the time (default: 5 s) or the rounds are over, whichever is first. Prints the seed,
+// from which the operations of each thread follow, and how many there were.
 #include <unistd.h>
 
 #include <cstring>
@@ -14,6 +17,8 @@
 #include <filesystem>
 #include <mutex>
 
+#include "life_fuzz_draw.hpp"
+#include "life_fuzz_expect.hpp"
 #include "life_fuzz_subject.hpp"
 #include "takt/os/thread.hpp"
 
@@ -23,18 +28,20 @@ namespace {
 class Round {
  public:
   Round(std::uint64_t seed, Counts& counts)
-      : random_(seed), counts_(counts), cpus_(some_cpus()), subject_(options(), counts) {
+      : random_(seed),
+        seed_(seed),
+        counts_(counts),
+        cpus_(some_cpus()),
+        drawn_(draw_round(random_)),
+        subject_(options(), ledger_, counts) {
     orderly_ = !one_in(random_, 4);
-    if (one_in(random_, 2)) {
-      policy_of_third_ = sched::parse_policy(one_in(random_, 2) ? "np-fp" : "edf");
-    }
     for (int i = 0; i < 4; ++i) {
       Guest& guest = *guests_.emplace_back(make_guest(random_));
       guest.named = true;
       guest.always_active = i % 2 == 0;
       named_.push_back(guest.task.name);
     }
-    check(subject_.set_strategy(some_strategy(random_, named_, policy_of_third_)), "of all",
+    check(subject_.set_strategy(some_strategy(random_, named_, drawn_.policy_of_third)), "of all",
           "is refused");
     for (const auto& guest : guests_) {
       check(subject_.add(*guest), guest->task.name, "is refused");
@@ -43,7 +50,9 @@ class Round {
 
   ~Round() {
     std::error_code ignored;
-    std::filesystem::remove(trace_, ignored);
+    for (std::uint64_t start = 1; start <= subject_.starts(); ++start) {
+      std::filesystem::remove(trace_of(start), ignored);
+    }
   }
   Round(const Round&) = delete;
   Round& operator=(const Round&) = delete;
@@ -51,6 +60,7 @@ class Round {
   Round& operator=(Round&&) = delete;
 
   void play() {
+    const Limit limit{"the round", 10 * patience};
     const std::size_t threads = 2 + below(random_, 3);
     std::vector<std::thread> operators;
     for (std::size_t i = 0; i < threads; ++i) {
@@ -61,12 +71,23 @@ class Round {
     }
     calm_ = true;
     if (orderly_) {
-      expect_everybody_alive();
+      expect_alive(subject_, everybody());
     }
     subject_.stop();
+    if (drawn_.traced) {
+      for (std::uint64_t start = 1; start <= subject_.starts(); ++start) {
+        read_trace_of(start);
+      }
+    }
+    ledger_.expect_agreement(drawn_.told_of_misses, drawn_.told_of_budgets);
+    const Counted counted{subject_, ledger_, drawn_, orderly_, counts_.starts};
+    counts_.misses += ledger_.misses();
+    counts_.overruns += ledger_.overruns();
     for (const auto& guest : guests_) {
+      counts_.skips += guest->skipped;
       if (guest->present) {  // the places of the others may have been used again
-        expect_counted(*guest);
+        expect_counted(*guest, counted);
+        counts_.jobs += guest->runs;
       }
     }
   }
@@ -79,43 +100,45 @@ class Round {
   }
 
   executor::Options options() {
-    const std::vector<std::string> policies{"fp", "edf", "np-edf", "np-fp", "dm", "custom"};
-    const std::string& name = policies[below(random_, policies.size())];
-    const auto later = [](const sched::Job& a, const sched::Job& b) {
-      return a.deadline - a.release > b.deadline - b.release;
-    };
-    return {.policy = name == "custom" ? sched::custom("latest", later) : sched::parse_policy(name),
-            .cpus = cpus_,
-            .external_topics = {"outside"},
-            .real_time = one_in(random_, 2) && !sanitized,
-            .lock_memory = false,
-            .trace = one_in(random_, 4) ? trace_ : std::filesystem::path{},
-            .handlers = {.deadline_miss = [](const auto&) {}, .skip = [](const auto&) {}},
-            .on_shortfalls = [](const auto&) {}};
+    executor::Options options{.policy = drawn_.policy,
+                              .cpus = cpus_,
+                              .external_topics = {"outside"},
+                              .real_time = drawn_.real_time,
+                              .lock_memory = false,
+                              .handlers = {},
+                              .on_shortfalls = [](const auto&) {}};
+    if (drawn_.traced) {
+      options.trace = trace_;
+      options.trace_capacity = std::size_t{1} << 17U;
+    }
+    if (drawn_.told_of_misses) {
+      options.handlers.deadline_miss = [this](const executor::Miss& miss) {
+        check(miss.ended > miss.deadline && miss.ended <= os::now(), std::to_string(miss.task),
+              "is told of at a wrong time");
+        from_handler();
+        ledger_.told(miss, os::now());
+      };
+    }
+    if (drawn_.told_of_budgets) {
+      options.handlers.budget_overrun = [this](const executor::BudgetOverrun& overrun) {
+        from_handler();
+        ledger_.told(overrun);
+      };
+    }
+    if (drawn_.told_of_skips) {
+      options.handlers.skip = [this](const executor::Skip& skip) {
+        Guest::last()->skips(skip);
+        from_handler();
+      };
+    }
+    return options;
   }
 
   std::unique_ptr<Guest> make_guest(Random& random) {
-    auto guest = std::make_unique<Guest>();
-    sched::Task& task = guest->task;
-    task.name = "guest" + std::to_string(names_++);
-    task.parameters.priority = static_cast<int>(1 + below(random, 40));
-    task.parameters.overrun = static_cast<sched::Overrun>(below(random, 3));
-    task.parameters.deadline = std::chrono::milliseconds{1 + below(random, 20)};
-    task.parameters.period = task.parameters.deadline + std::chrono::milliseconds{below(random, 9)};
-    task.cpu = cpus_[below(random, cpus_.size())];
-    if (one_in(random, 2)) {
-      task.kind = sched::TaskKind::message;
-      task.trigger = "outside";
-      guest->queue = 1 + below(random, 64);
-    } else if (one_in(random, 3)) {
-      task.parameters.offset = std::chrono::microseconds{below(random, 5000)};
-    }
-    if (one_in(random, 3)) {  // its members have to be on one core
-      task.group = "group";
-      task.cpu = cpus_.front();
+    auto guest = draw_guest(random, drawn_, "guest" + std::to_string(names_++), cpus_);
+    if (!guest->task.group.empty()) {
       guest->in_group = &in_group_;
     }
-    guest->work = std::chrono::microseconds{below(random, 60)};
     if (one_in(random, 3)) {
       guest->meanwhile = [this, own = Random{random()}]() mutable { from_callback(own); };
     }
@@ -181,6 +204,22 @@ class Round {
     }
   }
 
+  // On whatever thread it is told; one in a few does something, or all would only tell.
+  void from_handler() {
+    thread_local Random random;
+    thread_local std::uint64_t seeded = 0;
+    if (seeded != seed_ + 1) {
+      seeded = seed_ + 1;
+      random.seed(seed_ + 1'000'003 * ++handler_threads_);
+    }
+    if (one_in(random, 8)) {
+      subject_.ask("guest" + std::to_string(below(random, 40)));
+    }
+    if (one_in(random, 8)) {
+      from_callback(random);
+    }
+  }
+
   void add(Random& random) {
     Guest* guest = nullptr;
     {
@@ -222,7 +261,7 @@ class Round {
   // Pauses somebody, sets a timer, or says other things of scenarios.
   void disturb(Random& random) {
     if (one_in(random, 4)) {
-      subject_.set_strategy(some_strategy(random, named_, policy_of_third_));
+      subject_.set_strategy(some_strategy(random, named_, drawn_.policy_of_third));
       return;
     }
     Guest* const guest = somebody(random, [](const Guest& one) { return one.present.load(); });
@@ -256,117 +295,72 @@ class Round {
     return candidates.empty() ? nullptr : candidates[below(random, candidates.size())];
   }
 
-  // Every accepted message ends as a job or as a skipped one, and every timer goes on.
-  void expect_everybody_alive() {
+  std::vector<Guest*> everybody() {
+    const std::lock_guard lock{mutex_};  // a callback may still be adding somebody
     std::vector<Guest*> everybody;
-    {
-      const std::lock_guard lock{mutex_};  // a callback may still be adding somebody
-      for (const auto& guest : guests_) {
-        everybody.push_back(guest.get());
-      }
+    for (const auto& guest : guests_) {
+      everybody.push_back(guest.get());
     }
-    for (Guest* const guest : everybody) {
-      if (!guest->present || !guest->always_active || !guest->left_alone) {
-        continue;
-      }
-      const std::uint64_t runs = guest->runs;
-      const auto done = [&] {
-        const auto statistics = subject_.statistics(*guest);
-        return guest->by_messages() ? statistics.completed + statistics.skipped == guest->accepted
-                                    : guest->runs > runs;
-      };
-      if (comes_about(done)) {
-        continue;
-      }
-      // On a machine that is too busy for all of them somebody starves by right; alone, nobody
-      // does.
-      for (Guest* const other : everybody) {
-        if (other != guest && other->present && !other->by_messages()) {
-          subject_.pause(*other, true);
-        }
-      }
-      if (!comes_about(done)) {
-        const auto counted = subject_.statistics(*guest);
-        fail("task '" + guest->task.name + "' is forgotten: " +
-             (guest->by_messages() ? std::to_string(guest->accepted) + " messages accepted, "
-                                   : "a timer, ") +
-             std::to_string(counted.completed) + " completed, " + std::to_string(counted.skipped) +
-             " skipped, " + std::to_string(counted.releases) + " released, " +
-             std::to_string(runs) + " runs before");
-      }
-    }
+    return everybody;
   }
 
-  template <typename Condition>
-  static bool comes_about(Condition condition) {
-    const auto give_up = os::now() + patience;
-    while (!condition()) {
-      if (os::now() >= give_up) {
-        return false;
-      }
-      os::sleep_until(os::now() + 100us);
+  [[nodiscard]] std::filesystem::path trace_of(std::uint64_t start) const {
+    std::filesystem::path path = trace_;
+    if (start > 1) {
+      path.replace_filename(path.stem().string() + "-" + std::to_string(start) +
+                            path.extension().string());
     }
-    return true;
+    return path;
   }
 
-  void expect_counted(const Guest& guest) {
-    const auto statistics = subject_.statistics(guest);
-    const std::string& name = guest.task.name;
-    check(!guest.running, name, "runs after the stop");
-    check(guest.ran_as == -1 || guest.ran_as == guest.added.index, name, "runs as another one");
-    check(statistics.completed == guest.runs, name, "counts other jobs than it had");
-    const std::uint64_t over = statistics.completed + statistics.skipped;
-    check(over <= statistics.releases, name, "completed and skipped more than was released");
-    check(statistics.releases <= over + (orderly_ ? 1 : counts_.starts + 1), name,
-          "has more than one job of each start that has not ended");
-    if (guest.by_messages()) {
-      check(statistics.lost_arrivals == guest.refused, name, "counts other losses than it had");
-      check(over <= guest.accepted, name, "has had more jobs than messages");
-      const bool catches_up = guest.task.parameters.overrun == sched::Overrun::catch_up;
-      check(statistics.skipped == 0 || !catches_up || !orderly_ || !guest.left_alone ||
-                !guest.always_active,
-            name, "skips messages that it should catch up with");
+  void read_trace_of(std::uint64_t start) {
+    if (std::filesystem::exists(trace_of(start))) {  // starts that were refused have none
+      ledger_.read(trace_of(start));
+      ++counts_.traces;
     }
-    counts_.jobs += statistics.completed;
   }
 
   Random random_;
+  const std::uint64_t seed_;
   Counts& counts_;
   const std::filesystem::path trace_ =
       std::filesystem::temp_directory_path() / ("takt." + std::to_string(getpid()) + ".life");
   const std::vector<int> cpus_;
-  sched::PolicyPtr policy_of_third_;  // null: the executor's
-  std::vector<std::string> named_;    // by scenarios
-  bool orderly_ = true;               // stopped at the end only
+  const DrawnRound drawn_;
+  std::vector<std::string> named_;  // by scenarios
+  bool orderly_ = true;             // stopped at the end only
   std::atomic<bool> started_{false};
   std::atomic<bool> calm_{false};
   std::atomic<int> in_group_{0};
   std::atomic<int> names_{0};
+  std::atomic<std::uint64_t> handler_threads_{0};
   std::mutex mutex_;
   std::deque<std::unique_ptr<Guest>> guests_;  // of all times; more are added under the mutex
-  Subject subject_;                            // after what its callbacks use
+  Ledger ledger_;
+  Subject subject_;  // after what its callbacks use
 };
 
-int run(std::chrono::seconds time, std::uint64_t seed) {
+struct Wanted {
+  std::uint64_t seconds = 5;
+  std::uint64_t rounds = UINT64_MAX;
+  std::uint64_t seed = std::random_device{}();
+};
+
+int run(const Wanted& wanted) {
   Counts counts;
-  const auto end = os::now() + time;
-  for (std::uint64_t round = seed; counts.rounds == 0 || os::now() < end; ++round) {
-    seed_of_round = round;
-    Round{round, counts}.play();
+  const auto end = os::now() + std::chrono::seconds{wanted.seconds};
+  while (counts.rounds == 0 || (os::now() < end && counts.rounds < wanted.rounds)) {
+    seed_of_round = wanted.seed + counts.rounds;
+    Round{seed_of_round, counts}.play();
     ++counts.rounds;
   }
-  const auto number = [](const auto& count) {
-    return static_cast<unsigned long long>(count.load());
-  };
-  std::printf(
-      "seeds from %llu: %llu rounds, %llu starts, %llu stops, %llu adds, %llu removes, "
-      "%llu refused, %llu switches, %llu pauses, %llu timers set, %llu strategies, %llu batches, "
-      "%llu operations from callbacks, %llu notifications, %llu lost, %llu jobs\n",
-      static_cast<unsigned long long>(seed), number(counts.rounds), number(counts.starts),
-      number(counts.stops), number(counts.adds), number(counts.removes), number(counts.refused),
-      number(counts.switches), number(counts.pauses), number(counts.settings),
-      number(counts.strategies), number(counts.batches), number(counts.from_callbacks),
-      number(counts.notifications), number(counts.lost), number(counts.jobs));
+  std::printf("seeds from %llu:", static_cast<unsigned long long>(wanted.seed));
+  const char* before = " ";
+  for (const auto& [count, what] : counts.all()) {
+    std::printf("%s%llu %s", std::exchange(before, ", "),
+                static_cast<unsigned long long>(count->load()), what);
+  }
+  std::printf("\n");
   return 0;
 }
 
@@ -374,18 +368,21 @@ int run(std::chrono::seconds time, std::uint64_t seed) {
 }  // namespace takt::fuzz
 
 int main(int argc, char** argv) {
-  std::uint64_t seconds = 5;
-  std::uint64_t seed = std::random_device{}();
-  for (int i = 1; i + 1 < argc; i += 2) {
-    const std::uint64_t value = std::strtoull(argv[i + 1], nullptr, 10);
+  takt::fuzz::Wanted wanted;
+  for (int i = 1; i < argc; i += 2) {
+    std::uint64_t* value = nullptr;
     if (std::strcmp(argv[i], "--seconds") == 0) {
-      seconds = value;
+      value = &wanted.seconds;
+    } else if (std::strcmp(argv[i], "--rounds") == 0) {
+      value = &wanted.rounds;
     } else if (std::strcmp(argv[i], "--seed") == 0) {
-      seed = value;
-    } else {
-      std::fprintf(stderr, "usage: %s [--seconds S] [--seed N]\n", argv[0]);
+      value = &wanted.seed;
+    }
+    if (value == nullptr || i + 1 == argc) {
+      std::fprintf(stderr, "usage: %s [--seconds S] [--rounds N] [--seed N]\n", argv[0]);
       return 2;
     }
+    *value = std::strtoull(argv[i + 1], nullptr, 10);
   }
-  return takt::fuzz::run(std::chrono::seconds{seconds}, seed);
+  return takt::fuzz::run(wanted);
 }

@@ -1,154 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the life-cycle fuzz drives: an executor behind one function for each operation, and the
-// tasks that come and go on it, which check themselves while they run.
+// What the life-cycle fuzz drives: an executor behind one function for each operation.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <functional>
 #include <memory>
-#include <random>
 #include <string>
-#include <thread>
+#include <utility>
 #include <vector>
 
-#include "takt/executor/executor.hpp"
-#include "takt/os/clock.hpp"
+#include "life_fuzz_guest.hpp"
 #include "takt/sched/error.hpp"
 
 namespace takt::fuzz {
-
-using namespace std::chrono_literals;
-using Random = std::mt19937_64;
-
-inline std::uint64_t below(Random& random, std::uint64_t limit) {
-  return std::uniform_int_distribution<std::uint64_t>{0, limit - 1}(random);
-}
-inline bool one_in(Random& random, std::uint64_t number) {
-  return below(random, number) == 0;
-}
-
-// What the whole run has done; printed at its end.
-struct Counts {
-  std::atomic<std::uint64_t> rounds{0}, starts{0}, stops{0}, adds{0}, removes{0}, refused{0},
-      switches{0}, pauses{0}, settings{0}, strategies{0}, batches{0}, from_callbacks{0},
-      notifications{0}, lost{0}, jobs{0};
-};
-
-// Which run it is, for whoever has to repeat it.
-inline std::atomic<std::uint64_t> seed_of_round{0};
-
-[[noreturn]] inline void fail(const std::string& what) {
-  std::fprintf(stderr, "seed %llu: %s\n", static_cast<unsigned long long>(seed_of_round.load()),
-               what.c_str());
-  std::abort();  // sanitizers and debuggers show where everybody is
-}
-
-inline void check(bool holds, const std::string& task, const char* what) {
-  if (!holds) {
-    fail("task '" + task + "' " + what);
-  }
-}
-
-// An operation that lasts longer than this never ends.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-// A sanitizer's own spin lock may never be given back by a thread that is preempted for good.
-inline constexpr bool sanitized = true;
-inline constexpr auto patience = 100s;
-#else
-inline constexpr bool sanitized = false;
-inline constexpr auto patience = 60s;
-#endif
-
-// Ends the process unless destroyed in time.
-class Limit {
- public:
-  explicit Limit(std::string what)
-      : watch_{[this, text = std::move(what)] {
-          if (!over_.wait_until(os::now() + patience)) {
-            fail(text + " does not return");
-          }
-        }} {}
-  ~Limit() {
-    over_.notify();
-    watch_.join();
-  }
-  Limit(const Limit&) = delete;
-  Limit& operator=(const Limit&) = delete;
-  Limit(Limit&&) = delete;
-  Limit& operator=(Limit&&) = delete;
-
- private:
-  os::Event over_;
-  std::thread watch_;
-};
-
-// A task, and what was seen of it. Lives longer than the executor.
-struct Guest {
-  sched::Task task;
-  std::size_t queue = 16;
-  std::chrono::nanoseconds work{0};
-  bool named = false;                    // by a scenario
-  bool always_active = true;             // in every scenario
-  std::atomic<int>* in_group = nullptr;  // jobs of the group that run
-  std::function<void()> meanwhile = {};  // what its callback does to the executor
-
-  executor::AddedTask added = {};
-  std::atomic<bool> present{false};    // add() has returned, and nobody has begun to remove it
-  std::atomic<bool> leaves{false};     // its removal has begun
-  std::atomic<bool> removed{false};    // ... and is over
-  std::atomic<bool> left_alone{true};  // nobody has paused it or set its timer
-  std::atomic<bool> running{false};
-  std::atomic<std::uint64_t> runs{0};
-  std::atomic<std::uint64_t> accepted{0};
-  std::atomic<std::uint64_t> refused{0};
-  std::atomic<std::int64_t> ran_as{-1};
-  std::uint64_t next_index = 0;
-  std::uint64_t start = 0;  // of the executor, whose releases count from 0 each time
-
-  [[nodiscard]] bool by_messages() const { return task.kind == sched::TaskKind::message; }
-
-  void run(const sched::Job& job, std::uint64_t starts) {
-    check(!removed, task.name, "runs after its removal");
-    check(!running.exchange(true), task.name, "runs twice at once");
-    next_index = starts == start ? next_index : 0;
-    start = starts;
-    check(job.index >= next_index, task.name, "runs for a release that is over");
-    next_index = job.index + 1;
-    ran_as = job.task;
-    if (in_group != nullptr) {
-      check(in_group->fetch_add(1) == 0, task.name, "runs while another one of its group does");
-    }
-    const auto end = os::now() + work;
-    if (meanwhile) {
-      meanwhile();
-    }
-    while (os::now() < end) {
-    }
-    if (in_group != nullptr) {
-      --*in_group;
-    }
-    check(!removed, task.name, "runs on after its removal");
-    running = false;
-    ++runs;
-  }
-};
 
 // The executor: one function for each operation. Those that can be refused say whether they were
 // not.
 class Subject {
  public:
-  Subject(executor::Options options, Counts& counts)
-      : executor_{std::move(options)}, counts_(counts) {}
+  Subject(executor::Options options, Ledger& ledger, Counts& counts)
+      : executor_{std::move(options)}, ledger_(ledger), counts_(counts) {}
 
   // Refused while it is started, and where a scenario names a task that went while it was not.
   bool start() {
     const Limit limit{"start()"};
     ++starts_;
+    const Starting starting;
     try {
       executor_.start();
     } catch (const std::logic_error&) {
@@ -192,14 +70,19 @@ class Subject {
   [[nodiscard]] executor::Binding binding(Guest& guest) {
     // Part of the callback, and used by it: a sanitizer sees when it is destroyed too early.
     const std::vector<int> part(64, 1);
-    return {.callback =
-                [this, &guest, part](const sched::Job& job) {
-                  guest.run(job, starts_);
-                  for (const int one : part) {
-                    check(one == 1, guest.task.name, "has lost its callback");
-                  }
-                },
-            .queue = guest.queue};
+    const auto run = [this, &guest, part](const sched::Job& job) {
+      guest.run(job, starts_, ledger_);
+      for (const int one : part) {
+        check(one == 1, guest.task.name, "has lost its callback");
+      }
+    };
+    if (!guest.is_source) {
+      return {.callback = run, .queue = guest.queue};
+    }
+    const auto ask = [this, &guest](const executor::ReleaseHandle& release) {
+      armed(guest, release);
+    };
+    return {.queue = guest.queue, .source = std::make_shared<Source>(guest, run, ask)};
   }
 
   bool add(Guest& guest) {
@@ -217,6 +100,7 @@ class Subject {
       if (waits) {
         change.wait();
         guest.removed = true;
+        ledger_.removed(guest.task.name, os::now());
       }
       ++counts_.removes;
     });
@@ -238,6 +122,7 @@ class Subject {
       coming.present = true;
       applied.change.wait();
       going.removed = true;
+      ledger_.removed(going.task.name, os::now());
       ++counts_.batches;
     });
     if (!done) {
@@ -281,9 +166,51 @@ class Subject {
     return executor_.statistics(guest.added.index);
   }
 
+  // What anybody may ask at any time.
+  void ask(const std::string& task) {
+    const Limit limit{"a question about '" + task + "'"};
+    const auto index = executor_.find(task);
+    check(!index || *index < executor_.task_count(), task, "has an index beyond all tasks");
+    static_cast<void>(index ? executor_.statistics(*index).completed : 0);
+    check(!executor_.scenario().empty(), task, "is asked about, and there is no scenario");
+    static_cast<void>(executor_.shortfalls().size());
+    ++counts_.asks;
+  }
+
+  [[nodiscard]] std::uint64_t starts() const { return starts_; }
+
  private:
+  // Whether the calling thread is in start().
+  struct Starting {
+    Starting() { here() = true; }
+    ~Starting() { here() = false; }
+    Starting(const Starting&) = delete;
+    Starting& operator=(const Starting&) = delete;
+    Starting(Starting&&) = delete;
+    Starting& operator=(Starting&&) = delete;
+
+    static bool& here() {
+      thread_local bool starting = false;
+      return starting;
+    }
+  };
+
+  void armed(Guest& guest, const executor::ReleaseHandle& release) {
+    if (!arm_asks_while_running && !Starting::here()) {
+      return;
+    }
+    ask(guest.task.name);
+    if (guest.by_messages()) {
+      ++(release.notify() ? guest.accepted : guest.refused);
+    }
+  }
+
+  // An executor that runs arms what is added with its registry locked.
+  static constexpr bool arm_asks_while_running = false;
+
   std::atomic<std::uint64_t> starts_{0};
   executor::Executor executor_;  // before it, what its callbacks use
+  Ledger& ledger_;
   Counts& counts_;
 };
 
@@ -301,7 +228,9 @@ inline sched::SchedulingStrategy some_strategy(Random& random,
   for (std::size_t i = 0; i < named.size(); ++i) {
     second.add_task(
         {.task = named[i], .priority = static_cast<int>(1 + below(random, 40)), .active = i != 1});
-    third.add_task({.task = named[i], .active = i != 3});
+    third.add_task({.task = named[i],
+                    .deadline = std::chrono::microseconds{1 + below(random, 900)},
+                    .active = i != 3});
   }
   return sched::SchedulingStrategy{}
       .add_scenario(sched::SchedulingScenario{scenarios[0]})
