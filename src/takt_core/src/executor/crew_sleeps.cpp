@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "takt/executor/crew.hpp"
+#include "takt/os/saturating.hpp"
 #include "takt/os/usage.hpp"
 
 namespace takt::executor {
@@ -50,14 +51,18 @@ void Crew::look_for_hold_up(Worker& me, const Job& job, TimePoint started, TimeP
   if (ended <= job.deadline || last.task == job.task) {
     return;
   }
-  const auto waited = std::min(started, last.to) - std::max(job.release, last.from);
-  if (std::min<std::chrono::nanoseconds>(waited, last.length) < ended - job.deadline) {
+  const auto waited = os::sub_sat(std::min(started, last.to), std::max(job.release, last.from));
+  if (std::min<std::chrono::nanoseconds>(waited, last.length) < os::sub_sat(ended, job.deadline)) {
     return;
   }
+  TaskState& state = task(job.task);
+  ++state.tellers;  // its job has ended: it could go, and another one take its place
   lock.unlock();
   shared_.handlers.held_up(
       {.task = job.task, .job = job.index, .by = last.task, .slept = last.length});
   lock.lock();
+  --state.tellers;
+  shared_.progress();
   recorder_ = &me.recorder;
 }
 

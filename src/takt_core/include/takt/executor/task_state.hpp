@@ -61,7 +61,7 @@ struct TaskState : sched::CoreTask {
   RelaxedInt run_priority;
   bool miss_told = false;
   bool budget_told = false;
-  // Threads other than the job's that call a handler about it. Until they return it has not left.
+  // Threads that call a handler about a job that may have ended. Until they return it has not left.
   std::uint32_t tellers = 0;
 
   // Whoever announces looks at these; from any thread.
