@@ -37,7 +37,7 @@ def campaign(
     ] = None,
     scheduler: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option(help="A Dask scheduler, tcp://HOST:8786. (default: this machine)"),
+        typer.Option(help="A Dask scheduler, tls://HOST:8786. (default: this machine)"),
     ] = None,
     workers: Annotated[
         Optional[int],  # noqa: UP045
