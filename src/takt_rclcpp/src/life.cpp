@@ -162,6 +162,9 @@ void SchedulingExecutor::Life::entities_changed() {
 }
 
 void SchedulingExecutor::Life::entities_left(const Groups& groups) {
+  if (!spins.load()) {
+    return;  // nothing is listened to; and whoever goes with its nodes at the end may ask for it
+  }
   {
     const std::lock_guard lock{mutex};
     const std::vector<Entity> entities = nodes.collect(groups());
