@@ -285,8 +285,5 @@ def test_no_damaged_journal_ends_in_a_fault_or_leaves_the_list(
         for left in machine.path("/var/lib/takt").iterdir():
             left.unlink()
         assert machine.root.joinpath("sys/fs/cgroup/user.slice").is_dir()
-    assert set(codes) == {0, 1, 2} or INPUTS < 60
+    assert {1, 2} <= set(codes) or INPUTS < 60  # entries that are none, and files that are none
     assert FILES.keys() & SENTINELS.keys() == set()
-    with capsys.disabled():
-        if INPUTS > 1000:
-            print(codes)
