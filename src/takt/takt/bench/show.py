@@ -3,30 +3,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.console import Console
-from rich.table import Table
+from rich.text import Text
 
 from takt.bench.model import Bench
 from takt.bench.model import Table as Compared
 from takt.bench.overheads import Document, Overheads
+from takt.pages.row_table import RowTable, of_cells
 
 
 def show(console: Console, bench: Bench) -> None:
     """Prints the bars, one line each, with the figures behind them."""
-    table = Table(title=f"{bench.bench}: {bench.rounds} rounds", title_justify="left")
-    table.add_column("bar")
-    table.add_column("value", justify="right")
-    table.add_column("limit", justify="right")
-    table.add_column("holds")
+    rows = []
     for bar in bench.bars:
         unit = "" if bar.unit in ("ratio", "count") else f" {bar.unit}"
-        table.add_row(
-            bar.name,
-            f"{bar.value:.3g}{unit}",
-            f"{bar.limit:g}{unit}",
-            "yes" if bar.holds else "[bold red]no[/]",
-        )
-    console.print(table)
+        holds = Text("yes") if bar.holds else Text("no", style="bold red")
+        rows.append((bar.name, f"{bar.value:.3g}{unit}", f"{bar.limit:g}{unit}", holds))
+    title = f"{bench.bench}: {bench.rounds} rounds"
+    headings = ("bar", "value", "limit", "holds")
+    console.print(of_cells(headings, rows, words=["holds"], title=title))
     for bar in bench.bars:
         if bar.detail:
             console.print(f"  {bar.name}: {_words(bar.detail)}", soft_wrap=True)
@@ -38,29 +35,23 @@ def show(console: Console, bench: Bench) -> None:
 
 def show_overheads(console: Console, document: Document) -> None:
     """Prints what the executor and its messages cost."""
-    table = Table(title=f"overheads: {document.rounds} rounds", title_justify="left")
-    table.add_column("ns of CPU time")
-    table.add_column("p50", justify="right")
-    table.add_column("highest p99", justify="right")
-    for name in Overheads.model_fields:
-        figures = (getattr(document.overheads, name), getattr(document.upper, name))
-        table.add_row(name.replace("_", " "), *map(str, figures))
-    console.print(table)
+    rows = [
+        (name.replace("_", " "), getattr(document.overheads, name), getattr(document.upper, name))
+        for name in Overheads.model_fields
+    ]
+    title = f"overheads: {document.rounds} rounds"
+    console.print(of_cells(("ns of CPU time", "p50", "highest p99"), rows, title=title))
 
 
-def _table(compared: Compared) -> Table:
-    table = Table(
-        title=f"Table {compared.table}: {compared.title} ({compared.unit})", title_justify="left"
-    )
-    table.add_column("executor")
+def _table(compared: Compared) -> RowTable[Sequence[object]]:
     columns = list(next(iter(compared.measured.values())))
-    for column in columns:
-        table.add_column(column, justify="right")
-    for how, rows in (("published", compared.published), ("measured", compared.measured)):
-        for name, figures in rows.items():
-            table.add_row(f"{name}, {how}", *(f"{figures[column]:.4g}" for column in columns))
-        table.add_section()
-    return table
+    rows = [
+        (f"{name}, {how}", *(f"{figures[column]:.4g}" for column in columns))
+        for how, of in (("published", compared.published), ("measured", compared.measured))
+        for name, figures in of.items()
+    ]
+    title = f"Table {compared.table}: {compared.title} ({compared.unit})"
+    return of_cells(("executor", *columns), rows, title=title)
 
 
 def _words(detail: dict[str, object]) -> str:

@@ -218,25 +218,20 @@ def _bars() -> Any:
 
 
 def _show(counts: Totals, kept: list[Kept], folder: Folder) -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
     from takt.cli.output import stdout
+    from takt.pages.row_table import of_cells
 
-    table = Table(box=SIMPLE_HEAD, padding=0, pad_edge=False)
-    table.add_column("combination", overflow="fold")
-    for name in ("sets", "accepted", "above bound", "misses in accepted", "failed"):
-        table.add_column(name, justify="right", no_wrap=True)
     keys = ("sets", "accepted", "bound_violations", "misses_in_accepted", "failed")
+    rows = []
     for row in counts.combinations:
         label = ", ".join(f"{key} {value}" for key, value in row["parameters"].items())
-        table.add_row(label, *(str(row[key]) for key in keys))
-    if len(counts.combinations) != 1:
-        table.add_section()
-        table.add_row("all", *(str(getattr(counts, key)) for key in keys))
+        rows.append((label, *(row[key] for key in keys)))
+    if len(rows) != 1:
+        rows.append(("all", *(getattr(counts, key) for key in keys)))
+    headings = ("combination", "sets", "accepted", "above bound", "misses in accepted", "failed")
     console = stdout()
     if counts.combinations:
-        console.print(table)
+        console.print(of_cells(headings, rows))
     for row in counts.policies:
         text = f"{row['policy']}: {row['share']:.1%} of {row['sets']} accepted"
         console.print(text, soft_wrap=True, markup=False, highlight=False)

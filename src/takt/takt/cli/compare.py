@@ -12,9 +12,8 @@ import typer
 from takt.cli.options import AsJson
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from takt.measure.statistics.compare import Comparison, Shift
+    from takt.pages.row_table import RowTable
 
 
 def compare(
@@ -131,32 +130,26 @@ def _document(result: Comparison, threshold: float, confidence: float) -> dict[s
     }
 
 
-def _table(result: Comparison) -> Table:
-    from rich.table import Table
+def _table(result: Comparison) -> RowTable[Any]:
     from rich.text import Text
+
+    from takt.pages.row_table import of_cells
 
     def written(change: Shift | None) -> tuple[str, str]:
         if change is None:
             return "–", "–"
         return f"{change.ratio:.3f}", f"{change.low:.3f} … {change.high:.3f}"
 
-    table = Table(box=None, pad_edge=False, title_justify="left")
-    table.add_column("cell", overflow="fold")
-    for name in ("p50 B/A", "interval", "p99 B/A", "interval", "lost A, B"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("", no_wrap=True)
+    rows = []
     for cell in result.cells:
         verdict = Text("regressed", style="bold red") if cell.regressed else Text("")
         if not cell.changes and not cell.regressed:
             verdict = Text("not compared", style="yellow")
-        table.add_row(
-            Text(cell.key),
-            *written(cell.changes.get("p50")),
-            *written(cell.changes.get("p99")),
-            f"{cell.lost[0]}, {cell.lost[1]}",
-            verdict,
-        )
-    return table
+        lost = f"{cell.lost[0]}, {cell.lost[1]}"
+        ratios = (*written(cell.changes.get("p50")), *written(cell.changes.get("p99")))
+        rows.append((cell.key, *ratios, lost, verdict))
+    headings = ("cell", "p50 B/A", "its interval", "p99 B/A", "interval", "lost A, B", "")
+    return of_cells(headings, rows, words=[""])
 
 
 def _remarks(result: Comparison) -> list[str]:

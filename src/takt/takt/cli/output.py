@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import sys
 from collections.abc import Iterator
 from typing import IO, TYPE_CHECKING, Any, cast
@@ -17,13 +18,19 @@ if TYPE_CHECKING:
 
 
 STANDARD_OUTPUT = "standard output"
+ENDLESS = 100_000  # columns
 
 
 def stdout() -> Console:
-    """Return the console for what a person asked for (tables, verdicts)."""
+    """Return the console for what a person asked for (tables, verdicts).
+
+    Into a file or a pipe, a line is as long as what it says, unless COLUMNS sets its length.
+    """
     from rich.console import Console
 
-    return Console(file=cast("IO[str]", _Named()), highlight=False)
+    limited = sys.stdout.isatty() or "COLUMNS" in os.environ
+    width = None if limited else ENDLESS
+    return Console(file=cast("IO[str]", _Named()), highlight=False, width=width)
 
 
 def stderr() -> Console:

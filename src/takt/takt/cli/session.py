@@ -15,13 +15,12 @@ from takt.cli.output import bars, print_json, stderr, stdout
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from rich.table import Table
-
     from takt.documents.own import Refused
     from takt.measure.experiment.plan import Plan
     from takt.measure.results.model import Cell, Run, Verdict
     from takt.measure.run.session import Session
     from takt.measure.statistics.pooled import Row
+    from takt.pages.row_table import RowTable
     from takt.processes.workers import Workers
 
 
@@ -39,9 +38,9 @@ def workers(scheduler: str | None) -> Iterator[Workers | None]:
 
 def show_plan(plan: Plan, *, as_json: bool) -> None:
     """Shows what would be measured, without measuring."""
-    from rich.table import Table
-
+    from takt.measure.experiment.plan import estimate
     from takt.measure.results.model import SCHEMA_VERSION
+    from takt.pages.row_table import of_cells
 
     if as_json:
         print_json(
@@ -54,17 +53,12 @@ def show_plan(plan: Plan, *, as_json: bool) -> None:
             }
         )
         return
-    table = Table(title=f"{len(plan.cells)} cells in this order (seed {plan.seed})")
-    for name in ("", "cell"):
-        table.add_column(name, no_wrap=True)
-    for name in ("samples", "about"):
-        table.add_column(name, justify="right")
-    from takt.measure.experiment.plan import estimate
-
-    for cell in plan.cells:
-        row = (str(cell.order + 1), cell.id, str(cell.samples_asked), _time(estimate(cell)))
-        table.add_row(*row)
-    stdout().print(table)
+    rows = [
+        (f"{cell.order + 1} {cell.id}", cell.samples_asked, _time(estimate(cell)))
+        for cell in plan.cells
+    ]
+    title = f"{len(plan.cells)} cells in this order (seed {plan.seed})"
+    stdout().print(of_cells(("cell", "samples", "about"), rows, title=title))
     for note in plan.skipped:
         stderr().print(f"left out: {note.why}", style="yellow", markup=False)
     stdout().print(f"About {_time(plan.seconds)} in all.")
@@ -255,6 +249,11 @@ def _show(run: Run, folder: Path) -> None:
 
     console = stdout()
     console.print(_table(run, folder))
+    caption = (
+        "Each row: all repetitions together, from the planned start. Late: after the deadline. "
+        "Absent: did not arrive."
+    )
+    console.print(caption, style="dim", markup=False)
     for cell in run.cells:
         if cell.conditions and cell.conditions.clock_bound_us:
             bound = _microseconds(cell.conditions.clock_bound_us)
@@ -273,44 +272,32 @@ def _show(run: Run, folder: Path) -> None:
     console.print(f"results: {folder}", soft_wrap=True, markup=False)
 
 
-def _table(run: Run, folder: Path) -> Table:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
+def _table(run: Run, folder: Path) -> RowTable[Any]:
     from takt.measure.results.model import Status
     from takt.measure.statistics.pooled import rows
+    from takt.pages.row_table import of_cells
 
-    table = Table(
-        title=f"{run.name}: response in µs",
-        caption="Each row: all repetitions together, from the planned start. Late: after the "
-        "deadline. Absent: did not arrive.",
-        title_justify="left",
-        caption_justify="left",
-        box=SIMPLE_HEAD,
-        padding=0,
-        pad_edge=False,
-    )
     whole = run.status is Status.complete
-    table.add_column("measurement", overflow="fold")
-    for name in ("count", "absent", "p50", "p99", "p99.9", "max", "late"):
-        table.add_column(name, justify="right", no_wrap=True)
-    if not whole:
-        table.add_column("complete", justify="right", no_wrap=True)
+    cells = []
     for row in rows(folder, run.cells):
         response = row.statistics.response if row.statistics else None
         complete = sum(cell.status is Status.complete for cell in row.cells)
-        table.add_row(
-            row.name,
-            str(row.count),
-            str(row.absent),
-            *(
-                _microseconds(getattr(response, name, None))
-                for name in ("p50_us", "p99_us", "p999_us", "max_us")
-            ),
-            "" if row.late is None else str(row.late),
-            *(() if whole else (f"{complete} of {len(row.cells)}",)),
+        cells.append(
+            (
+                row.name,
+                row.count,
+                row.absent,
+                *(
+                    _microseconds(getattr(response, name, None))
+                    for name in ("p50_us", "p99_us", "p999_us", "max_us")
+                ),
+                "" if row.late is None else row.late,
+                *(() if whole else (f"{complete} of {len(row.cells)}",)),
+            )
         )
-    return table
+    headings = ["measurement", "count", "absent", "p50", "p99", "p99.9", "max", "late"]
+    title = f"{run.name}: response in µs"
+    return of_cells([*headings, *([] if whole else ["complete"])], cells, title=title)
 
 
 def _microseconds(value: float | None) -> str:

@@ -108,4 +108,4 @@ def _table(findings: Iterable[Finding]) -> Padding:
     table.add_column(overflow="fold")
     for finding in findings:
         table.add_row(finding.title, finding.value)
-    return Padding(table, (0, 0, 0, 2))
+    return Padding(table, (0, 0, 0, 2), expand=False)

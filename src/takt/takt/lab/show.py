@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from rich.box import SIMPLE_HEAD
+from collections.abc import Sequence
+
 from rich.console import Console
-from rich.table import Table
 
 from takt.lab.model import Lab
+from takt.pages.row_table import RowTable, of_cells
 
 
 def show(console: Console, lab: Lab) -> None:
@@ -26,16 +27,17 @@ def show(console: Console, lab: Lab) -> None:
     console.print(f"results: {lab.results}", markup=False, soft_wrap=True)
 
 
-def _table(lab: Lab, what: str) -> Table:
-    table = Table(title=f"{what}: µs of {lab.numbers}", box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("kernel")
-    table.add_column("")
-    for name in ("count", "min", "avg", "p99", "max"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for kernel in lab.kernels:
-        for one in sorted(kernel.latencies, key=lambda found: found.load):  # idle before loaded
-            if one.what == what:
-                values = (one.min_us, one.avg_us, one.p99_us, one.max_us)
-                name = f"{kernel.release} {kernel.preemption}"
-                table.add_row(name, one.load, str(one.count), *(f"{each:.1f}" for each in values))
-    return table
+def _table(lab: Lab, what: str) -> RowTable[Sequence[object]]:
+    rows = [
+        (
+            f"{kernel.release} {kernel.preemption}",
+            one.load,
+            one.count,
+            *(f"{each:.1f}" for each in (one.min_us, one.avg_us, one.p99_us, one.max_us)),
+        )
+        for kernel in lab.kernels
+        for one in sorted(kernel.latencies, key=lambda found: found.load)  # idle before loaded
+        if one.what == what
+    ]
+    headings = ("kernel", "", "count", "min", "avg", "p99", "max")
+    return of_cells(headings, rows, words=[""], title=f"{what}: µs of {lab.numbers}")

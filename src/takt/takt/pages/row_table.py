@@ -1,26 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A table with a line for each task, in a terminal of any width.
+"""The one way to draw a table: names give way, numbers never, in a terminal of any width.
 
-A terminal cuts off what does not fit, and with it a count of misses: the columns that are too many
-for one table go into another one below it.
+A terminal cuts off what does not fit, and with it a count of misses. So names are folded, and the
+columns that are too many for one table go into another one below it. Where the output is no
+terminal it has all the room that it needs (cli/output.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Generic, Literal, TypeVar
+from dataclasses import dataclass, field
+from operator import itemgetter
+from typing import Generic, TypeVar
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions
-from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
 Row = TypeVar("Row")
 Columns = Mapping[str, Callable[[Row], object]]  # heading of one or two lines: cell; None: a dash
-_UNLIMITED = 10_000
 _NAME = 12  # columns for names, the longer of which are folded
+_GAP = 2
 
 
 @dataclass(frozen=True)
@@ -31,48 +32,88 @@ class RowTable(Generic[Row]):
     rows: Sequence[Row]
     name: Callable[[Row], str]
     always: Columns[Row]
-    where_any: Columns[Row]
+    where_any: Columns[Row] = field(default_factory=dict)
     words: frozenset[str] = frozenset()  # columns of them; what they say starts at the left
     style: Callable[[Row], str] = lambda _: ""
+    title: str = ""
 
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Table]:
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text | Table]:
         """As few tables as fit."""
+        if self.title:
+            yield Text(self.title, style="italic")
         told = {
             name: value
             for name, value in self.where_any.items()
             if any(value(row) for row in self.rows)
         }
-        longest = max((cell_len(self.name(row)) for row in self.rows), default=0)
-        names = max(_NAME, min(longest, options.max_width // 3))
-        unlimited = options.update(max_width=_UNLIMITED)
-        fitting: dict[str, Callable[[Row], object]] = {}
-        for name, value in {**self.always, **told}.items():
-            wider = self._table({**fitting, name: value}, names)
-            width = Measurement.get(console, unlimited, wider).minimum
-            if fitting and width > options.max_width:
-                yield self._table(fitting, names)
-                fitting = {}
-            fitting[name] = value
-        yield self._table(fitting, names)
+        columns = [
+            _Column(name, [_cell(value(row)) for row in self.rows], name in self.words)
+            for name, value in {**self.always, **told}.items()
+        ]
+        names = [self.name(row) for row in self.rows]
+        longest = max(map(cell_len, [*names, self.heading]), default=0)
+        least = max(min(longest, _NAME), min(longest, options.max_width // 3))
+        fitting: list[_Column] = []
+        for column in columns:
+            taken = least + sum(_GAP + one.width for one in [*fitting, column])
+            if fitting and taken > options.max_width:
+                yield self._table(fitting, names, least, options.max_width)
+                fitting = []
+            fitting.append(column)
+        yield self._table(fitting, names, least, options.max_width)
+
+    def _table(
+        self, columns: Sequence[_Column], names: Sequence[str], least: int, width: int
+    ) -> Table:
+        table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0))
+        lines = "\n" if any("\n" in one for one in (*self.always, *self.where_any)) else ""
+        # Of a column as wide as the terminal, and of no other, something is left to the names.
+        left = width - sum(_GAP + one.width for one in columns if not one.words)
+        table.add_column(
+            Text(f"{lines}{self.heading}"), overflow="fold", min_width=max(1, min(least, left))
+        )
+        for one in columns:
+            heading = Text(one.heading if "\n" in one.heading else f"{lines}{one.heading}")
+            if one.words and least + _GAP + one.width > width:  # the only ones that may be folded
+                table.add_column(heading, overflow="fold")
+            elif one.words:
+                table.add_column(heading, no_wrap=True, min_width=one.width)
+            else:
+                table.add_column(heading, justify="right", no_wrap=True, min_width=one.width)
+        for number, row in enumerate(self.rows):
+            cells = (one.cells[number] for one in columns)
+            table.add_row(Text(names[number]), *cells, style=self.style(row))
+        return table
+
+
+def of_cells(
+    headings: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    *,
+    words: Sequence[str] = (),
+    title: str = "",
+) -> RowTable[Sequence[object]]:
+    """A table of cells, the first of which are the names; the headings differ from each other."""
+    return RowTable(
+        heading=headings[0],
+        rows=rows,
+        name=lambda row: str(row[0]),
+        always={name: itemgetter(at) for at, name in enumerate(headings[1:], 1)},
+        words=frozenset(words),
+        title=title,
+    )
+
+
+@dataclass(frozen=True)
+class _Column:
+    heading: str
+    cells: Sequence[Text]
+    words: bool
 
     @property
-    def _names(self) -> list[str]:
-        return [*self.always, *self.where_any]
-
-    def _table(self, columns: Columns[Row], names: int) -> Table:
-        table = Table(box=None, pad_edge=False)
-        lines = "\n" if any("\n" in name for name in self._names) else ""
-        table.add_column(f"{lines}{self.heading}", overflow="fold", min_width=names)
-        cells = [[_cell(value(row)) for row in self.rows] for value in columns.values()]
-        for name, column in zip(columns, cells, strict=True):
-            heading = name if "\n" in name else f"{lines}{name}"
-            side: Literal["left", "right"] = "left" if name in self.words else "right"
-            # Rich takes a cell of two words for one that may be as narrow as the longer of them.
-            width = max(one.cell_len for one in (*map(Text, heading.split("\n")), *column))
-            table.add_column(heading, justify=side, no_wrap=True, min_width=width)
-        for row, *of_row in zip(self.rows, *cells, strict=True):
-            table.add_row(Text(self.name(row)), *of_row, style=self.style(row))
-        return table
+    def width(self) -> int:
+        """Of its longest line, whole."""
+        return max(one.cell_len for one in (*map(Text, self.heading.split("\n")), *self.cells))
 
 
 def count(number: int) -> Text:

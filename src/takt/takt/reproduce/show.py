@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.markup import escape
 from rich.padding import Padding
-from rich.table import Table
 
+from takt.pages.row_table import of_cells
 from takt.reproduce.model import Figures, Finding, Outcome
 from takt.reproduce.page import PAGE, cell
 from takt.reproduce.unfinished import parts
@@ -52,16 +51,18 @@ def _show_unfinished(console: Console, outcome: Outcome) -> None:
         console.print(f"{part.head}:", style="yellow", markup=False)
         for one in part.points:
             words = f"{one.point}, {one.runs} of {one.of} runs: {one.why}"
-            console.print(Padding(escape(words), (0, 0, 0, 2)))
+            console.print(Padding(escape(words), (0, 0, 0, 2), expand=False))
             if one.fix:
-                console.print(Padding(f"[dim]try:[/] {escape(one.fix)}", (0, 0, 0, 4)))
+                console.print(
+                    Padding(f"[dim]try:[/] {escape(one.fix)}", (0, 0, 0, 4), expand=False)
+                )
         if part.more > 0:
             console.print(f"  and {part.more} more", markup=False)
 
 
 def _show_finding(console: Console, one: Finding) -> None:
     console.print(f"{_MARKS[one.holds]} [bold]{one.id}[/] [dim]({one.at})[/]")
-    console.print(Padding(f"{one.claim}.", (0, 0, 0, 10)))
+    console.print(Padding(f"{one.claim}.", (0, 0, 0, 10), expand=False))
     lines = {
         "published": _words(one.published),
         "here": _with_intervals(one),
@@ -71,7 +72,7 @@ def _show_finding(console: Console, one: Finding) -> None:
     }
     for name, text in lines.items():
         if text:
-            console.print(Padding(f"[dim]{name}:[/] {text}", (0, 0, 0, 10)))
+            console.print(Padding(f"[dim]{name}:[/] {text}", (0, 0, 0, 10), expand=False))
 
 
 def _show_tables(console: Console, outcome: Outcome) -> None:
@@ -80,19 +81,17 @@ def _show_tables(console: Console, outcome: Outcome) -> None:
         columns = list(
             dict.fromkeys(key for row in rows for key in (*row.published, *row.measured))
         )
-        table = Table(title=name, box=SIMPLE_HEAD, title_justify="left", padding=(0, 1, 0, 0))
-        table.add_column("", overflow="fold")
-        for column in columns:
-            table.add_column(column, justify="right")
+        cells: list[list[str]] = []
         before: tuple[str, Figures] | None = None
         for row in rows:
             if row.published and (row.row, row.published) != before:
                 there = "paper" if row.paper == "paper" else f"paper, {row.paper}"
-                table.add_row(f"{row.row}, {there}", *_cells(row.published, columns))
+                cells.append([f"{row.row}, {there}", *_cells(row.published, columns)])
             before = (row.row, row.published)
             words = f"{row.row}, {row.vendor}" + f": {row.why}" * bool(row.why)
-            table.add_row(words, *_cells(row.measured, columns))
-        console.print(table)
+            cells.append([words, *_cells(row.measured, columns)])
+        console.print(of_cells(("", *columns), cells, title=name))
+        console.print()
 
 
 def _cells(figures: Figures, columns: list[str]) -> list[str]:

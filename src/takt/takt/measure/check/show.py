@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from takt.doctor.finding import Finding, Severity
@@ -17,6 +17,7 @@ from takt.measure.check.verdict import rate_text
 from takt.measure.results import obtained
 from takt.measure.results.model import Run, Verdict
 from takt.pages import text
+from takt.pages.row_table import RowTable
 
 LEVELS = {
     "good": "bold green",
@@ -83,33 +84,39 @@ def _intro(console: Console, run: Run, found: Sequence[Layer], core: str) -> Non
     console.print()
 
 
-def _table(found: Sequence[Layer]) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("  Response in µs", no_wrap=True)
-    rows: list[tuple[list[str], bool]] = []
-    previous = ""
-    for layer in found:
-        real_time = obtained.real_time(layer.first)
-        name = way(layer.first)
-        kind = "real-time" if real_time else "normal"
-        if layer.failed:
-            kind += " failed"
-        elif layer.not_obtained:
-            kind += " (!)"  # explained among the reasons
-        response = layer.statistics.response if layer.statistics else None
-        late = layer.misses(layer.first.deadline_us).at_most
-        numbers = [text.microseconds(getattr(response, one, None)) for one in PERCENTILES]
-        numbers.append(text.count(late) if layer.count else text.ABSENT)
-        rows.append((["" if name == previous else f"  {name}", kind, *numbers], real_time))
-        previous = name
-    for place, title in enumerate(("", "p50", "p99", "p99.9", "max", "late"), 1):
-        widest = max(len(title), *(len(words[place]) for words, _ in rows))  # names give way
-        table.add_column(
-            title, justify="right" if title else "left", no_wrap=True, min_width=widest
-        )
-    for words, real_time in rows:
-        table.add_row(*words, style="bold" if real_time else None)
-    return table
+def _table(found: Sequence[Layer]) -> RowTable[Layer]:
+    names = [way(layer.first) for layer in found]
+    first = {id(layer): name for layer, name in zip(found, names, strict=True)}
+    for layer, before, name in zip(found[1:], names, names[1:], strict=False):
+        first[id(layer)] = "" if name == before else name
+    columns: dict[str, Callable[[Layer], object]] = {"": _kind}
+    for name, key in zip(("p50", "p99", "p99.9", "max"), PERCENTILES, strict=True):
+        columns[name] = partial(_response, key)
+    return RowTable(
+        heading="  Response in µs",
+        rows=found,
+        name=lambda layer: f"  {first[id(layer)]}".rstrip(),
+        always={**columns, "late": _late},
+        words=frozenset({""}),
+        style=lambda layer: "bold" if obtained.real_time(layer.first) else "",
+    )
+
+
+def _kind(layer: Layer) -> str:
+    kind = "real-time" if obtained.real_time(layer.first) else "normal"
+    if layer.failed:
+        return f"{kind} failed"
+    return f"{kind} (!)" if layer.not_obtained else kind  # explained among the reasons
+
+
+def _response(key: str, layer: Layer) -> str:
+    response = layer.statistics.response if layer.statistics else None
+    return text.microseconds(getattr(response, key, None))
+
+
+def _late(layer: Layer) -> str:
+    late = layer.misses(layer.first.deadline_us).at_most
+    return text.count(late) if layer.count else text.ABSENT
 
 
 def _verdict(console: Console, verdict: Verdict) -> None:

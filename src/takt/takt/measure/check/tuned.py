@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from takt.doctor.show import print_prose
@@ -25,6 +24,7 @@ from takt.measure.conditions.tuned import ALL, NONE
 from takt.measure.experiment.model import Experiment
 from takt.measure.results.model import Cell, Run, Status
 from takt.measure.statistics.compare import Shift, compare_cells
+from takt.pages.row_table import of_cells
 
 _ORDER = (*BY_ID, ALL)
 NAME = "check-tuned"
@@ -103,14 +103,12 @@ def show(console: Console, run: Run, found: Sequence[Worth]) -> None:
     """Print a table for each layer, and what failed."""
     for layer in dict.fromkeys(one.layer for one in found):
         console.print(Text(f"\n{layer}: latency with the setting / without", style="bold"))
-        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-        for name in ("  setting", "p50", "p99", ""):
-            table.add_column(name, no_wrap=True)
-        for one in found:
-            if one.layer == layer:
-                values = (_ratio(one.p50), _ratio(one.p99), one.answer)
-                table.add_row(f"  {one.setting}", *values)
-        console.print(table)
+        rows = [
+            (f"  {one.setting}", _ratio(one.p50), _ratio(one.p99), one.answer)
+            for one in found
+            if one.layer == layer
+        ]
+        console.print(of_cells(("  setting", "p50", "p99", ""), rows, words=[""]))
     console.print()
     for cell in run.cells:
         if cell.status is Status.failed and cell.error:

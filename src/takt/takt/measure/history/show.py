@@ -5,35 +5,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table
 
 from takt.measure.history.accumulate import Accumulated
 from takt.pages import text
+from takt.pages.row_table import of_cells
 from takt.tails import Refusal
+
+_HEADINGS = ("configuration (µs)", "runs", "samples", "lost", "p50", "p99.9", "max", "exceeds")
 
 
 def show(console: Console, configurations: Sequence[Accumulated]) -> None:
     """Prints one row a configuration, a block for each machine."""
     for machine in dict.fromkeys(one.configuration.machine for one in configurations):
-        table = Table(title=machine, box=SIMPLE_HEAD, title_justify="left", padding=(0, 1, 0, 0))
-        table.add_column("configuration (µs)", overflow="fold")
-        for name in ("runs", "samples", "lost", "p50", "p99.9", "max", "exceeds"):
-            table.add_column(name, justify="right")
-        for one in configurations:
-            if one.configuration.machine == machine:
-                table.add_row(
-                    one.configuration.key,
-                    text.count(len(one.runs)),
-                    text.count(one.count),
-                    text.count(one.lost),
-                    f"{one.percentiles_us['p50_us']:.0f}",
-                    f"{one.percentiles_us['p999_us']:.0f}",
-                    text.microseconds(one.max_us),
-                    text.count(one.exceedance.exceeded),
-                )
-        console.print(table)
+        rows = [
+            (
+                one.configuration.key,
+                text.count(len(one.runs)),
+                text.count(one.count),
+                text.count(one.lost),
+                f"{one.percentiles_us['p50_us']:.0f}",
+                f"{one.percentiles_us['p999_us']:.0f}",
+                text.microseconds(one.max_us),
+                text.count(one.exceedance.exceeded),
+            )
+            for one in configurations
+            if one.configuration.machine == machine
+        ]
+        console.print(of_cells(_HEADINGS, rows, title=machine))
     for one in configurations:
         for line in sentences(one):
             console.print(f"{one.configuration.key}: {line}", markup=False, soft_wrap=True)

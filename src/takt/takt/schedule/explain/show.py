@@ -4,9 +4,8 @@
 from __future__ import annotations
 
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
+from takt.pages.row_table import of_cells
 from takt.schedule.explain.model import Explanation, Late, ShareKind
 
 SHOWN = 10  # late jobs on the terminal: those that were latest
@@ -21,20 +20,18 @@ def show(console: Console, explanation: Explanation) -> None:
     if not explanation.callbacks:
         return
     causes = list(explanation.by_cause)
-    table = Table(box=None, pad_edge=False)
-    table.add_column("callback", overflow="fold", min_width=12)
-    for name in ("misses", *(cause.value for cause in causes)):
-        table.add_column(name, justify="right")
+    headings = ["callback", "misses", *(cause.value for cause in causes)]
     if explanation.bounds:
-        for name in ("above bound", "longest, ms", "bound, ms"):
-            table.add_column(name, justify="right")
+        headings += ["above bound", "longest, ms", "bound, ms"]
+    rows: list[list[object]] = []
     for one in explanation.callbacks:
-        cells = [str(one.by_cause.get(cause, "")) for cause in causes]
+        row: list[object] = [one.callback, one.misses]
+        row += [one.by_cause.get(cause, "") for cause in causes]
         if explanation.bounds:
             bound = "–" if one.bound_us is None else f"{one.bound_us / 1000:.3f}"
-            cells += [str(one.above), f"{one.response_us / 1000:.3f}", bound]
-        table.add_row(Text(one.callback), str(one.misses), *cells)
-    console.print(table)
+            row += [one.above, f"{one.response_us / 1000:.3f}", bound]
+        rows.append(row)
+    console.print(of_cells(headings, rows))
     latest = sorted(explanation.details, key=lateness, reverse=True)[:SHOWN]
     console.print(f"\nThe {len(latest)} latest:", markup=False)
     for late in latest:

@@ -4,23 +4,23 @@
 from __future__ import annotations
 
 from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
+from takt.pages.row_table import of_cells
 from takt.schedule.model.document import Modelled
 from takt.schedule.model.tail import TailEstimate
 
 
 def show(console: Console, modelled: Modelled) -> None:
     """Prints a row for each callback, and where the file is."""
-    table = Table(box=None, pad_edge=False, show_edge=False)
-    table.add_column("callback", no_wrap=True)
-    for name in ("jobs", "period", "shortest", "longest", "wcet"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for one in modelled.callbacks:
-        times = (one.period_us, one.best_us, one.longest_us, one.wcet_us)
-        table.add_row(escape(one.callback), f"{one.jobs:,}", *map(_time, times))
-    console.print(table)
+    rows = [
+        (
+            one.callback,
+            f"{one.jobs:,}",
+            *map(_time, (one.period_us, one.best_us, one.longest_us, one.wcet_us)),
+        )
+        for one in modelled.callbacks
+    ]
+    console.print(of_cells(("callback", "jobs", "period", "shortest", "longest", "wcet"), rows))
     console.print("execution times are observed: no worst case", soft_wrap=True)
     for one in modelled.callbacks:
         if one.tail:

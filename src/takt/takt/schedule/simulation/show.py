@@ -4,10 +4,9 @@
 from __future__ import annotations
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
-from takt.pages.row_table import Columns, RowTable, count
+from takt.pages.row_table import Columns, RowTable, count, of_cells
 from takt.schedule.simulation.model import CallbackResult, SimulationResult, Times
 
 _ALWAYS: Columns[CallbackResult] = {
@@ -81,24 +80,16 @@ def _verdict(result: SimulationResult) -> str:
 def _show_chains(console: Console, result: SimulationResult) -> None:
     if not result.chains:
         return
-    table = Table(box=None, pad_edge=False)
-    table.add_column("\nchain", overflow="fold", min_width=12)
-    for name in ("latency\nmean", "µs\nmax", "\nallowed", "data age\nmax µs", "reaction\nmax µs"):
-        table.add_column(name, justify="right", no_wrap=True)
+    rows = []
     for chain in result.chains:
         worst = Text(_us(chain.latency, "max_us"))
         if chain.violations:
             worst.stylize("bold red")
         allowed = "–" if chain.max_latency_us is None else f"{chain.max_latency_us:,.1f}"
-        table.add_row(
-            Text(chain.chain),
-            _us(chain.latency, "mean_us"),
-            worst,
-            allowed,
-            _us(chain.age, "max_us"),
-            _us(chain.reaction, "max_us"),
-        )
-    console.print(table)
+        mean, age = _us(chain.latency, "mean_us"), _us(chain.age, "max_us")
+        rows.append((chain.chain, mean, worst, allowed, age, _us(chain.reaction, "max_us")))
+    headings = ("latency\nmean", "µs\nmax", "\nallowed", "data age\nmax µs", "reaction\nmax µs")
+    console.print(of_cells(("chain", *headings), rows))
 
 
 def _us(times: Times | None, key: str) -> str:
