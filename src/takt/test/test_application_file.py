@@ -225,7 +225,6 @@ def test_a_missing_file_is_said_to_be_missing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("keys", "line", "expected"),
     [
-        ("timer: 10ms, wcet: 11ms", 5, "task 'n.d': its expected execution time 11 ms is above"),
         ("timer: 10ms, wcet: 1ms, reads: [x]", 5, "it reads topic 'x', which no task writes"),
         ("timer: 10ms, wcet: 1ms, suspension: 1ms", 5, "for which policy 'edf' has no rule"),
         ("timer: 10ms, wcet: 1ms, suspension: 1ms, group: g", 5, "keep the exclusive group 'g'"),

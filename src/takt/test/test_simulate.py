@@ -191,7 +191,6 @@ def test_overheads_come_from_a_file(
 @pytest.mark.parametrize(
     ("change", "arguments", "words"),
     [
-        (("timer: 5ms", "timer: 1ms"), (), "above its deadline"),
         (("", ""), ("--duration", "soon"), "--duration"),
         (("", ""), ("--duration", "0s"), "--duration"),
         (("", ""), ("--trace", "/nowhere/at/all"), "/nowhere/at/all"),

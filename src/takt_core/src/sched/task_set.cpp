@@ -60,13 +60,6 @@ void check_parameters(const Task& task) {
         "its priority " + std::to_string(parameters.priority) + " is outside of 1..98",
         "choose 1 (lowest) to 98 (highest); 99 is left to the kernel");
   }
-  const nanoseconds deadline = relative_deadline(parameters);
-  if (deadline.count() > 0 && parameters.expected_execution > deadline) {
-    throw ScheduleError(task_text(task),
-                        "its expected execution time " + time_text(parameters.expected_execution) +
-                            " is above its deadline " + time_text(deadline),
-                        "allow a later deadline (a longer period), or make the callback shorter");
-  }
 }
 
 void check_trigger(const Task& task) {

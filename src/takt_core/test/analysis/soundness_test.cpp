@@ -141,6 +141,15 @@ TEST(soundness, a_late_reader_asks_for_several_early_releases_at_once) {
   EXPECT_GT(*source(", 'jitter': 2000, 'overrun': 'catch_up'"), 1000ns);
 }
 
+TEST(soundness, a_callback_that_computes_for_longer_than_its_deadline_misses_it) {
+  for (const auto* const policy : {"fp", "edf", "np-fp", "np-edf", "p-rm", "cw-edf"}) {
+    const Report report = analyse_json(app(timer("a", 10, 55, 40) + "," + timer("b", 1000, 1, 50),
+                                           std::string{", 'policy': '"} + policy + "'"));
+    EXPECT_EQ(report.verdict, Verdict::misses) << policy;
+    EXPECT_EQ(callback(report.scenarios.front(), "a").verdict, Verdict::misses) << policy;
+  }
+}
+
 // The source is released for the slow reader before its time, as counted from then, and asked for
 // when the reader's job before has ended: up to that much later. In a run it took 6585.
 TEST(soundness, a_chain_counts_how_late_an_early_release_is_asked_for) {

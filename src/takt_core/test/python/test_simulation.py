@@ -56,10 +56,6 @@ def test_many_tell_the_faulty_one_in_its_place() -> None:
         ("{", "not JSON"),
         (application("fifo"), "fifo"),
         (application(cpus=[]), "core"),
-        (
-            application().replace('"period": 5000000', '"period": 1000000'),
-            "above its deadline",
-        ),
     ],
 )
 def test_what_an_executor_refuses_is_a_value_error(document: str, words: str) -> None:
