@@ -26,7 +26,6 @@ class Subject {
   bool start() {
     const Limit limit{"start()"};
     ++starts_;
-    const Starting starting;
     try {
       executor_.start();
     } catch (const std::logic_error&) {
@@ -180,33 +179,12 @@ class Subject {
   [[nodiscard]] std::uint64_t starts() const { return starts_; }
 
  private:
-  // Whether the calling thread is in start().
-  struct Starting {
-    Starting() { here() = true; }
-    ~Starting() { here() = false; }
-    Starting(const Starting&) = delete;
-    Starting& operator=(const Starting&) = delete;
-    Starting(Starting&&) = delete;
-    Starting& operator=(Starting&&) = delete;
-
-    static bool& here() {
-      thread_local bool starting = false;
-      return starting;
-    }
-  };
-
   void armed(Guest& guest, const executor::ReleaseHandle& release) {
-    if (!arm_asks_while_running && !Starting::here()) {
-      return;
-    }
     ask(guest.task.name);
     if (guest.by_messages()) {
       ++(release.notify() ? guest.accepted : guest.refused);
     }
   }
-
-  // An executor that runs arms what is added with its registry locked.
-  static constexpr bool arm_asks_while_running = false;
 
   std::atomic<std::uint64_t> starts_{0};
   executor::Executor executor_;  // before it, what its callbacks use
