@@ -2,6 +2,7 @@
 #include "acceptance.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 #include "boosting.hpp"
@@ -16,6 +17,7 @@ namespace {
 
 // Whoever has more needs no short cut, and sums stay far from what fits into an integer.
 constexpr nanoseconds longest_room{std::int64_t{1} << 50};
+constexpr std::size_t most_points = 16;
 
 }  // namespace
 
@@ -31,46 +33,66 @@ Acceptance::Acceptance(Test test, std::span<const Demand> demands)
   std::iota(order_.begin(), order_.end(), std::size_t{0});
   std::ranges::stable_sort(order_, {}, [&](std::size_t i) { return demands[i].level; });
   for (const Demand& own : demands) {
-    Level level{.room = own.deadline - own.lag};
-    level.simple = own.ceiling <= own.level && level.room.count() > 0 && level.room < longest_room;
-    nanoseconds blocking{0};
-    for (const Demand& other : demands) {
-      if (!level.simple) {
-        break;
-      }
-      if (other.releases.period.count() <= 0) {
-        level.simple = other.level < own.level && other.ceiling < own.level;
-      } else if (other.level >= own.level) {
-        level.work += other.noticed().open(level.room) * other.execution;
-      } else if (other.ceiling >= own.level) {
-        blocking = std::max(blocking, other.execution);
-      }
-    }
-    level.work += blocking;
-    levels_.push_back(level);
+    points_.push_back(points_of(demands, own));
   }
   kept_.resize(demands.size());
+}
+
+Acceptance::Points Acceptance::points_of(std::span<const Demand> demands, const Demand& own) {
+  const nanoseconds room = own.deadline - own.lag;
+  if (own.ceiling > own.level || room.count() <= 0 || room >= longest_room) {
+    return {};
+  }
+  nanoseconds blocking{0};
+  std::vector<nanoseconds> times{room};
+  for (const Demand& other : demands) {
+    if (other.releases.period.count() <= 0) {
+      if (other.level >= own.level || other.ceiling >= own.level) {
+        return {};
+      }
+    } else if (other.level >= own.level) {
+      const auto noticed = other.noticed();
+      const nanoseconds last = noticed.time(noticed.closed(room) - 1);
+      if (times.size() < most_points && last.count() > 0 && last < room &&
+          std::ranges::find(times, last) == times.end()) {
+        times.push_back(last);
+      }
+    } else if (other.ceiling >= own.level) {
+      blocking = std::max(blocking, other.execution);
+    }
+  }
+  Points points;
+  for (const nanoseconds time : times) {
+    nanoseconds work = blocking;
+    for (const Demand& other : demands) {
+      if (other.level >= own.level && other.releases.period.count() > 0) {
+        work += other.noticed().open(time) * other.execution;
+      }
+    }
+    points.push_back({.time = time, .work = work});
+  }
+  std::ranges::stable_sort(points, std::greater{},
+                           [](const Point& point) { return point.time - point.work; });
+  return points;
 }
 
 // Of each changed demand what it computes more than declared, at most.
 bool Acceptance::fits(std::span<const Demand> demands, std::size_t demand,
                       std::span<const std::size_t> changed) const {
   const Demand& own = demands[demand];
-  const Level& level = levels_[demand];
-  if (!level.simple) {
-    return false;
-  }
-  nanoseconds work = level.work;
-  for (const std::size_t i : changed) {
-    const Demand& other = demands[i];
-    const nanoseconds more = other.execution - declared_[i].execution;
-    if (other.level >= own.level) {
-      work += other.noticed().open(level.room) * more;
-    } else if (other.ceiling >= own.level && more.count() > 0) {
-      work += other.execution;
+  return std::ranges::any_of(points_[demand], [&](const Point& point) {
+    nanoseconds work = point.work;
+    for (const std::size_t i : changed) {
+      const Demand& other = demands[i];
+      const nanoseconds more = other.execution - declared_[i].execution;
+      if (other.level >= own.level) {
+        work += other.noticed().open(point.time) * more;
+      } else if (other.ceiling >= own.level && more.count() > 0) {
+        work += other.execution;
+      }
     }
-  }
-  return work <= level.room;
+    return work <= point.time;
+  });
 }
 
 bool Acceptance::keeps_deadline(std::span<const Demand> demands, std::size_t demand,

@@ -26,14 +26,17 @@ class Acceptance {
   bool accepts(std::span<const Demand> demands, Effort& effort);
 
  private:
-  // All that the levels down to a demand do within its time, as they are declared; where that fits
-  // in, its busy period ends in time, and every job of it.
-  struct Level {
-    nanoseconds room{0};  // the time
+  // All that the levels down to a demand do in [0, time), as they are declared; where that fits in,
+  // their busy period ends in time, and every job of it.
+  struct Point {
+    nanoseconds time{0};
     nanoseconds work{0};
-    bool simple = false;  // nothing else matters
   };
+  // Of a demand: its own time and the last releases of others before, of which one that fits is
+  // enough; empty where something else matters, too.
+  using Points = std::vector<Point>;
 
+  [[nodiscard]] static Points points_of(std::span<const Demand> demands, const Demand& own);
   [[nodiscard]] bool fits(std::span<const Demand> demands, std::size_t demand,
                           std::span<const std::size_t> changed) const;
   bool keeps_deadline(std::span<const Demand> demands, std::size_t demand,
@@ -44,7 +47,7 @@ class Acceptance {
   std::vector<Demand> declared_;
   bool separate_ = false;           // fixed priorities that are looked at one by one
   std::vector<std::size_t> order_;  // the lowest levels, which miss first, come first
-  std::vector<Level> levels_;
+  std::vector<Points> points_;
   std::vector<std::optional<bool>> kept_;  // as they are declared; none: not looked at
   std::optional<std::size_t> late_;        // the demand that was refused
   std::optional<nanoseconds> overfull_;    // the interval
