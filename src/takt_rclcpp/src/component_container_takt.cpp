@@ -83,8 +83,11 @@ int run(int argc, char** argv) {
     ::rclcpp::init(argc, argv);
     Options options = Options::of_command_line();
     options.nodes_come_later = true;
+    // It goes last, with the libraries of its nodes: what the executor still knows of them is
+    // theirs.
+    std::shared_ptr<Container> container;
     const auto executor = std::make_shared<SchedulingExecutor>(std::move(options));
-    const auto container = std::make_shared<Container>(executor);
+    container = std::make_shared<Container>(executor);
     executor->add_node(container);
     const Diagnostics diagnostics{*container, *executor};
     executor->spin();
