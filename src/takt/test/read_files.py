@@ -196,10 +196,14 @@ def _a_flat_one(_: Path) -> bytes:
     return json.dumps(flat(read_application(ROOT / "examples/docking.app.yaml"))).encode()
 
 
-def _a_journal(_: Path) -> bytes:
+def _a_journal(folder: Path) -> bytes:
     place = KernelFile(path="/proc/sys/kernel/numa_balancing")
     entry = journal.Entry(setting="numa", place=place, before="1\n", state="done", wrote="0\n")
-    return journal.Journal(boot="11111111-aaaa", entries=[entry]).model_dump_json().encode()
+    machine = WritableSystem(folder)
+    file = machine.path(journal.FILE)
+    file.parent.mkdir(parents=True)
+    journal.save(machine, journal.Journal(boot="11111111-aaaa", entries=[entry]))
+    return file.read_bytes()
 
 
 def _in_the_repository(name: str) -> Callable[[Path], bytes]:

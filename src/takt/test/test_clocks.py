@@ -148,7 +148,13 @@ def test_one_way_between_two_clocks_is_refused_until_somebody_ties_them_together
 ) -> None:
     with other_clock(machine_folder) as cluster:
         words = arguments(cluster, tmp_path / "out", *PUBSUB)
-        told = subprocess.run(words, capture_output=True, text=True, timeout=200)
+        told = subprocess.run(
+            words,
+            env={**os.environ, "XDG_CONFIG_HOME": str(cluster.tool.configuration)},
+            capture_output=True,
+            text=True,
+            timeout=200,
+        )
         assert told.returncode == 2
         assert "nobody knows how far the clocks" in told.stderr
         assert "chrony is not synchronised" in told.stderr

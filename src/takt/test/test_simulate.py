@@ -55,7 +55,7 @@ def test_without_a_terminal_progress_leaves_no_empty_line(
     assert capsys.readouterr().err == ""
     assert run(app, "--duration", "1 parsec") == 2
     assert capsys.readouterr().err.startswith("takt: ")
-    app.write_text("nodes: {a: {b: {timer: 1ms, wcet: 9ms, priority: 1}}}", encoding="utf-8")
+    app.write_text("nodes: {a: {b: {timer: 1ms, wcet: 9us, priority: 0}}}", encoding="utf-8")
     assert run(app) == 2
     assert capsys.readouterr().err.startswith("takt: ")
 
