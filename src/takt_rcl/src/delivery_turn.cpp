@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <linux/futex.h>
 #include <sched.h>
-#include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <takt/os/clock.hpp>
 #include <takt/rcl/delivery_turn.hpp>
 

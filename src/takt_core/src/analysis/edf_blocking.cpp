@@ -225,6 +225,7 @@ void EdfBlocking::add_steps() {
 
 void EdfBlocking::add_nested_steps(std::span<const Demand> demands) {
   std::vector<nanoseconds> cuts;
+  cuts.reserve(holders_.size() + demands.size());
   for (const Holder& holder : holders_) {
     cuts.push_back(holder.from);
   }

@@ -23,6 +23,8 @@ class Question {
   virtual ~Question() = default;
   Question(const Question&) = delete;
   Question& operator=(const Question&) = delete;
+  Question(Question&&) = delete;
+  Question& operator=(Question&&) = delete;
 
   // Whether it is known at little cost that the factor is refused.
   virtual bool is_refused_again(double factor) = 0;

@@ -70,7 +70,7 @@ void TimerReleases::release_at(TimePoint time, TimePoint now) noexcept {
   }
   remembered_ = {.index = next_, .time = now};
   ++next_;
-  anchor_ = {.index = next_, .time = next_on_grid(time, period_, now)};
+  anchor_ = {.index = next_, .time = next_on_grid(anchor_.time, period_, now)};
 }
 
 Skipped TimerReleases::disarm() noexcept {

@@ -103,18 +103,20 @@ struct Response {
 // nothing found.
 class Interruptible {
  public:
-  explicit Interruptible(const std::atomic<bool>* flag) noexcept : before_(flag_) { flag_ = flag; }
-  ~Interruptible() { flag_ = before_; }
+  explicit Interruptible(const std::atomic<bool>* asked) noexcept { flag = asked; }
+  ~Interruptible() { flag = before_; }
   Interruptible(const Interruptible&) = delete;
   Interruptible& operator=(const Interruptible&) = delete;
+  Interruptible(Interruptible&&) = delete;
+  Interruptible& operator=(Interruptible&&) = delete;
 
   static bool interrupted() noexcept {
-    return flag_ != nullptr && flag_->load(std::memory_order_relaxed);
+    return flag != nullptr && flag->load(std::memory_order_relaxed);
   }
 
  private:
-  static inline thread_local const std::atomic<bool>* flag_ = nullptr;
-  const std::atomic<bool>* before_;
+  static inline thread_local const std::atomic<bool>* flag = nullptr;
+  const std::atomic<bool>* before_ = flag;
 };
 
 // How much may be computed for one core before the answer is "not found".

@@ -216,7 +216,9 @@ class Crew final : private sched::CoreListener {
                         std::chrono::nanoseconds slept,
                         std::unique_lock<PriorityMutex>& lock) noexcept;
 
-  [[nodiscard]] TaskState& task(sched::TaskIndex index) noexcept { return *shared_.tasks[index]; }
+  [[nodiscard]] TaskState& task(sched::TaskIndex index) const noexcept {
+    return *shared_.tasks[index];
+  }
   [[nodiscard]] bool stopping() const noexcept {
     return shared_.stopping.load() || dismissed_.load();
   }

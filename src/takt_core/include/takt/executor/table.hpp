@@ -24,6 +24,7 @@ class Table {
   // At least so many entries; set-up, one thread at a time. Allocates.
   void grow_to(std::size_t entries) {
     while (first_of(used_) < entries) {
+      // NOLINTNEXTLINE(cppcoreguidelines-avoid-c-arrays,modernize-avoid-c-arrays): never moved
       parts_[used_] = std::make_unique<Entry[]>(first_of(used_ + 1) - first_of(used_));
       ++used_;
     }
@@ -40,6 +41,7 @@ class Table {
   }
 
   std::size_t used_ = 0;
+  // NOLINTNEXTLINE(cppcoreguidelines-avoid-c-arrays,modernize-avoid-c-arrays): never moved
   std::array<std::unique_ptr<Entry[]>, sizeof(std::size_t) * CHAR_BIT> parts_;
 };
 
