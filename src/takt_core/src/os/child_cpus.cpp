@@ -46,7 +46,8 @@ void change_default(const cpu_set_t* before, const cpu_set_t* after) noexcept {
   pthread_attr_getaffinity_np(&attributes, sizeof present, &present);
   const bool is_before = before == nullptr ? CPU_COUNT(&present) == CPU_SETSIZE  // none is chosen
                                            : CPU_EQUAL(&present, before) != 0;
-  // A size of 0 is "none is chosen", with any set (a null set is refused by the header's attributes).
+  // A size of 0 is "none is chosen", with any set (a null set is refused by the header's
+  // attributes).
   const std::size_t size = after == nullptr ? 0 : sizeof *after;
   if (is_before &&
       pthread_attr_setaffinity_np(&attributes, size, after == nullptr ? &present : after) == 0) {
