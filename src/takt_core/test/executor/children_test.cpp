@@ -170,7 +170,7 @@ TEST(ChildCpus, LeaveTheProgramsOwnDefaultAlone) {
     during = cpus_of_child();
   }
   const std::vector<int> after = cpus_of_child();
-  pthread_attr_setaffinity_np(&attributes, 0, nullptr);
+  pthread_attr_setaffinity_np(&attributes, 0, &chosen);
   pthread_setattr_default_np(&attributes);
   pthread_attr_destroy(&attributes);
 #if !defined(__SANITIZE_THREAD__)
