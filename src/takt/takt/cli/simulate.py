@@ -56,7 +56,8 @@ def simulate(
 
     Cores in virtual time are never taken away: what is late here is late by its own schedule.
 
-    Exit code: 0 every deadline, age and latency kept its limit, 1 some did not, 2 wrong use.
+    Exit code: 0 every deadline, age and latency kept its limit, 1 some did not, or nothing came that
+    could have, 2 wrong use.
 
     Example: takt simulate examples/docking.app.yaml --trace docking.takttrace
     """
@@ -72,7 +73,7 @@ def simulate(
             stdout().print(f"{trace}: takt trace reads it", soft_wrap=True)
     if result.interrupted:
         stderr().print("interrupted; this is what was simulated until then", soft_wrap=True)
-    if result.misses or result.too_old or result.too_late:
+    if not result.holds:
         raise typer.Exit(1)
 
 

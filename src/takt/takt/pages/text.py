@@ -65,6 +65,12 @@ def number_of(value: int, noun: str) -> str:
     return f"{count(value)} {noun}" + "s" * (value != 1)
 
 
+def listed(names: Sequence[str], most: int = 3) -> str:
+    """Names in a sentence, the first of many: ``a, b, c and 4 more``."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
+
+
 def microseconds(value: float | None) -> str:
     """Write µs with three significant digits, or whole µs from 100 on; no unit."""
     if value is None:

@@ -100,3 +100,19 @@ class SimulationResult(_Document):
     def too_late(self) -> int:
         """Chains that took longer than they may."""
         return sum(one.violations for one in self.chains)
+
+    @property
+    def without_data(self) -> list[str]:
+        """Callbacks with an age limit that never had any data, so that none was within it."""
+        return [one.callback for one in self.callbacks if one.without_data and not one.data_age]
+
+    @property
+    def empty(self) -> list[ChainResult]:
+        """Chains through which nothing arrived."""
+        return [one for one in self.chains if one.latency is None]
+
+    @property
+    def holds(self) -> bool:
+        """Whether every limit was seen to be kept: of what never came none was."""
+        unseen = self.without_data or any(one.max_latency_us is not None for one in self.empty)
+        return not (self.misses or self.too_old or self.too_late or unseen)

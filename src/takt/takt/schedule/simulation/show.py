@@ -7,6 +7,7 @@ from rich.console import Console
 from rich.text import Text
 
 from takt.pages.row_table import Columns, RowTable, count, of_cells
+from takt.pages.text import listed, number_of
 from takt.schedule.simulation.model import CallbackResult, SimulationResult, Times
 
 _ALWAYS: Columns[CallbackResult] = {
@@ -68,13 +69,32 @@ def _head(result: SimulationResult) -> str:
 
 
 def _verdict(result: SimulationResult) -> str:
-    missed = "1 deadline" if result.misses == 1 else f"{result.misses} deadlines"
-    parts = [f"{missed} missed" if result.misses else "no deadline missed"]
+    """What is told first; of what never came nothing was kept, and what gave way is counted."""
+    callbacks = result.callbacks
+    none = "no deadline missed" if result.jobs else "no job ended"
+    parts = [f"{number_of(result.misses, 'deadline')} missed" if result.misses else none]
     if result.too_old:
         parts.append(f"{result.too_old} starts on data above its age limit")
     if result.too_late:
         parts.append(f"{result.too_late} chains above their latency limit")
+    if idle := [one.callback for one in callbacks if _never_ran(one)]:
+        parts.append(f"{listed(idle)} never ran")
+    if result.without_data:
+        parts.append(f"{listed(result.without_data)} never had data")
+    if result.empty:
+        chains = listed([one.chain for one in result.empty])
+        parts.append(f"nothing arrived through {chains}")
+    if skipped := sum(one.skipped for one in callbacks):
+        parts.append(f"{number_of(skipped, 'release')} skipped")
+    if lost := sum(one.lost_arrivals for one in callbacks):
+        parts.append(f"{number_of(lost, 'message')} lost")
+    if over := sum(one.budget_overruns for one in callbacks):
+        parts.append(f"{number_of(over, 'job')} above their budget")
     return ", ".join(parts)
+
+
+def _never_ran(one: CallbackResult) -> bool:
+    return not one.jobs and not one.unfinished
 
 
 def _show_chains(console: Console, result: SimulationResult) -> None:
