@@ -56,8 +56,8 @@ def simulate(
 
     Cores in virtual time are never taken away: what is late here is late by its own schedule.
 
-    Exit code: 0 every deadline, age and latency kept its limit, 1 some did not, or nothing came that
-    could have, 2 wrong use.
+    Exit code: 0 every deadline, age and latency kept its limit, 1 some did not, or nothing
+    ever came, 2 wrong use.
 
     Example: takt simulate examples/docking.app.yaml --trace docking.takttrace
     """

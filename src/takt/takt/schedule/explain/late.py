@@ -70,6 +70,7 @@ class _Of:
     """What is gathered of one task."""
 
     executions: int = 0
+    overdue: int = 0
     misses: Counter[ShareKind] = field(default_factory=Counter)
     ns: Counter[ShareKind] = field(default_factory=Counter)
     response: int = 0
@@ -108,11 +109,15 @@ class _Watching:
         self._latest: list[tuple[int, int, Late]] = []  # a heap by lateness
         self._told = 0  # what tells apart those that are equally late
         self._unexplained = 0
+        self._end = 0
 
     def take(self, step: Step) -> None:
         """Remembers what happened, and explains what is known by now."""
         self._recent.add(step)
         self._inputs.add(step)
+        times = step.events["time"]
+        if len(times):
+            self._end = int(times[-1])
         for row in self._late(step.jobs):
             job = job_of(step.jobs, row)
             if job.release is None or job.start is None or (job.missed and job.deadline is None):
@@ -122,7 +127,6 @@ class _Watching:
             self._waiting.append(
                 _Waiting(job, (job.end or 0) + max(int(span * _MARGIN), STEAL_SETTLES))
             )
-        times = step.events["time"]
         if len(times):
             self._explain_until(max(step.settled, int(times[-1]) - _LONGEST))
             self._forget(step, int(times[-1]))
@@ -131,13 +135,14 @@ class _Watching:
         """Counts, and gives the rows of the jobs that were late, in their order."""
         rows = np.arange(len(jobs["task"]))
         late = [np.empty(0, np.int64)]
-        columns = (rows, jobs["release"], jobs["end"], jobs["missed"])
-        for task, (places, release, end, missed) in by_number(jobs["task"], *columns):
+        columns = (rows, jobs["release"], jobs["end"], jobs["missed"], jobs["deadline"])
+        for task, (places, release, end, missed, deadline) in by_number(jobs["task"], *columns):
             ended = told(end)
             whole = ended & told(release)
             response = np.where(whole, end - release, 0)
             of = self._tasks[task]
             of.executions += int(np.count_nonzero(ended))
+            of.overdue += files.overdue(self._end, deadline[~ended], missed[~ended])
             of.response = max(of.response, int(response.max(initial=0)))
             wanted = missed & ended
             bound = self._bounds.get(self._names.task(task))
@@ -167,6 +172,7 @@ class _Watching:
             approach=approaches[0] if approaches else None,
             executions=sum(of.executions for _, of in counted),
             misses=by_cause.total() + self._unexplained,
+            overdue=sum(of.overdue for _, of in counted),
             unexplained=self._unexplained,
             by_cause=dict(by_cause.most_common()),
             bounds=self._against_bounds(counted),

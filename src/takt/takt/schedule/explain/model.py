@@ -117,6 +117,7 @@ class Explanation(_Part):
     approach: str | None
     executions: int
     misses: int
+    overdue: int  # jobs that did not end before the trace did, and are past their deadline
     unexplained: int  # misses of jobs whose release or start is not in the trace
     by_cause: dict[ShareKind, int]
     bounds: AgainstBounds | None  # None: there are none for this trace, the remarks say why

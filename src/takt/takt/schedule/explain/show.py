@@ -7,6 +7,7 @@ from rich.console import Console
 
 from takt.pages.row_table import of_cells
 from takt.schedule.explain.model import Explanation, Late, ShareKind
+from takt.schedule.metrics.show import never_ended
 
 SHOWN = 10  # late jobs on the terminal: those that were latest
 _SMALL = 0.01  # of a response: what is told on the terminal at least
@@ -40,7 +41,10 @@ def show(console: Console, explanation: Explanation) -> None:
 
 def misses(explanation: Explanation) -> str:
     """How many deadlines were missed."""
-    return f"{explanation.misses} of {explanation.executions} executions missed their deadline"
+    line = f"{explanation.misses} of {explanation.executions} executions missed their deadline"
+    if not explanation.executions:
+        line = "no execution ended"
+    return "; ".join(filter(None, [line, never_ended(explanation.overdue)]))
 
 
 def above_bounds(explanation: Explanation) -> str:

@@ -25,7 +25,16 @@ from takt.schedule.metrics.model import (
 from takt.schedule.metrics.series import Series
 from takt.schedule.trace import file as files
 from takt.schedule.trace.against import against
-from takt.schedule.trace.file import Step, Table, Trace, Type, by_number, plain, told
+from takt.schedule.trace.file import (
+    Step,
+    Table,
+    Trace,
+    Type,
+    by_number,
+    overdue,
+    plain,
+    told,
+)
 
 
 def measure(
@@ -56,6 +65,7 @@ class _Of:
     executions: int = 0
     skipped: int = 0
     unfinished: int = 0
+    overdue: int = 0
     misses: int = 0
     violations: dict[int, int] = field(default_factory=lambda: defaultdict(int))  # by topic
     has_deadline: bool = False
@@ -138,6 +148,7 @@ class Gathering:
             of, ended = self._of(task), told(end)
             of.has_deadline |= bool(told(deadline).any())
             of.unfinished += int(np.count_nonzero(~ended))
+            of.overdue += overdue(self._end(), deadline[~ended], missed[~ended])
             of.executions += int(np.count_nonzero(ended))
             of.misses += int(np.count_nonzero(missed & ended))
             of.responses.extend((end - release)[ended & told(release)])
@@ -176,6 +187,7 @@ class Gathering:
             shortfalls=self._names.values("shortfall"),
             declared=self._application is not None,
             callbacks=[self._callback(number, of) for number, of in counted.items()],
+            absent=self._absent(),
             helpers=[
                 self._names.task(number) for number in self._tasks if not self._is_counted(number)
             ],
@@ -197,6 +209,15 @@ class Gathering:
     def _is_counted(self, task: int) -> bool:
         return self._application is None or self._names.task(task) in self._callbacks
 
+    def _absent(self) -> list[str]:
+        known = set(self._names.tasks.values())
+        return [
+            one.name for one in self._callbacks.values() if one.active and one.name not in known
+        ]
+
+    def _end(self) -> int:
+        return self._span[1] if self._span else 0
+
     def _node(self, task: int) -> str:
         name = self._names.task(task)
         known = self._callbacks.get(name)
@@ -210,6 +231,7 @@ class Gathering:
             executions=of.executions,
             skipped=of.skipped,
             unfinished=of.unfinished,
+            overdue=of.overdue,
             misses=of.misses,
             miss_ratio=of.misses / of.executions if of.has_deadline and of.executions else None,
             on_old_data=self._executions.get(number, (0, 0))[1],

@@ -42,6 +42,7 @@ class CallbackMetrics(_Part):
     executions: int  # jobs that ended
     skipped: int  # releases that were dropped
     unfinished: int  # released, and not ended when the trace did
+    overdue: int = 0  # of these: past their deadline
     misses: int  # executions that ended after their deadline
     miss_ratio: float | None  # misses / executions; None: no deadline, or no execution
     on_old_data: int  # executions that began while a newer message of an input was made already
@@ -115,6 +116,7 @@ class Metrics(_Part):
     shortfalls: list[str]
     declared: bool  # whether the trace carries its application
     callbacks: list[CallbackMetrics]
+    absent: list[str] = []  # active callbacks of the application that the trace does not know
     helpers: list[str]  # callbacks of the baselines that only store messages: not counted
     executions: int
     misses: int

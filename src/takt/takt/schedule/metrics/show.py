@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from rich.console import Console
 from rich.text import Text
 
 from takt.pages.row_table import Columns, RowTable, count
+from takt.pages.text import listed, number_of
 from takt.schedule.metrics.model import CallbackMetrics, Metrics, Spread
 
 _SPREAD = ("min", "q1", "median", "q3", "p99", "max", "mean", "sd")
@@ -59,9 +60,12 @@ def remarks(metrics: Metrics) -> list[str]:
 
 
 def _sums(metrics: Metrics) -> str:
-    parts = [f"{metrics.executions} executions, {metrics.misses} missed their deadline"]
+    parts = ["no execution ended"]
+    if metrics.executions:
+        parts = [f"{metrics.executions} executions, {metrics.misses} missed their deadline"]
+    parts += [*_never(metrics), *_broken(metrics)]
     if skipped := sum(one.skipped for one in metrics.callbacks):
-        parts.append(f"{skipped} releases skipped")
+        parts.append(f"{number_of(skipped, 'release')} skipped")
     if metrics.mean_miss_ratio is not None:
         parts.append(f"mean of the callbacks {metrics.mean_miss_ratio:.3%}")
     if metrics.freshness is not None:
@@ -70,6 +74,40 @@ def _sums(metrics: Metrics) -> str:
             f"mean of the nodes {metrics.freshness.mean_ratio:.2%}"
         )
     return "; ".join(parts)
+
+
+def _never(metrics: Metrics) -> Iterator[str]:
+    """What did not end, run or arrive: no miss by the definition, and no success either."""
+    if line := never_ended(sum(one.overdue for one in metrics.callbacks)):
+        yield line
+    if metrics.absent:
+        yield f"{listed(metrics.absent)} never ran"
+    starving = [
+        f"{one.callback} ({one.executions} of {one.expected})"
+        for one in metrics.callbacks
+        if _starves(one)
+    ]
+    if starving:
+        yield f"less often than its period asks for: {listed(starving)}"
+    if without := [one for one in metrics.data_age if one.without_data and one.age_us is None]:
+        yield listed([f"{one.callback} never had {one.topic}" for one in without])
+    empty = [one.chain for one in metrics.chains if one.latency_us is None]
+    if empty and metrics.freshness is not None:
+        yield f"nothing arrived through {listed(empty)}"
+
+
+def never_ended(number: int) -> str:
+    """Of jobs that are past their deadline; empty: of none."""
+    if not number:
+        return ""
+    return f"{number} never ended and {'is past its' if number == 1 else 'are past their'} deadline"
+
+
+def _broken(metrics: Metrics) -> Iterator[str]:
+    if old := sum(one.violations for one in metrics.data_age):
+        yield f"{number_of(old, 'start')} on data above its age limit"
+    if late := sum(one.violations for one in metrics.chains):
+        yield f"{late} {'latency' if late == 1 else 'latencies'} of a chain above its limit"
 
 
 def _callbacks(console: Console, metrics: Metrics) -> None:

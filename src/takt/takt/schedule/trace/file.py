@@ -146,6 +146,11 @@ def told(column: NDArray[np.int64]) -> NDArray[np.bool_]:
     return known
 
 
+def overdue(now: int, deadlines: NDArray[np.int64], missed: NDArray[np.bool_]) -> int:
+    """How many of the jobs that did not end are past their deadline at that time."""
+    return int(np.count_nonzero(missed | (told(deadlines) & (deadlines < now))))
+
+
 def by_number(
     numbers: NDArray[Any], *columns: NDArray[Any]
 ) -> list[tuple[int, tuple[NDArray[Any], ...]]]:
