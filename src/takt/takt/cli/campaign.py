@@ -207,6 +207,11 @@ def _keep(folder: Folder, asked: Campaign) -> list[Kept]:
     return kept
 
 
+def _told(key: str, value: int | None) -> str:
+    name = key.replace("_", " ")
+    return f"{name} not known" if value is None else f"{value} {name}"
+
+
 def _bars() -> Any:
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
     from rich.progress import TimeRemainingColumn as Left
@@ -233,12 +238,15 @@ def _show(counts: Totals, kept: list[Kept], folder: Folder) -> None:
     if counts.combinations:
         console.print(of_cells(headings, rows))
     for row in counts.policies:
+        if row["share"] is None:
+            continue
         text = f"{row['policy']}: {row['share']:.1%} of {row['sets']} accepted"
+        text += f", {row['failed']} failed" if row["failed"] else ""
         console.print(text, soft_wrap=True, markup=False, highlight=False)
     for one in kept:
         text = f"{one.policy}, {one.text}\n  {one.command}"
         console.print(text, style="red", soft_wrap=True, markup=False, highlight=False)
     for approach, numbers in (counts.executions or {}).items():
-        text = ", ".join(f"{value} {key.replace('_', ' ')}" for key, value in numbers.items())
+        text = ", ".join(_told(key, value) for key, value in numbers.items())
         console.print(f"{approach}: {text}", soft_wrap=True, markup=False)
     console.print(f"results: {folder.path}", soft_wrap=True, markup=False)

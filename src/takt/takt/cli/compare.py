@@ -12,7 +12,7 @@ import typer
 from takt.cli.options import AsJson
 
 if TYPE_CHECKING:
-    from takt.measure.statistics.compare import Comparison, Shift
+    from takt.measure.statistics.compare import Comparison, KeyComparison, Shift
     from takt.pages.row_table import RowTable
 
 
@@ -72,7 +72,7 @@ def compare(
         stdout().print(_table(result))
         for line in _remarks(result):
             stderr().print(line, markup=False, soft_wrap=True)
-        stdout().print(_conclusion(result, tolerated, confidence), markup=False)
+        stdout().print(conclusion(result, tolerated, confidence), markup=False)
     if result.regressed:
         raise typer.Exit(1)
 
@@ -117,6 +117,7 @@ def _document(result: Comparison, threshold: float, confidence: float) -> dict[s
                 "ratio_p99": ratio(cell.changes.get("p99")),
                 "interval": {name: interval(cell.changes.get(name)) for name in ("p50", "p99")},
                 "lost": list(cell.lost),
+                "absent": list(cell.absent),
                 "repetitions": list(cell.repetitions),
                 "notes": cell.notes,
                 "regressed": cell.regressed,
@@ -165,12 +166,38 @@ def _remarks(result: Comparison) -> list[str]:
     return [*lines, *result.notes]
 
 
-def _conclusion(result: Comparison, threshold: float, confidence: float) -> str:
-    regressed = sum(cell.regressed for cell in result.cells)
-    compared = sum(bool(cell.changes) for cell in result.cells)
+def conclusion(result: Comparison, threshold: float, confidence: float) -> str:
+    """The last line: a "no" only where it was shown, and beside it what no ratio tells."""
     limit = f"by more than {threshold * 100:g} % (confidence {confidence:g} %)"
+    regressed = sum(cell.regressed for cell in result.cells)
+    unknown = sum(_is_open(cell, threshold) for cell in result.cells)
     if regressed:
-        return f"{regressed} of {len(result.cells)} cells regressed {limit}."
-    if compared < len(result.cells):
-        return f"None of the {compared} cells that could be compared regressed {limit}."
-    return f"No cell regressed {limit}."
+        words = f"{regressed} of {len(result.cells)} cells regressed {limit}"
+    elif unknown:
+        words = f"No cell is shown to have regressed {limit}"
+    else:
+        words = f"No cell regressed {limit}"
+    if unknown:
+        words += f"; for {unknown} of {len(result.cells)} it cannot be told"
+    return "; ".join([words, *_besides(result)]) + "."
+
+
+def _is_open(cell: KeyComparison, threshold: float) -> bool:
+    """Whether a growth above the threshold is neither shown nor excluded."""
+    known = [cell.changes.get(name) for name in ("p50", "p99")]
+    shown = all(one is not None and one.high <= 1 + threshold for one in known)
+    return not cell.regressed and not shown
+
+
+def _besides(result: Comparison) -> list[str]:
+    from takt.pages.text import count, number_of
+
+    found = []
+    before, after = (sum(cell.absent[side] for cell in result.cells) for side in (0, 1))
+    if after:
+        found.append(f"{count(after)} did not arrive in B, {count(before)} in A")
+    if number := len(result.only_a):
+        found.append(f"{number_of(number, 'cell')} of A {'is' if number == 1 else 'are'} not in B")
+    if number := sum(cell.otherwise for cell in result.cells):
+        found.append(f"{number_of(number, 'cell')} obtained another policy than in A")
+    return found

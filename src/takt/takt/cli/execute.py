@@ -52,7 +52,7 @@ def execute(
     Callbacks burn the CPU time that the description says, and their messages have their sizes.
     Ctrl-C ends it early and keeps the trace.
 
-    Exit code: 0 executed, 1 stopped or failed, 2 wrong use.
+    Exit code: 0 executed, 1 stopped, failed, or no job ended, 2 wrong use.
 
     Example: takt execute examples/docking.app.yaml --approach baseline1 --duration 10s
     """
@@ -101,7 +101,7 @@ def execute(
         print_json(ExecutionDocument(**found.model_dump(), metrics=metrics).model_dump(mode="json"))
     else:
         _show(found, metrics)
-    if found.status != "complete":
+    if found.status != "complete" or not metrics.executions:
         raise typer.Exit(1)
 
 
@@ -153,6 +153,8 @@ def _show(found: Execution, metrics: Metrics) -> None:
         stderr().print(line, markup=False, soft_wrap=True)
     if found.status != "complete":
         stderr().print("stopped before its time", style="yellow")
+    if not metrics.executions:
+        stderr().print("nothing was executed: no job ended in that time", style="yellow")
     for disturbance in found.disturbances:
         stderr().print(f"meanwhile {disturbance}", style="yellow")
     if metrics.misses:

@@ -26,7 +26,7 @@ import numpy as np
 import pyarrow as pa
 from scipy.stats import norm, t
 
-from takt.measure.results import obtained
+from takt.measure.results import obtained, reservations
 from takt.measure.results.model import Cell, Run, Status
 from takt.measure.statistics.bootstrap import standard_errors
 from takt.measure.statistics.distribution import percentiles
@@ -59,6 +59,8 @@ class KeyComparison:
     changes: dict[str, Shift] = field(default_factory=dict)  # by name in QUANTILES
     regressed: bool = False
     lost: tuple[int, int] = (0, 0)
+    absent: tuple[int, int] = (0, 0)  # lost, or never sent
+    otherwise: bool = False  # whether the two ran under different policies
     repetitions: tuple[int, int] = (0, 0)
     notes: list[str] = field(default_factory=list)
 
@@ -167,6 +169,8 @@ def _estimate(
         for letter, cells, folder in zip("AB", sides, folders, strict=True)
     )
     cell.lost = (sum(c.lost for c in sides[0]), sum(c.lost for c in sides[1]))
+    cell.absent = (_absent(sides[0]), _absent(sides[1]))
+    cell.otherwise = _told(sides[0]) != _told(sides[1])
     cell.notes += _obtained(sides)
     cell.repetitions = (len(a), len(b))
     if a and not b:
@@ -203,11 +207,19 @@ def _obtained(sides: tuple[list[Cell], list[Cell]]) -> list[str]:
     """Where what was compared did not run under what was asked for."""
     if not any(obtained.refused(one) for side in sides for one in side):
         return []
-    a, b = (obtained.told(side) or "nothing" for side in sides)
+    a, b = map(_told, sides)
     asked = obtained.asked(next(one for side in sides for one in side))
     if a == b:
         return [f"{asked} was asked for, and {a} obtained in both runs"]
     return [f"what was obtained differs: {a} in A, {b} in B, where {asked} was asked for"]
+
+
+def _told(side: list[Cell]) -> str:
+    return obtained.told(side) or "nothing"
+
+
+def _absent(side: list[Cell]) -> int:
+    return sum(map(reservations.absent, side))
 
 
 def _can_be_judged(

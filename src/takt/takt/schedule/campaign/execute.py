@@ -114,6 +114,10 @@ def _execute(
         "steal_seconds": done.steal_seconds,
         "shortfalls": done.shortfalls,
     }
+    if done.status == "complete" and not found.executions:
+        trace.unlink(missing_ok=True)
+        what = "; meanwhile ".join(["nothing was executed", *done.disturbances])
+        return row | {"status": "failed", "error": what}
     if found.freshness is not None:
         row["on_old_data"] = found.freshness.on_old_data
         row["mean_old_data_ratio"] = found.freshness.mean_ratio

@@ -82,12 +82,12 @@ class ExecutionSettings:
 
 @dataclass
 class Totals:
-    """The totals of a campaign."""
+    """The totals of a campaign; None: not asked for, or nothing was there to be counted."""
 
     sets: int = 0
-    accepted: int = 0
-    bound_violations: int = 0
-    misses_in_accepted: int = 0
+    accepted: int | None = None
+    bound_violations: int | None = None
+    misses_in_accepted: int | None = None
     failed: int = 0
     combinations: list[dict[str, Any]] = field(default_factory=list)
     policies: list[dict[str, Any]] = field(default_factory=list)

@@ -10,9 +10,9 @@ import duckdb
 from takt.schedule.campaign.folder import Folder, reading_tables
 from takt.schedule.campaign.model import Campaign, Totals
 
+# A sum of nothing but null is null: what no row has was not asked for, or never came to an answer.
 _TOTALS = """
-  count(*), coalesce(sum(accepted::int), 0), coalesce(sum(bound_violations), 0),
-  coalesce(sum(misses_in_accepted), 0), count(error)
+  count(*), sum(accepted::int), sum(bound_violations), sum(misses_in_accepted), count(error)
 """
 _NAMES = ("sets", "accepted", "bound_violations", "misses_in_accepted", "failed")
 
@@ -25,17 +25,17 @@ def summarise(folder: Folder, campaign: Campaign) -> Totals:
             source = f"read_parquet('{_quoted(folder.sets)}/*.parquet')"
             totals = database.execute(f"select {_TOTALS} from {source}").fetchone() or ()  # noqa: S608
             for name, value in zip(_NAMES, totals, strict=True):
-                setattr(counts, name, int(value))
+                setattr(counts, name, _whole(value))
             query = f"select combination, {_TOTALS} from {source} group by all order by all"  # noqa: S608
             for combination, *values in database.execute(query).fetchall():
                 forced = campaign.space.combinations[combination]
                 row: dict[str, Any] = {"combination": combination, "parameters": _brief(forced)}
-                row |= dict(zip(_NAMES, map(int, values), strict=True))
+                row |= dict(zip(_NAMES, map(_whole, values), strict=True))
                 counts.combinations.append(row)
             query = f"select policy, {_TOTALS} from {source} group by all order by all"  # noqa: S608
             for policy, *values in database.execute(query).fetchall():
-                row = {"policy": policy, **dict(zip(_NAMES, map(int, values), strict=True))}
-                counts.policies.append(row | {"share": row["accepted"] / row["sets"]})
+                row = {"policy": policy, **dict(zip(_NAMES, map(_whole, values), strict=True))}
+                counts.policies.append(row | {"share": _share(row)})
         if any(folder.executions.glob("*.parquet")):
             counts.executions = _executions(database, folder)
     return counts
@@ -57,15 +57,23 @@ def _executions(database: duckdb.DuckDBPyConnection, folder: Folder) -> dict[str
     )
     query = f"""
       select approach, count(*), count(distinct name), coalesce(sum(executions), 0),
-        coalesce(sum(misses), 0), coalesce(sum(misses) filter (accepted), 0),
-        coalesce(sum(on_old_data), 0), coalesce(sum(above_bound), 0),
-        coalesce(sum(above_stolen), 0), coalesce(sum(above_unexplained), 0), count(error)
+        sum(misses), sum(misses) filter (accepted), sum(on_old_data), sum(above_bound),
+        sum(above_stolen), sum(above_unexplained), count(error)
       from {source} group by approach order by approach
     """  # noqa: S608 - a path of ours
     return {
-        approach: dict(zip(names, map(int, values), strict=True))
+        approach: dict(zip(names, map(_whole, values), strict=True))
         for approach, *values in database.execute(query).fetchall()
     }
+
+
+def _whole(value: Any) -> int | None:
+    return None if value is None else int(value)
+
+
+def _share(row: dict[str, Any]) -> float | None:
+    """Of all that were to be analysed, those that failed among them."""
+    return None if row["accepted"] is None else row["accepted"] / row["sets"]
 
 
 def _quoted(path: Any) -> str:

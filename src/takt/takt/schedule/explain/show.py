@@ -52,6 +52,8 @@ def above_bounds(explanation: Explanation) -> str:
     bounds = explanation.bounds
     if bounds is None:
         return ""
+    if not bounds.responses:
+        return "no response to be held to a bound"
     what = "with overheads" if bounds.overheads else "without overheads"
     line = f"{bounds.above} of {bounds.responses} responses are above their bound ({what})"
     if not bounds.above:
