@@ -17,9 +17,11 @@ from numpy.typing import NDArray
 from takt.errors import Failure
 from takt.measure.run import samples
 from takt.processes import leftovers, process, recording, stacks
+from takt.processes.rivals import Rivals
 from takt.processes.scratch import temporary
 
-LIMIT_S = 300.0
+LIMIT_S = 120.0  # of one program, most of which take seconds
+_START_S = 20.0  # beside the time that a program is asked to measure
 _STARTED_S, _SETTLED_S = 10.0, 1.0  # then it is left alone, as it measures
 
 
@@ -31,13 +33,23 @@ def system(name: str, package: str) -> Path:
     return Path(path)
 
 
-def output(command: list[str | Path]) -> str:
-    """What a program prints; raises Failure with its last words where it fails."""
-    before = leftovers.present()
+def output(command: list[str | Path], limit_s: float = LIMIT_S) -> str:
+    """What a program prints; raises Failure with its last words where it fails.
+
+    One that does not end in time is ended; who held its core meanwhile is named.
+    """
+    before, rivals = leftovers.present(), Rivals()
     try:
         with temporary() as folder:
-            done = process.output(command, LIMIT_S, _noting(leftovers.Journal(folder)))
-    except (OSError, subprocess.TimeoutExpired) as error:
+            done = process.output(command, limit_s, _noting(leftovers.Journal(folder)))
+    except subprocess.TimeoutExpired:
+        what = f"{Path(command[0]).name} did not end within {limit_s:.0f} s, and was ended"
+        held = rivals.told()
+        raise Failure(
+            "; meanwhile ".join([what, *held]),
+            remedy="end it, or give it another core" if held else None,
+        ) from None
+    except OSError as error:
         raise Failure(f"{Path(command[0]).name} does not run to its end: {error}") from None
     finally:
         leftovers.sweep_since(before)
@@ -64,9 +76,9 @@ def _noting(journal: leftovers.Journal) -> Callable[[int], bool]:
     return look
 
 
-def document(command: list[str | Path]) -> dict[str, Any]:
+def document(command: list[str | Path], limit_s: float = LIMIT_S) -> dict[str, Any]:
     """The JSON document that a program prints."""
-    parsed: dict[str, Any] = json.loads(output(command))
+    parsed: dict[str, Any] = json.loads(output(command, limit_s))
     return parsed
 
 
@@ -111,7 +123,8 @@ def probe_wakeups(count: int, period_us: int, priority: int, cpu: int) -> NDArra
             "samples": recorded,
         }
         words = [str(word) for key, value in options.items() for word in (f"--{key}", value)]
-        answer = document([stacks.program("probe_raw"), "wakeup", *words])
+        limit_s = _START_S + count * period_us / 1e6
+        answer = document([stacks.program("probe_raw"), "wakeup", *words], limit_s)
         if answer["obtained"]["policy"] != "fifo":
             raise no_real_time(f"the probe got {answer['obtained']['policy']}")
         records = samples.read(recorded).records[1:]
@@ -121,7 +134,8 @@ def probe_wakeups(count: int, period_us: int, priority: int, cpu: int) -> NDArra
 def cyclictest_wakeups(count: int, period_us: int, priority: int, cpu: int) -> NDArray[np.int64]:
     """Wake-up latencies of rt-tests' cyclictest in ns, ascending, with the same settings."""
     options = f"-q -m -N -t1 -p{priority} -i{period_us} -a{cpu} -l{count} -h1000000"
-    printed = output([system("cyclictest", "rt-tests"), *options.split()])
+    limit_s = _START_S + count * period_us / 1e6
+    printed = output([system("cyclictest", "rt-tests"), *options.split()], limit_s)
     latencies: list[int] = []
     for line in printed.splitlines():
         if line and not line.startswith("#"):

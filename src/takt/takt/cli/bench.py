@@ -45,6 +45,7 @@ def bench(
     from takt.doctor import System
     from takt.errors import TaktError
     from takt.measure.check.plan import choose_core
+    from takt.processes.rivals import Rivals
     from takt.processes.stacks import find
 
     here = find()
@@ -60,7 +61,10 @@ def bench(
     cpu = choose_core(System()).cpu
     if name == "overheads":
         with stderr().status("") as status:
+            rivals = Rivals()
             measured = overheads(rounds, cpu, partial(_tell, status, name))
+        for one in rivals.told([cpu]):
+            stderr().print(f"meanwhile {one}", style="yellow", markup=False, soft_wrap=True)
         if as_json:
             print_json(measured.model_dump(mode="json"))
         else:
@@ -70,7 +74,9 @@ def bench(
     documents = []
     with stderr().status("") as status:
         for each in names:
+            rivals = Rivals()
             result = BENCHES[each](rounds, cpu, partial(_tell, status, each))
+            result.notes += [f"meanwhile {one}" for one in rivals.told([cpu])]
             holds = holds and all(bar.holds for bar in result.bars)
             documents.append(result)
             if not as_json:

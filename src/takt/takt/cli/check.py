@@ -93,7 +93,7 @@ def _tuned(out: Path | None, *, as_json: bool) -> None:
     settings.refuse_if_lacking(settings.ALL)
     names = settings.worth_measuring(settings.machine())
     if not names:
-        stderr().print("Nothing is to be tuned: all settings are as they should be.")
+        stderr().print("Nothing can be tuned here now: takt tune says what each setting holds.")
         return
     asked = tuned.experiment(choose_core(System()), names)
     plan = sessions.make_plan(asked, Source())

@@ -51,10 +51,11 @@ def _once(source: Source, as_json: bool) -> None:
 
     from takt.cli.output import print_json, stdout
     from takt.errors import Failure
+    from takt.processes.rivals import Rivals
     from takt.schedule.top.model import SCHEMA_VERSION
     from takt.schedule.top.show import Board
 
-    end = time.monotonic() + ONCE_LIMIT_S
+    end, rivals = time.monotonic() + ONCE_LIMIT_S, Rivals()
     while time.monotonic() < end:
         reports = source.next(0.2)
         if not reports:
@@ -67,7 +68,9 @@ def _once(source: Source, as_json: bool) -> None:
             board.take(reports)
             stdout().print(board.draw())
         return
-    raise Failure(_missing(source), remedy=_REMEDY)
+    held = rivals.told()
+    what = "; meanwhile ".join([_missing(source), *held])
+    raise Failure(what, remedy="end what holds the core" if held else _REMEDY)
 
 
 def _live(source: Source) -> None:

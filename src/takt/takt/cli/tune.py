@@ -73,7 +73,7 @@ def tune(
 
         print_json(outcome.model_dump(mode="json"))
     else:
-        _show(outcome)
+        _show(outcome, without or [])
     refused = not outcome.privileged and (outcome.mode != "revert" or outcome.recorded)
     if refused and (outcome.places or outcome.recorded):
         _tell_unprivileged(outcome.mode)
@@ -133,7 +133,7 @@ def _outcome(machine: WritableSystem, mode: str, places: Sequence[PlaceOutcome])
     )
 
 
-def _show(outcome: Outcome) -> None:
+def _show(outcome: Outcome, without: Sequence[str]) -> None:
     from takt.cli.output import stdout
     from takt.tune.show import count, show
 
@@ -142,12 +142,20 @@ def _show(outcome: Outcome) -> None:
         show(console, outcome.places, why=outcome.mode != "revert")
         console.print(f"\n{count(outcome.places)}.")
     elif outcome.mode != "revert":
-        console.print("Nothing is to be changed: all settings are as they should be.")
+        console.print(nothing_left(without), soft_wrap=True)
     elif not outcome.recorded:
         console.print("Nothing is recorded, so there is nothing to take back.")
     if outcome.recorded and outcome.mode != "revert":
         line = f"{outcome.recorded} places are changed and recorded: takt tune --revert"
         console.print(line, soft_wrap=True)
+
+
+def nothing_left(without: Sequence[str]) -> str:
+    """Where no place is to be changed; what was left out was not looked at."""
+    if not without:
+        return "Nothing is to be changed: all settings are as they should be."
+    left = ", ".join(without)
+    return f"Nothing else is to be changed; left out, as they may be: {left}."
 
 
 def _tell_unprivileged(mode: str) -> None:

@@ -174,8 +174,8 @@ class Session:
     ) -> int:
         """Starts a program; returns its number in this session."""
         for name, text in files.items():
-            Path(name).write_text(text, encoding="utf-8")
-        with Path(stderr).open("wb") as words:
+            self._inside(name).write_text(text, encoding="utf-8")
+        with self._inside(stderr).open("wb") as words:
             process = Process(
                 command,
                 environment=transport.environment(
@@ -183,7 +183,7 @@ class Session:
                 ),
                 stderr=words,
             )
-        self._programs.append(_Started(process, Path(samples) if samples else None))
+        self._programs.append(_Started(process, self._inside(samples) if samples else None))
         return len(self._programs) - 1
 
     def do_status(self) -> list[tuple[int | None, int]]:
@@ -211,19 +211,18 @@ class Session:
         return [str(path) for path in self._recordings()]
 
     def do_size(self, path: str) -> int | None:
-        """Of a file; None: it is not there."""
-        return Path(path).stat().st_size if Path(path).exists() else None
+        """Of a file of this session; None: it is not there."""
+        file = self._inside(path)
+        return file.stat().st_size if file.exists() else None
 
     def do_part(self, path: str, offset: int) -> bytes:
         """Some bytes of a file of this session."""
-        with Path(path).open("rb") as file:
+        with self._inside(path).open("rb") as file:
             return os.pread(file.fileno(), PART_BYTES, offset)
 
     def do_remove(self, path: str) -> None:
         """Removes a file of this session, which the tool has."""
-        if not {self.place.folder, self.place.run_folder} & set(Path(path).parents):
-            raise ValueError(f"{path} is not in a folder of this session")
-        Path(path).unlink(missing_ok=True)
+        self._inside(path).unlink(missing_ok=True)
 
     def do_clock(self) -> clocks.Clock:
         """The clock of this machine."""
@@ -244,6 +243,18 @@ class Session:
         for path in self._recordings():
             path.unlink()
         self._closed = True
+
+    def _inside(self, path: str) -> Path:
+        """A file in a folder of this session, wherever its name seems to lead; raises ValueError.
+
+        Who asks may start any program here anyway (docs/explanation/trust.md): this holds mistakes
+        of another version, and what a folder has been made to lead to, off this user's files.
+        """
+        real = Path(path).parent.resolve() / Path(path).name
+        mine = [one.resolve() for one in (self.place.folder, self.place.run_folder)]
+        if not any(one in real.parents for one in mine) or ".." in real.parts or real.is_symlink():
+            raise ValueError(f"{path} is not in a folder of this session")
+        return real
 
     def _recordings(self) -> list[Path]:
         spare = self.place.run_folder / scratch.ON_DISK

@@ -4,6 +4,10 @@
 A domain is held by a file lock, which dies with the process; its file goes with the run, or with
 who sweeps after a killed one. Domains whose UDP ports somebody uses already (a robot's own nodes,
 say) are passed over. Ports: DDSI-RTPS 2.5, 9.6.2.3.
+
+All users share the domains of a machine, so any of them can hold all locks. Where nothing else is
+left, a domain is taken whose lock other users hold and whose ports nobody uses: a lock is then no
+more than a word of somebody who may never let go.
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from takt.errors import Failure
+from takt.processes.addresses import holders
 
 FIRST, LAST = 1, 101  # above 101 the ports run into Linux's ephemeral range
 LOCKS = "takt-domain-*.lock"
@@ -66,11 +71,23 @@ def own_domain(folder: Path | None = None, avoid: Collection[int] = ()) -> Itera
         finally:
             _drop(path, descriptor)
         return
+    for domain in domains:
+        if domain not in used and strangers_hold(folder / LOCKS.replace("*", str(domain))):
+            yield domain
+            return
     raise Failure(
         f"all ROS domains from {FIRST} to {LAST} are in use",
         where=str(folder),
         remedy="wait for other runs to end; ss -ulp shows who holds UDP ports from 7650 on",
     )
+
+
+def strangers_hold(path: Path) -> bool:
+    """Whether it is not to be had, and no process of this user has it."""
+    with contextlib.suppress(OSError):
+        who = {Path(f"/proc/{pid}").stat().st_uid for pid, _ in holders(path)}
+        return os.geteuid() not in (who or {path.lstat().st_uid})
+    return False
 
 
 def free_locks(folder: Path, *, remove: bool) -> list[Path]:

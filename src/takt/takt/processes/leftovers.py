@@ -119,6 +119,13 @@ def unused(
     return _sweep(_read(folder), memory, remove=remove, ignoring=ignoring)
 
 
+def nobodys(memory: Path) -> list[str]:
+    """This user's files of a middleware that no process uses, whoever had made them."""
+    there = {name: inode for name in present(memory) if (inode := _inode(memory / name))}
+    named = {name: inode for name, inode in there.items() if _OURS.fullmatch(name)}
+    return _sweep(named, memory, remove=False)
+
+
 def in_use(folder: Path, memory: Path) -> bool:
     """Whether somebody still uses files of its journal: it must outlive them."""
     return any(_inode(memory / name) == inode for name, inode in _read(folder).items())

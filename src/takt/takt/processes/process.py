@@ -117,6 +117,8 @@ class Process:
         if self.popen.returncode is None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.pid, number)
+            if number == signal.SIGKILL:
+                _let_end(self.pid)
 
     def end(self, seconds: float = TERM_S) -> None:
         """Asks it to end, and ends it after so many seconds."""
@@ -169,6 +171,14 @@ def output(
 def how_ended(code: int) -> str:
     """An exit code in words: the name of the signal where one ended it."""
     return signal.Signals(-code).name if code < 0 else f"exit code {code}"
+
+
+def _let_end(pid: int) -> None:
+    """Its threads may end on any core: one that is bound to a core that others hold never would."""
+    with contextlib.suppress(OSError):
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            with contextlib.suppress(OSError):
+                os.sched_setaffinity(int(task.name), range(os.cpu_count() or 1))
 
 
 def _has_ended(pid: int) -> bool:

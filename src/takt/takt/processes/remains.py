@@ -59,6 +59,8 @@ def clean(
         _clean_after(one, removed, memory, set(ended), dry_run=dry_run)
     for folder in _benches(memory, refused, remove=not dry_run):
         removed.folders.append(f"scratch folder of a bench: {folder}")
+    if left := [name for name in leftovers.nobodys(memory) if _is_told(name, memory, removed)]:
+        removed.kept.append(_unclaimed(left, memory))
     place = temporary or Path(tempfile.gettempdir())
     locks = domain.free_locks(place, remove=not dry_run)
     for lock in addresses.free_lock(place, remove=not dry_run):
@@ -94,6 +96,21 @@ def _clean_after(
         removed.folders.append(f"scratch folder: {one.folder}")
         if not dry_run:
             one.remove()
+
+
+def _is_told(name: str, memory: Path, removed: Remains) -> bool:
+    """Whether nothing else is said of it: a dry run leaves what it would remove."""
+    return f"shared memory: {memory / name}" not in removed.shared_memory
+
+
+def _unclaimed(names: list[str], memory: Path) -> str:
+    """No journal of Takt's names them, so that they may be a robot's, which goes on with them."""
+    some = " ".join(str(memory / name) for name in names[:3])
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return (
+        f"{some}{more}: shared memory that no process uses and no run of Takt is known to have "
+        "made; if no other program of yours goes on with it: rm"
+    )
 
 
 def _benches(memory: Path, refused: list[own.Refused], *, remove: bool) -> Iterator[Path]:

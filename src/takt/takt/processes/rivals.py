@@ -39,14 +39,25 @@ class Rivals:
         self._began_s = time.monotonic()
         self._before = _threads()
 
-    def told(self, cpus: Collection[int] = ()) -> list[str]:
-        """Those that had a good part of one of these cores (none: of any), the worst first."""
+    def told(
+        self,
+        cpus: Collection[int] = (),
+        *,
+        least: float = _LEAST_SHARE,
+        but: Collection[int] = (),
+    ) -> list[str]:
+        """Those that had a good part of one of these cores (none: of any), the worst first.
+
+        ``least`` is that part; ``but`` are processes that are no rivals.
+        """
         elapsed_s = time.monotonic() - self._began_s
         found: list[tuple[float, _Thread]] = []
         for key, thread in _threads().items():
             known = self._before.get(key)
             used_s = thread.used_s - (known.used_s if known else 0.0)
-            if used_s > _LEAST_SHARE * elapsed_s and (not cpus or thread.cpu in cpus):
+            if thread.process in but or (cpus and thread.cpu not in cpus):
+                continue
+            if used_s > least * elapsed_s:
                 found.append((used_s, thread))
         found.sort(key=lambda one: -one[0])
         return [

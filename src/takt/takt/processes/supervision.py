@@ -40,6 +40,25 @@ class Stop:
         return self.times > 1
 
 
+class Until(Stop):
+    """Asked to stop by whoever asks the given one, or because its time is over."""
+
+    def __init__(self, asked: Stop) -> None:
+        super().__init__()
+        self._asked = asked
+        self.is_over = False
+
+    @property
+    def requested(self) -> bool:
+        """Either of them."""
+        return self.is_over or self._asked.requested
+
+    @property
+    def at_once(self) -> bool:
+        """As the given one."""
+        return self._asked.at_once
+
+
 @dataclass(frozen=True)
 class Limits:
     """How long the parts of a cell may take, in seconds."""

@@ -2,6 +2,7 @@
 #include "takt/trace/writer.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -34,14 +35,35 @@ int write_all(int file, const std::byte* data, std::size_t size, std::uint64_t o
   return 0;
 }
 
+[[noreturn]] void refuse(const std::filesystem::path& path, int error, std::string_view why = {}) {
+  std::string what = "cannot create the trace " + path.string();
+  if (!why.empty()) {
+    what += ", as it is " + std::string{why};
+  }
+  throw std::system_error{error, std::generic_category(), what};
+}
+
+// Traces are often in /tmp, where another user can have put a link under their name: what it leads
+// to, or what has a second name, is not overwritten. Nothing is cut before that is known.
+int create(const std::filesystem::path& path) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+  if (file < 0) {
+    refuse(path, errno, errno == ELOOP ? "a symbolic link: name the file itself" : "");
+  }
+  struct stat status {};
+  const bool shared = ::fstat(file, &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink > 1;
+  if (shared || (S_ISREG(status.st_mode) && ::ftruncate(file, 0) != 0)) {
+    const int error = shared ? EEXIST : errno;
+    ::close(file);
+    refuse(path, error, shared ? "known by a second name (a hard link): remove it" : "");
+  }
+  return file;
+}
+
 }  // namespace
 
 TraceWriter::TraceWriter(const std::filesystem::path& path, Source source)
-    : path_(path), file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)) {
-  if (file_ < 0) {
-    throw std::system_error{errno, std::generic_category(),
-                            "cannot create the trace " + path.string()};
-  }
+    : path_(path), file_(create(path)) {
   header_.source = source;
   header_.realtime_offset = source == Source::executor ? os::realtime_offset().count() : 0;
   buffer_.reserve(buffer_bytes);

@@ -137,13 +137,17 @@ def _meaning(found: Sequence[Layer]) -> list[str]:
     wake, ros = by_way.get(("raw", "nanosleep")), by_way.get(("rcl", "shm"))
     if wake is None or wake.statistics is None:
         return []
+    if _too_many_gone(wake):
+        return ["More than 1 in 1000 cycles never came: no time holds for 999 of 1000.", _CAVEAT]
     period, late = wake.first.period_us, wake.statistics.response.p999_us
     thread = (
         "a thread without its real-time settings" if wake.not_obtained else "a real-time thread"
     )
     within = f"{thread} starts within {text.duration(late)} of its time"
     lines = [f"In 999 of 1000 cycles of a {rate_text(1e6 / period)} loop, {within}."]
-    if ros and ros.statistics:
+    if ros and _too_many_gone(ros):
+        lines.append("More than 1 in 1000 answers over ROS 2 never came: no cycle may rely on one.")
+    elif ros and ros.statistics:
         lines.append(_round_trip(ros.statistics.latency.p999_us, late, period))
     normal = _normal_wake_up(found)
     if normal is not None and normal > late:
@@ -152,6 +156,11 @@ def _meaning(found: Sequence[Layer]) -> list[str]:
             "still as soon as the machine has more to do."
         )
     return [*lines, _CAVEAT]
+
+
+def _too_many_gone(layer: Layer) -> bool:
+    """Whether so much never came that p99.9, which is of what came, says nothing of all."""
+    return layer.absent * 1000 > layer.count
 
 
 def _round_trip(trip: float, late: float, period: float) -> str:

@@ -22,6 +22,7 @@ from takt.measure.run import buffers, programs, samples
 from takt.measure.run.context import Context
 from takt.measure.run.hosts import hosts_of
 from takt.measure.run.measured import add_measured
+from takt.measure.run.starving import Starving
 from takt.processes import addresses, guard, supervision, transport
 from takt.processes.disturbances import Disturbances
 from takt.processes.hosts import Hosts
@@ -87,6 +88,7 @@ def _measure(
     for program in probes if settings.group else []:
         program.environment = program.environment | {guard.GROUP: settings.group}
     started, clock, stolen = datetime.now(timezone.utc), time.monotonic(), steal_seconds()
+    until = Starving(context.stop, cell, local=not hosts.remotes)
     before, disturbed, start = present(), Disturbances(), contextlib.ExitStack()
     notes_left = 2  # once it records, everything is mapped: no need to look into it any more
 
@@ -100,18 +102,18 @@ def _measure(
             context.journal.note(pids)
             notes_left -= recorded > 0
         disturbed.look()
+        until.look(recorded, pids, time.monotonic())
         progress(recorded)
 
-    logs = context.scratch.folder / "log"
     with start:
         if cell.transport == SHARED_MEMORY:
             start.enter_context(addresses.kept())
         end, who = supervision.supervise(
             [*declared.programs, *talkers, *probes],
-            transport.environment(profiles, context.domain, logs=logs)
+            transport.environment(profiles, context.domain, logs=context.scratch.folder / "log")
             | context.surroundings.get(cell.stack, {}),
             limit_s + context.limits.term_s,  # the probe's own limit comes first
-            context.stop,
+            until,
             context.limits,
             tick,
             declared.end,
@@ -130,7 +132,8 @@ def _measure(
     context.journal.sweep()
     sweep_since(before)
     lost = [] if context.stop.at_once else _bring_home(hosts)
-    judge(measured, probes, end, who)
+    starved = until.is_over
+    judge(measured, probes, End.timeout if starved else end, probes[-1] if starved else who)
     if end in (End.unready, End.died) and who and (missing := declared.missing(who)):
         measured.status, measured.error = Status.failed, missing
     disturbed.end()

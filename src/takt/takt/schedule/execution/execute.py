@@ -21,7 +21,7 @@ from takt.processes.domain import own_domain
 from takt.processes.leftovers import Journal, present, sweep_dead_runs, sweep_since
 from takt.processes.signals import stopping
 from takt.processes.stolen import steal_seconds
-from takt.processes.supervision import End, Limits, Program, Stop
+from takt.processes.supervision import End, Limits, Program, Stop, Until
 from takt.schedule.execution.model import APPROACHES, RCLCPP, Execution
 from takt.schedule.trace import file as traces
 
@@ -212,27 +212,18 @@ class _Executing:
         )
 
 
-class _Until(Stop):
-    """Asked to stop by whoever asks the given one, or when its time is over once it has begun."""
+class _Until(Until):
+    """Also when its time is over once it has begun."""
 
     def __init__(self, asked: Stop, seconds: float) -> None:
-        super().__init__()
-        self._asked, self._seconds = asked, seconds
+        super().__init__(asked)
+        self._seconds = seconds
         self._limit: float | None = None
-        self.is_over = False
 
     def look(self, *, begun: bool, now: float) -> None:
         if begun and self._limit is None:
             self._limit = now + self._seconds
         self.is_over = self.is_over or (self._limit is not None and now > self._limit)
-
-    @property
-    def requested(self) -> bool:
-        return self.is_over or self._asked.requested
-
-    @property
-    def at_once(self) -> bool:
-        return self._asked.at_once
 
 
 def _raise_failure(end: End, runner: Program, trace: Path, disturbances: list[str]) -> None:
