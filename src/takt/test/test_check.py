@@ -309,3 +309,18 @@ def test_without_any_stack_the_error_says_how_to_get_one(prefix: Path, tmp_path:
     assert (process.returncode, out) == (1, "")
     assert "no communication stack is installed" in err
     assert "--setup-only" in err
+
+
+@pytest.mark.parametrize("share", [0.0005, 0.002])
+@pytest.mark.parametrize("transport", ["nanosleep", "shm"])
+def test_no_time_holds_for_what_never_came(
+    measured: Run, tmp_path: Path, transport: str, share: float
+) -> None:
+    for cell in measured.cells:
+        if cell.transport == transport:
+            cell.lost = int(cell.count * share)
+            cell.sent = cell.samples_asked = cell.count + cell.lost
+    meaning = " ".join(shown(measured, tmp_path).partition("WHAT IT MEANS")[2].split())
+    assert ("never came" in meaning) == (share > 0.001)
+    said = "In 999 of 1000" if transport == "nanosleep" else "having its answer takes up to"
+    assert (said in meaning) == (share < 0.001)

@@ -267,3 +267,19 @@ def test_an_execution_says_that_it_cannot_be_resumed(
     with pytest.raises(Failure, match="enough"):
         execute(application, "takt", trace=tmp_path / "t.takttrace")
     assert seen[0]["resumable"] is False
+
+
+@pytest.mark.parametrize("dry_run", [True, False])
+def test_shared_memory_that_no_journal_names_is_told_and_stays(
+    memory: Path, tmp_path: Path, temporary: Path, dry_run: bool
+) -> None:
+    left = killed(memory, tmp_path / "run", resumable=False)
+    for name in ("fastdds_0123456789abcdef", "sem.fastdds_port7411_mutex", "robot"):
+        (memory / name).write_bytes(bytes(4096))
+    note(left, "fastdds_0123456789abcdef", memory=memory)
+    found = remains.clean(dry_run=dry_run, memory=memory, temporary=temporary)
+    (told,) = (line for line in found.kept if "no process uses" in line)
+    assert "sem.fastdds_port7411_mutex" in told
+    assert "0123456789abcdef" not in told  # removed, or would be
+    assert "robot" not in told
+    assert (memory / "sem.fastdds_port7411_mutex").exists()

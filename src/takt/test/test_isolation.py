@@ -9,6 +9,7 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
@@ -323,3 +324,28 @@ def test_every_dds_asks_for_the_same_receive_buffer(payload: int, tmp_path: Path
     stack = Stack("rustdds", tmp_path, [])
     variables, _ = programs.profiles_of(cell, stack, tmp_path, "127.0.0.1", "127.0.0.1")
     assert variables[transport.RUST_BUFFER] == str(asked)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="another user's lock takes root")
+def test_locks_that_other_users_hold_do_not_hold_up_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    stranger = 54321
+    monkeypatch.setattr(domain, "LAST", domain.FIRST)
+    monkeypatch.setattr(domain, "used_domains", set)
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o1777)
+        path = Path(folder) / f"takt-domain-{domain.FIRST}.lock"
+        path.touch()
+        os.chown(path, stranger, stranger)
+        words = ["flock", str(path), "sh", "-c", "echo held; exec sleep 60"]
+        with subprocess.Popen(words, user=stranger, stdout=subprocess.PIPE, text=True) as holder:
+            assert holder.stdout is not None
+            assert holder.stdout.readline() == "held\n"
+            with domain.own_domain(Path(folder)) as number:
+                assert number == domain.FIRST
+            monkeypatch.setattr(domain, "used_domains", lambda: {domain.FIRST})
+            with (
+                pytest.raises(Failure, match="are in use"),
+                domain.own_domain(Path(folder)),
+            ):
+                pass
+            holder.kill()

@@ -333,3 +333,12 @@ def test_two_at_once_do_not_mix(machine: MadeMachine) -> None:
             with pytest.raises(Failure, match="another takt tune"):
                 work(afresh(machine))
     assert state(machine) == now
+
+
+def test_what_was_left_out_is_not_said_to_be_as_it_should() -> None:
+    from takt.cli.tune import nothing_left
+
+    assert "all settings are as they should be" in nothing_left([])
+    told = nothing_left(["swap", "watchdog"])
+    assert "as they should be" not in told
+    assert "swap, watchdog" in told

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <random>
 #include <stdexcept>
@@ -54,6 +55,39 @@ TEST(TraceFile, GivesBackWhatWasWrittenSortedByTime) {
   EXPECT_EQ(trace.events[0], event_at(10));
   EXPECT_EQ(trace.events[1], event_at(20, EventType::end));
   EXPECT_EQ(trace.events[2], event_at(30));
+}
+
+// Another user may have put either under a name that a robot's traces have in /tmp.
+TEST(TraceFile, IsNotWrittenThroughALinkOrASecondName) {
+  const TemporaryFile precious;
+  std::ofstream{precious.path()} << "precious";
+  for (const bool symbolic : {true, false}) {
+    const std::filesystem::path name = precious.path().string() + ".takttrace";
+    if (symbolic) {
+      std::filesystem::create_symlink(precious.path(), name);
+    } else {
+      std::filesystem::create_hard_link(precious.path(), name);
+    }
+    try {
+      const TraceWriter writer{name, Source::simulator};
+      ADD_FAILURE() << "it was written";
+    } catch (const std::system_error& error) {
+      EXPECT_NE(std::string{error.what()}.find(symbolic ? "symbolic link" : "hard link"),
+                std::string::npos)
+          << error.what();
+    }
+    std::filesystem::remove(name);
+    std::string kept;
+    std::ifstream{precious.path()} >> kept;
+    EXPECT_EQ(kept, "precious");
+  }
+}
+
+TEST(TraceFile, TakesThePlaceOfTheFileOfBefore) {
+  const TemporaryFile file;
+  std::ofstream{file.path()} << std::string(100'000, 'x');
+  TraceWriter{file.path(), Source::simulator}.close();
+  EXPECT_TRUE(read_trace(file.path()).events.empty());
 }
 
 TEST(TraceFile, KeepsNamesOfAnyLengthAndTheLastOfAnId) {

@@ -132,8 +132,7 @@ def _measure(
     context.journal.sweep()
     sweep_since(before)
     lost = [] if context.stop.at_once else _bring_home(hosts)
-    starved = until.is_over
-    judge(measured, probes, End.timeout if starved else end, probes[-1] if starved else who)
+    judge(measured, probes, *((End.timeout, probes[-1]) if until.is_over else (end, who)))
     if end in (End.unready, End.died) and who and (missing := declared.missing(who)):
         measured.status, measured.error = Status.failed, missing
     disturbed.end()
