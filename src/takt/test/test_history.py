@@ -23,7 +23,7 @@ from takt.measure.history.page import runs_chart, write_history
 from takt.measure.history.show import sentences
 from takt.measure.history.store import History, find
 from takt.measure.results import store
-from takt.measure.results.model import Run
+from takt.measure.results.model import Run, Status
 from takt.pages.pictures import long_term
 
 COUNT = 4000
@@ -228,3 +228,23 @@ def test_a_file_that_is_no_history_is_refused(tmp_path: Path) -> None:
     file.write_text("this is no database, and long enough to be looked at\n" * 100)
     with pytest.raises(TaktError, match="this is no history"):
         History(file)
+
+
+def test_what_is_in_no_number_is_told(
+    tmp_path: Path, runs: list[Path], capfd: pytest.CaptureFixture[str]
+) -> None:
+    run = store.read(runs[0])
+    failed = run.cells[0].model_copy(update={"id": "failed", "status": Status.failed})
+    run.cells[0].sent -= 40  # never sent, so that nothing was lost
+    run.cells[0].samples_asked = run.cells[0].count
+    run.cells.append(failed)
+    store.write(run, runs[0])
+    command = ["history", str(runs[0]), "--store", str(tmp_path / "h.sqlite")]
+    with pytest.raises(SystemExit):
+        main(command)
+    told = capfd.readouterr()
+    assert "40 more did not arrive" in told.out
+    assert "left out: 1 cell that did not come to the end" in told.err
+    with pytest.raises(SystemExit):
+        main([*command[:1], str(runs[1]), *command[2:]])
+    assert "left out" not in capfd.readouterr().err

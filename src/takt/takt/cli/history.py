@@ -50,9 +50,10 @@ def history(
     from takt.measure.history.accumulate import accumulate
     from takt.measure.history.page import write_history
     from takt.measure.history.show import show
-    from takt.measure.history.store import History, find
+    from takt.measure.history.store import History, find, says
     from takt.measure.results import store as results
     from takt.measure.results.model import SCHEMA_VERSION
+    from takt.pages.text import number_of
 
     try:
         deadline_us = parse_duration(deadline) / 1000 if deadline else None
@@ -63,11 +64,13 @@ def history(
         raise TaktError(
             "there are no runs", where=str(runs[0]), remedy="name folders with a run.json"
         )
-    added = 0
+    added, silent = 0, 0
     with History(store) as opened:
         for folder in folders:
             try:
-                added += opened.add(results.read(folder), folder)
+                run = results.read(folder)
+                added += opened.add(run, folder)
+                silent += sum(not says(cell) for cell in run.cells)
             except TaktError as error:  # another version's run is no reason to stop
                 stderr().print(f"left out: {error}", style="yellow", markup=False, soft_wrap=True)
         there = [one for one in opened.configurations() if key in one.key]
@@ -75,6 +78,11 @@ def history(
         accumulated = [accumulate(one, opened.entries(one), deadline_us) for one in shown]
     page = write_history(store.with_suffix(".html"), accumulated, left_out=len(there) - len(shown))
     pictures = _draw(store.with_suffix(""), accumulated) if plot else []
+    if silent:
+        words = "did not come to the end or had no samples"
+        stderr().print(
+            f"left out: {number_of(silent, 'cell')} that {words}", style="yellow", soft_wrap=True
+        )
     if as_json:
         document: dict[str, Any] = {
             "schema_version": SCHEMA_VERSION,

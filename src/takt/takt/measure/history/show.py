@@ -12,7 +12,7 @@ from takt.pages import text
 from takt.pages.row_table import of_cells
 from takt.tails import Refusal
 
-_HEADINGS = ("configuration (µs)", "runs", "samples", "lost", "p50", "p99.9", "max", "exceeds")
+_HEADINGS = ("configuration (µs)", "runs", "samples", "absent", "p50", "p99.9", "max", "exceeds")
 
 
 def show(console: Console, configurations: Sequence[Accumulated]) -> None:
@@ -44,7 +44,7 @@ def sentences(one: Accumulated) -> list[str]:
     bound = f"at most {found.upper_bound:.2g} with {found.confidence:.0%} confidence"
     of = f"{text.count(found.count)} ({one.of})"
     seen = f"{text.count(found.exceeded)} of {of} reached {deadline}"
-    lost = f"; {text.count(one.lost)} more were lost and are in no number" if one.lost else ""
+    lost = f"; {text.count(one.lost)} more did not arrive and are in no number" if one.lost else ""
     lines = [f"{seen}; the probability is {bound}{lost}"]
     if isinstance(one.tail, Refusal):
         lines.append(f"no estimate beyond what was seen: {one.tail.reason}")

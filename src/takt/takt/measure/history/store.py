@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from takt.documents import writing
 from takt.errors import Failure, TaktError
-from takt.measure.results import histogram, obtained
+from takt.measure.results import histogram, obtained, reservations
 from takt.measure.results.model import Cell, Percentiles, Run, Status
 
 Int64 = NDArray[np.int64]
@@ -56,7 +56,7 @@ class Entry:
     stack: str
     policy: str
     deadline_us: float
-    lost: int
+    lost: int  # what did not arrive, never sent included
     count: int
     min_us: float
     mean_us: float
@@ -115,9 +115,7 @@ class History:
     def add(self, run: Run, folder: Path) -> int:
         """Adds the complete cells of a run that are not there yet; returns how many were new."""
         entries = [
-            entry
-            for cell in run.cells
-            if cell.status is Status.complete and (entry := _entry(run, folder, cell))
+            entry for cell in run.cells if says(cell) and (entry := _entry(run, folder, cell))
         ]
         with self._damage(), self._database:
             return sum(map(self._insert, entries))
@@ -200,6 +198,11 @@ def find(paths: Iterable[Path]) -> list[Path]:
     return found
 
 
+def says(cell: Cell) -> bool:
+    """Whether it came to its end and has samples; all else is in no number of the history."""
+    return cell.status is Status.complete and cell.statistics is not None
+
+
 def _entry(run: Run, folder: Path, cell: Cell) -> Entry | None:
     if cell.statistics is None or cell.histogram is None or cell.started is None:
         return None
@@ -217,7 +220,7 @@ def _entry(run: Run, folder: Path, cell: Cell) -> Entry | None:
             stack=cell.stack,
             policy="+".join(one.policy for one in obtained.measured(cell)),
             deadline_us=cell.deadline_us,
-            lost=cell.lost,
+            lost=reservations.absent(cell),
             count=found.count,
             min_us=found.min_us,
             mean_us=found.mean_us,
