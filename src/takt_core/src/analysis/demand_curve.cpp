@@ -14,6 +14,9 @@ DemandCurve::DemandCurve(std::span<const Demand> demands, bool preemptive)
     entries_.push_back({.releases = ArrivalCount{demand.releases},
                         .execution = demand.execution,
                         .delay = demand.interrupt ? -demand.lag : demand.deadline - demand.lag});
+    if (!demand.interrupt) {
+      first_due_ = std::min(first_due_, entries_.back().delay);
+    }
     shares_.push_back(utilization(demand));
   }
   add_blocks();

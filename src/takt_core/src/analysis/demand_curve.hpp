@@ -39,6 +39,9 @@ class DemandCurve {
     return entries_[demand].delay;
   }
 
+  // In no shorter interval a job is due; interrupts alone miss nothing.
+  [[nodiscard]] nanoseconds first_due() const noexcept { return first_due_; }
+
   // No interval from this length on demands too much; none where the core is (all but) full.
   [[nodiscard]] std::optional<nanoseconds> horizon() const noexcept;
 
@@ -62,6 +65,7 @@ class DemandCurve {
   EdfBlocking blocking_;
   std::vector<Entry> entries_;  // by demand
   std::vector<Block> blocks_;   // the same; none where something else than the period counts
+  nanoseconds first_due_ = never;
   nanoseconds blocks_from_{0};
   nanoseconds work_{0};  // one job of each entry
   std::vector<double> shares_;

@@ -21,7 +21,7 @@ std::optional<nanoseconds> walk_down(const DemandCurve& curve, nanoseconds from,
   }
   // Where h changes before the stretch it has to fit at its beginning, where B may have risen.
   nanoseconds length = std::max(*next, from);
-  for (;;) {
+  while (length >= curve.first_due()) {
     if (!effort.spend(demands)) {
       return {};
     }
@@ -39,6 +39,7 @@ std::optional<nanoseconds> walk_down(const DemandCurve& curve, nanoseconds from,
       length = next ? std::max(*next, from) : from;
     }
   }
+  return {};
 }
 
 }  // namespace

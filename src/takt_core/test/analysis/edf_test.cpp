@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/documents.hpp"
 #include "analysis/oracle.hpp"
 #include "analysis/random_tasks.hpp"
 
@@ -186,6 +187,15 @@ TEST(edf, bounds_and_verdict_hold_with_groups_and_lags) {
                  round % 4 < 2 ? 4 : 0, random, accepted);
   }
   EXPECT_GT(accepted, 100);
+}
+
+// Before the first deadline interrupts take time, and nobody is late.
+TEST(edf, a_core_whose_releases_take_time_keeps_its_deadlines) {
+  const std::string callbacks = timer("a", 100, 10, 1) + "," + timer("b", 200, 20, 1);
+  const std::string more = ", 'policy': 'edf', 'overheads': {'release': 3}";
+  EXPECT_EQ(analyse_json(app(callbacks, more)).verdict, Verdict::meets);
+  const std::string hasty = "," + timer("c", 100, 10, 1, ", 'deadline': 18");
+  EXPECT_EQ(analyse_json(app(callbacks + hasty, more)).verdict, Verdict::not_proved);
 }
 
 }  // namespace
