@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cmath>
+#include <bit>
+#include <cstdint>
 
 #include "takt/analysis/demand.hpp"
 
@@ -12,8 +13,7 @@ namespace takt::analysis {
 class ArrivalCount {
  public:
   explicit ArrivalCount(const Arrivals& arrivals) noexcept
-      : arrivals_(arrivals),
-        per_ns_(std::nextafter(1 / static_cast<double>(arrivals.period.count()), 2.0)) {}
+      : arrivals_(arrivals), per_ns_(one_above(1 / static_cast<double>(arrivals.period.count()))) {}
 
   // For a window >= 0.
   [[nodiscard]] std::int64_t closed(nanoseconds window) const noexcept {
@@ -28,6 +28,11 @@ class ArrivalCount {
   [[nodiscard]] const Arrivals& arrivals() const noexcept { return arrivals_; }
 
  private:
+  // The next double, of one above 0.
+  static double one_above(double value) noexcept {
+    return std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) + 1);
+  }
+
   // The reciprocal is above 1/T by up to 2^-51 of it, with rounding, so up to 2^50 ns (13 days) the
   // product is never below the quotient, nor as far above it as the next integer is.
   [[nodiscard]] std::int64_t periods_in(std::int64_t time) const noexcept {

@@ -7,6 +7,7 @@
 #include "arrival_count.hpp"
 #include "boosting.hpp"
 #include "busy_period.hpp"
+#include "level_sweep.hpp"
 #include "suspension.hpp"
 
 namespace takt::analysis {
@@ -26,6 +27,7 @@ class LevelTest {
  public:
   LevelTest(std::span<const Demand> demands, std::size_t index, Effort& effort)
       : own_(demands[index]), threshold_(std::max(own_.level, own_.ceiling)), effort_(effort) {
+    higher_.reserve(demands.size());
     for (std::size_t i = 0; i < demands.size(); ++i) {
       const Demand& demand = demands[i];
       if (demand.level > own_.level) {
@@ -303,10 +305,14 @@ std::vector<Response> fixed_priority_responses(std::span<const Demand> demands, 
     return responses_that_agree(demands, effort, [](std::size_t, const Response&) { return true; });
   }
   const Waited waited = waited_of(demands, effort);
+  std::vector<std::optional<Response>> swept(demands.size());
+  if (waited.empty()) {
+    swept = sweep_levels(demands, effort);
+  }
   std::vector<Response> result;
   result.reserve(demands.size());
   for (std::size_t i = 0; i < demands.size(); ++i) {
-    result.push_back(response_among(demands, i, waited, never, effort));
+    result.push_back(swept[i] ? *swept[i] : response_among(demands, i, waited, never, effort));
   }
   return result;
 }

@@ -9,7 +9,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t most_rounds = 1000;
 // Streams whose jobs pile up like this have no bound that anybody would want: their jitter grows
 // from round to round.
 constexpr nanoseconds longest_jitter = std::chrono::hours{1};
@@ -24,33 +23,6 @@ nanoseconds scaled(nanoseconds time, double factor) {
   }
   return nanoseconds{
       static_cast<std::int64_t>(std::ceil(static_cast<double>(time.count()) * factor))};
-}
-
-// Takes over what the graph says, and what it does not say stays as it was.
-void take(const CoreGraph& core, const ScenarioModel::CoreDemands& demands, CoreBounds& bounds) {
-  if (core.graph.outcome == ScheduleGraph::Outcome::unknown) {
-    return;
-  }
-  bounds.explored = true;
-  bounds.schedulable = core.graph.outcome == ScheduleGraph::Outcome::met;
-  for (std::size_t i = 0; *bounds.schedulable && i < demands.jobs; ++i) {
-    const auto task = std::ranges::find(core.streams, demands.streams[i]) - core.streams.begin();
-    bounds.responses[i] = {.bound = core.graph.responses[static_cast<std::size_t>(task)]};
-  }
-}
-
-// One core that misses decides; otherwise one that is not known leaves all unknown.
-std::optional<bool> all_schedulable(const std::vector<CoreBounds>& cores) {
-  std::optional<bool> result = true;
-  for (const CoreBounds& core : cores) {
-    if (core.schedulable == false) {
-      return false;
-    }
-    if (!core.schedulable) {
-      result.reset();
-    }
-  }
-  return result;
 }
 
 }  // namespace
@@ -69,12 +41,19 @@ void ScenarioModel::apply_costs() {
 }
 
 void ScenarioModel::scale(double factor, std::size_t callback) {
-  for (std::size_t i = 0; i < costs_.size(); ++i) {
-    if (callback == nobody || callback == i) {
-      costs_[i].factor = factor;
+  if (callback == nobody) {
+    for (Cost& cost : costs_) {
+      cost.factor = factor;
+    }
+    apply_costs();
+    return;
+  }
+  costs_[callback].factor = factor;
+  for (std::size_t stream = 0; stream < streams_.size(); ++stream) {
+    if (streams_[stream].callback == callback) {
+      demand_of(stream).execution = execution(callback);
     }
   }
-  apply_costs();
 }
 
 void ScenarioModel::set_releases(std::size_t stream, const Arrivals& releases, nanoseconds lag) {
@@ -196,8 +175,6 @@ bool ScenarioModel::delay_interrupt(std::size_t stream, const std::optional<nano
   return interrupt.releases != before.releases || interrupt.lag != before.lag;
 }
 
-// Takes the ends of each stream's jobs to the streams that they release, or ask for. Whether
-// anything changed.
 bool ScenarioModel::propagate(const std::vector<Response>& responses) {
   bool changed = false;
   for (std::size_t stream = 0; stream < streams_.size(); ++stream) {
@@ -213,77 +190,6 @@ bool ScenarioModel::propagate(const std::vector<Response>& responses) {
     }
   }
   return count_late_notices(responses) || changed;
-}
-
-CoreBounds ScenarioModel::bounds_on(std::size_t core, std::optional<CoreGraph>& graph,
-                                    Graphs graphs, Effort& effort) const {
-  const CoreDemands& demands = cores_[core];
-  if (demands.entangled) {
-    return {.responses = std::vector<Response>(demands.demands.size())};
-  }
-  CoreBounds result = bounds(test_, demands.demands, effort);
-  // Whatever has a graph keeps it: bounds that went to and fro would come to no end.
-  if (!graph &&
-      (result.schedulable == true || graphs == Graphs::none || !can_be_explored(demands))) {
-    return result;
-  }
-  if (!graph) {  // whatever has one does not change with the jitters of messages
-    graph = explore(demands, graphs);
-  }
-  take(*graph, demands, result);
-  return result;
-}
-
-ScenarioBounds ScenarioModel::solve(Effort& effort, Graphs graphs) {
-  ScenarioBounds result;
-  result.graphs.resize(cores_.size());
-  forget_jitters();
-  bool changed = true;
-  for (std::size_t round = 0; changed && round < most_rounds; ++round) {
-    result.cores.clear();
-    result.responses.assign(streams_.size(), {});
-    for (std::size_t at = 0; at < cores_.size(); ++at) {
-      const CoreDemands& core = cores_[at];
-      result.cores.push_back(bounds_on(at, result.graphs[at], graphs, effort));
-      for (std::size_t i = 0; i < core.demands.size(); ++i) {
-        if (core.streams[i] != nobody) {
-          result.responses[core.streams[i]] = result.cores.back().responses[i];
-        }
-      }
-    }
-    changed = propagate(result.responses);
-  }
-  result.converged = !changed;
-  if (!result.converged) {
-    for (CoreBounds& core : result.cores) {
-      core.schedulable.reset();
-    }
-    result.responses.assign(streams_.size(), {});
-  }
-  result.schedulable = all_schedulable(result.cores);
-  return result;
-}
-
-std::optional<bool> ScenarioModel::accepts(Effort& effort, Graphs graphs) {
-  if (iterates_) {
-    return solve(effort, graphs).schedulable;
-  }
-  for (const CoreDemands& core : cores_) {
-    if (core.entangled) {
-      return {};
-    }
-    std::optional<bool> accepted = analysis::accepts(test_, core.demands, effort);
-    if (accepted != true && graphs != Graphs::none && can_be_explored(core)) {
-      const ScheduleGraph graph = explore(core, graphs).graph;
-      if (graph.outcome != ScheduleGraph::Outcome::unknown) {
-        accepted = graph.outcome == ScheduleGraph::Outcome::met;
-      }
-    }
-    if (accepted != true) {
-      return accepted;
-    }
-  }
-  return true;
 }
 
 }  // namespace takt::analysis

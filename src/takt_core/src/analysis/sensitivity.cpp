@@ -2,102 +2,17 @@
 #include "sensitivity.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "acceptance.hpp"
+#include "factor_search.hpp"
+#include "sensitivity_rounds.hpp"
 
 namespace takt::analysis {
 namespace {
 
-constexpr double precision = 1.001;
-constexpr double least = 1e-3;
-constexpr double most = 1e6;
 constexpr std::int64_t steps_of_one = 2'000'000;
 // Where each question is a whole analysis: a few seconds in all.
 constexpr std::int64_t steps_of_all = 2'000'000'000;
-
-// A verdict for execution times that are a factor longer: the shorter they are, the better.
-class Question {
- public:
-  Question() = default;
-  virtual ~Question() = default;
-  Question(const Question&) = delete;
-  Question& operator=(const Question&) = delete;
-  Question(Question&&) = delete;
-  Question& operator=(Question&&) = delete;
-
-  // Whether it is known at little cost that the factor is refused.
-  virtual bool is_refused_again(double factor) = 0;
-  virtual bool accepts(double factor) = 0;
-};
-
-// The largest factor that is accepted, by halving; 0 when none is. What nothing is known against is
-// taken for accepted on the way, and only the largest of these is asked for in the end: if it is
-// accepted so are the others, and if not the way is gone again with what is known then.
-class Search {
- public:
-  explicit Search(Question& question) : question_(question) {}
-
-  double run() {
-    for (;;) {
-      assumed_ = 0;
-      const double found = halve();
-      if (assumed_ <= accepted_ || Interruptible::interrupted()) {
-        return found;
-      }
-      if (question_.accepts(assumed_)) {
-        accepted_ = assumed_;
-        return found;
-      }
-      refused_ = assumed_;
-    }
-  }
-
- private:
-  bool accepted(double factor) {
-    if (factor <= accepted_ || factor >= refused_) {
-      return factor <= accepted_;
-    }
-    if (question_.is_refused_again(factor)) {
-      refused_ = factor;
-      return false;
-    }
-    assumed_ = std::max(assumed_, factor);
-    return true;
-  }
-
-  double halve() {
-    double low = 1;
-    double high = 1;
-    if (accepted(1)) {
-      do {
-        low = high;
-        high *= 2;
-      } while (high < most && accepted(high));
-      if (high >= most) {
-        return most;
-      }
-    } else {
-      do {
-        high = low;
-        low /= 2;
-        if (low < least) {
-          return 0;
-        }
-      } while (!accepted(low));
-    }
-    while (high > low * precision) {
-      const double middle = low + (high - low) / 2;
-      (accepted(middle) ? low : high) = middle;
-    }
-    return low;
-  }
-
-  Question& question_;
-  double accepted_ = 0;
-  double refused_ = std::numeric_limits<double>::infinity();
-  double assumed_ = 0;
-};
 
 // Cores that do not depend on each other, by their closed tests.
 class OfCores final : public Question {
@@ -128,11 +43,13 @@ class OfCores final : public Question {
     }
   }
 
-  bool is_refused_again(double factor) override {
-    return never_ || !all(factor, [&](std::size_t core) {
-             Effort effort = effort_for(model_.cores()[core]);
-             return !cores_[core].is_refused_again(model_.cores()[core].demands, effort);
-           });
+  std::optional<bool> known(double factor) override {
+    const bool refused =
+        never_ || !all(factor, [&](std::size_t core) {
+          Effort effort = effort_for(model_.cores()[core]);
+          return !cores_[core].is_refused_again(model_.cores()[core].demands, effort);
+        });
+    return refused ? std::optional{false} : std::nullopt;
   }
 
   bool accepts(double factor) override {
@@ -162,10 +79,10 @@ class OfCores final : public Question {
   bool never_ = false;
 };
 
-// Where one core depends on another, or the schedule graph is asked: the whole of it.
-class OfModel final : public Question {
+// Where the schedule graph is asked: the whole of it.
+class OfGraphs final : public Question {
  public:
-  OfModel(ScenarioModel& model, Graphs graphs) : model_(model), graphs_(graphs) {}
+  OfGraphs(ScenarioModel& model, Graphs graphs) : model_(model), graphs_(graphs) {}
 
   void ask_for(std::size_t callback) {
     callback_ = callback;
@@ -173,7 +90,7 @@ class OfModel final : public Question {
   }
   [[nodiscard]] bool is_used_up() const { return left_ <= 0; }
 
-  bool is_refused_again(double factor) override { return !accepts(factor); }
+  std::optional<bool> known(double factor) override { return accepts(factor); }
 
   bool accepts(double factor) override {
     if (factor <= accepted_) {
@@ -201,7 +118,7 @@ Sensitivity search(Asked& question, ScenarioModel& model,
                    IsUsedUp is_used_up) {
   Sensitivity result;
   question.ask_for(nobody);
-  const double all = Search{question}.run();
+  const double all = FactorSearch{question}.run();
   if (all > 0) {
     result.all = all;
   }
@@ -223,7 +140,7 @@ Sensitivity search(Asked& question, ScenarioModel& model,
       progress(result.callbacks.size(), count);
     }
     question.ask_for(i);
-    result.callbacks.emplace_back(application.callbacks[i].task.name, Search{question}.run());
+    result.callbacks.emplace_back(application.callbacks[i].task.name, FactorSearch{question}.run());
     model.scale(1, i);
   }
   return result;
@@ -234,17 +151,21 @@ Sensitivity search(Asked& question, ScenarioModel& model,
 std::optional<Sensitivity> find_sensitivity(ScenarioModel& model,
                                             const application::Application& application,
                                             Graphs graphs, const Progress& progress) {
-  if (graphs == Graphs::none && !model.iterates()) {
-    OfCores question{model};
-    return search(question, model, application, progress, [] { return false; });
+  if (graphs != Graphs::none) {
+    OfGraphs question{model, graphs};
+    question.ask_for(nobody);
+    if (!question.accepts(1)) {
+      model.scale(1);
+      return {};
+    }
+    return search(question, model, application, progress, [&] { return question.is_used_up(); });
   }
-  OfModel question{model, graphs};
-  question.ask_for(nobody);
-  if (graphs != Graphs::none && !question.accepts(1)) {
-    model.scale(1);
-    return {};
+  if (model.iterates()) {
+    OfRounds question{model};
+    return search(question, model, application, progress, [&] { return question.is_used_up(); });
   }
-  return search(question, model, application, progress, [&] { return question.is_used_up(); });
+  OfCores question{model};
+  return search(question, model, application, progress, [] { return false; });
 }
 
 }  // namespace takt::analysis

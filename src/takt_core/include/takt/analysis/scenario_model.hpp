@@ -91,6 +91,29 @@ class ScenarioModel {
   // From now on jobs of the callback (nobody: of all) compute `factor` times as long.
   void scale(double factor, std::size_t callback = nobody);
 
+  // What the ends of jobs do to the releases of others, as far as it is found out.
+  struct Jitters {
+    struct OfDemand {
+      Arrivals releases;
+      nanoseconds lag{0};
+    };
+    std::vector<OfDemand> of_demands;  // core by core
+    std::vector<bool> waits_for_job;   // by callback
+
+    [[nodiscard]] bool is_within(const Jitters& other) const;
+  };
+  [[nodiscard]] Jitters jitters() const;
+  void assume(const Jitters& jitters);
+  void forget_jitters();
+
+  // The bounds of all cores with the jitters that are there, of which graphs are made already.
+  [[nodiscard]] ScenarioBounds round(std::vector<std::optional<CoreGraph>> graphs_before,
+                                     Graphs graphs, Effort& effort) const;
+  // Takes the ends of each stream's jobs to the streams that they release, or ask for. Whether
+  // anything changed.
+  bool propagate(const std::vector<Response>& responses);
+
+  // Rounds until nothing changes.
   ScenarioBounds solve(Effort& effort, Graphs graphs);
   // The verdict alone; stops at the first deadline that cannot be guaranteed.
   std::optional<bool> accepts(Effort& effort, Graphs graphs);
@@ -134,8 +157,8 @@ class ScenarioModel {
   Demand& demand_of(std::size_t stream) noexcept {
     return cores_[places_[stream].core].demands[places_[stream].demand];
   }
-  bool propagate(const std::vector<Response>& responses);
-  void forget_jitters();
+  template <class GoesOn>
+  ScenarioBounds rounds(Effort& effort, Graphs graphs, GoesOn goes_on);
 
   struct Pending {
     Arrivals releases;

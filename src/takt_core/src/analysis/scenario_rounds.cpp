@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The rounds of a scenario: the bounds of one give the jitters of the next. Jitters only grow on
+// the way, so whoever misses a deadline in one round misses it in all that come.
+#include <algorithm>
+#include <utility>
+
+#include "takt/analysis/scenario_model.hpp"
+
+namespace takt::analysis {
+namespace {
+
+constexpr std::size_t most_rounds = 1000;
+
+// Takes over what the graph says, and what it does not say stays as it was.
+void take(const CoreGraph& core, const ScenarioModel::CoreDemands& demands, CoreBounds& bounds) {
+  if (core.graph.outcome == ScheduleGraph::Outcome::unknown) {
+    return;
+  }
+  bounds.explored = true;
+  bounds.schedulable = core.graph.outcome == ScheduleGraph::Outcome::met;
+  for (std::size_t i = 0; *bounds.schedulable && i < demands.jobs; ++i) {
+    const auto task = std::ranges::find(core.streams, demands.streams[i]) - core.streams.begin();
+    bounds.responses[i] = {.bound = core.graph.responses[static_cast<std::size_t>(task)]};
+  }
+}
+
+// One core that misses decides; otherwise one that is not known leaves all unknown.
+std::optional<bool> all_schedulable(const std::vector<CoreBounds>& cores) {
+  std::optional<bool> result = true;
+  for (const CoreBounds& core : cores) {
+    if (core.schedulable == false) {
+      return false;
+    }
+    if (!core.schedulable) {
+      result.reset();
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+CoreBounds ScenarioModel::bounds_on(std::size_t core, std::optional<CoreGraph>& graph,
+                                    Graphs graphs, Effort& effort) const {
+  const CoreDemands& demands = cores_[core];
+  if (demands.entangled) {
+    return {.responses = std::vector<Response>(demands.demands.size())};
+  }
+  CoreBounds result = bounds(test_, demands.demands, effort);
+  // Whatever has a graph keeps it: bounds that went to and fro would come to no end.
+  if (!graph &&
+      (result.schedulable == true || graphs == Graphs::none || !can_be_explored(demands))) {
+    return result;
+  }
+  if (!graph) {  // whatever has one does not change with the jitters of messages
+    graph = explore(demands, graphs);
+  }
+  take(*graph, demands, result);
+  return result;
+}
+
+ScenarioBounds ScenarioModel::round(std::vector<std::optional<CoreGraph>> graphs_before,
+                                    Graphs graphs, Effort& effort) const {
+  ScenarioBounds result;
+  result.graphs = std::move(graphs_before);
+  result.graphs.resize(cores_.size());
+  result.responses.resize(streams_.size());
+  for (std::size_t at = 0; at < cores_.size(); ++at) {
+    const CoreDemands& core = cores_[at];
+    result.cores.push_back(bounds_on(at, result.graphs[at], graphs, effort));
+    for (std::size_t i = 0; i < core.demands.size(); ++i) {
+      if (core.streams[i] != nobody) {
+        result.responses[core.streams[i]] = result.cores.back().responses[i];
+      }
+    }
+  }
+  result.schedulable = all_schedulable(result.cores);
+  return result;
+}
+
+template <class GoesOn>
+ScenarioBounds ScenarioModel::rounds(Effort& effort, Graphs graphs, GoesOn goes_on) {
+  ScenarioBounds result;
+  forget_jitters();
+  bool changed = true;
+  for (std::size_t number = 0; changed && number < most_rounds; ++number) {
+    result = round(std::move(result.graphs), graphs, effort);
+    if (!goes_on(result)) {
+      return result;
+    }
+    changed = propagate(result.responses);
+  }
+  result.converged = !changed;
+  if (!result.converged) {
+    for (CoreBounds& core : result.cores) {
+      core.schedulable.reset();
+    }
+    result.responses.assign(streams_.size(), {});
+    result.schedulable.reset();
+  }
+  return result;
+}
+
+ScenarioBounds ScenarioModel::solve(Effort& effort, Graphs graphs) {
+  return rounds(effort, graphs, [](const ScenarioBounds&) { return true; });
+}
+
+std::optional<bool> ScenarioModel::accepts(Effort& effort, Graphs graphs) {
+  if (iterates_) {
+    return rounds(effort, graphs,
+                  [](const ScenarioBounds& bounds) { return bounds.schedulable == true; })
+        .schedulable;
+  }
+  for (const CoreDemands& core : cores_) {
+    if (core.entangled) {
+      return {};
+    }
+    std::optional<bool> accepted = analysis::accepts(test_, core.demands, effort);
+    if (accepted != true && graphs != Graphs::none && can_be_explored(core)) {
+      const ScheduleGraph graph = explore(core, graphs).graph;
+      if (graph.outcome != ScheduleGraph::Outcome::unknown) {
+        accepted = graph.outcome == ScheduleGraph::Outcome::met;
+      }
+    }
+    if (accepted != true) {
+      return accepted;
+    }
+  }
+  return true;
+}
+
+ScenarioModel::Jitters ScenarioModel::jitters() const {
+  Jitters result{.of_demands = {}, .waits_for_job = waits_for_job_};
+  for (const CoreDemands& core : cores_) {
+    for (const Demand& demand : core.demands) {
+      result.of_demands.push_back({.releases = demand.releases, .lag = demand.lag});
+    }
+  }
+  return result;
+}
+
+void ScenarioModel::assume(const Jitters& jitters) {
+  auto next = jitters.of_demands.begin();
+  for (CoreDemands& core : cores_) {
+    for (Demand& demand : core.demands) {
+      demand.releases = next->releases;
+      demand.lag = next->lag;
+      ++next;
+    }
+  }
+  waits_for_job_ = jitters.waits_for_job;
+  apply_costs();
+}
+
+bool ScenarioModel::Jitters::is_within(const Jitters& other) const {
+  for (std::size_t i = 0; i < of_demands.size(); ++i) {
+    const auto& [releases, lag] = of_demands[i];
+    const auto& [most, latest] = other.of_demands[i];
+    const bool endless = most.period.count() <= 0;
+    if (lag > latest ||
+        (!endless && (releases.period != most.period || releases.jitter > most.jitter ||
+                      releases.distance < most.distance))) {
+      return false;
+    }
+  }
+  for (std::size_t i = 0; i < waits_for_job.size(); ++i) {
+    if (waits_for_job[i] && !other.waits_for_job[i]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace takt::analysis
