@@ -7,6 +7,7 @@ hold themselves. Nodes are counted as if every alias were written out, while the
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 from ruamel.yaml import YAML
@@ -14,6 +15,7 @@ from ruamel.yaml.composer import Composer, ComposerError
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.events import AliasEvent
 
+from takt.documents import yaml_plain
 from takt.errors import TaktError
 
 MOST_BYTES = 1 << 20  # some ten thousand callbacks
@@ -29,6 +31,8 @@ def parse(text: str, where: str) -> Any:
             where=where,
             remedy="is it the right one? Split it, or leave out what has a default",
         )
+    with contextlib.suppress(yaml_plain.NotPlainError):
+        return yaml_plain.parse(text, most_nodes=MOST_NODES, most_depth=MOST_DEPTH // 2)
     yaml = YAML(typ="rt")
     yaml.Composer = _Bounded
     try:
