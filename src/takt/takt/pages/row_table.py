@@ -15,6 +15,8 @@ from typing import Generic, TypeVar
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions
+from rich.segment import Segment
+from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
@@ -37,7 +39,9 @@ class RowTable(Generic[Row]):
     style: Callable[[Row], str] = lambda _: ""
     title: str = ""
 
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text | Table]:
+    def __rich_console__(
+        self, console: Console, options: ConsoleOptions
+    ) -> Iterator[Text | Segment | Table]:
         """As few tables as fit."""
         if self.title:
             yield Text(self.title, style="italic")
@@ -57,10 +61,53 @@ class RowTable(Generic[Row]):
         for column in columns:
             taken = least + sum(_GAP + one.width for one in [*fitting, column])
             if fitting and taken > options.max_width:
-                yield self._table(fitting, names, least, options.max_width)
+                yield from self._drawn(fitting, names, least, console, options)
                 fitting = []
             fitting.append(column)
-        yield self._table(fitting, names, least, options.max_width)
+        yield from self._drawn(fitting, names, least, console, options)
+
+    def _drawn(
+        self,
+        columns: Sequence[_Column],
+        names: Sequence[str],
+        least: int,
+        console: Console,
+        options: ConsoleOptions,
+    ) -> Iterator[Segment | Table]:
+        """Line by line; by rich only where words are folded, for it takes ten times as long."""
+        width = options.max_width
+        left = width - sum(_GAP + one.width for one in columns)
+        if left < max(1, least):
+            yield self._table(columns, names, least, width)
+            return
+        room = min(left, max(map(cell_len, [*names, self.heading]), default=0))
+        widths = [room, *(one.width for one in columns)]
+        starts = [True, *(one.words for one in columns)]  # at the left of their columns
+
+        def line(cells: Sequence[Text], style: Style) -> Iterator[Segment]:
+            for place, (cell, wide, start) in enumerate(zip(cells, widths, starts, strict=True)):
+                lacking = " " * (wide - cell.cell_len)
+                yield Segment(("  " if place else "") + ("" if start else lacking), style)
+                base = style + console.get_style(cell.style)
+                for text, own, _ in cell.render(console):
+                    yield Segment(text, base + own if own else base)
+                if start:
+                    yield Segment(lacking, style)
+            yield Segment.line()
+
+        lines = "\n" if any("\n" in one for one in (*self.always, *self.where_any)) else ""
+        headings = [f"{lines}{self.heading}"] + [
+            one.heading if "\n" in one.heading else f"{lines}{one.heading}" for one in columns
+        ]
+        for cells in zip(*(one.split("\n") for one in headings), strict=True):
+            yield from line([*map(_unended, cells)], console.get_style("table.header"))
+        empty = [Text("", end="")] * len(columns)
+        for number, row in enumerate(self.rows):
+            style = console.get_style(self.style(row))
+            name, *rest = _folded(names[number], room, console)
+            yield from line([name, *(one.cells[number] for one in columns)], style)
+            for more in rest:
+                yield from line([more, *empty], style)
 
     def _table(
         self, columns: Sequence[_Column], names: Sequence[str], least: int, width: int
@@ -122,4 +169,19 @@ def count(number: int) -> Text:
 
 
 def _cell(value: object) -> Text:
-    return value if isinstance(value, Text) else Text("–" if value is None else str(value))
+    if isinstance(value, Text):
+        return _unended(value)
+    return _unended("–" if value is None else str(value))
+
+
+def _unended(value: str | Text) -> Text:
+    text = Text(value) if isinstance(value, str) else value.copy()
+    text.end = ""
+    return text
+
+
+def _folded(name: str, width: int, console: Console) -> Sequence[Text]:
+    text = _unended(name)
+    if text.cell_len <= width:
+        return [text]
+    return [_unended(line) for line in text.wrap(console, width, overflow="fold")]
