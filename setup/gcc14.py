@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The sources compiled by GCC 14 against its own library, and a few tests linked and run with it.
+"""All sources compiled by GCC 14 against its own library, and a few tests linked and run with it.
 
 Usage: .takt/venv/bin/python setup/gcc14.py, after a build with tests. Where the machine's compiler
-is older, GCC comes from Debian 13: its packages are only unpacked below ``.takt/gcc14``, and each
-call sees them as ``/usr`` in a mount namespace of its own, for which no root is needed.
+is older, GCC comes from Debian 13: its packages are only unpacked below ``.takt/gcc14``. No code is
+made of what is not linked, and headers are precompiled; nothing is left out because it takes long.
 """
 
 from __future__ import annotations
@@ -12,16 +12,15 @@ import hashlib
 import json
 import os
 import shlex
-import shutil
 import sys
-import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
-from setup import unpacked
+from setup import precompiled, unpacked
 from setup.reasons import reasons
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -29,11 +28,15 @@ STATE = ROOT / ".takt" / "gcc14"
 PACKAGES = ("takt_core", "takt_rcl", "takt_probes", "takt_runner")
 RUN = ("sched", "stats")  # tests of the core that are linked and run
 OTHERS = ("ros1", "cyclonedds")  # whose headers are this machine's system's
-# CI is to end in time where ccache has nothing yet; the next run goes on from there.
-BUDGET_S = 240.0
 LIBRARIES = ("-lgtest_main", "-lgtest", "-lpthread")
-# What the build's own compiler made, and what only matters to optimised code.
-DROPPED = ("-O2", "-c", "-Winvalid-pch")
+# What the build's own compiler made, and what only matters to code that is kept.
+DROPPED = ("-c", "-O0", "-O2", "-fPIC", "-Winvalid-pch")
+# Collecting garbage takes longer than the memory is worth.
+QUICK = ("-O0", "--param=ggc-min-heapsize=1000000")
+# What precompiled headers of the library depend on; one that does not fit is a warning.
+LANGUAGE = ("-std=", "-Wpedantic", "-DNDEBUG", "-DGTEST_HAS_PTHREAD")
+Given = TypeVar("Given")
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
@@ -42,14 +45,18 @@ class Source:
 
     file: Path
     folder: Path
-    options: list[str]
+    options: tuple[str, ...]
     target: str  # its object's path in the build
 
     @property
     def object(self) -> Path:
         """Where this compiler's object goes."""
-        name = hashlib.sha256(f"{self.folder}/{self.target}".encode()).hexdigest()[:16]
-        return STATE / "objects" / f"{name}.o"
+        return STATE / "objects" / f"{digest(f'{self.folder}/{self.target}')}.o"
+
+    @property
+    def language(self) -> tuple[str, ...]:
+        """The options that it must share with a precompiled header."""
+        return tuple(one for one in self.options if one.startswith(LANGUAGE))
 
 
 def commands() -> list[list[str]]:
@@ -64,14 +71,25 @@ def main() -> int:
             print(f"left out: {compiler}")
             return 0
         sources = [one for package in PACKAGES for one in read(package)]
-        compiler.sees(ROOT, *outside(sources))
-        (STATE / "objects").mkdir(exist_ok=True)
-        print(compiler.call(["g++", "--version"]).stdout.splitlines()[0], flush=True)
+        for folder in {Path(word) for one in sources for word in one.options}:
+            compiler.complete(folder)
+        print(version(compiler), flush=True)
         wrong = compiled(compiler, sources) or run(compiler, sources)
     except unpacked.UnpackError as error:
         print(f"takt: {error}", file=sys.stderr)
         return 1
     return 1 if wrong else 0
+
+
+def version(compiler: unpacked.Compiler) -> str:
+    """What it calls itself; raises UnpackError where it cannot even do that."""
+    done = compiler.compile(["--version"])
+    if done.returncode:
+        raise unpacked.UnpackError(
+            f"the compiler does not start: {reasons(done.stderr)}\n"
+            f"  remedy: remove {STATE} and run this stage again"
+        )
+    return done.stdout.splitlines()[0]
 
 
 def read(package: str) -> list[Source]:
@@ -83,73 +101,96 @@ def read(package: str) -> list[Source]:
         raise unpacked.UnpackError(
             f"{database}: {error.strerror}\n  remedy: build first: ./takt test style"
         ) from None
-    found = []
+    found, inside = [], ROOT / "src"
     for entry in entries:
         words = shlex.split(entry["command"])
         at = words.index("-o")
         options = [one for one in words[1:at] + words[at + 2 : -1] if one not in DROPPED]
+        if "-include" in options:  # a precompiled header, which is another compiler's
+            first = options.index("-include")
+            del options[first : first + 2]
         file = Path(entry["file"])
-        ours = file.suffix == ".cpp" and file.is_relative_to(ROOT / "src")
-        if ours and not any(name in str(file.relative_to(ROOT)) for name in OTHERS):
-            folder = Path(entry["directory"])
-            found.append(Source(file, folder, own_headers(options), words[at + 1]))
-    return found
-
-
-def own_headers(options: list[str]) -> list[str]:
-    """Precompiled headers are another compiler's: the same headers are read as text."""
-    made = list(options)
-    for i, option in enumerate(options):
-        header = Path(option)
-        if header.name == "cmake_pch.hxx":
-            text = header.read_text(encoding="utf-8")
-            copy = STATE / f"headers-{hashlib.sha256(text.encode()).hexdigest()[:8]}.hpp"
-            if not copy.exists():
-                copy.write_text(text, encoding="utf-8")
-            made[i] = str(copy)
-    return made
-
-
-def outside(sources: Iterable[Source]) -> set[Path]:
-    """Folders of headers that are neither ours nor a part of the unpacked system."""
-    words = [one.options for one in sources]
-    named = {one[i + 1] for one in words for i, word in enumerate(one) if word == "-isystem"}
-    named |= {word[2:] for one in words for word in one if word.startswith("-I")}
-    folders = {Path(one) for one in named if Path(one).is_dir()}
-    for one in [one for one in folders if one.name.startswith("python3")]:  # Debian divides it
-        folders |= set(one.parent.glob(f"*-linux-gnu/{one.name}"))
-    return {one for one in folders if not one.is_relative_to(ROOT)}
+        if file.suffix == ".cpp" and file.is_relative_to(inside):
+            found.append(Source(file, Path(entry["directory"]), tuple(options), words[at + 1]))
+    left = [
+        one for one in found if any(name in str(one.file.relative_to(inside)) for name in OTHERS)
+    ]
+    if left:
+        names = ", ".join(sorted(one.file.name for one in left))
+        print(f"left out: {names}, whose headers this machine's own system has")
+    return [one for one in found if one not in left]
 
 
 def compiled(compiler: unpacked.Compiler, sources: list[Source]) -> int:
-    """Compiles what fits into the time, the tests that are run first; how many are wrong."""
-    until = time.monotonic() + BUDGET_S
-    cached = ["ccache"] if compiler.cached else []
+    """Compiles all of them, those that are run first; how many are wrong."""
+    headers = precompile(compiler, sources)
 
-    def compile_one(one: Source) -> str | None:
-        """Nothing where the time is over, else what the compiler said."""
-        if time.monotonic() > until:
-            return None
-        done = compiler.call(
-            [*cached, "g++", *one.options, "-O0", "-c", "-o", str(one.object), str(one.file)],
-            one.folder,
-        )
+    def compile_one(one: Source) -> str:
+        made = ["-c", "-o", str(one.object)] if is_run(one) else ["-fsyntax-only"]
+        given = ["-Winvalid-pch", *headers.get(one, ()), *one.options, *QUICK, *made]
+        done = compiler.compile([*given, str(one.file)], one.folder)
         failed = f"\n{one.file}:0: error: exit code {done.returncode}" if done.returncode else ""
         return done.stderr + ("" if " error: " in done.stderr else failed)
 
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        said = list(pool.map(compile_one, sorted(sources, key=lambda one: not is_run(one))))
-    later = said.count(None)
-    wrong = [one for one in said if one and " error: " in one]
-    warnings = [one for one in said if one and " warning: " in one]
-    print(f"{len(said) - later} of {len(said)} files compiled, {len(wrong)} do not compile")
-    if later:
-        print(f"left out: {later} files, as {BUDGET_S:.0f} s are over")
-    for text in warnings:
-        print("\n".join(line for line in text.splitlines() if " warning: " in line))
+    (STATE / "objects").mkdir(exist_ok=True)
+    said = at_once(compile_one, sorted(sources, key=lambda one: not is_run(one)))
+    wrong = [one for one in said if " error: " in one]
+    warnings = [line for one in said for line in one.splitlines() if " warning: " in line]
+    print(f"{len(said)} files compiled, {len(wrong)} do not compile, {len(warnings)} warnings")
+    if warnings:
+        print("\n".join(dict.fromkeys(warnings)))
     if wrong:
         print(reasons("\n".join(wrong)))
-    return len(wrong)
+    return len(wrong) + len(warnings)
+
+
+def precompile(
+    compiler: unpacked.Compiler, sources: Iterable[Source]
+) -> dict[Source, tuple[str, ...]]:
+    """Makes the headers of the library that sources share; how each source includes its own."""
+    library = precompiled.Library(compiler.headers())
+    alike: dict[tuple[str, ...], dict[Source, precompiled.Headers]] = {}
+    for one in sources:
+        own = [Path(word[2:]) for word in one.options if word.startswith("-I")]
+        named = precompiled.named(one.file, own, ROOT / "src")
+        alike.setdefault(one.language, {})[one] = named
+    shared = {
+        source: (headers, language)
+        for language, wanted in alike.items()
+        for source, headers in precompiled.shared(wanted, library).items()
+        if headers
+    }
+    (STATE / "headers").mkdir(exist_ok=True)
+
+    def make(key: tuple[precompiled.Headers, tuple[str, ...]]) -> Path:
+        headers, language = key
+        text = "".join(f"#include <{one}>\n" for one in sorted(headers))
+        header = STATE / "headers" / f"{digest(f'{language} {text}')}.hpp"
+        header.write_text(text, encoding="utf-8")
+        made = ["-x", "c++-header", "-o", f"{header}.gch"]
+        done = compiler.compile([*language, *QUICK, *made, str(header)])
+        if done.returncode:
+            raise unpacked.UnpackError(
+                f"the headers {', '.join(sorted(headers))} are not precompiled:\n"
+                f"{reasons(done.stderr)}\n  remedy: remove {STATE} and run this stage again"
+            )
+        return header
+
+    keys = list(dict.fromkeys(shared.values()))
+    made = dict(zip(keys, at_once(make, keys), strict=True))
+    print(f"{len(made)} headers precompiled for {len(shared)} files", flush=True)
+    return {source: ("-include", str(made[key])) for source, key in shared.items()}
+
+
+def at_once(function: Callable[[Given], Made], arguments: Iterable[Given]) -> list[Made]:
+    """As many as there are cores."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(function, arguments))
+
+
+def digest(text: str) -> str:
+    """A name for a file."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def is_run(source: Source) -> bool:
@@ -168,13 +209,10 @@ def run(compiler: unpacked.Compiler, sources: list[Source]) -> int:
             for part in ("takt_core", f"takt_core_{subject}_test")
             if f"CMakeFiles/{part}.dir/" in one.target
         ]
-        if missing := [one for one in objects if not Path(one).exists()]:
-            print(f"left out: the tests of {subject}, as {len(missing)} files were not compiled")
-            continue
         program = str(STATE / f"{subject}_test")
-        done = compiler.call(["g++", *objects, *LIBRARIES, "-o", program])
+        done = compiler.compile([*objects, *LIBRARIES, "-o", program])
         if not done.returncode:
-            done = compiler.call([program, "--gtest_brief=1"])
+            done = compiler.run([program, "--gtest_brief=1"])
         print(done.stdout.strip())
         if done.returncode:
             failed += 1
@@ -183,6 +221,4 @@ def run(compiler: unpacked.Compiler, sources: list[Source]) -> int:
 
 
 if __name__ == "__main__":
-    if shutil.which("nice"):
-        os.nice(10)  # beside another stage
     sys.exit(main())

@@ -3,80 +3,85 @@
 
 from __future__ import annotations
 
-import os
+import platform
 import shlex
 import shutil
 import subprocess
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 WANTED = 14
 RELEASE = "trixie"
-PACKAGES = (
-    *("g++", "dash", "ccache"),
-    *("libgtest-dev", "nlohmann-json3-dev", "libcli11-dev", "libssl-dev"),
-)
+PACKAGES = ("g++", "libgtest-dev", "nlohmann-json3-dev", "libcli11-dev", "libssl-dev")
 KEYS = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
 FETCH_S, CALL_S = 600.0, 600.0
-# Both for root and for who may make a namespace of users.
-ALONE = ("unshare", "--mount", "--map-root-user")
-ENTER = 'cd "$0" && exec "$@"'
+MACHINE = "x86_64-linux-gnu"
 
 
 class UnpackError(Exception):
     """What stopped it and what to do about it."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class Compiler:
-    """GCC, on this machine's own system or on an unpacked one."""
+    """GCC, on this machine's own system or on an unpacked one.
+
+    Its programs are started by the loader of their own system, with the libraries of that: so
+    nothing is installed or mounted, and what they read and write is where this machine has it.
+    """
 
     system: Path | None
-    cache: Path | None = None  # of ccache
-    _seen: list[Path] = field(default_factory=list)
 
-    @property
-    def cached(self) -> bool:
-        """Whether what is compiled is kept."""
-        return self.cache is not None
+    def headers(self) -> list[Path]:
+        """Where the standard library and those of other packages are, that one first."""
+        usr = (self.system or Path("/")) / "usr"
+        library = max((usr / "include" / "c++").iterdir(), key=lambda one: int(one.name))
+        include = usr / "include"
+        return [library, include / MACHINE / "c++" / library.name, include, include / MACHINE]
 
-    def sees(self, *folders: Path) -> None:
-        """Shows it folders of this machine, under the same names."""
-        if self.system is None:
+    def complete(self, folder: Path) -> None:
+        """Debian divides Python's headers, and the one part includes the other by its full name."""
+        if self.system is None or not folder.name.startswith("python3"):
             return
-        given = [Path("/proc"), Path("/dev"), *sorted(folders)]
-        self._seen = [*given, *([self.cache] if self.cache else [])]
-        for folder in self._seen:
-            (self.system / folder.relative_to("/")).mkdir(parents=True, exist_ok=True)
+        for other in folder.parent.glob(f"{MACHINE}/{folder.name}"):
+            link = self.system / "usr" / "include" / MACHINE / folder.name
+            link.unlink(missing_ok=True)
+            link.symlink_to(other)
 
-    def call(
-        self, command: Sequence[str], folder: Path = Path("/")
+    def compile(
+        self, options: Sequence[str], folder: Path = Path("/")
     ) -> subprocess.CompletedProcess[str]:
-        """Runs a program of its system in a folder that it sees."""
-        environment = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "HOME": "/"}
-        if self.cache:
-            # The same key in each clone, but for the folder of the objects.
-            environment |= {"CCACHE_DIR": str(self.cache), "CCACHE_NOHASHDIR": "1"}
-            environment["CCACHE_BASEDIR"] = str(Path(__file__).resolve().parents[1])
-        line = ["sh", "-c", ENTER, str(folder), *command]
-        if self.system is not None:
-            binds = [
-                f"mount --rbind {shlex.quote(str(one))} {shlex.quote(f'{self.system}{one}')}"
-                for one in self._seen
-            ]
-            inside = " && ".join([*binds, 'exec "$0" "$@"'])
-            chroot = shutil.which("chroot", path="/usr/sbin:/sbin:/usr/bin:/bin") or "chroot"
-            line = [*ALONE, "sh", "-c", inside, chroot, str(self.system), *line]
+        """Calls it in a folder."""
+        program = "g++" if self.system is None else str(self.system / "started" / "g++")
+        return call([program, *options], folder)
+
+    def run(self, command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+        """Runs what it has linked."""
+        return call([*([] if self.system is None else loader(self.system)), *command])
+
+
+def call(command: Sequence[str], folder: Path = Path("/")) -> subprocess.CompletedProcess[str]:
+    """What a program said; one that does not end has failed."""
+    try:
         return subprocess.run(
-            line,
-            env=environment,
+            command,
+            cwd=folder,
+            env={"PATH": "/usr/bin:/bin", "LC_ALL": "C", "HOME": "/"},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
             errors="replace",
             timeout=CALL_S,
         )
+    except subprocess.TimeoutExpired:
+        return subprocess.CompletedProcess(command, 124, "", f"it did not end in {CALL_S:.0f} s")
+
+
+def loader(system: Path) -> list[str]:
+    """What starts a program of an unpacked system."""
+    libraries = system / "usr" / "lib" / MACHINE
+    return [str(libraries / "ld-linux-x86-64.so.2"), "--library-path", str(libraries)]
 
 
 def compiler(state: Path) -> Compiler | str:
@@ -86,18 +91,19 @@ def compiler(state: Path) -> Compiler | str:
     mirror = mirror_of_debian()
     if not mirror:
         return f"this is no Debian, whose packages fit; its own compiler is GCC {own}"
-    for program in ("apt-get", "dpkg-deb", "unshare"):
+    if platform.machine() != "x86_64":
+        return f"this machine is {platform.machine()}, not x86_64"
+    for program in ("apt-get", "dpkg-deb"):
         if shutil.which(program) is None:
             return f"{program} is not installed"
-    if subprocess.run([*ALONE, "true"], capture_output=True).returncode:
-        return "neither root nor a namespace of users is allowed, in which to mount folders"
     state.mkdir(parents=True, exist_ok=True)
     system, stamp = state / "system", state / "unpacked"
     content = f"{mirror} {RELEASE} {' '.join(PACKAGES)}\n"
     if not stamp.exists() or stamp.read_text(encoding="utf-8") != content:
         unpack(fetch(state, mirror), system)
         stamp.write_text(content, encoding="utf-8")
-    return Compiler(system, cache_of_machine())
+    start(system)
+    return Compiler(system)
 
 
 def major(program: str) -> int | None:
@@ -123,16 +129,6 @@ def mirror_of_debian() -> str:
     pairs = [line.split() for line in told.stdout.splitlines()]
     found = [one[1] for one in pairs if len(one) == 2 and one[0] in names]
     return found[0] if found else ""
-
-
-def cache_of_machine() -> Path | None:
-    """Where ccache keeps what it has compiled, where that is installed."""
-    if shutil.which("ccache") is None:
-        return None
-    told = subprocess.run(["ccache", "--get-config=cache_dir"], capture_output=True, text=True)
-    folder = Path(told.stdout.strip() or Path.home() / ".cache" / "ccache")
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
 
 
 def fetch(state: Path, mirror: str) -> list[Path]:
@@ -176,7 +172,6 @@ def unpack(archives: list[Path], system: Path) -> None:
     for name in ("bin", "lib", "lib64", "sbin"):
         (system / "usr" / name).mkdir(parents=True)
         (system / name).symlink_to(f"usr/{name}")
-    (system / "tmp").mkdir()
     for archive in archives:
         done = subprocess.run(
             ["dpkg-deb", "--extract", str(archive), str(system)], capture_output=True, text=True
@@ -185,6 +180,17 @@ def unpack(archives: list[Path], system: Path) -> None:
             raise UnpackError(
                 f"{archive} is not unpacked: {done.stderr.strip()}\n  remedy: free space there"
             )
-    if not (system / "usr" / "bin" / "sh").exists():
-        (system / "usr" / "bin" / "sh").symlink_to("dash")
-    os.utime(system)
+
+
+def start(system: Path) -> None:
+    """Scripts that start the compiler and what it calls; they hold where the clone is now."""
+    folder, usr = system / "started", system / "usr"
+    folder.mkdir(exist_ok=True)
+    own = usr / "libexec" / "gcc" / MACHINE / str(WANTED)
+    programs = {name: [own / name] for name in ("cc1plus", "collect2")}
+    programs |= {name: [usr / "bin" / f"{MACHINE}-{name}"] for name in ("as", "ld")}
+    gcc = [usr / "bin" / f"{MACHINE}-g++-{WANTED}", f"--sysroot={system}", f"-B{folder}"]
+    for name, words in (programs | {"g++": gcc}).items():
+        line = shlex.join([*loader(system), *map(str, words)])
+        (folder / name).write_text(f'#!/bin/sh\nexec {line} "$@"\n', encoding="utf-8")
+        (folder / name).chmod(0o755)

@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 
-SETUP = Path(__file__).resolve().parents[1]
+sys.path.append(str(Path(__file__).resolve().parents[2]))
+from setup import gcc14, unpacked
+
 LIBRARY = """
 #include <iomanip>
 #include <string>
@@ -28,9 +30,6 @@ int main() {{ puts("it ran"); return {code}; }}
 @pytest.fixture
 def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """The stage over a source tree of two files, with this machine's own compiler."""
-    monkeypatch.syspath_prepend(str(SETUP.parent))
-    from setup import gcc14, unpacked
-
     monkeypatch.setattr(gcc14, "ROOT", tmp_path)
     monkeypatch.setattr(gcc14, "STATE", tmp_path / ".takt" / "gcc14")
     gcc14.STATE.mkdir(parents=True)
@@ -44,8 +43,11 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 def write(root: Path, name: str = "in_quotes", code: int = 0) -> None:
     """Sources, and what a build says of them; its own compiler's headers among it."""
-    sources = {"library.cpp": LIBRARY.format(name=name), "test.cpp": TEST.format(code=code)}
-    sources["ros1.cpp"] = "#include <of/another/system.hpp>\n"
+    sources = {
+        "library.cpp": LIBRARY.format(name=name),
+        "test.cpp": TEST.format(code=code),
+        "ros1.cpp": "#include <of/another/system.hpp>\n",
+    }
     targets = {"library.cpp": "takt_core", "test.cpp": "takt_core_stats_test", "ros1.cpp": "ros1"}
     (root / "src").mkdir(exist_ok=True)
     build = root / ".takt" / "build" / "takt_core"
@@ -65,7 +67,8 @@ def write(root: Path, name: str = "in_quotes", code: int = 0) -> None:
 def test_what_compiles_is_linked_and_run(stage: Any, capfd: pytest.CaptureFixture[str]) -> None:
     assert stage.main() == 0
     told = capfd.readouterr().out
-    assert "2 of 2 files compiled, 0 do not compile" in told
+    assert "left out: ros1.cpp" in told
+    assert "2 files compiled, 0 do not compile, 0 warnings" in told
     assert "it ran" in told
 
 
@@ -88,14 +91,59 @@ def test_a_test_that_fails_fails_it(
     assert "the tests of stats fail" in capfd.readouterr().out
 
 
-def test_where_the_time_is_over_it_says_how_much_is_left_out(
+def test_a_warning_fails_it(stage: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "src" / "test.cpp").write_text("#warning old\nint main() {}\n")
+    assert stage.main() == 1
+    told = capfd.readouterr().out
+    assert "0 do not compile, 1 warnings" in told
+    assert f"{tmp_path}/src/test.cpp:1:" in told
+
+
+def test_a_compiler_that_does_not_end_fails_it(
     stage: Any, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(stage, "BUDGET_S", -1.0)
-    assert stage.main() == 0
+    monkeypatch.setattr(stage, "version", lambda _: "GCC")
+    monkeypatch.setattr(stage, "precompile", lambda *_: {})
+    monkeypatch.setattr(unpacked, "CALL_S", 0.0)
+    assert stage.main() == 1
+    assert "2 do not compile" in capfd.readouterr().out
+
+
+def test_a_compiler_that_does_not_start_fails_it_and_says_what_it_said(
+    stage: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    compiler = unpacked.Compiler(tmp_path)
+    path = tmp_path / "started" / "g++"
+    path.parent.mkdir()
+    path.write_text("#!/bin/sh\necho no loader there >&2; exit 127\n")
+    path.chmod(0o755)
+    monkeypatch.setattr(unpacked, "compiler", lambda _: compiler)
+    assert stage.main() == 1
+    told = capfd.readouterr().err
+    assert "no loader there" in told
+    assert "remedy:" in told
+
+
+def test_a_header_that_is_precompiled_for_others_is_still_forgotten(
+    stage: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    text = '#include "own.hpp"\n#include <map>\n#include <string>\nstd::map<int, std::string> in;\n'
+    (tmp_path / "src" / "own.hpp").write_text("#include <string>\n")
+    forgetful = text.replace("#include <map>\n", "")
+    sources = {f"{i}.cpp": text for i in range(8)} | {f"{i}.cpp": forgetful for i in range(8, 12)}
+    database = tmp_path / ".takt" / "build" / "takt_core" / "compile_commands.json"
+    entries = json.loads(database.read_text())
+    for name, content in sources.items():
+        file = tmp_path / "src" / name
+        file.write_text(content)
+        strict = " -Wpedantic -DNDEBUG" if int(file.stem) % 2 else ""  # other macros
+        command = f"c++ -std=gnu++20{strict} -o CMakeFiles/x.dir/{name}.o -c {file}"
+        entries.append({"directory": str(tmp_path), "command": command, "file": str(file)})
+    database.write_text(json.dumps(entries))
+    assert stage.main() == 1
     told = capfd.readouterr().out
-    assert "left out: 2 files" in told
-    assert "left out: the tests of stats" in told
+    assert "headers precompiled for 1" in told  # for 12 to 14 files
+    assert "4 do not compile, 0 warnings" in told
 
 
 def test_where_nothing_was_built_it_says_what_to_do(
@@ -106,37 +154,28 @@ def test_where_nothing_was_built_it_says_what_to_do(
     assert "build first" in capfd.readouterr().err
 
 
-def programs(folder: Path, **texts: str) -> str:
+def programs(folder: Path, texts: dict[str, str]) -> str:
     """A search path on which these come first."""
-    folder.mkdir(exist_ok=True)
+    folder.mkdir()
     for name, text in texts.items():
-        file = folder / name.replace("_", "-")
-        file.write_text(f"#!/bin/sh\n{text}\n")
-        file.chmod(0o755)
+        (folder / name).write_text(f"#!/bin/sh\n{text}\n")
+        (folder / name).chmod(0o755)
     return f"{folder}:{os.environ['PATH']}"
 
 
 @pytest.mark.parametrize(
     ("texts", "told"),
     [
-        ({"g__": "echo 15.1.0"}, "the build itself has GCC 15"),
-        ({"apt_get": "true"}, "this is no Debian"),
-        ({"apt_get": "echo here URL", "unshare": "exit 1"}, "neither root nor a namespace"),
+        ({"g++": "echo 15.1.0"}, "the build itself has GCC 15"),
+        ({"apt-get": "true"}, "this is no Debian"),
     ],
 )
 def test_where_it_cannot_be_had_it_is_left_out_and_says_why(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, texts: dict[str, str], told: str
 ) -> None:
-    monkeypatch.syspath_prepend(str(SETUP.parent))
-    from setup import unpacked
-
-    made = {"g__": "echo 12.2.0", "dpkg_deb": "true"} | texts
-    path = programs(tmp_path / "bin", **made)
-    (tmp_path / "bin" / "g--").rename(tmp_path / "bin" / "g++")
-    monkeypatch.setenv("PATH", path)
+    made = {"g++": "echo 12.2.0", "dpkg-deb": "true"} | texts
+    monkeypatch.setenv("PATH", programs(tmp_path / "bin", made))
     monkeypatch.setattr(unpacked, "KEYS", Path(sys.executable))
-    if "URL" in texts.get("apt_get", ""):
-        monkeypatch.setattr(unpacked, "mirror_of_debian", lambda: "URL")
     found = unpacked.compiler(tmp_path / "state")
     assert isinstance(found, str)
     assert told in found
@@ -146,11 +185,8 @@ def test_where_it_cannot_be_had_it_is_left_out_and_says_why(
 def test_a_mirror_that_does_not_answer_is_named_with_what_apt_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.syspath_prepend(str(SETUP.parent))
-    from setup import unpacked
-
-    apt = "echo 'Err:1 Temporary failure resolving'; exit 100"
-    monkeypatch.setenv("PATH", programs(tmp_path / "bin", apt_get=apt))
+    apt = {"apt-get": "echo 'Err:1 Temporary failure resolving'; exit 100"}
+    monkeypatch.setenv("PATH", programs(tmp_path / "bin", apt))
     with pytest.raises(unpacked.UnpackError) as error:
         unpacked.fetch(tmp_path / "state", "http://mirror.example/debian")
     for part in ("http://mirror.example/debian", "Temporary failure", "remedy:"):
