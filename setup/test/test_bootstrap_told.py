@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import io
 import shutil
 import sys
@@ -12,20 +11,12 @@ from typing import Any
 
 import pytest
 
-SETUP = Path(__file__).resolve().parent.parent
-
 
 @pytest.fixture
-def bootstrap(tmp_path: Path) -> Any:
-    """The set-up's module with a log of its own, in which an earlier step has failed, too."""
-    spec = importlib.util.spec_from_file_location("bootstrap", SETUP / "bootstrap.py")
-    assert spec
-    assert spec.loader
-    module: Any = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    module.LOG = tmp_path / "setup.log"
-    module.LOG.write_text("earlier.cpp:1:2: error: of a step before\n")
-    return module
+def bootstrap(bootstrap: Any) -> Any:
+    """In its log an earlier step has failed, too."""
+    bootstrap.LOG.write_text("earlier.cpp:1:2: error: of a step before\n")
+    return bootstrap
 
 
 def why(bootstrap: Any, *command: str | Path) -> list[str]:
