@@ -76,6 +76,10 @@ void SubscriptionBase::stop_listening() noexcept {
   listening_ = false;
 }
 
+std::shared_ptr<executor::RecursivePriorityMutex> SubscriptionBase::turn() const {
+  return notice_->turn();
+}
+
 void SubscriptionBase::listen(std::function<void(std::size_t)> function) {
   if (!listening_) {
     // noexcept: an exception must not travel through the C code of the middleware.
@@ -104,7 +108,9 @@ void SubscriptionBase::listen(std::function<void(std::size_t)> function) {
 
 void SubscriptionBase::clear_on_new_message_callback() {
   refuse_while_claimed();
-  stop_listening();
+  if (listening_) {  // on: from inside of the function the middleware would wait for itself
+    listen({});
+  }
 }
 
 void SubscriptionBase::refuse_while_claimed() const {

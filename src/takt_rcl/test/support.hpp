@@ -7,12 +7,14 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <future>
 #include <memory>
 #include <optional>
 #include <string>
 #include <takt/os/clock.hpp>
 #include <takt/rcl/error.hpp>
 #include <takt/rcl/node.hpp>
+#include <thread>
 #include <utility>
 
 namespace takt::test {
@@ -32,6 +34,15 @@ bool eventually(Predicate holds) {
     os::sleep_until(os::now() + 1ms);
   }
   return true;
+}
+
+// Whether it returns, instead of waiting for itself. What it uses has to outlive the test.
+template <class Act>
+bool returns(Act act) {
+  std::packaged_task<void()> task{std::move(act)};
+  const auto done = task.get_future();
+  std::thread{std::move(task)}.detach();
+  return done.wait_for(patience) == std::future_status::ready;
 }
 
 inline std::string unique_topic(const std::string& name) {

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <takt/rcl/local_queue.hpp>
 #include <takt_interfaces/msg/sample.hpp>
 #include <vector>
 
@@ -151,30 +150,28 @@ TEST_P(WaitingMessages, that_made_room_for_newer_ones_are_told_no_more) {
   EXPECT_EQ(told, 2U);
 }
 
-// A publisher pushes to all readers first and tells them afterwards.
-TEST(Notice, announces_what_was_pushed_and_not_told_yet_only_once) {
-  detail::LocalQueue<Sample> queue{10, true, false};
-  std::size_t told = 0;
-  const auto push = [&] { queue.push({.shared = std::make_shared<const Sample>()}); };
-  push();
-  queue.notice.call(1);
-  push();
-  queue.notice.set([&](std::size_t count) { told += count; });
-  EXPECT_EQ(told, 1U);
-  queue.notice.call(1);
-  EXPECT_EQ(told, 2U);
-}
-
-// A reader may find a message that nobody was told of yet.
-TEST(Notice, does_not_announce_what_was_taken_before_it_was_told) {
-  detail::LocalQueue<Sample> queue{10, true, false};
-  detail::Parcel<Sample> parcel;
-  queue.push({.shared = std::make_shared<const Sample>()});
-  ASSERT_TRUE(queue.pop(parcel));
-  queue.notice.call(1);
-  std::size_t told = 0;
-  queue.notice.set([&](std::size_t count) { told += count; });
-  EXPECT_EQ(told, 0U);
+// From inside, and it comes to its end.
+TEST_P(WaitingMessages, whoever_is_told_may_set_another_callback_and_clear_it) {
+  connect();
+  const auto first = std::make_shared<std::atomic<std::size_t>>(0);
+  const auto second = std::make_shared<std::atomic<std::size_t>>(0);
+  in_->set_on_new_message_callback([in = in_.get(), first, second](std::size_t count) noexcept {
+    const std::shared_ptr<std::atomic<std::size_t>> mine = first;
+    in->set_on_new_message_callback([in, second](std::size_t left) noexcept {
+      const std::shared_ptr<std::atomic<std::size_t>> its = second;
+      in->clear_on_new_message_callback();
+      *its += left;
+    });
+    *mine += count;
+  });
+  ASSERT_TRUE(returns([in = in_, out = out_] { static_cast<void>(out->publish(Sample{})); }));
+  EXPECT_TRUE(eventually([&] { return *first == 1 && *second == 1; })) << *first << " " << *second;
+  publish(1, 1);
+  Sample sample;
+  MessageInfo info;
+  EXPECT_TRUE(eventually([&] { return bool{in_->take(sample, info)}; }));
+  EXPECT_EQ(*first, 1U);
+  EXPECT_EQ(*second, 1U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Transport, WaitingMessages, testing::Bool(), [](const auto& transport) {

@@ -36,9 +36,10 @@ template <class MessageT>
 class LocalQueue {
  public:
   // `reliable`: hears reliable publishers only, as DDS has it. `owning`: its callback takes
-  // unique_ptr.
-  LocalQueue(std::size_t depth, bool reliable, bool owning)
-      : notice{std::max<std::size_t>(depth, 1)},
+  // unique_ptr. `turn`: see Notice.
+  LocalQueue(std::size_t depth, bool reliable, bool owning,
+             std::shared_ptr<Notice::Turn> turn = std::make_shared<Notice::Turn>())
+      : notice{std::max<std::size_t>(depth, 1), std::move(turn)},
         slots_(std::max<std::size_t>(depth, 1)),
         reliable_{reliable},
         owning_{owning} {}

@@ -9,36 +9,44 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <takt/executor/mutex.hpp>
+#include <utility>
 
 namespace takt::detail {
 
 class Notice {
  public:
   using Function = std::function<void(std::size_t)>;
+  // Who is told, or says who is told, is alone. From inside, whoever is told may do either.
+  using Turn = executor::RecursivePriorityMutex;
 
-  // Of a source that keeps the newest `depth` messages.
-  explicit Notice(std::size_t depth) : depth_{depth} {}
+  // Of a source that keeps the newest `depth` messages. `turn`: shared by those that tell one
+  // function.
+  explicit Notice(std::size_t depth, std::shared_ptr<Turn> turn = std::make_shared<Turn>())
+      : turn_{std::move(turn)}, depth_{depth} {}
 
-  // Waits for a call that is under way. The new function is called at once with what was announced
-  // and not taken; what is announced meanwhile reaches either the former one or the new one.
+  [[nodiscard]] const std::shared_ptr<Turn>& turn() const noexcept { return turn_; }
+
+  // Waits for a call that is under way on another thread. The new function is called at once with
+  // what was announced and not taken; what is announced meanwhile reaches either the former one or
+  // the new one.
   void set(Function function) {
-    const std::lock_guard lock{mutex_};
-    function_.swap(function);
+    auto next = function ? std::make_shared<Function>(std::move(function)) : nullptr;
+    const std::lock_guard lock{*turn_};
+    function_.swap(next);
     const std::size_t left = std::min<std::size_t>(waiting(), depth_);
-    if (function_ && left > 0) {
-      function_(left);
+    if (left > 0) {
+      tell(left);
     }
   }
 
   // So many messages arrived. From any thread.
   void call(std::size_t count) noexcept {
-    const std::lock_guard lock{mutex_};
+    const std::lock_guard lock{*turn_};
     announced_.store(announced_.load(std::memory_order_relaxed) + count, std::memory_order_release);
-    if (function_) {
-      function_(count);
-    }
+    tell(count);
   }
 
   // So many messages, announced by now or soon, are there no more. From one thread at a time.
@@ -54,10 +62,17 @@ class Notice {
   }
 
  private:
-  executor::PriorityMutex mutex_;
-  Function function_;
+  // It stays until it returns, whomever it sets instead.
+  void tell(std::size_t count) {
+    if (const auto function = function_) {
+      (*function)(count);
+    }
+  }
+
+  const std::shared_ptr<Turn> turn_;
+  std::shared_ptr<Function> function_;
   const std::size_t depth_;
-  std::atomic<std::uint64_t> announced_{0};  // written under the mutex
+  std::atomic<std::uint64_t> announced_{0};  // written in turn
   std::atomic<std::uint64_t> gone_{0};
 };
 

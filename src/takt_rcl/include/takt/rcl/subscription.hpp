@@ -50,8 +50,9 @@ class Subscription final : public SubscriptionBase {
       return;
     }
     channel_ = detail::find_channel<MessageT>(*node_, get_topic_name());
-    queue_ = std::make_shared<Queue>(
-        depth_, qos.reliability() == RMW_QOS_POLICY_RELIABILITY_RELIABLE, callback_.owning());
+    queue_ =
+        std::make_shared<Queue>(depth_, qos.reliability() == RMW_QOS_POLICY_RELIABILITY_RELIABLE,
+                                callback_.owning(), turn());
     channel_->add(queue_);
   }
   ~Subscription() override {

@@ -12,6 +12,7 @@
 #include <memory>
 #include <string>
 #include <takt/executor/input.hpp>
+#include <takt/executor/mutex.hpp>
 #include <takt/rcl/message_info.hpp>
 #include <takt/rcl/qos.hpp>
 #include <takt/rcl/status.hpp>
@@ -39,19 +40,18 @@ class SubscriptionBase : public executor::Input,
   SubscriptionBase& operator=(SubscriptionBase&&) = delete;
 
   // `function(count)` is called for every `count` messages that arrived, instead of waiting in a
-  // wait set. It must be noexcept and must not block, wait, take, or set callbacks: it runs on a
-  // thread of the middleware, under the middleware's lock of this subscription, and delays every
-  // message behind it. Hand over to a thread of your own (an event, a lock-free queue) and take
-  // there.
+  // wait set. It must be noexcept and must not block, wait or take: it runs on a thread of the
+  // middleware, under the middleware's lock of this subscription, and delays every message behind
+  // it. Hand over to a thread of your own (an event, a lock-free queue) and take there.
   // - From a publisher of this process it runs inside publish(), on the publishing thread; from
   //   another process on a receiving thread of the middleware.
   // - Messages that wait when it is set are reported at once, on the setting thread: those that
   //   nobody was told of, and those that nobody has taken since.
   // - `count` is no promise: a full KEEP_LAST history drops messages after they were reported, so a
   //   take that finds nothing is normal. Take until nothing is left instead of counting.
-  // When this returns, the function that was set before is neither running nor called again.
-  // Set it again or clear it only outside of the function itself. Throws RclError; std::logic_error
-  // while an executor has the subscription.
+  // When this returns, the function that was set before is neither running nor called again; where
+  // it is the one that sets another one or clears it, it comes to its end. Throws RclError;
+  // std::logic_error while an executor has the subscription.
   template <class Function>
   void set_on_new_message_callback(Function function) {
     static_assert(
@@ -130,6 +130,8 @@ class SubscriptionBase : public executor::Input,
   // is not free. For those who listen.
   [[nodiscard]] bool take_announced(void* message, MessageInfo& info) noexcept;
 
+  // Of whoever tells of messages from elsewhere and of those that come by pointer.
+  [[nodiscard]] std::shared_ptr<executor::RecursivePriorityMutex> turn() const;
   [[nodiscard]] virtual detail::Notice* local_notice() noexcept = 0;
 
   std::shared_ptr<detail::NodeHandle> node_;
