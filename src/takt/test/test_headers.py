@@ -29,7 +29,8 @@ SOURCE = {"takt_rclcpp": "scheduling_executor.cpp"}
 PACKAGES = [
     pytest.param(one, marks=[] if one == "takt_core" else pytest.mark.thorough) for one in FOLDERS
 ]
-_CLASS = re.compile(r"^Class (takt::.+)\n   size=(\d+) align=(\d+)", re.MULTILINE)
+# Also of whom a class of ours may be derived from.
+_CLASS = re.compile(r"^Class ((?:takt|rclcpp)::.+)\n   size=(\d+) align=(\d+)", re.MULTILINE)
 
 
 def headers(package: str) -> list[str]:
