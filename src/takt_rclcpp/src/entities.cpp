@@ -149,20 +149,25 @@ void Nodes::meet_groups() {
   }
 }
 
-std::vector<Entity> Nodes::collect(const std::vector<::rclcpp::CallbackGroup::WeakPtr>& groups) {
+std::vector<Nodes::Met> Nodes::in_order(
+    const std::vector<::rclcpp::CallbackGroup::WeakPtr>& groups) {
   const std::lock_guard lock{mutex_};
   meet_groups();
-  // rclcpp has them by their addresses: what is counted would be counted another way each time.
-  std::vector<std::pair<std::shared_ptr<Group>, ::rclcpp::CallbackGroup::SharedPtr>> in_order;
+  std::vector<Met> in_order;
   for (const ::rclcpp::CallbackGroup::WeakPtr& weak : groups) {
     if (auto group = weak.lock()) {
       std::shared_ptr<Group> exclusion = known(group, nullptr).exclusion;
       in_order.emplace_back(std::move(exclusion), std::move(group));
     }
   }
-  std::ranges::sort(in_order, {}, [](const auto& entry) { return entry.first->place; });
+  std::ranges::sort(in_order, {}, [](const Met& met) { return met.first->place; });
+  return in_order;
+}
+
+std::vector<Entity> Nodes::collect(const std::vector<::rclcpp::CallbackGroup::WeakPtr>& groups) {
   std::vector<Entity> entities;
-  for (const auto& [exclusion, group] : in_order) {
+  // Waitables are users': they may ask back, or bring nodes along.
+  for (const auto& [exclusion, group] : in_order(groups)) {
     const auto add = [&, exclusion = exclusion](const auto& entity) {
       entities.push_back(
           {.entity = std::weak_ptr{entity}, .key = entity.get(), .group = exclusion});

@@ -17,6 +17,7 @@
 #include <rclcpp/waitable.hpp>
 #include <set>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -78,6 +79,10 @@ class Nodes {
     std::size_t met = 0;  // groups of it
   };
 
+  // rclcpp has them by their addresses: what is counted would be counted another way each time.
+  using Met = std::pair<std::shared_ptr<Group>, ::rclcpp::CallbackGroup::SharedPtr>;
+  [[nodiscard]] std::vector<Met> in_order(
+      const std::vector<::rclcpp::CallbackGroup::WeakPtr>& groups);
   void meet_groups();
   // `of`: its node's; null: it was added without one.
   Known& known(const ::rclcpp::CallbackGroup::SharedPtr& group, Member* of);

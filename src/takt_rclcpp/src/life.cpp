@@ -77,10 +77,10 @@ SchedulingExecutor::Life::Life(Options chosen)
   set_handlers(options.scheduling.handlers);
 }
 
-Tasks::Needs SchedulingExecutor::Life::needs() const {
+Tasks::Needs SchedulingExecutor::Life::needs(const Strategies& of) const {
   std::vector<sched::PolicyPtr> policies;
-  if (strategies.together()) {
-    for (const sched::ScenarioPtr& scenario : strategies.together()->scenarios()) {
+  if (of.together()) {
+    for (const sched::ScenarioPtr& scenario : of.together()->scenarios()) {
       policies.push_back(scenario->policy() ? scenario->policy() : options.scheduling.policy);
     }
   } else {
@@ -93,7 +93,7 @@ Tasks::Needs SchedulingExecutor::Life::needs() const {
 }
 
 void SchedulingExecutor::Life::forget_tasks() {
-  const std::lock_guard lock{mutex};
+  const std::lock_guard lock{changing};
   if (!tasks) {
     return;
   }
@@ -102,7 +102,9 @@ void SchedulingExecutor::Life::forget_tasks() {
     changes.remove(task.name);
   }
   static_cast<void>(core.apply(std::move(changes)));
-  tasks.reset();
+  std::unique_ptr<Tasks> former;
+  const std::lock_guard written{mutex};
+  former = std::move(tasks);
   has_started_ = false;
 }
 
@@ -111,28 +113,24 @@ void SchedulingExecutor::Life::set_rule(TimingRule other) {
     throw std::logic_error{"set_timing: the executor spins; set the timing before"};
   }
   {
-    const std::lock_guard lock{mutex};
-    rule = std::move(other);
+    const std::scoped_lock lock{changing, mutex};
+    rule.swap(other);
   }
   forget_tasks();
 }
 
 void SchedulingExecutor::Life::set_strategy(const std::string& node, SchedulingStrategy strategy) {
   {
-    const std::lock_guard lock{mutex};
-    const Tasks::Needs before = needs();
-    Strategies former = strategies;
-    try {
-      strategies.set(node, std::move(strategy));
-      if (spins.load() && needs() != before) {  // of callbacks that have been met
-        throw std::logic_error{
-            "set_scheduling_strategy: the executor spins; set scenarios of other policies before"};
-      }
-      static_cast<void>(core.set_scheduling_strategy(*strategies.together()));
-    } catch (...) {
-      strategies = std::move(former);
-      throw;
+    const std::lock_guard lock{changing};
+    Strategies next = strategies;
+    next.set(node, std::move(strategy));
+    if (spins.load() && needs(next) != needs(strategies)) {  // of callbacks that have been met
+      throw std::logic_error{
+          "set_scheduling_strategy: the executor spins; set scenarios of other policies before"};
     }
+    static_cast<void>(core.set_scheduling_strategy(*next.together()));
+    const std::lock_guard written{mutex};
+    std::swap(strategies, next);
   }
   if (!spins.load()) {
     forget_tasks();  // whether callbacks may have threads of their own is the policies' affair
@@ -140,17 +138,20 @@ void SchedulingExecutor::Life::set_strategy(const std::string& node, SchedulingS
 }
 
 void SchedulingExecutor::Life::begin() {
-  const std::lock_guard lock{mutex};
-  if (!tasks) {
-    tasks = std::make_unique<Tasks>(options, rule, needs(), bell);
-  }
-  has_started_ = false;
+  const std::lock_guard lock{changing};
+  auto made =
+      tasks ? nullptr : std::make_unique<Tasks>(options, rule, needs(strategies), bell, mutex);
   static_cast<void>(bell->take_error());  // of a spin() that something else has left
   told.clear();
   publications.forget();
   tell_of_memory();
   begun_at_ = os::now();
   nodes_at_begin_ = nodes.arrived().count;
+  const std::lock_guard written{mutex};
+  if (made) {
+    tasks = std::move(made);
+  }
+  has_started_ = false;
   ++spins_;
 }
 
@@ -166,7 +167,7 @@ void SchedulingExecutor::Life::entities_left(const Groups& groups) {
     return;  // nothing is listened to; and whoever goes with its nodes at the end may ask for it
   }
   {
-    const std::lock_guard lock{mutex};
+    const std::lock_guard lock{changing};
     const std::vector<Entity> entities = nodes.collect(groups());
     if (tasks) {
       tasks->let_go(entities);
@@ -177,7 +178,7 @@ void SchedulingExecutor::Life::entities_left(const Groups& groups) {
 
 void SchedulingExecutor::Life::follow(const Groups& groups) {
   tell_of_reentrant();
-  const std::lock_guard lock{mutex};
+  const std::lock_guard lock{changing};
   const std::vector<Entity> entities = nodes.collect(groups());
   // Once others run, a node that comes may not end them.
   const auto fault = is_started.load() ? Tasks::Fault::is_of_node : Tasks::Fault::ends;
@@ -187,6 +188,7 @@ void SchedulingExecutor::Life::follow(const Groups& groups) {
     tasks->follow(entities, Tasks::Which::all, fault, core);
   }
   tell_of_remarks();
+  const std::lock_guard written{mutex};
   strategies.look([this](const std::string& callback) { return core.find(callback).has_value(); });
   ++looks_;
 }
@@ -244,7 +246,7 @@ void SchedulingExecutor::Life::end() noexcept {
   } catch (...) {  // of a handler: what callbacks throw is on the bell already
     bell->fail(std::current_exception());
   }
-  const std::lock_guard lock{mutex};
+  const std::lock_guard lock{changing};
   if (nodes_have_come()) {
     tell_of_unmatched();
   }

@@ -25,7 +25,7 @@ class SchedulingExecutor::Life {
   void begin();
   // What authors wrote comes first, and once it is started the rest follows, at the lowest
   // priority.
-  // `groups` is asked under the mutex.
+  // `groups` is asked by one thread at a time.
   using Groups = std::function<std::vector<::rclcpp::CallbackGroup::WeakPtr>()>;
   void follow(const Groups& groups);
   void start();
@@ -61,7 +61,7 @@ class SchedulingExecutor::Life {
   // From any thread.
   [[nodiscard]] std::optional<executor::Snapshot> snapshot() const;
 
-  // Entries of the timing file and the strategies; under the mutex.
+  // Entries of the timing file and the strategies.
   [[nodiscard]] std::vector<Unmatched> unmatched() const;
 
   Options options;
@@ -69,18 +69,22 @@ class SchedulingExecutor::Life {
   Nodes nodes;
   Publications publications;
   const std::shared_ptr<Bell> bell;
-  TimingRule rule;  // under the mutex
+  TimingRule rule;  // written as tasks and strategies are
   std::atomic<bool> spins{false};
   std::atomic<bool> is_started{false};
-  std::atomic<bool> cancelled{false};     // the spin() that is there, or the next one
-  mutable executor::PriorityMutex mutex;  // of tasks and strategies
+  std::atomic<bool> cancelled{false};  // the spin() that is there, or the next one
+  // Whoever changes tasks or strategies has the first one, also while functions of users are
+  // called, which may ask back and change more; and both for the moment in which what is asked for
+  // is written. Whoever asks has the second one, under which nobody else's functions are called.
+  executor::RecursivePriorityMutex changing;
+  mutable executor::PriorityMutex mutex;
   Strategies strategies;
   std::unique_ptr<Tasks> tasks;
   std::set<std::string> told;
   std::set<std::string> told_of_timing;
 
  private:
-  [[nodiscard]] Tasks::Needs needs() const;
+  [[nodiscard]] Tasks::Needs needs(const Strategies& of) const;
   void forget_tasks();
   void tell_of_memory();
   void tell_of_reentrant();

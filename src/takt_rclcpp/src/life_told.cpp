@@ -54,6 +54,7 @@ bool SchedulingExecutor::Life::nodes_have_come() const {
 }
 
 std::vector<Unmatched> SchedulingExecutor::Life::unmatched() const {
+  const std::lock_guard lock{mutex};
   std::vector<CallbackId> there;
   std::set<std::string> names;
   if (tasks) {
@@ -118,7 +119,7 @@ void SchedulingExecutor::Life::tell_of_unmatched() {
 
 void SchedulingExecutor::Life::look_around() {
   const os::TimePoint now = os::now();
-  const std::lock_guard lock{mutex};
+  const std::lock_guard lock{changing};
   tell_of_hold_up();
   if (now - last_look_ >= std::chrono::seconds{1}) {
     last_look_ = now;

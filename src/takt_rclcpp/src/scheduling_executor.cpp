@@ -177,7 +177,6 @@ std::vector<std::string> SchedulingExecutor::callbacks() const {
 }
 
 std::vector<Unmatched> SchedulingExecutor::unmatched() const {
-  const std::lock_guard lock{life_->mutex};
   return life_->unmatched();
 }
 

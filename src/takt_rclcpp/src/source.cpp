@@ -102,6 +102,7 @@ void Source::arm(const executor::ReleaseHandle& release) {
     listens_.store(false);
     throw;
   }
+  hush_where_let_go();
 }
 
 void Source::disarm() noexcept {
@@ -123,6 +124,13 @@ void Source::look_again() {
   const std::lock_guard lock{arming_};
   if (listens_.load()) {
     listen_again();
+    hush_where_let_go();
+  }
+}
+
+void Source::hush_where_let_go() noexcept {
+  if (is_let_go_.load()) {
+    silence();
   }
 }
 

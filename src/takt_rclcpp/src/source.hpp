@@ -126,6 +126,8 @@ class Source : public executor::JobSource {
   [[nodiscard]] const std::shared_ptr<Bell>& shared_bell() const noexcept { return bell_; }
 
  private:
+  // By what it was just asked of: that may have come to listen only afterwards.
+  void hush_where_let_go() noexcept;
   // A job or a part of one, for whoever looks from elsewhere.
   template <class Act>
   void run_part(bool in_group, Act act) noexcept;
@@ -142,7 +144,7 @@ class Source : public executor::JobSource {
   const std::shared_ptr<Group> group_;
   const std::shared_ptr<Bell> bell_;
   const std::unique_ptr<const Description> description_;
-  executor::PriorityMutex arming_;
+  executor::RecursivePriorityMutex arming_;  // a waitable, asked to tell, may let its node go
 };
 
 }  // namespace takt::rclcpp

@@ -36,8 +36,13 @@ bool is_slow(const CallbackId& id) {
 
 }  // namespace
 
-Tasks::Tasks(const Options& options, TimingRule rule, Needs needs, std::shared_ptr<Bell> bell)
-    : options_{options}, rule_{std::move(rule)}, needs_{needs}, bell_{std::move(bell)} {}
+Tasks::Tasks(const Options& options, TimingRule rule, Needs needs, std::shared_ptr<Bell> bell,
+             executor::PriorityMutex& asked)
+    : options_{options},
+      rule_{std::move(rule)},
+      needs_{needs},
+      bell_{std::move(bell)},
+      asked_{asked} {}
 
 bool Tasks::follow(const std::vector<Entity>& entities, Which which, Fault fault,
                    executor::Executor& core) {
@@ -150,14 +155,10 @@ void Tasks::replace(const std::vector<const Entity*>& come, Fault fault, executo
       names_.erase(task.name);
     }
   }
-  const auto forget = [this] {
-    std::erase_if(present_, [this](const auto& entry) { return entry.second.seen != round_; });
-  };
   // One that is made anew has hooks in the same entity: the former ones have to go first.
   if (std::ranges::any_of(come,
                           [this](const Entity* one) { return present_.contains(one->key); })) {
-    under_way_.push_back(core.apply(std::exchange(changes, {})).change);
-    forget();
+    write(core.apply(std::exchange(changes, {})).change, {});
     renamed.freed.clear();
   }
   std::vector<Task> added;
@@ -175,9 +176,21 @@ void Tasks::replace(const std::vector<const Entity*>& come, Fault fault, executo
     }
     changes.add(std::move(described), bind(task, added, fault));
   }
+  write(core.apply(std::move(changes)).change, std::move(added));
+}
+
+void Tasks::write(const executor::Change& change, std::vector<Task> added) {
+  std::vector<std::shared_ptr<Source>> gone;  // destroyed without the lock
+  const std::lock_guard lock{asked_};
   static_cast<void>(is_settled());  // forgets what is
-  under_way_.push_back(core.apply(std::move(changes)).change);
-  forget();
+  under_way_.push_back(change);
+  std::erase_if(present_, [&](auto& entry) {
+    const bool is_gone = entry.second.seen != round_;
+    if (is_gone) {
+      gone.push_back(std::move(entry.second.source));
+    }
+    return is_gone;
+  });
   for (Task& task : added) {
     present_.emplace(task.key, std::move(task));
   }

@@ -29,7 +29,9 @@ class Tasks {
 
     bool operator==(const Needs&) const = default;
   };
-  Tasks(const Options& options, TimingRule rule, Needs needs, std::shared_ptr<Bell> bell);
+  // `asked`: held while what is asked for is written, present() and is_settled().
+  Tasks(const Options& options, TimingRule rule, Needs needs, std::shared_ptr<Bell> bell,
+        executor::PriorityMutex& asked);
 
   // For what the middleware did not tell of. From the same thread.
   void look_again();
@@ -52,7 +54,7 @@ class Tasks {
   // by the next follow().
   void let_go(const std::vector<Entity>& entities);
 
-  // Whether the last jobs of all that was taken out have ended.
+  // Whether the last jobs of all that was taken out have ended. Under the mutex.
   [[nodiscard]] bool is_settled();
 
   struct Task {
@@ -88,11 +90,14 @@ class Tasks {
   void replace(const std::vector<const Entity*>& come, Fault fault, executor::Executor& core);
   void replace(const std::vector<const Entity*>& come, Fault fault, executor::Executor& core,
                Renamed& renamed);
+  // What was not seen in this round has gone, and these have come.
+  void write(const executor::Change& change, std::vector<Task> added);
 
   const Options& options_;
   const TimingRule rule_;
   const Needs needs_;
   const std::shared_ptr<Bell> bell_;
+  executor::PriorityMutex& asked_;
   std::unordered_map<const void*, Task> present_;
   std::uint64_t round_ = 0;
   std::set<std::string> names_;
