@@ -26,55 +26,13 @@ std::exception_ptr Bell::take_error() noexcept {
   return std::exchange(error_, nullptr);
 }
 
-void Group::share(const std::vector<std::shared_ptr<const Running>>& members) {
-  const std::lock_guard lock{mutex_};
-  if (shared_.exchange(true)) {
-    return;
-  }
-  for (const auto& member : members) {
-    // Who begins after this sees that it has to lock.
-    const std::uint64_t count = member->count.load();
-    if (count % 2 != 0) {
-      veterans_.push_back({.running = member, .count = count});
-    }
-  }
-}
-
-std::unique_lock<executor::PriorityMutex> Group::enter(const Running& self) {
-  if (!exclusive || !shared_.load()) {
-    return {};
-  }
-  std::unique_lock lock{mutex_};
-  if (veterans_.empty()) {
-    return lock;
-  }
-  const auto has_ended = [&self](const Veteran& veteran) {
-    const auto running = veteran.running.lock();
-    return !running || running.get() == &self || running->count.load() != veteran.count;
-  };
-  awaits_veterans_.store(true);
-  // Nobody else waits for them: that takes the mutex.
-  while (std::erase_if(veterans_, has_ended), !veterans_.empty()) {
-    veteran_ended_.wait();
-  }
-  awaits_veterans_.store(false);
-  return lock;
-}
-
-void Group::left() noexcept {
-  if (awaits_veterans_.load()) {
-    veteran_ended_.notify();
-  }
-}
-
 template <class Act>
 void Source::run_part(bool in_group, Act act) noexcept {
   thread_local const int thread = ::gettid();
   running_.thread.store(thread, std::memory_order_relaxed);
   const std::uint64_t begun = running_.count.fetch_add(1) + 1;
   {
-    const auto lock =
-        in_group ? group_->enter(running_) : std::unique_lock<executor::PriorityMutex>{};
+    const auto lock = in_group ? group_->enter() : std::unique_lock<executor::PriorityMutex>{};
     const RecordsPublications records{bell_->publications()};
     try {
       if (!bell_->failed()) {
@@ -84,9 +42,7 @@ void Source::run_part(bool in_group, Act act) noexcept {
       bell_->fail(std::current_exception());
     }
   }
-  // In this order: who waits for its end says so first, and looks second.
   running_.count.store(begun + 1);  // nobody else writes it
-  group_->left();
 }
 
 void Source::arm(const executor::ReleaseHandle& release) {

@@ -53,8 +53,9 @@ struct Running {
 };
 
 // One callback group. Those of its callbacks that share a core exclude each other by their order
-// (Task::group). Only where some have threads of their own a lock is needed, too; it inherits
-// priorities.
+// (Task::group), those with threads of their own by the lock. It inherits priorities, and each job
+// takes it, also where nobody has a thread of its own yet: nobody can lend its priority to one that
+// began without.
 class Group {
  public:
   std::string node;         // empty: not known
@@ -63,26 +64,13 @@ class Group {
   std::string name;
   bool exclusive = true;
 
-  // From here on its callbacks lock. `members`: those that may be running without.
-  void share(const std::vector<std::shared_ptr<const Running>>& members);
-  [[nodiscard]] bool is_shared() const noexcept { return shared_.load(); }
-
-  // Around each job of each callback; after its Running says that it runs.
-  [[nodiscard]] std::unique_lock<executor::PriorityMutex> enter(const Running& self);
-  // After each job of each callback, when its Running says that it has ended.
-  void left() noexcept;
+  // Around each job of each callback.
+  [[nodiscard]] std::unique_lock<executor::PriorityMutex> enter() {
+    return exclusive ? std::unique_lock{mutex_} : std::unique_lock<executor::PriorityMutex>{};
+  }
 
  private:
-  struct Veteran {
-    std::weak_ptr<const Running> running;
-    std::uint64_t count;
-  };
-
-  std::atomic<bool> shared_{false};
   executor::PriorityMutex mutex_;
-  std::vector<Veteran> veterans_;  // that began without a lock, and may still run
-  std::atomic<bool> awaits_veterans_{false};
-  os::ThreadEvent veteran_ended_;
 };
 
 class MessageSource;

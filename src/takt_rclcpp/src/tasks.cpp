@@ -170,11 +170,7 @@ void Tasks::replace(const std::vector<const Entity*>& come, Fault fault, executo
     }
   }
   for (Task& task : added) {
-    sched::Task described = task.source->describe();
-    if (described.waits && !task.source->group().is_shared()) {
-      task.source->group().share(members_of(task.source->group()));
-    }
-    changes.add(std::move(described), bind(task, added, fault));
+    changes.add(task.source->describe(), bind(task, added, fault));
   }
   write(core.apply(std::move(changes)).change, std::move(added));
 }
@@ -194,16 +190,6 @@ void Tasks::write(const executor::Change& change, std::vector<Task> added) {
   for (Task& task : added) {
     present_.emplace(task.key, std::move(task));
   }
-}
-
-std::vector<std::shared_ptr<const Running>> Tasks::members_of(const Group& group) const {
-  std::vector<std::shared_ptr<const Running>> members;
-  for (const auto& [key, task] : present_) {
-    if (&task.source->group() == &group) {
-      members.emplace_back(task.source, &task.source->running());
-    }
-  }
-  return members;
 }
 
 bool Tasks::is_settled() {

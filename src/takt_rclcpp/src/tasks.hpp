@@ -79,7 +79,6 @@ class Tasks {
   [[nodiscard]] executor::Binding bind(Task& task, const std::vector<Task>& added,
                                        Fault fault) const;
   void renew_readers(const std::vector<Entity>& entities, std::vector<const Entity*>& come);
-  [[nodiscard]] std::vector<std::shared_ptr<const Running>> members_of(const Group& group) const;
   // What a change did to the names, in case it is refused.
   struct Renamed {
     std::vector<std::string> freed;
