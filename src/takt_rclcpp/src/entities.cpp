@@ -96,15 +96,14 @@ CallbackId Entity::describe(const EntityPointer& locked) const {
 
 void Nodes::add(const NodeBase::SharedPtr& node) {
   const std::lock_guard lock{mutex_};
-  std::erase_if(nodes_, [](const Member& other) { return other.node.expired(); });
-  const bool is_known =
-      std::ranges::any_of(nodes_, [&](const Member& other) { return other.node.lock() == node; });
-  if (!is_known) {
+  auto& known = members_[node.get()];
+  if (known.lock() == nullptr || known.lock()->node.lock() != node) {
     const bool again = !names_.insert(node->get_fully_qualified_name()).second;
-    nodes_.push_back({.node = node, .again = again});
+    nodes_.push_back(std::make_shared<Member>(Member{.node = node, .again = again}));
+    known = nodes_.back();
     arrived_ = {.count = arrived_.count + 1, .last = os::now()};
   }
-  meet_groups();
+  meet_groups(*known.lock());
 }
 
 Nodes::Arrived Nodes::arrived() const {
@@ -141,11 +140,17 @@ Nodes::Known& Nodes::known(const ::rclcpp::CallbackGroup::SharedPtr& group, Memb
 
 void Nodes::meet_groups() {
   std::erase_if(groups_, [](const auto& entry) { return entry.second.group.expired(); });
-  for (Member& member : nodes_) {
-    if (const auto node = member.node.lock()) {
-      node->for_each_callback_group(
-          [&](const ::rclcpp::CallbackGroup::SharedPtr& group) { known(group, &member); });
-    }
+  std::erase_if(nodes_, [](const auto& member) { return member->node.expired(); });
+  std::erase_if(members_, [](const auto& entry) { return entry.second.expired(); });
+  for (const auto& member : nodes_) {
+    meet_groups(*member);
+  }
+}
+
+void Nodes::meet_groups(Member& of) {
+  if (const auto node = of.node.lock()) {
+    node->for_each_callback_group(
+        [&](const ::rclcpp::CallbackGroup::SharedPtr& group) { known(group, &of); });
   }
 }
 

@@ -84,11 +84,13 @@ class Nodes {
   [[nodiscard]] std::vector<Met> in_order(
       const std::vector<::rclcpp::CallbackGroup::WeakPtr>& groups);
   void meet_groups();
+  void meet_groups(Member& of);
   // `of`: its node's; null: it was added without one.
   Known& known(const ::rclcpp::CallbackGroup::SharedPtr& group, Member* of);
 
   mutable std::mutex mutex_;
-  std::vector<Member> nodes_;
+  std::vector<std::shared_ptr<Member>> nodes_;  // in the order of their coming
+  std::map<const NodeBase*, std::weak_ptr<Member>> members_;
   Arrived arrived_;
   std::map<const ::rclcpp::CallbackGroup*, Known> groups_;
   std::vector<std::shared_ptr<const Group>> reentrant_;

@@ -59,6 +59,9 @@ std::vector<Unmatched> SchedulingExecutor::Life::unmatched() const {
   std::set<std::string> names;
   if (tasks) {
     for (const auto& [key, task] : tasks->present()) {
+      if (task.housekeeping != nullptr) {
+        continue;  // no entry speaks of it
+      }
       there.push_back(task.source->id());
       if (!there.back().housekeeping) {
         names.insert(task.name);

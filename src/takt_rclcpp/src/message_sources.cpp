@@ -6,6 +6,7 @@
 #include <rcl/subscription.h>
 
 #include <algorithm>
+#include <rclcpp/event_handler.hpp>
 #include <rclcpp/exceptions.hpp>
 #include <rclcpp/experimental/subscription_intra_process_base.hpp>
 #include <rclcpp/logging.hpp>
@@ -22,15 +23,16 @@ std::size_t kept_by(const ::rclcpp::QoS& qos) {
 }
 
 // Of the process, and for good: entities outlive executors, and the middleware its static objects.
-Doors<Arrivals>& doors() {
-  static auto& of_process = *new Doors<Arrivals>;  // NOLINT(cppcoreguidelines-owning-memory)
+Doors<const Listener>& doors() {
+  static auto& of_process = *new Doors<const Listener>;  // NOLINT(cppcoreguidelines-owning-memory)
   return of_process;
 }
 
 // What hooks are given, as long as this is there.
 class Door {
  public:
-  explicit Door(std::shared_ptr<Arrivals> arrivals) : key_{doors().open(std::move(arrivals))} {}
+  explicit Door(const Listener& listener)
+      : key_{doors().open(std::make_shared<const Listener>(listener))} {}
   ~Door() { doors().close(key_); }
   Door(const Door&) = delete;
   Door& operator=(const Door&) = delete;
@@ -43,7 +45,7 @@ class Door {
   }
 
  private:
-  const Doors<Arrivals>::Key key_;
+  const Doors<const Listener>::Key key_;
 };
 
 // rcl is asked itself: the hook that rclcpp keeps goes with its entity, while events of the entity
@@ -59,8 +61,8 @@ class OfRcl final : public Arriving {
         std::size_t limit = unlimited)
       : entity_{entity}, handle_{handle(*entity)}, execute_{how}, limit_{limit} {}
 
-  void listen(std::shared_ptr<Arrivals> arrivals) override {
-    door_ = std::make_unique<Door>(std::move(arrivals));
+  void listen(const Listener& listener) override {
+    door_ = std::make_unique<Door>(listener);
     // Twice, as rclcpp does: after once, requests were seen of which Fast DDS did not tell.
     listen_again();
     listen_again();
@@ -69,8 +71,8 @@ class OfRcl final : public Arriving {
     hook(
         [](const void* data, std::size_t count) {
           // NOLINTNEXTLINE(*-reinterpret-cast): see Door
-          doors().enter(reinterpret_cast<Doors<Arrivals>::Key>(data),
-                        [count](Arrivals& arrivals) { arrivals.arrive(count, 0); });
+          doors().enter(reinterpret_cast<Doors<const Listener>::Key>(data),
+                        [count](const Listener& listener) { listener.tell(count, 0); });
         },
         door_->key());
   }
@@ -79,7 +81,7 @@ class OfRcl final : public Arriving {
     const std::unique_ptr<Door> closes = std::move(door_);
     hook(nullptr, nullptr);
   }
-  void execute(std::int64_t /*value*/) override {
+  void execute(std::int64_t /*part*/) override {
     if (const auto entity = entity_.lock()) {
       execute_(entity);
     }
@@ -111,17 +113,20 @@ class Waitable final : public Arriving {
     using IntraProcess = ::rclcpp::experimental::SubscriptionIntraProcessBase;
     if (const auto* const intra = dynamic_cast<const IntraProcess*>(entity.get())) {
       limit_ = kept_by(intra->get_actual_qos());
+      has_parts_ = false;
+    } else if (dynamic_cast<const ::rclcpp::EventHandlerBase*>(entity.get()) != nullptr) {
+      has_parts_ = false;
     }
   }
 
-  void listen(std::shared_ptr<Arrivals> arrivals) override {
-    arrivals_ = std::move(arrivals);
+  void listen(const Listener& listener) override {
+    listener_ = listener;
     listen_again();
   }
   void listen_again() override {
     if (const auto entity = entity_.lock()) {
       entity->set_on_ready_callback(
-          [arrivals = arrivals_](std::size_t count, int part) { arrivals->arrive(count, part); });
+          [listener = listener_](std::size_t count, int part) { listener.tell(count, part); });
     }
   }
   void silence() override {
@@ -129,17 +134,19 @@ class Waitable final : public Arriving {
       entity->clear_on_ready_callback();
     }
   }
-  void execute(std::int64_t value) override {
+  void execute(std::int64_t part) override {
     if (const auto entity = entity_.lock()) {
-      entity->execute(entity->take_data_by_entity_id(static_cast<std::size_t>(value)));
+      entity->execute(entity->take_data_by_entity_id(static_cast<std::size_t>(part)));
     }
   }
   [[nodiscard]] std::size_t limit() const override { return limit_; }
+  [[nodiscard]] bool has_parts() const override { return has_parts_; }
 
  private:
   const std::weak_ptr<::rclcpp::Waitable> entity_;
   std::size_t limit_ = unlimited;
-  std::shared_ptr<Arrivals> arrivals_;
+  bool has_parts_ = true;
+  Listener listener_;
 };
 
 }  // namespace
@@ -172,12 +179,11 @@ MessageSource::MessageSource(CallbackId id, sched::Task task, std::shared_ptr<Gr
                              std::shared_ptr<Bell> bell, std::unique_ptr<Arriving> entity)
     : Source{std::move(id), std::move(task), std::move(group), std::move(bell)},
       entity_{std::move(entity)},
-      arrivals_{std::make_shared<Arrivals>(entity_->limit(), queue,
-                                           this->id().kind == CallbackKind::waitable)} {}
+      arrivals_{std::make_shared<Arrivals>(entity_->limit(), queue, entity_->has_parts())} {}
 
 void MessageSource::listen(const executor::ReleaseHandle& release) {
   arrivals_->open(release);
-  entity_->listen(arrivals_);
+  entity_->listen({.arrivals = arrivals_});
 }
 
 // Not topics: the middleware's lock of the reader knows no priorities, and whoever publishes would
@@ -185,7 +191,7 @@ void MessageSource::listen(const executor::ReleaseHandle& release) {
 void MessageSource::listen_again() {
   const CallbackKind kind = id().kind;
   const bool waits_for_one = kind == CallbackKind::service || kind == CallbackKind::client ||
-                             kind == CallbackKind::waitable;
+                             kind == CallbackKind::waitable || kind == CallbackKind::housekeeping;
   if (waits_for_one) {
     entity_->listen_again();
   }

@@ -3,6 +3,7 @@
 // Callbacks that something arriving releases: messages, requests, answers, events.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <rclcpp/client.hpp>
 #include <rclcpp/service.hpp>
@@ -15,6 +16,14 @@
 
 namespace takt::rclcpp {
 
+// Whom an entity tells of what arrives.
+struct Listener {
+  std::shared_ptr<Arrivals> arrivals;
+  std::int64_t first = 0;  // what the entity has for the first of its parts
+
+  void tell(std::size_t count, std::int64_t part) const { arrivals->arrive(count, first + part); }
+};
+
 // How an entity is listened to, and what it does when something is there; one for each kind of
 // entity of rclcpp. All of them do nothing when the entity is gone.
 class Arriving {
@@ -26,13 +35,15 @@ class Arriving {
   Arriving& operator=(Arriving&&) = delete;
   virtual ~Arriving() = default;
 
-  virtual void listen(std::shared_ptr<Arrivals> arrivals) = 0;
+  virtual void listen(const Listener& listener) = 0;
   virtual void silence() = 0;
   // Of what has come and was not told of.
   virtual void listen_again() {}
-  virtual void execute(std::int64_t value) = 0;
+  virtual void execute(std::int64_t part) = 0;
   // How much the entity itself keeps.
   [[nodiscard]] virtual std::size_t limit() const { return unlimited; }
+  // Whether it has several parts.
+  [[nodiscard]] virtual bool has_parts() const { return false; }
 
   static constexpr std::size_t unlimited = ~std::size_t{0};
 };

@@ -6,35 +6,8 @@
 #include <utility>
 
 #include "takt/sched/error.hpp"
-#include "timer_sources.hpp"
 
 namespace takt::rclcpp {
-namespace {
-
-constexpr int lowest_priority = 1;
-
-bool is_timer(const EntityPointer& entity) {
-  return std::holds_alternative<::rclcpp::TimerBase::SharedPtr>(entity);
-}
-
-// Whose callbacks wait for answers, and who gives them: neither may stand behind the other.
-bool has_own_thread(const CallbackId& id) {
-  return !id.housekeeping && (id.kind == CallbackKind::client || id.kind == CallbackKind::service ||
-                              id.kind == CallbackKind::waitable);
-}
-
-// Of a timer whose node would have it called more often than it is: as often as it goes.
-bool is_too_short(const CallbackId& id) {
-  return id.kind == CallbackKind::timer && id.period < shortest_period;
-}
-
-// Never what is urgent in a group.
-bool is_slow(const CallbackId& id) {
-  return id.housekeeping || id.kind == CallbackKind::service ||
-         id.kind == CallbackKind::qos_event || is_too_short(id);
-}
-
-}  // namespace
 
 Tasks::Tasks(const Options& options, TimingRule rule, Needs needs, std::shared_ptr<Bell> bell,
              executor::PriorityMutex& asked)
@@ -48,9 +21,11 @@ bool Tasks::follow(const std::vector<Entity>& entities, Which which, Fault fault
                    executor::Executor& core) {
   ++round_;
   std::vector<const Entity*> come;
-  std::size_t stayed = 0;
   bool left_out = false;
   for (const Entity& entity : entities) {
+    if (see_part(entity)) {
+      continue;
+    }
     const auto known = present_.find(entity.key);
     // Another one may be where one has gone.
     if (known == present_.end() || known->second.entity.expired() ||
@@ -68,9 +43,11 @@ bool Tasks::follow(const std::vector<Entity>& entities, Which which, Fault fault
     }
     known->second.source->catch_up();
     known->second.seen = round_;
-    ++stayed;
   }
-  if (come.empty() && stayed == present_.size()) {
+  forget_parts();
+  const bool all_stay = std::ranges::all_of(
+      present_, [this](const auto& entry) { return entry.second.seen == round_; });
+  if (come.empty() && all_stay) {
     return left_out;
   }
   renew_readers(entities, come);
@@ -120,6 +97,7 @@ void Tasks::replace(const std::vector<const Entity*>& come, Fault fault, executo
   try {
     replace(come, fault, core, renamed);
   } catch (...) {
+    std::ranges::for_each(renamed.joined, [this](const void* key) { leave(key); });
     std::ranges::for_each(renamed.given, [this](const std::string& name) { names_.erase(name); });
     names_.insert(renamed.freed.begin(), renamed.freed.end());
     throw;
@@ -132,10 +110,17 @@ void Tasks::let_go(const std::vector<Entity>& entities) {
     keys.insert(entity.key);
   }
   for (const auto& [key, task] : present_) {
-    if (!keys.contains(key)) {
+    if (task.housekeeping == nullptr && !keys.contains(key)) {
       task.source->let_go();
     }
   }
+  std::vector<const void*> gone;
+  for (const auto& [key, part] : parts_) {
+    if (!keys.contains(key)) {
+      gone.push_back(key);
+    }
+  }
+  std::ranges::for_each(gone, [this](const void* key) { leave(key); });
 }
 
 void Tasks::look_again() {
@@ -147,6 +132,7 @@ void Tasks::look_again() {
 // Those that were not seen in this round by those that came.
 void Tasks::replace(const std::vector<const Entity*>& come, Fault fault, executor::Executor& core,
                     Renamed& renamed) {
+  keep_housekeeping(come);
   executor::Changes changes;
   for (const auto& [key, task] : present_) {
     if (task.seen != round_) {
@@ -164,9 +150,23 @@ void Tasks::replace(const std::vector<const Entity*>& come, Fault fault, executo
   std::vector<Task> added;
   added.reserve(come.size());
   for (const Entity* const entity : come) {
-    if (const auto locked = entity->lock()) {
-      added.push_back(make(*entity, *locked, core));
-      renamed.given.push_back(added.back().name);
+    const auto locked = entity->lock();
+    if (!locked) {
+      continue;
+    }
+    const CallbackId id = identify(*entity, *locked);
+    const Timing timing = rule_ ? rule_(id) : Timing{};
+    renamed.given.push_back(id.text());
+    names_.insert(id.text());
+    if (is_part(id, timing)) {
+      renamed.joined.push_back(entity->key);
+      const std::size_t before = added.size();
+      join({.entity = entity, .locked = *locked, .name = id.text()}, added, core);
+      if (added.size() != before) {
+        renamed.given.push_back(added.back().name);
+      }
+    } else {
+      added.push_back(make(id, timing, *entity, *locked, core));
     }
   }
   for (Task& task : added) {
@@ -195,105 +195,6 @@ void Tasks::write(const executor::Change& change, std::vector<Task> added) {
 bool Tasks::is_settled() {
   std::erase_if(under_way_, [](const executor::Change& change) { return change.done(); });
   return under_way_.empty();
-}
-
-Tasks::Task Tasks::make(const Entity& entity, const EntityPointer& locked,
-                        executor::Executor& core) {
-  CallbackId id = entity.describe(locked);
-  while (names_.contains(id.text())) {
-    ++id.ordinal;
-  }
-  const Timing timing = rule_ ? rule_(id) : Timing{};
-  sched::Task task = describe(id, timing, entity, locked);
-  Task made{.key = entity.key,
-            .entity = std::visit(
-                [](const auto& pointer) { return std::weak_ptr<const void>{pointer}; }, locked),
-            .source = {},
-            .name = task.name,
-            .seen = round_};
-  if (const auto* const timer = std::get_if<::rclcpp::TimerBase::SharedPtr>(&locked)) {
-    if (is_polled(**timer)) {
-      made.source = std::make_shared<PolledTimerSource>(id, task, entity.group, bell_, *timer);
-    } else {
-      made.source = std::make_shared<SteadyTimerSource>(id, task, entity.group, bell_, *timer);
-    }
-  } else {
-    auto arriving_entity = std::visit(
-        [](const auto& pointer) -> std::unique_ptr<Arriving> {
-          if constexpr (std::is_same_v<std::decay_t<decltype(pointer)>,
-                                       ::rclcpp::TimerBase::SharedPtr>) {
-            return nullptr;
-          } else {
-            return arriving(pointer);
-          }
-        },
-        locked);
-    made.source =
-        std::make_shared<MessageSource>(id, task, entity.group, bell_, std::move(arriving_entity));
-  }
-  const auto declare = [&](const std::string& topic) {
-    if (declared_.insert(topic).second) {
-      core.declare_external_topic(topic);
-    }
-  };
-  if (!task.trigger.empty()) {
-    declare(task.trigger);
-  }
-  for (const sched::Read& read : task.reads) {
-    declare(read.topic);
-    made.reads.push_back(read.topic);
-  }
-  names_.insert(made.name);
-  if (is_too_short(id)) {
-    remarks_.push_back("the timer '" + made.name + "' has a period of " +
-                       std::to_string(id.period.count()) + " ns: it is called every " +
-                       std::to_string(shortest_period.count()) +
-                       " us, after all others unless the timing says otherwise. Give it the period "
-                       "at which it has something to do");
-  }
-  return made;
-}
-
-sched::Task Tasks::describe(const CallbackId& id, const Timing& timing, const Entity& entity,
-                            const EntityPointer& locked) const {
-  sched::Task task;
-  task.name = id.text();
-  task.reads = timing.reads;
-  task.cpu = timing.cpu;
-  task.waits = timing.waits.value_or(needs_.own_threads && has_own_thread(id));
-  if (!task.waits && entity.group->exclusive) {
-    task.group = entity.group->name;
-  }
-  const bool released_by_time = is_timer(locked) && !is_polled(*std::get<0>(locked));
-  if (!released_by_time) {
-    task.kind = sched::TaskKind::message;
-    task.trigger = is_timer(locked) ? "clock of " + task.name
-                   : id.kind == CallbackKind::subscription || id.kind == CallbackKind::intra_process
-                       ? id.topic_or_service
-                       : task.name;
-  }
-  nanoseconds deadline = timing.deadline;
-  if (deadline.count() == 0 && is_slow(id)) {
-    deadline = options_.long_deadline;
-  } else if (deadline.count() == 0 && !released_by_time) {
-    deadline = id.period.count() > 0 ? id.period : options_.default_deadline;
-  }
-  nanoseconds period =
-      released_by_time ? std::max<nanoseconds>(id.period, shortest_period) : timing.period;
-  if (period.count() == 0 && needs_.periods) {
-    period = id.period.count() > 0 ? id.period : deadline;
-  }
-  const int default_priority = is_slow(id) ? lowest_priority : options_.default_priority;
-  task.parameters = {
-      .period = period,
-      .deadline = deadline,
-      .priority = timing.priority != 0 ? timing.priority : default_priority,
-      .expected_execution = timing.expected_execution,
-      .budget = timing.budget,
-      .overrun = timing.overrun.value_or(released_by_time ? sched::Overrun::skip
-                                                          : sched::Overrun::catch_up),
-  };
-  return task;
 }
 
 }  // namespace takt::rclcpp

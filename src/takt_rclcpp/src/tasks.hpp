@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "entities.hpp"
+#include "housekeeping.hpp"
 #include "message_sources.hpp"
 #include "source.hpp"
 #include "takt/executor/executor.hpp"
@@ -62,8 +63,9 @@ class Tasks {
     std::weak_ptr<const void> entity;
     std::shared_ptr<Source> source;
     std::string name;
-    std::uint64_t seen = 0;       // the last round
-    std::uint64_t looked_at = 0;  // how often it had run then
+    std::shared_ptr<Housekeeping> housekeeping = {};  // null: it is of an entity
+    std::uint64_t seen = 0;                           // the last round
+    std::uint64_t looked_at = 0;                      // how often it had run then
     os::TimePoint runs_since = {};
     std::vector<std::string> reads = {};     // topics
     std::vector<std::string> not_read = {};  // of which it has nothing, a sentence each
@@ -71,10 +73,37 @@ class Tasks {
   [[nodiscard]] std::unordered_map<const void*, Task>& present() noexcept { return present_; }
 
  private:
-  [[nodiscard]] Task make(const Entity& entity, const EntityPointer& locked,
-                          executor::Executor& core);
-  [[nodiscard]] sched::Task describe(const CallbackId& id, const Timing& timing,
-                                     const Entity& entity, const EntityPointer& locked) const;
+  // In making.cpp.
+  [[nodiscard]] CallbackId identify(const Entity& entity, const EntityPointer& locked) const;
+  [[nodiscard]] Task make(const CallbackId& id, const Timing& timing, const Entity& entity,
+                          const EntityPointer& locked, executor::Executor& core);
+  // `timer`: null for all others.
+  [[nodiscard]] sched::Task describe(const CallbackId& id, const Timing& timing, const Group& group,
+                                     ::rclcpp::TimerBase* timer) const;
+  void declare(const std::string& topic, executor::Executor& core);
+  [[nodiscard]] static std::unique_ptr<Arriving> listen_to(const EntityPointer& locked);
+
+  // In parts.cpp: entities that are a part of their group's housekeeping.
+  struct Part {
+    std::weak_ptr<const void> entity = {};
+    std::shared_ptr<Housekeeping> of = {};
+    const void* group = nullptr;
+    std::string name = {};  // by which the timing was asked of it
+    std::uint64_t seen = 0;
+  };
+  struct Joining {
+    const Entity* entity;
+    EntityPointer locked;
+    std::string name;
+  };
+  // Unless the timing says something of it.
+  [[nodiscard]] static bool is_part(const CallbackId& id, const Timing& timing);
+  // Whether it is one, and is there as before.
+  bool see_part(const Entity& entity);
+  void forget_parts();
+  void keep_housekeeping(const std::vector<const Entity*>& come);
+  void join(const Joining& joining, std::vector<Task>& added, executor::Executor& core);
+  void leave(const void* key) noexcept;
   // In reads.cpp.
   [[nodiscard]] executor::Binding bind(Task& task, const std::vector<Task>& added,
                                        Fault fault) const;
@@ -83,6 +112,7 @@ class Tasks {
   struct Renamed {
     std::vector<std::string> freed;
     std::vector<std::string> given;
+    std::vector<const void*> joined;
   };
   [[nodiscard]] bool is_refused(const Entity& entity);
   void replace_by_node(const std::vector<const Entity*>& come, executor::Executor& core);
@@ -97,7 +127,8 @@ class Tasks {
   const Needs needs_;
   const std::shared_ptr<Bell> bell_;
   executor::PriorityMutex& asked_;
-  std::unordered_map<const void*, Task> present_;
+  std::unordered_map<const void*, Task> present_;  // by entities; housekeeping by its group
+  std::unordered_map<const void*, Part> parts_;    // by entities
   std::uint64_t round_ = 0;
   std::set<std::string> names_;
   std::unordered_set<std::string> declared_;  // topics, to the executor below

@@ -21,6 +21,8 @@ std::string_view to_text(CallbackKind kind) noexcept {
       return "qos_event";
     case CallbackKind::waitable:
       return "waitable";
+    case CallbackKind::housekeeping:
+      return "housekeeping";
   }
   return "callback";
 }
@@ -33,6 +35,11 @@ std::string CallbackId::text() const {
   }
   text += ":" + topic_or_service;
   return ordinal == 0 ? text : text + "#" + std::to_string(ordinal);
+}
+
+bool Timing::is_default() const {
+  return priority == 0 && deadline.count() == 0 && period.count() == 0 && reads.empty() &&
+         cpu == -1 && expected_execution.count() == 0 && budget.count() == 0 && !overrun && !waits;
 }
 
 }  // namespace takt::rclcpp

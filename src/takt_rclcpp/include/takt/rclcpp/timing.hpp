@@ -33,6 +33,9 @@ enum class CallbackKind : std::uint8_t {
   client,     // answers
   qos_event,  // of publishers and subscriptions: deadlines, matches, incompatible settings, ...
   waitable,   // anything else: actions, whatever a node brings along
+  // Services and QoS events of one callback group that no author asked for, together, as long as
+  // the timing says nothing of them. The executor asks for each, and never for this.
+  housekeeping,
 };
 
 [[nodiscard]] std::string_view to_text(CallbackKind kind) noexcept;
@@ -67,6 +70,9 @@ struct Timing {
   // The callback waits for something inside: an answer, a device. It gets a thread of its own, and
   // others run meanwhile. Fixed priorities only.
   std::optional<bool> waits = {};
+
+  // Whether it says nothing.
+  [[nodiscard]] bool is_default() const;
 };
 
 using TimingRule = std::function<Timing(const CallbackId&)>;

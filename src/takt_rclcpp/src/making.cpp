@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What becomes of an entity: its name, its source and its task.
+#include <algorithm>
+#include <utility>
+
+#include "tasks.hpp"
+#include "timer_sources.hpp"
+
+namespace takt::rclcpp {
+namespace {
+
+constexpr int lowest_priority = 1;
+
+::rclcpp::TimerBase* timer_of(const EntityPointer& entity) {
+  const auto* const timer = std::get_if<::rclcpp::TimerBase::SharedPtr>(&entity);
+  return timer == nullptr ? nullptr : timer->get();
+}
+
+// Whose callbacks wait for answers, and who gives them: neither may stand behind the other.
+bool has_own_thread(const CallbackId& id) {
+  return !id.housekeeping && (id.kind == CallbackKind::client || id.kind == CallbackKind::service ||
+                              id.kind == CallbackKind::waitable);
+}
+
+// Of a timer whose node would have it called more often than it is: as often as it goes.
+bool is_too_short(const CallbackId& id) {
+  return id.kind == CallbackKind::timer && id.period < shortest_period;
+}
+
+// Never what is urgent in a group.
+bool is_slow(const CallbackId& id) {
+  return id.housekeeping || id.kind == CallbackKind::service ||
+         id.kind == CallbackKind::qos_event || is_too_short(id);
+}
+
+}  // namespace
+
+CallbackId Tasks::identify(const Entity& entity, const EntityPointer& locked) const {
+  CallbackId id = entity.describe(locked);
+  while (names_.contains(id.text())) {
+    ++id.ordinal;
+  }
+  return id;
+}
+
+Tasks::Task Tasks::make(const CallbackId& id, const Timing& timing, const Entity& entity,
+                        const EntityPointer& locked, executor::Executor& core) {
+  const sched::Task task = describe(id, timing, *entity.group, timer_of(locked));
+  Task made{.key = entity.key,
+            .entity = std::visit(
+                [](const auto& pointer) { return std::weak_ptr<const void>{pointer}; }, locked),
+            .source = {},
+            .name = task.name,
+            .seen = round_};
+  if (const auto* const timer = std::get_if<::rclcpp::TimerBase::SharedPtr>(&locked)) {
+    if (is_polled(**timer)) {
+      made.source = std::make_shared<PolledTimerSource>(id, task, entity.group, bell_, *timer);
+    } else {
+      made.source = std::make_shared<SteadyTimerSource>(id, task, entity.group, bell_, *timer);
+    }
+  } else {
+    made.source = std::make_shared<MessageSource>(id, task, entity.group, bell_, listen_to(locked));
+  }
+  if (!task.trigger.empty()) {
+    declare(task.trigger, core);
+  }
+  for (const sched::Read& read : task.reads) {
+    declare(read.topic, core);
+    made.reads.push_back(read.topic);
+  }
+  if (is_too_short(id)) {
+    remarks_.push_back("the timer '" + made.name + "' has a period of " +
+                       std::to_string(id.period.count()) + " ns: it is called every " +
+                       std::to_string(shortest_period.count()) +
+                       " us, after all others unless the timing says otherwise. Give it the period "
+                       "at which it has something to do");
+  }
+  return made;
+}
+
+void Tasks::declare(const std::string& topic, executor::Executor& core) {
+  if (declared_.insert(topic).second) {
+    core.declare_external_topic(topic);
+  }
+}
+
+std::unique_ptr<Arriving> Tasks::listen_to(const EntityPointer& locked) {
+  return std::visit(
+      [](const auto& pointer) -> std::unique_ptr<Arriving> {
+        using Pointer = std::decay_t<decltype(pointer)>;
+        if constexpr (std::is_same_v<Pointer, ::rclcpp::TimerBase::SharedPtr>) {
+          return nullptr;
+        } else {
+          return arriving(pointer);
+        }
+      },
+      locked);
+}
+
+sched::Task Tasks::describe(const CallbackId& id, const Timing& timing, const Group& group,
+                            ::rclcpp::TimerBase* timer) const {
+  sched::Task task;
+  task.name = id.text();
+  task.reads = timing.reads;
+  task.cpu = timing.cpu;
+  task.waits = timing.waits.value_or(needs_.own_threads && has_own_thread(id));
+  if (!task.waits && group.exclusive) {
+    task.group = group.name;
+  }
+  const bool released_by_time = timer != nullptr && !is_polled(*timer);
+  if (!released_by_time) {
+    task.kind = sched::TaskKind::message;
+    task.trigger = timer != nullptr ? "clock of " + task.name
+                   : id.kind == CallbackKind::subscription || id.kind == CallbackKind::intra_process
+                       ? id.topic_or_service
+                       : task.name;
+  }
+  nanoseconds deadline = timing.deadline;
+  if (deadline.count() == 0 && is_slow(id)) {
+    deadline = options_.long_deadline;
+  } else if (deadline.count() == 0 && !released_by_time) {
+    deadline = id.period.count() > 0 ? id.period : options_.default_deadline;
+  }
+  nanoseconds period =
+      released_by_time ? std::max<nanoseconds>(id.period, shortest_period) : timing.period;
+  if (period.count() == 0 && needs_.periods) {
+    period = id.period.count() > 0 ? id.period : deadline;
+  }
+  const int default_priority = is_slow(id) ? lowest_priority : options_.default_priority;
+  task.parameters = {
+      .period = period,
+      .deadline = deadline,
+      .priority = timing.priority != 0 ? timing.priority : default_priority,
+      .expected_execution = timing.expected_execution,
+      .budget = timing.budget,
+      .overrun = timing.overrun.value_or(released_by_time ? sched::Overrun::skip
+                                                          : sched::Overrun::catch_up),
+  };
+  return task;
+}
+
+}  // namespace takt::rclcpp
