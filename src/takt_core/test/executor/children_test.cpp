@@ -55,7 +55,7 @@ class Child : public ::testing::TestWithParam<std::string> {
 };
 
 INSTANTIATE_TEST_SUITE_P(Of, Child, ::testing::Values("fp", "edf", "waits"),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& policy) { return policy.param; });
 
 TEST_P(Child, ThreadIsOfNoUrgencyAndRunsWhereTheProcessMay) {
   os::ThreadStatus parent;

@@ -14,7 +14,7 @@ namespace {
 class Held : public ::testing::TestWithParam<std::string> {};
 
 INSTANTIATE_TEST_SUITE_P(Under, Held, ::testing::Values("fp", "edf"),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& policy) { return policy.param; });
 
 TEST_P(Held, AnExecutorEndsBeforeItsCoreIsFree) {
   const std::vector<int> own = os::current_thread().cpus;

@@ -17,7 +17,9 @@ namespace {
 using namespace std::chrono_literals;
 
 Snapshot of(const std::string& name, const TaskStatistics& statistics) {
-  return {.tasks = {{.name = name, .statistics = statistics}}};
+  Snapshot made;
+  made.tasks = {{.name = name, .statistics = statistics}};
+  return made;
 }
 
 std::map<std::string, std::string> values_of(const Status& status) {
@@ -26,7 +28,9 @@ std::map<std::string, std::string> values_of(const Status& status) {
 
 TEST(Reporter, TellsOfTheExecutorFirst) {
   Reporter reporter;
-  const auto report = reporter.report({.tasks = {}, .scenario = "docking"});
+  Snapshot of_none;
+  of_none.scenario = "docking";
+  const auto report = reporter.report(of_none);
   ASSERT_EQ(report.size(), 1U);
   EXPECT_EQ(report[0].name, "executor");
   EXPECT_EQ(report[0].level, StatusLevel::ok);
@@ -37,10 +41,10 @@ TEST(Reporter, TellsOfTheExecutorFirst) {
 
 TEST(Reporter, WarnsOfWhatTheExecutorLacks) {
   Reporter reporter;
-  const auto report = reporter.report(
-      {.tasks = {},
-       .lost_trace_events = 3,
-       .shortfalls = {{.what = "priority 90", .why = "not permitted", .fix = "ask"}}});
+  Snapshot lacking;
+  lacking.lost_trace_events = 3;
+  lacking.shortfalls = {{.what = "priority 90", .why = "not permitted", .fix = "ask"}};
+  const auto report = reporter.report(lacking);
   EXPECT_EQ(report[0].level, StatusLevel::warn);
   EXPECT_EQ(report[0].message, "without all real-time settings, trace events lost");
   EXPECT_EQ(values_of(report[0]).at("shortfall"), "priority 90: not permitted");
