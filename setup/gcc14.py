@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All sources compiled by GCC 14 against its own library, and a few tests linked and run with it.
+"""What users build compiled by GCC 14 against its own library, and a few tests linked and run.
 
-Usage: .takt/venv/bin/python setup/gcc14.py, after a build with tests. Where the machine's compiler
-is older, GCC comes from Debian 13: its packages are only unpacked below ``.takt/gcc14``. No code is
-made of what is not linked, and headers are precompiled; nothing is left out because it takes long.
+Usage: .takt/venv/bin/python setup/gcc14.py [--tests], after a build with tests; ``--tests``
+compiles those that are not run, too. Where the machine's compiler is older, GCC comes from Debian
+13: its packages are only unpacked below ``.takt/gcc14``. No code is made of what is not linked, and
+headers are precompiled; nothing is left out because it takes long.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,17 +61,21 @@ class Source:
 
 
 def commands() -> list[list[str]]:
-    """Everything compiled by GCC 14 with its own standard library, and some of it run."""
+    """What users build, compiled by GCC 14 with its own standard library, and some tests run."""
     return [[sys.executable, __file__]]
 
 
-def main() -> int:
+def main(arguments: Sequence[str] = ()) -> int:
     try:
         compiler = unpacked.compiler(STATE)
         if isinstance(compiler, str):
             print(f"left out: {compiler}")
             return 0
         sources = [one for package in PACKAGES for one in read(package)]
+        if "--tests" not in arguments:
+            built = [one for one in sources if is_run(one) or "test" not in inside(one).parts]
+            print(f"left out: {len(sources) - len(built)} tests; --tests compiles them, too")
+            sources = built
         for folder in {Path(word) for one in sources for word in one.options}:
             compiler.complete(folder)
         print(version(compiler), flush=True)
@@ -101,7 +106,7 @@ def read(package: str) -> list[Source]:
         raise unpacked.UnpackError(
             f"{database}: {error.strerror}\n  remedy: build first: ./takt test style"
         ) from None
-    found, inside = [], ROOT / "src"
+    found = []
     for entry in entries:
         words = shlex.split(entry["command"])
         at = words.index("-o")
@@ -110,11 +115,9 @@ def read(package: str) -> list[Source]:
             first = options.index("-include")
             del options[first : first + 2]
         file = Path(entry["file"])
-        if file.suffix == ".cpp" and file.is_relative_to(inside):
+        if file.suffix == ".cpp" and file.is_relative_to(ROOT / "src"):
             found.append(Source(file, Path(entry["directory"]), tuple(options), words[at + 1]))
-    left = [
-        one for one in found if any(name in str(one.file.relative_to(inside)) for name in OTHERS)
-    ]
+    left = [one for one in found if any(name in str(inside(one)) for name in OTHERS)]
     if left:
         names = ", ".join(sorted(one.file.name for one in left))
         print(f"left out: {names}, whose headers this machine's own system has")
@@ -193,6 +196,11 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
+def inside(source: Source) -> Path:
+    """Where it lies among the packages."""
+    return source.file.relative_to(ROOT / "src")
+
+
 def is_run(source: Source) -> bool:
     """Whether it is a part of the core's library or of the tests that are run."""
     parts = ("takt_core", *(f"takt_core_{subject}_test" for subject in RUN))
@@ -221,4 +229,4 @@ def run(compiler: unpacked.Compiler, sources: list[Source]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -142,7 +142,7 @@ def sanitizers() -> Commands:
 
 
 def gcc14() -> Commands:
-    """All C++ sources and tests compiled by GCC 14 with its own library, and some of them run."""
+    """What users build, compiled by GCC 14 with its own library, and some tests, which it runs."""
     return newer.commands()
 
 

@@ -99,6 +99,22 @@ def test_a_warning_fails_it(stage: Any, tmp_path: Path, capfd: pytest.CaptureFix
     assert f"{tmp_path}/src/test.cpp:1:" in told
 
 
+def test_tests_that_are_not_run_are_compiled_where_that_is_asked_for(
+    stage: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "src" / "core" / "test" / "other.cpp"
+    file.parent.mkdir(parents=True)
+    file.write_text("no C++\n")
+    database = tmp_path / ".takt" / "build" / "takt_core" / "compile_commands.json"
+    command = f"c++ -std=gnu++20 -o CMakeFiles/other.dir/other.cpp.o -c {file}"
+    entry = {"directory": str(tmp_path), "command": command, "file": str(file)}
+    database.write_text(json.dumps([*json.loads(database.read_text()), entry]))
+    assert stage.main() == 0
+    assert "left out: 1 tests; --tests compiles them, too" in capfd.readouterr().out
+    assert stage.main(["--tests"]) == 1
+    assert f"{file}:1:" in capfd.readouterr().out
+
+
 def test_a_compiler_that_does_not_end_fails_it(
     stage: Any, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
