@@ -254,6 +254,7 @@ def mend_wheels() -> None:
 
 def build(level: str, ros: Path | None) -> None:
     nanobind = output([str(STATE / "venv/bin/python"), "-m", "nanobind", "--cmake_dir"])
+    workspace.forget_unfinished(STATE)
     run(
         workspace.command(ROOT, STATE, level, nanobind, ros),
         "build",

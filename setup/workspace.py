@@ -71,6 +71,16 @@ def command(root: Path, state: Path, level: str, nanobind: str, ros: Path | None
     ]
 
 
+def forget_unfinished(state: Path) -> None:
+    """Lets packages be configured again that an interrupt left without a build.
+
+    Colcon takes CMake's cache for a configured package, where Ninja then has nothing to load.
+    """
+    for cache in (state / "build").glob("*/CMakeCache.txt"):
+        if not cache.with_name("build.ninja").exists():
+            cache.unlink()
+
+
 def environment(
     root: Path, state: Path, ros: Path | None, given: Mapping[str, str] = os.environ
 ) -> dict[str, str]:

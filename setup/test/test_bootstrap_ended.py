@@ -11,6 +11,7 @@ import sys
 import textwrap
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -39,6 +40,21 @@ def test_a_set_up_ends_with_its_launcher(tmp_path: Path) -> None:
     launcher.kill()
     launcher.wait()
     assert ends(int(pid_file.read_text()))
+
+
+def test_a_package_whose_configuration_was_interrupted_is_configured_again(
+    bootstrap: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    finished, unfinished = (bootstrap.STATE / "build" / name for name in ("one", "other"))
+    for folder in (finished, unfinished):
+        folder.mkdir(parents=True)
+        (folder / "CMakeCache.txt").touch()
+    (finished / "build.ninja").touch()
+    monkeypatch.setattr(bootstrap, "output", lambda _: "")
+    monkeypatch.setattr(bootstrap, "run", lambda *_, **__: None)
+    bootstrap.build("dev", None)
+    assert (finished / "CMakeCache.txt").exists()
+    assert not (unfinished / "CMakeCache.txt").exists()
 
 
 def test_an_interrupt_ends_the_step_in_work_and_all_its_children(tmp_path: Path) -> None:
