@@ -47,6 +47,21 @@ def test_a_build_that_fails_shows_what_the_compiler_calls_errors_wherever_they_s
     assert "not_there.hpp" in lines[1]
 
 
+def test_what_cmake_does_not_configure_is_shown_with_its_file(
+    bootstrap: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.20)\nproject(broken NONE)\n"
+        "target_link_libraries(nobody PRIVATE it)\n"
+    )
+    cmake = shutil.which("cmake")
+    assert cmake
+    script = '"$0" -S "$1" -B "$1/build"; seq -f "built %g" 100; exit 1'
+    (line,) = why(bootstrap, "sh", "-c", script, cmake, tmp_path)
+    assert line.startswith("CMake Error at CMakeLists.txt:3 ")
+    assert '"nobody"' in line
+
+
 def test_what_the_linker_does_not_find_is_shown(bootstrap: Any, tmp_path: Path) -> None:
     compiler = shutil.which("g++")
     assert compiler
