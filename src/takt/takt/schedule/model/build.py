@@ -22,6 +22,8 @@ from takt.schedule.trace.names import topic_name
 
 _GIVES_PRIORITIES = {"rm", "dm"}
 _NEEDS_PRIORITIES = {"fp", "np-fp"}
+_WITHIN_PERIODS = {"dm", "p-rm", "cw-edf"}
+_HIGHEST = 98
 Part = dict[str, Any]
 
 
@@ -53,6 +55,8 @@ class Builder:
             first = ", ".join(self._idle[:4]) + (", …" if len(self._idle) > 4 else "")
             text = f"{len(self._idle)} callbacks never ran and are left out: {first}"
             self.notes.setdefault("", []).append(text)
+        document["policy"] = self._allowed(document["policy"], [part for _, part in kept])
+        kept = self._with_priorities(kept, document["policy"])
         if not kept:
             raise TaktError(
                 "no callback ran in it",
@@ -65,6 +69,38 @@ class Builder:
         if seen.scenarios:
             document |= self._scenarios({part["name"] for _, part in kept})
         return document
+
+    def _allowed(self, policy: str, parts: list[Part]) -> str:
+        """The policy, or rm where it is not defined for a deadline."""
+        long = [one["name"] for one in parts if 0 < one.get("period", 0) < one.get("deadline", 0)]
+        if not long or policy not in _WITHIN_PERIODS:
+            return policy
+        self.notes.setdefault("", []).append(
+            f"policy: rm is written; {policy} is not defined for deadlines above periods, and"
+            f" {long[0]} has one"
+        )
+        return "rm"
+
+    def _with_priorities(
+        self, kept: list[tuple[SeenCallback, Part]], policy: str
+    ) -> list[tuple[SeenCallback, Part]]:
+        """Those for which rm and dm find a period or a deadline, their own or that of a reader."""
+        if policy not in _GIVES_PRIORITIES:
+            return kept
+        keys = {"period"} if policy == "rm" else {"period", "deadline"}
+        have = [part for _, part in kept if part.keys() & keys]
+        read = {
+            read if isinstance(read, str) else read["topic"] for p in have for read in p["reads"]
+        }
+        out = [
+            part for _, part in kept if not part.keys() & keys and part.get("trigger") not in read
+        ]
+        for part in out:
+            text = f"{part['name']} was released less than twice: {policy} has no priority for it"
+            self.notes.setdefault("", []).append(f"{text}, and it is left out")
+        gone = {part["name"] for part in out}
+        self.callbacks = [one for one in self.callbacks if one.callback not in gone]
+        return [(one, part) for one, part in kept if part["name"] not in gone]
 
     def _callback(self, one: SeenCallback, policy: str) -> Part | None:
         told, notes = one.told, list(one.notes)
@@ -120,7 +156,8 @@ class Builder:
             notes.append("wcet: as declared; no job of it ended while the trace was recorded")
             described.wcet_us = declared / 1000
             return {"best": declared, "worst": declared, "wcet": declared}, described
-        best, worst = int(one.execution.min()), int(one.execution.max())
+        # Clocks of threads may be coarse: no job takes no time.
+        best, worst = max(1, int(one.execution.min())), max(1, int(one.execution.max()))
         mean, deviation = float(one.execution.mean()), float(one.execution.std())
         wcet = math.ceil(worst * (1 + self._margin))
         margin = f" and {self._margin:.0%} more" if self._margin else ""
@@ -174,11 +211,14 @@ class Builder:
         if policy in _GIVES_PRIORITIES:
             return
         priority = one.told.get("priority")
-        if not one.told and policy in _NEEDS_PRIORITIES and one.priorities:
-            priority = min(one.priorities)
-            if len(one.priorities) > 1:
-                notes.append(f"priority: the lowest of {sorted(one.priorities)}")
-        if priority and 1 <= priority <= 98:
+        if not priority and policy in _NEEDS_PRIORITIES:
+            seen = sorted(other for other in one.priorities if 1 <= other <= _HIGHEST)
+            priority = seen[0] if seen else 1
+            if len(seen) > 1:
+                notes.append(f"priority: the lowest of {seen}")
+            elif not seen:
+                notes.append("priority: neither declared nor seen; the lowest one is written")
+        if priority and 1 <= priority <= _HIGHEST:
             part["priority"] = priority
 
     def _waiting(self, part: Part, one: SeenCallback, notes: list[str]) -> None:
