@@ -11,6 +11,7 @@ import _thread
 import os
 import signal
 import sys
+import threading
 import time
 from types import FrameType
 
@@ -54,4 +55,5 @@ def _raise_again(unraisable: sys.UnraisableHookArgs) -> None:
 
 def _interrupt() -> None:
     time.sleep(0.001)  # at once it would come in the middle of the same, and be lost again
-    _thread.interrupt_main()
+    # As a signal: what sleeps or waits ends only by one.
+    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
