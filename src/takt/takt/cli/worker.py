@@ -60,6 +60,7 @@ def worker(
     command += ["--no-nanny", "--memory-limit", "0", "--host", address or found.own_address]
     command += ["--no-dashboard", "--dashboard-address", PAGES_AT]
     command += ["--local-directory", str(cache())]  # Dask would leave locks in /tmp
+    command += ["--preload", "takt.processes.worker_end"]
     # Each role that is taken keeps a thread busy for as long as a cell lasts.
     command += ["--nthreads", str(len(roles or []) + 1)]
     if roles:
