@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
@@ -27,6 +29,7 @@ class HeldUp : public ::testing::TestWithParam<const char*> {
   // too.
   std::map<Names, int> told(const std::function<void()>& first, int rounds) {
     std::map<Names, int> found;
+    std::set<std::pair<executor::TaskIndex, std::uint64_t>> jobs;
     std::mutex mutex;
     std::map<executor::TaskIndex, std::string> names;
     Options options{.policy = sched::parse_policy(GetParam()),
@@ -36,6 +39,7 @@ class HeldUp : public ::testing::TestWithParam<const char*> {
     options.handlers.held_up = [&](const executor::HoldUp& hold_up) {
       const std::lock_guard lock{mutex};
       EXPECT_GT(hold_up.slept, 0ns);
+      EXPECT_TRUE(jobs.insert({hold_up.task, hold_up.job}).second) << "told twice";
       ++found[{names.at(hold_up.by), names.at(hold_up.task)}];
     };
     Executor executor{options};
@@ -83,7 +87,7 @@ TEST_P(HeldUp, BehindAJobThatSleepsIsTold) {
   const auto found = told([] { std::this_thread::sleep_for(30ms); }, 1000);
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found.begin()->first, (std::pair<std::string, std::string>{"first", "second"}));
-  EXPECT_EQ(found.begin()->second, 1);
+  EXPECT_GE(found.begin()->second, 1);  // a round more, where it is told after that has begun
 }
 
 // What computes needs its time, whatever it costs others; nor is it its fault that others had the
