@@ -17,7 +17,6 @@ class Monotonic final : public FixedPriority {
       refuse_deadlines_above_periods(tasks, name());
     }
     assign_priorities(tasks, key_, name());
-    require_priorities(tasks, name());
   }
 
  private:

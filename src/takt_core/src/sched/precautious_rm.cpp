@@ -39,7 +39,6 @@ class PrecautiousRm final : public FixedPriority {
     require_execution_times(tasks, name());
     assign_priorities(
         tasks, [](const TaskParameters& parameters) { return parameters.period; }, name());
-    require_priorities(tasks, name());
     require_foreseeable_top(tasks);
   }
 

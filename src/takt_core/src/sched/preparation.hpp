@@ -22,7 +22,8 @@ void inherit_priorities(std::vector<Task>& tasks);
 void inherit_deadlines(std::vector<Task>& tasks);
 
 // Replaces all priorities: the shorter the key, the higher, from 98 downwards without gaps; equal
-// keys share one. Tasks with key 0 inherit. Throws when 98 do not suffice.
+// keys share one. Tasks with key 0 inherit. Throws ScheduleError when 98 do not suffice, and for a
+// task that has neither a key nor somebody to inherit from.
 using PriorityKey = nanoseconds (*)(const TaskParameters&);
 void assign_priorities(std::vector<Task>& tasks, PriorityKey key, std::string_view policy);
 

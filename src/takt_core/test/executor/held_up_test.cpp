@@ -91,9 +91,15 @@ TEST_P(HeldUp, BehindAJobThatSleepsIsTold) {
 }
 
 // What computes needs its time, whatever it costs others; nor is it its fault that others had the
-// core meanwhile.
+// core meanwhile. CPU time: what a hypervisor steals from 30 ms looks like sleep.
 TEST_P(HeldUp, BehindAJobThatComputesIsNot) {
-  EXPECT_TRUE(told([] { burn(30ms); }, 5).empty());
+  const auto computed = [] { return os::resource_usage(os::UsageOf::thread).cpu_time; };
+  const auto compute = [&] {
+    const auto end = computed() + 30ms;
+    while (computed() < end) {
+    }
+  };
+  EXPECT_TRUE(told(compute, 5).empty());
 }
 
 }  // namespace

@@ -136,10 +136,23 @@ TEST(TaskSet, asks_for_priorities_where_the_policy_needs_them) {
                   "' needs a priority, and it has none. Remedy: give it a priority of 1..98 (98 "
                   "highest).");
   }
-  EXPECT_EQ(
-      error_of_set({message("m", "x")}, rate_monotonic(), {"x"}),
-      "task 'm': policy 'rm' needs a priority, and it has none, and no task from which it "
-      "could take one reads its topic 'x'. Remedy: give it a priority of 1..98 (98 highest).");
+  // These make them themselves, whatever was declared.
+  Task message_task = message("m", "x");
+  message_task.parameters.priority = 7;
+  for (const PolicyPtr& policy : {rate_monotonic(), deadline_monotonic()}) {
+    const std::string name{policy->name()};
+    EXPECT_EQ(error_of_set({message_task}, policy, {"x"}),
+              "task 'm': policy '" + name +
+                  "' needs a priority, and it has none, and no task from which it could take one "
+                  "reads its topic 'x'. Remedy: give it a period, the shortest time between two "
+                  "of its releases (under 'dm' a deadline does, too).");
+  }
+  Task paced = message("m", "x");
+  paced.parameters.period = 10ms;
+  EXPECT_EQ(error_of_set({paced}, rate_monotonic(), {"x"}), "");
+  Task due = message("m", "x");
+  due.parameters.deadline = 10ms;
+  EXPECT_EQ(error_of_set({due}, deadline_monotonic(), {"x"}), "");
   EXPECT_EQ(error_of_set({timer("a", 1ms)}, edf()), "");
 }
 

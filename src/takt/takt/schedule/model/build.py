@@ -15,15 +15,12 @@ import numpy as np
 
 from takt.errors import TaktError
 from takt.schedule.model import chains as paths
+from takt.schedule.model import policies
 from takt.schedule.model.document import ModelledCallback, ModelledChain, Notes
 from takt.schedule.model.seen import Seen, SeenCallback, Times
 from takt.schedule.model.tail import TailEstimate, estimate
 from takt.schedule.trace.names import topic_name
 
-_GIVES_PRIORITIES = {"rm", "dm"}
-_NEEDS_PRIORITIES = {"fp", "np-fp"}
-_WITHIN_PERIODS = {"dm", "p-rm", "cw-edf"}
-_HIGHEST = 98
 Part = dict[str, Any]
 
 
@@ -55,8 +52,7 @@ class Builder:
             first = ", ".join(self._idle[:4]) + (", …" if len(self._idle) > 4 else "")
             text = f"{len(self._idle)} callbacks never ran and are left out: {first}"
             self.notes.setdefault("", []).append(text)
-        document["policy"] = self._allowed(document["policy"], [part for _, part in kept])
-        kept = self._with_priorities(kept, document["policy"])
+        kept = self._fit(document, kept)
         if not kept:
             raise TaktError(
                 "no callback ran in it",
@@ -70,37 +66,22 @@ class Builder:
             document |= self._scenarios({part["name"] for _, part in kept})
         return document
 
-    def _allowed(self, policy: str, parts: list[Part]) -> str:
-        """The policy, or rm where it is not defined for a deadline."""
-        long = [one["name"] for one in parts if 0 < one.get("period", 0) < one.get("deadline", 0)]
-        if not long or policy not in _WITHIN_PERIODS:
-            return policy
-        self.notes.setdefault("", []).append(
-            f"policy: rm is written; {policy} is not defined for deadlines above periods, and"
-            f" {long[0]} has one"
-        )
-        return "rm"
-
-    def _with_priorities(
-        self, kept: list[tuple[SeenCallback, Part]], policy: str
+    def _fit(
+        self, document: Part, kept: list[tuple[SeenCallback, Part]]
     ) -> list[tuple[SeenCallback, Part]]:
-        """Those for which rm and dm find a period or a deadline, their own or that of a reader."""
-        if policy not in _GIVES_PRIORITIES:
-            return kept
-        keys = {"period"} if policy == "rm" else {"period", "deadline"}
-        have = [part for _, part in kept if part.keys() & keys]
-        read = {
-            read if isinstance(read, str) else read["topic"] for p in have for read in p["reads"]
-        }
-        out = [
-            part for _, part in kept if not part.keys() & keys and part.get("trigger") not in read
+        """Makes policy and callbacks fit each other; what is left."""
+        parts = [part for _, part in kept]
+        general = self.notes.setdefault("", [])
+        document["policy"], notes = policies.defined(document["policy"], parts)
+        unranked = policies.unranked(document["policy"], parts)
+        general += notes
+        general += [
+            f"{name} was released less than twice: {document['policy']} has no priority for it,"
+            " and it is left out"
+            for name in unranked
         ]
-        for part in out:
-            text = f"{part['name']} was released less than twice: {policy} has no priority for it"
-            self.notes.setdefault("", []).append(f"{text}, and it is left out")
-        gone = {part["name"] for part in out}
-        self.callbacks = [one for one in self.callbacks if one.callback not in gone]
-        return [(one, part) for one, part in kept if part["name"] not in gone]
+        self.callbacks = [one for one in self.callbacks if one.callback not in unranked]
+        return [(one, part) for one, part in kept if part["name"] not in unranked]
 
     def _callback(self, one: SeenCallback, policy: str) -> Part | None:
         told, notes = one.told, list(one.notes)
@@ -124,7 +105,10 @@ class Builder:
         deadline = told.get("deadline", 0) if told else one.deadline
         if deadline:
             part["deadline"] = deadline
-        self._priority(part, one, policy, notes)
+        priority, why = policies.priority(policy, one.told.get("priority"), one.priorities)
+        notes += why
+        if priority:
+            part["priority"] = priority
         part["execution"] = execution
         self._waiting(part, one, notes)
         self._jitter(part, one, notes)
@@ -206,20 +190,6 @@ class Builder:
             return int(least)
         notes.append(f"period: {'declared' if declared else 'seen'}; {distance}")
         return period
-
-    def _priority(self, part: Part, one: SeenCallback, policy: str, notes: list[str]) -> None:
-        if policy in _GIVES_PRIORITIES:
-            return
-        priority = one.told.get("priority")
-        if not priority and policy in _NEEDS_PRIORITIES:
-            seen = sorted(other for other in one.priorities if 1 <= other <= _HIGHEST)
-            priority = seen[0] if seen else 1
-            if len(seen) > 1:
-                notes.append(f"priority: the lowest of {seen}")
-            elif not seen:
-                notes.append("priority: neither declared nor seen; the lowest one is written")
-        if priority and 1 <= priority <= _HIGHEST:
-            part["priority"] = priority
 
     def _waiting(self, part: Part, one: SeenCallback, notes: list[str]) -> None:
         if one.told.get("waits"):

@@ -79,7 +79,7 @@ struct AgeViolation {
 };
 
 // A job that missed its deadline because another one of its core slept: it would have ended in time
-// had that one only computed.
+// had that one only computed. Time that a hypervisor stole from a job counts as its sleep.
 struct HoldUp {
   TaskIndex task = 0;
   std::uint64_t job = 0;

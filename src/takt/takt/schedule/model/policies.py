@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a policy takes: deadlines within periods, and for each callback a priority."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+_MAKE_PRIORITIES = {"rm", "dm"}
+_NEED_PRIORITIES = {"fp", "np-fp"}
+_WITHIN_PERIODS = {"dm", "p-rm", "cw-edf"}
+_HIGHEST = 98
+Part = dict[str, Any]
+
+
+def defined(policy: str, parts: Sequence[Part]) -> tuple[str, list[str]]:
+    """The policy, or rm where it is not defined for a deadline; a note says why."""
+    long = [one["name"] for one in parts if 0 < one.get("period", 0) < one.get("deadline", 0)]
+    if not long or policy not in _WITHIN_PERIODS:
+        return policy, []
+    why = f"{policy} is not defined for deadlines above periods, and {long[0]} has one"
+    return "rm", [f"policy: rm is written; {why}"]
+
+
+def unranked(policy: str, parts: Sequence[Part]) -> set[str]:
+    """Callbacks without what rm or dm make a priority of, of their own or of a reader's."""
+    if policy not in _MAKE_PRIORITIES:
+        return set()
+    keys = {"period"} if policy == "rm" else {"period", "deadline"}
+    ranked = [one for one in parts if one.keys() & keys]
+    read = {
+        topic if isinstance(topic, str) else topic["topic"]
+        for one in ranked
+        for topic in one["reads"]
+    }
+    without = [one for one in parts if not one.keys() & keys]
+    return {one["name"] for one in without if one.get("trigger") not in read}
+
+
+def priority(
+    policy: str, declared: int | None, seen: Collection[int]
+) -> tuple[int | None, list[str]]:
+    """What is written as a callback's priority, and notes; none where the policy makes it.
+
+    ``seen`` are the priorities at which its jobs started.
+    """
+    if policy in _MAKE_PRIORITIES:
+        return None, []
+    if declared and 1 <= declared <= _HIGHEST:
+        return declared, []
+    if policy not in _NEED_PRIORITIES:
+        return None, []
+    known = sorted(one for one in seen if 1 <= one <= _HIGHEST)
+    if not known:
+        return 1, ["priority: neither declared nor seen; the lowest one is written"]
+    return known[0], [f"priority: the lowest of {known}"] if len(known) > 1 else []
