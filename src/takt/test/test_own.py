@@ -98,6 +98,24 @@ def test_a_folder_that_breaks_the_rule_is_neither_entered_nor_removed(
     assert sorted(tmp_path.rglob("*")) == before
 
 
+def test_a_tree_of_which_somebody_else_removes_some_goes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "takt").mkdir(0o700)
+    for name in "ab":
+        (tmp_path / "takt" / name).touch()
+    unlink = os.unlink
+
+    def is_later(name: str, *, dir_fd: int) -> None:
+        unlink(name, dir_fd=dir_fd)
+        unlink(name, dir_fd=dir_fd)
+
+    monkeypatch.setattr(os, "unlink", is_later)
+    with own.opened(tmp_path) as folder:
+        folder.remove_tree("takt")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_links_in_a_folder_are_removed_with_it_and_not_followed(tmp_path: Path) -> None:
     precious = tmp_path / "precious"
     precious.mkdir()

@@ -69,7 +69,9 @@ def test_talkers_and_load_are_beside_the_measurement(takt: Takt) -> None:
     options = ("--talkers", "2", "--talker-rate", "50Hz", "--load", "cpu", "--samples", "200")
     _, _, cell = measured(takt, "pubsub", *options)
     assert cell["key"] == "fake-pubsub-fine-500B-other-1kHz-2talkers50Hz-load_cpu"
-    assert (cell["status"], cell["count"], cell["notes"]) == ("complete", 200, [])
+    assert (cell["status"], cell["count"]) == ("complete", 200)
+    # A machine that does much else has others on the core, which is told.
+    assert [one for one in cell["notes"] if "had CPU" not in one["what"]] == []
     assert [one["role"] for one in cell["probes"]] == ["subscriber", "publisher"]
 
 

@@ -59,6 +59,20 @@ one.__exit__(None, None, None)
 held.release(keep=False)
 """
 
+NESTED = """
+import sys
+from pathlib import Path
+from takt.processes import scratch
+memory = Path(sys.argv[1])
+with scratch.temporary(memory) as folder:  # as a bench, whose run is in a folder that goes with it
+    (folder / "run").mkdir()
+    held = scratch.open_for(folder / "run", memory, resumable=False)
+    for number in range(300):
+        (folder / "run" / f"{number}.parquet").touch()
+    print(folder, held.folder, flush=True)
+    sys.stdin.read()
+"""
+
 
 def until(holds: Callable[[], bool]) -> bool:
     limit = time.monotonic() + LIMIT_S
@@ -132,6 +146,26 @@ def test_who_was_killed_as_it_made_its_folder_leaves_none(tmp_path: Path) -> Non
     assert until(lambda: not tool.undertakers)
     assert not tool.scratch.exists()
     assert list(tool.results.iterdir()) == []
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_a_killed_run_within_another_leaves_neither(tmp_path: Path, number: int) -> None:
+    memory = tmp_path / "memory"
+    memory.mkdir()
+    tool = subprocess.Popen(
+        [sys.executable, "-c", NESTED, memory],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+        text=True,
+    )
+    assert tool.stdout
+    folders = [Path(one) for one in tool.stdout.readline().split()]
+    assert [len(watching(one)) for one in folders] == [1, 1]
+    tool.kill()
+    tool.communicate()
+    assert until(lambda: not any(map(watching, folders)))
+    assert list(memory.iterdir()) == []
 
 
 def test_a_program_that_hangs_when_its_tool_is_killed_is_ended(tmp_path: Path) -> None:

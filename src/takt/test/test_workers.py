@@ -68,17 +68,19 @@ def arguments(cluster: Cluster, out: Path, *words: str | Path) -> list[str]:
 
 
 def start(cluster: Cluster, out: Path, *words: str | Path) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        arguments(cluster, out, *words),
-        env={
-            **os.environ,
-            "PYTHONPATH": made_hosts.python_path(),
-            "TAKT_FAKE_MEETING": str(cluster.tool.folder),
-            "XDG_CONFIG_HOME": str(cluster.tool.configuration),
-        },
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+    """What it says goes beside its folder, for who looks why it has failed."""
+    with out.with_suffix(".said").open("wb") as said:
+        return subprocess.Popen(
+            arguments(cluster, out, *words),
+            env={
+                **os.environ,
+                "PYTHONPATH": made_hosts.python_path(),
+                "TAKT_FAKE_MEETING": str(cluster.tool.folder),
+                "XDG_CONFIG_HOME": str(cluster.tool.configuration),
+            },
+            stdout=said,
+            stderr=said,
+        )
 
 
 def measured(cluster: Cluster, out: Path, *words: str | Path) -> Run:
@@ -87,6 +89,8 @@ def measured(cluster: Cluster, out: Path, *words: str | Path) -> Run:
         process.wait(200)
     finally:
         process.kill()
+    said = out.with_suffix(".said").read_text()
+    assert (out / scratch.DOCUMENT).exists(), f"it ended with {process.returncode}: {said}"
     return store.read(out)
 
 

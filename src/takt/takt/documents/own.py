@@ -19,7 +19,7 @@ import pwd
 import secrets
 import shutil
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -225,7 +225,7 @@ class Folder:
         """Removes a folder, by the rule, with all that is in it; raises Refused and OSError."""
         with self.folder(name):
             # Links in it are removed, not followed.
-            shutil.rmtree(f"/proc/self/fd/{self.descriptor}/{name}")
+            shutil.rmtree(f"/proc/self/fd/{self.descriptor}/{name}", onerror=_unless_gone)
 
     def lock(
         self,
@@ -283,6 +283,14 @@ def opened(path: Path) -> Iterator[Folder]:
     """A folder of anybody's, in which there may be something of ours; raises OSError."""
     with _opened(path, path, os.O_CLOEXEC) as found:
         yield found
+
+
+def _unless_gone(
+    _: Callable[..., object], __: str, how: tuple[object, BaseException, object]
+) -> None:
+    """Somebody else may remove some of a tree at the same time."""
+    if not isinstance(how[1], FileNotFoundError):
+        raise how[1]
 
 
 @contextlib.contextmanager

@@ -26,6 +26,7 @@ PORT = 8786
 LOOPBACK = "127.0.0.1"
 START = "./takt scheduler"
 ANSWER_S = 10.0  # until it counts as not there
+GREET_S = 30.0  # for one that is there, on a machine that does much else, to speak its protocol
 # Dask's pages beside the protocol: none of them asks who is there.
 NO_PAGES = {"DASK_DISTRIBUTED__SCHEDULER__HTTP__ROUTES": "[]"}
 NO_PAGES |= {"DASK_DISTRIBUTED__WORKER__HTTP__ROUTES": "[]"}
@@ -93,13 +94,15 @@ def check_loopback(host: str, where: str) -> None:
 
 def _reached(text: str, host: str, port: int, where: str) -> socket.socket:
     try:
-        return socket.create_connection((host, port), ANSWER_S)
+        way = socket.create_connection((host, port), ANSWER_S)
     except (OSError, OverflowError, UnicodeError) as error:
         raise TaktError(
             f"no scheduler answers at {text}: {error}",
             where=where,
             remedy=f"start it first: {START}; and see that the network lets its port through",
         ) from None
+    way.settimeout(GREET_S)
+    return way
 
 
 def _greeted(way: socket.socket, text: str, where: str) -> None:

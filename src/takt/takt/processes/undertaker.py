@@ -52,7 +52,12 @@ def main(folder: Path, run_folder: Path, memory: Path, starter: str) -> int:
                     os.kill(pid, signal.SIGKILL)
         time.sleep(_POLL_S)
     leftovers.sweep_since(before, memory)
-    leftovers.sweep_dead_runs(memory, folder)
+    # Again where it is still there: the undertaker of another run within this one may have had its
+    # lock, or files in it, at that moment.
+    while folder not in [one.folder for one in leftovers.sweep_dead_runs(memory, folder)]:
+        if not folder.exists() or time.monotonic() > began + 2 * LIMIT_S:
+            break
+        time.sleep(_POLL_S)
     domain.free_locks(Path(tempfile.gettempdir()), remove=True)
     addresses.free_lock(Path(tempfile.gettempdir()), remove=True)
     scratch.unlock(run_folder, memory)

@@ -32,6 +32,7 @@ BEGIN_S = 25.0  # longer than an agent waits for the word of a killed tool
 GONE_S = 2.0  # of nothing but errors
 SILENT_S = agent.LEASE_S  # without any answer
 LOOK_S = 0.5
+CONNECT_S = 60  # to one that has answered: a machine that does much else takes its time
 GONE = 255  # the exit code of a program whose host is gone
 SAME = "install the same Takt there, and start its worker with it: ./takt worker SCHEDULER ROLE"
 
@@ -48,7 +49,7 @@ def connected(scheduler: str) -> Iterator[Client]:
     found = find(scheduler, "--scheduler")
     security = found.identity.security() if found.identity else None
     try:
-        client = Client(found.address, timeout="10s", set_as_default=False, security=security)
+        client = Client(found.address, timeout=CONNECT_S, set_as_default=False, security=security)
     except (OSError, ValueError) as error:
         raise TaktError(
             f"there is no Dask scheduler: {error}",
