@@ -154,7 +154,8 @@ def test_other_nodes_talk_while_a_topic_is_measured(tmp_path: Path) -> None:
     before = set(psutil.Process().children())
     keys = {"stack": "rcl", "kind": "pubsub", "transport": "shm", "talkers": 2, "load": "cpu"}
     cell = measured(tmp_path, Quiet(), **keys).cells[0]
-    assert (cell.status, cell.error, cell.notes) == (Status.complete, None, [])
+    assert (cell.status, cell.error) == (Status.complete, None)
+    assert [one for one in cell.notes if "had CPU" not in one.what] == []  # of a busy machine
     assert cell.count + cell.lost == 300
     assert set(psutil.Process().children()) <= before
 
