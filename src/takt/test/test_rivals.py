@@ -20,13 +20,13 @@ from takt.schedule.execution import execute
 
 CORE = max(os.sched_getaffinity(0))
 PRIORITY = 90
-#: Spins at SCHED_FIFO on a core, for ten seconds at most.
+#: Spins at SCHED_FIFO on a core, for a minute at most: a busy machine is slow to start an execution.
 SPIN = f"""
 import os, sys, time
 os.sched_setaffinity(0, {{{CORE}}})
 os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param({PRIORITY}))
 print("spins", flush=True)
-end = time.monotonic() + 10
+end = time.monotonic() + 60
 while time.monotonic() < end:
     pass
 """
