@@ -20,7 +20,7 @@ from takt.schedule.execution import execute
 
 CORE = max(os.sched_getaffinity(0))
 PRIORITY = 90
-#: Spins at SCHED_FIFO on a core, for a minute at most: a busy machine is slow to start an execution.
+#: Spins at SCHED_FIFO on a core, for a minute at most: a busy machine is slow to begin.
 SPIN = f"""
 import os, sys, time
 os.sched_setaffinity(0, {{{CORE}}})
