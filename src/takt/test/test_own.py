@@ -106,11 +106,11 @@ def test_a_tree_of_which_somebody_else_removes_some_goes(
         (tmp_path / "takt" / name).touch()
     unlink = os.unlink
 
-    def is_later(name: str, *, dir_fd: int) -> None:
+    def somebody_is_faster(name: str, *, dir_fd: int) -> None:
         unlink(name, dir_fd=dir_fd)
         unlink(name, dir_fd=dir_fd)
 
-    monkeypatch.setattr(os, "unlink", is_later)
+    monkeypatch.setattr(os, "unlink", somebody_is_faster)
     with own.opened(tmp_path) as folder:
         folder.remove_tree("takt")
     assert list(tmp_path.iterdir()) == []

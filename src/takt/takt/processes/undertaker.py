@@ -23,6 +23,7 @@ from pathlib import Path
 ENDING_S = 1.0  # for the programs of a killed run to end by themselves
 LIMIT_S = 60.0  # until they are gone, however slow the machine is
 _POLL_S = 0.02
+_AGAIN_S, _TRIES = 0.5, 10  # what somebody uses stays after that, for the next run's sweep
 
 
 def main(folder: Path, run_folder: Path, memory: Path, starter: str) -> int:
@@ -52,17 +53,26 @@ def main(folder: Path, run_folder: Path, memory: Path, starter: str) -> int:
                     os.kill(pid, signal.SIGKILL)
         time.sleep(_POLL_S)
     leftovers.sweep_since(before, memory)
-    # Again where it is still there: the undertaker of another run within this one may have had its
-    # lock, or files in it, at that moment.
-    while folder not in [one.folder for one in leftovers.sweep_dead_runs(memory, folder)]:
-        if not folder.exists() or time.monotonic() > began + 2 * LIMIT_S:
-            break
-        time.sleep(_POLL_S)
+    swept = _swept(folder, memory)
     domain.free_locks(Path(tempfile.gettempdir()), remove=True)
     addresses.free_lock(Path(tempfile.gettempdir()), remove=True)
     scratch.unlock(run_folder, memory)
     remove_halves(run_folder, starter.partition(":")[0])
+    # The undertaker of a run within this one ends at the same time, and may have been in the way.
+    for _ in range(_TRIES):
+        if swept:
+            break
+        time.sleep(_AGAIN_S)
+        swept = _swept(folder, memory)
     return 0
+
+
+def _swept(folder: Path, memory: Path) -> bool:
+    """Sweeps; whether the folder is gone, or waits for a resume."""
+    from takt.processes import leftovers
+
+    waiting = leftovers.sweep_dead_runs(memory, folder)
+    return not folder.exists() or folder in [one.folder for one in waiting]
 
 
 def _programs_of(starter: str) -> list[int]:
