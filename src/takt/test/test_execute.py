@@ -206,6 +206,28 @@ def _has_jobs(trace: Path) -> bool:
     return trace.exists() and trace.stat().st_size > 32 * 200
 
 
+def test_an_overloaded_callback_is_executed_with_skipped_releases(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    description = tmp_path / "long.app.yaml"
+    description.write_text(
+        f"cpus: [{cpu()}]\nnodes:\n  long: {{tick: {{timer: 20ms, priority: 9, execution: "
+        "{best: 50ms, worst: 50ms}}}\n",
+        encoding="utf-8",
+    )
+    assert takt(["analyse", str(description)]) == 1
+    assert "misses" in capfd.readouterr().out
+    out = tmp_path / "out"
+    takt(["execute", str(description), "--duration", "500ms", "--out", str(out), "--json"])
+    document = json.loads(capfd.readouterr().out)
+    (found,) = document["metrics"]["callbacks"]
+    # A job takes the time of two and a half releases: at least two of three come while it runs.
+    assert found["executions"] > 0
+    assert found["misses"] == found["executions"]
+    assert found["skipped"] >= 2 * found["executions"]
+    assert found["expected"] >= found["skipped"] + found["executions"]
+
+
 def test_the_command_executes_an_app_yaml(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -12,11 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from synthetic_cells import cell_of, made_run, records_of
+from test_report import words_of
 
 from takt.cli.session import document
 from takt.measure.experiment.faults import Machine
 from takt.measure.experiment.file import Source, check
 from takt.measure.experiment.plan import plan
+from takt.measure.report.html import write_report
 from takt.measure.results import obtained, reservations
 from takt.measure.results.model import Cell, ProbeResult, Status, Verdict
 from takt.measure.run.session import judge
@@ -145,6 +147,28 @@ def test_success_is_said_of_nothing_but_success(
     whole = not unsent and all(0 < late <= 1000.0 for late in late_us[1:]) and late_us[0] > 0
     assert (MET in verdict.headline) == whole
     assert (verdict.level == "good") == (whole and granted)
+
+
+@pytest.mark.parametrize(
+    ("late_us", "asked", "whole"),
+    [
+        ([10.0, 999.9, 1000.0], {}, True),
+        ([10.0, 999.9, 1000.001], {}, False),
+        ([10.0, 999.9, NEVER], {}, False),
+        ([10.0, 999.9, 1000.0], {"samples_asked": 4}, False),
+        ([10.0, 999.9, 1000.0], {"obtained": OTHER}, True),
+    ],
+)
+def test_a_page_says_what_the_terminal_does(
+    tmp_path: Path, late_us: list[float], asked: dict[str, Any], whole: bool
+) -> None:
+    run = made_run("x", [measured(tmp_path, late_us, **asked)])
+    run.verdict = judge(run)
+    words = words_of(write_report(tmp_path, run).read_text(encoding="utf-8"))
+    assert (MET in words) == whole
+    for said_of_it in (run.verdict.headline, *run.verdict.reasons):
+        assert " ".join(said_of_it.split()).lower() in words.lower()
+    assert ("asked: fifo80" in words) == ("obtained" in asked)
 
 
 # named after what was obtained

@@ -153,23 +153,4 @@ void ScenarioModel::assume(const Jitters& jitters) {
   apply_costs();
 }
 
-bool ScenarioModel::Jitters::is_within(const Jitters& other) const {
-  for (std::size_t i = 0; i < of_demands.size(); ++i) {
-    const auto& [releases, lag] = of_demands[i];
-    const auto& [most, latest] = other.of_demands[i];
-    const bool endless = most.period.count() <= 0;
-    if (lag > latest ||
-        (!endless && (releases.period != most.period || releases.jitter > most.jitter ||
-                      releases.distance < most.distance))) {
-      return false;
-    }
-  }
-  for (std::size_t i = 0; i < waits_for_job.size(); ++i) {
-    if (waits_for_job[i] && !other.waits_for_job[i]) {
-      return false;
-    }
-  }
-  return true;
-}
-
 }  // namespace takt::analysis

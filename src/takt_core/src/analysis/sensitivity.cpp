@@ -86,7 +86,7 @@ class OfGraphs final : public Question {
 
   void ask_for(std::size_t callback) {
     callback_ = callback;
-    accepted_ = 0;
+    accepted_ = declared_;
   }
   [[nodiscard]] bool is_used_up() const { return left_ <= 0; }
 
@@ -101,6 +101,7 @@ class OfGraphs final : public Question {
     const bool answer = model_.accepts(effort, graphs_) == true;
     left_ -= steps_of_one - effort.steps;
     accepted_ = answer ? factor : accepted_;
+    declared_ = factor == 1 ? accepted_ : declared_;  // whoever is asked for
     return answer;
   }
 
@@ -110,6 +111,7 @@ class OfGraphs final : public Question {
   std::size_t callback_ = nobody;
   std::int64_t left_ = steps_of_all;
   double accepted_ = 0;
+  double declared_ = 0;
 };
 
 template <class Asked, class IsUsedUp>
@@ -128,6 +130,8 @@ Sensitivity search(Asked& question, ScenarioModel& model,
     released[stream.callback] = true;
   }
   const auto count = static_cast<std::size_t>(std::ranges::count(released, true));
+  // What the one before may take on top: often it is the same deadline that would be missed.
+  std::optional<double> room;
   for (std::size_t i = 0; i < released.size(); ++i) {
     if (!released[i]) {
       continue;
@@ -140,8 +144,12 @@ Sensitivity search(Asked& question, ScenarioModel& model,
       progress(result.callbacks.size(), count);
     }
     question.ask_for(i);
-    result.callbacks.emplace_back(application.callbacks[i].task.name, FactorSearch{question}.run());
+    const auto worst = static_cast<double>(model.execution(i).count());
+    const double found =
+        FactorSearch{question, room ? std::optional{1 + *room / worst} : std::nullopt}.run();
     model.scale(1, i);
+    result.callbacks.emplace_back(application.callbacks[i].task.name, found);
+    room = (found - 1) * worst;
   }
   return result;
 }

@@ -3,9 +3,7 @@
 // How much longer callbacks may compute where releases follow from the ends of other jobs: each
 // verdict takes rounds until the jitters agree (scenario_model.hpp). The longer jobs compute, the
 // larger these are, so those of a factor that was accepted are the least for a larger one: the
-// rounds begin there, and whoever is late already then needs none. And those of a factor that was
-// refused are the most for a smaller one: if one round keeps all deadlines and comes to no larger
-// ones, so does the last.
+// rounds begin there, and whoever is late already then needs none.
 #pragma once
 
 #include <cstdint>
@@ -37,19 +35,15 @@ class OfRounds final : public Question {
   };
 
   void begin(double factor);
-  void settle_late(ScenarioBounds bounds, Effort& effort);
   [[nodiscard]] std::optional<Late> late(const ScenarioBounds& bounds) const;
   [[nodiscard]] bool is_late_again(Effort& effort) const;
-  bool holds_with_most(Effort& effort);
-  void look_below(double factor, Effort& effort);
   void pay(const Effort& effort) noexcept;
 
   ScenarioModel& model_;
   std::vector<bool> separate_;  // by core: fixed priorities that are looked at one by one
   std::optional<ScenarioModel::Jitters> declared_;  // with the execution times of the application
   std::optional<ScenarioModel::Jitters> least_;     // none: there is no smaller factor
-  std::optional<ScenarioModel::Jitters> most_;
-  bool at_least_ = false;     // these are assumed
+  bool at_least_ = false;                           // these are assumed
   std::optional<Late> late_;  // the demand that was refused last, with the least jitters
   double accepted_ = 0;       // of this callback
   bool by_rounds_ = false;    // little is known without them

@@ -99,8 +99,6 @@ class ScenarioModel {
     };
     std::vector<OfDemand> of_demands;  // core by core
     std::vector<bool> waits_for_job;   // by callback
-
-    [[nodiscard]] bool is_within(const Jitters& other) const;
   };
   [[nodiscard]] Jitters jitters() const;
   void assume(const Jitters& jitters);
