@@ -30,7 +30,8 @@ def mend_cmake_paths(prefix: Path, site_packages: Path) -> None:
     """Replaces paths of the build machine in the CMake configurations."""
     import numpy
 
-    tinyxml2 = sorted((site_packages / "ros_fastdds.libs").glob("libtinyxml2-*.so*"))
+    # In the folder of Fast DDS's wheel, which until Jazzy was called ros_fastrtps.
+    tinyxml2 = sorted(site_packages.glob("ros_*.libs/libtinyxml2-*.so*"))
     replacements = [
         (
             re.compile(
