@@ -27,6 +27,7 @@ from typing import IO
 ROOT = Path(__file__).resolve().parent.parent
 sys.path += [str(ROOT), str(ROOT / "src" / "takt")]
 from setup import workspace  # noqa: E402 - of the clone
+from setup.distributions import STATE, WHEELS  # noqa: E402
 from setup.levels import ENVIRONMENTS, WHAT, higher  # noqa: E402
 from setup.reasons import reasons  # noqa: E402
 from setup.system_packages import missing_packages, of_some_tests  # noqa: E402
@@ -35,7 +36,6 @@ from takt.processes.guard import end_with  # noqa: E402 - standard library only,
 from takt.processes.process import TERM_S, Process, how_ended  # noqa: E402
 from takt.processes.process import output as run_to_its_end  # noqa: E402
 
-STATE = ROOT / ".takt"
 REQUIREMENTS = ROOT / "setup" / "requirements"
 LOG = STATE / "setup.log"
 # The only one without a wheel; the locked setuptools builds it, not the newest of the day.
@@ -59,7 +59,7 @@ def main(want: str) -> int:
     try:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # the launcher blocked it
         refuse_where_it_cannot_build()
-        STATE.mkdir(exist_ok=True)
+        STATE.mkdir(parents=True, exist_ok=True)
         with (STATE / "lock").open("w") as lock:
             acquire(lock)
             set_up(want)
@@ -111,7 +111,7 @@ def set_up(want: str) -> None:
     make_environment("venv", ENVIRONMENTS[level], "the tool's Python environment")
     ros = None if "ROS_DISTRO" in os.environ else STATE / "ros"
     if ros:
-        make_environment("ros", "ros", "ROS 2 Kilted from wheels")
+        make_environment("ros", f"ros-{WHEELS}", f"ROS 2 {WHEELS.capitalize()} from wheels")
         mend_wheels()
     # The stamp is dated before the build: what changes while it runs is built the next time.
     mark = STATE / "ready.new"

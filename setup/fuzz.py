@@ -6,9 +6,10 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-BUILD = ROOT / ".takt" / "build-fuzz"
-CMAKE = str(ROOT / ".takt" / "venv" / "bin" / "cmake")
+from setup.distributions import ROOT, STATE
+
+BUILD = STATE / "build-fuzz"
+CMAKE = str(STATE / "venv" / "bin" / "cmake")
 CORE = ROOT / "src" / "takt_core"
 HARNESS = CORE / "test" / "fuzz"
 COMPILERS = ("clang++-16", "clang++")  # see system_packages.py

@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import TypeVar
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
-from setup import precompiled, unpacked
+from setup import distributions, precompiled, unpacked
 from setup.reasons import reasons
 
 ROOT = Path(__file__).resolve().parent.parent
-STATE = ROOT / ".takt" / "gcc14"
+STATE = distributions.STATE / "gcc14"
 PACKAGES = ("takt_core", "takt_rcl", "takt_probes", "takt_runner")
 RUN = ("sched", "stats")  # tests of the core that are linked and run
 OTHERS = ("ros1", "cyclonedds")  # whose headers are this machine's system's
@@ -99,7 +99,7 @@ def version(compiler: unpacked.Compiler) -> str:
 
 def read(package: str) -> list[Source]:
     """All sources of a package that was built with its tests."""
-    database = ROOT / ".takt" / "build" / package / "compile_commands.json"
+    database = STATE.parent / "build" / package / "compile_commands.json"
     try:
         entries = json.loads(database.read_text(encoding="utf-8"))
     except OSError as error:

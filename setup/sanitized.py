@@ -6,8 +6,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-STATE = ROOT / ".takt"
+from setup.distributions import ROOT, STATE
+
 BIN = STATE / "venv" / "bin"
 CORE = ROOT / "src" / "takt_core"
 RCL = ROOT / "src" / "takt_rcl"

@@ -13,9 +13,8 @@ from pathlib import Path
 from setup import documentation, sanitized
 from setup import fuzz as fuzzers
 from setup import gcc14 as newer
+from setup.distributions import ROOT, STATE
 
-ROOT = Path(__file__).resolve().parent.parent
-STATE = ROOT / ".takt"
 BIN = STATE / "venv" / "bin"
 # More than cores: many tests wait for processes. A file stays together, for its fixtures; the order
 # is that of conftest.py, the longest first, so that none is alone at the end. The slowest are told,

@@ -26,6 +26,6 @@ def bootstrap(tmp_path: Path) -> Any:
     module.LOG.touch()
     module.REQUIREMENTS = tmp_path / "requirements"
     module.REQUIREMENTS.mkdir()
-    for name in ("check", "tool", "dev", "ros"):
+    for name in ("check", "tool", "dev", "ros-kilted"):
         (module.REQUIREMENTS / f"{name}.txt").write_text(f"# {name}\n")
     return module

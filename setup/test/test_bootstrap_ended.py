@@ -27,7 +27,7 @@ def test_a_set_up_ends_with_its_launcher(tmp_path: Path) -> None:
     assert root in content
     # Its own, with one long step instead of all.
     content = content.replace(root, f"ROOT = Path({str(SETUP.parent)!r})").replace(
-        'STATE = ROOT / ".takt"', f"STATE = Path({str(tmp_path)!r})"
+        'LOG = STATE / "setup.log"', f"STATE = Path({str(tmp_path)!r}); LOG = STATE / 'setup.log'"
     )
     step = f"sleep 600 & echo $! > {pid_file}; wait"
     main = 'if __name__ == "__main__":'

@@ -9,9 +9,9 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from setup.distributions import ROOT, STATE
 
-ROOT = Path(__file__).resolve().parents[2]
-UNDERLAY = ROOT / ".takt" / "setup.sh"
+UNDERLAY = STATE / "setup.sh"
 FOR_USERS = {"build_depend", "build_export_depend", "buildtool_depend", "depend", "exec_depend"}
 
 
@@ -32,7 +32,7 @@ def test_a_robot_needs_the_core_and_the_client_library_only() -> None:
 def test_the_client_library_is_configured_without_messages_of_experiments(tmp_path: Path) -> None:
     if not UNDERLAY.exists():
         pytest.skip("takt_rcl is not built here")
-    wheels = ROOT / ".takt" / "ros"
+    wheels = STATE / "ros"
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     done = subprocess.run(
         [

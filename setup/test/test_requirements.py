@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from setup.distributions import ROOT, STATE, WHEELS
 
-ROOT = Path(__file__).resolve().parents[2]
 # An environment's lock, and its folder: what each package there asks for stands in it.
-LOCKS = {"dev": "venv", "ros": "ros"}
+LOCKS = {"dev": "venv", f"ros-{WHEELS}": "ros"}
 PINNED = re.compile(r"^([A-Za-z0-9._-]+)(?:\[([^]]*)\])?==", re.MULTILINE)
 
 
@@ -22,7 +22,7 @@ PINNED = re.compile(r"^([A-Za-z0-9._-]+)(?:\[([^]]*)\])?==", re.MULTILINE)
 def test_what_is_asked_for_with_extras_is_locked_with_them(name: str) -> None:
     """pip of Debian 12 takes `coverage==7` for no pin of `coverage[toml]`: it looks for the newest
     one, and refuses it for its missing hash."""
-    folder = ROOT / ".takt" / LOCKS[name]
+    folder = STATE / LOCKS[name]
     if not folder.exists():
         pytest.skip(f"there is no {folder}")
     packages = sysconfig.get_path("purelib", vars={"base": str(folder)})

@@ -156,12 +156,29 @@ def test_the_versions_of_ros_come_from_its_manifests(
         nothing.put({f"/{prefix}/share/rcl/package.xml": manifest})
     nothing.put({"/first/share/rmw_fastrtps_cpp/package.xml": "no XML"})
     monkeypatch.delenv("ROS_DISTRO", raising=False)
-    monkeypatch.delenv("TAKT_PREFIX", raising=False)
+    for name in ("TAKT_PREFIX", "TAKT_ROS_WHEELS"):
+        monkeypatch.delenv(name, raising=False)
     prefixes = f"{nothing.root}/none:{nothing.root}/first:{nothing.root}/second"
     monkeypatch.setenv("AMENT_PREFIX_PATH", prefixes)
     found = fingerprint(nothing)
     assert found["ros_packages"] == {"rcl": "9.2.5"}
     assert found["ros_distribution"] == "jazzy"
+
+
+@pytest.mark.parametrize(("version", "name"), [("9.2.8", "jazzy"), ("10.1.3", "kilted")])
+def test_the_ros_of_the_wheels_is_known(
+    nothing: Fake, version: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wheels = f"<package><name>rcl</name><version>{version}</version></package>"
+    other = wheels.replace(version, "5.3.1")
+    nothing.put({"/wheels/share/rcl/package.xml": wheels, "/other/share/rcl/package.xml": other})
+    monkeypatch.delenv("ROS_DISTRO", raising=False)
+    monkeypatch.setenv("TAKT_PREFIX", f"{nothing.root}/install")
+    monkeypatch.setenv("TAKT_ROS_WHEELS", f"{nothing.root}/wheels")
+    monkeypatch.setenv("AMENT_PREFIX_PATH", f"{nothing.root}/other")  # what is beside the wheels
+    found = fingerprint(nothing)
+    assert found["ros_packages"] == {"rcl": version}
+    assert found["ros_distribution"] == name
 
 
 def test_the_commit_is_never_what_git_says_where_it_refuses(

@@ -8,6 +8,7 @@ the layout of a class depends on it, they overwrite each other's memory.
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -17,7 +18,7 @@ from pathlib import Path
 import pytest
 
 SOURCES = Path(__file__).resolve().parents[2]
-BUILD = SOURCES.parent / ".takt" / "build"
+BUILD = SOURCES.parent / os.environ.get("TAKT_STATE", ".takt") / "build"
 FOLDERS = {
     "takt_core": ["include"],
     "takt_rcl": ["include"],

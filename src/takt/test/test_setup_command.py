@@ -14,7 +14,7 @@ import pytest
 from test_process import gone, until
 
 from takt.cli.main import main
-from takt.cli.setup import PACKAGES, build, build_crate, library, missing_packages
+from takt.cli.setup import PACKAGES, build, build_crate, library, missing_packages, state
 from takt.errors import Failure
 from takt.processes.stacks import ON_REQUEST, find
 
@@ -86,14 +86,22 @@ def test_a_system_without_apt_gets_the_names(
     assert (code, "rt-tests" in words) == (1, True)
 
 
-def test_the_probe_is_built_anew_and_looked_for(tmp_path: Path) -> None:
-    cache = tmp_path / ".takt" / "build" / "takt_probes" / "CMakeCache.txt"
+@pytest.mark.parametrize("folder", [None, ".takt/jazzy"])
+def test_the_probe_is_built_anew_and_looked_for(
+    tmp_path: Path, folder: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if folder:
+        monkeypatch.setenv("TAKT_STATE", folder)
+    else:
+        monkeypatch.delenv("TAKT_STATE", raising=False)
+    assert state(tmp_path) == tmp_path / (folder or ".takt")
+    cache = state(tmp_path) / "build" / "takt_probes" / "CMakeCache.txt"
     cache.parent.mkdir(parents=True)
     cache.write_text("roscpp: not found")
     program(tmp_path, "takt", "exit 0")
     with pytest.raises(Failure, match="was not built"):
         build("ros1", tmp_path)
-    probes = tmp_path / ".takt" / "install" / "lib" / "takt_probes"
+    probes = state(tmp_path) / "install" / "lib" / "takt_probes"
     made = f"mkdir -p {probes} && touch {probes}/probe_ros1"
     program(tmp_path, "takt", f'test "$1" = --setup-only && {made}')
     build("ros1", tmp_path)
@@ -165,7 +173,7 @@ def test_what_builds_ends_with_the_tool_and_all_that_it_has_started(
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
-    pid = (crate.parents[4] / "src" / "takt_rustdds" if what == "cargo" else tmp_path) / "pid"
+    pid = (tmp_path / "src" / "takt_rustdds" if what == "cargo" else tmp_path) / "pid"
     while not pid.exists():
         assert tool.poll() is None
         time.sleep(0.01)

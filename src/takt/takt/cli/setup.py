@@ -101,24 +101,29 @@ def build(part: str, root: Path) -> None:
             "this tool was not started from its source tree, so it cannot build",
             remedy="build the package takt_probes of your workspace again",
         )
-    cache = root / ".takt" / "build" / "takt_probes" / "CMakeCache.txt"
+    cache = state(root) / "build" / "takt_probes" / "CMakeCache.txt"
     cache.unlink(missing_ok=True)  # it remembers what was not there
     if _build([root / "takt", "--setup-only"], root) or not probe(part, root).exists():
         raise Failure(
             f"the probe of {part} was not built",
-            where=str(root / ".takt" / "setup.log"),
+            where=str(state(root) / "setup.log"),
             remedy="the log says what was not found",
         )
 
 
+def state(root: Path) -> Path:
+    """Where the launcher of a source tree builds for the ROS 2 that was chosen."""
+    return root / os.environ.get("TAKT_STATE", ".takt")
+
+
 def library(crate: str, root: Path) -> Path:
     """Where cargo puts a crate of ours, and the build of the probes finds it."""
-    return root / ".takt" / "build" / crate / "release" / f"lib{crate}.a"
+    return state(root) / "build" / crate / "release" / f"lib{crate}.a"
 
 
 def probe(part: str, root: Path) -> Path:
     """Where the probe of a part is installed in a source tree."""
-    return root / ".takt" / "install" / "lib" / "takt_probes" / f"probe_{part}"
+    return state(root) / "install" / "lib" / "takt_probes" / f"probe_{part}"
 
 
 def missing_packages(part: str) -> list[str]:

@@ -101,7 +101,7 @@ def fingerprint(system: System | None = None) -> dict[str, Any]:
         "python": platform.python_version(),
         "takt": __version__,
         **tool_commit(Path(__file__).resolve().parents[4]),
-        "ros_distribution": environ.get("ROS_DISTRO") or _distribution_of(ros.get("rcl")),
+        "ros_distribution": environ.get("ROS_DISTRO") or distribution_of(ros.get("rcl")),
         "ros_packages": ros,
         "rt_tests": _rt_tests_version(),
     }
@@ -124,7 +124,7 @@ def _cpu_model(system: System) -> str | None:
 
 def ros_versions(environment: Mapping[str, str]) -> dict[str, str]:
     """Versions of the ROS packages that decide timing, from the first prefix that has each."""
-    prefixes = [environment.get("TAKT_PREFIX", "")]
+    prefixes = [environment.get(name, "") for name in ("TAKT_PREFIX", "TAKT_ROS_WHEELS")]
     prefixes += environment.get("AMENT_PREFIX_PATH", "").split(":")
     versions: dict[str, str] = {}
     for prefix in filter(None, prefixes):
@@ -139,7 +139,8 @@ def ros_versions(environment: Mapping[str, str]) -> dict[str, str]:
     return versions
 
 
-def _distribution_of(rcl: str | None) -> str | None:
+def distribution_of(rcl: str | None) -> str | None:
+    """The distribution of ROS 2 that has this version of rcl; None where that is not known."""
     major = (rcl or "").partition(".")[0]
     return _DISTRIBUTION_OF_RCL.get(int(major)) if major.isdecimal() else None
 
