@@ -8,7 +8,6 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 from setup import documentation, sanitized
 from setup import fuzz as fuzzers

@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 import sysconfig
 from importlib.metadata import distributions
-from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
