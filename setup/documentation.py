@@ -12,8 +12,9 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 from setup import bootstrap
+from setup.distributions import STATE
 
-SITE = bootstrap.STATE / "site"
+SITE = STATE / "site"
 
 
 def commands() -> list[list[str]]:
@@ -23,13 +24,13 @@ def commands() -> list[list[str]]:
 
 def main() -> int:
     try:
-        with (bootstrap.STATE / "lock").open("w") as lock:
+        with (STATE / "lock").open("w") as lock:
             bootstrap.acquire(lock)
             bootstrap.make_environment("docs", "docs", "the site's Python environment")
     except bootstrap.SetupError as error:
         bootstrap.say(f"takt: {error}")
         return 2
-    python = bootstrap.STATE / "docs" / "bin" / "python"
+    python = STATE / "docs" / "bin" / "python"
     # Anew each time: a page that was not read again has no warnings.
     options = ["--quiet", "--fail-on-warning", "--keep-going", "--fresh-env", "--write-all"]
     code = subprocess.run(

@@ -152,8 +152,9 @@ def test_every_stage_says_what_it_is(suite: ModuleType) -> None:
 
 def test_every_test_in_cpp_is_in_one_of_the_two_stages(suite: ModuleType) -> None:
     from setup import sanitized, stages
+    from setup.distributions import STATE
 
-    core = stages.STATE / "build" / "takt_core"
+    core = STATE / "build" / "takt_core"
     if not (core / "CTestTestfile.cmake").exists():
         pytest.skip("the tests of takt_core are not built here")
 
