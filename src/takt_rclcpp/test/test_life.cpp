@@ -43,6 +43,29 @@ TEST_F(Life, aNodeMovesBetweenExecutorsThatSpin) {
   }
 }
 
+// They take the names of those in whose place they come.
+TEST_F(Life, timersThatAreMadeAnewAreCalledInTheNextSpinAndInThisOne) {
+  const auto node = std::make_shared<::rclcpp::Node>("anew");
+  SchedulingExecutor executor{quiet()};
+  executor.add_node(node);
+  std::atomic<int> calls{0};
+  std::vector<::rclcpp::TimerBase::SharedPtr> timers(2);
+  const auto make = [&] {
+    calls = 0;
+    for (auto& timer : timers) {
+      timer = ::rclcpp::create_timer(node, node->get_clock(), 1ms, [&] { ++calls; });
+    }
+  };
+  for (int spin = 0; spin < 3; ++spin) {
+    make();
+    Spinning spinning{executor};
+    EXPECT_TRUE(eventually([&] { return calls > 10; })) << "spin " << spin;
+    make();
+    EXPECT_TRUE(eventually([&] { return calls > 10; })) << "while it spins, " << spin;
+    spinning.end();
+  }
+}
+
 TEST_F(Life, nodesThatComeWhileItSpinsAreHeard) {
   SchedulingExecutor executor{quiet()};
   Spinning spinning{executor};

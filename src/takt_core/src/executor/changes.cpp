@@ -69,10 +69,10 @@ class Executor::Staged {
   Staged(Staged&&) = delete;
   Staged& operator=(Staged&&) = delete;
 
-  // A place for a task that is added, which nobody else gets meanwhile.
+  // A place for a task that is added, which nobody else gets meanwhile. Its name may still be that
+  // of one that goes.
   void reserve(Changes::Add& step) {
     check_binding(step.task, step.binding);
-    refuse_second(step.task);
     const TaskIndex index = take_index(step.task, step.task.waits || step.binding.kernel_deadline);
     auto& state = shared_.tasks[index];
     if (!state) {

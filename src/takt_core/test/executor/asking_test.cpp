@@ -179,6 +179,26 @@ TEST_P(Asked, WhatOthersDidWhileASourceWasArmedMayRefuseTheChangeAndThenNothingO
   executor.stop();
 }
 
+TEST_P(Asked, ASourceMayTakeTheNameOfTheOneThatGoesInTheSameChange) {
+  Executor executor{options()};
+  const auto former = source_of("same");
+  executor.add(former->describe(), {.source = former});
+  executor.start();
+  expect_runs(executor, "same");
+  const auto source = source_of("same");
+  source->on_arm = [&](const auto&) {
+    EXPECT_TRUE(executor.find("same"));
+    EXPECT_THROW(executor.add(timer("same", 1ms, 10), {[](const auto&) {}}), sched::ScheduleError);
+  };
+  Changes changes;
+  changes.remove("same").add(source->describe(), {.source = source});
+  executor.apply(std::move(changes)).change.wait();
+  EXPECT_EQ(former->disarmed, 1);
+  expect_runs(executor, "same");
+  executor.stop();
+  EXPECT_EQ(source->disarmed, 1);
+}
+
 TEST_P(Asked, AnExecutorThatStopsOrStartsAnewWhileASourceIsArmedLeavesItAsItsTaskIs) {
   Executor executor{options()};
   executor.add(timer("always", 1ms, 10), {[](const auto&) {}});

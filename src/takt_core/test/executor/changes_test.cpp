@@ -54,6 +54,37 @@ TEST_P(Change, OfSeveralTasksTakesEffectAsAWholeOrNotAtAll) {
   executor.stop();
 }
 
+// As a timer or a node that is made anew.
+TEST_P(Change, ANameThatGoesMayComeInTheSameChange) {
+  std::atomic<int> former{0};
+  std::atomic<int> runs{0};
+  Executor executor{options()};
+  executor.add(timer("task", 1ms, 10), {[&](const auto&) { ++former; }});
+  const auto renew = [&](std::atomic<int>& count) {
+    Changes changes;
+    changes.remove("task").add(timer("task", 1ms, 10), {[&](const auto&) { ++count; }});
+    return executor.apply(std::move(changes));
+  };
+  renew(former);  // before anything runs
+  executor.start();
+  EXPECT_TRUE(eventually([&] { return former > 3; }));
+  const auto applied = renew(runs);
+  expect_to_return("wait()", [&] { applied.change.wait(); });
+  EXPECT_EQ(executor.find("task"), applied.added.front().index);
+  const int before = former;
+  EXPECT_TRUE(eventually([&] { return runs > 3; }));
+  EXPECT_EQ(former, before);
+
+  Changes second;
+  second.add(timer("task", 1ms, 10), {[](const auto&) {}}).remove("task");
+  EXPECT_THROW(executor.apply(std::move(second)), sched::ScheduleError) << "in their order";
+  executor.stop();
+  renew(former);
+  executor.start();
+  EXPECT_TRUE(eventually([&] { return former > before + 3; }));
+  executor.stop();
+}
+
 TEST_P(Change, APausedTaskHasNoReleasesUntilItIsResumed) {
   std::atomic<int> runs{0};
   Executor executor{options()};
