@@ -80,7 +80,10 @@ class DeadlineTest {
     };
     const nanoseconds delay = curve_.delay(own);
     nanoseconds worst = demands_[own].execution;
-    std::vector<Range> ranges{{place(delay), place(delay + busy), nanoseconds{0}, busy}};
+    std::vector<Range> ranges{{.first = place(delay),
+                               .last = place(delay + busy),
+                               .from = nanoseconds{0},
+                               .until = busy}};
     while (!ranges.empty()) {
       const Range range = ranges.back();
       ranges.pop_back();
@@ -94,8 +97,9 @@ class DeadlineTest {
         return {};
       }
       worst = std::max(worst, *end - at);
-      ranges.push_back({middle + 1, range.last, *end, range.until});
-      ranges.push_back({range.first, middle, range.from, *end});
+      ranges.push_back(
+          {.first = middle + 1, .last = range.last, .from = *end, .until = range.until});
+      ranges.push_back({.first = range.first, .last = middle, .from = range.from, .until = *end});
     }
     return {.bound = worst + demands_[own].lag};
   }
