@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -90,6 +90,23 @@ def test_real_time_threads_that_had_a_core_are_named_the_worst_first(
         "process 10 (a ) b, SCHED_FIFO 60) had CPU 1 for 3.0 of 10.0 s",
     ]
     assert watched.told()[0].startswith("process 12 (a ) b, SCHED_RR 9) had CPU 0")
+
+
+def test_a_process_that_ends_while_it_is_looked_at_is_no_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rivals, "PROC", tmp_path)
+    machine(tmp_path, f"20:{stat(policy=1, priority=60, cpu=1, ticks=0)}")
+    for name in ("scandir", "listdir"):
+        real = getattr(os, name)
+
+        def gone(place: object = ".", real: Callable[..., object] = real) -> object:
+            if str(place).endswith("20/task"):
+                raise FileNotFoundError(2, "No such file or directory", str(place))
+            return real(place)
+
+        monkeypatch.setattr(os, name, gone)
+    assert Rivals().told() == []
 
 
 APPLICATION = f"""\

@@ -16,6 +16,8 @@ from synthetic_runs import Point, write_run
 from takt.documents import writing
 from takt.errors import Failure
 from takt.processes import stacks
+from takt.processes.supervision import End, Program
+from takt.schedule.execution.execute import _raise_failure
 from takt.schedule.trace import file as traces
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -210,6 +212,23 @@ def test_an_execution_without_shared_memory_names_it(
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 1, done.stdout
     assert "free space in /dev/shm" in done.stderr
+
+
+@pytest.mark.parametrize("end", [End.died, End.timeout])
+def test_what_lacked_shared_memory_is_named_however_much_was_said_after_it(
+    tmp_path: Path, end: End
+) -> None:
+    runner = Program("runner", [], tmp_path / "result", tmp_path / "stderr")
+    said = "\x1b[36m[RTPS_TRANSPORT_SHM Error]\x1b[0m Failed to create segment\n"
+    more = "n2: cannot create a node (name 'n2', namespace '')\n" * 60
+    runner.stderr.write_text(said + more, encoding="utf-8")
+    with pytest.raises(Failure) as told:
+        _raise_failure(end, runner, tmp_path / "busy.takttrace", [])
+    assert "free space in /dev/shm" in (told.value.remedy or "")
+    runner.stderr.write_text(more, encoding="utf-8")
+    with pytest.raises(Failure) as told:
+        _raise_failure(end, runner, tmp_path / "busy.takttrace", [])
+    assert "/dev/shm" not in (told.value.remedy or "")
 
 
 def test_a_new_execution_takes_the_place_of_the_one_before(

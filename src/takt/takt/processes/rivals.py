@@ -74,7 +74,8 @@ def _who(thread: _Thread) -> str:
 def _threads() -> dict[tuple[int, int], _Thread]:
     """By thread id and start: an id is used again."""
     found = {}
-    for stat in PROC.glob("[0-9]*/task/[0-9]*/stat"):
+    threads = [one for process in _numbers_in(PROC) for one in _numbers_in(process / "task")]
+    for stat in (thread / "stat" for thread in threads):
         try:
             text = stat.read_text(encoding="utf-8", errors="replace")
             name, fields = text[text.index("(") + 1 : text.rindex(")")], text.rpartition(")")[2]
@@ -93,3 +94,12 @@ def _threads() -> dict[tuple[int, int], _Thread]:
             used_s=(value[_UTIME] + value[_STIME]) * _TICK_S,
         )
     return found
+
+
+def _numbers_in(folder: Path) -> list[Path]:
+    """What is called by a number there; nothing where it has ended meanwhile."""
+    try:
+        found = list(folder.iterdir())
+    except OSError:
+        return []
+    return [one for one in found if one.name.isdecimal()]

@@ -145,11 +145,17 @@ class Program:
 
     def last_words(self) -> str:
         """The end of what it wrote to standard error."""
+        return self._said()[-STDERR_TAIL:].strip()
+
+    def said(self, words: str) -> bool:
+        """Whether they stand anywhere in what it wrote to standard error."""
+        return words in self._said()
+
+    def _said(self) -> str:
         try:
-            text = self.stderr.read_bytes()[-STDERR_TAIL:].decode(errors="replace")
+            return _COLOUR.sub("", self.stderr.read_bytes().decode(errors="replace"))
         except OSError:
             return ""
-        return _COLOUR.sub("", text).strip()
 
 
 class End(Enum):

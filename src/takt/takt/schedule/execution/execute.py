@@ -37,6 +37,7 @@ _END_S, _END_S_PER_NODE = 10.0, 1.0
 _NOTE_EVERY_S = 1.0
 SEPARATE = "baseline1"  # a process for each node
 _NO_NODE = "cannot create a node"
+_FREE_SHM = "free space in /dev/shm (df /dev/shm; ./takt clean)"
 _TERM_S = 20.0  # the traces of many processes are merged after the stop
 
 Flat = dict[str, Any]
@@ -228,14 +229,15 @@ class _Until(Until):
 
 def _raise_failure(end: End, runner: Program, trace: Path, disturbances: list[str]) -> None:
     words = runner.last_words().removeprefix(f"{RUNNER}: ")
+    # Fast DDS does not say what it lacked.
+    lacks_memory = runner.said(_NO_NODE) and runner.said("SHM")
     if end is End.timeout:
         known = "; meanwhile ".join(filter(None, [words, *disturbances]))
+        remedy = _FREE_SHM if lacks_memory else "fewer nodes start faster"
         raise Failure(
             "the execution did not end in time, and was ended" + (f": {known}" if known else ""),
             where=str(trace) if trace.exists() else None,
-            remedy="what was recorded until then is there"
-            if trace.exists()
-            else "fewer nodes start faster",
+            remedy="what was recorded until then is there" if trace.exists() else remedy,
         )
     if end is End.died and runner.exit_code == 2:
         _discard(trace)  # nothing was executed
@@ -243,8 +245,8 @@ def _raise_failure(end: End, runner: Program, trace: Path, disturbances: list[st
     if end is End.died:
         kept = [str(one) for one in (trace, *_parts(trace)) if one.exists()]
         remedies = [f"what was recorded is there, in {len(kept)} files"] if kept else []
-        if _NO_NODE in words and "SHM" in words:  # Fast DDS does not say what it lacked
-            remedies.insert(0, "free space in /dev/shm (df /dev/shm; ./takt clean)")
+        if lacks_memory:
+            remedies.insert(0, _FREE_SHM)
         if os.strerror(errno.ENOSPC) in words:
             words += f"; {no_space(trace)}"
         raise Failure(
