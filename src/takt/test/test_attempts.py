@@ -115,6 +115,7 @@ def test_a_recording_that_cannot_be_read_is_kept_and_told(folder: Path, memory: 
     run = resumed(folder, memory, Quiet(), Stop())
     (cell,) = run.cells
     assert cell.status is Status.complete
-    assert [note.what for note in cell.notes] == ["a killed attempt is not readable"]
+    # Others may be noted, too: whoever else had the core.
+    assert [note.what for note in cell.notes].count("a killed attempt is not readable") == 1
     (kept,) = (folder / "samples").glob("*.taktsamples")
     assert kept.read_bytes() == ANOTHER

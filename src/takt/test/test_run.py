@@ -263,7 +263,8 @@ def test_no_space_left_stops_cleanly_or_moves_to_the_disk(
             run = measured(folder, place, rate="10kHz", duration="300ms")
             assert run.status is Status.complete
             assert run.cells[0].count == 3000
-            assert [note.what for note in run.cells[0].notes] == ["recorded to the disk"]
+            # Others may be noted, too: whoever else had the core.
+            assert [note.what for note in run.cells[0].notes].count("recorded to the disk") == 1
             assert sorted(path.name for path in folder.iterdir()) == ["run.json", "samples"]
     finally:
         subprocess.run(["umount", "-l", str(place)], check=True)
