@@ -13,13 +13,17 @@ namespace takt::analysis {
 class ArrivalCount {
  public:
   explicit ArrivalCount(const Arrivals& arrivals) noexcept
-      : arrivals_(arrivals), per_ns_(one_above(1 / static_cast<double>(arrivals.period.count()))) {}
+      : arrivals_(arrivals),
+        per_period_(reciprocal(arrivals.period)),
+        per_distance_(reciprocal(arrivals.distance)) {}
 
   // For a window >= 0.
   [[nodiscard]] std::int64_t closed(nanoseconds window) const noexcept {
-    const std::int64_t count = periods_in((window + arrivals_.jitter).count()) + 1;
-    return arrivals_.distance.count() > 0 ? std::min(count, window / arrivals_.distance + 1)
-                                          : count;
+    const std::int64_t count =
+        1 + quotient((window + arrivals_.jitter).count(), arrivals_.period, per_period_);
+    return count > 1 && arrivals_.distance.count() > 0
+               ? std::min(count, 1 + quotient(window.count(), arrivals_.distance, per_distance_))
+               : count;
   }
   [[nodiscard]] std::int64_t open(nanoseconds window) const noexcept {
     return window.count() > 0 ? closed(window - nanoseconds{1}) : 0;
@@ -28,21 +32,23 @@ class ArrivalCount {
   [[nodiscard]] const Arrivals& arrivals() const noexcept { return arrivals_; }
 
  private:
-  // The next double, of one above 0.
-  static double one_above(double value) noexcept {
+  // The next double above that of 1/T.
+  static double reciprocal(nanoseconds divisor) noexcept {
+    const double value = 1 / static_cast<double>(divisor.count());
     return std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) + 1);
   }
 
   // The reciprocal is above 1/T by up to 2^-51 of it, with rounding, so up to 2^50 ns (13 days) the
   // product is never below the quotient, nor as far above it as the next integer is.
-  [[nodiscard]] std::int64_t periods_in(std::int64_t time) const noexcept {
+  static std::int64_t quotient(std::int64_t time, nanoseconds divisor, double reciprocal) noexcept {
     return time < std::int64_t{1} << 50
-               ? static_cast<std::int64_t>(static_cast<double>(time) * per_ns_)
-               : time / arrivals_.period.count();
+               ? static_cast<std::int64_t>(static_cast<double>(time) * reciprocal)
+               : time / divisor.count();
   }
 
   Arrivals arrivals_;
-  double per_ns_;
+  double per_period_;
+  double per_distance_;
 };
 
 }  // namespace takt::analysis

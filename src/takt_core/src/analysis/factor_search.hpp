@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The largest factor that is accepted, by halving; 0 when none is. It begins at a guess: a good one
-// takes two or three answers. Whoever is asked knows some answers at little cost. What nothing is
-// known about is taken for accepted on the way, and only the largest of these is asked for in the
-// end: if it is accepted so are the others, and if not the way is gone again with what is known
-// then.
+// The largest factor that is accepted; 0 when none is. It begins at a guess. Whoever is asked may
+// say by how much a factor is accepted or refused: as responses grow about evenly with execution
+// times, a line through two answers leads close to the last that is accepted. Where nothing is
+// said, or the line leads nowhere, the range is halved.
+//
+// Some answers are known at little cost. What nothing is known about is taken for accepted on the
+// way, and only the largest of these is asked for in the end: if it is accepted so are the others,
+// and if not the way is gone again with what is known then.
 #pragma once
 
 #include <algorithm>
@@ -29,6 +32,8 @@ class Question {
   // What is known at little cost.
   virtual std::optional<bool> known(double factor) = 0;
   virtual bool accepts(double factor) = 0;
+  // What the last answer left until a deadline, the least of all; below 0, how late it was.
+  [[nodiscard]] virtual std::optional<double> margin() const { return {}; }
 };
 
 class FactorSearch {
@@ -42,7 +47,7 @@ class FactorSearch {
   double run() {
     for (;;) {
       assumed_ = 0;
-      const double found = halve();
+      const double found = narrow();
       if (assumed_ <= accepted_ || Interruptible::interrupted()) {
         return found;
       }
@@ -60,67 +65,89 @@ class FactorSearch {
   static constexpr double far = 2;
   static constexpr double least = 1e-3;
   static constexpr double most = 1e6;
+  static constexpr int most_tries = 2;  // by lines, for half of the range
+
+  // A factor with its answer.
+  struct Point {
+    double factor = 0;
+    std::optional<double> margin = {};
+  };
 
   bool accepted(double factor) {
-    if (factor <= accepted_ || factor >= refused_) {
-      return factor <= accepted_;
+    margin_.reset();
+    if (factor >= refused_ || (factor <= accepted_ && factor != 1)) {
+      return factor < refused_;
     }
     if (const std::optional<bool> known = question_.known(factor)) {
       (*known ? accepted_ : refused_) = factor;
+      margin_ = question_.margin();
       return *known;
     }
     assumed_ = std::max(assumed_, factor);
     return true;
   }
 
-  double halve() {
-    const bool as_declared = accepted(1);
-    low_ = as_declared ? 1 : 0;
-    high_ = as_declared ? std::numeric_limits<double>::infinity() : 1;
+  // Takes the answer over as one end of the range.
+  bool ask(double factor) {
+    const bool result = accepted(factor);
+    if (result) {
+      before_ = low_;
+    }
+    (result ? low_ : high_) = {.factor = factor, .margin = margin_};
+    return result;
+  }
+
+  double narrow() {
+    low_ = before_ = {};
+    high_ = {.factor = std::numeric_limits<double>::infinity()};
+    const bool as_declared = ask(1);
     const double from = as_declared ? std::max(guess_, 1.0) : std::min(guess_, 1.0);
-    if (accepted(from)) {
-      low_ = from;
+    if (from == 1 ? as_declared : ask(from)) {
       go_up();
     } else {
-      high_ = from;
       go_down();
     }
-    if (low_ <= 0 || low_ >= most) {
-      return low_;
+    if (low_.factor <= 0 || low_.factor >= most) {
+      return low_.factor;
     }
-    while (high_ > low_ * precision) {
-      const double middle = std::sqrt(low_ * high_);
-      (accepted(middle) ? low_ : high_) = middle;
+    double half = std::sqrt(high_.factor / low_.factor);
+    for (int tries = 0; high_.factor > low_.factor * precision; ++tries) {
+      if (high_.factor <= low_.factor * half) {
+        half = std::sqrt(high_.factor / low_.factor);
+        tries = 0;
+      }
+      const std::optional<double> next = tries < most_tries ? crossing(low_, high_) : std::nullopt;
+      // Next to an end so close that the range may be narrow enough with the answer.
+      ask(next ? std::max(low_.factor * near, std::min(*next, high_.factor / near))
+               : std::sqrt(low_.factor * high_.factor));
     }
-    return low_;
+    return low_.factor;
   }
 
   void go_up() {
-    for (double step = first_step_; low_ < most; step = wider(step)) {
-      const double next = std::min(most, low_ * step);
-      if (next >= high_) {
+    for (double step = first_step_; low_.factor < most; step = wider(step)) {
+      const double next = std::max(low_.factor * step, crossing(before_, low_).value_or(0));
+      if (next >= high_.factor || !ask(std::min(most, next))) {
         return;
       }
-      if (!accepted(next)) {
-        high_ = next;
-        return;
-      }
-      low_ = next;
     }
   }
 
   void go_down() {
-    for (double step = first_step_; high_ > least; step = wider(step)) {
-      const double next = std::max(least, high_ / step);
-      if (next <= low_) {
+    for (double step = first_step_; high_.factor > least; step = wider(step)) {
+      const double next = std::min(high_.factor / step, crossing(low_, high_).value_or(most));
+      if (next <= low_.factor || ask(std::max(least, next))) {
         return;
       }
-      if (accepted(next)) {
-        low_ = next;
-        return;
-      }
-      high_ = next;
     }
+  }
+
+  // Where the line through both has no margin left.
+  static std::optional<double> crossing(const Point& a, const Point& b) noexcept {
+    if (!a.margin || !b.margin || *a.margin <= *b.margin) {
+      return {};
+    }
+    return a.factor + *a.margin * (b.factor - a.factor) / (*a.margin - *b.margin);
   }
 
   static double wider(double step) noexcept { return std::min(far, step * step * step * step); }
@@ -128,8 +155,10 @@ class FactorSearch {
   Question& question_;
   double guess_;
   double first_step_;
-  double low_ = 0;
-  double high_ = 0;
+  Point low_;     // accepted
+  Point before_;  // accepted before that
+  Point high_;    // refused
+  std::optional<double> margin_;
   double accepted_ = 0;
   double refused_ = std::numeric_limits<double>::infinity();
   double assumed_ = 0;

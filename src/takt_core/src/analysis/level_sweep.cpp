@@ -124,10 +124,36 @@ class LevelSweep {
     return blocking;
   }
 
+  // Of most the next is not noticed within any time that is looked at: only what may be before
+  // `soon_` is kept in order.
+  void put(const Next& next) {
+    if (next.at < soon_) {
+      next_.push(next);
+    } else {
+      later_.push_back(next);
+      earliest_later_ = std::min(earliest_later_, next.at);
+    }
+  }
+
+  void look_further() {
+    if (time_ <= soon_) {
+      return;
+    }
+    soon_ = 2 * time_;
+    if (earliest_later_ >= soon_) {
+      return;
+    }
+    earliest_later_ = never;
+    for (const Next& each : std::exchange(later_, {})) {
+      put(each);
+    }
+  }
+
   // To the least time in which this work and all that is noticed above before that is done.
   bool go_on_until_done(nanoseconds work) {
     while (work + preempted_ > time_) {
       time_ = work + preempted_;
+      look_further();
       while (!next_.empty() && next_.top().at < time_) {
         const std::size_t of = next_.top().of;
         next_.pop();
@@ -146,7 +172,7 @@ class LevelSweep {
     const std::int64_t counted = above.noticed.open(time_);
     preempted_ += (counted - above.counted) * above.execution;
     above.counted = counted;
-    next_.push({.at = above.noticed.time(counted), .of = of});
+    put({.at = above.noticed.time(counted), .of = of});
     effort_.spend(1);
   }
 
@@ -157,6 +183,9 @@ class LevelSweep {
   std::vector<std::size_t> holders_;  // that may keep higher levels out
   std::vector<Above> above_;
   std::priority_queue<Next, std::vector<Next>, std::greater<>> next_;
+  std::vector<Next> later_;  // from soon_ on
+  nanoseconds soon_{0};
+  nanoseconds earliest_later_ = never;
   nanoseconds time_{0};
   nanoseconds preempted_{0};  // the work of those above that is noticed before it
   double share_ = 0;

@@ -13,11 +13,28 @@ namespace {
 // As much as for the analysis itself (Effort).
 constexpr std::int64_t steps_of_one = 20'000'000;
 // A few seconds in all.
-constexpr std::int64_t steps_of_all = 2'000'000'000;
+constexpr std::int64_t steps_of_all = 1'000'000'000;
 constexpr int most_rounds = 1000;
 
 bool is_late(const Demand& demand, const Response& response) noexcept {
   return !demand.interrupt && !(response.bound && *response.bound <= demand.deadline);
+}
+
+// Of what is closest to its deadline, or latest, what is left, in ns.
+std::optional<double> margin_of(const ScenarioModel& model, const ScenarioBounds& bounds) {
+  std::optional<nanoseconds> result;
+  for (std::size_t at = 0; at < model.cores().size(); ++at) {
+    const ScenarioModel::CoreDemands& core = model.cores()[at];
+    for (std::size_t i = 0; i < core.jobs; ++i) {
+      const std::optional<nanoseconds>& bound = bounds.cores[at].responses[i].bound;
+      if (!bound) {
+        return {};
+      }
+      const nanoseconds left = core.demands[i].deadline - *bound;
+      result = std::min(result.value_or(left), left);
+    }
+  }
+  return result ? std::optional{static_cast<double>(result->count())} : std::nullopt;
 }
 
 }  // namespace
@@ -29,6 +46,7 @@ OfRounds::OfRounds(ScenarioModel& model) : model_(model), left_(steps_of_all) {
   }
   if (accepts(1)) {
     declared_ = least_;
+    declared_margin_ = margin_;
   }
 }
 
@@ -37,7 +55,6 @@ void OfRounds::ask_for(std::size_t callback) {
   least_ = declared_;
   at_least_ = false;
   accepted_ = declared_ ? 1 : 0;
-  by_rounds_ = false;
 }
 
 void OfRounds::begin(double factor) {
@@ -58,11 +75,15 @@ void OfRounds::pay(const Effort& effort) noexcept {
 }
 
 std::optional<bool> OfRounds::known(double factor) {
+  margin_ = factor == 1 ? declared_margin_ : std::nullopt;
   if (factor <= accepted_) {
     return true;
   }
   if (!declared_ && factor >= 1) {
     return false;
+  }
+  if (by_rounds_) {
+    return accepts(factor);
   }
   Effort effort{.steps = steps_of_one};
   begin(factor);
@@ -71,7 +92,7 @@ std::optional<bool> OfRounds::known(double factor) {
     result = false;
   }
   pay(effort);
-  return result || !by_rounds_ ? result : accepts(factor);
+  return result;
 }
 
 bool OfRounds::accepts(double factor) {
@@ -81,6 +102,7 @@ bool OfRounds::accepts(double factor) {
   at_least_ = false;
   for (int round = 0; round < most_rounds && !accepted; ++round) {
     const ScenarioBounds bounds = model_.round({}, Graphs::none, effort);
+    margin_ = margin_of(model_, bounds);
     if (bounds.schedulable != true) {
       late_ = round == 0 ? late(bounds) : late_;
       by_rounds_ = by_rounds_ || round > 0 || !late_;

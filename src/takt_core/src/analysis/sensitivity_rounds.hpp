@@ -27,6 +27,7 @@ class OfRounds final : public Question {
 
   std::optional<bool> known(double factor) override;
   bool accepts(double factor) override;
+  [[nodiscard]] std::optional<double> margin() const override { return margin_; }
 
  private:
   struct Late {
@@ -44,9 +45,11 @@ class OfRounds final : public Question {
   std::optional<ScenarioModel::Jitters> declared_;  // with the execution times of the application
   std::optional<ScenarioModel::Jitters> least_;     // none: there is no smaller factor
   bool at_least_ = false;                           // these are assumed
-  std::optional<Late> late_;  // the demand that was refused last, with the least jitters
-  double accepted_ = 0;       // of this callback
-  bool by_rounds_ = false;    // little is known without them
+  std::optional<Late> late_;           // the demand that was refused last, with the least jitters
+  double accepted_ = 0;                // of this callback
+  std::optional<double> margin_ = {};  // of the last answer, in ns
+  std::optional<double> declared_margin_ = {};  // with the execution times of the application
+  bool by_rounds_ = false;                      // little is known without them
   std::size_t callback_ = nobody;
   std::int64_t left_;
 };

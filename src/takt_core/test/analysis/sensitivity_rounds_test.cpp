@@ -13,7 +13,7 @@ namespace takt::analysis {
 namespace {
 
 // Chains of one to four callbacks.
-std::string draw(RandomTasks& random) {
+std::string draw(RandomTasks& random, const std::string& policy) {
   const auto count = random.number(2, 9);
   std::string callbacks;
   std::int64_t left = 0;  // of a chain
@@ -32,7 +32,8 @@ std::string draw(RandomTasks& random) {
                  (first ? timer(name, period, worst, priority, more)
                         : message(name, "t" + std::to_string(i), worst, priority, more));
   }
-  return app(callbacks, random.chance(0.5) ? ", 'overheads': {'release': 2}" : "");
+  return app(callbacks, ", 'policy': '" + policy + "'" +
+                            (random.chance(0.5) ? ", 'overheads': {'release': 2}" : ""));
 }
 
 class Whole {
@@ -54,11 +55,11 @@ class Whole {
   ScenarioModel model_;
 };
 
-TEST(sensitivity, where_callbacks_release_each_other_is_that_of_the_whole_analysis) {
+void compare(const std::string& policy, int sets) {
   RandomTasks random{3};
   int found = 0;
-  for (int set = 0; set < 400; ++set) {
-    const std::string json = draw(random);
+  for (int set = 0; set < sets; ++set) {
+    const std::string json = draw(random, policy);
     const application::Application application = parsed(json);
     Whole whole{application};
     const auto sensitivity = find_sensitivity(whole.model(), application, Graphs::none);
@@ -76,7 +77,15 @@ TEST(sensitivity, where_callbacks_release_each_other_is_that_of_the_whole_analys
       holds(sensitivity->callbacks[i].second, i);
     }
   }
-  EXPECT_GT(found, 500);
+  EXPECT_GT(found, 5 * sets / 4);
+}
+
+TEST(sensitivity, where_callbacks_release_each_other_is_that_of_the_whole_analysis) {
+  compare("fp", 400);
+}
+
+TEST(sensitivity, where_callbacks_release_each_other_under_edf_is_that_of_the_whole_analysis) {
+  compare("edf", 40);
 }
 
 }  // namespace
