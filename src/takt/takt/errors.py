@@ -3,6 +3,11 @@
 
 from __future__ import annotations
 
+import os
+import re
+
+COMMAND = re.compile(r"\btakt (-|[a-z])")  # in a remedy
+
 
 class TaktError(Exception):
     """Wrong use: the command ends with exit code 2 and this message."""
@@ -20,13 +25,22 @@ class TaktError(Exception):
         text = shortened(self.what, 1200)
         if self.where:
             text = f"{shortened(self.where, 300)}: {text}"
-        return f"{text}\n  remedy: {shortened(self.remedy, 400)}" if self.remedy else text
+        if not self.remedy:
+            return text
+        return f"{text}\n  remedy: {shortened(self.remedy, 400)}{with_wheels(self.remedy)}"
 
 
 class Failure(TaktError):
     """Asked rightly, but it did not work out: exit code 1."""
 
     exit_code = 1
+
+
+def with_wheels(remedy: str) -> str:
+    """What a command of a remedy needs so that it means this ROS 2, where it is not the default."""
+    ros = os.environ.get("TAKT_ROS")
+    default = os.environ.get("TAKT_STATE", ".takt") == ".takt"
+    return f" (with --ros {ros})" if ros and not default and COMMAND.search(remedy) else ""
 
 
 def shortened(text: str, most: int) -> str:

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import pytest
+
+from takt.errors import Failure
+
+
+@pytest.fixture
+def jazzy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the launcher does with --ros jazzy."""
+    monkeypatch.setenv("TAKT_ROS", "jazzy")
+    monkeypatch.setenv("TAKT_STATE", ".takt/jazzy")
+
+
+@pytest.mark.usefixtures("jazzy")
+@pytest.mark.parametrize("remedy", ["build it: ./takt --setup-only", "takt run --resume a/run"])
+def test_a_remedy_means_the_wheels_that_were_chosen(remedy: str) -> None:
+    assert str(Failure("it ended", remedy=remedy)) == (
+        f"it ended\n  remedy: {remedy} (with --ros jazzy)"
+    )
+
+
+@pytest.mark.usefixtures("jazzy")
+def test_a_remedy_without_a_command_stays_as_it_is() -> None:
+    assert str(Failure("no room", remedy="make room in takt-runs/")).endswith("takt-runs/")
+
+
+def test_the_default_needs_no_option(monkeypatch: pytest.MonkeyPatch) -> None:
+    remedy = "build it: ./takt --setup-only"
+    monkeypatch.setenv("TAKT_ROS", "kilted")
+    monkeypatch.setenv("TAKT_STATE", ".takt")
+    assert str(Failure("it ended", remedy=remedy)).endswith("--setup-only")
+    monkeypatch.delenv("TAKT_ROS")  # an installation of ROS 2
+    assert str(Failure("it ended", remedy=remedy)).endswith("--setup-only")
