@@ -26,7 +26,7 @@ from typing import IO
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path += [str(ROOT), str(ROOT / "src" / "takt")]
-from setup import workspace  # noqa: E402 - of the clone
+from setup import distributions, workspace  # noqa: E402 - of the clone
 from setup.distributions import STATE, WHEELS  # noqa: E402
 from setup.levels import ENVIRONMENTS, WHAT, higher  # noqa: E402
 from setup.reasons import reasons  # noqa: E402
@@ -45,6 +45,9 @@ WHOLE_S = 300.0  # for a package manager to come to an end that it can go on fro
 TURN_S, BETWEEN_S = 900.0, 3.0  # for another package manager to end; between two looks
 ANSWER_S = 120.0  # for a program that only says something
 TOLD_S = 30.0  # how often a log of the set-up, as CI keeps it, says how far it is
+WITHOUT = """\
+  without ROS 2: measure, check and run on the raw stack, analyse, simulate, doctor and tune. For the
+  rest source an installation of ROS 2 first, or on x86-64 name its wheels: --ros kilted"""
 HELD: list[int] = []  # the lock, which every step inherits: who is still at work holds it
 
 
@@ -87,10 +90,11 @@ def already_interrupted(_number: int, _frame: FrameType | None) -> None:
 
 def refuse_where_it_cannot_build() -> None:
     """At once, what pip or the generators of messages would say after minutes, in other words."""
-    if "ROS_DISTRO" not in os.environ and platform.machine() != "x86_64":
+    if distributions.prefix() and platform.machine() != "x86_64":
         raise SetupError(
             f"the wheels of ROS 2 are for x86_64, this machine is {platform.machine()}\n"
-            "  remedy: source an installation of ROS 2 first; it is taken instead of the wheels"
+            "  remedy: source an installation of ROS 2 first; it is taken instead of the wheels; or\n"
+            "  leave out --ros (and TAKT_ROS): what needs no ROS 2 is set up"
         )
     if not str(ROOT).isascii():
         raise SetupError(
@@ -106,10 +110,12 @@ def set_up(want: str) -> None:
     level = higher(asked, before.rpartition(" ")[2]) if before.startswith(f"{place} ") else asked
     LOG.write_text("", encoding="utf-8")
     say(f"takt: setting up {WHAT[level]} below {STATE} (the log: {LOG})")
+    if distributions.without_ros():
+        say(WITHOUT)
     install_system_packages(level == "dev")
     discard_where_moved(place)
     make_environment("venv", ENVIRONMENTS[level], "the tool's Python environment")
-    ros = None if "ROS_DISTRO" in os.environ else STATE / "ros"
+    ros = distributions.prefix()
     if ros:
         make_environment("ros", f"ros-{WHEELS}", f"ROS 2 {WHEELS.capitalize()} from wheels")
         mend_wheels()

@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import shutil
 import sys
 import sysconfig
 from pathlib import Path
+
+from setup import distributions
 
 
 def missing_packages(development: bool) -> list[str]:
@@ -25,7 +26,7 @@ def missing_packages(development: bool) -> list[str]:
         "libcli11-dev": Path("/usr/include/CLI/CLI.hpp").exists(),
         "nlohmann-json3-dev": Path("/usr/include/nlohmann/json.hpp").exists(),
     }
-    if "ROS_DISTRO" not in os.environ:
+    if distributions.prefix():
         present["libssl-dev"] = Path("/usr/include/openssl/ssl.h").exists()  # Fast DDS's CMake
     if development:
         present["libgtest-dev"] = Path("/usr/include/gtest/gtest.h").exists()

@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
+from setup.distributions import WITHOUT_ROS, without_ros
 from setup.levels import measures_only
 
 # How the time of a first build divides, in percent, measured; only the estimate depends on it.
@@ -37,7 +38,11 @@ WORTH_AN_ESTIMATE_S = 10.0
 def command(root: Path, state: Path, level: str, nanobind: str, ros: Path | None) -> list[str]:
     """Colcon's command line; what has not changed is not built again."""
     only = measures_only(level)
+    # takt itself is pure Python: it runs from its source folder.
     chosen = ["--packages-up-to=takt_probes"] if only else ["--packages-skip=takt"]
+    if without_ros():
+        packages = (one.parent.name for one in sorted((root / "src").glob("*/package.xml")))
+        chosen = ["--packages-ignore", *(one for one in packages if one not in WITHOUT_ROS)]
     of_ros = (
         [
             f"-DTAKT_ROS_WHEELS={ros}",
@@ -55,7 +60,7 @@ def command(root: Path, state: Path, level: str, nanobind: str, ros: Path | None
         f"--base-paths={root / 'src'}",
         f"--build-base={state / 'build'}",
         f"--install-base={state / 'install'}",
-        *chosen,  # takt itself is pure Python: it runs from its source folder
+        *chosen,
         "--executor=sequential",
         "--event-handlers=console_direct+",
         "--cmake-args",
@@ -108,6 +113,8 @@ def environment(
 def progress(log: str, elapsed_s: float, level: str) -> str:
     """How far the build is by its log: package, step, and what that means for the rest."""
     shares = SHARES[measures_only(level)]
+    if without_ros():
+        shares = {name: shares[name] for name in WITHOUT_ROS}
     started = list(STARTED.finditer(log))
     if not started:
         return ""
@@ -120,7 +127,7 @@ def progress(log: str, elapsed_s: float, level: str) -> str:
         text += f", step {step} of {total}"
         done += shares.get(package, 0) * step / total
     if done and elapsed_s > WORTH_AN_ESTIMATE_S:
-        text += f", about {elapsed_s * (100 - done) / done:.0f} s left"
+        text += f", about {elapsed_s * (sum(shares.values()) - done) / done:.0f} s left"
     return text
 
 

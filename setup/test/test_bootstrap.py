@@ -89,6 +89,9 @@ def test_a_machine_without_wheels_of_ros_is_refused_unless_it_brings_its_own(
     monkeypatch.setenv("ROS_DISTRO", "kilted")
     bootstrap.refuse_where_it_cannot_build()
     monkeypatch.delenv("ROS_DISTRO")
+    with monkeypatch.context() as without:  # what needs none is set up
+        without.setattr(bootstrap.distributions, "WHEELS", "none")
+        bootstrap.refuse_where_it_cannot_build()
     monkeypatch.setattr(bootstrap.platform, "machine", lambda: "x86_64")
     bootstrap.refuse_where_it_cannot_build()
 

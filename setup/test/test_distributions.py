@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from setup import wheels
+from setup import distributions, wheels, workspace
 from setup.distributions import ROOT
+from setup.levels import LEVELS
 
 from takt.doctor.fingerprint import distribution_of
 
@@ -105,7 +106,7 @@ def test_an_unknown_one_is_refused_with_those_that_there_are(
     assert (done.stdout, done.returncode, clone.set_up()) == ("", 2, [])
     what, remedy = done.stderr.splitlines()
     assert what.endswith(f"there are: {', '.join(sorted(LOCKS))}")
-    assert remedy.startswith("  remedy: ")
+    assert remedy.startswith("  remedy: name one of these, or none, ")
     assert "source an installation" in remedy
 
 
@@ -117,6 +118,46 @@ def test_wheels_are_not_asked_for_beside_an_installation(clone: Clone) -> None:
         assert "an installation of ROS 2 is sourced: kilted" in done.stderr
     done = clone.start("check", ROS_DISTRO="jazzy", TAKT_ROS_WHEELS="/of/others")
     assert done.stdout == "none .takt .takt/install none\ncheck\n"
+
+
+def machine(clone: Clone, name: str) -> dict[str, str]:
+    """The variables of a machine of another architecture."""
+    uname = clone.folder / "bin" / "uname"
+    uname.parent.mkdir(exist_ok=True)
+    uname.write_text(f"#!/bin/sh\necho {name}\n")
+    uname.chmod(0o755)
+    return {"PATH": f"{uname.parent}:/usr/bin:/bin"}
+
+
+def test_without_wheels_for_the_machine_what_needs_no_ros_is_set_up(clone: Clone) -> None:
+    without = "none .takt/none .takt/none/install none\ncheck\n"
+    assert clone.start("check", "--ros", "none").stdout == without
+    assert clone.start("check", **machine(clone, "aarch64")).stdout == without
+    assert clone.start("check", **machine(clone, "x86_64")).stdout.startswith("kilted .takt ")
+    sourced = clone.start("check", ROS_DISTRO="jazzy", **machine(clone, "aarch64"))
+    assert sourced.stdout == "none .takt .takt/install none\ncheck\n"  # "none": not set
+    refused = clone.start("check", "--ros", "none", ROS_DISTRO="jazzy")
+    assert (refused.stdout, refused.returncode) == ("", 2)
+    assert "says none, but an installation of ROS 2 is sourced: jazzy" in refused.stderr
+
+
+def test_without_ros_packages_that_need_it_are_not_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    def ignored(level: str) -> list[str]:
+        words = workspace.command(ROOT, ROOT / ".takt", level, "", None)
+        assert "--packages-up-to=takt_probes" not in words
+        begin = words.index("--packages-ignore") + 1
+        return words[begin : words.index("--executor=sequential")]
+
+    monkeypatch.delenv("ROS_DISTRO", raising=False)
+    monkeypatch.setattr(distributions, "WHEELS", "none")
+    packages = {one.parent.name for one in ROOT.glob("src/*/package.xml")}
+    for level in LEVELS:
+        assert packages - set(ignored(level)) == {"takt_core", "takt_probes"}
+    text = workspace.progress("Starting >>> takt_core\n[1/2] x\n", 100, "check")
+    assert text == "takt_core, package 1 of 2, step 1 of 2, about 256 s left"
+    monkeypatch.setenv("ROS_DISTRO", "kilted")
+    assert not distributions.without_ros()
+    assert "--packages-ignore" not in workspace.command(ROOT, ROOT / ".takt", "tool", "", None)
 
 
 @pytest.mark.parametrize("name", LOCKS)

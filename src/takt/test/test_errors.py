@@ -4,6 +4,7 @@ from __future__ import annotations
 import pytest
 
 from takt.errors import Failure
+from takt.processes import stacks
 
 
 @pytest.fixture
@@ -33,3 +34,15 @@ def test_the_default_needs_no_option(monkeypatch: pytest.MonkeyPatch) -> None:
     assert str(Failure("it ended", remedy=remedy)).endswith("--setup-only")
     monkeypatch.delenv("TAKT_ROS")  # an installation of ROS 2
     assert str(Failure("it ended", remedy=remedy)).endswith("--setup-only")
+
+
+def test_what_needs_ros_is_not_built_by_setting_up_again_without_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    there = stacks.Stacks({})
+    assert "--setup-only" in str(there.missing("rcl", "--stack"))
+    monkeypatch.setattr(stacks, "WITHOUT_ROS", True)
+    assert "source an installation" in str(there.missing("rcl", "--stack"))
+    assert "--setup-only" in str(there.missing("raw", "--stack"))
+    with pytest.raises(Failure, match="source an installation"):
+        stacks.program("no_program_of_takt")

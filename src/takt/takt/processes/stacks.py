@@ -31,7 +31,13 @@ HOW_TO_GET = (
     "stacks are built where their libraries are found: ./takt --setup-only builds what this "
     "machine allows and says what is missing"
 )
-RCLCPP = "rclcpp"
+RCL, RCLCPP = "rcl", "rclcpp"
+# The launcher sets up what needs no ROS 2 where none is there for the machine, or none is asked for.
+WITHOUT_ROS = os.environ.get("TAKT_ROS") == "none"
+HOW_TO_GET_ROS = (
+    "this is set up without ROS 2: source an installation of it first, or on x86-64 name its "
+    "wheels: --ros kilted"
+)
 HOW_TO_GET_RCLCPP = (
     "source a ROS 2 installation with rclcpp (Jazzy or later), then run ./takt --setup-only, "
     "which builds what needs it"
@@ -142,10 +148,14 @@ class Stacks:
             where=where,
             remedy=f"./takt setup {name} installs it"
             if name in ON_REQUEST
-            else HOW_TO_GET_RCLCPP
-            if name == RCLCPP
-            else HOW_TO_GET,
+            else self._how_to_get(name),
         )
+
+    @staticmethod
+    def _how_to_get(name: str) -> str:
+        if name == RCLCPP:
+            return HOW_TO_GET_RCLCPP
+        return HOW_TO_GET_ROS if name == RCL and WITHOUT_ROS else HOW_TO_GET
 
 
 def prefixes(environment: Mapping[str, str] = os.environ) -> list[Path]:
@@ -165,14 +175,15 @@ def find(environment: Mapping[str, str] = os.environ) -> Stacks:
     return Stacks(probes)
 
 
-def program(name: str, remedy: str = "build it: ./takt --setup-only") -> Path:
+def program(name: str, remedy: str | None = None) -> Path:
     """The path of another program of Takt's; raises Failure where it was not built."""
     for prefix in prefixes():
         for package in PACKAGES:
             path = prefix / "lib" / package / name
             if os.access(path, os.X_OK) and path.is_file():
                 return path
-    raise Failure(f"{name} is not installed", remedy=remedy)
+    build = HOW_TO_GET_ROS if WITHOUT_ROS else "build it: ./takt --setup-only"
+    raise Failure(f"{name} is not installed", remedy=remedy or build)
 
 
 def _both(name: str, active: Stack, passive: Stack) -> Stack:

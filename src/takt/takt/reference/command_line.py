@@ -24,7 +24,8 @@ _HEAD = """# The command line
 [exit codes](exit-codes.md); what `--json` prints stands in [documents](documents/README.md).
 `./takt --version` prints the version; `./takt --setup-only` sets everything up and ends;
 `./takt test` runs the tests. `--ros jazzy` beside any of them takes the wheels of ROS 2 Jazzy in
-the place of Kilted's ([how](../how-to/use-a-ros-installation.md))."""
+the place of Kilted's, `--ros none` does without ROS 2
+([how](../how-to/use-a-ros-installation.md))."""
 _EXIT = re.compile(r"Exit code[^:]*: .*", re.DOTALL)
 _DEFAULT = re.compile(r"\s*\(default: (.*)\)$")
 _TYPES = {int: "INTEGER", float: "NUMBER", str: "TEXT", Path: "PATH", bool: ""}
