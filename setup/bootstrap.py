@@ -46,8 +46,8 @@ TURN_S, BETWEEN_S = 900.0, 3.0  # for another package manager to end; between tw
 ANSWER_S = 120.0  # for a program that only says something
 TOLD_S = 30.0  # how often a log of the set-up, as CI keeps it, says how far it is
 WITHOUT = """\
-  without ROS 2: measure, check and run on the raw stack, analyse, simulate, doctor and tune. For the
-  rest source an installation of ROS 2 first, or on x86-64 name its wheels: --ros kilted"""
+  without ROS 2: measure, check and run on the raw stack, analyse, simulate, doctor and tune.
+  For the rest source an installation of ROS 2 first, or on x86-64 name its wheels: --ros kilted"""
 HELD: list[int] = []  # the lock, which every step inherits: who is still at work holds it
 
 
@@ -93,8 +93,8 @@ def refuse_where_it_cannot_build() -> None:
     if distributions.prefix() and platform.machine() != "x86_64":
         raise SetupError(
             f"the wheels of ROS 2 are for x86_64, this machine is {platform.machine()}\n"
-            "  remedy: source an installation of ROS 2 first; it is taken instead of the wheels; or\n"
-            "  leave out --ros (and TAKT_ROS): what needs no ROS 2 is set up"
+            "  remedy: source an installation of ROS 2 first; it is taken instead of the wheels.\n"
+            "  Or leave out --ros (and TAKT_ROS): what needs no ROS 2 is set up"
         )
     if not str(ROOT).isascii():
         raise SetupError(

@@ -2,8 +2,8 @@
 """Which ROS 2 of the wheels is meant, and where it is set up; the launcher says both.
 
 The known ones are those that have a lock file: ``requirements/ros-NAME.txt``. Each has a folder of
-its own, with all that is built on it, so that none disturbs another one. "none" is one of them, too:
-without ROS 2, what needs none is built.
+its own, with all that is built on it, so that none disturbs another one. So has "none": there, what
+needs no ROS 2 is built.
 """
 
 from __future__ import annotations

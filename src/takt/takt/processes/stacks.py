@@ -32,7 +32,7 @@ HOW_TO_GET = (
     "machine allows and says what is missing"
 )
 RCL, RCLCPP = "rcl", "rclcpp"
-# The launcher sets up what needs no ROS 2 where none is there for the machine, or none is asked for.
+# Where there is no ROS 2 for the machine, or none is asked for, the launcher sets up the rest.
 WITHOUT_ROS = os.environ.get("TAKT_ROS") == "none"
 HOW_TO_GET_ROS = (
     "this is set up without ROS 2: source an installation of it first, or on x86-64 name its "
