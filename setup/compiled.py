@@ -23,8 +23,9 @@ from typing import TypeVar
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 from setup import compilers, distributions, precompiled
-from setup.compilers import Compiler, UnpackError, Wanted
+from setup.compilers import Compiler, Wanted
 from setup.reasons import reasons
+from setup.unpacked import UnpackError
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = distributions.STATE / "build"

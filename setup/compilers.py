@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from setup import unpacked
-from setup.unpacked import MACHINE, UnpackError
+from setup.unpacked import MACHINE
 
 LIBRARIES = ("libgtest-dev", "nlohmann-json3-dev", "libcli11-dev", "libssl-dev")
 # Clang has no standard library of its own here: as on Debian it takes that of GCC.
@@ -124,6 +124,3 @@ def start(system: Path, wanted: Wanted) -> None:
         called = [llvm / "bin" / "clang", "--driver-mode=g++", f"-resource-dir={resources}"]
     programs["c++"] = [*called, f"--sysroot={system}", f"-B{folder}"]
     unpacked.start(system, programs)
-
-
-__all__ = ["Compiler", "UnpackError", "Wanted", "compiler"]

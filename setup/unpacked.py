@@ -20,6 +20,10 @@ class UnpackError(Exception):
     """What stopped it and what to do about it."""
 
 
+class FetchError(UnpackError):
+    """The packages do not come: no network, or a mirror that lacks them."""
+
+
 def call(command: Sequence[str], folder: Path = Path("/")) -> subprocess.CompletedProcess[str]:
     """What a program said; one that does not end has failed."""
     try:
@@ -110,7 +114,7 @@ def fetch(state: Path, mirror: str, packages: Sequence[str]) -> list[Path]:
         )
         if done.returncode:
             told = "\n".join((done.stdout + done.stderr).splitlines()[-8:])
-            raise UnpackError(
+            raise FetchError(
                 f"{packages[0]} and what it needs do not come from {mirror}:\n{told}\n"
                 "  remedy: see that this machine reaches it, then do this again"
             )

@@ -81,7 +81,7 @@ def make(how: ByChroot, trial: Trial, root: Path) -> None:
     """The system; an interrupted one is made anew."""
     try:
         system = unpacked.system(trial.folder / "debootstrap", ["debootstrap"])
-    except unpacked.UnpackError as error:
+    except unpacked.FetchError as error:
         raise LeftOut(str(error).splitlines()[0]) from None
     shutil.rmtree(root, ignore_errors=True)
     script = system / "usr" / "sbin" / "debootstrap"

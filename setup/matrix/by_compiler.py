@@ -7,7 +7,7 @@ from setup import compiled
 from setup.compilers import Wanted
 from setup.matrix.entries import ByCompiler
 from setup.matrix.trial import Failed, LeftOut, Outcome, Trial
-from setup.unpacked import UnpackError
+from setup.unpacked import FetchError, UnpackError
 
 
 def tried(how: ByCompiler, trial: Trial) -> Outcome:
@@ -15,6 +15,8 @@ def tried(how: ByCompiler, trial: Trial) -> Outcome:
     wanted = Wanted(how.family, how.version)
     try:
         result = compiled.tried(wanted, trial.folder, how.tests)
+    except FetchError as error:
+        raise LeftOut(str(error).splitlines()[0]) from None
     except UnpackError as error:
         raise Failed(str(error)) from None
     if isinstance(result, str):

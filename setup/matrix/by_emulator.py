@@ -77,7 +77,7 @@ def prepare(how: ByEmulator, folder: Path) -> Path:
     packages = [f"g++-{how.architecture}-linux-gnu", "qemu-user", "googletest"]
     try:
         system = unpacked.system(folder, [*packages, "nlohmann-json3-dev", "libcli11-dev"])
-    except unpacked.UnpackError as error:
+    except unpacked.FetchError as error:
         raise LeftOut(str(error).splitlines()[0]) from None
     started = start(system, how.architecture)
     # Its own folder is the compiler's to search: headers of this machine are another system's.

@@ -21,6 +21,7 @@ from setup.distributions import ROOT, STATE
 from setup.matrix import by_chroot, by_compiler, by_emulator, by_python, by_wheels, page
 from setup.matrix.entries import FILE, Entry, MatrixError, read
 from setup.matrix.trial import Failed, LeftOut, Outcome, Trial
+from setup.unpacked import UnpackError
 
 FOLDER = STATE / "matrix"
 WAYS: dict[str, Callable[[Any, Trial], Outcome]] = {
@@ -88,7 +89,7 @@ def attempt(entry: Entry, folder: Path) -> Outcome:
         return WAYS[entry.how.kind](entry.how, Trial(folder / entry.name))
     except LeftOut as reason:
         return Outcome("left out", str(reason))
-    except Failed as error:
+    except (Failed, UnpackError) as error:
         return Outcome("failed", str(error))
     except OSError as error:
         return Outcome("failed", f"{type(error).__name__}: {error}")

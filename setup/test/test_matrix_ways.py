@@ -130,6 +130,26 @@ def test_a_compiler_that_cannot_be_had_is_left_out(
         by_compiler.tried(how, Trial(tmp_path / "trial"))
 
 
+@pytest.mark.parametrize(
+    ("error", "ending"), [(unpacked.FetchError, LeftOut), (unpacked.UnpackError, Failed)]
+)
+def test_packages_that_do_not_come_leave_a_compiler_out(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    error: type[Exception],
+    ending: type[Exception],
+) -> None:
+    def stopped(*_: object) -> Path:
+        raise error("it does not come from a mirror:\nmore words")
+
+    monkeypatch.setattr(compilers, "major", lambda _: None)
+    monkeypatch.setattr(unpacked, "refusal", lambda: "")
+    monkeypatch.setattr(unpacked, "system", stopped)
+    how = entries.ByCompiler(kind="compiler", family="gcc", version=13, tests=["stats"])
+    with pytest.raises(ending, match="it does not come from a mirror"):
+        by_compiler.tried(how, Trial(tmp_path / "trial"))
+
+
 def test_a_trial_does_not_inherit_what_the_launcher_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TAKT_ROS", "jazzy")
     monkeypatch.setenv("PYTHONPATH", "/somewhere")
