@@ -115,7 +115,7 @@ def test_pytests_last_line_is_counted() -> None:
 
 
 def test_without_root_no_system_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(by_chroot.os, "geteuid", lambda: 1000)
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
     with pytest.raises(LeftOut, match="needs root"):
         by_chroot.tried(entries.ByChroot(kind="chroot", suite="trixie"), Trial(tmp_path / "trial"))
 
