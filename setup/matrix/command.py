@@ -50,14 +50,14 @@ def main(
     done: dict[str, tuple[Outcome, page.Moment]] = {}
     for number, entry in enumerate(chosen, start=1):
         print(f"\n=== {entry.name} ({number} of {len(chosen)}): {entry.system}", flush=True)
-        started = time.monotonic()
+        started, tried = time.monotonic(), commit(record)
         outcome = attempt(entry, folder)
         seconds = time.monotonic() - started
         reason = f": {outcome.told}" if outcome.result != "passed" else f" in {seconds:.0f} s"
         print(f"=== {entry.name}: {outcome.result}{reason}", flush=True)
         if entry.how:
             today = datetime.now(timezone.utc).date().isoformat()
-            done[entry.name] = (outcome, page.Moment(today, commit(record), round(seconds, 1)))
+            done[entry.name] = (outcome, page.Moment(today, tried, round(seconds, 1)))
             write(done, folder / "results.json")
         page.write(entries, done, record)
     print(f"\nThe record: {record}")
