@@ -17,7 +17,7 @@ import shlex
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -127,9 +127,11 @@ def tried(
         compiler.complete(include)
     told = version(task)
     print(told, flush=True)
-    if wrong := compiled(task, sources):
-        return Result(told, len(sources), wrong)
-    return run(task, sources, told)
+    errors, warnings = compiled(task, sources)
+    if errors:
+        return Result(told, len(sources), errors + warnings)
+    result = run(task, sources, told)
+    return replace(result, wrong=result.wrong + warnings)
 
 
 def version(task: Task) -> str:
@@ -170,8 +172,8 @@ def read(package: str) -> list[Source]:
     return [one for one in found if one not in left]
 
 
-def compiled(task: Task, sources: list[Source]) -> int:
-    """Compiles all of them, those that are run first; how many are wrong."""
+def compiled(task: Task, sources: list[Source]) -> tuple[int, int]:
+    """Compiles all of them, those that are run first: files with errors, and warnings."""
     headers = precompile(task, sources)
 
     def compile_one(one: Source) -> str:
@@ -191,7 +193,7 @@ def compiled(task: Task, sources: list[Source]) -> int:
         print("\n".join(dict.fromkeys(warnings)))
     if wrong:
         print(reasons("\n".join(wrong)))
-    return len(wrong) + len(warnings)
+    return len(wrong), len(warnings)
 
 
 def precompile(task: Task, sources: Iterable[Source]) -> dict[Source, tuple[str, ...]]:

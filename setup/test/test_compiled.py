@@ -94,11 +94,12 @@ def test_a_test_that_fails_fails_it(
 
 
 def test_a_warning_fails_it(stage: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "src" / "test.cpp").write_text("#warning old\nint main() {}\n")
+    (tmp_path / "src" / "test.cpp").write_text(f"#warning old\n{TEST.format(code=0)}")
     assert stage.main() == 1
     told = capfd.readouterr().out
     assert "0 do not compile, 1 warnings" in told
     assert f"{tmp_path}/src/test.cpp:1:" in told
+    assert "it ran" in told
 
 
 def test_tests_that_are_not_run_are_compiled_where_that_is_asked_for(
