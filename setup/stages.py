@@ -9,9 +9,8 @@ import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from setup import documentation, sanitized
+from setup import compiled, documentation, sanitized
 from setup import fuzz as fuzzers
-from setup import gcc14 as newer
 from setup.distributions import ROOT, STATE
 
 BIN = STATE / "venv" / "bin"
@@ -141,7 +140,7 @@ def sanitizers() -> Commands:
 
 def gcc14() -> Commands:
     """What users build, compiled by GCC 14 with its own library, and some tests, which it runs."""
-    return newer.commands()
+    return compiled.commands()
 
 
 def site() -> Commands:

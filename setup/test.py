@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The test suite: what every change needs, and with ``--all`` what takes longer, too.
 
-Usage: ./takt test [--all] [STAGE…], for example ``./takt test style python``.
+Usage: ./takt test [--all] [STAGE…], for example ``./takt test style python``;
+./takt test --matrix [--list] [NAME…]: other systems (matrix/command.py).
 Every stage runs even where an earlier one failed; the exit code is 1 if any of them did.
 """
 
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import NamedTuple, TextIO
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
+from setup.matrix import command as matrix
 from setup.stages import BIN, ROOT, STAGES, STATE
 
 LAST = 60  # lines
@@ -27,6 +29,8 @@ SECONDS = STATE / "test_seconds.json"  # how long each stage took here last time
 
 
 def main(arguments: list[str]) -> int:
+    if "--matrix" in arguments:
+        return matrix.main([one for one in arguments if one != "--matrix"])
     names = [one for one in arguments if one != "--all"]
     unknown = [name for name in names if name not in STAGES]
     if unknown:

@@ -44,7 +44,6 @@ class DirectLink : public Link {
  public:
   DirectLink(RclContext& context, const Options& options, Role role, os::StopFlag& stop)
       : options_{options},
-        role_{role},
         stop_{stop},
         inbox_{stop},
         node_{context, "probe_" + std::string{name_of(role)} + "_" + std::to_string(getpid())},
@@ -136,7 +135,6 @@ class DirectLink : public Link {
   }
 
   const Options& options_;
-  Role role_;
   os::StopFlag& stop_;
   Inbox inbox_;
   RclNode node_;

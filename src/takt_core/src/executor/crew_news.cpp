@@ -114,10 +114,7 @@ void Crew::catch_up() noexcept {
   if (state_->target() != nullptr && target != state_->target()) {  // begin() sets the first one
     follow(*target, os::now());
   }
-  if (inbox_.empty()) {
-    return;
-  }
-  Note* next = inbox_.take_all();
+  Note* next = inbox_.empty() ? nullptr : inbox_.take_all();
   while (next != nullptr) {
     Note& note = *next;
     next = note.next;

@@ -8,6 +8,8 @@
 #include <thread>
 #include <vector>
 
+#include "support.hpp"
+
 namespace takt::executor {
 namespace {
 
@@ -87,6 +89,40 @@ TEST(Inbox, LosesNothingOfManyThreads) {
     thread.join();
   }
   EXPECT_EQ(next, std::vector<std::int64_t>(threads, each));
+}
+
+// A timer whose callback does not end keeps all notes; the producer is on a crew of its own, for
+// which there is none left, and no other comes.
+TEST(NotePool, IsNotNeededToAskAnotherCrewForYoungData) {
+  using namespace test;
+  Executor executor{
+      {.cpus = {os::current_thread().cpus.front()}, .on_shortfalls = [](const auto&) {}}};
+  std::atomic<bool> begun{false};
+  std::atomic<bool> ends{false};
+  sched::Task keeps = timer("keeps all notes", 1h, 10);
+  keeps.waits = true;
+  const auto keeper = executor.add(keeps, {[&](const auto&) {
+                                     begun = true;
+                                     eventually([&] { return ends.load(); });
+                                   }});
+  sched::Task producer = timer("producer", 1h, 20);
+  producer.waits = true;
+  producer.parameters.expected_execution = 1ms;
+  producer.writes = {"data"};
+  const auto source = executor.add(producer, {[](const auto&) {}});
+  sched::Task reader = timer("reader", 20ms, 40, 15ms);
+  reader.parameters.expected_execution = 1ms;
+  reader.reads = {{.topic = "data", .max_age = 30ms}};
+  executor.add(reader, {[](const auto&) {}});
+  executor.start();
+  ASSERT_TRUE(eventually([&] { return begun.load(); }));
+  while (keeper.release.release_at(os::now())) {
+  }
+  const auto early = [&] { return executor.statistics(source.index).early_releases; };
+  const std::uint64_t before = early();
+  EXPECT_TRUE(eventually([&] { return early() >= before + 3; })) << "what it was asked is lost";
+  ends = true;
+  executor.stop();
 }
 
 }  // namespace

@@ -35,7 +35,8 @@ class World : private CoreListener {
       CoreTask& task = *tasks_.back();
       task.index = static_cast<TaskIndex>(i);
       task.kind = descriptions_.back().kind;
-      task.group = descriptions_.back().group.empty() ? 0 : 1 + descriptions_.back().group.back();
+      const std::string& group = descriptions_.back().group;
+      task.group = group.empty() ? 0U : 1U + static_cast<unsigned char>(group.back());
       task.messages = MessageReleases{3};
       by_index_.push_back(&task);
       present_.insert(task.index);

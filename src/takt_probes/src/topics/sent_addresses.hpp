@@ -40,6 +40,10 @@ class SentAddresses {
       return;
     }
     const bool same = slot.message.load(std::memory_order_acquire) == message;
+    // The slot may have been taken for a later message in between, whose address this is then.
+    if (slot.sequence.load(std::memory_order_relaxed) != sequence) {
+      return;
+    }
     compared_.fetch_add(1, std::memory_order_relaxed);
     same_.fetch_add(same ? 1 : 0, std::memory_order_relaxed);
   }

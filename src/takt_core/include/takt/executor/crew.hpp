@@ -165,7 +165,8 @@ class Crew final : private sched::CoreListener {
   void follow(const Target& target, TimePoint time) noexcept;
   void ask_kernel() noexcept;
   [[nodiscard]] bool news() const noexcept {
-    return !inbox_.empty() || (state_->target() != nullptr && shared_.target() != state_->target());
+    return !inbox_.empty() || look_at_all_.load() ||
+           (state_->target() != nullptr && shared_.target() != state_->target());
   }
 
   // Starts the job on the calling thread, which returns when it has ended. Nothing happens when

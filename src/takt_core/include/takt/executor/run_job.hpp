@@ -28,7 +28,12 @@ class Progress {
   void start(std::chrono::nanoseconds cpu_time) noexcept {
     cpu_before_.store(cpu_time.count(), std::memory_order_relaxed);
   }
-  void end() noexcept { ends_.store(true); }
+  void end() noexcept {
+    ends_.store(true);
+    // A processor may keep the store to itself while it reads a clock. It may not while it reads
+    // this, nor read the clock before (the kernel's clock readings begin with a load and a branch).
+    static_cast<void>(ends_.load());
+  }
 
   // By others, under the mutex.
   [[nodiscard]] bool ends() const noexcept { return ends_.load(); }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The stage ``gcc14``: what it compiles and runs, and what it says where it cannot."""
+"""The stage ``gcc14`` and the matrix: what other compilers compile, and what is told where not."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 sys.path.append(str(Path(__file__).resolve().parents[2]))
-from setup import gcc14, unpacked
+from setup import compiled, compilers, unpacked
 
+OWN = compilers.Wanted("gcc", 12)
 LIBRARY = """
 #include <iomanip>
 #include <string>
@@ -30,15 +31,16 @@ int main() {{ puts("it ran"); return {code}; }}
 @pytest.fixture
 def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """The stage over a source tree of two files, with this machine's own compiler."""
-    monkeypatch.setattr(gcc14, "ROOT", tmp_path)
-    monkeypatch.setattr(gcc14, "STATE", tmp_path / ".takt" / "gcc14")
-    gcc14.STATE.mkdir(parents=True)
-    monkeypatch.setattr(gcc14, "PACKAGES", ("takt_core",))
-    monkeypatch.setattr(gcc14, "RUN", ("stats",))
-    monkeypatch.setattr(gcc14, "LIBRARIES", ())
-    monkeypatch.setattr(unpacked, "compiler", lambda _: unpacked.Compiler(None))
+    monkeypatch.setattr(compiled, "ROOT", tmp_path)
+    monkeypatch.setattr(compiled, "STATE", tmp_path / ".takt" / "matrix")
+    monkeypatch.setattr(compiled, "BUILD", tmp_path / ".takt" / "build")
+    monkeypatch.setattr(compiled, "PACKAGES", ("takt_core",))
+    monkeypatch.setattr(compiled, "RUN", ("stats",))
+    monkeypatch.setattr(compiled, "LIBRARIES", ())
+    monkeypatch.setattr(compilers, "major", lambda _: 12)
+    monkeypatch.setattr(compilers, "compiler", lambda *_: compilers.Compiler(OWN))
     write(tmp_path)
-    return gcc14
+    return compiled
 
 
 def write(root: Path, name: str = "in_quotes", code: int = 0) -> None:
@@ -92,11 +94,12 @@ def test_a_test_that_fails_fails_it(
 
 
 def test_a_warning_fails_it(stage: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "src" / "test.cpp").write_text("#warning old\nint main() {}\n")
+    (tmp_path / "src" / "test.cpp").write_text(f"#warning old\n{TEST.format(code=0)}")
     assert stage.main() == 1
     told = capfd.readouterr().out
     assert "0 do not compile, 1 warnings" in told
     assert f"{tmp_path}/src/test.cpp:1:" in told
+    assert "it ran" in told
 
 
 def test_tests_that_are_not_run_are_compiled_where_that_is_asked_for(
@@ -128,12 +131,12 @@ def test_a_compiler_that_does_not_end_fails_it(
 def test_a_compiler_that_does_not_start_fails_it_and_says_what_it_said(
     stage: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    compiler = unpacked.Compiler(tmp_path)
-    path = tmp_path / "started" / "g++"
+    compiler = compilers.Compiler(OWN, tmp_path)
+    path = tmp_path / "started" / "c++"
     path.parent.mkdir()
     path.write_text("#!/bin/sh\necho no loader there >&2; exit 127\n")
     path.chmod(0o755)
-    monkeypatch.setattr(unpacked, "compiler", lambda _: compiler)
+    monkeypatch.setattr(compilers, "compiler", lambda *_: compiler)
     assert stage.main() == 1
     told = capfd.readouterr().err
     assert "no loader there" in told
@@ -182,20 +185,36 @@ def programs(folder: Path, texts: dict[str, str]) -> str:
 @pytest.mark.parametrize(
     ("texts", "told"),
     [
-        ({"g++": "echo 15.1.0"}, "the build itself has GCC 15"),
-        ({"apt-get": "true"}, "this is no Debian"),
+        ({"g++": "echo 15.1.0"}, "left out: the build itself has GCC 15"),
+        ({"apt-get": "true"}, "left out: this is no Debian"),
     ],
 )
 def test_where_it_cannot_be_had_it_is_left_out_and_says_why(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, texts: dict[str, str], told: str
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    texts: dict[str, str],
+    told: str,
 ) -> None:
     made = {"g++": "echo 12.2.0", "dpkg-deb": "true"} | texts
     monkeypatch.setenv("PATH", programs(tmp_path / "bin", made))
     monkeypatch.setattr(unpacked, "KEYS", Path(sys.executable))
-    found = unpacked.compiler(tmp_path / "state")
-    assert isinstance(found, str)
-    assert told in found
+    monkeypatch.setattr(compiled, "STATE", tmp_path / "state")
+    assert compiled.main() == 0
+    assert told in capfd.readouterr().out
     assert not (tmp_path / "state").exists()
+
+
+@pytest.mark.parametrize("family", ["gcc", "clang"])
+def test_the_machines_own_is_taken_where_it_has_the_version(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, family: str
+) -> None:
+    own = {"g++": "echo 12.2.0", "clang++-12": "echo 12.0.1", "apt-get": "true"}
+    monkeypatch.setenv("PATH", programs(tmp_path / "bin", own))
+    wanted = compilers.Wanted(family, 12)
+    assert compilers.compiler(tmp_path / "state", wanted) == compilers.Compiler(wanted)
+    other = compilers.compiler(tmp_path / "state", compilers.Wanted(family, 13))
+    assert isinstance(other, str)
 
 
 def test_a_mirror_that_does_not_answer_is_named_with_what_apt_said(
@@ -204,6 +223,6 @@ def test_a_mirror_that_does_not_answer_is_named_with_what_apt_said(
     apt = {"apt-get": "echo 'Err:1 Temporary failure resolving'; exit 100"}
     monkeypatch.setenv("PATH", programs(tmp_path / "bin", apt))
     with pytest.raises(unpacked.UnpackError) as error:
-        unpacked.fetch(tmp_path / "state", "http://mirror.example/debian")
+        unpacked.fetch(tmp_path / "state", "http://mirror.example/debian", ["g++-14"])
     for part in ("http://mirror.example/debian", "Temporary failure", "remedy:"):
         assert part in str(error.value)

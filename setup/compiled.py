@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What users build compiled by GCC 14 against its own library, and a few tests linked and run.
+"""What users build compiled by another compiler, and a few tests linked and run.
 
-Usage: .takt/venv/bin/python setup/gcc14.py [--tests], after a build with tests; ``--tests``
-compiles those that are not run, too. Where the machine's compiler is older, GCC comes from Debian
-13: its packages are only unpacked below ``.takt/gcc14``. No code is made of what is not linked, and
+Usage: .takt/venv/bin/python setup/compiled.py [--tests], after a build with tests: GCC 14, where
+the machine's own is older; ``--tests`` compiles those that are not run, too. The matrix does the
+same with other compilers (matrix/by_compiler.py). No code is made of what is not linked, and
 headers are precompiled; nothing is left out because it takes long.
 """
 
@@ -12,30 +12,35 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
-from setup import distributions, precompiled, unpacked
+from setup import compilers, distributions, precompiled
+from setup.compilers import Compiler, Wanted
 from setup.reasons import reasons
+from setup.unpacked import UnpackError
 
 ROOT = Path(__file__).resolve().parent.parent
-STATE = distributions.STATE / "gcc14"
+BUILD = distributions.STATE / "build"
+STATE = distributions.STATE / "matrix"  # a folder for each compiler
+NEWER = Wanted("gcc", 14)
 PACKAGES = ("takt_core", "takt_rcl", "takt_probes", "takt_runner")
-RUN = ("sched", "stats")  # tests of the core that are linked and run
 OTHERS = ("ros1", "cyclonedds")  # whose headers are this machine's system's
+RUN = ("sched", "stats")  # tests of the core that are linked and run
 LIBRARIES = ("-lgtest_main", "-lgtest", "-lpthread")
 # What the build's own compiler made, and what only matters to code that is kept.
 DROPPED = ("-c", "-O0", "-O2", "-fPIC", "-Winvalid-pch")
-# Collecting garbage takes longer than the memory is worth.
-QUICK = ("-O0", "--param=ggc-min-heapsize=1000000")
 # What precompiled headers of the library depend on; one that does not fit is a warning.
 LANGUAGE = ("-std=", "-Wpedantic", "-DNDEBUG", "-DGTEST_HAS_PTHREAD")
+PASSED = re.compile(r"\[  PASSED  \] (\d+) test")
+FAILED = re.compile(r"\[  FAILED  \] (\d+) test")
 Given = TypeVar("Given")
 Made = TypeVar("Made")
 
@@ -50,14 +55,38 @@ class Source:
     target: str  # its object's path in the build
 
     @property
-    def object(self) -> Path:
-        """Where this compiler's object goes."""
-        return STATE / "objects" / f"{digest(f'{self.folder}/{self.target}')}.o"
-
-    @property
     def language(self) -> tuple[str, ...]:
         """The options that it must share with a precompiled header."""
         return tuple(one for one in self.options if one.startswith(LANGUAGE))
+
+
+@dataclass(frozen=True)
+class Task:
+    """One compiler, the folder for what it makes, and the core's tests that are run."""
+
+    compiler: Compiler
+    folder: Path
+    tests: Sequence[str]
+
+    def object(self, source: Source) -> Path:
+        """Where its object of a file goes."""
+        return self.folder / "objects" / f"{digest(f'{source.folder}/{source.target}')}.o"
+
+    def runs(self, source: Source) -> bool:
+        """Whether it is a part of the core's library or of the tests that are run."""
+        parts = ("takt_core", *(f"takt_core_{subject}_test" for subject in self.tests))
+        return any(f"CMakeFiles/{part}.dir/" in source.target for part in parts)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of it, in numbers."""
+
+    version: str
+    files: int
+    wrong: int  # files that do not compile, warnings, programs of tests that fail
+    passed: int = 0  # tests
+    failed: int = 0
 
 
 def commands() -> list[list[str]]:
@@ -66,44 +95,63 @@ def commands() -> list[list[str]]:
 
 
 def main(arguments: Sequence[str] = ()) -> int:
+    own = compilers.major("g++")
+    if own is None or own >= NEWER.version:
+        print(f"left out: the build itself has GCC {own}" if own else "left out: there is no g++")
+        return 0
     try:
-        compiler = unpacked.compiler(STATE)
-        if isinstance(compiler, str):
-            print(f"left out: {compiler}")
-            return 0
-        sources = [one for package in PACKAGES for one in read(package)]
-        if "--tests" not in arguments:
-            built = [one for one in sources if is_run(one) or "test" not in inside(one).parts]
-            print(f"left out: {len(sources) - len(built)} tests; --tests compiles them, too")
-            sources = built
-        for folder in {Path(word) for one in sources for word in one.options}:
-            compiler.complete(folder)
-        print(version(compiler), flush=True)
-        wrong = compiled(compiler, sources) or run(compiler, sources)
-    except unpacked.UnpackError as error:
+        result = tried(NEWER, STATE / "gcc-14", RUN, every_test="--tests" in arguments)
+    except UnpackError as error:
         print(f"takt: {error}", file=sys.stderr)
         return 1
-    return 1 if wrong else 0
+    if isinstance(result, str):
+        print(f"left out: {result}")
+        return 0
+    return 1 if result.wrong else 0
 
 
-def version(compiler: unpacked.Compiler) -> str:
-    """What it calls itself; raises UnpackError where it cannot even do that."""
-    done = compiler.compile(["--version"])
+def tried(
+    wanted: Wanted, folder: Path, tests: Sequence[str], *, every_test: bool = False
+) -> Result | str:
+    """Compiles, links and runs it all, or tells why that compiler cannot be had."""
+    compiler = compilers.compiler(folder, wanted)
+    if isinstance(compiler, str):
+        return compiler
+    task = Task(compiler, folder, tests)
+    sources = [one for package in PACKAGES for one in read(package)]
+    if not every_test:
+        built = [one for one in sources if task.runs(one) or "test" not in inside(one).parts]
+        print(f"left out: {len(sources) - len(built)} tests; --tests compiles them, too")
+        sources = built
+    for include in {Path(word) for one in sources for word in one.options}:
+        compiler.complete(include)
+    told = version(task)
+    print(told, flush=True)
+    errors, warnings = compiled(task, sources)
+    if errors:
+        return Result(told, len(sources), errors + warnings)
+    result = run(task, sources, told)
+    return replace(result, wrong=result.wrong + warnings)
+
+
+def version(task: Task) -> str:
+    """What the compiler calls itself; raises UnpackError where it cannot even do that."""
+    done = task.compiler.compile(["--version"])
     if done.returncode:
-        raise unpacked.UnpackError(
+        raise UnpackError(
             f"the compiler does not start: {reasons(done.stderr)}\n"
-            f"  remedy: remove {STATE} and run this stage again"
+            f"  remedy: remove {task.folder} and do this again"
         )
     return done.stdout.splitlines()[0]
 
 
 def read(package: str) -> list[Source]:
     """All sources of a package that was built with its tests."""
-    database = STATE.parent / "build" / package / "compile_commands.json"
+    database = BUILD / package / "compile_commands.json"
     try:
         entries = json.loads(database.read_text(encoding="utf-8"))
     except OSError as error:
-        raise unpacked.UnpackError(
+        raise UnpackError(
             f"{database}: {error.strerror}\n  remedy: build first: ./takt test style"
         ) from None
     found = []
@@ -124,19 +172,20 @@ def read(package: str) -> list[Source]:
     return [one for one in found if one not in left]
 
 
-def compiled(compiler: unpacked.Compiler, sources: list[Source]) -> int:
-    """Compiles all of them, those that are run first; how many are wrong."""
-    headers = precompile(compiler, sources)
+def compiled(task: Task, sources: list[Source]) -> tuple[int, int]:
+    """Compiles all of them, those that are run first: files with errors, and warnings."""
+    headers = precompile(task, sources)
 
     def compile_one(one: Source) -> str:
-        made = ["-c", "-o", str(one.object)] if is_run(one) else ["-fsyntax-only"]
-        given = ["-Winvalid-pch", *headers.get(one, ()), *one.options, *QUICK, *made]
-        done = compiler.compile([*given, str(one.file)], one.folder)
+        made = ["-c", "-o", str(task.object(one))] if task.runs(one) else ["-fsyntax-only"]
+        quick = task.compiler.quick
+        given = ["-Winvalid-pch", *headers.get(one, ()), *one.options, *quick, *made]
+        done = task.compiler.compile([*given, str(one.file)], one.folder)
         failed = f"\n{one.file}:0: error: exit code {done.returncode}" if done.returncode else ""
         return done.stderr + ("" if " error: " in done.stderr else failed)
 
-    (STATE / "objects").mkdir(exist_ok=True)
-    said = at_once(compile_one, sorted(sources, key=lambda one: not is_run(one)))
+    (task.folder / "objects").mkdir(parents=True, exist_ok=True)
+    said = at_once(compile_one, sorted(sources, key=lambda one: not task.runs(one)))
     wrong = [one for one in said if " error: " in one]
     warnings = [line for one in said for line in one.splitlines() if " warning: " in line]
     print(f"{len(said)} files compiled, {len(wrong)} do not compile, {len(warnings)} warnings")
@@ -144,14 +193,12 @@ def compiled(compiler: unpacked.Compiler, sources: list[Source]) -> int:
         print("\n".join(dict.fromkeys(warnings)))
     if wrong:
         print(reasons("\n".join(wrong)))
-    return len(wrong) + len(warnings)
+    return len(wrong), len(warnings)
 
 
-def precompile(
-    compiler: unpacked.Compiler, sources: Iterable[Source]
-) -> dict[Source, tuple[str, ...]]:
+def precompile(task: Task, sources: Iterable[Source]) -> dict[Source, tuple[str, ...]]:
     """Makes the headers of the library that sources share; how each source includes its own."""
-    library = precompiled.Library(compiler.headers())
+    library = precompiled.Library(task.compiler.headers())
     alike: dict[tuple[str, ...], dict[Source, precompiled.Headers]] = {}
     for one in sources:
         own = [Path(word[2:]) for word in one.options if word.startswith("-I")]
@@ -163,19 +210,20 @@ def precompile(
         for source, headers in precompiled.shared(wanted, library).items()
         if headers
     }
-    (STATE / "headers").mkdir(exist_ok=True)
+    folder = task.folder / "headers"
+    folder.mkdir(parents=True, exist_ok=True)
 
     def make(key: tuple[precompiled.Headers, tuple[str, ...]]) -> Path:
         headers, language = key
         text = "".join(f"#include <{one}>\n" for one in sorted(headers))
-        header = STATE / "headers" / f"{digest(f'{language} {text}')}.hpp"
+        header = folder / f"{digest(f'{language} {text}')}.hpp"
         header.write_text(text, encoding="utf-8")
         made = ["-x", "c++-header", "-o", f"{header}.gch"]
-        done = compiler.compile([*language, *QUICK, *made, str(header)])
+        done = task.compiler.compile([*language, *task.compiler.quick, *made, str(header)])
         if done.returncode:
-            raise unpacked.UnpackError(
+            raise UnpackError(
                 f"the headers {', '.join(sorted(headers))} are not precompiled:\n"
-                f"{reasons(done.stderr)}\n  remedy: remove {STATE} and run this stage again"
+                f"{reasons(done.stderr)}\n  remedy: remove {task.folder} and do this again"
             )
         return header
 
@@ -201,31 +249,33 @@ def inside(source: Source) -> Path:
     return source.file.relative_to(ROOT / "src")
 
 
-def is_run(source: Source) -> bool:
-    """Whether it is a part of the core's library or of the tests that are run."""
-    parts = ("takt_core", *(f"takt_core_{subject}_test" for subject in RUN))
-    return any(f"CMakeFiles/{part}.dir/" in source.target for part in parts)
-
-
-def run(compiler: unpacked.Compiler, sources: list[Source]) -> int:
-    """Links and runs the tests; how many programs fail."""
-    failed = 0
-    for subject in RUN:
+def run(task: Task, sources: list[Source], version: str) -> Result:
+    """Links and runs the tests."""
+    wrong = passed = failed = 0
+    for subject in task.tests:
         objects = [
-            str(one.object)
+            str(task.object(one))
             for one in sources
             for part in ("takt_core", f"takt_core_{subject}_test")
             if f"CMakeFiles/{part}.dir/" in one.target
         ]
-        program = str(STATE / f"{subject}_test")
-        done = compiler.compile([*objects, *LIBRARIES, "-o", program])
+        program = str(task.folder / f"{subject}_test")
+        done = task.compiler.compile([*objects, *LIBRARIES, "-o", program])
         if not done.returncode:
-            done = compiler.run([program, "--gtest_brief=1"])
+            done = task.compiler.run([program, "--gtest_brief=1"])
         print(done.stdout.strip())
+        passed += count(PASSED, done.stdout)
+        failed += count(FAILED, done.stdout)
         if done.returncode:
-            failed += 1
-            print(f"the tests of {subject} fail with GCC 14:\n{reasons(done.stderr)}")
-    return failed
+            wrong += 1
+            name = task.compiler.wanted.name
+            print(f"the tests of {subject} fail with {name}:\n{reasons(done.stderr)}")
+    return Result(version, len(sources), wrong, passed, failed)
+
+
+def count(kind: re.Pattern[str], printed: str) -> int:
+    """How many tests GoogleTest said."""
+    return sum(int(one) for one in kind.findall(printed)[:1])
 
 
 if __name__ == "__main__":
