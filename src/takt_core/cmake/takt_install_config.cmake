@@ -7,6 +7,7 @@ file(WRITE "${CMAKE_CURRENT_BINARY_DIR}/takt_coreConfig.cmake" "\
 include(CMakeFindDependencyMacro)
 find_dependency(Threads)
 include(\"\${CMAKE_CURRENT_LIST_DIR}/takt_coreExport.cmake\")
+include(\"\${CMAKE_CURRENT_LIST_DIR}/takt_real_time_linking.cmake\")
 ")
 write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/takt_coreConfigVersion.cmake"
   COMPATIBILITY SameMinorVersion)
@@ -15,4 +16,5 @@ install(EXPORT takt_core NAMESPACE takt_core:: FILE takt_coreExport.cmake
 install(FILES
   "${CMAKE_CURRENT_BINARY_DIR}/takt_coreConfig.cmake"
   "${CMAKE_CURRENT_BINARY_DIR}/takt_coreConfigVersion.cmake"
+  cmake/takt_real_time_linking.cmake
   DESTINATION ${takt_core_cmake_dir})

@@ -15,8 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "takt/executor/detail/table.hpp"
 #include "takt/executor/mutex.hpp"
-#include "takt/executor/table.hpp"
 
 namespace takt::rclcpp {
 

@@ -11,7 +11,7 @@
 #include <optional>
 #include <rclcpp/timer.hpp>
 #include <string>
-#include <takt/executor/run_job.hpp>
+#include <takt/executor/current_job.hpp>
 #include <takt/sched/strategy.hpp>
 #include <takt/trace/current.hpp>
 #include <takt/trace/tracer.hpp>

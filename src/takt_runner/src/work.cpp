@@ -2,7 +2,7 @@
 #include "work.hpp"
 
 #include <ctime>
-#include <takt/executor/run_job.hpp>
+#include <takt/executor/current_job.hpp>
 
 namespace takt::runner {
 namespace {

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The C++ API as pages: what each public header declares, with its comments, without the rest.
 
-Public is what stands in an ``include`` folder, in no header that calls itself internal, in no
-namespace ``detail`` and in no private or protected part of a class. Bodies of functions, includes
-and deleted functions are left out.
+Public is what stands in an ``include`` folder, in no folder or namespace ``detail`` and in no
+private or protected part of a class. Bodies of functions, includes, deleted functions and what
+tells the linker of visibility are left out.
 """
 
 from __future__ import annotations
@@ -29,10 +29,11 @@ PAGES = {
     "sim": ("takt_core/include/takt/sim", "takt_core: simulation"),
     "trace": ("takt_core/include/takt/trace", "takt_core: traces"),
     "stats": ("takt_core/include/takt/stats", "takt_core: statistics"),
-    "errors": ("takt_core/include/takt", "takt_core: errors"),
     "os": ("takt_core/include/takt/os", "takt_core: the operating system"),
 }
 _NOTHING = re.compile(r"^(?:namespace .*\{|\} *// namespace.*|class \w+;)$", re.MULTILINE)
+# With what follows of a declaration on further lines, which are aligned with the first.
+_VISIBILITY = re.compile(r"\b(TAKT_\w+_(?:PUBLIC|LOCAL) )([^;{}]*)")
 _HIDDEN = {"preproc_include", "preproc_call", "friend_declaration"}
 
 
@@ -41,9 +42,11 @@ def page(sources: Path, name: str) -> str:
     folder, title = PAGES[name]
     lines = [GENERATED, f"# {title}", ""]
     for header in sorted((sources / folder).glob("*.hpp")):
+        if header.name == "visibility.hpp":
+            continue
         text = header.read_text(encoding="utf-8")
         said = prose(text)
-        declared = "" if "Internal to the " in " ".join(said) else declarations(text)
+        declared = declarations(text)
         if declared:
             include = header.relative_to(sources / folder.split("/", maxsplit=1)[0] / "include")
             lines += [f"## {include}", "", *said, "", "```cpp", declared, "```", ""]
@@ -72,7 +75,7 @@ def declarations(header: str) -> str:
     import tree_sitter
     import tree_sitter_cpp
 
-    source = header.encode()
+    source = _VISIBILITY.sub(_without_macro, header).encode()
     parser = tree_sitter.Parser(tree_sitter.Language(tree_sitter_cpp.language()))
     head = re.match(rb"(//.*\n)*", source)
     kept, end = [], head.end() if head else 0
@@ -88,6 +91,11 @@ def declarations(header: str) -> str:
     text = re.sub(r"\n{3,}", "\n\n", text)
     text = re.sub(r"(\{|^ public:)\n\n", r"\1\n", text, flags=re.MULTILINE)
     return re.sub(r"\n\n( *\})", r"\n\1", text).strip()
+
+
+def _without_macro(found: re.Match[str]) -> str:
+    """What stands behind the macro, and further lines as far to the left as it was long."""
+    return re.sub(rf"\n {{{len(found[1])}}}(?= )", "\n", found[2])
 
 
 def _cuts(node: Node) -> Iterator[tuple[int, int, str | None]]:

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the threads of a crew do: look, decide, run, sleep.
-#include "takt/executor/crew.hpp"
+#include "crew.hpp"
 
 #include <sched.h>
 
 #include <algorithm>
 
-#include "takt/executor/overdue.hpp"
+#include "overdue.hpp"
 #include "takt/os/saturating.hpp"
 
 namespace takt::executor {

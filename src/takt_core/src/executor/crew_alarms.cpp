@@ -4,8 +4,8 @@
 // happens, not when they end, which they may never do.
 #include <algorithm>
 
-#include "takt/executor/crew.hpp"
-#include "takt/executor/overdue.hpp"
+#include "crew.hpp"
+#include "overdue.hpp"
 #include "takt/os/saturating.hpp"
 
 namespace takt::executor {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "takt/executor/crew.hpp"
+#include "crew.hpp"
 
 namespace takt::executor {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "takt/executor/crew.hpp"
+#include "crew.hpp"
 #include "takt/executor/kernel_deadline.hpp"
 #include "takt/os/child_cpus.hpp"
 

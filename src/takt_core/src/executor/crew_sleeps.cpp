@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <ctime>
 
-#include "takt/executor/crew.hpp"
+#include "crew.hpp"
 #include "takt/os/saturating.hpp"
 #include "takt/os/usage.hpp"
 

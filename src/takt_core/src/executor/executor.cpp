@@ -9,8 +9,8 @@
 
 #include "keeper.hpp"
 #include "registry.hpp"
+#include "shared.hpp"
 #include "stop_signals.hpp"
-#include "takt/executor/shared.hpp"
 #include "takt/sched/error.hpp"
 
 namespace takt::executor {

@@ -7,11 +7,11 @@
 #include <string>
 #include <utility>
 
+#include "crew.hpp"
 #include "keeper.hpp"
 #include "registry.hpp"
-#include "takt/executor/crew.hpp"
+#include "shared.hpp"
 #include "takt/executor/executor.hpp"
-#include "takt/executor/shared.hpp"
 #include "takt/os/memory.hpp"
 #include "takt/os/usage.hpp"
 #include "takt/trace/told.hpp"

@@ -12,8 +12,8 @@
 
 #include "keeper.hpp"
 #include "registry.hpp"
+#include "shared.hpp"
 #include "takt/executor/executor.hpp"
-#include "takt/executor/shared.hpp"
 #include "takt/sched/error.hpp"
 
 namespace takt::executor {

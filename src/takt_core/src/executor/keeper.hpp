@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "registry.hpp"
+#include "shared.hpp"
 #include "takt/executor/changes.hpp"
-#include "takt/executor/shared.hpp"
 #include "takt/os/thread.hpp"
 #include "throttling.hpp"
 

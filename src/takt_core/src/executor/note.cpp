@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "takt/executor/note.hpp"
+#include "note.hpp"
 
 #include <stdexcept>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "takt/executor/overdue.hpp"
+#include "overdue.hpp"
 
 namespace takt::executor {
 

@@ -18,7 +18,7 @@
 #include <thread>
 #include <vector>
 
-#include "takt/executor/crew.hpp"
+#include "crew.hpp"
 #include "takt/executor/executor.hpp"
 #include "takt/executor/mutex.hpp"
 #include "takt/os/child_cpus.hpp"

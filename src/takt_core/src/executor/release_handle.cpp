@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "takt/executor/crew.hpp"
-#include "takt/executor/shared.hpp"
+#include "crew.hpp"
+#include "shared.hpp"
 
 namespace takt::executor {
 namespace {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "takt/executor/run_job.hpp"
+#include "run_job.hpp"
 
 #include <algorithm>
 #include <optional>
 #include <utility>
 
+#include "takt/executor/current_job.hpp"
 #include "takt/os/saturating.hpp"
 #include "takt/os/usage.hpp"
 #include "takt/trace/current.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "takt/executor/task_state.hpp"
+#include "task_state.hpp"
 
 #include <utility>
 

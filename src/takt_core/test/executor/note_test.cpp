@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "takt/executor/note.hpp"
+#include "executor/note.hpp"
 
 #include <gtest/gtest.h>
 

@@ -12,6 +12,7 @@
 
 #include "takt/analysis/report.hpp"
 #include "takt/application/application.hpp"
+#include "takt/visibility.hpp"
 
 namespace takt::analysis {
 
@@ -23,15 +24,16 @@ struct Options {
   std::function<void(std::size_t done, std::size_t all)> progress = {};
 };
 
-struct Interrupted : std::exception {
+struct TAKT_CORE_PUBLIC Interrupted : std::exception {
   [[nodiscard]] const char* what() const noexcept override { return "interrupted"; }
 };
 
 // Throws sched::ScheduleError for an application that an executor refuses, Interrupted as above.
-Report analyse(const application::Application& application, const Options& options = {});
+TAKT_CORE_PUBLIC Report analyse(const application::Application& application,
+                                const Options& options = {});
 
 // Whether every deadline is guaranteed in every scenario by itself, without the rest. Throws as
 // above.
-bool accepts(const application::Application& application);
+TAKT_CORE_PUBLIC bool accepts(const application::Application& application);
 
 }  // namespace takt::analysis

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "takt/visibility.hpp"
+
 namespace takt::analysis {
 
 // Columns over the tasks of all sets, one set after the other; times in ns. Set i has the rows
@@ -25,6 +27,6 @@ enum class Answer : std::uint8_t { rejected = 0, accepted = 1, unknown = 2 };
 
 // One Answer a set. Throws sched::ScheduleError for an unknown policy, std::invalid_argument for
 // one without a test and for columns that do not fit together.
-std::vector<std::uint8_t> analyse_sets(const Sets& sets);
+TAKT_CORE_PUBLIC std::vector<std::uint8_t> analyse_sets(const Sets& sets);
 
 }  // namespace takt::analysis

@@ -11,6 +11,7 @@
 
 #include "takt/analysis/demand.hpp"
 #include "takt/sched/policy.hpp"
+#include "takt/visibility.hpp"
 
 namespace takt::analysis {
 
@@ -23,11 +24,12 @@ enum class Test : std::uint8_t {
   none,            // a user's comparator: nothing is known about it
 };
 
-Test test_for(const sched::Policy& policy) noexcept;
+TAKT_CORE_PUBLIC Test test_for(const sched::Policy& policy) noexcept;
 
 // The ceiling that a started job of this policy keeps, with that of its group. Interrupts alone are
 // above that of policies that are not preemptive.
-sched::Level ceiling_for(const sched::Policy& policy, sched::Level of_group) noexcept;
+TAKT_CORE_PUBLIC sched::Level ceiling_for(const sched::Policy& policy,
+                                          sched::Level of_group) noexcept;
 inline constexpr sched::Level interrupt_level = sched::infinite_ceiling;
 
 struct CoreBounds {
@@ -40,9 +42,10 @@ struct CoreBounds {
       false;  // the verdict is that of a schedule graph, where it is met the responses, too
 };
 
-CoreBounds bounds(Test test, std::span<const Demand> demands, Effort& effort);
+TAKT_CORE_PUBLIC CoreBounds bounds(Test test, std::span<const Demand> demands, Effort& effort);
 
 // The verdict alone, as fast as it can be had.
-std::optional<bool> accepts(Test test, std::span<const Demand> demands, Effort& effort);
+TAKT_CORE_PUBLIC std::optional<bool> accepts(Test test, std::span<const Demand> demands,
+                                             Effort& effort);
 
 }  // namespace takt::analysis

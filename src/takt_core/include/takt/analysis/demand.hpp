@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "takt/sched/srp.hpp"
+#include "takt/visibility.hpp"
 
 namespace takt::analysis {
 
@@ -89,10 +90,10 @@ inline double utilization(const Demand& demand) noexcept {
 
 // Whether the demands take more time than there is. Exact where the fraction fits into 128 bits;
 // beyond that a share within 1e-12 of 1 counts as too much.
-bool overloaded(std::span<const Demand> demands) noexcept;
+TAKT_CORE_PUBLIC bool overloaded(std::span<const Demand> demands) noexcept;
 
 // Whether they leave none of it.
-bool full(std::span<const Demand> demands) noexcept;
+TAKT_CORE_PUBLIC bool full(std::span<const Demand> demands) noexcept;
 
 struct Response {
   std::optional<nanoseconds> bound = {};  // from the release to the end; none: not found
@@ -101,7 +102,7 @@ struct Response {
 
 // While there is one, what this thread analyses comes to an end soon after the flag is set, with
 // nothing found.
-class Interruptible {
+class TAKT_CORE_PUBLIC Interruptible {
  public:
   explicit Interruptible(const std::atomic<bool>* asked) noexcept { flag = asked; }
   ~Interruptible() { flag = before_; }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "takt/analysis/demand.hpp"
+#include "takt/visibility.hpp"
 
 namespace takt::analysis {
 
@@ -23,11 +24,12 @@ struct DemandTest {
   nanoseconds at{0};  // exceeded: the length of an interval in which more is demanded than fits
 };
 
-DemandTest edf_demand(std::span<const Demand> demands, bool preemptive, Effort& effort);
+TAKT_CORE_PUBLIC DemandTest edf_demand(std::span<const Demand> demands, bool preemptive,
+                                       Effort& effort);
 
 // One for each demand, in their order; none is found when the demands take more time than there is,
 // or when `effort` is used up.
-std::vector<Response> edf_responses(std::span<const Demand> demands, bool preemptive,
-                                    Effort& effort);
+TAKT_CORE_PUBLIC std::vector<Response> edf_responses(std::span<const Demand> demands,
+                                                     bool preemptive, Effort& effort);
 
 }  // namespace takt::analysis

@@ -22,22 +22,25 @@
 #include <vector>
 
 #include "takt/analysis/demand.hpp"
+#include "takt/visibility.hpp"
 
 namespace takt::analysis {
 
 // One for each demand, in their order. A bound is not found when the levels down to the demand's
 // take more time than there is, or when `effort` is used up.
-std::vector<Response> fixed_priority_responses(std::span<const Demand> demands, Effort& effort);
+TAKT_CORE_PUBLIC std::vector<Response> fixed_priority_responses(std::span<const Demand> demands,
+                                                                Effort& effort);
 
 // Whether all bounds are within the deadlines; stops at the first that is not.
-bool fixed_priority_accepts(std::span<const Demand> demands, Effort& effort);
+TAKT_CORE_PUBLIC bool fixed_priority_accepts(std::span<const Demand> demands, Effort& effort);
 
 // Whether one of them is, where nobody waits and nobody is boosted.
-bool fixed_priority_keeps(std::span<const Demand> demands, std::size_t demand, Effort& effort);
+TAKT_CORE_PUBLIC bool fixed_priority_keeps(std::span<const Demand> demands, std::size_t demand,
+                                           Effort& effort);
 
 // Of one demand among the others, whatever their order: for priority assignment. Where somebody
 // waits it holds as long as the others keep their deadlines.
-Response fixed_priority_response(std::span<const Demand> demands, std::size_t demand,
-                                 Effort& effort);
+TAKT_CORE_PUBLIC Response fixed_priority_response(std::span<const Demand> demands,
+                                                  std::size_t demand, Effort& effort);
 
 }  // namespace takt::analysis

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "takt/application/application.hpp"
+#include "takt/visibility.hpp"
 
 namespace takt::analysis {
 
@@ -26,7 +27,7 @@ enum class Verdict : std::uint8_t {
   // the schedule graph shows.
   misses,
 };
-std::string_view text(Verdict verdict) noexcept;
+TAKT_CORE_PUBLIC std::string_view text(Verdict verdict) noexcept;
 
 struct CallbackReport {
   std::string name;

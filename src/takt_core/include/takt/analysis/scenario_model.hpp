@@ -16,6 +16,7 @@
 #include "takt/analysis/schedule_graph.hpp"
 #include "takt/application/application.hpp"
 #include "takt/sched/compiled.hpp"
+#include "takt/visibility.hpp"
 
 namespace takt::analysis {
 
@@ -55,7 +56,7 @@ struct ScenarioBounds {
   bool converged = true;  // false: the jitters of a chain grow without end
 };
 
-class ScenarioModel {
+class TAKT_CORE_PUBLIC ScenarioModel {
  public:
   struct CoreDemands {
     int cpu = 0;

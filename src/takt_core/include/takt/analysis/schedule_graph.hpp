@@ -27,6 +27,7 @@
 
 #include "takt/analysis/demand.hpp"
 #include "takt/sched/policy.hpp"
+#include "takt/visibility.hpp"
 
 namespace takt::analysis {
 
@@ -72,7 +73,8 @@ struct ScheduleGraph {
   std::size_t vertices = 0;
 };
 
-ScheduleGraph explore(const sched::Policy& policy, std::span<const PeriodicTask> tasks,
-                      const GraphOptions& options = {});
+TAKT_CORE_PUBLIC ScheduleGraph explore(const sched::Policy& policy,
+                                       std::span<const PeriodicTask> tasks,
+                                       const GraphOptions& options = {});
 
 }  // namespace takt::analysis

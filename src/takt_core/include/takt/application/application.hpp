@@ -17,6 +17,7 @@
 
 #include "takt/sched/strategy.hpp"
 #include "takt/sched/task.hpp"
+#include "takt/visibility.hpp"
 
 namespace takt::application {
 
@@ -26,7 +27,7 @@ using std::chrono::nanoseconds;
 // inverse of the distribution function at evenly spaced probabilities from 0 to 1, linear in
 // between: one value is a constant, two a uniform range, a thousand any distribution. Ascending.
 // The bounds may lie outside of the quantiles: what was declared need not be what was observed.
-struct ExecutionTime {
+struct TAKT_CORE_PUBLIC ExecutionTime {
   nanoseconds best{0};
   nanoseconds worst{0};
   std::vector<nanoseconds> quantiles = {};
@@ -35,7 +36,7 @@ struct ExecutionTime {
   [[nodiscard]] nanoseconds at(double probability) const noexcept;
 };
 
-struct Callback {
+struct TAKT_CORE_PUBLIC Callback {
   sched::Task task = {};  // expected_execution is the worst case
   std::string node = {};  // baseline1 runs each node in a process of its own
   ExecutionTime execution = {};
@@ -76,7 +77,7 @@ struct Switch {
 
 // CPU time that the executor and the middleware take on a machine, as measured there. Zero means
 // that it is left out, and reports say so.
-struct Overheads {
+struct TAKT_CORE_PUBLIC Overheads {
   nanoseconds dispatch{0};    // per job: choosing, starting and ending it
   nanoseconds preemption{0};  // per preemption: leaving the core and coming back to it
   nanoseconds release{0};     // per release: what its noticing takes from whatever runs
@@ -88,7 +89,7 @@ struct Overheads {
   [[nodiscard]] bool any() const noexcept;
 };
 
-struct Application {
+struct TAKT_CORE_PUBLIC Application {
   std::string name = {};
   std::string policy = "fp";  // a name of sched::parse_policy
   std::vector<int> cpus = {0};

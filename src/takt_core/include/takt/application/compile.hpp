@@ -6,10 +6,11 @@
 
 #include "takt/application/application.hpp"
 #include "takt/sched/compiled.hpp"
+#include "takt/visibility.hpp"
 
 namespace takt::application {
 
 // Throws sched::ScheduleError for an application that an executor refuses.
-sched::CompiledStrategy compile(const Application& application);
+TAKT_CORE_PUBLIC sched::CompiledStrategy compile(const Application& application);
 
 }  // namespace takt::application

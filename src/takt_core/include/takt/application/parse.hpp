@@ -30,11 +30,12 @@
 
 #include "takt/application/application.hpp"
 #include "takt/sched/error.hpp"
+#include "takt/visibility.hpp"
 
 namespace takt::application {
 
 // Which key is wrong, where (a JSON pointer), and what is allowed.
-class ParseError : public Error {
+class TAKT_CORE_PUBLIC ParseError : public Error {
  public:
   ParseError(const std::string& path, const std::string& problem)
       : Error(path.empty() ? "the application" : path, problem,
@@ -43,6 +44,6 @@ class ParseError : public Error {
 
 // Throws ParseError for a text that is not this form (also for unknown keys), sched::ScheduleError
 // for an unknown policy. Whether the tasks make sense together is checked by sched::TaskSet.
-Application parse(std::string_view json);
+TAKT_CORE_PUBLIC Application parse(std::string_view json);
 
 }  // namespace takt::application

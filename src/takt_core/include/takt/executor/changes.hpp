@@ -16,11 +16,12 @@
 
 #include "takt/executor/options.hpp"
 #include "takt/executor/release_handle.hpp"
+#include "takt/visibility.hpp"
 
 namespace takt::executor {
 
 // A change that was accepted and takes effect from now on: at the next decision on each core.
-class Change {
+class TAKT_CORE_PUBLIC Change {
  public:
   Change() = default;
   explicit Change(std::shared_future<void> done) : done_(std::move(done)) {}

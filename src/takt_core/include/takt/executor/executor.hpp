@@ -8,8 +8,8 @@
 //   executor.add({.name = "guard.brake", .parameters = {.period = 20ms}}, {.callback = brake});
 //   executor.spin();
 //
-// The tasks are spread over the cores once; on each core a crew of threads runs them (crew.hpp). A
-// task that waits in its callback has a crew of its own.
+// The tasks are spread over the cores once; on each core a crew of threads runs them
+// (src/executor/crew.hpp). A task that waits in its callback has a crew of its own.
 //
 // Releases are absolute: start + offset + k * period. After start() nothing allocates, faults or
 // throws in the threads that run the tasks. Without the privilege for real-time priorities
@@ -32,10 +32,11 @@
 #include "takt/sched/compiled_application.hpp"
 #include "takt/sched/strategy.hpp"
 #include "takt/trace/recorder.hpp"
+#include "takt/visibility.hpp"
 
 namespace takt::executor {
 
-class Executor {
+class TAKT_CORE_PUBLIC Executor {
  public:
   explicit Executor(Options options);
   // Stops, and waits for the jobs that run.
@@ -116,12 +117,13 @@ class Executor {
   [[nodiscard]] std::uint64_t lost_trace_events() const noexcept;
 
  private:
-  class Registry;  // descriptions, names, topics
-  class Staged;    // changes on their way
-  class Keeper;    // gives back what nobody uses any more
+  class TAKT_CORE_LOCAL Registry;  // descriptions, names, topics
+  class TAKT_CORE_LOCAL Staged;    // changes on their way
+  class TAKT_CORE_LOCAL Keeper;    // gives back what nobody uses any more
 
   [[nodiscard]] std::unique_ptr<sched::CompiledApplication> compile();
-  [[nodiscard]] std::unique_ptr<sched::CompiledApplication> prepare(const Staged& staged);
+  [[nodiscard]] TAKT_CORE_LOCAL std::unique_ptr<sched::CompiledApplication> prepare(
+      const Staged& staged);
   void bring_up(const sched::CompiledApplication& compiled);
   void wind_down() noexcept;
   void arm_all();

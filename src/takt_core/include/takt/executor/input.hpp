@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "takt/os/clock.hpp"
+#include "takt/visibility.hpp"
 
 namespace takt::executor {
 
@@ -19,14 +20,14 @@ struct Delivered {
   std::optional<os::TimePoint> sampled = {};
 };
 
-class Input {
+class TAKT_CORE_PUBLIC Input {
  public:
   Input() = default;
   Input(const Input&) = delete;
   Input& operator=(const Input&) = delete;
   Input(Input&&) = delete;
   Input& operator=(Input&&) = delete;
-  virtual ~Input() = default;
+  virtual ~Input();
 
   // Hands every message that is pending now to its callback, on the calling thread, oldest first.
   // Bounded by the depth of the queue. Two tasks that read the same topic may call it at the same

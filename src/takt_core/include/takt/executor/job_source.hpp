@@ -22,6 +22,7 @@
 
 #include "takt/os/clock.hpp"
 #include "takt/sched/job.hpp"
+#include "takt/visibility.hpp"
 
 namespace takt::executor {
 
@@ -38,14 +39,14 @@ struct Outcome {
   std::uint64_t published = all_writes;
 };
 
-class JobSource {
+class TAKT_CORE_PUBLIC JobSource {
  public:
   JobSource() = default;
   JobSource(const JobSource&) = delete;
   JobSource& operator=(const JobSource&) = delete;
   JobSource(JobSource&&) = delete;
   JobSource& operator=(JobSource&&) = delete;
-  virtual ~JobSource() = default;
+  virtual ~JobSource();
 
   // What it is: name, timer or message, period, topic. The user's options are added to this.
   [[nodiscard]] virtual sched::Task describe() const = 0;

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "takt/os/shortfall.hpp"
+#include "takt/visibility.hpp"
 
 namespace takt::executor {
 
@@ -21,6 +22,7 @@ struct Reservation {
 // Puts the calling thread under SCHED_DEADLINE; threads that it starts are not (reset on fork).
 // Nothing when it was admitted; otherwise why not, and the thread stays as it is. `what` names the
 // task in the message.
-std::optional<os::Shortfall> reserve(const Reservation& reservation, const std::string& what);
+TAKT_CORE_PUBLIC std::optional<os::Shortfall> reserve(const Reservation& reservation,
+                                                      const std::string& what);
 
 }  // namespace takt::executor

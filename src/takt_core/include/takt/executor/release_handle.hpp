@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "takt/os/clock.hpp"
+#include "takt/visibility.hpp"
 
 namespace takt::executor {
 
@@ -14,7 +15,7 @@ struct TaskState;
 
 // From any thread, callback and at any time, without locks. Valid as long as the executor lives;
 // does nothing once the task has gone. Copies are equal.
-class ReleaseHandle {
+class TAKT_CORE_PUBLIC ReleaseHandle {
  public:
   ReleaseHandle() noexcept = default;
 

@@ -29,6 +29,7 @@
 #include "takt/executor/executor.hpp"
 #include "takt/os/stop.hpp"
 #include "takt/os/thread.hpp"
+#include "takt/visibility.hpp"
 
 namespace takt::executor {
 
@@ -50,7 +51,8 @@ struct Snapshot {
 };
 
 // `tasks`: those to tell of. Not while the executor starts.
-[[nodiscard]] Snapshot snapshot(const Executor& executor, std::vector<NamedTask> tasks);
+[[nodiscard]] TAKT_CORE_PUBLIC Snapshot snapshot(const Executor& executor,
+                                                 std::vector<NamedTask> tasks);
 
 enum class StatusLevel : std::uint8_t { ok, warn, error };
 
@@ -61,7 +63,7 @@ struct Status {
   std::vector<std::pair<std::string, std::string>> values = {};
 };
 
-class Reporter {
+class TAKT_CORE_PUBLIC Reporter {
  public:
   // The executor first, then the tasks in their order. From one thread at a time.
   [[nodiscard]] std::vector<Status> report(const Snapshot& now);
@@ -72,7 +74,7 @@ class Reporter {
 
 // Calls `tell` at once, every `period`, and once more at the end, on a thread without real-time
 // priority.
-class Reports {
+class TAKT_CORE_PUBLIC Reports {
  public:
   // Throws std::invalid_argument for a period that is not above zero; std::system_error for no
   // thread. `tell` must not throw.

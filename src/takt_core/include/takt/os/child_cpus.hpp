@@ -6,6 +6,8 @@
 
 #include <vector>
 
+#include "takt/visibility.hpp"
+
 namespace takt::os {
 
 // While one lives, all threads of this process that are started without attributes (std::thread,
@@ -14,7 +16,7 @@ namespace takt::os {
 // one counts. A thread that is started with attributes of its own, and what is started by
 // posix_spawn(), system() or popen(), inherits the CPUs of its creator: nobody can come in between.
 // Start these from a thread without attributes.
-class ChildCpus {
+class TAKT_CORE_PUBLIC ChildCpus {
  public:
   ChildCpus();
   ~ChildCpus();

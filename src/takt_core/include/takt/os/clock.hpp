@@ -8,6 +8,8 @@
 #include <chrono>
 #include <ctime>
 
+#include "takt/visibility.hpp"
+
 namespace takt::os {
 
 struct MonotonicClock {
@@ -35,19 +37,19 @@ inline TimePoint now() noexcept {
 
 // The absolute time for a system call. A time before the clock's zero becomes its zero, which the
 // kernel takes as "already passed" (it rejects negative times).
-timespec to_timespec(TimePoint time) noexcept;
+TAKT_CORE_PUBLIC timespec to_timespec(TimePoint time) noexcept;
 
 // Sleeps until `wake` with clock_nanosleep; a signal handler that runs meanwhile does not shorten
 // the sleep. Returns at once when `wake` has passed.
-void sleep_until(TimePoint wake) noexcept;
+TAKT_CORE_PUBLIC void sleep_until(TimePoint wake) noexcept;
 
 // The same, ended early by a stop request whose signal interrupts this thread. Returns false when
 // the flag is set, before or after the sleep. A request that comes in the few instructions between
 // the look at the flag and the sleep, or whose signal another thread takes, is noticed when the
 // sleep ends: use StopFlag::wait_until for sleeps that are too long for that.
-bool sleep_until(TimePoint wake, const StopFlag& stop) noexcept;
+TAKT_CORE_PUBLIC bool sleep_until(TimePoint wake, const StopFlag& stop) noexcept;
 
 // CLOCK_REALTIME - CLOCK_MONOTONIC, read closely together (the tightest of several readings).
-std::chrono::nanoseconds realtime_offset() noexcept;
+TAKT_CORE_PUBLIC std::chrono::nanoseconds realtime_offset() noexcept;
 
 }  // namespace takt::os

@@ -12,6 +12,7 @@
 
 #include "takt/os/clock.hpp"
 #include "takt/os/futex.hpp"
+#include "takt/visibility.hpp"
 
 namespace takt::os {
 
@@ -53,8 +54,8 @@ class BasicEvent {
   FutexWord waiters_{0};
 };
 
-extern template class BasicEvent<FutexScope::shared>;
-extern template class BasicEvent<FutexScope::process>;
+extern template class TAKT_CORE_PUBLIC BasicEvent<FutexScope::shared>;
+extern template class TAKT_CORE_PUBLIC BasicEvent<FutexScope::process>;
 
 using Event = BasicEvent<FutexScope::shared>;
 using ThreadEvent = BasicEvent<FutexScope::process>;

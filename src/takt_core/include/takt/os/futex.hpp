@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "takt/os/clock.hpp"
+#include "takt/visibility.hpp"
 
 namespace takt::os {
 
@@ -23,12 +24,14 @@ enum class FutexResult : std::uint8_t { woken, timed_out };
 
 // Sleeps while `word` equals `expected`. `woken` may be spurious (a signal, a changed word): the
 // caller looks at the word again.
-FutexResult futex_wait(const FutexWord& word, std::uint32_t expected,
-                       FutexScope scope = FutexScope::shared) noexcept;
-FutexResult futex_wait_until(const FutexWord& word, std::uint32_t expected, TimePoint deadline,
-                             FutexScope scope = FutexScope::shared) noexcept;
+TAKT_CORE_PUBLIC FutexResult futex_wait(const FutexWord& word, std::uint32_t expected,
+                                        FutexScope scope = FutexScope::shared) noexcept;
+TAKT_CORE_PUBLIC FutexResult futex_wait_until(const FutexWord& word, std::uint32_t expected,
+                                              TimePoint deadline,
+                                              FutexScope scope = FutexScope::shared) noexcept;
 
 // Wakes at most `count` sleepers. Safe in a signal handler.
-void futex_wake(FutexWord& word, int count, FutexScope scope = FutexScope::shared) noexcept;
+TAKT_CORE_PUBLIC void futex_wake(FutexWord& word, int count,
+                                 FutexScope scope = FutexScope::shared) noexcept;
 
 }  // namespace takt::os

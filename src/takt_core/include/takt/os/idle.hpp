@@ -7,13 +7,14 @@
 #include <optional>
 
 #include "takt/os/shortfall.hpp"
+#include "takt/visibility.hpp"
 
 namespace takt::os {
 
 // Holds all CPUs of the machine out of idle states that take time to leave, as long as it lives
 // (/dev/cpu_dma_latency open with 0 us, as cyclictest does). It costs power. Several may live at a
 // time, in one process or in many.
-class NoDeepIdle {
+class TAKT_CORE_PUBLIC NoDeepIdle {
  public:
   NoDeepIdle();
   ~NoDeepIdle();

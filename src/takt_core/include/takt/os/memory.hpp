@@ -7,19 +7,20 @@
 #include <cstddef>
 
 #include "takt/os/shortfall.hpp"
+#include "takt/visibility.hpp"
 
 namespace takt::os {
 
 // Locks all present and future pages of the process, and makes the heap keep what it has freed.
 // Locks nothing where the limit for locked memory is finite and binds this process: once it is
 // reached, an allocation fails and a growing stack ends the process with SIGSEGV.
-Shortfalls lock_memory();
+TAKT_CORE_PUBLIC Shortfalls lock_memory();
 
 // True when the kernel reports locked pages of this process.
-bool memory_locked();
+TAKT_CORE_PUBLIC bool memory_locked();
 
 // Touches `bytes` of the calling thread's stack below the present frame, so that calls which go
 // that deep find their pages. Touches less, and says so, where the stack is smaller.
-Shortfalls prefault_stack(std::size_t bytes);
+TAKT_CORE_PUBLIC Shortfalls prefault_stack(std::size_t bytes);
 
 }  // namespace takt::os

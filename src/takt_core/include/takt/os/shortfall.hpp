@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "takt/visibility.hpp"
+
 namespace takt::os {
 
 struct Shortfall {
@@ -21,6 +23,6 @@ struct Shortfall {
 using Shortfalls = std::vector<Shortfall>;
 
 // The system's text for an errno value, without the locale and thread traps of strerror.
-std::string error_text(int error);
+TAKT_CORE_PUBLIC std::string error_text(int error);
 
 }  // namespace takt::os

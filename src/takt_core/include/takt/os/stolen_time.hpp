@@ -8,9 +8,11 @@
 #include <chrono>
 #include <vector>
 
+#include "takt/visibility.hpp"
+
 namespace takt::os {
 
-class StolenTime {
+class TAKT_CORE_PUBLIC StolenTime {
  public:
   // Without /proc/stat there is nothing to read, and read() tells of no core.
   StolenTime();

@@ -15,10 +15,11 @@
 #include "takt/os/event.hpp"
 #include "takt/os/futex.hpp"
 #include "takt/os/shortfall.hpp"
+#include "takt/visibility.hpp"
 
 namespace takt::os {
 
-class StopFlag {
+class TAKT_CORE_PUBLIC StopFlag {
  public:
   static constexpr std::size_t max_events = 16;
 
@@ -53,7 +54,7 @@ class StopFlag {
 // While it lives, the given signals set `flag`; afterwards the former handlers are back. System
 // calls that these signals interrupt return EINTR. At most one at a time in a process (throws
 // std::logic_error); that of a parent does not count after a fork. The flag must outlive it.
-class StopOnSignal {
+class TAKT_CORE_PUBLIC StopOnSignal {
  public:
   explicit StopOnSignal(StopFlag& flag, std::initializer_list<int> signals = {SIGINT, SIGTERM});
   ~StopOnSignal();
@@ -74,6 +75,7 @@ class StopOnSignal {
 // Asks the kernel to send `signal` to this process when the thread that started it ends. It holds
 // until an exec of a privileged file, and is not inherited by children. When the parent, `parent`
 // if the caller knows its process id, is gone already, the signal is raised at once.
-std::optional<Shortfall> end_with_parent(int signal = SIGTERM, std::optional<pid_t> parent = {});
+TAKT_CORE_PUBLIC std::optional<Shortfall> end_with_parent(int signal = SIGTERM,
+                                                          std::optional<pid_t> parent = {});
 
 }  // namespace takt::os

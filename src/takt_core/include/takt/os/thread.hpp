@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "takt/os/shortfall.hpp"
+#include "takt/visibility.hpp"
 
 namespace takt::os {
 
@@ -24,10 +25,10 @@ namespace takt::os {
 // thread may be found to have.
 enum class SchedulingPolicy : std::uint8_t { other, fifo, rr, batch, idle, deadline, unknown };
 
-std::string_view to_string(SchedulingPolicy policy) noexcept;
+TAKT_CORE_PUBLIC std::string_view to_string(SchedulingPolicy policy) noexcept;
 
 // "other", "fifo" or "rr"; nothing for any other text.
-std::optional<SchedulingPolicy> parse_policy(std::string_view text) noexcept;
+TAKT_CORE_PUBLIC std::optional<SchedulingPolicy> parse_policy(std::string_view text) noexcept;
 
 // Priorities of fifo and rr, as Linux counts them (higher runs first). 99 is left to the kernel's
 // own watchdog and migration threads.
@@ -51,7 +52,7 @@ struct ThreadSettings {
 // Applies the settings to the calling thread, each on its own: one that fails does not keep the
 // others from being applied. Threads started later inherit policy (see reset_on_fork), priority and
 // CPUs (see child_cpus.hpp).
-Shortfalls apply(const ThreadSettings& settings);
+TAKT_CORE_PUBLIC Shortfalls apply(const ThreadSettings& settings);
 
 struct ThreadStatus {
   pid_t tid = 0;
@@ -63,23 +64,23 @@ struct ThreadStatus {
 
 // Read back from the kernel: this thread, the thread `tid` of this process (nothing when it has
 // ended), all threads of this process in the order of their tid.
-ThreadStatus current_thread();
-std::optional<ThreadStatus> thread_status(pid_t tid);
+TAKT_CORE_PUBLIC ThreadStatus current_thread();
+TAKT_CORE_PUBLIC std::optional<ThreadStatus> thread_status(pid_t tid);
 // Without /proc, and without what else the kernel tells with it (SCHED_RESET_ON_FORK).
-SchedulingPolicy policy_of(pid_t tid) noexcept;  // 0: the calling thread
-std::vector<ThreadStatus> process_threads();
+TAKT_CORE_PUBLIC SchedulingPolicy policy_of(pid_t tid) noexcept;  // 0: the calling thread
+TAKT_CORE_PUBLIC std::vector<ThreadStatus> process_threads();
 
 // How much later than asked the kernel may wake this thread at policy other (default 50 us). The
 // kernel does not apply it to fifo and rr.
-std::optional<Shortfall> set_timer_slack(std::chrono::nanoseconds slack);
-std::chrono::nanoseconds timer_slack() noexcept;
+TAKT_CORE_PUBLIC std::optional<Shortfall> set_timer_slack(std::chrono::nanoseconds slack);
+TAKT_CORE_PUBLIC std::chrono::nanoseconds timer_slack() noexcept;
 
 // The time slice of this thread at policy rr; zero at every other policy.
-std::chrono::nanoseconds rr_interval() noexcept;
+TAKT_CORE_PUBLIC std::chrono::nanoseconds rr_interval() noexcept;
 
 // A thread that has its settings before it runs `body`, joined at the end of its life. An exception
 // that leaves `body` ends the process, as with std::thread.
-class Thread {
+class TAKT_CORE_PUBLIC Thread {
  public:
   // Returns when the settings have been applied, without having waited for whoever has the CPUs of
   // these settings: until then the thread is scheduled as its creator is. Throws
@@ -110,6 +111,6 @@ class Thread {
 // real-time policy, which it keeps. For code of others that may poll, which at a real-time priority
 // would wait for ever for a thread that it does not let run. An exception that leaves `work` ends
 // the process. Where there can be no further thread, the caller runs it as it is.
-void run_without_priority(const std::function<void()>& work) noexcept;
+TAKT_CORE_PUBLIC void run_without_priority(const std::function<void()>& work) noexcept;
 
 }  // namespace takt::os

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "takt/visibility.hpp"
+
 namespace takt::os {
 
 struct ResourceUsage {
@@ -17,18 +19,20 @@ struct ResourceUsage {
   std::int64_t involuntary_switches = 0;
   std::chrono::nanoseconds cpu_time{0};  // user and system
 
-  friend ResourceUsage operator-(const ResourceUsage& after, const ResourceUsage& before) noexcept;
   bool operator==(const ResourceUsage&) const = default;
 };
+
+TAKT_CORE_PUBLIC ResourceUsage operator-(const ResourceUsage& after,
+                                         const ResourceUsage& before) noexcept;
 
 enum class UsageOf : std::uint8_t { thread, process };
 
 // The counts of the calling thread, or of all threads of the process, since their start.
-ResourceUsage resource_usage(UsageOf subject) noexcept;
+TAKT_CORE_PUBLIC ResourceUsage resource_usage(UsageOf subject) noexcept;
 
 // For how long the calling thread could have run and did not, because something else had its core
 // (or the kernel held it back), since its start; nothing where the kernel does not tell
 // (CONFIG_SCHED_INFO). Opens a file at the first call of a thread, reads a line at each.
-std::optional<std::chrono::nanoseconds> run_delay() noexcept;
+TAKT_CORE_PUBLIC std::optional<std::chrono::nanoseconds> run_delay() noexcept;
 
 }  // namespace takt::os

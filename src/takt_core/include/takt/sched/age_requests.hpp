@@ -10,19 +10,21 @@
 
 #include "takt/sched/compiled_application.hpp"
 #include "takt/sched/releases.hpp"
+#include "takt/visibility.hpp"
 
 namespace takt::sched {
 
 // The reader's job that is released at `release` needs data that is young enough wherever it starts
 // in time (AgeConstraint::latest_start). False when exactly that was asked already, otherwise the
 // source is to be told.
-bool request_sample(AgeWatch& watch, TimePoint release) noexcept;
+TAKT_CORE_PUBLIC bool request_sample(AgeWatch& watch, TimePoint release) noexcept;
 
 // A job of the source that was released at `sample` has ended.
-void forget_served(const Target& target, TaskIndex source, TimePoint sample) noexcept;
+TAKT_CORE_PUBLIC void forget_served(const Target& target, TaskIndex source,
+                                    TimePoint sample) noexcept;
 
 // When a job of the source that has not ended has to be boosted; the end of time: not at all.
-TimePoint time_of_request(const Target& target, TaskIndex source) noexcept;
+TAKT_CORE_PUBLIC TimePoint time_of_request(const Target& target, TaskIndex source) noexcept;
 
 struct Early {
   TimePoint time = TimePoint::max();    // of the release; the end of time: none
@@ -30,10 +32,11 @@ struct Early {
 };
 
 // The release of the source that has to come before its regular one at `regular`.
-Early time_of_early(const Target& target, TaskIndex source, TimePoint regular) noexcept;
+TAKT_CORE_PUBLIC Early time_of_early(const Target& target, TaskIndex source,
+                                     TimePoint regular) noexcept;
 
 // Makes its job; the regular releases go on from there.
-Job release_early(const Target& target, TaskIndex source, TimerReleases& timer,
-                  const Early& early) noexcept;
+TAKT_CORE_PUBLIC Job release_early(const Target& target, TaskIndex source, TimerReleases& timer,
+                                   const Early& early) noexcept;
 
 }  // namespace takt::sched

@@ -17,10 +17,11 @@
 #include "takt/sched/srp.hpp"
 #include "takt/sched/strategy.hpp"
 #include "takt/sched/task_set.hpp"
+#include "takt/visibility.hpp"
 
 namespace takt::sched {
 
-class CompiledScenario {
+class TAKT_CORE_PUBLIC CompiledScenario {
  public:
   CompiledScenario(std::string name, PolicyPtr policy, const TaskSet& set);
 
@@ -57,7 +58,7 @@ struct CompileOptions {
 // An application: its tasks, where they run, and its compiled scenarios. What does not change with
 // the scenario (names, groups, cores, all topics of any scenario) is in tasks(); what does is in
 // the scenarios.
-class CompiledStrategy {
+class TAKT_CORE_PUBLIC CompiledStrategy {
  public:
   // One scenario, named "default", with the parameters as the tasks declare them.
   CompiledStrategy(std::vector<Task> tasks, const PolicyPtr& policy,

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "takt/sched/compiled.hpp"
+#include "takt/visibility.hpp"
 
 namespace takt::sched {
 
@@ -55,7 +56,7 @@ struct AgeLimit {
 // release that may be noticed late (Task::jitter) may be due before jobs of a shorter deadline: its
 // level here is that of what is left of its deadline then; that of a task whose jobs may be boosted
 // is theirs, so that they are noticed in time.
-struct Roster {
+struct TAKT_CORE_PUBLIC Roster {
   std::vector<TaskIndex> tasks;
   std::vector<Level> levels;
 
@@ -89,7 +90,7 @@ struct CompiledApplication {
 
 // `cores`: the tasks of each core (of everything that decides on its own). `topic_of` finds the
 // topic of a name.
-std::unique_ptr<CompiledApplication> compile_application(
+TAKT_CORE_PUBLIC std::unique_ptr<CompiledApplication> compile_application(
     CompiledStrategy strategy, std::uint64_t version, std::span<const std::vector<TaskIndex>> cores,
     const std::function<Topic*(const std::string&)>& topic_of);
 

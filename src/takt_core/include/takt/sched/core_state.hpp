@@ -25,6 +25,7 @@
 #include "takt/sched/ready_queue.hpp"
 #include "takt/sched/releases.hpp"
 #include "takt/sched/srp.hpp"
+#include "takt/visibility.hpp"
 
 namespace takt::sched {
 
@@ -52,7 +53,7 @@ struct CoreTask {
 };
 
 // Whoever drives a core is told what its decisions lead to.
-class CoreListener {
+class TAKT_CORE_PUBLIC CoreListener {
  public:
   CoreListener() = default;
   CoreListener(const CoreListener&) = delete;
@@ -75,7 +76,7 @@ class CoreListener {
   ~CoreListener() = default;
 };
 
-class CoreState {
+class TAKT_CORE_PUBLIC CoreState {
  public:
   struct Started {
     Job job;
@@ -91,7 +92,7 @@ class CoreState {
   CoreState(CoreListener& listener, const Policy& policy, bool fixed, std::size_t tasks);
 
   // Memory for so many tasks. Allocates.
-  class Room;
+  class TAKT_CORE_PUBLIC Room;
   [[nodiscard]] std::size_t capacity() const noexcept { return members_.capacity(); }
   // Goes on in the larger room, and leaves its former one behind. Allocates nothing.
   void move_to(Room& room) noexcept;

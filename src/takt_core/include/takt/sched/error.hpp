@@ -9,9 +9,11 @@
 #include <string>
 #include <utility>
 
+#include "takt/visibility.hpp"
+
 namespace takt {
 
-class Error : public std::runtime_error {
+class TAKT_CORE_PUBLIC Error : public std::runtime_error {
  public:
   // `where`: the task, group, topic, scenario, policy or file, with its kind: "task 'radar.scan'".
   // `problem`: what is wrong. `remedy`: what the user can do, may be empty; both without a final
@@ -23,6 +25,11 @@ class Error : public std::runtime_error {
         problem_(std::move(problem)),
         remedy_(std::move(remedy)),
         path_(std::move(path)) {}
+  Error(const Error&) = default;
+  Error& operator=(const Error&) = default;
+  Error(Error&&) = default;
+  Error& operator=(Error&&) = default;
+  ~Error() override;
 
   [[nodiscard]] const std::string& where() const noexcept { return where_; }
   [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
@@ -41,7 +48,7 @@ class Error : public std::runtime_error {
 namespace takt::sched {
 
 // Of a task set, a policy or a scenario, before the executor spins.
-class ScheduleError : public Error {
+class TAKT_CORE_PUBLIC ScheduleError : public Error {
  public:
   using Error::Error;
 };

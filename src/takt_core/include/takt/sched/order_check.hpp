@@ -13,6 +13,7 @@
 #include <string>
 
 #include "takt/sched/policy.hpp"
+#include "takt/visibility.hpp"
 
 namespace takt::sched {
 
@@ -29,14 +30,14 @@ struct OrderViolation {
 };
 
 // The first violation among the jobs, if any. O(n^3): for tests, and for few jobs in debug builds.
-std::optional<OrderViolation> find_order_violation(const Policy& policy,
-                                                   std::span<const Job> jobs) noexcept;
+TAKT_CORE_PUBLIC std::optional<OrderViolation> find_order_violation(
+    const Policy& policy, std::span<const Job> jobs) noexcept;
 
 // For people: the policy, the broken rule and the jobs that break it.
-std::string describe(const Policy& policy, const OrderViolation& violation);
+TAKT_CORE_PUBLIC std::string describe(const Policy& policy, const OrderViolation& violation);
 
 // Reports the first violation that it sees to standard error, and stays silent from then on.
-class OrderWatch {
+class TAKT_CORE_PUBLIC OrderWatch {
  public:
   // More jobs than this are not looked at in one call: the check is cubic.
   static constexpr std::size_t most_jobs = 6;

@@ -7,11 +7,12 @@
 #include <vector>
 
 #include "takt/sched/task.hpp"
+#include "takt/visibility.hpp"
 
 namespace takt::sched {
 
 // The share of a core that a task needs at most: expected execution by period; 0 where unknown.
-double utilization(const TaskParameters& parameters) noexcept;
+TAKT_CORE_PUBLIC double utilization(const TaskParameters& parameters) noexcept;
 
 struct Core {
   int cpu = 0;
@@ -25,7 +26,8 @@ struct Core {
 // task. Ties: fewer tasks, those that have gone not counted, then the order of `cpus`. Throws
 // ScheduleError when `cpus` is empty, negative or names a core twice, when a task asks for a core
 // that is not among them, and when the members of a group ask for different cores.
-std::vector<Core> place(std::span<const Task> tasks, std::span<const double> utilizations,
-                        std::span<const int> cpus);
+TAKT_CORE_PUBLIC std::vector<Core> place(std::span<const Task> tasks,
+                                         std::span<const double> utilizations,
+                                         std::span<const int> cpus);
 
 }  // namespace takt::sched

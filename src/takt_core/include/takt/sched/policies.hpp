@@ -20,26 +20,27 @@
 #include <string_view>
 
 #include "takt/sched/policy.hpp"
+#include "takt/visibility.hpp"
 
 namespace takt::sched {
 
 // Priorities as declared. Each task needs one of 1..98, or inherits it (message tasks).
-PolicyPtr fixed_priority();
-PolicyPtr non_preemptive_fixed_priority();
+TAKT_CORE_PUBLIC PolicyPtr fixed_priority();
+TAKT_CORE_PUBLIC PolicyPtr non_preemptive_fixed_priority();
 
 // Priorities do not matter. The deadline of a task is its own, or its period, or, for message tasks
 // that have neither, the shortest one of the tasks that read their topic. Without any of them it is
 // at the end of time: the task runs after all others.
-PolicyPtr edf();
-PolicyPtr non_preemptive_edf();
+TAKT_CORE_PUBLIC PolicyPtr edf();
+TAKT_CORE_PUBLIC PolicyPtr non_preemptive_edf();
 
 // Fixed priorities assigned from 98 downwards by period or relative deadline; declared ones do not
 // count. Equal periods (deadlines) share a priority; more than 98 distinct ones are refused,
 // because tasks forced to share a priority would no longer run in rate-monotonic order. Message
 // tasks without a period (deadline) inherit. Deadline-monotonic refuses deadlines above periods:
 // the assignment is no longer optimal there (Lehoczky 1990).
-PolicyPtr rate_monotonic();
-PolicyPtr deadline_monotonic();
+TAKT_CORE_PUBLIC PolicyPtr rate_monotonic();
+TAKT_CORE_PUBLIC PolicyPtr deadline_monotonic();
 
 // Non-work-conserving and non-preemptive: the first pending job starts only if that does not make a
 // later release miss its deadline; otherwise the core waits for that release. Both need the
@@ -48,9 +49,9 @@ PolicyPtr deadline_monotonic();
 // Precautious-RM looks at the next job of the highest-priority task alone: job J starts at t only
 // if t + C_J + C_1 <= d_1. Where several tasks share the highest priority, their next jobs must all
 // still fit behind J, in the order of their deadlines.
-PolicyPtr precautious_rm();
+TAKT_CORE_PUBLIC PolicyPtr precautious_rm();
 // CW-EDF looks at the next job of every task.
-PolicyPtr cw_edf();
+TAKT_CORE_PUBLIC PolicyPtr cw_edf();
 
 // A comparator over two pending jobs: true when the first one runs before the second one.
 // The contract:
@@ -73,13 +74,14 @@ struct CustomOptions {
 };
 
 // Throws ScheduleError for an empty name, the name of a policy above, or an empty comparator.
-PolicyPtr custom(std::string name, Comparator comparator, CustomOptions options = {});
+TAKT_CORE_PUBLIC PolicyPtr custom(std::string name, Comparator comparator,
+                                  CustomOptions options = {});
 
 // The policy of that name in the table above. Throws ScheduleError, with the nearest name, when
 // there is none.
-PolicyPtr parse_policy(std::string_view name);
+TAKT_CORE_PUBLIC PolicyPtr parse_policy(std::string_view name);
 
 // The names in the table above.
-std::span<const std::string_view> policy_names() noexcept;
+TAKT_CORE_PUBLIC std::span<const std::string_view> policy_names() noexcept;
 
 }  // namespace takt::sched

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "takt/sched/job.hpp"
+#include "takt/visibility.hpp"
 
 namespace takt::sched {
 
@@ -35,7 +36,7 @@ enum class Order : std::uint8_t {
   other,     // nobody knows but before()
 };
 
-class Policy {
+class TAKT_CORE_PUBLIC Policy {
  public:
   Policy() = default;
   Policy(const Policy&) = delete;

@@ -17,10 +17,11 @@
 
 #include "takt/sched/order_check.hpp"
 #include "takt/sched/policy.hpp"
+#include "takt/visibility.hpp"
 
 namespace takt::sched {
 
-class ReadyQueue {
+class TAKT_CORE_PUBLIC ReadyQueue {
  public:
   // The policy must outlive the queue, or its replacement by set_policy().
   ReadyQueue(const Policy& policy, std::size_t capacity);

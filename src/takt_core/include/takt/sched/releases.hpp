@@ -16,6 +16,7 @@
 
 #include "takt/os/saturating.hpp"
 #include "takt/sched/task.hpp"
+#include "takt/visibility.hpp"
 
 namespace takt::sched {
 
@@ -36,7 +37,7 @@ struct Skipped {
 };
 
 // Releases of a timer: start + offset + k * period, for ever, without drift.
-class TimerReleases {
+class TAKT_CORE_PUBLIC TimerReleases {
  public:
   // Starts, or goes on under other parameters from `time` on. The first release is at time +
   // offset. After a change the next release is a new period behind the last one, but not before
@@ -108,7 +109,7 @@ class TimerReleases {
 };
 
 // Releases by messages, in the order of their arrival, of which a bounded number waits.
-class MessageReleases {
+class TAKT_CORE_PUBLIC MessageReleases {
  public:
   MessageReleases() = default;
   // Room for exactly `capacity` arrivals. Allocates.

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "takt/sched/policies.hpp"
+#include "takt/visibility.hpp"
 
 namespace takt::sched {
 
@@ -34,7 +35,7 @@ struct TaskChange {
 
 // Adds to the task the topics that the change adds. The maximum ages of the change are not added:
 // they hold while its scenario does.
-void add_topics(Task& task, const TaskChange& change);
+TAKT_CORE_PUBLIC void add_topics(Task& task, const TaskChange& change);
 
 // The topics of add_timer().
 struct Topics {
@@ -42,7 +43,7 @@ struct Topics {
   std::vector<std::string> publishes = {};
 };
 
-class SchedulingScenario {
+class TAKT_CORE_PUBLIC SchedulingScenario {
  public:
   // Throws ScheduleError for an empty name.
   explicit SchedulingScenario(std::string name);

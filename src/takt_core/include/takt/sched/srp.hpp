@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "takt/sched/policy.hpp"
+#include "takt/visibility.hpp"
 
 namespace takt::sched {
 
@@ -29,7 +30,7 @@ inline constexpr Level no_ceiling = std::numeric_limits<Level>::min();
 inline constexpr Level infinite_ceiling = std::numeric_limits<Level>::max();
 
 // Levels and ceilings of all tasks of a scenario; does not change after construction.
-class Ceilings {
+class TAKT_CORE_PUBLIC Ceilings {
  public:
   // All members of a group must be in `tasks`; inactive ones count, they may be activated.
   Ceilings(std::span<const Task> tasks, const Policy& policy);

@@ -10,12 +10,13 @@
 #include <vector>
 
 #include "takt/sched/scenario.hpp"
+#include "takt/visibility.hpp"
 
 namespace takt::sched {
 
 using ScenarioPtr = std::shared_ptr<const SchedulingScenario>;
 
-class SchedulingStrategy {
+class TAKT_CORE_PUBLIC SchedulingStrategy {
  public:
   // Throws ScheduleError for a null scenario and for a name that is there already.
   SchedulingStrategy& add_scenario(ScenarioPtr scenario);

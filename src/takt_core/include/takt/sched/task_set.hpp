@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "takt/sched/policy.hpp"
+#include "takt/visibility.hpp"
 
 namespace takt::sched {
 
@@ -60,7 +61,7 @@ struct AgeConstraint {
   }
 };
 
-class TaskSet {
+class TAKT_CORE_PUBLIC TaskSet {
  public:
   // Checks and completes the tasks, then lets the policy assign and check what it needs. Throws
   // ScheduleError for: no name, a name twice; times that are negative or above longest_time; a

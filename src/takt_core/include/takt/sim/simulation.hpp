@@ -20,6 +20,7 @@
 
 #include "takt/application/application.hpp"
 #include "takt/sim/result.hpp"
+#include "takt/visibility.hpp"
 
 namespace takt::sim {
 
@@ -42,7 +43,8 @@ struct Options {
 
 // The least common multiple of the periods of timers and external topics in the first scenario;
 // nothing when there are none, or when it does not fit into 64 bits.
-std::optional<nanoseconds> hyperperiod(const application::Application& application);
+TAKT_CORE_PUBLIC std::optional<nanoseconds> hyperperiod(
+    const application::Application& application);
 
 // How long to simulate when nobody says.
 struct DefaultDuration {
@@ -53,10 +55,11 @@ struct DefaultDuration {
 // Two hyperperiods and the largest offset: for periodic timers that take their worst case,
 // everything that can happen has happened by then (Leung & Merrill 1980). Of the scenario where
 // that is longest, and from the last switch on. At most 60 s.
-DefaultDuration default_duration(const application::Application& application);
+TAKT_CORE_PUBLIC DefaultDuration default_duration(const application::Application& application);
 
 // Throws sched::ScheduleError for an application that an executor refuses, or in which nothing is
 // ever released; std::system_error for a trace that cannot be written.
-Result simulate(const application::Application& application, const Options& options = {});
+TAKT_CORE_PUBLIC Result simulate(const application::Application& application,
+                                 const Options& options = {});
 
 }  // namespace takt::sim

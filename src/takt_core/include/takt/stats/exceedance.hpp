@@ -10,6 +10,8 @@
 
 #include <cstdint>
 
+#include "takt/visibility.hpp"
+
 namespace takt::stats {
 
 struct Exceedance {
@@ -19,6 +21,7 @@ struct Exceedance {
 
 // Throws std::invalid_argument unless 0 <= exceeded <= count, 0 < count and 0 < confidence < 1.
 // Relative error of the bound below 1e-9 for any count up to 1e9.
-Exceedance exceedance(std::uint64_t exceeded, std::uint64_t count, double confidence = 0.95);
+TAKT_CORE_PUBLIC Exceedance exceedance(std::uint64_t exceeded, std::uint64_t count,
+                                       double confidence = 0.95);
 
 }  // namespace takt::stats

@@ -15,10 +15,11 @@
 #include <vector>
 
 #include "takt/stats/int128.hpp"
+#include "takt/visibility.hpp"
 
 namespace takt::stats {
 
-class Histogram {
+class TAKT_CORE_PUBLIC Histogram {
  public:
   // Half open: lower <= value < upper. Only the bucket of the largest int64 has upper == that value
   // and contains it.

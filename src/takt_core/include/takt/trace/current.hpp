@@ -8,11 +8,12 @@
 
 #include "takt/os/clock.hpp"
 #include "takt/trace/recorder.hpp"
+#include "takt/visibility.hpp"
 
 namespace takt::trace {
 
 // While it lives, the calling thread runs this job. Nests.
-class CurrentJob {
+class TAKT_CORE_PUBLIC CurrentJob {
  public:
   CurrentJob(Recorder& recorder, std::uint32_t task, std::uint64_t job) noexcept;
   ~CurrentJob();
@@ -30,7 +31,7 @@ class CurrentJob {
 // An event of the job that the calling thread runs. Nothing happens outside of a callback, and
 // where nothing is traced. For EventType::publish and use; topics are numbered by the executor
 // (executor::Executor::trace_topic).
-void record_in_job(EventType type, os::TimePoint time, std::uint16_t topic,
-                   std::int64_t value) noexcept;
+TAKT_CORE_PUBLIC void record_in_job(EventType type, os::TimePoint time, std::uint16_t topic,
+                                    std::int64_t value) noexcept;
 
 }  // namespace takt::trace

@@ -21,6 +21,7 @@
 
 #include "takt/trace/event.hpp"
 #include "takt/trace/timeline.hpp"
+#include "takt/visibility.hpp"
 
 namespace takt::trace {
 
@@ -50,7 +51,7 @@ struct Executions {
   std::uint64_t on_old_data = 0;
 };
 
-class Flows {
+class TAKT_CORE_PUBLIC Flows {
  public:
   using Chains = std::vector<std::vector<std::string>>;  // names of callbacks along each path
 

@@ -18,17 +18,18 @@
 #include "takt/sched/error.hpp"
 #include "takt/trace/event.hpp"
 #include "takt/trace/writer.hpp"
+#include "takt/visibility.hpp"
 
 namespace takt::trace {
 
 // The file is no trace, or damaged; where() is its path.
-class TraceError : public Error {
+class TAKT_CORE_PUBLIC TraceError : public Error {
  public:
   using Error::Error;
 };
 
 // All of a trace but its events.
-struct About {
+struct TAKT_CORE_PUBLIC About {
   Source source = Source::executor;
   bool closed_in_order = false;
   std::uint64_t lost = 0;  // events that the file lacks, as far as the writer could tell
@@ -45,7 +46,7 @@ struct About {
   [[nodiscard]] std::string attribute(std::string_view key) const;
 };
 
-class TraceFile {
+class TAKT_CORE_PUBLIC TraceFile {
  public:
   static constexpr std::size_t block_records = 1 << 16;
 
@@ -80,6 +81,6 @@ struct Trace : About {
 };
 
 // All of it at once. Throws as TraceFile.
-Trace read_trace(const std::filesystem::path& path);
+TAKT_CORE_PUBLIC Trace read_trace(const std::filesystem::path& path);
 
 }  // namespace takt::trace

@@ -19,6 +19,7 @@
 #include "takt/sched/policy.hpp"
 #include "takt/trace/event.hpp"
 #include "takt/trace/reader.hpp"
+#include "takt/visibility.hpp"
 
 namespace takt::trace {
 
@@ -68,7 +69,7 @@ struct Slice {
 
 // The order by which the policies of a trace decide. A policy that this Takt does not know (one of
 // the user's own) is taken to go by the priorities that are in the trace.
-class Orders {
+class TAKT_CORE_PUBLIC Orders {
  public:
   explicit Orders(const About& about);
   [[nodiscard]] bool by_deadline(std::uint16_t core) const;
@@ -81,7 +82,7 @@ class Orders {
 };
 
 // Derives slices and jobs from events by time.
-class Timeline {
+class TAKT_CORE_PUBLIC Timeline {
  public:
   explicit Timeline(const About& about = {}) : orders_{about} {}
 
@@ -128,6 +129,6 @@ class Timeline {
 };
 
 // All of a trace that is in memory; slices by begin.
-Timeline timeline(const std::vector<Event>& events);
+TAKT_CORE_PUBLIC Timeline timeline(const std::vector<Event>& events);
 
 }  // namespace takt::trace

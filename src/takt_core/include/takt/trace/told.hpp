@@ -9,6 +9,7 @@
 #include "takt/sched/compiled.hpp"
 #include "takt/sched/task.hpp"
 #include "takt/trace/writer.hpp"
+#include "takt/visibility.hpp"
 
 namespace takt::trace {
 
@@ -16,7 +17,7 @@ namespace takt::trace {
 // and the attribute `change` of each other scenario that gives it other ones: JSON in the keys of
 // the flat form (takt/application/parse.hpp), times in ns; what has its default is left out. The
 // last one of a name holds. Throws as TraceWriter.
-void tell_task(TraceWriter& writer, const sched::CompiledStrategy& strategy, sched::TaskIndex task,
-               std::size_t scenario);
+TAKT_CORE_PUBLIC void tell_task(TraceWriter& writer, const sched::CompiledStrategy& strategy,
+                                sched::TaskIndex task, std::size_t scenario);
 
 }  // namespace takt::trace

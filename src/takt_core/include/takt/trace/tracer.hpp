@@ -22,6 +22,7 @@
 #include "takt/trace/recorder.hpp"
 #include "takt/trace/ring.hpp"
 #include "takt/trace/writer.hpp"
+#include "takt/visibility.hpp"
 
 namespace takt::trace {
 
@@ -30,7 +31,7 @@ struct TracerOptions {
   std::chrono::milliseconds drain_period{10};  // a killed process loses at most this much
 };
 
-class Tracer {
+class TAKT_CORE_PUBLIC Tracer {
  public:
   // Starts the draining thread. Throws std::system_error when the file cannot be created.
   explicit Tracer(const std::filesystem::path& path, TracerOptions options = {});

@@ -30,6 +30,7 @@
 #include <vector>
 
 #include "takt/trace/event.hpp"
+#include "takt/visibility.hpp"
 
 namespace takt::trace {
 
@@ -51,7 +52,7 @@ struct FileHeader {
 };
 static_assert(sizeof(FileHeader) == 64);
 
-class TraceWriter {
+class TAKT_CORE_PUBLIC TraceWriter {
  public:
   // Creates the file, or empties it. Throws std::system_error with the path.
   TraceWriter(const std::filesystem::path& path, Source source);

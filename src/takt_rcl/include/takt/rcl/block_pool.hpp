@@ -7,11 +7,12 @@
 #include <cstddef>
 #include <memory>
 #include <takt/executor/mutex.hpp>
+#include <takt/rcl/visibility.hpp>
 #include <utility>
 
 namespace takt::detail {
 
-class BlockPool {
+class TAKT_RCL_PUBLIC BlockPool {
  public:
   BlockPool() = default;
   ~BlockPool();

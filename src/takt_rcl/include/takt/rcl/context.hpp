@@ -14,6 +14,7 @@
 #include <memory>
 #include <string>
 #include <takt/rcl/context_options.hpp>
+#include <takt/rcl/visibility.hpp>
 #include <vector>
 
 namespace takt {
@@ -25,7 +26,7 @@ struct ContextHandle;
 // A handle: copies share one context, which lives as long as any of them, or any node made with it.
 // Thread-safe, except that one object must not be assigned while another thread uses it. Contexts
 // are created one at a time. No signal handler is installed; shutdown() may not be called from one.
-class Context {
+class TAKT_RCL_PUBLIC Context {
  public:
   // Reads `--ros-args …` (remapping, names, log level). Throws RclError.
   Context(int argc, const char* const* argv, const ContextOptions& options = {});

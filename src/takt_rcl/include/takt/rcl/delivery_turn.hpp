@@ -7,10 +7,11 @@
 
 #include <atomic>
 #include <cstdint>
+#include <takt/rcl/visibility.hpp>
 
 namespace takt::detail {
 
-class DeliveryTurn {
+class TAKT_RCL_PUBLIC DeliveryTurn {
  public:
   // Waits until it is free. False: the calling thread itself has it, or its holder waits for
   // something that the calling thread has. That of a thread that has ended is free.

@@ -14,6 +14,7 @@
 #include <memory>
 #include <takt/rcl/node.hpp>
 #include <takt/rcl/scheduling_executor.hpp>
+#include <takt/rcl/visibility.hpp>
 
 namespace takt {
 
@@ -21,7 +22,7 @@ struct DiagnosticsOptions {
   std::chrono::nanoseconds period{std::chrono::seconds{1}};
 };
 
-class Diagnostics {
+class TAKT_RCL_PUBLIC Diagnostics {
  public:
   // Starts the thread; the first report comes at once. The executor must have been started
   // (std::logic_error) and must outlive this. Throws RclError; std::system_error for no thread;
@@ -36,7 +37,7 @@ class Diagnostics {
   Diagnostics& operator=(Diagnostics&&) = delete;
 
  private:
-  class Implementation;
+  class TAKT_RCL_LOCAL Implementation;
   std::unique_ptr<Implementation> implementation_;
 };
 

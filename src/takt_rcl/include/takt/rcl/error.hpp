@@ -8,11 +8,12 @@
 
 #include <stdexcept>
 #include <string>
+#include <takt/rcl/visibility.hpp>
 
 namespace takt {
 
 // what() reads "<operation> (<where>): <reason> [<name of the code> <code>]".
-class RclError : public std::runtime_error {
+class TAKT_RCL_PUBLIC RclError : public std::runtime_error {
  public:
   RclError(rcl_ret_t code, std::string operation, std::string where, std::string reason);
 

@@ -13,6 +13,7 @@
 #include <takt/rcl/block_pool.hpp>
 #include <takt/rcl/local_queue.hpp>
 #include <takt/rcl/message_pool.hpp>
+#include <takt/rcl/visibility.hpp>
 #include <typeindex>
 #include <utility>
 #include <vector>
@@ -87,9 +88,10 @@ class LocalChannel {
 
 // The channel of that topic (its full name) and type in the node's context, null where the context
 // has intra-process delivery off. Made by `make` when it is the first of its kind.
-[[nodiscard]] std::shared_ptr<void> find_channel(const NodeHandle& node, const std::string& topic,
-                                                 std::type_index type,
-                                                 std::shared_ptr<void> (*make)());
+[[nodiscard]] TAKT_RCL_PUBLIC std::shared_ptr<void> find_channel(const NodeHandle& node,
+                                                                 const std::string& topic,
+                                                                 std::type_index type,
+                                                                 std::shared_ptr<void> (*make)());
 
 template <class MessageT>
 std::shared_ptr<LocalChannel<MessageT>> find_channel(const NodeHandle& node,

@@ -12,6 +12,7 @@
 #include <takt/rcl/subscription.hpp>
 #include <takt/rcl/subscription_options.hpp>
 #include <takt/rcl/timer.hpp>
+#include <takt/rcl/visibility.hpp>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -21,7 +22,7 @@ namespace takt {
 // A handle: copies share one node, which lives as long as any of them or any entity created from
 // it, and keeps its context alive; so the order of destruction does not matter. Entities may be
 // created and destroyed by several threads.
-class Node {
+class TAKT_RCL_PUBLIC Node {
  public:
   // Throws RclError (a name that ROS does not allow, a context that was shut down).
   Node(const Context& context, const std::string& name, const std::string& name_space = "");

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <takt/rcl/visibility.hpp>
 #include <utility>
 
 namespace takt {
@@ -15,7 +16,7 @@ class PublisherBase;
 
 namespace detail {
 
-class PublicationScope {
+class TAKT_RCL_PUBLIC PublicationScope {
  public:
   // Until it ends, counts what the calling thread publishes. `writes` must outlive it. Nests: an
   // inner scope counts alone.

@@ -14,6 +14,7 @@
 #include <takt/rcl/message_info.hpp>
 #include <takt/rcl/qos.hpp>
 #include <takt/rcl/status.hpp>
+#include <takt/rcl/visibility.hpp>
 
 namespace takt {
 
@@ -23,7 +24,7 @@ class MatchedReaders;
 struct NodeHandle;
 }  // namespace detail
 
-class PublisherBase : public std::enable_shared_from_this<PublisherBase> {
+class TAKT_RCL_PUBLIC PublisherBase : public std::enable_shared_from_this<PublisherBase> {
  public:
   PublisherBase(const PublisherBase&) = delete;
   PublisherBase& operator=(const PublisherBase&) = delete;

@@ -7,10 +7,11 @@
 #include <rmw/types.h>
 
 #include <cstddef>
+#include <takt/rcl/visibility.hpp>
 
 namespace takt {
 
-class QoS {
+class TAKT_RCL_PUBLIC QoS {
  public:
   // Keeps the last `depth` messages. Throws std::invalid_argument when depth is 0.
   explicit QoS(std::size_t depth);

@@ -8,20 +8,21 @@
 #include <optional>
 #include <takt/os/clock.hpp>
 #include <takt/rcl/message_info.hpp>
+#include <takt/rcl/visibility.hpp>
 
 namespace takt::detail {
 
 // Nothing outside of callbacks that an executor runs.
-[[nodiscard]] std::optional<os::TimePoint> current_sample_time() noexcept;
+[[nodiscard]] TAKT_RCL_PUBLIC std::optional<os::TimePoint> current_sample_time() noexcept;
 
 // Of a message from the middleware that is taken now: its publication; its arrival where the
 // middleware does not stamp publications, now where it stamps nothing. Its stamps are of
 // CLOCK_REALTIME, and of another host perhaps: the result is neither later than now nor before the
 // zero of CLOCK_MONOTONIC.
-[[nodiscard]] os::TimePoint sample_time_of(const MessageInfo& info) noexcept;
+[[nodiscard]] TAKT_RCL_PUBLIC os::TimePoint sample_time_of(const MessageInfo& info) noexcept;
 
 // While it lives, what the thread publishes was sampled at `time`. Nests.
-class SampleTimeScope {
+class TAKT_RCL_PUBLIC SampleTimeScope {
  public:
   explicit SampleTimeScope(os::TimePoint time) noexcept;
   ~SampleTimeScope();

@@ -24,6 +24,7 @@
 #include <takt/rcl/node.hpp>
 #include <takt/rcl/scheduling.hpp>
 #include <takt/rcl/task_options.hpp>
+#include <takt/rcl/visibility.hpp>
 #include <vector>
 
 namespace takt {
@@ -31,7 +32,7 @@ namespace takt {
 using executor::NamedTask;
 
 // Tasks are added, changed and removed at any time, from any thread and callback.
-class SchedulingExecutor {
+class TAKT_RCL_PUBLIC SchedulingExecutor {
  public:
   // Throws ScheduleError.
   explicit SchedulingExecutor(ExecutorOptions options = {});
@@ -103,8 +104,8 @@ class SchedulingExecutor {
   [[nodiscard]] const executor::Executor& core() const noexcept;
 
  private:
-  class Tasks;
-  class TaskSource;
+  class TAKT_RCL_LOCAL Tasks;
+  class TAKT_RCL_LOCAL TaskSource;
   TaskIndex add(const std::shared_ptr<TaskSource>& source, const TaskOptions& options,
                 executor::Binding binding);
   void pass_handlers_on();

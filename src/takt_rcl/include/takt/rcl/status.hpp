@@ -7,9 +7,11 @@
 
 #include <rcl/types.h>
 
+#include <takt/rcl/visibility.hpp>
+
 namespace takt {
 
-class Status {
+class TAKT_RCL_PUBLIC Status {
  public:
   constexpr Status() noexcept = default;
   constexpr explicit Status(rcl_ret_t code) noexcept : code_{code} {}
@@ -41,6 +43,6 @@ class Status {
 
 // What rcl said about the last call of this thread that returned a failed Status; valid until the
 // next one on this thread. Empty when none failed. Allocates nothing.
-[[nodiscard]] const char* last_error() noexcept;
+[[nodiscard]] TAKT_RCL_PUBLIC const char* last_error() noexcept;
 
 }  // namespace takt

@@ -17,6 +17,7 @@
 #include <takt/rcl/qos.hpp>
 #include <takt/rcl/status.hpp>
 #include <takt/rcl/subscription_options.hpp>
+#include <takt/rcl/visibility.hpp>
 #include <type_traits>
 #include <utility>
 
@@ -31,8 +32,8 @@ class Notice;
 // As an executor::Input it hands every message that is pending to its callback, or keeps the newest
 // one where it has none.
 // NOLINTNEXTLINE(cppcoreguidelines-virtual-class-destructor): ended by shared pointers alone
-class SubscriptionBase : public executor::Input,
-                         public std::enable_shared_from_this<SubscriptionBase> {
+class TAKT_RCL_PUBLIC SubscriptionBase : public executor::Input,
+                                         public std::enable_shared_from_this<SubscriptionBase> {
  public:
   SubscriptionBase(const SubscriptionBase&) = delete;
   SubscriptionBase& operator=(const SubscriptionBase&) = delete;

@@ -15,6 +15,7 @@
 #include <rclcpp/node.hpp>
 
 #include "takt/rclcpp/scheduling_executor.hpp"
+#include "takt/rclcpp/visibility.hpp"
 
 namespace takt::rclcpp {
 
@@ -22,7 +23,7 @@ struct DiagnosticsOptions {
   std::chrono::nanoseconds period{std::chrono::seconds{1}};
 };
 
-class Diagnostics {
+class TAKT_RCLCPP_PUBLIC Diagnostics {
  public:
   // Starts the thread. The executor must outlive this. Throws std::system_error for no thread;
   // std::invalid_argument for a period that is not above zero; what create_publisher() throws.
@@ -36,7 +37,7 @@ class Diagnostics {
   Diagnostics& operator=(Diagnostics&&) = delete;
 
  private:
-  class Implementation;
+  class TAKT_RCLCPP_LOCAL Implementation;
   std::unique_ptr<Implementation> implementation_;
 };
 

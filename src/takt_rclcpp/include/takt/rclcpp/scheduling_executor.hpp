@@ -35,13 +35,14 @@
 #include "takt/executor/executor.hpp"
 #include "takt/executor/report.hpp"
 #include "takt/rclcpp/timing.hpp"
+#include "takt/rclcpp/visibility.hpp"
 
 namespace takt::rclcpp {
 
 using sched::SchedulingScenario;
 using sched::SchedulingStrategy;
 
-struct Options {
+struct TAKT_RCLCPP_PUBLIC Options {
   // Signals are rclcpp's; exceptions leave spin(). What they say of the two is overruled. Without
   // `cpus`, all that the thread may use that makes the executor: each callback group stays on one
   // of them, the one with the fewest callbacks when it comes, as long as nobody says how long they
@@ -69,7 +70,7 @@ struct Options {
           ::rclcpp::contexts::get_global_default_context());
 };
 
-class SchedulingExecutor : public ::rclcpp::Executor {
+class TAKT_RCLCPP_PUBLIC SchedulingExecutor : public ::rclcpp::Executor {
  public:
   RCLCPP_SMART_PTR_DEFINITIONS(SchedulingExecutor)
 
@@ -152,7 +153,7 @@ class SchedulingExecutor : public ::rclcpp::Executor {
   void remove_callback_group(GroupPointer group, bool notify = true) override;
 
  private:
-  class Life;
+  class TAKT_RCLCPP_LOCAL Life;
 
   [[nodiscard]] std::vector<::rclcpp::CallbackGroup::WeakPtr> groups_now();
 

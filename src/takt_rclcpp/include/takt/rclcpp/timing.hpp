@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "takt/rclcpp/visibility.hpp"
 #include "takt/sched/policy.hpp"
 #include "takt/sched/task.hpp"
 
@@ -38,10 +39,10 @@ enum class CallbackKind : std::uint8_t {
   housekeeping,
 };
 
-[[nodiscard]] std::string_view to_text(CallbackKind kind) noexcept;
+[[nodiscard]] TAKT_RCLCPP_PUBLIC std::string_view to_text(CallbackKind kind) noexcept;
 
 // A callback as a node has it. Callbacks have no names in rclcpp.
-struct CallbackId {
+struct TAKT_RCLCPP_PUBLIC CallbackId {
   std::string node = {};  // "/arm/planner"; empty: a group that was added without its node
   CallbackKind kind = CallbackKind::timer;
   std::string topic_or_service = {};  // with namespace; empty for timers, events and waitables
@@ -58,7 +59,7 @@ struct CallbackId {
 };
 
 // What is left out: the executor's default. See sched/task.hpp for what each means.
-struct Timing {
+struct TAKT_RCLCPP_PUBLIC Timing {
   int priority = 0;         // 1..98
   nanoseconds deadline{0};  // relative to the release
   nanoseconds period{0};    // of messages: the shortest distance. Timers have their own.
@@ -85,7 +86,7 @@ struct TimingFile {
 };
 
 // Throws sched::ScheduleError with file, line and remedy.
-[[nodiscard]] TimingFile load_timing(const std::filesystem::path& file);
+[[nodiscard]] TAKT_RCLCPP_PUBLIC TimingFile load_timing(const std::filesystem::path& file);
 
 // An entry of a timing file that is said of no callback.
 struct Unmatched {
@@ -96,7 +97,7 @@ struct Unmatched {
 
 // The entries that no callback has matched for which the rule was asked; `there`: the callbacks
 // that there are. Of rules that are not a file's: none.
-[[nodiscard]] std::vector<Unmatched> unmatched_entries(const TimingRule& rule,
-                                                       const std::vector<CallbackId>& there);
+[[nodiscard]] TAKT_RCLCPP_PUBLIC std::vector<Unmatched> unmatched_entries(
+    const TimingRule& rule, const std::vector<CallbackId>& there);
 
 }  // namespace takt::rclcpp

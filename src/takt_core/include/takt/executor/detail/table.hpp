@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Entries by number, which never move: what has one may be read from any thread while more are
-// added. Internal to the executor.
+// added. Installed for takt_rclcpp, whose hooks look up what they are for by it; no other package
+// should count on it.
 #pragma once
 
 #include <array>

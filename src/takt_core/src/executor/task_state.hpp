@@ -3,7 +3,6 @@
 // One task while the executor lives: what it does, its counters, and where others announce to it.
 // Its address never changes, and when the task has gone another one takes its place under another
 // generation: whoever still holds a handle of the former reaches nobody.
-// Internal to the executor.
 #pragma once
 
 #include <atomic>

@@ -3,7 +3,7 @@
 // What any thread tells the threads of a core, without locks: messages have arrived for a task, its
 // timer is set, its data is wanted. A note is complete before one exchange makes it visible, and
 // whoever is preempted before that hides nothing of the others: they do not pass through anything
-// that is half done. Internal to the executor.
+// that is half done.
 #pragma once
 
 #include <array>

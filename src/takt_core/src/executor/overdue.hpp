@@ -3,12 +3,12 @@
 // Telling that a job missed its deadline or used up its budget: once, by whoever finds out first,
 // the job's own thread at its end or another one while it still runs. It is decided, counted and
 // recorded under the crew's mutex, where the job cannot have gone; the handlers are called without
-// it, with what was true then. Internal to the executor.
+// it, with what was true then.
 #pragma once
 
 #include <optional>
 
-#include "takt/executor/shared.hpp"
+#include "shared.hpp"
 #include "takt/trace/recorder.hpp"
 
 namespace takt::executor {

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Running one job: what happens between its start and its end, the same in every back end.
-// Internal to the executor.
 #pragma once
 
 #include <atomic>
 #include <chrono>
 #include <ctime>
 
-#include "takt/executor/shared.hpp"
+#include "shared.hpp"
 #include "takt/trace/recorder.hpp"
 
 namespace takt::executor {
@@ -57,8 +56,5 @@ struct Ended {
 // process, or stops the executor (Options::exceptions).
 Ended run_job(Shared& shared, TaskState& task, const Job& job, const Target& target,
               trace::Recorder& recorder, Progress& progress) noexcept;
-
-// The job that the calling thread runs; null outside of callbacks.
-const Job* current_job() noexcept;
 
 }  // namespace takt::executor

@@ -19,7 +19,7 @@
 // the next release at once and has to wait for it anyway does not count: whoever is up finds it.
 //
 // A task that waits in its callback, or that the kernel schedules (SCHED_DEADLINE), has a crew of
-// its own: the kernel keeps its place among the others. Internal to the executor.
+// its own: the kernel keeps its place among the others.
 #pragma once
 
 #include <array>
@@ -31,9 +31,9 @@
 #include <optional>
 #include <vector>
 
+#include "run_job.hpp"
+#include "shared.hpp"
 #include "takt/executor/mutex.hpp"
-#include "takt/executor/run_job.hpp"
-#include "takt/executor/shared.hpp"
 #include "takt/os/event.hpp"
 #include "takt/os/thread.hpp"
 #include "takt/sched/core_state.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the threads of one executor share. Internal to the executor.
+// What the threads of one executor share.
 #pragma once
 
 #include <atomic>
@@ -12,12 +12,12 @@
 #include <mutex>
 #include <vector>
 
-#include "takt/executor/note.hpp"
+#include "note.hpp"
+#include "takt/executor/detail/table.hpp"
 #include "takt/executor/options.hpp"
-#include "takt/executor/table.hpp"
-#include "takt/executor/task_state.hpp"
 #include "takt/os/event.hpp"
 #include "takt/trace/tracer.hpp"
+#include "task_state.hpp"
 
 namespace takt::executor {
 
