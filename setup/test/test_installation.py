@@ -90,6 +90,20 @@ def test_the_verb_gives_options_to_the_tool_and_its_exit_code_back(tool: Workspa
 
 
 @pytest.mark.thorough
+def test_the_verb_runs_in_the_environment_that_is_active(tool: Workspace, tmp_path: Path) -> None:
+    """ros2 itself has the system's Python in its first line."""
+    active = tmp_path / "python3"
+    active.write_text('#!/bin/sh\necho "the active one: $*"\n')
+    active.chmod(0o755)
+    system, ros2 = tool.installation.python, tool.installation.prefix / "bin" / "ros2"
+    path = f'PATH="{tmp_path}:$PATH"'
+    said = tool.call(
+        "bash", "-c", f'{path} exec "$@"', "bash", str(system), str(ros2), "takt", "check"
+    )
+    assert said.stdout == "the active one: -m takt check\n", said.stderr
+
+
+@pytest.mark.thorough
 def test_without_the_core_it_says_what_is_to_be_built(tool: Workspace) -> None:
     done = tool.call("ros2", "takt", "compare", "a", "b")
     assert done.returncode == 1, done.stderr

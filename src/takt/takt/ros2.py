@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import sys
 
 
@@ -27,5 +28,7 @@ class TaktCommand:
         """Become the tool: its exit code, signals and output are those of this process."""
         # As the root's help says: "Call `ros2 <command> -h`".
         given = ["--help" if one == "-h" else one for one in args.arguments]
+        # ros2 is the system's Python; the tool's packages are in the environment that is active.
+        python = shutil.which("python3") or sys.executable
         sys.stdout.flush()
-        os.execv(sys.executable, [sys.executable, "-m", "takt", *given])  # noqa: S606
+        os.execv(python, [python, "-m", "takt", *given])  # noqa: S606
