@@ -17,6 +17,7 @@ from takt import __version__
 PACKAGES = sorted(file.parent.name for file in ROOT.glob("src/*/package.xml"))
 FIND = re.compile(r"^\s*find_package\(\s*([\w-]+)", re.MULTILINE)
 PROJECT = re.compile(r"^project\(\s*(\w+)(?:[^)]*\bVERSION\s+([\d.]+))?", re.MULTILINE)
+RESOURCES = re.compile(r"resources\.files\(\"(\w+)")
 # Of CMake and Python, by the keys of rosdep; ROS packages have their own names.
 KEY_OF_FOUND = {
     "CLI11": "cli11",
@@ -36,7 +37,7 @@ KEY_OF_IMPORTED = {
     "takt_core": "takt_core",
 }
 # rosdep has no key for them; the tool says what to install where one of them is missing.
-NO_KEY_OF_IMPORTED = {"distributed", "duckdb", "perfetto", "pyarrow"}
+NO_KEY_OF_IMPORTED = {"distributed", "duckdb", "perfetto", "plotly", "pyarrow"}
 # Makes the reference of the C++ headers, in this repository only.
 OF_DEVELOPERS = {"tree_sitter", "tree_sitter_cpp"}
 # What is needed though no CMakeLists.txt finds it.
@@ -105,10 +106,12 @@ def found(package: str, *, test: bool) -> set[str]:
 
 
 def imported() -> set[str]:
-    """What the tool imports, at whatever time, but for Python's own and itself."""
+    """What the tool imports or reads files of, but for Python's own and itself."""
     names = set()
     for file in (ROOT / "src" / "takt" / "takt").rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        text = file.read_text(encoding="utf-8")
+        names |= set(RESOURCES.findall(text))
+        for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.Import):
                 names |= {alias.name.partition(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module:
