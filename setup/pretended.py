@@ -46,6 +46,7 @@ class Installation:
         wheels = STATE / "ros"
         link(wheels, self.prefix, ["include", "tools"])
         link(wheels / "lib", self.prefix / "lib")
+        (self.prefix / "lib64").symlink_to("lib")  # some wheels were built with it
         for vendored in (wheels / SITE).glob("ros_*.libs"):  # there they come from the system
             link(vendored, self.prefix / "lib")
         link(wheels / "share", self.prefix / "share")

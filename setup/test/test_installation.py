@@ -62,6 +62,18 @@ def test_it_is_sourced_as_an_installation(installation: Installation, tmp_path: 
 
 
 @pytest.mark.thorough
+def test_cmake_finds_all_that_the_client_library_needs(
+    installation: Installation, tmp_path: Path
+) -> None:
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.16)\nproject(user C CXX)\n"
+        "find_package(rcl REQUIRED)\nfind_package(std_msgs REQUIRED)\n"
+    )
+    done = installation.run("cmake -Wno-dev -S . -B build", tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.thorough
 def test_ros2_run_and_ros2_takt_are_the_tool(tool: Workspace) -> None:
     for command in (["ros2", "run", "takt", "takt"], ["ros2", "takt"]):
         done = tool.call(*command, "--version")
