@@ -3,6 +3,7 @@
 
 import math
 import signal
+from collections.abc import Callable
 
 import pytest
 
@@ -12,7 +13,16 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves out what only its own marker asks for; the order of the rest."""
+    if "installation" not in config.option.markexpr:
+        left = [item for item in items if item.get_closest_marker("installation")]
+        items[:] = [item for item in items if item not in left]
+        config.hook.pytest_deselected(items=left)
+    items.sort(key=order(items))
+
+
+def order(items: list[pytest.Item]) -> Callable[[pytest.Item], tuple[float, int]]:
     """The files first that ask for the most patience: begun last, they are waited for alone.
 
     The others from both ends: those of the probes, which come last, wait more than they compute,
@@ -24,7 +34,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         limit = (mark.args[0] or math.inf) if mark else 0.0
         patience[file_of(item)] = max(patience.get(file_of(item), 0), limit)
     from_an_end = {file: min(at, len(patience) - at) for at, file in enumerate(patience)}
-    items.sort(key=lambda item: (-patience[file_of(item)], from_an_end[file_of(item)]))
+    return lambda item: (-patience[file_of(item)], from_an_end[file_of(item)])
 
 
 def file_of(item: pytest.Item) -> str:

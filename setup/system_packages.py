@@ -44,6 +44,8 @@ def of_some_tests() -> dict[str, object]:
         "iperf3": "iperf3",
         "babeltrace2": "babeltrace2",
         "iproute2": "tc",
+        "python3-ament-lint-cmake": "ament_lint_cmake",
+        "python3-ament-xmllint": "ament_xmllint",
     }
     present: dict[str, object] = {name: shutil.which(one) for name, one in programs.items()}
     system = Path("/etc/os-release").read_text(encoding="utf-8").lower()

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Want of memory, of /proc or of a worker is a failure with a remedy, and no fault of Takt."""
+"""Want of memory, /proc, a worker or a Python package is a failure with a remedy, no fault."""
 
 from __future__ import annotations
 
 import concurrent.futures
 import errno
+import importlib
 import multiprocessing
 import os
 import signal
@@ -43,6 +44,14 @@ def no_worker() -> None:
         pool.submit(signal.raise_signal, signal.SIGKILL).result()
 
 
+def no_module_of_the_core() -> None:
+    raise ModuleNotFoundError("No module named 'takt_core'", name="takt_core")
+
+
+def no_package() -> None:
+    importlib.import_module("package_that_nobody_has.part")
+
+
 @pytest.mark.parametrize(
     ("act", "told"),
     [
@@ -52,6 +61,8 @@ def no_worker() -> None:
         (no_proc, "/proc/nothing-here/stat: No such file"),
         (no_process, "/proc: a process cannot be looked at"),
         (no_worker, "a process that worked for this command has died"),
+        (no_module_of_the_core, "takt_core is built without its Python module"),
+        (no_package, "the Python package package_that_nobody_has is not installed"),
     ],
 )
 def test_it_is_a_failure_that_says_what_to_do(
@@ -69,5 +80,14 @@ def test_it_is_a_failure_that_says_what_to_do(
 def test_what_is_none_of_these_stays_a_fault(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended, ending(["doctor"]):
         raise KeyError("of our own")
+    assert ended.value.code == 70
+    capsys.readouterr()
+
+
+def test_a_module_of_its_own_that_is_not_there_is_a_fault(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit) as ended, ending(["doctor"]):
+        importlib.import_module("takt.nothing_here")
     assert ended.value.code == 70
     capsys.readouterr()

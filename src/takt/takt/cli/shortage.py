@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What fails for want of memory, of /proc or of a worker that died: the machine's, not Takt's."""
+"""What fails for want of memory, of /proc, of a worker, of a package: the machine's, not Takt's."""
 
 from __future__ import annotations
 
@@ -12,6 +12,13 @@ MEMORY = Failure(
     remedy="end other programs, or ask for less at once: fewer --workers, a shorter run",
 )
 PROC = "mount /proc so that this user may read it; in a container, take the whole of it"
+# A workspace that colcon built, not the launcher.
+NO_CORE = Failure(
+    "takt_core is built without its Python module",
+    remedy="python3 -m pip install nanobind, then build it again: colcon build --cmake-clean-cache"
+    " --packages-select takt_core",
+)
+_PIP = {"ruamel": "ruamel.yaml", "yaml": "PyYAML"}  # what is installed by another name
 _POOLS = {"BrokenProcessPool", "KilledWorker", "WorkerStartTimeoutError"}
 # The loader's words for a library that it has no room for.
 _NO_ROOM = ("cannot allocate memory", "failed to map segment")
@@ -25,8 +32,8 @@ def shortage(error: Exception) -> Failure | None:
         return MEMORY
     if isinstance(error, OSError):
         return _of_system(error)
-    if isinstance(error, ImportError) and any(words in text.lower() for words in _NO_ROOM):
-        return MEMORY
+    if isinstance(error, ImportError):
+        return _of_import(error)
     if module.partition(".")[0] == "psutil":
         return Failure(f"a process cannot be looked at: {text}", where="/proc", remedy=PROC)
     if name in _POOLS:
@@ -35,6 +42,20 @@ def shortage(error: Exception) -> Failure | None:
             remedy="the kernel's log tells whether memory ran out (dmesg); then start it again",
         )
     return None
+
+
+def _of_import(error: ImportError) -> Failure | None:
+    if any(words in str(error).lower() for words in _NO_ROOM):
+        return MEMORY
+    name = (error.name or "").partition(".")[0]
+    if name == "takt_core":
+        return NO_CORE
+    if not isinstance(error, ModuleNotFoundError) or name in {"", "takt"}:
+        return None
+    return Failure(
+        f"the Python package {name} is not installed",
+        remedy=f"python3 -m pip install {_PIP.get(name, name)}, or the system's package of it",
+    )
 
 
 def _of_system(error: OSError) -> Failure | None:

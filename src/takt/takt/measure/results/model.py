@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a run leaves behind: the models of ``run.json``.
 
 A run is one folder: ``run.json`` (this file's :class:`Run`) and ``samples/*.parquet`` with the
