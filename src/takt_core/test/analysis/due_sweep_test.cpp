@@ -17,15 +17,8 @@ std::vector<Demand> draw_demands(RandomTasks& random) {
   const auto count = random.number(1, 8);
   const bool interrupts = random.chance(0.3);
   for (std::int64_t i = 0; i < count; ++i) {
-    const auto period = random.number(4, 60);
-    Demand demand{.task = static_cast<std::size_t>(i), .releases = {.period = nanoseconds{period}}};
-    if (random.chance(0.4)) {
-      demand.releases.jitter = nanoseconds{random.number(0, 2 * period)};
-      demand.releases.distance = nanoseconds{random.number(0, period)};
-    }
-    demand.lag = nanoseconds{random.chance(0.3) ? random.number(1, period) : 0};
-    demand.execution = nanoseconds{random.number(1, 1 + period / count)};
-    demand.deadline = nanoseconds{random.number(1, 3 * period)};
+    Demand demand = draw_demand(random, i, count, 1);
+    demand.deadline = nanoseconds{random.number(1, 3 * demand.releases.period.count())};
     demand.interrupt = interrupts && random.chance(0.4);
     demands.push_back(demand);
   }

@@ -16,14 +16,7 @@ std::vector<Demand> draw_demands(RandomTasks& random) {
   const auto count = random.number(1, 12);
   const auto levels = random.number(1, count);
   for (std::int64_t i = 0; i < count; ++i) {
-    const auto period = random.number(4, 60);
-    Demand demand{.task = static_cast<std::size_t>(i), .releases = {.period = nanoseconds{period}}};
-    if (random.chance(0.4)) {
-      demand.releases.jitter = nanoseconds{random.number(0, 2 * period)};
-      demand.releases.distance = nanoseconds{random.number(0, period)};
-    }
-    demand.lag = nanoseconds{random.chance(0.2) ? random.number(1, period) : 0};
-    demand.execution = nanoseconds{random.number(1, 1 + 2 * period / count)};
+    Demand demand = draw_demand(random, i, count, 2);
     demand.level = static_cast<sched::Level>(random.number(1, levels));
     if (random.chance(0.2)) {
       demand.ceiling = static_cast<sched::Level>(random.number(1, levels));

@@ -77,6 +77,21 @@ class RandomTasks {
   std::mt19937_64 engine_;
 };
 
+// One of `count` demands, which together take up to about `share` of a core; its level is 0.
+inline Demand draw_demand(RandomTasks& random, std::int64_t index, std::int64_t count,
+                          std::int64_t share) {
+  const auto period = random.number(4, 60);
+  Demand demand{.task = static_cast<std::size_t>(index),
+                .releases = {.period = nanoseconds{period}}};
+  if (random.chance(0.4)) {
+    demand.releases.jitter = nanoseconds{random.number(0, 2 * period)};
+    demand.releases.distance = nanoseconds{random.number(0, period)};
+  }
+  demand.lag = nanoseconds{random.chance(0.25) ? random.number(1, period) : 0};
+  demand.execution = nanoseconds{random.number(1, 1 + share * period / count)};
+  return demand;
+}
+
 inline std::string text(const std::vector<OracleTask>& tasks) {
   std::string result;
   for (const OracleTask& task : tasks) {

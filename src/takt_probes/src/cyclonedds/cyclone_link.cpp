@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cyclone_link.hpp"
 
+#include <algorithm>
 #include <array>
 #include <memory>
 
@@ -14,14 +15,19 @@ namespace {
 using Qos = std::unique_ptr<dds_qos_t, decltype(&dds_delete_qos)>;
 using Listener = std::unique_ptr<dds_listener_t, decltype(&dds_delete_listener)>;
 
-constexpr dds_duration_t longest_blocked = DDS_MSECS(100);  // as ROS 2 leaves it
+// As ROS 2 leaves it, or as long as the message would not be lost: a writer that keeps all, or has
+// more under way than its reader took, waits for the reader. The latency has it, counted from the
+// intended time.
+dds_duration_t longest_blocked(const Options& options) {
+  return std::max<dds_duration_t>(DDS_MSECS(100), options.lost_after.count());
+}
 
 Qos qos_of(const Options& options) {
   Qos qos{dds_create_qos(), &dds_delete_qos};
   dds_qset_reliability(qos.get(),
                        options.reliability == Reliability::reliable ? DDS_RELIABILITY_RELIABLE
                                                                     : DDS_RELIABILITY_BEST_EFFORT,
-                       longest_blocked);
+                       longest_blocked(options));
   const bool all = options.history == History::keep_all;
   const auto kind = all ? DDS_HISTORY_KEEP_ALL : DDS_HISTORY_KEEP_LAST;
   const auto depth = all ? DDS_LENGTH_UNLIMITED : static_cast<std::int32_t>(options.depth);
