@@ -31,7 +31,8 @@ class Notice;
 
 // As an executor::Input it hands every message that is pending to its callback, or keeps the newest
 // one where it has none.
-// NOLINTNEXTLINE(cppcoreguidelines-virtual-class-destructor): ended by shared pointers alone
+// It is ended by shared pointers alone, which it can make of itself.
+// NOLINTNEXTLINE(cppcoreguidelines-virtual-class-destructor,misc-multiple-inheritance)
 class TAKT_RCL_PUBLIC SubscriptionBase : public executor::Input,
                                          public std::enable_shared_from_this<SubscriptionBase> {
  public:
