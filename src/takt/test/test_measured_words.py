@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from synthetic_cells import cell_of, made_run, records_of
 from test_report import words_of
 
-from takt.cli.session import document
+from takt.cli.session import Progress, document
 from takt.measure.experiment.faults import Machine
 from takt.measure.experiment.file import Source, check
 from takt.measure.experiment.plan import plan
@@ -47,6 +47,15 @@ def plain(verdict: Verdict) -> str:
 
 def said(*cells: Cell) -> str:
     return plain(judge(made_run("x", cells)))
+
+
+@pytest.mark.parametrize(("got", "words"), [(FIFO, " p50 "), (OTHER, " measured as other, p50 ")])
+def test_the_progress_of_a_run_says_what_was_obtained(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], got: dict[str, object], words: str
+) -> None:
+    cell = measured(tmp_path, [10.0] * 6, obtained=got)
+    Progress(made_run("x", [cell])).finish(cell)
+    assert f"{cell.id}{words}" in " ".join(capsys.readouterr().err.split())
 
 
 # in time, late, lost, never sent, nothing

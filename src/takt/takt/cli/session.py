@@ -163,7 +163,9 @@ class Progress:
         self._bars.update(self._all, completed=self._done + share * self._estimate(cell))
 
     def finish(self, cell: Cell) -> None:
-        """Prints the cell's line."""
+        """Prints the cell's line; its id says what was asked for."""
+        from takt.measure.results import obtained
+
         self._done += self._estimate(cell)
         self._bars.update(self._all, completed=self._done)
         if cell.error:
@@ -172,7 +174,9 @@ class Progress:
         else:
             found = cell.statistics
             text = f" p50 {found.response.p50_us:.1f} µs" if found else ""
-            self._console.print(f"{cell.status.value} {cell.id}{text}", style="dim")
+            got = " and ".join(map(str, obtained.measured(cell)))
+            differs = f" measured as {got}," if obtained.refused(cell) else ""
+            self._console.print(f"{cell.status.value} {cell.id}{differs}{text}", style="dim")
 
     def stopping(self) -> None:
         """Says what a first and a second Ctrl-C do."""
