@@ -112,7 +112,8 @@ def _above(node: Node) -> str:
         elif _is_behind(before):
             break
         before = before.prev_sibling
-    return "\n".join(lines)
+    text = "\n".join(lines)
+    return "" if "@file" in text else text  # that of the header
 
 
 def _behind(node: Node) -> str:

@@ -158,7 +158,7 @@ class TAKT_CORE_PUBLIC Executor {
  private:
   class TAKT_CORE_LOCAL Registry;  // descriptions, names, topics
   class TAKT_CORE_LOCAL Staged;    // changes on their way
-  class TAKT_CORE_LOCAL Keeper;    // gives back what nobody uses any more
+  class TAKT_CORE_LOCAL Keeper;    // frees what is no longer in use
 
   [[nodiscard]] std::unique_ptr<sched::CompiledApplication> compile();
   [[nodiscard]] TAKT_CORE_LOCAL std::unique_ptr<sched::CompiledApplication> prepare(

@@ -25,7 +25,7 @@ class TAKT_CORE_PUBLIC ReleaseHandle {
   /// @param value passed to each of their jobs as Job::value.
   /// @return false if the queue is too full for all of them (the excess is dropped and counted), or
   /// if the task was removed.
-  // NOLINTNEXTLINE(modernize-use-nodiscard): the loss is counted, nobody has to look at it
+  // NOLINTNEXTLINE(modernize-use-nodiscard): the loss is counted anyway
   bool notify(std::uint32_t count = 1, std::int64_t value = 0) const noexcept;
 
   /// Counts messages that were lost before they could be announced (TaskStatistics::lost_arrivals).

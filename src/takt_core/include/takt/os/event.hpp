@@ -33,8 +33,8 @@ class BasicEvent {
     set_.store(1);
     // Sequentially consistent with the waiter, who announces itself first and looks second: one of
     // the two always sees the other. Wakes also when the event was set already: the waiter that was
-    // woken for it may have died, and whoever set it may have been preempted before it woke
-    // anybody.
+    // woken for it may have died, and the thread that set it may have been preempted before its
+    // wake-up.
     if (waiters_.load() != 0) {
       futex_wake(set_, 1, Scope);
     }

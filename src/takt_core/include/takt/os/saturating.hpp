@@ -2,8 +2,8 @@
 /// @file
 /// Saturating arithmetic on times: a result beyond the range becomes the end of the range. "Never"
 /// is TimePoint::max(), users choose times of any length, and a sum that wraps around would come
-/// before all other times. Named after C++26's functions for integers (<numeric>). All functions
-/// are constexpr, noexcept and branch only on overflow.
+/// before all other times. Named after C++26's functions for integers (header numeric). All
+/// functions are constexpr, noexcept and branch only on overflow.
 #pragma once
 
 #include <chrono>

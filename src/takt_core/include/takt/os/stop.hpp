@@ -87,6 +87,7 @@ class TAKT_CORE_PUBLIC StopOnSignal {
 /// Asks the kernel to send `signal` to this process when the thread that started it ends
 /// (PR_SET_PDEATHSIG). The setting ends at the exec of a privileged file; children do not inherit
 /// it.
+/// @param signal what to send.
 /// @param parent the process id of the parent, if known: if it has already ended, the signal is
 /// raised at once.
 /// @return a shortfall if the kernel refused.

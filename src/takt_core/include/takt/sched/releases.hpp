@@ -104,7 +104,7 @@ class TAKT_CORE_PUBLIC TimerReleases {
 
   bool active_ = false;
   bool armed_ = true;
-  bool set_ = false;     // the grid is somebody else's: release_at(), disarm()
+  bool set_ = false;     // release_at() or disarm() controls the grid
   bool rested_ = false;  // it has been inactive since it was released last
   std::chrono::nanoseconds period_{0};
   Overrun overrun_ = Overrun::skip;
