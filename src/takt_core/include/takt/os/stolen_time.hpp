@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// CPU time that a hypervisor gave to other guests while this machine's cores wanted to run (steal,
-/// proc_stat(5)). The kernel reports it in ticks of 10 ms and carries the remainder over. It stays
-/// zero on hardware and under hypervisors that do not report it.
+/// Steal time: CPU time that a hypervisor gave to other guests while this machine's cores wanted to
+/// run (proc_stat(5)). The kernel reports it in ticks of 10 ms and carries the remainder over. It
+/// stays zero on hardware and under hypervisors that do not report it.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@
 
 namespace takt::os {
 
-/// Reads the stolen time of all cores from /proc/stat. Not thread-safe.
+/// Reads the steal time of all cores from /proc/stat. Not thread-safe.
 class TAKT_CORE_PUBLIC StolenTime {
  public:
   /// Opens /proc/stat. Where that fails, read() reports no cores.
@@ -25,7 +25,7 @@ class TAKT_CORE_PUBLIC StolenTime {
   StolenTime(StolenTime&&) = delete;
   StolenTime& operator=(StolenTime&&) = delete;
 
-  /// The stolen time of one core.
+  /// The steal time of one core.
   struct OfCore {
     int core = 0;                        ///< Number of the CPU.
     std::chrono::nanoseconds stolen{0};  ///< Since the machine started; a multiple of 10 ms.
