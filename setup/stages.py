@@ -33,6 +33,8 @@ TIDIED = {
     "takt_rcl": ["src"],
     "takt_runner": ["baseline", "bench", "examples", "src", "tools"],
 }
+# Packages whose public headers have a Doxygen comment on every entity.
+DOCUMENTED = ("takt_core", "takt_rcl")
 
 Commands = list[list[str]]
 
@@ -67,11 +69,13 @@ def stacks() -> Commands:
 
 
 def style() -> Commands:
-    """Formatting and linting of everything that git knows."""
+    """Formatting and linting of everything that git knows; comments of public C++ headers."""
+    public = tracked(*(f"src/{package}/include/*.hpp" for package in DOCUMENTED))
     return [
         [str(BIN / "ruff"), "check", "--quiet", "."],
         [str(BIN / "ruff"), "format", "--check", "--quiet", "."],
         [str(BIN / "clang-format"), "--dry-run", "-Werror", *tracked("*.hpp", "*.cpp")],
+        [str(BIN / "python"), "-m", "takt.reference.comments", *public],
     ]
 
 

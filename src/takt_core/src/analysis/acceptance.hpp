@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The verdict on one core, asked again and again while execution times change: for sensitivity.
-// Every answer is that of accepts() in core.hpp, of whose tests the shorter execution times are
-// never worse; so what was refused once is remembered by what refused it, and what changes nothing
-// is not looked at again.
+// The verdict on one core for many variations of its execution times: for sensitivity. Every answer
+// is that of accepts() in core.hpp, whose tests are monotonic in the execution times: so the demand
+// that caused a refusal is checked first the next time, and unaffected demands are not checked
+// again.
 #pragma once
 
 #include <optional>
@@ -16,24 +16,24 @@ namespace takt::analysis {
 
 class Acceptance {
  public:
-  // With the execution times as they are declared.
+  // `demands`: with the declared execution times.
   Acceptance(Test test, std::span<const Demand> demands);
 
-  // Whether one of those that were not guaranteed before is not now either: quickly.
+  // A quick check whether a demand that was refused before is refused again.
   bool is_refused_again(std::span<const Demand> demands, Effort& effort);
 
-  // The verdict; too much to compute is a refusal.
+  // The verdict; an analysis that is too expensive counts as a refusal.
   bool accepts(std::span<const Demand> demands, Effort& effort);
 
  private:
-  // All that the levels down to a demand do in [0, time), as they are declared; where that fits in,
-  // their busy period ends in time, and every job of it.
+  // A time, and the declared work of a demand and all levels above it in [0, time): if that fits,
+  // the busy period ends in time, and so does every job in it.
   struct Point {
     nanoseconds time{0};
     nanoseconds work{0};
   };
-  // Of a demand: its own time and the last releases of others before, of which one that fits is
-  // enough; empty where something else matters, too.
+  // The points of a demand, one of which must fit: its deadline and the last releases of others
+  // before it. Empty if something else matters as well.
   using Points = std::vector<Point>;
 
   [[nodiscard]] static Points points_of(std::span<const Demand> demands, const Demand& own);
@@ -45,12 +45,12 @@ class Acceptance {
 
   Test test_;
   std::vector<Demand> declared_;
-  bool separate_ = false;           // fixed priorities that are looked at one by one
+  bool separate_ = false;           // fixed priorities, which are checked one by one
   std::vector<std::size_t> order_;  // the lowest levels, which miss first, come first
   std::vector<Points> points_;
-  std::vector<std::optional<bool>> kept_;  // as they are declared; none: not looked at
+  std::vector<std::optional<bool>> kept_;  // with the declared times; none: not checked
   std::optional<std::size_t> late_;        // the demand that was refused
-  std::optional<nanoseconds> overfull_;    // the interval
+  std::optional<nanoseconds> overfull_;    // the interval that was refused
 };
 
 }  // namespace takt::analysis

@@ -8,8 +8,8 @@
 
 namespace takt::analysis {
 
-// Arrivals whose events are counted very often: the division is prepared, which is most of the time
-// that the tests take. The same numbers as those of Arrivals.
+// Arrivals whose events are counted very often: the division, which takes most of the time of the
+// tests, is prepared. Returns the same numbers as Arrivals.
 class ArrivalCount {
  public:
   explicit ArrivalCount(const Arrivals& arrivals) noexcept

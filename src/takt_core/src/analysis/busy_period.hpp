@@ -12,8 +12,8 @@
 
 namespace takt::analysis {
 
-// After this time the releases of all demands repeat; none where it does not fit, or where least
-// distances shape the releases.
+// The time after which the releases of all demands repeat; none if it exceeds 64 bits, or if
+// minimum distances shape the releases.
 inline std::optional<nanoseconds> recurrence(std::span<const Demand> demands) {
   std::int64_t multiple = 1;
   for (const Demand& demand : demands) {
@@ -30,7 +30,8 @@ inline std::optional<nanoseconds> recurrence(std::span<const Demand> demands) {
   return nanoseconds{multiple};
 }
 
-// Of the jobs of a demand, what comes on top of its share of any time from 0 on, at least.
+// A lower bound on the work of a demand in any interval from 0 on, beyond its share of the
+// interval.
 inline double early_work(const Demand& demand) noexcept {
   const Arrivals noticed = demand.noticed();
   return noticed.distance.count() > 0
@@ -38,8 +39,8 @@ inline double early_work(const Demand& demand) noexcept {
              : utilization(demand) * static_cast<double>(noticed.jitter.count());
 }
 
-// No time in which `work` is done, besides demands of such a share and early work, is shorter than
-// this (Sjödin & Hansson 1998; with jitter).
+// A lower bound on the time in which `work` is done, besides demands with that share and early work
+// (Sjödin & Hansson 1998; with jitter).
 inline nanoseconds least_time(nanoseconds work, double share, double early) noexcept {
   const double room = 1 - share;
   const double time = (static_cast<double>(work.count()) + early) / room * (1 - 1e-9);
@@ -49,9 +50,8 @@ inline nanoseconds least_time(nanoseconds work, double share, double early) noex
   return std::max(work, nanoseconds{static_cast<std::int64_t>(time)});
 }
 
-// Whether the demands ever leave the core free once they have it, after a job that keeps it for
-// `blocking`: not where they take more time than there is, and not where they take all of it and
-// something comes on top.
+// Whether the demands ever leave the core free again, after a job that keeps it for `blocking`: not
+// if they need more time than there is, nor if they need all of it and anything is added.
 inline bool has_busy_period(std::span<const Demand> demands, nanoseconds blocking) {
   if (overloaded(demands)) {
     return false;
@@ -65,9 +65,9 @@ inline bool has_busy_period(std::span<const Demand> demands, nanoseconds blockin
   return !more || !by_period || !full(demands);
 }
 
-// How long it may take until all that was noticed before is done, after a job that keeps the core
-// for `blocking`. On a full core that may never be, but everything repeats then. None when there is
-// no such time, or the effort is used up.
+// The longest time until all work is done that was noticed before, after a job that keeps the core
+// for `blocking`. On a full core there may be no such time, but then everything repeats. None if
+// there is no such time, or the effort is used up.
 inline std::optional<nanoseconds> busy_period(std::span<const Demand> demands, nanoseconds blocking,
                                               Effort& effort) {
   double share = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where the schedules of a policy that leaves the core idle on purpose are not all known, one run
-// says something all the same: a deadline that is missed in it can be missed.
+// If not all schedules of a policy that leaves the core idle on purpose are known, one run still
+// proves something: a deadline that is missed in it can be missed.
 #pragma once
 
 #include <vector>
@@ -12,7 +12,7 @@
 namespace takt::analysis {
 
 // By callback, whether it misses a deadline in the run in which every job takes its worst case;
-// empty where that run would be too long to be looked at.
+// empty if that run would be too long.
 std::vector<bool> missed_in_one_run(const application::Application& application,
                                     const sched::CompiledStrategy& strategy,
                                     const sched::CompiledScenario& scenario);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is certain to happen: in the run in which all timers start together and every job takes its
-// worst case, and in every run on a core that is overloaded. Everywhere else a bound above the
-// deadline proves nothing.
+// Proves misses: in the run in which all timers start together and every job takes its worst case,
+// and in every run on an overloaded core. In all other cases a bound above the deadline proves
+// nothing.
 #pragma once
 
 #include "takt/analysis/scenario_model.hpp"
@@ -20,16 +20,16 @@ class Certainty {
         model_(model),
         bounds_(bounds) {}
 
-  // Fixed priorities: whether that run reaches the bound of the stream, or misses a deadline before
-  // it does: what comes after that may be dropped.
+  // Fixed priorities: whether that run reaches the bound of the stream, or misses a deadline
+  // before; releases after the miss may be dropped.
   [[nodiscard]] bool reaches_bound_or_misses(std::size_t stream) const;
-  // Whether it reaches the bound.
+  // Whether that run reaches the bound.
   [[nodiscard]] bool reaches_bound(std::size_t stream) const;
 
-  // Fixed priorities: whether the levels down to the stream's take more time than there is.
+  // Fixed priorities: whether the levels down to the stream's own need more time than there is.
   [[nodiscard]] bool starves(std::size_t stream) const;
 
-  // Whether a job takes longer than its deadline already where nobody is in its way.
+  // Whether a job takes longer than its deadline even without any other job.
   [[nodiscard]] bool outlasts(std::size_t stream) const;
 
   // Whether some deadline on a core that is not schedulable is missed.
@@ -38,9 +38,9 @@ class Certainty {
  private:
   // Released by its own timer, from time 0 on, and noticed at once.
   [[nodiscard]] bool is_simple(std::size_t stream) const;
-  // What its jobs deliver and wait for is in their execution, but need not come to pass.
+  // Its execution time contains deliveries and waits that need not occur.
   [[nodiscard]] bool is_padded(std::size_t stream) const;
-  // None of its releases is dropped while its deadline is kept.
+  // None of its releases is dropped while its deadlines are met.
   [[nodiscard]] bool is_complete(std::size_t stream) const;
   [[nodiscard]] const sched::TaskParameters& parameters(std::size_t stream) const {
     return scenario_.parameters(static_cast<sched::TaskIndex>(model_.streams()[stream].callback));

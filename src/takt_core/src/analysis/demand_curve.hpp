@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a core must have done by when: the processor demand in an interval of a given
-// length, and how long a job outside of it may keep them waiting.
+// The processor demand: how much work of a core is due within an interval of a given length, and
+// how long a job that is due later may block it.
 #pragma once
 
 #include <optional>
@@ -25,7 +25,7 @@ class DemandCurve {
   // The longest interval shorter than `length` at which h changes; none below.
   [[nodiscard]] std::optional<nanoseconds> change_before(nanoseconds length) const noexcept;
 
-  // What others that are due later add to it.
+  // The blocking by jobs that are due later.
   [[nodiscard]] const EdfBlocking& blocking() const noexcept { return blocking_; }
 
   // Jobs of one demand that are due within t, of those that are noticed from time 0 on.
@@ -34,15 +34,15 @@ class DemandCurve {
     return window.count() < 0 ? 0 : entries_[demand].releases.closed(window);
   }
 
-  // The time from the noticing of a job to its deadline, at least.
+  // The shortest time from the noticing of a job to its deadline.
   [[nodiscard]] nanoseconds delay(std::size_t demand) const noexcept {
     return entries_[demand].delay;
   }
 
-  // In no shorter interval a job is due; interrupts alone miss nothing.
+  // No job is due within a shorter interval; interrupts have no deadlines.
   [[nodiscard]] nanoseconds first_due() const noexcept { return first_due_; }
 
-  // No interval from this length on demands too much; none where the core is (all but) full.
+  // No interval of this length or longer demands too much; none if the core is (almost) full.
   [[nodiscard]] std::optional<nanoseconds> horizon() const noexcept;
 
  private:
@@ -64,7 +64,7 @@ class DemandCurve {
 
   EdfBlocking blocking_;
   std::vector<Entry> entries_;  // by demand
-  std::vector<Block> blocks_;   // the same; none where something else than the period counts
+  std::vector<Block> blocks_;   // the same; empty if anything besides the period matters
   nanoseconds first_due_ = never;
   nanoseconds blocks_from_{0};
   nanoseconds work_{0};  // one job of each entry

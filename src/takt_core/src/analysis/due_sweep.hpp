@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Responses under preemptive EDF where nobody is blocked (Spuri 1996), of all demands at once. In a
-// busy period that begins with everybody's densest releases, let E(d) be the time at which all is
-// done that is due by d: the least t with t = sum of min(noticed before t, due by d) * C. A job
-// that is due at d and is released at d - D, before E(d), ends there, whoever's it is. One that is
-// released later does not count: its busy period has begun anew, with an earlier d. So
+// Response times under preemptive EDF without blocking (Spuri 1996), of all demands at once. In a
+// busy period that begins with the densest releases of all demands, let E(d) be the time at which
+// all work is done that is due by d: the least t with t = sum of min(noticed before t, due by d) *
+// C. A job that is due at d and released at d - D, before E(d), ends at E(d), whichever demand it
+// belongs to. A job that is released later does not count: its busy period has begun anew, with an
+// earlier d. So
 //
-//   response of a demand = D + max over all d >= D at which somebody is due of E(d) - d,
+//   response of a demand = D + max over all d >= D at which any job is due of E(d) - d,
 //
-// and at least its execution. With d, E(d) grows, so one walk along the deadlines finds them all.
+// and at least its execution time. E(d) grows with d, so one pass over the deadlines finds all of
+// them.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +29,7 @@ class DueSweep {
            std::span<const ArrivalCount> noticed)
       : demands_(demands), curve_(curve), noticed_(noticed), jobs_(demands.size()) {}
 
-  // Within a busy period of this length. False where it is too much to compute.
+  // Computes the responses within a busy period of this length. False if it is too much to compute.
   bool run(nanoseconds busy, Effort& effort);
 
   // From the noticing of a job to its end; after run().
@@ -36,7 +38,7 @@ class DueSweep {
  private:
   struct Jobs {
     std::int64_t noticed = 0;  // before time_
-    std::int64_t due = 0;      // by the deadline that is looked at
+    std::int64_t due = 0;      // by the present deadline
     std::int64_t counted = 0;  // the fewer of both
   };
   struct Event {
@@ -57,10 +59,10 @@ class DueSweep {
   std::span<const ArrivalCount> noticed_;
   std::vector<Jobs> jobs_;     // by demand
   std::vector<Event> dues_;    // ascending
-  std::vector<Event> coming_;  // a heap: the next that is noticed of each demand
+  std::vector<Event> coming_;  // a heap: the next notice of each demand
   std::vector<Late> late_;     // ascending
   nanoseconds time_{0};
-  nanoseconds work_{0};  // of all that is counted
+  nanoseconds work_{0};  // of all counted jobs
 };
 
 }  // namespace takt::analysis

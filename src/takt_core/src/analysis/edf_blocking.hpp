@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How long jobs that are due later keep out one that is due within an interval, under EDF with
-// exclusive groups (Baker 1991) and releases that are noticed late.
+// Blocking under EDF: how long jobs that are due later delay one that is due within an interval,
+// with exclusive groups (Baker 1991) and releases that are noticed late.
 //
-// Let the interval [s, s + t] begin when, of the jobs that are due by its end, none is there, and
-// contain one of them from then on at any time. Whoever is due after the end computes in it only if
-// he started before s, since the first that waits starts or nobody does, and only while some holder
-// H on the stack keeps out a job W. So all that counts is H and what is on the stack above H, each
-// once, less the nanosecond for which it has run. Of these:
+// Let the interval [s, s + t] begin when no job that is due by its end is pending, and let such a
+// job be pending at any time from then on. A job that is due after the end computes in the interval
+// only if it started before s (because the first waiting job starts, or none does), and only while
+// a holder H on the stack blocks a job W. So only H and the jobs above H on the stack count, each
+// once, less the nanosecond for which it has already run. Of these:
 //
 //  - H is noticed before s and due after the end: D_H > t + 1. W is noticed from s on and due by
-//    the end: D_W - J_W <= t. And W is kept out: level(W) <= ceiling(H).
+//    the end: D_W - J_W <= t. And H blocks W: level(W) <= ceiling(H).
 //  - X above H has started in spite of it: level(X) > ceiling(H), and is due after the end:
-//    D_X > t + 1. As levels are those of relative deadlines, D_X < D_W: there is an X only where
+//    D_X > t + 1. As levels are those of relative deadlines, D_X < D_W: there is an X only if
 //    J_W > D_W - D_X, so for jobs that are noticed at once Baker's one blocker remains.
-//  - Of two such X the upper one started while the lower one held its group, so the ranges from the
-//    level to the ceiling of those in groups are disjoint; and two that are noticed at once, with
-//    one relative deadline, do not preempt each other.
+//  - Of two such X the upper one started while the lower one held its group, so the ranges from
+//    level to ceiling of those in groups are disjoint; and two that are noticed at once, with one
+//    relative deadline, do not preempt each other.
 //
-// B(t) is the most over all H of its C - 1 and that of such a stack above it. What is not
-// preemptive has nothing above H. Fixed priorities have one blocker, however late they are noticed:
-// level(X) > ceiling(H) >= level(W) there makes X one that W waits for anyway.
+// B(t) is the maximum over all H of its C - 1 plus that of such a stack above it. Non-preemptive
+// jobs have no job above H. Fixed priorities have one blocker, however late releases are noticed:
+// level(X) > ceiling(H) >= level(W) means that W waits for X anyway.
 #pragma once
 
 #include <span>
@@ -42,7 +42,7 @@ class EdfBlocking {
   [[nodiscard]] std::vector<nanoseconds> changes() const;
 
  private:
-  // Blocks what is due within `from`, and below `until`.
+  // Blocks jobs that are due within `from`, and below `until`.
   struct Holder {
     nanoseconds from;
     nanoseconds until;

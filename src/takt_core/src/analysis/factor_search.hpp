@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The largest factor that is accepted; 0 when none is. It begins at a guess. Whoever is asked may
-// say by how much a factor is accepted or refused: as responses grow about evenly with execution
-// times, a line through two answers leads close to the last that is accepted. Where nothing is
-// said, or the line leads nowhere, the range is halved.
+// Finds the largest factor that is accepted; 0 if none is. The search begins at a guess. An answer
+// may come with a margin: as responses grow about linearly with execution times, a line through two
+// answers leads close to the last accepted factor. Without margins, or if the line leads nowhere,
+// the range is halved.
 //
-// Some answers are known at little cost. What nothing is known about is taken for accepted on the
-// way, and only the largest of these is asked for in the end: if it is accepted so are the others,
-// and if not the way is gone again with what is known then.
+// Some answers are cheap. A factor without a cheap answer is assumed to be accepted, and only the
+// largest such factor is really tested at the end: if it is accepted, so are all smaller ones;
+// otherwise the search is repeated with that knowledge.
 #pragma once
 
 #include <algorithm>
@@ -29,16 +29,16 @@ class Question {
   Question(Question&&) = delete;
   Question& operator=(Question&&) = delete;
 
-  // What is known at little cost.
+  // A cheap answer, if there is one.
   virtual std::optional<bool> known(double factor) = 0;
   virtual bool accepts(double factor) = 0;
-  // What the last answer left until a deadline, the least of all; below 0, how late it was.
+  // The smallest time that the last answer left until a deadline; below 0, how late it was.
   [[nodiscard]] virtual std::optional<double> margin() const { return {}; }
 };
 
 class FactorSearch {
  public:
-  // Without a guess: 1, which says the least.
+  // Without a guess: 1, which assumes the least.
   explicit FactorSearch(Question& question, std::optional<double> guess = {})
       : question_(question),
         guess_(std::clamp(guess.value_or(1), least, most)),
@@ -61,7 +61,8 @@ class FactorSearch {
 
  private:
   static constexpr double precision = 1.001;
-  static constexpr double near = 1.0009;  // so that two answers can do
+  // Close enough that two answers may suffice.
+  static constexpr double near = 1.0009;
   static constexpr double far = 2;
   static constexpr double least = 1e-3;
   static constexpr double most = 1e6;
@@ -87,7 +88,7 @@ class FactorSearch {
     return true;
   }
 
-  // Takes the answer over as one end of the range.
+  // Tests a factor, which becomes one end of the range.
   bool ask(double factor) {
     const bool result = accepted(factor);
     if (result) {
@@ -142,7 +143,7 @@ class FactorSearch {
     }
   }
 
-  // Where the line through both has no margin left.
+  // Where the line through both points has no margin left.
   static std::optional<double> crossing(const Point& a, const Point& b) noexcept {
     if (!a.margin || !b.margin || *a.margin <= *b.margin) {
       return {};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How the vertices of a schedule graph came about: from a missed deadline back to its run.
+// The origin of the vertices of a schedule graph: from a missed deadline back to the run that leads
+// to it.
 #pragma once
 
 #include <algorithm>
@@ -17,13 +18,14 @@ class Ancestry {
   void widen(std::uint32_t id, const Vertex& by) {
     nodes_[id].vertex.latest = std::max(nodes_[id].vertex.latest, by.latest);
   }
-  // `end`: of the job that starts, at the latest.
+  // `end`: the latest end of the starting job.
   void link(std::uint32_t child, std::uint32_t parent, const Start& start, TimePoint end) {
     edges_.push_back({.parent = parent, .next = nodes_[child].edge, .start = start, .end = end});
     nodes_[child].edge = static_cast<std::uint32_t>(edges_.size() - 1);
   }
 
-  // A run that leads to this start in this vertex; starts and execution times, without the job.
+  // A run that leads to this start in this vertex, with start and execution times, without the job
+  // itself.
   [[nodiscard]] std::vector<PlacedJob> run_to(std::uint32_t vertex, TimePoint start,
                                               std::span<const PeriodicTask> tasks) const;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The vertices of a schedule graph behind the same number of jobs.
+// The vertices of a schedule graph with the same number of started jobs.
 #pragma once
 
 #include <algorithm>
@@ -18,13 +18,13 @@ namespace takt::analysis {
 
 inline constexpr std::uint32_t no_vertex = std::numeric_limits<std::uint32_t>::max();
 
-// The core gets free at any time of [earliest, latest]; how many jobs of each task have started is
-// kept apart.
+// The core becomes free at any time of [earliest, latest]. How many jobs of each task have started
+// is stored separately.
 struct Vertex {
   TimePoint earliest = {};
   TimePoint latest = {};
-  TimePoint quiet = {};  // nothing can start before: the first release to come
-  TimePoint since = {};  // releases noticed until then have taken their time from somebody
+  TimePoint quiet = {};  // no job can start before: the next release
+  TimePoint since = {};  // the overhead of releases noticed until then is accounted for
   std::uint32_t id = 0;
 };
 
@@ -45,7 +45,8 @@ class Level {
     first_.clear();
   }
 
-  // The id of the vertex that this one became part of; nothing where it stands by itself now.
+  // Adds the vertex, or merges it. Returns the id of the vertex that it became part of; nothing if
+  // it remains separate.
   std::optional<std::uint32_t> merge(const Vertex& vertex, std::span<const std::int64_t> started) {
     constexpr nanoseconds step{1};
     for (std::uint32_t i = chain(started); i != no_vertex; i = chains_[i]) {

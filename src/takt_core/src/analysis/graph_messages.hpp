@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Messages that wait in a vertex of a schedule graph. They arrive when the core gets free, and
-// until their job has ended it is never free again: so the response is what has been computed
-// since, and of each message that waits the vertex knows how much that can be; where the policy
-// goes by deadlines also how little, as that says when it arrived.
+// Messages that wait in a vertex of a schedule graph. They arrive when the core becomes free, and
+// the core is not free again until their job has ended: so the response is the work that was
+// computed since, for which the vertex has an upper bound for each waiting message; if the policy
+// decides by deadlines, it has a lower bound as well, since that limits the time of arrival.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,8 @@
 
 namespace takt::analysis {
 
-// What a vertex knows: how many jobs of each task have started, and then the waiting of messages.
+// The knowledge of a vertex: how many jobs of each task have started, and how long messages have
+// waited.
 class GraphMessages {
  public:
   GraphMessages(sched::Order order, std::span<const PeriodicTask> tasks)
@@ -33,7 +34,7 @@ class GraphMessages {
     return known;
   }
 
-  // The timer whose jobs release those of the task in the end.
+  // The timer at the beginning of the chain that releases the task.
   [[nodiscard]] std::size_t root(std::size_t task) const noexcept {
     while (tasks_[task].writer) {
       task = *tasks_[task].writer;
@@ -41,14 +42,14 @@ class GraphMessages {
     return task;
   }
 
-  // How long the first message has waited for the task, at most; none: there is none.
+  // The longest that the first message for the task can have waited; none: no message waits.
   [[nodiscard]] std::optional<nanoseconds> waited(std::span<const std::int64_t> known,
                                                   std::size_t task) const noexcept {
     const std::int64_t time = known[first_[task]];
     return time == nothing ? std::nullopt : std::optional{nanoseconds{time}};
   }
 
-  // Where deadlines count, the same of all tasks; empty: no message waits.
+  // If deadlines matter, the waiting times of all tasks; empty: no message waits.
   [[nodiscard]] std::span<const Waited> waits(std::span<const std::int64_t> known) {
     waits_.clear();
     bool any = false;
@@ -64,7 +65,7 @@ class GraphMessages {
     return any ? std::span<const Waited>{waits_} : std::span<const Waited>{};
   }
 
-  // A job of the task starts and ends. False where one of its messages finds no room.
+  // A job of the task starts and ends. False if one of its messages finds no room.
   [[nodiscard]] bool run(std::span<std::int64_t> known, std::size_t task) const noexcept {
     ++known[task];
     for (std::size_t i = 0; i < tasks_.size(); ++i) {
@@ -84,7 +85,7 @@ class GraphMessages {
  private:
   static constexpr std::int64_t nothing = -1;
 
-  // What becomes of the messages for `task` when a job of `runs` computes for this time.
+  // Updates the messages for `task` when a job of `runs` computes for this time.
   [[nodiscard]] bool run(std::span<std::int64_t> queue, std::size_t task, std::size_t runs,
                          nanoseconds time) const noexcept {
     if (task == runs) {
@@ -115,7 +116,7 @@ class GraphMessages {
 
   std::span<const PeriodicTask> tasks_;
   std::size_t size_;
-  bool both_;                       // how long, and how short, they have waited
+  bool both_;                       // upper and lower bounds are stored
   std::vector<std::size_t> first_;  // by task
   std::vector<Waited> waits_;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a schedule graph has to say besides its bounds.
+// The remarks of a schedule graph besides its bounds.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace takt::analysis {
 
-// For each core why it has no graph, or the run in which a deadline is missed.
+// For each core why it has no graph, or the run that misses a deadline.
 std::vector<std::string> graph_remarks(const ScenarioModel& model, const ScenarioBounds& bounds,
                                        const sched::CompiledStrategy& strategy);
 

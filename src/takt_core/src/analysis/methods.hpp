@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where each bound comes from. The equations are numbered in docs/reference/analysis.md, which has
-// them in one notation.
+// The sources of all bounds. docs/reference/analysis.md numbers the equations, in one notation.
 #pragma once
 
 #include <string>
@@ -53,11 +52,11 @@ inline constexpr std::string_view none = "no test for this policy";
 
 namespace takt::analysis {
 
-// How the bound of a demand came about.
+// The method behind the bound of a demand.
 std::string method_of(Test test, const Demand& demand, const Response& response,
                       const ScenarioModel::CoreDemands& demands, const CoreBounds& core);
 
-// How the verdict on a core came about; empty where it is that of its demands.
+// The method behind the verdict on a core; empty if it is that of its demands.
 std::string core_method(Test test, const ScenarioModel::CoreDemands& demands,
                         const CoreBounds& core);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which jobs can start next on a core, and when: the edges of the schedule graph.
+// The edges of the schedule graph: which jobs can start next on a core, and when.
 #pragma once
 
 #include <span>
@@ -17,14 +17,14 @@ inline TimePoint at(nanoseconds time) noexcept {
   return TimePoint{time};
 }
 
-// Any time of [first, last] can be the start.
+// The job may start at any time of [first, last].
 struct Start {
   std::size_t task = 0;
   TimePoint first;
   TimePoint last;
 };
 
-// Of the first message for a task: how long it has waited when the core gets free.
+// How long the first message for a task has waited when the core becomes free.
 struct Waited {
   bool there = false;
   nanoseconds least{0};
@@ -35,11 +35,11 @@ class NextStart {
  public:
   NextStart(const sched::Policy& policy, std::span<const PeriodicTask> tasks);
 
-  // When the core gets free at any time of [earliest, latest]; waiting[i] is the first job of
-  // task i that has not started.
+  // The core becomes free at any time of [earliest, latest]; waiting[i] is the first job of task i
+  // that has not started.
   std::span<const Start> find(std::span<const Job> waiting, TimePoint earliest, TimePoint latest);
-  // The same where messages wait (by task, and at least one), and deadlines count: theirs are not
-  // known to the moment.
+  // The same with waiting messages (by task, at least one) under a policy with deadlines: the
+  // messages' own deadlines are intervals.
   std::span<const Start> find(std::span<const Job> waiting, std::span<const Waited> messages,
                               TimePoint earliest, TimePoint latest);
 

@@ -6,8 +6,8 @@
 
 namespace takt::analysis {
 
-// The application with this scenario as its only one: what the scenario declares is what its
-// callbacks declare, and they stay on their cores.
+// The application with this scenario only: the parameters of the scenario become those of its
+// callbacks, which stay on their cores.
 application::Application one_scenario(const application::Application& application,
                                       const sched::CompiledStrategy& strategy,
                                       const sched::CompiledScenario& scenario);

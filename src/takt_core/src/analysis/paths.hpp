@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Bounds along the way of data: latencies of chains, and ages of what is read.
+// Bounds along the path of data: latencies of chains, and ages of data that is read.
 #pragma once
 
 #include <vector>
@@ -12,7 +12,7 @@ namespace takt::analysis {
 
 class Paths {
  public:
-  // `varies`: by callback, whether its level may be below that of the model; empty: nobody's.
+  // `varies`: by callback, whether its level may be below that of the model; empty: no callback's.
   Paths(const application::Application& application, const sched::CompiledStrategy& strategy,
         const sched::CompiledScenario& scenario, const ScenarioModel& model,
         const ScenarioBounds& bounds, std::vector<bool> varies = {});
@@ -26,13 +26,12 @@ class Paths {
   // The longest time between two of its releases; `from_start`: also from the start to the first
   // one, which may be far away. None: no bound.
   [[nodiscard]] std::optional<nanoseconds> gap(std::size_t callback, bool from_start = false) const;
-  // Whether releases may come to nothing: because the job before has not ended, or because the
+  // Whether a release may lead to no job, because the previous job has not ended, or because the
   // message is overwritten before its job has read it.
   [[nodiscard]] bool may_drop(std::size_t callback) const;
-  // The same of one of those whose jobs lead to this stream's.
+  // The same for a stream whose jobs lead to this stream's.
   [[nodiscard]] bool may_drop_upstream(std::size_t stream) const;
-  // The most messages that come to a topic within a window, from all but this callback; none: no
-  // bound.
+  // The most messages of a topic within a window, from all callbacks except `but`; none: no bound.
   [[nodiscard]] std::optional<std::int64_t> messages(const std::string& topic, nanoseconds window,
                                                      std::size_t but) const;
   [[nodiscard]] std::size_t depth(const std::string& topic) const;
@@ -49,7 +48,7 @@ class Paths {
   [[nodiscard]] nanoseconds lag(std::size_t callback) const {
     return application_.callbacks[callback].jitter;
   }
-  // From a release of the callback to its being noticed; none: nobody knows.
+  // From a release of the callback until it is noticed; none: no bound.
   [[nodiscard]] std::optional<nanoseconds> noticed(std::size_t callback) const;
   [[nodiscard]] bool kept_by_early_releases(const sched::AgeConstraint& constraint) const;
   [[nodiscard]] std::optional<nanoseconds> kept_age(const sched::AgeConstraint& constraint) const;
@@ -67,9 +66,9 @@ class Paths {
     std::string overwritten = {};  // the topic whose other writers may take its data away
   };
   bool extend(Walk& walk, std::size_t callback) const;
-  // Counts that the data of the head is used until the next has come the same way.
+  // Accounts for data of the head that is used until the next data has arrived the same way.
   void hold(Walk& walk) const;
-  // Whether jobs of others than `writer` release it, too.
+  // Whether jobs other than those of `writer` release it as well.
   [[nodiscard]] bool is_released_by_others(std::size_t callback, std::size_t writer) const;
 
   const application::Application& application_;

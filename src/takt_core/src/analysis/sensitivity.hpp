@@ -12,13 +12,13 @@ namespace takt::analysis {
 
 using Progress = std::function<void(std::size_t done, std::size_t all)>;  // of callbacks
 
-// Leaves the model as it was. The factors are found by halving.
+// Finds the largest factors for execution times. Leaves the model unchanged.
 //
-// Graphs::none: by the closed tests. A deadline that they guarantee stays so when jobs compute
-// less. Graphs::brief: where schedule graphs were needed. Factors are those of the worst cases
-// alone, and 1 at least: the best cases stay, and the policy goes by the times that are declared,
-// so that longer worst cases only add runs. None where the graphs are too large to be made so
-// often. Where each question is a whole analysis, callbacks may be left out.
+// Graphs::none: by the closed tests, whose verdicts stay true if jobs compute less. Graphs::brief:
+// if schedule graphs were needed. The factors then apply to worst cases only, and are at least 1:
+// best cases stay, and the policy uses the declared times, so that longer worst cases only add
+// runs. None if the graphs are too large to be made so often. If each question is a complete
+// analysis, callbacks may be left out.
 std::optional<Sensitivity> find_sensitivity(ScenarioModel& model,
                                             const application::Application& application,
                                             Graphs graphs, const Progress& progress = {});

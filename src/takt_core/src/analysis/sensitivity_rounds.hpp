@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How much longer callbacks may compute where releases follow from the ends of other jobs: each
-// verdict takes rounds until the jitters agree (scenario_model.hpp). The longer jobs compute, the
-// larger these are, so those of a factor that was accepted are the least for a larger one: the
-// rounds begin there, and whoever is late already then needs none.
+// How much longer callbacks may compute if releases follow from the ends of other jobs: each
+// verdict takes rounds until the jitters are consistent (scenario_model.hpp). The jitters grow with
+// execution times, so those of an accepted factor are lower bounds for a larger one: the rounds
+// begin with them, and a demand that misses its deadline already then needs no further rounds.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@
 
 namespace takt::analysis {
 
-// By the closed tests.
+// The question of a FactorSearch, answered by the closed tests.
 class OfRounds final : public Question {
  public:
   explicit OfRounds(ScenarioModel& model);
 
-  // From now on of this callback, or of all of them (nobody).
+  // Asks about this callback from now on, or about all (nobody).
   void ask_for(std::size_t callback);
   [[nodiscard]] bool is_used_up() const noexcept { return left_ <= 0; }
 
@@ -41,7 +41,7 @@ class OfRounds final : public Question {
   void pay(const Effort& effort) noexcept;
 
   ScenarioModel& model_;
-  std::vector<bool> separate_;  // by core: fixed priorities that are looked at one by one
+  std::vector<bool> separate_;  // by core: fixed priorities, which are checked one by one
   std::optional<ScenarioModel::Jitters> declared_;  // with the execution times of the application
   std::optional<ScenarioModel::Jitters> least_;     // none: there is no smaller factor
   bool at_least_ = false;                           // these are assumed
@@ -49,7 +49,7 @@ class OfRounds final : public Question {
   double accepted_ = 0;                // of this callback
   std::optional<double> margin_ = {};  // of the last answer, in ns
   std::optional<double> declared_margin_ = {};  // with the execution times of the application
-  bool by_rounds_ = false;                      // little is known without them
+  bool by_rounds_ = false;                      // hardly any answer is known without rounds
   std::size_t callback_ = nobody;
   std::int64_t left_;
 };

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Fixed priorities with jobs that wait (self-suspension). What one demand sees of the others is put
-// into demands without waiting, so that the test of fixed_priority.hpp holds for them:
+// Fixed priorities with jobs that suspend themselves. The influence of other demands on one demand
+// is expressed by demands without suspension, so that the test of fixed_priority.hpp applies to
+// them:
 //
-//  - Its own jobs, and those of its task's other streams, take their waiting as if they computed:
-//    one thread does them one after the other.
+//  - The demand's own jobs, and those of its task's other streams, count their suspension as
+//    execution: one thread runs them one after the other.
 //  - Jobs of others that come before it compute while it wants to run, and wait while it does not.
-//    Counted as releases that come up to R - C early: the most that a job computes in an interval
-//    which begins when it has been released for some time (J.-J. Chen et al., "Many suspensions,
-//    many problems", Real-Time Systems 55, 2019, on suspension as release jitter; for any deadlines
-//    M. Günzel, N. Ueter, J.-J. Chen, RTSS 2021). The waiting alone as jitter would be too little.
-//  - Of equal priorities the kernel runs whoever became ready first, however late it was released:
-//    where one of two waits, each counts as above the other.
-//  - Whoever waits may find a job below that holds a ceiling each time it comes back. How often
-//  that
-//    is nobody knows, so all jobs that can be in the way like that count as above.
+//    They count as releases that come up to R - C early: the most that a job computes in an
+//    interval which begins when it has been released for some time (J.-J. Chen et al., "Many
+//    suspensions, many problems", Real-Time Systems 55, 2019, on suspension as release jitter; for
+//    arbitrary deadlines M. Günzel, N. Ueter, J.-J. Chen, RTSS 2021). The suspension alone as
+//    jitter would be too little.
+//  - Of equal priorities the kernel runs the thread that became ready first, however late its
+//    job was released: if one of two suspends itself, each counts as above the other.
+//  - A job that resumes may each time find a less urgent job that holds a ceiling. As the number of
+//    times has no bound, all jobs that can block it like that count as above.
 //
-// R is that of the whole set, hence the least solution for all demands together.
+// R is the response in the whole set, hence the least solution for all demands together.
 #pragma once
 
 #include <optional>
@@ -27,16 +28,17 @@
 
 namespace takt::analysis {
 
-// Whether some job waits; if not, the demands are what they are.
+// Whether any job suspends itself; if not, the demands need no change.
 bool anyone_waits(std::span<const Demand> demands) noexcept;
 
-// Whether the response of this demand depends on somebody's waiting.
+// Whether the response of this demand depends on the suspension of any job.
 bool depends_on_waiting(std::span<const Demand> demands, const Demand& own) noexcept;
 
-// Whether seen_by() takes the response of this demand for some other one.
+// Whether seen_by() uses the response of this demand for another one.
 bool others_need_response(std::span<const Demand> demands, const Demand& demand) noexcept;
 
-// `responses` are bounds for all demands. None where one that is needed is not known.
+// The demands as they interfere with demand `own`. `responses` are bounds for all demands. None if
+// a bound that is needed is not known.
 std::optional<std::vector<Demand>> seen_by(std::span<const Demand> demands, std::size_t own,
                                            std::span<const Response> responses);
 

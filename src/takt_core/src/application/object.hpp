@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// An object of a JSON document as a parser needs it: typed members by name, and every fault with
-// the path to it (RFC 6901).
+// An object of a JSON document for a parser: typed members by name, and every error with its path
+// (RFC 6901).
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ namespace takt::application {
 using Json = nlohmann::json;
 inline constexpr std::size_t longest_path = 300;  // of a message for people
 
-// One object of the document: hands out its members by name, and refuses what nobody asked for.
+// One object of the document: returns members by name, and refuses members that were not requested.
 class Object {
  public:
   Object(const Json& json, std::string path) : json_(json), path_(std::move(path)) {

@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The threads of one core. What runs next is decided by the core's state (sched/core_state.hpp);
-// the crew carries it out. Any of its threads takes any job: it gives itself the priority at which
-// the job has to run, and runs it. So releases that coincide cost one wake-up, however many
-// priorities they have (a leader with followers: Schmidt et al. 2000), and still the kernel
-// preempts; nobody dispatches.
+// The threads of one core. The core's state (sched/core_state.hpp) decides which job runs next; the
+// crew carries it out. Any of its threads runs any job: it first gives itself the priority at which
+// the job must run. So simultaneous releases cost one wake-up, however many priorities they have
+// (leader/followers: Schmidt et al. 2000), and the kernel still preempts; there is no dispatching
+// thread.
 //
-// Fixed priorities: a job runs at its own, or at the ceiling of its group. Other policies: at a
-// priority above that of the job that it preempts, so the kernel resumes that one by itself.
+// Fixed priorities: a job runs at its own priority, or at the ceiling of its group. Other policies:
+// at a priority above that of the job that it preempts, so the kernel resumes that one by itself.
 //
 // While a job runs, another thread watches: it sleeps until the next release that may preempt that
-// job, above the job's priority. A thread that sleeps for anything less sleeps below the job, so
-// that nothing which runs is disturbed for a release that has to wait anyway. Changing the priority
-// of a thread that sleeps does not wake it.
+// job, at a priority above the job. A thread that sleeps for a less urgent release sleeps below the
+// job, so that no running job is disturbed for a release that must wait anyway. Changing the
+// priority of a sleeping thread does not wake it.
 //
-// The watch needs no wake-up of its own as a rule: a thread that goes to sleep while another one is
-// up for the next release sleeps until the release after it, and watches from then on. What follows
-// the next release at once and has to wait for it anyway does not count: whoever is up finds it.
+// The watch rarely needs a wake-up of its own: a thread that goes to sleep while another one is
+// already up for the next release sleeps until the release after it, and watches from then on.
+// Releases that follow the next release at once and must wait for it do not count: the thread that
+// is up finds them.
 //
 // A task that waits in its callback, or that the kernel schedules (SCHED_DEADLINE), has a crew of
-// its own: the kernel keeps its place among the others.
+// its own: the kernel decides its place among the other threads.
 #pragma once
 
 #include <array>
@@ -48,7 +49,7 @@ using sched::Job;
 class Crew final : private sched::CoreListener {
  public:
   // `number`: of its rosters in all compiled applications. `fixed`: as for CoreState. `alone`: the
-  // one task that it is for, which has it to itself; null: those of a core.
+  // only task of this crew; null: the crew runs the tasks of a core.
   Crew(Shared& shared, std::size_t number, int cpu, bool fixed, const sched::Policy& policy,
        TaskState* alone);
   ~Crew();
@@ -57,47 +58,49 @@ class Crew final : private sched::CoreListener {
   Crew(Crew&&) = delete;
   Crew& operator=(Crew&&) = delete;
 
-  // Starts the threads that this compiled application needs and that are not there yet. Throws
+  // Starts the threads that this compiled application needs and that do not exist yet. Throws
   // std::system_error.
   void prepare(const CompiledApplication& compiled);
-  // Releases tasks from `origin` on; nothing happens where it has begun.
+  // Releases tasks from `origin` on; no effect after the first call.
   void begin(TimePoint origin);
-  // A crew of one task goes where that task goes; while it has no thread.
+  // Moves a crew of one task to the core of that task; only while it has no thread.
   void bind_to(int cpu) noexcept { cpu_ = cpu; }
-  // Waits for the threads, which shared.stopping has ended; what they knew is forgotten, so that
-  // the crew can be started again. A thread that others keep from its core ends on another one.
+  // Waits for the threads, which shared.stopping has ended, and forgets their state, so that the
+  // crew can be started again. A thread that more urgent threads keep from its core ends on another
+  // one.
   void join();
 
-  // From any thread, without locks: something for a task of this crew. `key`: the preemption level
-  // from which on somebody has to be woken.
+  // Posts a note for a task of this crew. From any thread, lock-free. `key`: a thread must be woken
+  // for this preemption level or a higher one.
   void post(Note& note, sched::Level key) noexcept;
-  // From any thread that holds no crew's lock: there is another target. Threads of this crew need
-  // not call it: they look after the job that they run.
+  // There is another target. From any thread that holds no crew's lock. Threads of this crew need
+  // not call it: they check after the job that they run.
   void wake_to_follow() noexcept;
-  // From any thread, without locks: the executor stops.
+  // The executor stops. From any thread, lock-free.
   void wake_to_stop() noexcept;
 
-  // Ends its threads, and only its own; as join().
+  // Ends the threads of this crew only; otherwise as join().
   void dismiss();
 
-  // Whether it follows that version or a later one, or nothing any more.
+  // Whether it follows that version or a later one, or none any more.
   bool follows(std::uint64_t version) noexcept;
-  // Whether one of its decisions or jobs looks into the compiled application.
+  // Whether one of its decisions or jobs refers to the compiled application.
   bool uses(const CompiledApplication& compiled) noexcept;
-  // Whether the task, which that version has removed, has no job here any more, and nobody is being
-  // told of one.
+  // Whether the task, which that version has removed, has no job here any more, and no handler runs
+  // for it.
   bool has_left(const TaskState& state, std::uint64_t version) noexcept;
 
   // The CPU time of its threads so far.
   [[nodiscard]] std::chrono::nanoseconds cpu_time() noexcept;
   [[nodiscard]] int cpu() const noexcept { return cpu_; }
 
-  // That of the calling thread; null outside of crews.
+  // The crew of the calling thread; null outside of crews.
   static const Crew* current() noexcept;
   [[nodiscard]] bool belongs_to(const Shared& shared) const noexcept { return &shared_ == &shared; }
 
  private:
-  // When the kernel was asked about a thread, and for how long that had run by then, or could have.
+  // When the kernel was asked about a thread, and how long that had run, or had been runnable, by
+  // then.
   struct Counted {
     TimePoint at{};
     std::chrono::nanoseconds busy{0};
@@ -114,28 +117,28 @@ class Crew final : private sched::CoreListener {
     trace::Recorder recorder;
     std::unique_ptr<os::Thread> thread;
     Counted counted;  // its own
-    // A thread changes its own priority only while it is not asleep, others change it only while it
-    // is; but they boost the job that it runs.
+    // A thread changes its own priority only while it is not asleep; others change it only while it
+    // is asleep, except that they boost the job that it runs.
     RelaxedInt priority;
     // Guarded by the mutex.
     bool asleep = false;
-    TimePoint until = TimePoint::max();     // asleep: when it looks by itself
-    TaskState* task = nullptr;              // whose job it runs
+    TimePoint until = TimePoint::max();     // asleep: when it wakes up by itself
+    TaskState* task = nullptr;              // the task whose job it runs
     std::chrono::nanoseconds cpu_seen{-1};  // while it is waited for
 
     Progress progress;  // of that job
   };
 
-  // What whoever sleeps has to be up for.
+  // What a sleeping thread must be up for.
   struct Need {
     TimePoint time = TimePoint::max();
     int above = 0;  // at a higher priority than this
 
     bool operator==(const Need&) const = default;
   };
-  // That it was seen to, while nobody has gone to sleep or woken up since.
+  // The need that was met last; valid until a thread goes to sleep or wakes up.
   struct Watch {
-    const Worker* of = nullptr;  // whose job is watched; null: it is to be seen to again
+    const Worker* of = nullptr;  // its job is watched; null: the watch must be arranged again
     Need need;
     Worker* standby = nullptr;
   };
@@ -159,7 +162,7 @@ class Crew final : private sched::CoreListener {
   void enlist(Worker& worker);
   void free_from_core() noexcept;
   void run(Worker& me) noexcept;
-  // What has happened since somebody looked last.
+  // Processes everything that has happened since the last decision.
   void catch_up() noexcept;
   void take_up(Note& note) noexcept;
   void follow(const Target& target, TimePoint time) noexcept;
@@ -169,8 +172,8 @@ class Crew final : private sched::CoreListener {
            (state_->target() != nullptr && shared_.target() != state_->target());
   }
 
-  // Starts the job on the calling thread, which returns when it has ended. Nothing happens when
-  // there are news: then it is to be chosen again.
+  // Starts the job on the calling thread, and returns when it has ended. Does nothing if there is
+  // news: then the job must be chosen again.
   void run_first(Worker& me, const Job& chosen, std::unique_lock<PriorityMutex>& lock,
                  TimePoint& now) noexcept;
   void finish(Worker& me, TaskState& state, const Job& job, const Ended& end,
@@ -178,12 +181,12 @@ class Crew final : private sched::CoreListener {
   void sleep(Worker& me, TimePoint idle_until, std::unique_lock<PriorityMutex>& lock,
              TimePoint& now) noexcept;
 
-  // The thread that shall follow another target over the job that runs, where nobody watches that
-  // job; null: nobody need be woken, or can be.
+  // The thread that must follow another target above the running job, if no thread watches that
+  // job; null: none must be woken, or none can be.
   [[nodiscard]] Worker* raise_follower() noexcept;
   void wake_standby() noexcept;
 
-  // See that somebody is up for it; returns whom to wake to that end, if anybody.
+  // Ensures that a thread is up for the need; returns the thread to wake for that, if any.
   [[nodiscard]] Worker* see_to(const Need& need, const Worker& me) noexcept;
   template <class Visit>
   void each_sleeper(const Worker& me, Visit visit) const noexcept;
@@ -200,19 +203,20 @@ class Crew final : private sched::CoreListener {
   static void take_priority(Worker& me, int priority) noexcept;
   static void boost(Worker& worker, int priority) noexcept;
 
-  // Jobs that have not ended when they should have.
+  // The next time at which a running job must be checked for its deadline or budget.
   [[nodiscard]] TimePoint next_alarm() const noexcept;
   void set_alarm(TaskState& state, const Job& job, TimePoint now) noexcept;
-  // `recorder`: of the calling thread.
+  // Reports jobs that have not ended when they should have. `recorder`: of the calling thread.
   void tell_overdue(Worker& me, TimePoint now, std::unique_lock<PriorityMutex>& lock) noexcept;
   void tell_overdue(Worker& worker, trace::Recorder& recorder, TimePoint now,
                     std::unique_lock<PriorityMutex>& lock) noexcept;
 
-  // In crew_sleeps.cpp. By the thread that ran the job, without the mutex; not above zero: no sleep
-  // is known of.
+  // In crew_sleeps.cpp. By the thread that ran the job, without the mutex. Not above zero: no sleep
+  // is known.
   [[nodiscard]] std::chrono::nanoseconds sleep_of_job(Worker& me, TimePoint started,
                                                       TimePoint ended) const noexcept;
-  // Remembers the sleep, and tells of a job that another one's has cost its deadline.
+  // Remembers the sleep, and reports a job that missed its deadline because of the sleep of another
+  // one.
   void look_for_hold_up(Worker& me, const Job& job, TimePoint started, TimePoint ended,
                         std::chrono::nanoseconds slept,
                         std::unique_lock<PriorityMutex>& lock) noexcept;
@@ -237,7 +241,7 @@ class Crew final : private sched::CoreListener {
   PriorityMutex mutex_;
   // Guarded by the mutex.
   std::unique_ptr<sched::CoreState> state_;
-  std::vector<std::unique_ptr<Worker>> workers_;  // changed by whoever prepares
+  std::vector<std::unique_ptr<Worker>> workers_;  // changed by the thread that prepares
   trace::Recorder* recorder_;                     // of the thread that decides
   trace::Recorder no_recorder_;
   Watch watch_;
@@ -250,11 +254,11 @@ class Crew final : private sched::CoreListener {
 
   std::atomic<bool> dismissed_{false};
   Inbox inbox_;
-  std::atomic<bool> look_at_all_{false};  // there was no note to be had
-  // Whom to wake; read by any thread.
+  std::atomic<bool> look_at_all_{false};  // no note was available: check every task
+  // The threads to wake; read by any thread.
   std::array<std::atomic<Worker*>, most_workers> by_number_{};
-  std::atomic<Worker*> standby_{nullptr};               // null: nobody can come before what runs
-  std::atomic<sched::Level> above_{sched::no_ceiling};  // up to this level nobody need be woken
+  std::atomic<Worker*> standby_{nullptr};  // null: no release can preempt the running job
+  std::atomic<sched::Level> above_{sched::no_ceiling};  // up to this level no thread must be woken
 };
 
 }  // namespace takt::executor

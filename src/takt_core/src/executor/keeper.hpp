@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The executor's housekeeping, in a thread of no urgency: what nobody uses any more (former
-// compiled applications, tasks that were removed) is given back, whoever waits for a change is
-// told, and a core that the kernel's real-time throttling takes from its tasks is noticed.
+// The executor's housekeeping, in a thread of the lowest urgency: frees what is no longer in use
+// (former compiled applications, removed tasks), completes the changes that wait for it, and
+// notices a core that the kernel's real-time throttling takes from its tasks.
 #pragma once
 
 #include <atomic>
@@ -21,7 +21,7 @@
 
 namespace takt::executor {
 
-// To Options::on_shortfalls, or to standard error.
+// Reports shortfalls to Options::on_shortfalls, or to standard error.
 void tell_shortfalls(const Options& options, const os::Shortfalls& shortfalls);
 
 class Executor::Keeper {
@@ -32,12 +32,12 @@ class Executor::Keeper {
   void start();
   void stop() noexcept;
 
-  // Makes the crews follow the compiled application (null: nobody does yet), without the tasks that
-  // it removes. `lock` holds the registry's mutex.
+  // Makes the crews follow the compiled application (null: the executor is not started), without
+  // the tasks that it removes. `lock` holds the registry's mutex.
   Change publish(std::unique_ptr<sched::CompiledApplication> compiled,
                  std::vector<TaskIndex> removed, std::unique_lock<PriorityMutex>& lock);
 
-  // When no crew has a thread any more.
+  // Frees everything, when no crew has a thread any more.
   void retire_all() noexcept;
 
  private:
@@ -48,7 +48,7 @@ class Executor::Keeper {
   };
 
   void run() noexcept;
-  // Those that have become free; what they held is destroyed by the caller, without the mutex.
+  // Takes out what is no longer in use; destroys it without the mutex.
   void retire(bool all) noexcept;
   void forget_groups();
   [[nodiscard]] std::map<int, std::chrono::nanoseconds> cpu_times() const;

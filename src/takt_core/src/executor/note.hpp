@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What any thread tells the threads of a core, without locks: messages have arrived for a task, its
-// timer is set, its data is wanted. A note is complete before one exchange makes it visible, and
-// whoever is preempted before that hides nothing of the others: they do not pass through anything
-// that is half done.
+// Messages from any thread to the threads of a core, lock-free: messages have arrived for a task,
+// its timer is set, its data is requested. A note is complete before one exchange makes it visible,
+// so a thread that is preempted before that hides no other note: no thread ever passes through a
+// half-finished state.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ struct Note {
 
   Note* next = nullptr;  // in an inbox
   TaskState* task = nullptr;
-  std::uint32_t generation = 0;  // of the task: it may have gone meanwhile
+  std::uint32_t generation = 0;  // of the task, which may have been removed meanwhile
   Kind kind = Kind::look;
   std::uint32_t count = 1;  // arrivals
   os::TimePoint time;       // of the arrivals; of the release
@@ -33,7 +33,7 @@ struct Note {
   std::atomic<std::uint32_t> next_free = 0;  // number + 1; 0: none
 };
 
-// Notes from any thread to one that takes them all: a list in one word.
+// Notes from any thread to one that takes all of them: a list in one word.
 class Inbox {
  public:
   void post(Note& note) noexcept {
@@ -61,12 +61,12 @@ class Inbox {
   std::atomic<Note*> newest_{nullptr};
 };
 
-// Notes to be used again and again. Free ones are a list in one word, with a tag that changes with
-// every use, so that a slow thread cannot put a wrong one in front.
+// Reusable notes. The free ones form a list in one word, with a tag that changes with every use, so
+// that a slow thread cannot insert an outdated head (ABA).
 class NotePool {
  public:
-  // At least so many in all; set-up, one thread at a time. Allocates. Throws std::length_error
-  // above what it can number, which is a million.
+  // Ensures that there are at least so many notes. Set-up, one thread at a time; allocates. Throws
+  // std::length_error above a million, which is the largest number.
   void grow_to(std::size_t notes);
 
   // Null when all are in use.

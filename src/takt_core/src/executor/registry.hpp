@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the executor knows about its application apart from the running of it: descriptions, names,
-// topics, compiled applications. Used by threads that change something, never by those that run
-// jobs.
+// What the executor knows about its application apart from running it: descriptions, names, topics,
+// compiled applications. Used by threads that change something, never by threads that run jobs.
 #pragma once
 
 #include <condition_variable>
@@ -29,25 +28,25 @@ namespace takt::executor {
 // Throws sched::ScheduleError for a binding that does not fit its task.
 void check_binding(const sched::Task& task, const Binding& binding);
 
-// What stands in the place of a task that has gone, so that the others keep their indices: it is
-// never released, and asks nothing of anybody.
+// A placeholder for a removed task, so that the others keep their indices: it is never released and
+// constrains nothing.
 sched::Task vacancy_of(TaskIndex index);
 
 class Executor::Registry {
  public:
-  // Arming: all runs, and sources are armed; changes are made as later.
+  // Arming: all threads run and sources are being armed; changes are made as while running.
   enum class Phase : std::uint8_t { idle, starting, arming, running, stopping };
 
-  // A callback may change tasks, so whoever holds it does so at the priority of the most urgent
-  // that waits.
+  // A callback may change tasks, so the holder inherits the priority of the most urgent waiting
+  // thread.
   mutable PriorityMutex mutex;
   std::condition_variable_any phase_changed;
   Phase phase = Phase::idle;
-  std::thread::id starter;         // of start(), until it has ended
-  std::vector<sched::Task> tasks;  // as described; by index, stubs included
+  std::thread::id starter;         // the thread in start(), until that has ended
+  std::vector<sched::Task> tasks;  // as described; by index, placeholders included
   std::map<std::string, TaskIndex, std::less<>> by_name;
-  std::map<std::string, TaskIndex, std::less<>> coming;  // whose sources are being armed
-  std::deque<TaskIndex> free;  // indices to be used again, the longest free one first
+  std::map<std::string, TaskIndex, std::less<>> coming;  // tasks whose sources are being armed
+  std::deque<TaskIndex> free;  // indices to reuse, the longest free one first
   std::vector<std::string> external_topics;
   std::optional<sched::SchedulingStrategy> strategy;
   std::vector<std::string> scenarios{"default"};  // by index; fixed at the start
@@ -66,18 +65,19 @@ class Executor::Registry {
   [[nodiscard]] bool is_live() const noexcept {
     return phase == Phase::arming || phase == Phase::running;
   }
-  // A change waits for this: what it would be added to is just being built.
+  // A change waits for this, because the application that it changes is being built.
   void wait_until_built(std::unique_lock<PriorityMutex>& lock) {
     phase_changed.wait(lock, [this] { return phase != Phase::starting; });
   }
 
-  // Topics are asked for by callbacks, too, while others hold the mutex above.
+  // Callbacks may ask for topics as well, while another thread holds the mutex above.
   Topic* topic(const std::string& name);
   [[nodiscard]] std::vector<const Topic*> topics() const;
 
-  // The number of an exclusive group, from 1. It is the name's as long as a task may run in it.
+  // The number of an exclusive group, from 1. A name keeps its number as long as a task in it may
+  // run.
   std::uint32_t group(const std::string& name);
-  // `used`: in which tasks may run; in ascending order.
+  // Frees all numbers except `used`, which tasks that may run have; ascending.
   void forget_other_groups(const std::vector<std::uint32_t>& used);
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Running one job: what happens between its start and its end, the same in every back end.
+// Runs one job: everything between its start and its end, the same in every back end.
 #pragma once
 
 #include <atomic>
@@ -12,10 +12,11 @@
 
 namespace takt::executor {
 
-// How far the job of one thread is, for those who watch it. The thread says that the job ends
-// before it reads the clocks for that end, and the watcher reads the clocks before it looks here: a
-// job that has not ended for him ends no earlier, and has used no less, than he has read. Once it
-// ends, its own thread alone judges it, however long that is kept from its core.
+// The progress of the job of one thread, for watching threads. The job's thread sets `ends` before
+// it reads the clocks for the end, and a watcher reads the clocks before it checks `ends`: a job
+// that has not ended for the watcher ends no earlier, and has used no less, than the watcher has
+// read. Once `ends` is set, only the job's own thread judges it, however long that is kept from its
+// core.
 class Progress {
  public:
   // Under the crew's mutex, before the job.
@@ -29,12 +30,13 @@ class Progress {
   }
   void end() noexcept {
     ends_.store(true);
-    // A processor may keep the store to itself while it reads a clock. It may not while it reads
-    // this, nor read the clock before (the kernel's clock readings begin with a load and a branch).
+    // A processor may delay the store while it reads a clock, but not while it performs this load,
+    // nor may it read the clock before (the kernel's clock functions begin with a load and a
+    // branch).
     static_cast<void>(ends_.load());
   }
 
-  // By others, under the mutex.
+  // By other threads, under the mutex.
   [[nodiscard]] bool ends() const noexcept { return ends_.load(); }
   // The CPU time of the job so far, by the clock of its thread.
   [[nodiscard]] std::chrono::nanoseconds used(clockid_t clock) const noexcept;
@@ -51,7 +53,7 @@ struct Ended {
   std::chrono::nanoseconds used{0};  // CPU time, of tasks with a budget
 };
 
-// Starts the job on the calling thread: delivers what is pending on the task's inputs, checks the
+// Runs the job on the calling thread: delivers pending messages of the task's inputs, checks the
 // age of the data, runs the callback, and counts. An exception that leaves the callback ends the
 // process, or stops the executor (Options::exceptions).
 Ended run_job(Shared& shared, TaskState& task, const Job& job, const Target& target,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the threads of one executor share.
+// The state that the threads of one executor share.
 #pragma once
 
 #include <atomic>
@@ -30,16 +30,16 @@ struct Shared {
   const Options options;
   Handlers handlers;                        // do not change after the start
   Table<std::unique_ptr<TaskState>> tasks;  // by index
-  // The cores', in the order of Options::cpus, then by the index of the task that has one for
-  // itself. Null: none yet. They live as long as the executor.
+  // The crews of the cores, in the order of Options::cpus, then those of tasks with a crew of their
+  // own, by task index. Null: not created. They exist as long as the executor.
   Table<std::atomic<Crew*>> crews;
-  std::atomic<std::size_t> crews_used{0};  // there are none from here on
+  std::atomic<std::size_t> crews_used{0};  // all later entries are null
   NotePool notes;
-  Inbox early;  // what came before the start
+  Inbox early;  // notes from before the start
   void repost_early() noexcept;
   std::atomic<bool> stopping{false};
 
-  // What to follow. A switch changes only the index, which means the same in every compiled
+  // The target to follow. A switch changes only the index, which means the same in every compiled
   // application.
   std::atomic<const sched::CompiledApplication*> compiled{nullptr};
   std::atomic<std::size_t> scenario{0};
@@ -48,8 +48,8 @@ struct Shared {
     return current == nullptr ? nullptr : current->targets[scenario.load()].get();
   }
 
-  // A former compiled application or task may be given back when nobody uses it any more: tells the
-  // keeper that something has changed there.
+  // A former compiled application or task waits until it is no longer in use: progress() notifies
+  // the keeper of a change in that.
   std::atomic<bool> retiring{false};
   os::ThreadEvent keeper;
   void progress() noexcept {
@@ -62,8 +62,8 @@ struct Shared {
 
   mutable std::mutex mutex;  // guards the three below
   os::Shortfalls shortfalls;
-  std::size_t told = 0;        // of them, to the user
-  std::exception_ptr failure;  // what left a callback, the first
+  std::size_t told = 0;        // how many of them were reported to the user
+  std::exception_ptr failure;  // the first exception that left a callback
   std::function<void()> request_stop;
   void fail(std::exception_ptr exception) noexcept {
     {
@@ -76,7 +76,7 @@ struct Shared {
     const std::lock_guard lock{mutex};
     shortfalls.insert(shortfalls.end(), more.begin(), more.end());
   }
-  // Those of which the user has not been told.
+  // The shortfalls that have not been reported to the user.
   [[nodiscard]] os::Shortfalls take_untold() {
     const std::lock_guard lock{mutex};
     os::Shortfalls untold{std::next(shortfalls.begin(), static_cast<std::ptrdiff_t>(told)),

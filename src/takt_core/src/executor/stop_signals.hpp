@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SIGINT and SIGTERM end all executors of the process that spin, in order; unless the program has
+// SIGINT and SIGTERM end all spinning executors of the process in order, unless the program has
 // handlers of its own.
 #pragma once
 
@@ -10,7 +10,7 @@ namespace takt::executor {
 
 class StopSignals {
  public:
-  // While it lives, the signals notify `event`.
+  // The signals notify `event` as long as this object exists.
   StopSignals(bool wanted, os::Event& event);
   ~StopSignals();
   StopSignals(const StopSignals&) = delete;
@@ -21,7 +21,7 @@ class StopSignals {
   [[nodiscard]] bool requested() const noexcept;
 
  private:
-  os::Event* event_ = nullptr;  // null: the program sees to them itself
+  os::Event* event_ = nullptr;  // null: the program handles the signals itself
 };
 
 }  // namespace takt::executor

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One task while the executor lives: what it does, its counters, and where others announce to it.
-// Its address never changes, and when the task has gone another one takes its place under another
-// generation: whoever still holds a handle of the former reaches nobody.
+// One task as long as the executor exists: its work, its counters, and where other threads announce
+// messages to it. Its address never changes; after the task was removed, another one may reuse it
+// under a new generation, so that handles of the former task have no effect.
 #pragma once
 
 #include <atomic>
@@ -22,8 +22,8 @@ class Crew;
 using sched::Target;
 using sched::Topic;
 
-// A number that one thread may read while another one writes it. The kernel, which is told of each
-// new priority, orders the two.
+// A number that one thread may read while another one writes it. The system call that sets each new
+// priority orders the two.
 class RelaxedInt {
  public:
   RelaxedInt& operator=(int value) noexcept {
@@ -38,36 +38,38 @@ class RelaxedInt {
 };
 
 struct TaskState : sched::CoreTask {
-  // Takes the place of another task, which has gone.
+  // Replaces a task that was removed.
   void reset(TaskIndex task_index, const sched::Task& task, Binding task_binding);
-  // Forgets what was released: the executor has stopped, and nothing of its jobs is left.
+  // Forgets all releases, after the executor has stopped and no job is left.
   void rewind();
 
   std::string name;
   bool alone = false;  // has a crew of its own
-  bool armed = false;  // its source is, and nobody disarms it yet; guarded by the registry's mutex
+  // Its source is armed and not being disarmed; guarded by the registry's mutex
+  bool armed = false;
   std::uint16_t trace_id = 0;
   Binding binding;
   std::vector<Topic*> input_topics;  // of binding.inputs
-  std::vector<std::int64_t> given;   // sample times of what they gave, or no_sample
-  std::vector<Topic*> writes;        // in whatever scenario
+  std::vector<std::int64_t> given;   // sample times of the data of the inputs, or no_sample
+  std::vector<Topic*> writes;        // in any scenario
   Topic* trigger = nullptr;          // of message tasks
   std::atomic<Crew*> crew{nullptr};  // null: not started yet
   TaskCounters counters;
 
-  // Of its job, guarded by the crew's mutex.
-  os::TimePoint alarm = os::TimePoint::max();  // when to look whether it still runs
+  // The state of its job, guarded by the crew's mutex.
+  os::TimePoint alarm = os::TimePoint::max();  // when to check whether it is still running
   RelaxedInt run_priority;
   bool miss_told = false;
   bool budget_told = false;
-  // Threads that call a handler about a job that may have ended. Until they return it has not left.
+  // Threads that call a handler about a job that may have ended. The task has not left before they
+  // return.
   std::uint32_t tellers = 0;
 
-  // Whoever announces looks at these; from any thread.
+  // Read by announcing threads; from any thread.
   std::atomic<std::uint32_t> generation{0};
-  std::atomic<std::int64_t> wake_key{0};  // preemption level: who has to be woken for it
-  std::atomic<std::uint32_t> waiting{0};  // arrivals that have not become jobs ...
-  std::atomic<std::uint32_t> queue{0};    // ... of which so many are kept
+  std::atomic<std::int64_t> wake_key{0};  // preemption level that decides whether to wake a thread
+  std::atomic<std::uint32_t> waiting{0};  // arrivals that have not become jobs
+  std::atomic<std::uint32_t> queue{0};    // the most arrivals that may wait
 };
 
 }  // namespace takt::executor

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who produces the data whose age a task limits, and what that asks of the producer.
+// Finds the producer of the data whose age a task limits, and what the limit requires of the
+// producer.
 #pragma once
 
 #include <vector>
@@ -13,9 +14,9 @@ namespace takt::sched {
 // schedule can keep.
 std::vector<AgeConstraint> find_age_constraints(const std::vector<Task>& tasks);
 
-// A timer that samples data for a reader shall have the reader's priority in the jobs that the
-// reader needs (boosted_priority). What messages release on the way from it has it always: nobody
-// knows at their arrival for whom they are.
+// Gives a timer that samples data for a reader the reader's priority in the jobs that the reader
+// needs (boosted_priority). Tasks that messages release on the way have that priority always,
+// because at their arrival it is unknown which reader will use them.
 void raise_producers(std::vector<Task>& tasks, const std::vector<AgeConstraint>& constraints);
 
 // AgeConstraint::latest_start of each.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The order of all policies that go by absolute deadlines.
+// The order of all policies that decide by absolute deadlines.
 #pragma once
 
 #include "takt/sched/policy.hpp"
@@ -21,8 +21,8 @@ class EarliestDeadlineFirst : public Policy {
     return a.deadline < b.deadline;
   }
 
-  // A job that is released later and has the earlier deadline has the shorter relative deadline.
-  // One without a deadline is due at the end of time: nobody is below it.
+  // A job that is released later and has the earlier deadline has the shorter relative deadline. A
+  // job without a deadline has the lowest level.
   [[nodiscard]] std::optional<Level> preemption_level(
       const TaskParameters& parameters) const noexcept final {
     const nanoseconds deadline = relative_deadline(parameters);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The order of all policies that go by the tasks' priorities.
+// The order of all policies that decide by the priorities of tasks.
 #pragma once
 
 #include "takt/sched/policy.hpp"

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Idle-time insertion for non-preemptive policies. A job that starts now keeps the core until it
-// has ended; is there a job still to be released that would be late for this very reason? Let S_k
-// be the execution times of the jobs that count, with deadlines up to d_k. Job J, which takes C_J,
-// makes them late when, for some k,
+// has ended; would that make a job late that is still to be released? Let S_k be the execution
+// times of the jobs that count, with deadlines up to d_k. Job J, which takes C_J, makes them late
+// if, for some k,
 //
 //   t + S_k <= d_k  but  t + C_J + S_k > d_k.
 //
-// The right half, for all k, is the published rule: J may start up to
-// min_k (d_k - S_k) - C_J, which is the latest start of Nasri & Fohler (ECRTS 2016), in the
-// form of Nasri & Brandenburg (RTSS 2017), unrolled. The left half adds what an executor needs when
-// work is lost already: idling for jobs that are late either way would only lose more.
+// The right half, for all k, is the published rule: J may start up to min_k (d_k - S_k) - C_J,
+// which is the latest start of Nasri & Fohler (ECRTS 2016), in the form of Nasri & Brandenburg
+// (RTSS 2017), unrolled. The left half adds what an executor needs after a delay: idling for jobs
+// that are late in either case would only lose more time.
 #pragma once
 
 #include <algorithm>
@@ -46,7 +46,7 @@ TimePoint latest_start_before(const Job& job, std::span<const Job> next, Counts 
   return latest;
 }
 
-// The executor's.
+// The executor's rule, with both halves.
 template <class Counts>
 bool makes_late(const Job& job, TimePoint time, std::span<const Job> next, Counts counts) noexcept {
   for (const Job& last : next) {
@@ -61,8 +61,8 @@ bool makes_late(const Job& job, TimePoint time, std::span<const Job> next, Count
   return false;
 }
 
-// Leaves the core idle until the first release that can change the decision for `job`: that of a
-// job that comes before it.
+// Leaves the core idle until the first release of a job that comes before `job`: the first one that
+// can change the decision.
 inline Decision wait_for_better(const Policy& policy, const Job& job,
                                 std::span<const Job> next) noexcept {
   Decision decision{.job = Decision::none, .idle_until = TimePoint::max()};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What policies do to a task set in Policy::prepare(), in pieces that several of them share.
+// Parts of Policy::prepare() that several policies share.
 #pragma once
 
 #include <string_view>
@@ -13,17 +13,17 @@ namespace takt::sched {
 inline constexpr int lowest_priority = 1;
 inline constexpr int highest_priority = 98;
 
-// Message tasks without a priority take the highest one of the tasks that read their topic; without
-// such tasks they stay without.
+// Message tasks without a priority take the highest one among the tasks that read their topic;
+// without such tasks they keep none.
 void inherit_priorities(std::vector<Task>& tasks);
 
-// Message tasks without deadline and period take the shortest deadline of the tasks that read their
-// topic; without such tasks they stay without.
+// Message tasks without deadline and period take the shortest deadline among the tasks that read
+// their topic; without such tasks they keep none.
 void inherit_deadlines(std::vector<Task>& tasks);
 
-// Replaces all priorities: the shorter the key, the higher, from 98 downwards without gaps; equal
-// keys share one. Tasks with key 0 inherit. Throws ScheduleError when 98 do not suffice, and for a
-// task that has neither a key nor somebody to inherit from.
+// Replaces all priorities: the shorter the key, the higher the priority, from 98 downwards without
+// gaps; equal keys share one. Tasks with key 0 inherit. Throws ScheduleError if 98 priorities do
+// not suffice, and for a task with neither a key nor a task to inherit from.
 using PriorityKey = nanoseconds (*)(const TaskParameters&);
 void assign_priorities(std::vector<Task>& tasks, PriorityKey key, std::string_view policy);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Words of error messages.
+// Phrases of error messages.
 #pragma once
 
 #include <span>
@@ -11,10 +11,10 @@
 
 namespace takt::sched {
 
-// The text, or its beginning of so many bytes with "…" and how long it is.
+// The text; if it is longer than `most` bytes, its beginning with "…" and its length.
 std::string shortened(std::string_view text, std::size_t most);
 
-// "'name'", shortened where that would fill a screen.
+// "'name'", shortened if it would fill a screen.
 std::string name_text(std::string_view name);
 
 // "task 'name'"
@@ -23,7 +23,7 @@ std::string task_text(const Task& task);
 // In the largest unit that keeps it readable: "1.5 ms".
 std::string time_text(nanoseconds time);
 
-// The candidate that a mistyped name probably means; empty when none is near.
+// The candidate that a mistyped name probably means; empty if none is close.
 std::string_view nearest_name(std::string_view name, std::span<const std::string_view> candidates);
 
 // What to do about an unknown name: "did you mean 'x'?", else the candidates.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is summed up while a simulation runs: fixed memory, whatever the number of jobs.
+// The statistics that accumulate during a simulation, in fixed memory, independent of the number of
+// jobs.
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The application while it is simulated: its tasks, the topics between them with the messages that
-// wait, and its chains. Who runs when is decided in partition.hpp.
+// The application during a simulation: its tasks, the topics between them with waiting messages,
+// and its chains. partition.hpp decides which job runs when.
 #pragma once
 
 #include <algorithm>
@@ -30,14 +30,14 @@ using sched::TaskIndex;
 class Partition;
 struct TaskState;
 
-// A callback as one station of a chain.
+// A callback as one step of a chain.
 struct Position {
   static constexpr TimePoint no_data = TimePoint::min();
 
   TaskState* task = nullptr;
   Position* before = nullptr;  // null: the first
-  // The release of the chain's first callback that the present data (a running job's: its data)
-  // came from.
+  // The release of the chain's first callback from which the present data comes; for a running job:
+  // the data of that job.
   TimePoint origin = no_data;
 };
 
@@ -53,28 +53,28 @@ struct ChainState {
 
   const application::Chain* chain;
   std::deque<Position> positions;
-  TimePoint last = Position::no_data;  // the newest origin that reached the end
+  TimePoint last = Position::no_data;  // the newest origin that has reached the end
   std::uint64_t violations = 0;
   Times latency;
   Times age;
   Times reaction;
 };
 
-// The last `depth` messages of a topic. Each reader has a position of its own in the series; what
-// falls out before it was read is lost to it (KEEP_LAST).
+// The last `depth` messages of a topic. Each reader has its own position in the series and loses
+// the messages that are overwritten before it reads them (KEEP_LAST).
 struct TopicState {
   struct Message {
     TimePoint made;
     TimePoint sampled;
   };
-  // What messages carry for one hop of a chain.
+  // The data that messages carry for one step of a chain.
   struct Hop {
     Position* from = nullptr;
     Position* to = nullptr;
     std::vector<TimePoint> origins;  // by slot
   };
 
-  // A message is made. `writer`: the task whose job ends; null: an external writer.
+  // Adds a message. `writer`: the task whose job ends; null: an external writer.
   void publish(const TaskState* writer, TimePoint made, TimePoint sampled) noexcept;
 
   // A reader takes the messages [first, end) of the series: chains see the newest.
@@ -87,7 +87,7 @@ struct TopicState {
     return messages[number % messages.size()];
   }
 
-  sched::Topic shared;  // what age limits look at
+  sched::Topic shared;  // the part that age limits use
   std::vector<Message> messages;
   std::uint64_t published = 0;
   std::vector<Hop> hops;
@@ -100,9 +100,9 @@ struct TopicState {
 // A topic as one task reads it.
 struct Input {
   TopicState* topic = nullptr;
-  std::uint64_t next = 0;  // the first message that it has not taken
+  std::uint64_t next = 0;  // the first message that it has not read
 
-  // How many messages KEEP_LAST has dropped meanwhile.
+  // How many messages KEEP_LAST has overwritten since the last read.
   std::uint64_t drop() noexcept;
 };
 
@@ -110,9 +110,8 @@ struct TaskState : sched::CoreTask {
   TaskState(TaskIndex task_index, const sched::Task& task, const application::Callback& described,
             const Options& options);
 
-  // What the job computes, without messages and overheads. A scenario that declares another
-  // execution time means that all of them change in proportion. At least a nanosecond, so that time
-  // goes on.
+  // How long the job computes, without messages and overheads. A scenario that declares another
+  // execution time scales all of them in proportion. At least a nanosecond, so that time advances.
   [[nodiscard]] nanoseconds execution(const Job& of) const noexcept {
     nanoseconds time = drawn ? quantile(callback->execution.quantiles, times.at(of.index)) : worst;
     if (of.expected_execution != declared && declared.count() > 0) [[unlikely]] {
@@ -120,19 +119,19 @@ struct TaskState : sched::CoreTask {
     }
     return std::max(time, nanoseconds{1});
   }
-  // By how much a release is noticed late. In the worst case the first one, and no other: releases
-  // cannot be denser.
+  // How late a release is noticed. In the worst case only the first one is late, because then
+  // releases are densest.
   [[nodiscard]] nanoseconds jitter(std::uint64_t release) const noexcept {
     if (draws_jitter) {
       return uniform(noticing.at(release), callback->jitter);
     }
     return release == 0 ? callback->jitter : nanoseconds{0};
   }
-  // How much of its computing a job does before it waits, and for how long. In the worst case half
-  // of it, and as long as it may.
+  // How long a job computes before it waits. In the worst case half of its time.
   [[nodiscard]] nanoseconds before_wait(nanoseconds time) const noexcept {
     return draws_jitter ? uniform(waiting.at(2 * job.index), time - nanoseconds{1}) : time / 2;
   }
+  // How long a job waits. In the worst case as long as allowed.
   [[nodiscard]] nanoseconds wait_time() const noexcept {
     return draws_jitter ? uniform(waiting.at(2 * job.index + 1), callback->suspension)
                         : callback->suspension;
@@ -142,17 +141,17 @@ struct TaskState : sched::CoreTask {
 
   const bool drawn;  // its execution times
   const bool draws_jitter;
-  bool plain = true;   // neither reads nor writes, nor is part of a chain
-  bool empty = false;  // the running job was released by a message that is gone
+  bool plain = true;   // neither reads nor writes, and is not part of a chain
+  bool empty = false;  // the message that released the running job was overwritten
   Partition* partition = nullptr;
   const application::Callback* callback;
   nanoseconds worst;
-  nanoseconds declared;          // expected execution time, whatever scenarios say
+  nanoseconds declared;          // expected execution time, independent of scenarios
   std::vector<Input> inputs;     // delivered before the callback
   std::optional<Input> trigger;  // message tasks
   std::vector<TopicState*> writes;
   std::vector<Position*> positions;
-  std::vector<ChainState*> ends;  // chains that it is the last callback of
+  std::vector<ChainState*> ends;  // chains of which it is the last callback
   nanoseconds publish_cost{0};    // of one job
   TimePoint sampled;              // the data of its started job
   // Of its started job.
@@ -170,8 +169,8 @@ struct TaskState : sched::CoreTask {
 
 class Model {
  public:
-  // Throws sched::ScheduleError for what an executor refuses, and for a chain whose callbacks do
-  // not read what the one before them writes. The application must outlive the model.
+  // Throws sched::ScheduleError for an application that an executor refuses, and for a chain whose
+  // callbacks do not read what the previous ones write. The application must outlive the model.
   Model(const application::Application& application, const Options& options);
 
   [[nodiscard]] const sched::CompiledApplication& compiled() const noexcept { return *compiled_; }

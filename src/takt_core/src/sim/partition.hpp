@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One core in virtual time: what an executor's crew does with threads. Who runs when is decided by
-// the same state of a core (sched/core_state.hpp); here is what computing and waiting amount to.
+// One core in virtual time: what an executor's crew does with threads. The state of a core
+// (sched/core_state.hpp) decides which job runs when, as in the executor; this class accounts for
+// the time that jobs compute and wait.
 //
 // As in the executor, releases that could not start before the running job ends are not noticed
-// before that, and cost nothing meanwhile.
+// earlier, and cost nothing meanwhile.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +20,8 @@ namespace takt::sim {
 
 class Partition final : private sched::CoreListener {
  public:
-  // `number`: of the core among the application's. `fixed`: all scenarios have fixed priorities and
-  // are preemptive. The others must outlive it.
+  // `number`: of the core in the application. `fixed`: all scenarios have preemptive fixed
+  // priorities. The other arguments must outlive it.
   Partition(Model& model, std::size_t number, bool fixed, Trace& trace);
   Partition(const Partition&) = delete;
   Partition& operator=(const Partition&) = delete;
@@ -28,7 +29,7 @@ class Partition final : private sched::CoreListener {
   Partition& operator=(Partition&&) = delete;
   ~Partition() = default;
 
-  // When something happens here next that time alone brings about.
+  // The next time at which something happens here without an external event.
   [[nodiscard]] TimePoint next() const noexcept { return next_; }
   // When the running job ends, or begins to wait.
   [[nodiscard]] TimePoint end_of_running() const noexcept { return end_; }
@@ -36,21 +37,21 @@ class Partition final : private sched::CoreListener {
   // Releases tasks from time 0 on.
   void begin(const sched::Target& target) noexcept;
 
-  // The running job ends or waits; what follows is left to decide(), at the same time.
+  // The running job ends or begins to wait; decide() at the same time must follow.
   void end_running(TimePoint now) noexcept;
-  // Takes up what has happened, and chooses who runs.
+  // Processes what has happened, and chooses the job to run.
   void decide(TimePoint now) noexcept;
 
-  // A message for the task.
+  // A message has arrived for the task.
   void arrive(TaskState& task, TimePoint now) noexcept;
-  // Another scenario, from the next decision on.
+  // Follows another scenario from the next decision on.
   void switch_to(const sched::Target& target, TimePoint now) noexcept;
 
-  // `sampled`: when the data was, by whomever it is published. Null: somebody outside.
+  // Publishes data that was sampled at `sampled`. `writer`: null for an external writer.
   static void publish(TopicState& topic, const TaskState* writer, TimePoint sampled,
                       TimePoint now) noexcept;
 
-  // Nothing happens after this. What has not ended yet is counted.
+  // Ends the simulation and counts the jobs that have not ended.
   void finish(TimePoint now) noexcept;
 
   [[nodiscard]] CoreResult result() const noexcept { return result_; }
@@ -93,17 +94,17 @@ class Partition final : private sched::CoreListener {
   const application::Overheads& overheads_;
   const std::size_t number_;
   sched::CoreState state_;
-  const sched::Target* pending_ = nullptr;  // a switch that no decision has taken up yet
+  const sched::Target* pending_ = nullptr;  // a switch that no decision has followed yet
   bool limits_ = false;                     // some task has an age limit in this scenario
 
-  TaskState* on_core_ = nullptr;       // whose job computes
+  TaskState* on_core_ = nullptr;       // the task whose job computes
   TimePoint end_ = TimePoint::max();   // of its computing
   TimePoint wake_ = TimePoint::max();  // the policy leaves the core idle until then
-  std::vector<TaskState*> waiting_;    // whose jobs wait
+  std::vector<TaskState*> waiting_;    // tasks whose jobs wait
   TimePoint next_ = TimePoint::max();
   TimePoint busy_since_;
   TimePoint now_;        // of the decision
-  nanoseconds debt_{0};  // overheads that whoever runs next has to pay
+  nanoseconds debt_{0};  // overheads that the next running job must pay
   CoreResult result_;
 };
 

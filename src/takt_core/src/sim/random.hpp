@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Random numbers by position: the n-th number of a stream is a function of seed, stream and n. So
-// the n-th job of a task computes for the same time whatever was scheduled before it, and whatever
-// the machine. SplitMix64 (Steele, Lea, Flood 2014) is exactly such a function of a counter.
+// the n-th job of a task computes for the same time whatever was scheduled before it, on every
+// machine. SplitMix64 (Steele, Lea, Flood 2014) is such a function of a counter.
 #pragma once
 
 #include <chrono>
@@ -48,8 +48,8 @@ inline std::chrono::nanoseconds scaled(std::chrono::nanoseconds time, std::chron
                                                             static_cast<UInt128>(from.count()))};
 }
 
-// The inverse of a distribution function given at evenly spaced probabilities (not empty), linear
-// in between. In whole numbers, so that no machine rounds it differently.
+// The inverse of a distribution function that is given at evenly spaced probabilities (not empty),
+// linear in between. In integers, so that no machine rounds it differently.
 inline std::chrono::nanoseconds quantile(std::span<const std::chrono::nanoseconds> quantiles,
                                          std::uint64_t bits) noexcept {
   const UInt128 place = static_cast<UInt128>(bits) * (quantiles.size() - 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The simulator's events on their way to a trace file.
+// Buffers the simulator's events and writes them to a trace file.
 #pragma once
 
 #include <cstdint>

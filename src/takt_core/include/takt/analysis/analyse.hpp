@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// The whole analysis of an application: what the executor would decide by is compiled, each
-// scenario becomes demands on cores, each policy has its test. What is assumed and what each test
-// is worth: docs/reference/analysis.md.
+/// @file
+/// The complete analysis of an application: the application is compiled as for an executor, each
+/// scenario becomes demands on cores, and each policy has its test. Assumptions and the strength of
+/// each test: docs/reference/analysis.md.
 #pragma once
 
 #include <atomic>
@@ -16,24 +16,32 @@
 
 namespace takt::analysis {
 
+/// What to analyse besides the bounds.
 struct Options {
-  bool sensitivity = true;
-  bool proposals = true;  // priorities and cores, where deadlines are not guaranteed
-  const std::atomic<bool>* stop = nullptr;  // set by another thread: ends with Interrupted
-  // Of callbacks, for how many it is known how much longer they may compute: that takes the time.
+  bool sensitivity = true;  ///< How much longer callbacks may compute; takes most of the time.
+  /// Priorities and cores that would guarantee the deadlines, if the description does not.
+  bool proposals = true;
+  /// Set by another thread to end the analysis with Interrupted; may be null.
+  const std::atomic<bool>* stop = nullptr;
+
+  /// Reports for how many callbacks the sensitivity is known, on the analysing thread.
   std::function<void(std::size_t done, std::size_t all)> progress = {};
 };
 
+/// The analysis was ended by Options::stop.
 struct TAKT_CORE_PUBLIC Interrupted : std::exception {
   [[nodiscard]] const char* what() const noexcept override { return "interrupted"; }
 };
 
-// Throws sched::ScheduleError for an application that an executor refuses, Interrupted as above.
+/// Analyses an application. Thread-safe; takes milliseconds to minutes.
+/// @throws sched::ScheduleError for an application that an executor refuses.
+/// @throws Interrupted after Options::stop was set.
 TAKT_CORE_PUBLIC Report analyse(const application::Application& application,
                                 const Options& options = {});
 
-// Whether every deadline is guaranteed in every scenario by itself, without the rest. Throws as
-// above.
+/// Whether every deadline is guaranteed in every scenario on its own, without chains, ages and
+/// switches. Stops at the first that is not.
+/// @throws sched::ScheduleError for an application that an executor refuses.
 TAKT_CORE_PUBLIC bool accepts(const application::Application& application);
 
 }  // namespace takt::analysis

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Very many sets of plain timers, each on one core, without their descriptions: for campaigns.
+/// @file
+/// Analyses very many sets of plain timers, each on one core, without full descriptions: for
+/// campaigns.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +13,28 @@
 
 namespace takt::analysis {
 
-// Columns over the tasks of all sets, one set after the other; times in ns. Set i has the rows
-// first[i] to first[i + 1]. Priorities matter to policies that go by declared ones.
+/// Columns over the tasks of all sets, one set after the other. Set i has the rows first[i] to
+/// first[i + 1]. Times are nanoseconds.
 struct Sets {
-  std::string_view policy;
-  std::span<const std::int64_t> first;
-  std::span<const std::int64_t> period;
-  std::span<const std::int64_t> deadline;
-  std::span<const std::int64_t> wcet;
-  std::span<const std::int64_t> priority;
+  std::string_view policy;                 ///< A name of sched::parse_policy().
+  std::span<const std::int64_t> first;     ///< First row of each set, and the number of all rows.
+  std::span<const std::int64_t> period;    ///< Of each task.
+  std::span<const std::int64_t> deadline;  ///< Relative, of each task.
+  std::span<const std::int64_t> wcet;      ///< Worst-case execution time of each task.
+  std::span<const std::int64_t> priority;  ///< Only for policies with declared priorities.
 };
 
-enum class Answer : std::uint8_t { rejected = 0, accepted = 1, unknown = 2 };
+/// The verdict about one set.
+enum class Answer : std::uint8_t {
+  rejected = 0,  ///< some deadline is not guaranteed
+  accepted = 1,  ///< every deadline is guaranteed
+  unknown = 2,   ///< too much to compute
+};
 
-// One Answer a set. Throws sched::ScheduleError for an unknown policy, std::invalid_argument for
-// one without a test and for columns that do not fit together.
+/// Analyses all sets.
+/// @return one Answer for each set.
+/// @throws sched::ScheduleError for an unknown policy.
+/// @throws std::invalid_argument for a policy without a test, and for columns of different lengths.
 TAKT_CORE_PUBLIC std::vector<std::uint8_t> analyse_sets(const Sets& sets);
 
 }  // namespace takt::analysis

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// The test that belongs to a policy, for one core. Tasks never migrate, so cores only meet where a
-// message crosses from one to the other, and that is the scenario's business.
+/// @file
+/// The schedulability test of a policy, for one core. Tasks never migrate, so cores interact only
+/// where a message crosses from one to another, which ScenarioModel handles.
 #pragma once
 
 #include <cstdint>
@@ -15,36 +15,44 @@
 
 namespace takt::analysis {
 
+/// The test that belongs to a policy.
 enum class Test : std::uint8_t {
-  fixed_priority,  // preemptive or not: the demands' thresholds say
-  edf,
-  non_preemptive_edf,
-  schedule_graph,  // policies that leave the core idle on purpose: ScenarioModel has what it needs
-                   // (which goes on with it where a test of those that are not preemptive fails)
-  none,            // a user's comparator: nothing is known about it
+  fixed_priority,      ///< preemptive or not, by the thresholds of the demands
+  edf,                 ///< preemptive EDF
+  non_preemptive_edf,  ///< non-preemptive EDF
+  /// for policies that leave the core idle on purpose; ScenarioModel runs it, and also uses it when
+  /// a test of another non-preemptive policy fails
+  schedule_graph,
+  none,  ///< a comparator of the user: nothing is known about it
 };
 
+/// The test of a policy.
 TAKT_CORE_PUBLIC Test test_for(const sched::Policy& policy) noexcept;
 
-// The ceiling that a started job of this policy keeps, with that of its group. Interrupts alone are
-// above that of policies that are not preemptive.
+/// The ceiling that a started job keeps under this policy, given the ceiling of its group. Under
+/// non-preemptive policies only interrupts are above it.
 TAKT_CORE_PUBLIC sched::Level ceiling_for(const sched::Policy& policy,
                                           sched::Level of_group) noexcept;
+/// The level of interrupts, above all tasks.
 inline constexpr sched::Level interrupt_level = sched::infinite_ceiling;
 
+/// The result for one core.
 struct CoreBounds {
-  // Whether every deadline is kept in every run; nothing: too much to compute, or no test.
+  /// Whether every deadline is met in every run; nothing: too much to compute, or no test.
   std::optional<bool> schedulable = {};
-  std::vector<Response> responses = {};  // by demand
-  bool from_demand =
-      false;  // some responses are known from the demand only: not above the deadline
-  bool explored =
-      false;  // the verdict is that of a schedule graph, where it is met the responses, too
+  std::vector<Response> responses = {};  ///< By demand.
+  /// Some bounds follow only from the demand test: they equal the deadline.
+  bool from_demand =  ///< Some bounds follow only from the demand test: they equal the deadline.
+      false;          // some responses are known from the demand only: not above the deadline
+  /// The verdict, and if it is met the responses, come from a schedule graph.
+  bool explored =  ///< The verdict, and if it is met the responses, come from a schedule graph.
+      false;       // the verdict is that of a schedule graph, where it is met the responses, too
 };
 
+/// Verdict and response times of the demands of one core. `effort` limits the computation.
 TAKT_CORE_PUBLIC CoreBounds bounds(Test test, std::span<const Demand> demands, Effort& effort);
 
-// The verdict alone, as fast as it can be had.
+/// The verdict only, as fast as possible; nothing if `effort` is used up or there is no test.
 TAKT_CORE_PUBLIC std::optional<bool> accepts(Test test, std::span<const Demand> demands,
                                              Effort& effort);
 

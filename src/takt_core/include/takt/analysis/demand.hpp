@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// What one core has to carry, as the tests see it: streams of releases, each with an execution time
-// and a level. A task is one demand, or several where several streams release it: jobs of one level
-// (or relative deadline) run in the order of their releases anyway, so nothing is lost by looking
-// at its streams one by one.
-//
-// Time is counted in whole nanoseconds, as by the executor's clock: a job that starts before
-// another one is released starts at least one nanosecond before it.
+/// @file
+/// The load of one core as the tests see it: streams of releases, each with an execution time and a
+/// level. A task is one demand, or several if several streams release it: jobs of one level (or
+/// relative deadline) run in the order of their releases, so the streams can be treated separately
+/// without loss.
+///
+/// Time is counted in whole nanoseconds, as by the executor's clock: a job that starts before
+/// another one is released starts at least one nanosecond before it.
 #pragma once
 
 #include <algorithm>
@@ -25,54 +25,59 @@ namespace takt::analysis {
 
 using std::chrono::nanoseconds;
 
+/// Longer than any other duration: no deadline.
 inline constexpr nanoseconds never = nanoseconds::max();
 
-// The densest run of events with a period, a jitter and a least distance, which starts at time 0:
-// event k comes at max(k * period - jitter, k * distance, 0).
+/// The densest sequence of events with a period, a jitter and a minimum distance, beginning at time
+/// 0: event k comes at max(k * period - jitter, k * distance, 0).
 struct Arrivals {
-  nanoseconds period{0};  // above 0; 0: no bound on the number of events is known
-  nanoseconds jitter{0};
-  nanoseconds distance{0};  // 0: none
+  nanoseconds period{0};    ///< Above 0; 0: the number of events has no known bound.
+  nanoseconds jitter{0};    ///< Largest deviation from the period.
+  nanoseconds distance{0};  ///< Minimum distance; 0: none.
 
   friend bool operator==(const Arrivals&, const Arrivals&) = default;
 
-  // The most events in [0, window] and in [0, window), for a period above 0 and window >= 0.
+  /// The most events in [0, window], for a period above 0 and window >= 0.
   [[nodiscard]] std::int64_t closed(nanoseconds window) const noexcept {
     const std::int64_t count = (window + jitter) / period + 1;
     return distance.count() > 0 ? std::min(count, window / distance + 1) : count;
   }
+
+  /// The most events in [0, window), for a period above 0 and window >= 0.
   [[nodiscard]] std::int64_t open(nanoseconds window) const noexcept {
     return window.count() > 0 ? closed(window - nanoseconds{1}) : 0;
   }
+
+  /// The earliest time of event k.
   [[nodiscard]] nanoseconds time(std::int64_t k) const noexcept {
     return std::max({k * period - jitter, k * distance, nanoseconds{0}});
   }
 };
 
+/// One stream of jobs on a core.
 struct Demand {
-  std::size_t task = 0;  // whose: demands of one task are streams of its jobs
-  // As the stream counts for deadlines (releases, arrivals of messages), and as it counts for the
-  // core, which notices a release up to `lag` later.
-  Arrivals releases = {};
-  nanoseconds lag{0};
-  nanoseconds execution{0};
-  nanoseconds deadline = never;  // relative to the release
-  sched::Level level = 0;        // the policy's preemption level
-  // While its job has started, jobs up to this level do not start: the ceiling of its group.
+  std::size_t task = 0;      ///< Index of the task; demands of one task are streams of its jobs.
+  Arrivals releases = {};    ///< Releases or arrivals of messages, from which deadlines count.
+  nanoseconds lag{0};        ///< The core notices a release up to this much later.
+  nanoseconds execution{0};  ///< Worst-case execution time, overheads included.
+  nanoseconds deadline = never;  ///< Relative to the release.
+  sched::Level level = 0;        ///< The policy's preemption level.
+  /// While a job has started, jobs up to this level do not start: the ceiling of its group.
   sched::Level ceiling = sched::no_ceiling;
-  // To this level any of its jobs may be boosted, where that is higher: a reader needs its data.
+  /// Its jobs may be boosted to this level if it is higher, because a reader needs their data.
   sched::Level boosted = sched::no_ceiling;
-  // So many of its jobs may be there at once, released and not ended; 0: any number.
+  /// Jobs that may be released and not ended at the same time; 0: any number.
   std::int64_t most_pending = 1;
-  bool interrupt = false;  // takes time from whatever runs, and is no job itself
-  // Its jobs wait for something else than the core, up to so long in all, while others run; they
-  // have a thread of their own.
+  bool interrupt = false;  ///< Takes time from whatever runs, and is no job itself.
+  /// Its jobs wait for something other than the core while others run; they have a thread of their
+  /// own.
   bool waits = false;
-  nanoseconds suspension{0};
+  nanoseconds suspension{0};  ///< The longest that one job waits in total.
 
-  // The highest level that its jobs may have.
+  /// The highest level that its jobs may have.
   [[nodiscard]] sched::Level reach() const noexcept { return std::max(level, boosted); }
 
+  /// The releases as the core notices them: the lag is added to the jitter.
   [[nodiscard]] Arrivals noticed() const noexcept {
     return {.period = releases.period,
             .jitter = releases.jitter + lag,
@@ -80,7 +85,7 @@ struct Demand {
   }
 };
 
-// Share of the core; infinity for a stream without bound.
+/// The share of the core that a demand needs; infinity for a stream without bound.
 inline double utilization(const Demand& demand) noexcept {
   return demand.releases.period.count() <= 0
              ? std::numeric_limits<double>::infinity()
@@ -88,29 +93,34 @@ inline double utilization(const Demand& demand) noexcept {
                    static_cast<double>(demand.releases.period.count());
 }
 
-// Whether the demands take more time than there is. Exact where the fraction fits into 128 bits;
-// beyond that a share within 1e-12 of 1 counts as too much.
+/// Whether the demands need more time than there is. Exact if the fraction fits into 128 bits;
+/// beyond that a share within 1e-12 of 1 counts as too much.
 TAKT_CORE_PUBLIC bool overloaded(std::span<const Demand> demands) noexcept;
 
-// Whether they leave none of it.
+/// Whether the demands need all of the time, or more.
 TAKT_CORE_PUBLIC bool full(std::span<const Demand> demands) noexcept;
 
+/// The response time of one demand.
 struct Response {
-  std::optional<nanoseconds> bound = {};  // from the release to the end; none: not found
-  nanoseconds blocking{0};                // part of it
+  std::optional<nanoseconds> bound = {};  ///< From the release to the end; nothing: not found.
+  nanoseconds blocking{0};                ///< Part of the bound that less urgent jobs cause.
 };
 
-// While there is one, what this thread analyses comes to an end soon after the flag is set, with
-// nothing found.
+/// While an instance exists, analyses of this thread end soon after the flag is set, with nothing
+/// found. Instances nest.
 class TAKT_CORE_PUBLIC Interruptible {
  public:
+  /// Watches the flag; null: never interrupted.
   explicit Interruptible(const std::atomic<bool>* asked) noexcept { flag = asked; }
+
+  /// Watches the former flag again.
   ~Interruptible() { flag = before_; }
   Interruptible(const Interruptible&) = delete;
   Interruptible& operator=(const Interruptible&) = delete;
   Interruptible(Interruptible&&) = delete;
   Interruptible& operator=(Interruptible&&) = delete;
 
+  /// Whether the flag of the calling thread is set.
   static bool interrupted() noexcept {
     return flag != nullptr && flag->load(std::memory_order_relaxed);
   }
@@ -120,11 +130,12 @@ class TAKT_CORE_PUBLIC Interruptible {
   const std::atomic<bool>* before_ = flag;
 };
 
-// How much may be computed for one core before the answer is "not found".
+/// A limit on the computation for one core, after which the answer is "not found".
 struct Effort {
-  std::int64_t steps = 20'000'000;  // evaluations of one demand
+  std::int64_t steps = 20'000'000;  ///< Evaluations of one demand that are left.
 
-  // False when it is used up.
+  /// Accounts for the evaluation of so many demands.
+  /// @return false if the effort is used up or the analysis is interrupted.
   bool spend(std::size_t demands) noexcept {
     steps -= static_cast<std::int64_t>(demands);
     if (Interruptible::interrupted()) {

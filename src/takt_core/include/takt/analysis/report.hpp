@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// What an analysis found: for each scenario the bound of each callback's response, of each chain
-// and of the age of what is read. A bound that was not found, or that is above its limit, says "not
-// proved"; "misses" only where the run that misses is known.
+/// @file
+/// The results of an analysis: for each scenario the bounds on the response of each callback, the
+/// latency of each chain and the age of the data that is read. A bound that was not found, or that
+/// is above its limit, means "not proved"; "misses" is reported only if the run that misses is
+/// known.
 #pragma once
 
 #include <chrono>
@@ -20,101 +21,113 @@ namespace takt::analysis {
 
 using std::chrono::nanoseconds;
 
+/// What the analysis proved about a limit.
 enum class Verdict : std::uint8_t {
-  meets,       // in every run
-  not_proved,  // neither proved nor refuted
-  // In the run in which all are released together and compute as long as they may, or in one that
-  // the schedule graph shows.
+  meets,       ///< met in every run
+  not_proved,  ///< neither proved nor refuted
+  /// missed in a known run: the one in which all tasks are released together and compute for their
+  /// worst case, or one that the schedule graph shows
   misses,
 };
+
+/// "meets", "not_proved" or "misses".
 TAKT_CORE_PUBLIC std::string_view text(Verdict verdict) noexcept;
 
+/// The bounds of one callback.
 struct CallbackReport {
-  std::string name;
-  int cpu = 0;
-  int priority = 0;                          // 0: the policy goes by deadlines
-  std::optional<nanoseconds> period = {};    // of what releases it; none: nothing does, or no bound
-  std::optional<nanoseconds> deadline = {};  // none: none declared
-  nanoseconds wcet{0};                       // overheads included
-  nanoseconds suspension{0};                 // that one job waits while others run
-  nanoseconds jitter{0};                     // of its releases, beyond the period
-  std::optional<nanoseconds> response = {};  // from its release to its end
-  nanoseconds blocking{0};                   // part of the response
-  Verdict verdict = Verdict::not_proved;
-  // The response is reached: in the run in which all are released together, or, by the schedule
-  // graph, in some run.
+  std::string name;                          ///< Name of the task.
+  int cpu = 0;                               ///< Its core.
+  int priority = 0;                          ///< 0: the policy decides by deadlines.
+  std::optional<nanoseconds> period = {};    ///< Of its releases; nothing: none, or without bound.
+  std::optional<nanoseconds> deadline = {};  ///< Relative; nothing: none declared.
+  nanoseconds wcet{0};                       ///< Worst-case execution time, overheads included.
+  nanoseconds suspension{0};                 ///< The longest that one job waits while others run.
+  nanoseconds jitter{0};                     ///< Of its releases, beyond the period.
+  std::optional<nanoseconds> response = {};  ///< Bound from release to end; nothing: not found.
+  nanoseconds blocking{0};                   ///< Part of the response that less urgent jobs cause.
+  Verdict verdict = Verdict::not_proved;     ///< About its deadline.
+  /// The bound is reached: if all tasks are released together or, by the schedule graph, in some
+  /// run.
   bool exact = false;
-  std::string bound_by = {};  // paper and equation, see docs/reference/analysis.md
+  std::string bound_by = {};  ///< Paper and equation, see docs/reference/analysis.md.
 };
 
+/// The verdict of one core.
 struct CoreReport {
-  int cpu = 0;
-  double utilization = 0;
-  Verdict verdict = Verdict::not_proved;
-  std::string bound_by = {};
+  int cpu = 0;                            ///< Number of the CPU.
+  double utilization = 0;                 ///< Share of the core that its tasks need.
+  Verdict verdict = Verdict::not_proved;  ///< About all deadlines on it.
+  std::string bound_by = {};              ///< Paper and equation.
 };
 
+/// The bounds of one chain.
 struct ChainReport {
-  std::string name;
-  std::vector<std::string> callbacks = {};
-  std::optional<nanoseconds> latency = {};   // release of the first to the end of the last
-  std::optional<nanoseconds> reaction = {};  // the same from an event that the first just missed
-  std::optional<nanoseconds> age = {};       // of the data at the end of the last
-  std::optional<nanoseconds> max_latency = {};
-  Verdict verdict = Verdict::not_proved;
-  std::string bound_by = {};
+  std::string name;                         ///< As declared.
+  std::vector<std::string> callbacks = {};  ///< Along the path.
+  std::optional<nanoseconds> latency = {};  ///< From a release of the first to the end of the last.
+  std::optional<nanoseconds> reaction = {};  ///< The same from an event that the first just missed.
+  std::optional<nanoseconds> age = {};       ///< Of the data at the end of the last.
+  std::optional<nanoseconds> max_latency = {};  ///< The declared limit of the latency.
+  Verdict verdict = Verdict::not_proved;        ///< About max_latency.
+  std::string bound_by = {};                    ///< Paper and equation.
 };
 
-// Of what a callback reads, when it starts.
+/// The bound on the age of data that a callback reads, at its start.
 struct AgeReport {
-  std::string callback;
-  std::string topic;
-  std::string source;  // whose release is the time of sampling; empty: outside
-  std::optional<nanoseconds> age = {};
-  nanoseconds max_age{0};
-  Verdict verdict = Verdict::not_proved;
-  std::string bound_by = {};
+  std::string callback;  ///< The reader.
+  std::string topic;     ///< What it reads.
+  std::string source;    ///< The task whose release samples the data; empty: outside.
+  std::optional<nanoseconds> age = {};    ///< Bound; nothing: not found.
+  nanoseconds max_age{0};                 ///< The declared limit.
+  Verdict verdict = Verdict::not_proved;  ///< About max_age.
+  std::string bound_by = {};              ///< Paper and equation.
 };
 
-// The largest factor for execution times with which every deadline is still guaranteed, within
-// 0.1 %; messages and dispatching stay as they are.
+/// The largest factors for execution times with which every deadline is still guaranteed, within
+/// 0.1 %. Overheads of messages and dispatching are not scaled.
 struct Sensitivity {
-  std::optional<double> all = {};  // none: not even with nothing to compute, or no test
-  std::vector<std::pair<std::string, double>> callbacks = {};  // of one alone; 0: whatever it takes
-  std::size_t left_out = 0;  // callbacks that are not among them: too much to compute
+  /// For all callbacks at once; nothing: not even with 0, or no test.
+  std::optional<double> all = {};
+  /// For one callback only; 0: at no execution time.
+  std::vector<std::pair<std::string, double>> callbacks = {};
+  std::size_t left_out = 0;  ///< Callbacks that are missing above: too much to compute.
 };
 
+/// The results of one scenario.
 struct ScenarioReport {
-  std::string name;
-  std::string policy;
-  Verdict deadlines = Verdict::not_proved;  // of all callbacks
-  Verdict verdict = Verdict::not_proved;    // with chains and ages
-  std::vector<CoreReport> cores = {};
-  std::vector<CallbackReport> callbacks = {};
-  std::vector<ChainReport> chains = {};
-  std::vector<AgeReport> ages = {};
-  std::optional<Sensitivity> sensitivity = {};
-  // What would guarantee every deadline, where the description does not: priorities (Audsley), or
-  // cores. Checked by a whole analysis.
+  std::string name;                             ///< Name of the scenario.
+  std::string policy;                           ///< Name of its policy.
+  Verdict deadlines = Verdict::not_proved;      ///< About the deadlines of all callbacks.
+  Verdict verdict = Verdict::not_proved;        ///< About deadlines, chains and ages.
+  std::vector<CoreReport> cores = {};           ///< By core.
+  std::vector<CallbackReport> callbacks = {};   ///< In the order of the application.
+  std::vector<ChainReport> chains = {};         ///< In the order of the application.
+  std::vector<AgeReport> ages = {};             ///< By reader.
+  std::optional<Sensitivity> sensitivity = {};  ///< If requested.
+  /// Priorities (Audsley) that would guarantee every deadline, if the declared ones do not. Checked
+  /// by a complete analysis.
   std::vector<std::pair<std::string, int>> priorities = {};
+  /// Cores that would guarantee every deadline, if the present ones do not. Checked by a complete
+  /// analysis.
   std::vector<std::pair<std::string, int>> cpus = {};
-  std::vector<std::string> remarks = {};
+  std::vector<std::string> remarks = {};  ///< What the analysis leaves out or assumes.
 };
 
-// Of all limits around a switch of the scenario.
+/// The verdict about all limits around a switch of the scenario.
 struct SwitchReport {
-  Verdict verdict = Verdict::not_proved;
-  std::string bound_by = {};  // or why they are not proved
+  Verdict verdict = Verdict::not_proved;  ///< About all limits.
+  std::string bound_by = {};              ///< The argument, or why the limits are not proved.
 };
 
+/// The results of an application.
 struct Report {
-  std::string application;
-  std::string policy;
-  application::Overheads overheads = {};
-  Verdict verdict = Verdict::not_proved;
-  std::vector<ScenarioReport> scenarios = {};
-  std::optional<SwitchReport> switches = {};  // none: there is one scenario
-  std::vector<std::string> remarks = {};
+  std::string application;                     ///< Its name.
+  std::string policy;                          ///< Its policy.
+  application::Overheads overheads = {};       ///< What the bounds include.
+  Verdict verdict = Verdict::not_proved;       ///< The worst of all scenarios and switches.
+  std::vector<ScenarioReport> scenarios = {};  ///< In the order of the strategy.
+  std::optional<SwitchReport> switches = {};   ///< Nothing if there is one scenario.
+  std::vector<std::string> remarks = {};       ///< About the whole application.
 };
 
 }  // namespace takt::analysis

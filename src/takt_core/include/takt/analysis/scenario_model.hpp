@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// One scenario of an application as demands on cores. Timers are released by time; a message task
-// is released by the ends of the jobs that write its topic, so it inherits their period, and as
-// jitter what their ends vary by (holistic analysis, Tindell & Clark 1994): the bounds of one round
-// give the jitters of the next, until nothing changes.
+/// @file
+/// One scenario of an application as demands on cores. Time releases timers; the ends of the jobs
+/// that write a topic release a message task, so it inherits their period, and as jitter the
+/// variation of their ends (holistic analysis, Tindell & Clark 1994): the bounds of one round give
+/// the jitters of the next, until a fixed point is reached.
 #pragma once
 
 #include <cstddef>
@@ -20,101 +20,132 @@
 
 namespace takt::analysis {
 
+/// No index.
 inline constexpr std::size_t nobody = static_cast<std::size_t>(-1);
 
-// What releases a callback: time, somebody outside, or the end of another stream's jobs.
+/// A source of releases of a callback: time, the environment, or the ends of another stream's jobs.
 struct Stream {
-  std::size_t callback = 0;
-  std::size_t parent = nobody;  // index of the stream whose ends are the releases
-  bool early = false;  // or of what they release: to keep an age constraint, before their time
-  // Of an early stream: whose jobs, readers of the data, each ask for one release.
+  std::size_t callback = 0;  ///< Index of the released callback.
+  /// The stream whose ends are the releases; nobody: time or the environment.
+  std::size_t parent = nobody;
+  /// Early releases that keep an age constraint, or what they release in turn.
+  bool early = false;
+  /// Early streams: the reader whose jobs each request one release.
   std::size_t asked_by = nobody;
-  nanoseconds lead{0};  // so long before the release of the asking job
-  bool circle = false;  // ... which this one leads to: nobody knows how often
-  bool last = false;    // released by its own messages: all of them, at their least distance
+  nanoseconds lead{0};  ///< Early streams: how long before the reader's release.
+  /// The reader depends on this stream itself: no bound on the number of requests.
+  bool circle = false;
+  bool last = false;  ///< Released by its own messages, all of them, at their minimum distance.
 };
 
-// All schedules of one core.
+/// The schedule graph of one core.
 struct CoreGraph {
-  ScheduleGraph graph;
-  std::vector<std::size_t> streams = {};  // by task of the graph
+  ScheduleGraph graph;                    ///< All schedules.
+  std::vector<std::size_t> streams = {};  ///< By task of the graph.
 };
 
-// Where a schedule graph may be made: it can take seconds.
+/// When a schedule graph may be made, which can take seconds.
 enum class Graphs : std::uint8_t {
-  none,     // the closed tests alone
-  brief,    // where they do not prove the deadlines, and few states are enough: asked very often
-  verdict,  // where they do not prove the deadlines
-  witness,  // the same, with the run that misses one
+  none,     ///< never, only the closed tests
+  brief,    ///< if these fail and few states suffice: for analyses in large numbers
+  verdict,  ///< if these fail
+  witness,  ///< if these fail, with the run that misses a deadline
 };
 
+/// The results of ScenarioModel::solve().
 struct ScenarioBounds {
-  std::optional<bool> schedulable = {};
-  std::vector<CoreBounds> cores = {};                 // as ScenarioModel::cores()
-  std::vector<Response> responses = {};               // by stream
-  std::vector<std::optional<CoreGraph>> graphs = {};  // as the cores; none: not needed
-  bool converged = true;  // false: the jitters of a chain grow without end
+  std::optional<bool> schedulable = {};               ///< Nothing: too much to compute, or no test.
+  std::vector<CoreBounds> cores = {};                 ///< In the order of ScenarioModel::cores().
+  std::vector<Response> responses = {};               ///< By stream.
+  std::vector<std::optional<CoreGraph>> graphs = {};  ///< By core; nothing: not needed.
+  bool converged = true;  ///< False: the jitters of a chain grow without end.
 };
 
+/// The demands of one scenario and their fixed point. Not thread-safe.
 class TAKT_CORE_PUBLIC ScenarioModel {
  public:
+  /// The demands on one core.
   struct CoreDemands {
-    int cpu = 0;
-    std::vector<Demand> demands;       // Demand::task is the index of the callback
-    std::vector<std::size_t> streams;  // by demand; nobody: an interrupt
-    std::size_t jobs = 0;  // demands before the interrupts, which come in the same order
-    bool entangled =
-        false;  // how long or how often its jobs may be held up, nobody knows: no bounds
+    int cpu = 0;                       ///< Number of the CPU.
+    std::vector<Demand> demands;       ///< Demand::task is the index of the callback.
+    std::vector<std::size_t> streams;  ///< By demand; nobody: an interrupt.
+    std::size_t jobs = 0;  ///< Demands before the interrupts, which follow in the same order.
+    /// Its jobs may be delayed without a known bound: no bounds.
+    bool entangled =  ///< Its jobs may be delayed without a known bound: no bounds.
+        false;        // how long or how often its jobs may be held up, nobody knows: no bounds
   };
 
+  /// Builds the demands. `strategy` and `scenario` must outlive the model.
   ScenarioModel(const application::Application& application,
                 const sched::CompiledStrategy& strategy, const sched::CompiledScenario& scenario);
 
+  /// The test of the scenario's policy.
   [[nodiscard]] Test test() const noexcept { return test_; }
+
+  /// All streams; indices are those of Stream::parent.
   [[nodiscard]] const std::vector<Stream>& streams() const noexcept { return streams_; }
+
+  /// All cores with their demands.
   [[nodiscard]] const std::vector<CoreDemands>& cores() const noexcept { return cores_; }
+
+  /// The demand of a stream.
   [[nodiscard]] const Demand& demand(std::size_t stream) const noexcept {
     return cores_[places_[stream].core].demands[places_[stream].demand];
   }
+
+  /// The index in cores() of a stream's core.
   [[nodiscard]] std::size_t core_of(std::size_t stream) const noexcept {
     return places_[stream].core;
   }
-  // Whether the demands on a core depend on what is found out about others.
+
+  /// Whether demands depend on the responses of others, so that several rounds are needed.
   [[nodiscard]] bool iterates() const noexcept { return iterates_; }
+
+  /// What the model leaves out or assumes, for people.
   [[nodiscard]] const std::vector<std::string>& remarks() const noexcept { return remarks_; }
 
-  // How closely the ends of the stream's jobs follow each other, for a bound of their responses.
+  /// How densely the ends of the stream's jobs follow each other, given a bound on their response.
   [[nodiscard]] Arrivals ends(std::size_t stream, const Response& response) const noexcept;
 
-  // The worst execution of a job of the callback, everything that it pays included.
+  /// The worst-case execution time of a job of the callback, all overheads included.
   [[nodiscard]] nanoseconds execution(std::size_t callback) const noexcept;
 
-  // From now on jobs of the callback (nobody: of all) compute `factor` times as long.
+  /// From now on jobs of the callback (nobody: all callbacks) compute `factor` times as long.
   void scale(double factor, std::size_t callback = nobody);
 
-  // What the ends of jobs do to the releases of others, as far as it is found out.
+  /// The influence of jobs' ends on the releases of others, as found so far.
   struct Jitters {
+    /// The releases of one demand.
     struct OfDemand {
-      Arrivals releases;
-      nanoseconds lag{0};
+      Arrivals releases;   ///< Demand::releases.
+      nanoseconds lag{0};  ///< Demand::lag.
     };
-    std::vector<OfDemand> of_demands;  // core by core
-    std::vector<bool> waits_for_job;   // by callback
+    std::vector<OfDemand> of_demands;  ///< Core by core.
+    /// By callback: a release may be noticed only at the end of the job before it.
+    std::vector<bool> waits_for_job;
   };
+
+  /// The present jitters, to return to later.
   [[nodiscard]] Jitters jitters() const;
+
+  /// Continues from these jitters.
   void assume(const Jitters& jitters);
+
+  /// Returns to the state before the first round.
   void forget_jitters();
 
-  // The bounds of all cores with the jitters that are there, of which graphs are made already.
+  /// The bounds of all cores with the present jitters. `graphs_before` are reused.
   [[nodiscard]] ScenarioBounds round(std::vector<std::optional<CoreGraph>> graphs_before,
                                      Graphs graphs, Effort& effort) const;
-  // Takes the ends of each stream's jobs to the streams that they release, or ask for. Whether
-  // anything changed.
+
+  /// Applies the ends of each stream's jobs to the streams that they release or request.
+  /// @return whether anything changed.
   bool propagate(const std::vector<Response>& responses);
 
-  // Rounds until nothing changes.
+  /// Rounds until nothing changes.
   ScenarioBounds solve(Effort& effort, Graphs graphs);
-  // The verdict alone; stops at the first deadline that cannot be guaranteed.
+
+  /// The verdict only; stops at the first deadline that cannot be guaranteed.
   std::optional<bool> accepts(Effort& effort, Graphs graphs);
 
  private:

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// One description of an application, for all three readings: the analysis bounds it, the simulator
-// plays it in virtual time, the runner executes it. app.yaml is read and checked by the tool, which
-// hands it on in the flat form of parse.hpp; what an executor decides by (sched::Task) is in it
-// unchanged, and around it what only a model needs: how long a job computes, how large a message
-// is, which chains matter.
+/// @file
+/// One description of an application for three purposes: the analysis bounds it, the simulator runs
+/// it in virtual time, the runner executes it. The tool reads and checks app.yaml and passes it on
+/// in the flat form of parse.hpp. The description contains what an executor decides by
+/// (sched::Task), and in addition what only models need: how long a job computes, how large a
+/// message is, which chains matter.
 #pragma once
 
 #include <chrono>
@@ -23,100 +23,116 @@ namespace takt::application {
 
 using std::chrono::nanoseconds;
 
-// How long one job computes, without what it pays for messages and dispatching. `quantiles` is the
-// inverse of the distribution function at evenly spaced probabilities from 0 to 1, linear in
-// between: one value is a constant, two a uniform range, a thousand any distribution. Ascending.
-// The bounds may lie outside of the quantiles: what was declared need not be what was observed.
+/// How long one job computes, without the costs of messages and dispatching.
+///
+/// `quantiles` is the inverse distribution function at evenly spaced probabilities from 0 to 1,
+/// linear in between: one value is a constant, two are a uniform range, a thousand any
+/// distribution. The bounds may lie outside of the quantiles, because what was declared need not
+/// have been observed.
 struct TAKT_CORE_PUBLIC ExecutionTime {
-  nanoseconds best{0};
-  nanoseconds worst{0};
-  std::vector<nanoseconds> quantiles = {};
+  nanoseconds best{0};                      ///< Lower bound.
+  nanoseconds worst{0};                     ///< Upper bound.
+  std::vector<nanoseconds> quantiles = {};  ///< Ascending.
 
-  // The value at a probability of 0..1.
+  /// The quantile at a probability of 0..1.
   [[nodiscard]] nanoseconds at(double probability) const noexcept;
 };
 
+/// A callback of the application.
 struct TAKT_CORE_PUBLIC Callback {
-  sched::Task task = {};  // expected_execution is the worst case
-  std::string node = {};  // baseline1 runs each node in a process of its own
-  ExecutionTime execution = {};
-  nanoseconds jitter{0};  // of the release: the longest time from it to its being noticed
-  // The longest that one job sleeps or waits for a device in all, while others run. Above 0 exactly
-  // where task.waits says so.
+  sched::Task task = {};  ///< Its scheduling; expected_execution is the worst case.
+  /// Its node; the approach baseline1 runs each node in a process of its own.
+  std::string node = {};
+  ExecutionTime execution = {};  ///< How long its jobs compute.
+  nanoseconds jitter{0};         ///< The longest time from a release until it is noticed.
+  /// The longest that one job sleeps or waits for a device in total, while others run. Above 0
+  /// exactly if task.waits is set.
   nanoseconds suspension{0};
-  // In how many pieces, at most; 0: nobody knows. Each time that it goes on it may preempt
-  // somebody.
+  /// The most suspensions of one job, after each of which it may preempt another one; 0: unknown.
   std::int64_t suspensions = 0;
 
-  // `node`, or where it is empty the callback's name up to its first dot.
+  /// `node`, or if it is empty the callback's name up to its first dot.
   [[nodiscard]] std::string node_name() const;
 };
 
+/// A topic of the application.
 struct Topic {
-  std::string name = {};
-  std::size_t bytes = 0;  // payload of one message
-  std::size_t depth = 1;  // KEEP_LAST
-  bool reliable = true;
-  bool external = false;           // written by somebody else ...
-  nanoseconds external_period{0};  // ... this often; 0: not at all
+  std::string name = {};           ///< Unique in the application.
+  std::size_t bytes = 0;           ///< Payload of one message.
+  std::size_t depth = 1;           ///< Depth of the history (KEEP_LAST).
+  bool reliable = true;            ///< Reliability of the QoS.
+  bool external = false;           ///< Written by something outside of the application.
+  nanoseconds external_period{0};  ///< Period of external messages; 0: none.
 };
 
-// A path of data through the application: each callback reads what the one before it writes.
+/// A path of data through the application: each callback reads what the previous one writes.
 struct Chain {
-  std::string name = {};
-  std::vector<std::string> callbacks = {};
+  std::string name = {};                    ///< Unique in the application.
+  std::vector<std::string> callbacks = {};  ///< Names along the path.
+  /// From a release of the first to the end of the last; 0: unconstrained.
   nanoseconds max_latency{
       0};  // from a release of the first to the end of the last; 0: unconstrained
 };
 
-// A switch of the scenario at a time after the start, for simulation and execution.
+/// A switch of the scenario, for simulation and execution.
 struct Switch {
-  nanoseconds at{0};
-  std::string scenario = {};
+  nanoseconds at{0};          ///< Time after the start.
+  std::string scenario = {};  ///< The scenario to switch to.
 };
 
-// CPU time that the executor and the middleware take on a machine, as measured there. Zero means
-// that it is left out, and reports say so.
+/// CPU time that executor and middleware take on a machine, as measured there. Zero means that it
+/// is left out, which reports state.
 struct TAKT_CORE_PUBLIC Overheads {
-  nanoseconds dispatch{0};    // per job: choosing, starting and ending it
-  nanoseconds preemption{0};  // per preemption: leaving the core and coming back to it
-  nanoseconds release{0};     // per release: what its noticing takes from whatever runs
-  nanoseconds publish{0};     // per message written
-  nanoseconds publish_per_kib{0};
-  nanoseconds deliver{0};  // per message read
-  nanoseconds deliver_per_kib{0};
+  nanoseconds dispatch{0};    ///< For each job: choosing, starting and ending it.
+  nanoseconds preemption{0};  ///< For each preemption: leaving the core and returning.
+  nanoseconds release{0};     ///< For each release: taken from whatever runs when it is noticed.
+  nanoseconds publish{0};     ///< For each message written.
+  nanoseconds publish_per_kib{0};  ///< In addition for each KiB.
+  nanoseconds deliver{0};          ///< For each message read.
+  nanoseconds deliver_per_kib{0};  ///< In addition for each KiB.
 
+  /// Whether any of them is not zero.
   [[nodiscard]] bool any() const noexcept;
 };
 
+/// The whole description.
 struct TAKT_CORE_PUBLIC Application {
-  std::string name = {};
-  std::string policy = "fp";  // a name of sched::parse_policy
-  std::vector<int> cpus = {0};
-  std::vector<Callback> callbacks = {};
-  std::vector<Topic> topics = {};
-  std::vector<Chain> chains = {};
-  std::optional<sched::SchedulingStrategy> strategy = {};  // none: one scenario, "default"
-  std::vector<Switch> switches = {};
-  Overheads overheads = {};
+  std::string name = {};                 ///< Appears in reports.
+  std::string policy = "fp";             ///< A name of sched::parse_policy().
+  std::vector<int> cpus = {0};           ///< CPUs to place the tasks on.
+  std::vector<Callback> callbacks = {};  ///< All callbacks; their order is that of task indices.
+  std::vector<Topic> topics = {};        ///< All topics.
+  std::vector<Chain> chains = {};        ///< The chains to report.
+  std::optional<sched::SchedulingStrategy> strategy = {};  ///< Nothing: one scenario, "default".
+  std::vector<Switch> switches = {};                       ///< Ascending in time.
+  Overheads overheads = {};                                ///< Costs to include.
 
-  [[nodiscard]] std::vector<sched::Task> tasks() const;  // in the order of the callbacks
+  /// The tasks, in the order of the callbacks.
+  [[nodiscard]] std::vector<sched::Task> tasks() const;
+
+  /// Names of the topics that come from outside.
   [[nodiscard]] std::vector<std::string> external_topics() const;
+
+  /// The topic of that name; null if there is none.
   [[nodiscard]] const Topic* find_topic(const std::string& topic) const noexcept;
-  // The priority of each node where a node has one, as a process of its own: the highest of its
-  // callbacks; rate-monotonic where a callback leaves its own to the policy. Throws as
-  // sched::TaskSet does.
+
+  /// The priority of each node, for an approach in which a node has a single one, as a process of
+  /// its own: the highest of its callbacks; rate-monotonic if a callback leaves its own to the
+  /// policy.
+  /// @throws sched::ScheduleError as sched::TaskSet does.
   [[nodiscard]] std::map<std::string, int> node_priorities() const;
 
-  // The same, where each callback reads and writes what any scenario adds: in each of them messages
-  // come and go alike. For whoever makes publishers and subscriptions, or counts their messages;
-  // how old data may be stays a matter of each scenario.
+  /// A copy in which each callback reads and writes the topics of all scenarios, since messages are
+  /// exchanged alike in each of them. For code that creates publishers and subscriptions or counts
+  /// messages; maximum ages remain those of each scenario.
   [[nodiscard]] Application with_topics_of_scenarios() const;
 
-  // What a job of this callback costs at most besides what it computes: dispatching, one preemption
-  // each time that it takes the core (once more for each of its suspensions), each topic that it
-  // writes, a full queue of each topic that it reads. `task` has the topics of all scenarios
-  // (CompiledStrategy::tasks()): in each of them messages come and go alike.
+  /// The largest overhead of one job of this callback, besides its computation: dispatching, one
+  /// preemption each time that it takes the core (again after each suspension), each topic that it
+  /// writes, and a full queue of each topic that it reads.
+  /// @param callback the callback.
+  /// @param task its task with the topics of all scenarios (CompiledStrategy::tasks()), since
+  /// messages are exchanged alike in each of them.
   [[nodiscard]] nanoseconds worst_overhead(const Callback& callback,
                                            const sched::Task& task) const noexcept;
 };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// What an executor of an application decides by: the same tables for the analysis, the simulator
-// and the executor itself.
+/// @file
+/// Compiles a described application into the tables that analysis, simulator and executor share.
 #pragma once
 
 #include "takt/application/application.hpp"
@@ -10,7 +9,8 @@
 
 namespace takt::application {
 
-// Throws sched::ScheduleError for an application that an executor refuses.
+/// Compiles an application.
+/// @throws sched::ScheduleError for an application that an executor refuses.
 TAKT_CORE_PUBLIC sched::CompiledStrategy compile(const Application& application);
 
 }  // namespace takt::application

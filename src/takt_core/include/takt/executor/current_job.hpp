@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Which job runs here, for what a callback calls and does not hand its job on to.
+/// @file
+/// The job that the calling thread runs, for functions that a callback calls without passing its
+/// job on.
 #pragma once
 
 #include "takt/sched/job.hpp"
@@ -8,7 +9,8 @@
 
 namespace takt::executor {
 
-// The job that the calling thread runs; null outside of callbacks.
+/// The job that the calling thread runs; null outside of callbacks. Valid until the callback
+/// returns.
 TAKT_CORE_PUBLIC const sched::Job* current_job() noexcept;
 
 }  // namespace takt::executor

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// SCHED_DEADLINE: the kernel's own EDF with a reservation. A thread gets `runtime` of CPU time in
-// each `period`, by `deadline` after its wake-up, or the kernel says that it has no room.
+/// @file
+/// SCHED_DEADLINE: the kernel's own EDF with reservations. In each `period` a thread gets `runtime`
+/// of CPU time, by `deadline` after its wake-up; if the kernel has no room for it, it refuses.
 #pragma once
 
 #include <chrono>
@@ -13,15 +13,18 @@
 
 namespace takt::executor {
 
+/// The parameters of SCHED_DEADLINE (sched_setattr(2)): runtime <= deadline <= period.
 struct Reservation {
-  std::chrono::nanoseconds runtime;
-  std::chrono::nanoseconds deadline;
-  std::chrono::nanoseconds period;
+  std::chrono::nanoseconds runtime;   ///< CPU time in each period.
+  std::chrono::nanoseconds deadline;  ///< Relative to the wake-up.
+  std::chrono::nanoseconds period;    ///< Distance of two wake-ups.
 };
 
-// Puts the calling thread under SCHED_DEADLINE; threads that it starts are not (reset on fork).
-// Nothing when it was admitted; otherwise why not, and the thread stays as it is. `what` names the
-// task in the message.
+/// Puts the calling thread under SCHED_DEADLINE. Threads that it starts do not inherit it (reset on
+/// fork).
+/// @param reservation what to request.
+/// @param what names the task in the message.
+/// @return nothing if the kernel admitted it; otherwise the reason, and the thread is unchanged.
 TAKT_CORE_PUBLIC std::optional<os::Shortfall> reserve(const Reservation& reservation,
                                                       const std::string& what);
 

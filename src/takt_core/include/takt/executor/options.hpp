@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// What an executor is told before it spins: how it schedules, what each task does, and whom to call
-// when something goes wrong.
+/// @file
+/// The options of an executor: how it schedules, what each task does, and which handlers it calls
+/// when something goes wrong.
 #pragma once
 
 #include <cstddef>
@@ -24,124 +24,150 @@ namespace takt::executor {
 using sched::Job;
 using sched::TaskIndex;
 
-// Called by the thread that runs the task.
+/// The work of a task, called by the thread that runs it.
 using Callback = std::function<void(const Job&)>;
 
-// An input of a task and the topic that it belongs to, which must be among the task's reads.
+/// An input of a task, with its topic.
 struct BoundInput {
-  std::string topic;
-  std::shared_ptr<Input> input;
+  std::string topic;             ///< Must be among Task::reads.
+  std::shared_ptr<Input> input;  ///< Its pending messages are delivered before the callback.
 };
 
-// What a task does, apart from its description: a callback, or a front end's source of jobs.
+/// What a task does, apart from its description: a callback, or a front end's source of jobs.
 struct Binding {
-  Callback callback = {};
-  std::vector<BoundInput> inputs = {};  // delivered before the callback, in this order
-  std::size_t queue = 16;               // message tasks: arrivals that may wait
-  // Timers: let the kernel's SCHED_DEADLINE schedule the task, outside of the policy and not bound
-  // to a core. Needs an execution time (budget or expected_execution) and no group.
+  Callback callback = {};               ///< Empty if `source` is set.
+  std::vector<BoundInput> inputs = {};  ///< Delivered before the callback, in this order.
+  std::size_t queue = 16;               ///< Message tasks: arrivals that may wait; above 0.
+  /// Timers: the kernel schedules the task with SCHED_DEADLINE, outside of the policy and bound to
+  /// no core. Needs an execution time (budget or expected_execution) and no exclusive group.
   bool kernel_deadline = false;
-  std::shared_ptr<JobSource> source = {};
-  // Timers: when the first job is released, in place of start + offset; the end of time: not before
-  // ReleaseHandle::release_at().
+  std::shared_ptr<JobSource> source = {};  ///< In place of `callback`.
+  /// Timers: the first release, in place of start + offset. TimePoint::max(): none before
+  /// ReleaseHandle::release_at().
   std::optional<sched::TimePoint> first_release = {};
 };
 
+/// A deadline miss.
 struct Miss {
-  TaskIndex task = 0;
-  std::uint64_t job = 0;
-  sched::TimePoint release;
-  sched::TimePoint deadline;
-  sched::TimePoint ended;  // running: now
-  bool running = false;    // the job has not ended: it is told while it goes on
+  TaskIndex task = 0;         ///< The task that missed.
+  std::uint64_t job = 0;      ///< Index of its release, from 0.
+  sched::TimePoint release;   ///< Intended release.
+  sched::TimePoint deadline;  ///< Absolute.
+  sched::TimePoint ended;     ///< End of the job; the present time if it is running.
+  bool running = false;       ///< The job is still running: the miss is reported at the deadline.
 };
 
+/// Consecutive releases that the overrun policy dropped.
 struct Skip {
-  TaskIndex task = 0;
-  std::uint64_t first = 0;  // index of the first release that was dropped
-  std::uint64_t count = 0;
+  TaskIndex task = 0;       ///< The task that overran.
+  std::uint64_t first = 0;  ///< Index of the first dropped release.
+  std::uint64_t count = 0;  ///< Number of dropped releases.
 };
 
+/// A job that used more CPU time than its budget.
 struct BudgetOverrun {
-  TaskIndex task = 0;
-  std::uint64_t job = 0;
-  std::chrono::nanoseconds budget{0};
-  std::chrono::nanoseconds used{0};  // CPU time
-  bool running = false;              // as in Miss
+  TaskIndex task = 0;                  ///< The task that overran.
+  std::uint64_t job = 0;               ///< Index of its release, from 0.
+  std::chrono::nanoseconds budget{0};  ///< TaskParameters::budget.
+  std::chrono::nanoseconds used{0};    ///< CPU time so far.
+  bool running = false;                ///< The job is still running.
 };
 
+/// A job that started on data older than its reader allows.
 struct AgeViolation {
-  TaskIndex task = 0;
-  std::uint64_t job = 0;
-  std::string_view topic;
-  std::chrono::nanoseconds max_age{0};
-  std::chrono::nanoseconds age{0};  // the maximum: there was no data yet
+  TaskIndex task = 0;                   ///< The reader.
+  std::uint64_t job = 0;                ///< Index of its release, from 0.
+  std::string_view topic;               ///< The topic that was read; valid during the call.
+  std::chrono::nanoseconds max_age{0};  ///< Read::max_age.
+  /// Age of the data at the start; nanoseconds::max(): no data yet.
+  std::chrono::nanoseconds age{0};
 };
 
-// A job that missed its deadline because another one of its core slept: it would have ended in time
-// had that one only computed. Time that a hypervisor stole from a job counts as its sleep.
+/// A job that missed its deadline because another job of its core slept: it would have met it if
+/// the other job had only computed. Time that a hypervisor stole from a job counts as its sleep.
 struct HoldUp {
-  TaskIndex task = 0;
-  std::uint64_t job = 0;
-  TaskIndex by = 0;                   // whose job slept, and has ended
-  std::chrono::nanoseconds slept{0};  // at least: milliseconds of it may be missing
+  TaskIndex task = 0;                 ///< The task that missed.
+  std::uint64_t job = 0;              ///< Index of its release, from 0.
+  TaskIndex by = 0;                   ///< The task whose job slept; that job has ended.
+  std::chrono::nanoseconds slept{0};  ///< A lower bound, which may lack some milliseconds.
 };
 
-// Called on the thread of the task, at its priority, right after (age: before) the callback; they
-// belong to the task's execution time and must neither block nor throw. A miss or an overrun of a
-// job that still runs is told by another thread, above it; the job goes on meanwhile, and is not
-// told again when it ends. Nobody is above a job of priority 98 and one under SCHED_DEADLINE: those
-// are told at their end. Whoever sets these two handlers pays with a wake-up where no other is due
-// before the deadline.
+/// Functions that report events of tasks.
+///
+/// They are called on the task's thread, at its priority, right after the callback (age_violation:
+/// right before it). They belong to the task's execution time and must neither block nor throw.
+///
+/// Misses and overruns of a job that is still running are reported by another thread, above the
+/// job, which goes on meanwhile and is not reported again at its end. No thread runs above a job of
+/// priority 98 or one under SCHED_DEADLINE: these are reported at their end. Setting deadline_miss
+/// or budget_overrun costs one wake-up wherever no other one is due before the deadline.
 struct Handlers {
+  /// A job missed its deadline.
   std::function<void(const Miss&)> deadline_miss = {};
+
+  /// The overrun policy dropped releases.
   std::function<void(const Skip&)> skip = {};
+
+  /// A job exceeded its CPU time budget.
   std::function<void(const BudgetOverrun&)> budget_overrun = {};
+
+  /// A job is about to start on data that is too old.
   std::function<void(const AgeViolation&)> age_violation = {};
-  // After deadline_miss. Not of tasks that have a thread of their own, nor where the kernel does
-  // not tell how long a thread waited for its core (os::run_delay).
+
+  /// A sleeping job caused a miss; called after deadline_miss. Not for tasks with a thread of their
+  /// own, and not on kernels that do not record how long a thread waited for its core
+  /// (os::run_delay).
   std::function<void(const HoldUp&)> held_up = {};
 };
 
-// What an exception does that leaves a callback.
+/// What happens when an exception leaves a callback.
 enum class Exceptions : std::uint8_t {
-  end_process,  // std::terminate
-  leave_spin,   // the executor stops, and spin() and stop() throw it; later ones are lost
+  end_process,  ///< std::terminate() is called
+  /// the executor stops, and spin() and stop() throw the exception; later ones are lost
+  leave_spin,
 };
 
+/// How an executor schedules and reports.
 struct Options {
-  // Of scenarios that name no policy, and of executors without a strategy.
+  /// The policy of scenarios that name none, and of executors without a strategy.
   sched::PolicyPtr policy = sched::fixed_priority();
-  std::vector<int> cpus = {};                     // empty: the first one that this process may use
-  std::vector<std::string> external_topics = {};  // written by others than the executor's tasks
-  // Dynamic policies: jobs run at this real-time priority and those above it, one level higher for
-  // each job that they preempt.
+  std::vector<int> cpus = {};  ///< Empty: the first CPU that this process may use.
+  /// Topics that are not written by the executor's tasks.
+  std::vector<std::string> external_topics = {};
+  /// Dynamic policies: jobs run at this real-time priority or above, one level higher for each job
+  /// that they preempt.
   int base_priority = 40;
-  // SCHED_FIFO, and no deep idle states while it spins (os::NoDeepIdle). False: SCHED_OTHER,
-  // without a word about it.
+  /// Run at SCHED_FIFO, and without deep idle states while spinning (os::NoDeepIdle). False:
+  /// SCHED_OTHER, which is then not reported as a shortfall.
   bool real_time = true;
-  // Keep page faults out of the loop: all of the process's memory stays in RAM. Only with
-  // real_time; a shortfall where it is not allowed.
+  /// Lock the memory of the whole process, so that no page fault occurs in the loop. Only with
+  /// real_time; a shortfall if it is not allowed.
   bool lock_memory = true;
-  // spin() ends in order at SIGINT and SIGTERM, unless the program handles them itself.
+  /// spin() ends in order at SIGINT and SIGTERM, unless the program handles them itself.
   bool stop_on_signals = true;
+  /// What an exception of a callback leads to.
   Exceptions exceptions = Exceptions::end_process;
-  // Bytes of each thread that runs callbacks, and how many of them are touched before the start.
+  /// Bytes of the stack of each thread that runs callbacks.
   std::size_t stack = std::size_t{2} * 1024 * 1024;
+  /// How many bytes of the stack are touched before the start.
   std::size_t prefaulted_stack = std::size_t{64} * 1024;
-  // Empty: no trace. From the second start on a number is put behind the name.
+  /// The trace file to write. Empty: no trace. From the second start on a number is appended to the
+  /// name.
   std::filesystem::path trace = {};
-  std::size_t trace_capacity = 16384;  // events of a thread that wait to be written
-  // Whether the trace tells the CPU time of every job and of the executor between two of them, and
-  // how long each waited for its core: two microseconds more for each. Tasks with a budget are
-  // measured in any case.
+  /// Events for each thread that may wait to be written; 32 bytes each.
+  std::size_t trace_capacity = 16384;
+  /// Record the CPU time of every job and of the executor between two jobs, and how long each job
+  /// waited for its core. Costs about two microseconds for each job. Tasks with a budget are
+  /// measured in any case.
   bool trace_cpu_time = false;
-  std::vector<std::pair<std::string, std::string>> trace_attributes = {};  // more about the trace
-  Handlers handlers = {};
-  // Told what real-time settings could not be obtained: at the start, and while it spins where the
-  // kernel refuses a reservation or a thread of a task added, and once when its real-time
-  // throttling takes a core from the tasks. Called from one thread at a time, which runs no task;
-  // the default writes to standard error.
+  /// Keys and values to store in the trace.
+  std::vector<std::pair<std::string, std::string>> trace_attributes = {};
+  Handlers handlers = {};  ///< Handlers of misses, skips, overruns and old data.
+
+  /// Called with the real-time settings that could not be obtained: at the start; while spinning if
+  /// the kernel refuses a reservation, or a setting of a thread for an added task; and once when
+  /// the kernel's real-time throttling takes a core from the tasks. Called from one thread at a
+  /// time, which runs no task. The default prints to standard error.
   std::function<void(const os::Shortfalls&)> on_shortfalls = {};
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// How a front end releases a task: it announces messages, and sets timers.
+/// @file
+/// A handle with which a front end releases a task: it announces messages and sets timers.
 #pragma once
 
 #include <cstdint>
@@ -13,32 +13,36 @@ namespace takt::executor {
 struct Shared;
 struct TaskState;
 
-// From any thread, callback and at any time, without locks. Valid as long as the executor lives;
-// does nothing once the task has gone. Copies are equal.
+/// Releases one task. All functions are lock-free and may be called from any thread and callback,
+/// at any time while the executor exists; after the task was removed they have no effect. Copies
+/// refer to the same task.
 class TAKT_CORE_PUBLIC ReleaseHandle {
  public:
   ReleaseHandle() noexcept = default;
 
-  // Message tasks: `count` messages have arrived, now; each job gets `value` (Job::value). False
-  // when so many wait already that not all of them are kept (the rest is lost, and counted), and
-  // when there is no such task any more.
-  // NOLINTNEXTLINE(modernize-use-nodiscard): the loss is counted, nobody has to look at it
+  /// Message tasks: announces messages that have arrived now.
+  /// @param count how many.
+  /// @param value passed to each of their jobs as Job::value.
+  /// @return false if the queue is too full for all of them (the excess is dropped and counted), or
+  /// if the task was removed.
+  // NOLINTNEXTLINE(modernize-use-nodiscard): the loss is counted anyway
   bool notify(std::uint32_t count = 1, std::int64_t value = 0) const noexcept;
 
-  // Counts messages that came and were lost before anybody announced them (lost_arrivals).
+  /// Counts messages that were lost before they could be announced (TaskStatistics::lost_arrivals).
   void lost(std::uint32_t count) const noexcept;
 
-  // Releases that the overrun policy or a scenario dropped since the task was added: no job of
-  // theirs begins. 0 when there is no such task any more.
+  /// Releases that the overrun policy or a scenario has dropped since the task was added: they lead
+  /// to no job. 0 after the task was removed.
   [[nodiscard]] std::uint64_t dropped() const noexcept;
 
-  // Timers: the next release is at `time`, and those after it follow a period behind each other.
-  // Where `time` has passed, the next one is now, and those after it where they would be.
-  // A job that is pending or has started is not touched; a release that comes before its end is an
-  // overrun. False when there is no such task any more, or a thousand such calls are still waiting
-  // to be taken up: try again.
+  /// Timers: sets the next release to `time`; later releases follow at distances of a period. If
+  /// `time` has passed, the next release is now and the later ones keep their grid. Pending and
+  /// started jobs are not affected; a release before the end of such a job is an overrun.
+  /// @return false if the task was removed, or if a thousand calls are still waiting to be
+  /// processed: try again.
   [[nodiscard]] bool release_at(os::TimePoint time) const noexcept;
-  // Timers: no release until release_at(). False as above.
+
+  /// Timers: no release until release_at(). Returns false as release_at() does.
   [[nodiscard]] bool disarm() const noexcept;
 
  private:

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// What is told of an executor and its tasks once in a while, for whoever watches it: a status of
-// the executor, and one of each task. How it is sent is the front end's.
-//
-//   Reporter reporter;
-//   const Reports reports{1s, [&] { send(reporter.report(snapshot(executor, tasks))); }};
-//
-//   executor   tasks, scenario, lost_trace_events, shortfall (one for each setting not obtained)
-//   task       releases, completed, skipped, lost_arrivals, early_releases, deadline_misses,
-//              budget_overruns, age_violations, delivered, worst_response_us, worst_lateness_us,
-//              worst_age_us, worst_cpu_time_us (of tasks with a budget)
-//
-// Counts are since the start, times the worst since the start. The level is about the time since
-// the report before: error where a deadline was missed or data was too old, warn where releases
-// were skipped, messages lost or a budget overrun, else ok. The executor is at warn as long as it
-// lacks real-time settings or trace events.
+/// @file
+/// A periodic report about an executor and its tasks for monitoring: one status of the executor,
+/// and one of each task. The front end decides how to send it.
+///
+/// ```cpp
+/// Reporter reporter;
+/// const Reports reports{1s, [&] { send(reporter.report(snapshot(executor, tasks))); }};
+/// ```
+///
+/// The values of the executor: tasks, scenario, lost_trace_events, shortfall (one for each setting
+/// not obtained). The values of a task: releases, completed, skipped, lost_arrivals,
+/// early_releases, deadline_misses, budget_overruns, age_violations, delivered, worst_response_us,
+/// worst_lateness_us, worst_age_us, and worst_cpu_time_us for tasks with a budget.
+///
+/// Counts and worst times are those since the start. The level covers the time since the previous
+/// report: error if a deadline was missed or data was too old, warn if releases were skipped,
+/// messages lost or a budget overrun, else ok. The executor is at warn while it lacks real-time
+/// settings or trace events.
 #pragma once
 
 #include <chrono>
@@ -33,52 +35,68 @@
 
 namespace takt::executor {
 
+/// A task to report.
 struct NamedTask {
-  TaskIndex index = 0;
-  std::string name;
+  TaskIndex index = 0;  ///< Its index in the executor.
+  std::string name;     ///< The name to report it under.
 };
 
-// At one moment. Costs a copy, so that it can be had where others wait.
+/// The state of an executor at one moment, copied so that the report can be formatted without
+/// blocking it.
 struct Snapshot {
+  /// The state of one task.
   struct Task {
-    std::string name;
-    TaskStatistics statistics;
+    std::string name;           ///< NamedTask::name.
+    TaskStatistics statistics;  ///< Its counters.
   };
-  std::vector<Task> tasks;
-  std::string scenario;
-  std::uint64_t lost_trace_events = 0;
-  os::Shortfalls shortfalls;
+  std::vector<Task> tasks;              ///< In the order of the request.
+  std::string scenario;                 ///< The present scenario.
+  std::uint64_t lost_trace_events = 0;  ///< Executor::lost_trace_events().
+  os::Shortfalls shortfalls;            ///< Real-time settings that could not be obtained.
 };
 
-// `tasks`: those to tell of. Not while the executor starts.
+/// Copies the state of `executor` and of the given tasks. Not while the executor starts.
 [[nodiscard]] TAKT_CORE_PUBLIC Snapshot snapshot(const Executor& executor,
                                                  std::vector<NamedTask> tasks);
 
-enum class StatusLevel : std::uint8_t { ok, warn, error };
+/// Severity, with the numbers of diagnostic_msgs/DiagnosticStatus.
+enum class StatusLevel : std::uint8_t {
+  ok,     ///< nothing happened
+  warn,   ///< releases, messages or settings are missing, or a budget was exceeded
+  error,  ///< a deadline was missed, or data was too old
+};
 
+/// One entry of a report.
 struct Status {
-  StatusLevel level = StatusLevel::ok;
-  std::string name;  // "executor", or the task's
-  std::string message;
+  StatusLevel level = StatusLevel::ok;  ///< The worst event since the previous report.
+  std::string name;                     ///< "executor", or the name of the task.
+  std::string message;                  ///< One sentence for people.
+  /// Keys and values; see the list above.
   std::vector<std::pair<std::string, std::string>> values = {};
 };
 
+/// Makes reports from snapshots, and remembers the previous one to judge what is new.
 class TAKT_CORE_PUBLIC Reporter {
  public:
-  // The executor first, then the tasks in their order. From one thread at a time.
+  /// A status of the executor, then of the tasks in their order. From one thread at a time.
   [[nodiscard]] std::vector<Status> report(const Snapshot& now);
 
  private:
   std::map<std::string, TaskStatistics> former_;  // in the last report
 };
 
-// Calls `tell` at once, every `period`, and once more at the end, on a thread without real-time
-// priority.
+/// Calls a function at once, once in each period, and a last time at the end, on a thread without
+/// real-time priority.
 class TAKT_CORE_PUBLIC Reports {
  public:
-  // Throws std::invalid_argument for a period that is not above zero; std::system_error for no
-  // thread. `tell` must not throw.
+  /// Starts the thread.
+  /// @param period above zero.
+  /// @param tell called on that thread; must not throw.
+  /// @throws std::invalid_argument if the period is not above zero.
+  /// @throws std::system_error if the thread cannot be created.
   Reports(nanoseconds period, std::function<void()> tell);
+
+  /// Calls the function a last time and joins the thread.
   ~Reports();
   Reports(const Reports&) = delete;
   Reports& operator=(const Reports&) = delete;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// The one clock of all measurements: CLOCK_MONOTONIC in nanoseconds, as a std::chrono clock of its
-// own, so that a time point of another clock does not compile where a TimePoint is wanted.
-// Sleeping is absolute: a late start never moves the wake-ups after it.
+/// @file
+/// The one clock of all measurements: CLOCK_MONOTONIC in nanoseconds, as a std::chrono clock of its
+/// own, so that a time point of another clock does not compile where a TimePoint is expected.
+/// Sleeps have absolute ends: a late start never shifts the wake-ups after it.
 #pragma once
 
 #include <chrono>
@@ -12,14 +12,17 @@
 
 namespace takt::os {
 
+/// CLOCK_MONOTONIC as a std::chrono clock. Its zero is the start of the machine; it does not jump
+/// and does not count the time of a suspended machine.
 struct MonotonicClock {
-  // The names that std::chrono asks of a clock.
-  using duration = std::chrono::nanoseconds;
-  using rep = duration::rep;
-  using period = duration::period;
+  using duration = std::chrono::nanoseconds;  ///< Resolution: one nanosecond.
+  using rep = duration::rep;                  ///< As std::chrono requires of a clock.
+  using period = duration::period;            ///< As std::chrono requires of a clock.
+  /// As std::chrono requires of a clock.
   using time_point = std::chrono::time_point<MonotonicClock>;
-  static constexpr bool is_steady = true;
+  static constexpr bool is_steady = true;  ///< Never set back.
 
+  /// The present time. Reads the clock through the vDSO, without a system call on common machines.
   static time_point now() noexcept {
     timespec time{};
     clock_gettime(CLOCK_MONOTONIC, &time);
@@ -27,29 +30,34 @@ struct MonotonicClock {
   }
 };
 
+/// A point of CLOCK_MONOTONIC. TimePoint::max() stands for "never".
 using TimePoint = MonotonicClock::time_point;
 
 class StopFlag;
 
+/// The present time of CLOCK_MONOTONIC. Safe in real-time threads and signal handlers.
 inline TimePoint now() noexcept {
   return MonotonicClock::now();
 }
 
-// The absolute time for a system call. A time before the clock's zero becomes its zero, which the
-// kernel takes as "already passed" (it rejects negative times).
+/// Converts an absolute time for a system call. A time before the clock's zero becomes zero, which
+/// the kernel treats as already passed (it rejects negative times).
 TAKT_CORE_PUBLIC timespec to_timespec(TimePoint time) noexcept;
 
-// Sleeps until `wake` with clock_nanosleep; a signal handler that runs meanwhile does not shorten
-// the sleep. Returns at once when `wake` has passed.
+/// Sleeps until `wake` with clock_nanosleep() and an absolute time. A signal handler that runs
+/// meanwhile does not shorten the sleep. Returns at once if `wake` has passed.
 TAKT_CORE_PUBLIC void sleep_until(TimePoint wake) noexcept;
 
-// The same, ended early by a stop request whose signal interrupts this thread. Returns false when
-// the flag is set, before or after the sleep. A request that comes in the few instructions between
-// the look at the flag and the sleep, or whose signal another thread takes, is noticed when the
-// sleep ends: use StopFlag::wait_until for sleeps that are too long for that.
+/// Sleeps until `wake`, or until a stop request whose signal interrupts this thread.
+///
+/// A request that arrives in the few instructions between the check of the flag and the sleep, or
+/// whose signal another thread takes, is noticed only when the sleep ends. For long sleeps use
+/// StopFlag::wait_until() instead.
+/// @return false if the flag is set, before or after the sleep.
 TAKT_CORE_PUBLIC bool sleep_until(TimePoint wake, const StopFlag& stop) noexcept;
 
-// CLOCK_REALTIME - CLOCK_MONOTONIC, read closely together (the tightest of several readings).
+/// CLOCK_REALTIME minus CLOCK_MONOTONIC in nanoseconds. Reads both clocks several times and returns
+/// the pair that was closest together.
 TAKT_CORE_PUBLIC std::chrono::nanoseconds realtime_offset() noexcept;
 
 }  // namespace takt::os

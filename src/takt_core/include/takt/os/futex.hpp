@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// The two futex calls that Event and StopFlag need: sleep while a word has a value, wake the
-// sleepers. Between the threads of one process the kernel finds the sleepers faster.
+/// @file
+/// The futex calls that Event and StopFlag need: sleep while a word has a value, wake the sleepers.
+/// Among the threads of one process the kernel finds sleepers faster.
 #pragma once
 
 #include <atomic>
@@ -12,25 +12,33 @@
 
 namespace takt::os {
 
+/// The word that a futex sleeps on: 32 bits, always lock-free.
 using FutexWord = std::atomic<std::uint32_t>;
 static_assert(FutexWord::is_always_lock_free && sizeof(FutexWord) == 4);
 
+/// Which memory the kernel searches for sleepers.
 enum class FutexScope : std::uint8_t {
-  shared,  // the word may lie in memory that processes share
-  process,
+  shared,   ///< the word may be in memory that processes share
+  process,  ///< the word belongs to this process only, which is faster
 };
 
-enum class FutexResult : std::uint8_t { woken, timed_out };
+/// Why a futex wait returned.
+enum class FutexResult : std::uint8_t {
+  woken,      ///< by a wake-up, a signal or a changed word
+  timed_out,  ///< the deadline has passed
+};
 
-// Sleeps while `word` equals `expected`. `woken` may be spurious (a signal, a changed word): the
-// caller looks at the word again.
+/// Sleeps while `word` equals `expected`. FutexResult::woken may be spurious (a signal, a changed
+/// word): check the word again.
 TAKT_CORE_PUBLIC FutexResult futex_wait(const FutexWord& word, std::uint32_t expected,
                                         FutexScope scope = FutexScope::shared) noexcept;
+
+/// Like futex_wait(), but returns FutexResult::timed_out at `deadline` (CLOCK_MONOTONIC).
 TAKT_CORE_PUBLIC FutexResult futex_wait_until(const FutexWord& word, std::uint32_t expected,
                                               TimePoint deadline,
                                               FutexScope scope = FutexScope::shared) noexcept;
 
-// Wakes at most `count` sleepers. Safe in a signal handler.
+/// Wakes at most `count` sleepers. Safe in a signal handler.
 TAKT_CORE_PUBLIC void futex_wake(FutexWord& word, int count,
                                  FutexScope scope = FutexScope::shared) noexcept;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Keeping the CPUs awake between two wake-ups: leaving a deep idle state takes tens to hundreds of
-// microseconds, which whoever is woken would be late.
+/// @file
+/// Keeps the CPUs out of deep idle states. Leaving such a state takes tens to hundreds of
+/// microseconds, which delays every wake-up.
 #pragma once
 
 #include <optional>
@@ -11,20 +11,25 @@
 
 namespace takt::os {
 
-// Holds all CPUs of the machine out of idle states that take time to leave, as long as it lives
-// (/dev/cpu_dma_latency open with 0 us, as cyclictest does). It costs power. Several may live at a
-// time, in one process or in many.
+/// Keeps all CPUs of the machine out of idle states with an exit latency, as long as it exists
+/// (/dev/cpu_dma_latency held open with 0 us, as cyclictest does). Costs power. Any number of
+/// instances may exist at a time, in one or several processes.
 class TAKT_CORE_PUBLIC NoDeepIdle {
  public:
+  /// Opens the device. Never throws for a missing privilege: see shortfall().
   NoDeepIdle();
+
+  /// Allows deep idle states again, unless another instance exists.
   ~NoDeepIdle();
   NoDeepIdle(const NoDeepIdle&) = delete;
   NoDeepIdle& operator=(const NoDeepIdle&) = delete;
   NoDeepIdle(NoDeepIdle&&) = delete;
   NoDeepIdle& operator=(NoDeepIdle&&) = delete;
 
+  /// Whether deep idle states are disabled by this instance.
   [[nodiscard]] bool held() const noexcept { return file_ >= 0; }
-  // Why it is not held.
+
+  /// Why held() is false; nothing if it is true.
   [[nodiscard]] const std::optional<Shortfall>& shortfall() const noexcept { return shortfall_; }
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Keeping page faults out of the measuring loop: lock what is mapped, keep what the heap has, touch
-// the stack before it is needed.
+/// @file
+/// Keeps page faults out of real-time loops: locks mapped pages, keeps freed heap memory, touches
+/// the stack before it is needed. Set-up functions; they allocate and take milliseconds.
 #pragma once
 
 #include <cstddef>
@@ -11,16 +11,21 @@
 
 namespace takt::os {
 
-// Locks all present and future pages of the process, and makes the heap keep what it has freed.
-// Locks nothing where the limit for locked memory is finite and binds this process: once it is
-// reached, an allocation fails and a growing stack ends the process with SIGSEGV.
+/// Locks all present and future pages of the process (mlockall) and makes the heap keep freed
+/// memory.
+///
+/// Locks nothing if the limit for locked memory (RLIMIT_MEMLOCK) is finite and applies to this
+/// process: at the limit an allocation would fail and a growing stack would end the process with
+/// SIGSEGV.
+/// @return one shortfall for each setting that the system refused; empty on success.
 TAKT_CORE_PUBLIC Shortfalls lock_memory();
 
-// True when the kernel reports locked pages of this process.
+/// Whether the kernel reports locked pages of this process.
 TAKT_CORE_PUBLIC bool memory_locked();
 
-// Touches `bytes` of the calling thread's stack below the present frame, so that calls which go
-// that deep find their pages. Touches less, and says so, where the stack is smaller.
+/// Touches `bytes` of the calling thread's stack below the present frame, so that calls of that
+/// depth cause no page fault.
+/// @return a shortfall if the stack is smaller than that; then less is touched.
 TAKT_CORE_PUBLIC Shortfalls prefault_stack(std::size_t bytes);
 
 }  // namespace takt::os

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Arithmetic on times that stays within their range: what lies beyond it is its end. "Never" is the
-// end of time (TimePoint::max()), users give times of any length, and a sum that wraps would come
-// before all others. Named after C++26's functions for integers (<numeric>).
+/// @file
+/// Saturating arithmetic on times: a result beyond the range becomes the end of the range. "Never"
+/// is TimePoint::max(), users choose times of any length, and a sum that wraps around would come
+/// before all other times. Named after C++26's functions for integers (header numeric). All
+/// functions are constexpr, noexcept and branch only on overflow.
 #pragma once
 
 #include <chrono>
@@ -13,6 +14,7 @@
 
 namespace takt::os {
 
+/// a + b, saturated to the range of the type.
 template <std::signed_integral Count>
 constexpr Count add_sat(Count a, Count b) noexcept {
   Count sum{};
@@ -22,6 +24,7 @@ constexpr Count add_sat(Count a, Count b) noexcept {
   return sum;
 }
 
+/// a - b, saturated to the range of the type.
 template <std::signed_integral Count>
 constexpr Count sub_sat(Count a, Count b) noexcept {
   Count difference{};
@@ -31,6 +34,7 @@ constexpr Count sub_sat(Count a, Count b) noexcept {
   return difference;
 }
 
+/// a * b, saturated to the range of the type.
 template <std::signed_integral Count>
 constexpr Count mul_sat(Count a, Count b) noexcept {
   Count product{};
@@ -41,29 +45,36 @@ constexpr Count mul_sat(Count a, Count b) noexcept {
   return product;
 }
 
+/// a + b in nanoseconds, saturated.
 constexpr std::chrono::nanoseconds add_sat(std::chrono::nanoseconds a,
                                            std::chrono::nanoseconds b) noexcept {
   return std::chrono::nanoseconds{add_sat(a.count(), b.count())};
 }
 
+/// a - b in nanoseconds, saturated.
 constexpr std::chrono::nanoseconds sub_sat(std::chrono::nanoseconds a,
                                            std::chrono::nanoseconds b) noexcept {
   return std::chrono::nanoseconds{sub_sat(a.count(), b.count())};
 }
 
+/// `time` multiplied by `times`, saturated.
 constexpr std::chrono::nanoseconds mul_sat(std::chrono::nanoseconds time,
                                            std::chrono::nanoseconds::rep times) noexcept {
   return std::chrono::nanoseconds{mul_sat(time.count(), times)};
 }
 
+/// The point `later` after `time`, saturated: TimePoint::max() plus a positive duration stays
+/// "never".
 constexpr TimePoint add_sat(TimePoint time, std::chrono::nanoseconds later) noexcept {
   return TimePoint{add_sat(time.time_since_epoch(), later)};
 }
 
+/// The point `earlier` before `time`, saturated.
 constexpr TimePoint sub_sat(TimePoint time, std::chrono::nanoseconds earlier) noexcept {
   return TimePoint{sub_sat(time.time_since_epoch(), earlier)};
 }
 
+/// The duration from `from` to `to`, saturated; negative if `to` is earlier.
 constexpr std::chrono::nanoseconds sub_sat(TimePoint to, TimePoint from) noexcept {
   return sub_sat(to.time_since_epoch(), from.time_since_epoch());
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// A shortfall is a real-time setting that was asked for and not obtained. Takt runs without
-// privileges too, so this is a value that ends up in the result, not an exception: whoever reads a
-// number must be able to see under which conditions it came about.
+/// @file
+/// A shortfall is a real-time setting that was requested and not granted. Takt also runs without
+/// privileges, so a shortfall is a value that becomes part of the result, not an exception: readers
+/// of a number must know under which conditions it was measured.
 #pragma once
 
 #include <string>
@@ -12,17 +12,20 @@
 
 namespace takt::os {
 
+/// One real-time setting that the system refused. All texts are complete sentences or phrases for
+/// users.
 struct Shortfall {
-  std::string what;  // the setting, with its value
-  std::string why;   // the reason that the system gave
-  std::string fix;   // what the user can do
+  std::string what;  ///< The setting, with its value.
+  std::string why;   ///< The reason that the system gave.
+  std::string fix;   ///< How the user can obtain the setting.
 
   bool operator==(const Shortfall&) const = default;
 };
 
+/// All settings that a call could not obtain; empty on success.
 using Shortfalls = std::vector<Shortfall>;
 
-// The system's text for an errno value, without the locale and thread traps of strerror.
+/// The text of an errno value. Independent of the locale and thread-safe, unlike strerror().
 TAKT_CORE_PUBLIC std::string error_text(int error);
 
 }  // namespace takt::os

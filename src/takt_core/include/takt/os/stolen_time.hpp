@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// CPU time that a hypervisor gave to other guests while this machine's cores wanted to run (steal,
-// proc_stat(5)). The kernel tells it in ticks of 10 ms, summed up: less shows only when it adds up
-// to a tick. On hardware, and where the hypervisor does not tell, it stays zero.
+/// @file
+/// Steal time: CPU time that a hypervisor gave to other guests while this machine's cores wanted to
+/// run (proc_stat(5)). The kernel reports it in ticks of 10 ms and carries the remainder over. It
+/// stays zero on hardware and under hypervisors that do not report it.
 #pragma once
 
 #include <chrono>
@@ -12,22 +12,27 @@
 
 namespace takt::os {
 
+/// Reads the steal time of all cores from /proc/stat. Not thread-safe.
 class TAKT_CORE_PUBLIC StolenTime {
  public:
-  // Without /proc/stat there is nothing to read, and read() tells of no core.
+  /// Opens /proc/stat. Where that fails, read() reports no cores.
   StolenTime();
+
+  /// Closes /proc/stat.
   ~StolenTime();
   StolenTime(const StolenTime&) = delete;
   StolenTime& operator=(const StolenTime&) = delete;
   StolenTime(StolenTime&&) = delete;
   StolenTime& operator=(StolenTime&&) = delete;
 
+  /// The steal time of one core.
   struct OfCore {
-    int core = 0;
-    std::chrono::nanoseconds stolen{0};  // since the machine started
+    int core = 0;                        ///< Number of the CPU.
+    std::chrono::nanoseconds stolen{0};  ///< Since the machine started; a multiple of 10 ms.
   };
-  // Replaces `cores` by all that are online; takes some 40 us. One thread at a time. Allocates only
-  // where `cores` has too little room.
+
+  /// Replaces `cores` by all online cores. Takes about 40 us; allocates only if the capacity of
+  /// `cores` is too small.
   void read(std::vector<OfCore>& cores);
 
  private:

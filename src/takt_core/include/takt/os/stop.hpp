@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Ending a measurement: a flag that a signal sets and that wakes whoever sleeps, so that every loop
-// ends by itself, writes what it has and leaves.
+/// @file
+/// Ends a measurement in order: a flag that a signal sets and that wakes all sleepers, so that
+/// every loop ends by itself, writes its results and returns.
 #pragma once
 
 #include <array>
@@ -19,31 +19,38 @@
 
 namespace takt::os {
 
+/// A flag that is set once and never reset. All functions are thread-safe.
 class TAKT_CORE_PUBLIC StopFlag {
  public:
+  /// The most events that can be attached at a time.
   static constexpr std::size_t max_events = 16;
 
   StopFlag() noexcept = default;
 
+  /// Whether a stop was requested. Wait-free.
   [[nodiscard]] bool requested() const noexcept {
     return word_.load(std::memory_order_acquire) != 0;
   }
 
-  // Sets the flag for good, wakes all in wait() and wait_until() and notifies the attached events.
-  // Safe in a signal handler and from any thread.
+  /// Sets the flag, wakes all threads in wait() and wait_until() and notifies the attached events.
+  /// Safe in a signal handler.
   void request() noexcept;
 
-  // Sleeps until the flag is set.
+  /// Sleeps until the flag is set.
   void wait() const noexcept;
 
-  // Sleeps until the flag is set or `deadline` is reached; true when the flag is set. No request is
-  // missed, whichever thread takes the signal.
+  /// Sleeps until the flag is set or `deadline` is reached. Misses no request, whichever thread
+  /// takes the signal.
+  /// @return whether the flag is set.
   [[nodiscard]] bool wait_until(TimePoint deadline) const noexcept;
 
-  // Makes request() notify `event` too, for a loop that sleeps on an event. At once when the flag
-  // is set already. The event must outlive the flag, or be detached first while no request can be
-  // under way. Throws std::length_error for more than max_events.
+  /// Makes request() also notify `event`, for a loop that sleeps on an event; notifies it at once
+  /// if the flag is already set. The event must outlive the flag, or be detached while no request
+  /// can be in progress.
+  /// @throws std::length_error for more than max_events.
   void attach(Event& event);
+
+  /// Undoes attach().
   void detach(Event& event) noexcept;
 
  private:
@@ -51,12 +58,17 @@ class TAKT_CORE_PUBLIC StopFlag {
   std::array<std::atomic<Event*>, max_events> events_{};
 };
 
-// While it lives, the given signals set `flag`; afterwards the former handlers are back. System
-// calls that these signals interrupt return EINTR. At most one at a time in a process (throws
-// std::logic_error); that of a parent does not count after a fork. The flag must outlive it.
+/// Installs signal handlers that set a StopFlag, as long as it exists. Blocking system calls that
+/// these signals interrupt return EINTR.
 class TAKT_CORE_PUBLIC StopOnSignal {
  public:
+  /// @param flag must outlive this object.
+  /// @param signals the signals to handle; their former handlers are restored at the end.
+  /// @throws std::logic_error if the process has an instance already. The instance of a parent does
+  /// not count after fork().
   explicit StopOnSignal(StopFlag& flag, std::initializer_list<int> signals = {SIGINT, SIGTERM});
+
+  /// Restores the former handlers.
   ~StopOnSignal();
   StopOnSignal(const StopOnSignal&) = delete;
   StopOnSignal& operator=(const StopOnSignal&) = delete;
@@ -72,9 +84,13 @@ class TAKT_CORE_PUBLIC StopOnSignal {
   std::vector<Former> former_;
 };
 
-// Asks the kernel to send `signal` to this process when the thread that started it ends. It holds
-// until an exec of a privileged file, and is not inherited by children. When the parent, `parent`
-// if the caller knows its process id, is gone already, the signal is raised at once.
+/// Asks the kernel to send `signal` to this process when the thread that started it ends
+/// (PR_SET_PDEATHSIG). The setting ends at the exec of a privileged file; children do not inherit
+/// it.
+/// @param signal what to send.
+/// @param parent the process id of the parent, if known: if it has already ended, the signal is
+/// raised at once.
+/// @return a shortfall if the kernel refused.
 TAKT_CORE_PUBLIC std::optional<Shortfall> end_with_parent(int signal = SIGTERM,
                                                           std::optional<pid_t> parent = {});
 

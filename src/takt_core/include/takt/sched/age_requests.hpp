@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Keeping data young: a reader asks the source of its data for a sample. A regular release of the
-// source that comes in time serves; else one is brought forward to where its sample begins to be of
-// use. It has the source's own priority, and runs when nobody above has anything to do. Only where
-// it is not done when it has to be, so that the data is there when the reader is released, it is
-// boosted to the reader's priority, as late as that; a job that is in its way likewise. No thread
-// and no clock: the executor and the simulator decide by these.
+/// @file
+/// Keeps data young: a reader requests a sample from the source of its data. A regular release of
+/// the source that comes in time satisfies the request; otherwise a release is brought forward to
+/// the moment from which its sample is useful. The early job keeps the priority of the source, so
+/// it runs when no more urgent job does. Only if it has not ended by the latest time at which it
+/// can still be ready for the reader's release is it boosted to the reader's priority; a job that
+/// blocks it is boosted likewise. These functions use no thread and no clock: executor and
+/// simulator share them.
 #pragma once
 
 #include "takt/sched/compiled_application.hpp"
@@ -14,28 +15,31 @@
 
 namespace takt::sched {
 
-// The reader's job that is released at `release` needs data that is young enough wherever it starts
-// in time (AgeConstraint::latest_start). False when exactly that was asked already, otherwise the
-// source is to be told.
+/// Requests data for the reader's job with the given release, young enough even if that job starts
+/// as late as it may (AgeConstraint::latest_start).
+/// @return true if the source must be notified; false if exactly this was requested already.
 TAKT_CORE_PUBLIC bool request_sample(AgeWatch& watch, TimePoint release) noexcept;
 
-// A job of the source that was released at `sample` has ended.
+/// Withdraws the requests that are satisfied by the job of `source` that was released at `sample`
+/// and has ended.
 TAKT_CORE_PUBLIC void forget_served(const Target& target, TaskIndex source,
                                     TimePoint sample) noexcept;
 
-// When a job of the source that has not ended has to be boosted; the end of time: not at all.
+/// When a job of `source` that has not ended must be boosted; TimePoint::max(): never.
 TAKT_CORE_PUBLIC TimePoint time_of_request(const Target& target, TaskIndex source) noexcept;
 
+/// An early release.
 struct Early {
-  TimePoint time = TimePoint::max();    // of the release; the end of time: none
-  TimePoint needed = TimePoint::max();  // when the first one who asked is released
+  TimePoint time = TimePoint::max();    ///< When to release; TimePoint::max(): no early release.
+  TimePoint needed = TimePoint::max();  ///< The release of the first reader that requested it.
 };
 
-// The release of the source that has to come before its regular one at `regular`.
+/// The release of `source` that must come before its regular release at `regular`, if any.
 TAKT_CORE_PUBLIC Early time_of_early(const Target& target, TaskIndex source,
                                      TimePoint regular) noexcept;
 
-// Makes its job; the regular releases go on from there.
+/// Makes the job of an early release; its deadline is at most the release of the reader, so that
+/// dynamic policies do not run the reader first. The regular releases continue from there.
 TAKT_CORE_PUBLIC Job release_early(const Target& target, TaskIndex source, TimerReleases& timer,
                                    const Early& early) noexcept;
 

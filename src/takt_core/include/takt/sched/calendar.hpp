@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// What comes next: places by the time of their next release. A tournament tree: every node holds
-// the earlier of its two children, so a change replays one path to the root, without branches that
-// depend on the times. For the dozens of tasks of a core that is faster than a heap.
-//
-// The tasks of a core have their places in the order of their preemption levels
-// (compiled_application.hpp), so what may preempt a job lies in front of it, and "the next release
-// that matters" is the earliest of the first places.
+/// @file
+/// The calendar of a core: places ordered by the time of their next release. A tournament tree, in
+/// which every node holds the earlier of its two children: a change replays one path to the root,
+/// without branches that depend on times. For the dozens of tasks of a core this is faster than a
+/// heap.
+///
+/// The tasks of a core have their places in the order of their preemption levels
+/// (compiled_application.hpp). So the tasks that may preempt a job have the places before it, and
+/// the next release that matters is the earliest among the first places.
 #pragma once
 
 #include <algorithm>
@@ -21,15 +22,17 @@ namespace takt::sched {
 
 using os::TimePoint;
 
+/// Times by place. Not thread-safe; only construction allocates.
 class Calendar {
  public:
-  // Places are below `size`. Allocates.
+  /// Creates an empty calendar for places 0..size-1. Allocates.
   explicit Calendar(std::size_t size)
       : leaves_(std::bit_ceil(size < 1 ? std::size_t{1} : size)), nodes_(2 * leaves_) {
     clear(size);
   }
 
-  // Takes everything out; places are below `size` from now on, at most that of the construction.
+  /// Removes all times. From now on places are below `size`, which must not exceed the size at
+  /// construction.
   void clear(std::size_t size) noexcept {
     leaves_ = std::min(std::bit_ceil(size < 1 ? std::size_t{1} : size), nodes_.size() / 2);
     for (std::size_t i = 0; i < leaves_; ++i) {
@@ -40,20 +43,24 @@ class Calendar {
     }
   }
 
-  // What is in the other one, which is not larger. Allocates nothing.
+  /// Takes over the content of `other`, which must not be larger. Allocates nothing.
   void copy(const Calendar& other) noexcept {
     leaves_ = other.leaves_;
     std::copy_n(other.nodes_.begin(), 2 * leaves_, nodes_.begin());
   }
 
-  // The end of time when nothing is there. Of the same time, the lowest place.
+  /// The earliest time; TimePoint::max() if the calendar is empty. O(1).
   [[nodiscard]] TimePoint first_time() const noexcept { return nodes_[1].time; }
+
+  /// The place of the earliest time; the lowest one among equal times. O(1).
   [[nodiscard]] std::uint32_t first() const noexcept { return nodes_[1].place; }
+
+  /// The time of a place; TimePoint::max() if it has none.
   [[nodiscard]] TimePoint time_of(std::uint32_t place) const noexcept {
     return nodes_[leaves_ + place].time;
   }
 
-  // The earliest time of the places below `end`.
+  /// The earliest time of the places below `end`. O(log size).
   [[nodiscard]] TimePoint first_time_below(std::size_t end) const noexcept {
     if (end >= leaves_) {
       return first_time();
@@ -67,12 +74,12 @@ class Calendar {
     return time;
   }
 
-  // The earliest time after `time` of the places below `end`. O(places up to `time`).
+  /// The earliest time after `time` of the places below `end`. O(places with a time up to `time`).
   [[nodiscard]] TimePoint next_time_after(TimePoint time, std::size_t end) const noexcept {
     return later_than(time, end, 1, 0, leaves_);
   }
 
-  // The lowest place whose time has come at `time`; `end` where there is none below it.
+  /// The lowest place whose time is not after `time`; `end` if no place below `end` is due.
   [[nodiscard]] std::uint32_t lowest_due(TimePoint time, std::size_t end) const noexcept {
     if (nodes_[1].time > time) {
       return static_cast<std::uint32_t>(end);
@@ -84,7 +91,7 @@ class Calendar {
     return static_cast<std::uint32_t>(std::min(at - leaves_, end));
   }
 
-  // Puts a place in, or changes its time; the end of time takes it out.
+  /// Sets the time of a place; TimePoint::max() removes it. O(log size).
   void set(std::uint32_t place, TimePoint time) noexcept {
     std::size_t at = leaves_ + place;
     Node winner{.time = time, .place = place};
@@ -102,6 +109,8 @@ class Calendar {
       nodes_[at] = winner;
     }
   }
+
+  /// Removes the time of a place.
   void remove(std::uint32_t place) noexcept { set(place, TimePoint::max()); }
 
  private:

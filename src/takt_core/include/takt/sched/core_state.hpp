@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// The state of one core, and every decision about it: which releases have become jobs, which job
-// runs next, what may interrupt it, when to look again. No clock and no thread: the executor's
-// threads drive it in real time and the simulator in virtual time, so both decide alike.
-//
-// A task waits for its release (in the calendar), is pending (its job is in the ready queue), or
-// has started. A release becomes a job when it is noticed, which is whenever somebody looks; its
-// job keeps the parameters of that moment. Started jobs lie above each other, the best on top: a
-// pending job starts if it comes before the one that runs and passes the stack resource policy
-// (srp.hpp), and jobs that neither comes before the other run one after the other. A started job
-// may wait (for a device): the others go on as if it were not there, and it continues at its place.
-// A job whose data a reader needs soon (age_requests.hpp) is boosted to the reader's priority: it
-// moves up, in the queue or among the started ones.
+/// @file
+/// The state of one core, and every decision about it: which releases have become jobs, which job
+/// runs next, which job may preempt it, and when to decide again. The state uses no clock and no
+/// thread: the executor's threads drive it in real time and the simulator in virtual time, so both
+/// decide alike.
+///
+/// A task waits for its release (in the calendar), is pending (its job is in the ready queue), or
+/// has started. A release becomes a job when it is noticed, at the next decision; the job keeps the
+/// parameters of that moment. Started jobs form a stack with the most urgent job on top: a pending
+/// job starts if it comes before the running one and passes the stack resource policy (srp.hpp);
+/// jobs that are equal in the policy's order run one after the other. A started job may wait for a
+/// device: the others continue as if it did not exist, and it resumes at its place. A job whose
+/// data a reader needs soon (age_requests.hpp) is boosted to the reader's priority and moves up, in
+/// the queue or in the stack.
 #pragma once
 
 #include <cstddef>
@@ -29,30 +30,38 @@
 
 namespace takt::sched {
 
-// One task as its core knows it. Executor and simulator derive from it what they add.
+/// One task as its core sees it. Executor and simulator derive from it and add their own state.
 struct CoreTask {
-  enum class Phase : std::uint8_t { absent, idle, pending, started };
+  /// Where the task is.
+  enum class Phase : std::uint8_t {
+    absent,   ///< not among the tasks of the core
+    idle,     ///< waits for its next release
+    pending,  ///< its job is in the ready queue
+    started,  ///< its job has started
+  };
 
-  TaskIndex index = 0;
-  TaskKind kind = TaskKind::timer;
-  Phase phase = Phase::absent;
-  bool leaves = false;                   // has started, and is not among the tasks any more
-  bool boosted = false;                  // its job has the priority of a reader that needs it
-  TimePoint sampled = TimePoint::min();  // the release of the timer's last job that has ended
-  std::uint32_t place = 0;               // in the roster, while it is not absent
-  std::uint32_t group = 0;               // number of its exclusive group; 0: none
-  TimerReleases timer;
-  MessageReleases messages;
-  const Target* under = nullptr;  // the parameters of its job
-  // By how much a release is noticed late; null: not at all.
+  TaskIndex index = 0;              ///< Index in the task set.
+  TaskKind kind = TaskKind::timer;  ///< Timer or message.
+  Phase phase = Phase::absent;      ///< Where the task is.
+  bool leaves = false;              ///< Its job has started, but the task was removed.
+  bool boosted = false;             ///< Its job has the priority of a reader that needs its data.
+  TimePoint sampled = TimePoint::min();  ///< Release of the timer's last job that has ended.
+  std::uint32_t place = 0;               ///< Place in the roster; undefined while absent.
+  std::uint32_t group = 0;               ///< Number of its exclusive group; 0: none.
+  TimerReleases timer;                   ///< Releases of a timer.
+  MessageReleases messages;              ///< Releases of a message task.
+  const Target* under = nullptr;         ///< The scenario whose parameters its job has.
+
+  /// How late release number `index` is noticed; null: at once.
   nanoseconds (*lateness)(const CoreTask&, std::uint64_t index) noexcept = nullptr;
 
+  /// The next release, of either kind; nothing if there is none.
   [[nodiscard]] std::optional<Release> next_release() const noexcept {
     return kind == TaskKind::timer ? timer.next() : messages.next();
   }
 };
 
-// Whoever drives a core is told what its decisions lead to.
+/// Receives the consequences of a core's decisions. Called from within CoreState; must not call it.
 class TAKT_CORE_PUBLIC CoreListener {
  public:
   CoreListener() = default;
@@ -61,77 +70,109 @@ class TAKT_CORE_PUBLIC CoreListener {
   CoreListener(CoreListener&&) = delete;
   CoreListener& operator=(CoreListener&&) = delete;
 
-  // A release has become a job. `regular`: the release in whose place it comes early; else null.
+  /// A release has become a job. `regular`: the regular release that it replaces early; else null.
   virtual void released(CoreTask& task, const Job& job, const Release* regular) noexcept = 0;
+
+  /// The overrun policy has dropped releases.
   virtual void skipped(CoreTask& task, const Skipped& skipped) noexcept = 0;
-  // The job of a task that is not there any more was released, and will not start.
+
+  /// A pending job is dropped because its task was removed.
   virtual void dropped(CoreTask& task, const Job& job) noexcept = 0;
-  // The job of a task, pending or started, has got the priority of a reader that needs it. `above`:
-  // how many started jobs are above it still.
+
+  /// A pending or started job has received the priority of a reader that needs its data. `above`:
+  /// how many started jobs are still above it.
   virtual void boosted(CoreTask& task, const Job& job, std::size_t above) noexcept = 0;
-  // A reader's next job needs data: the core of `source` shall look at it, see look().
+
+  /// A reader's next job needs data: the core of `source` must call look().
   virtual void wanted(TaskIndex source) noexcept = 0;
 
  protected:
   ~CoreListener() = default;
 };
 
+/// The scheduler of one core. Not thread-safe; only construction and Room allocate, nothing throws.
 class TAKT_CORE_PUBLIC CoreState {
  public:
+  /// A job that has started.
   struct Started {
-    Job job;
-    CoreTask* task = nullptr;
-    Level level = no_ceiling;    // no_ceiling: of another scenario, not to be compared
-    Level ceiling = no_ceiling;  // of its group
-    bool waits = false;
+    Job job;                   ///< The job, with the parameters of its release.
+    CoreTask* task = nullptr;  ///< Its task.
+    /// Preemption level; no_ceiling: of another scenario, not comparable.
+    Level level = no_ceiling;
+    Level ceiling = no_ceiling;  ///< Ceiling of its exclusive group.
+    bool waits = false;          ///< Waits for a device, without using the core.
   };
 
-  // `fixed`: all scenarios have fixed priorities and are preemptive, so levels are priorities in
-  // all of them. At most `tasks` tasks. `policy` is that of any scenario. Allocates; nothing else
-  // does.
+  /// Allocates all memory.
+  /// @param listener must outlive this object.
+  /// @param policy the policy of any scenario.
+  /// @param fixed all scenarios have preemptive fixed priorities, so levels are priorities in all
+  /// of them.
+  /// @param tasks the largest number of tasks.
   CoreState(CoreListener& listener, const Policy& policy, bool fixed, std::size_t tasks);
 
-  // Memory for so many tasks. Allocates.
+  /// Memory for a larger number of tasks, allocated by another thread.
   class TAKT_CORE_PUBLIC Room;
+
+  /// The largest number of tasks.
   [[nodiscard]] std::size_t capacity() const noexcept { return members_.capacity(); }
-  // Goes on in the larger room, and leaves its former one behind. Allocates nothing.
+
+  /// Moves into the larger room and leaves the former memory in it. Allocates nothing.
   void move_to(Room& room) noexcept;
 
-  // Follows a target: another scenario, or other tasks. `core` is the number of this one's roster.
-  // `tasks`: by index. Jobs of tasks that are not there any more are dropped unless they have
-  // started. Tasks that are new are released from `time` on.
+  /// Follows a target: another scenario, or other tasks. Pending jobs of removed tasks are dropped;
+  /// started ones run to their end.
+  /// @param target the scenario to follow.
+  /// @param core the number of this core's roster.
+  /// @param tasks by index.
+  /// @param time new tasks are released from this time on.
   void follow(const Target& target, std::size_t core, std::span<CoreTask* const> tasks,
               TimePoint time) noexcept;
+
+  /// The scenario that is followed; null before follow().
   [[nodiscard]] const Target* target() const noexcept { return target_; }
 
-  // At most so many jobs may have started at once.
+  /// Limits the number of jobs that may be started at the same time.
   void set_depth(std::size_t depth) noexcept { depth_ = depth; }
 
-  // A message has arrived for the task. False when there is no room for it.
+  /// Announces a message for the task.
+  /// @return false if its queue is full.
   bool arrive(CoreTask& task, TimePoint time, std::int64_t value) noexcept;
-  // Its next release may be another one: its timer was set, its data is wanted.
+
+  /// Recomputes the task's next release, after its timer was set or its data was requested.
   void look(CoreTask& task) noexcept;
 
-  // Makes jobs of all releases that have come.
+  /// Turns all releases up to `now` into jobs.
   void release_due(TimePoint now) noexcept {
     while (calendar_.first_time() <= now) {
       release(*members_[calendar_.first()], now);
     }
   }
 
-  // The job that is to be started now, if any; null otherwise, and `idle_until` is when to ask
-  // again, if the policy leaves the core idle until then. Valid until the next change.
+  /// Chooses the job to start now.
+  /// @param now the present time.
+  /// @param idle_until set if the result is null and the policy leaves the core idle: when to ask
+  /// again.
+  /// @return the job, valid until the next change; null if none is to start.
   const Job* choose(TimePoint now, TimePoint& idle_until) noexcept;
-  // Starts the job that choose() gave. Valid until the next start or end.
+
+  /// Starts the job that choose() returned. The result is valid until the next start or end.
   const Started& start(const Job& chosen) noexcept;
-  // Its job has ended: decides about the releases that came meanwhile, then takes it away.
+
+  /// First step when a job has ended: applies the overrun policy to the releases that came
+  /// meanwhile.
   void settle(CoreTask& task, TimePoint ended) noexcept;
+
+  /// Second step: removes the job from the started ones.
   void end(CoreTask& task) noexcept;
-  // Its job waits from now on; goes on.
+
+  /// The started job of the task begins to wait for a device.
   void wait(CoreTask& task) noexcept { started_entry(task).waits = true; }
+
+  /// The started job of the task continues.
   void resume(CoreTask& task) noexcept { started_entry(task).waits = false; }
 
-  // The started job that has the core; null: none.
+  /// The started job that has the core; null if there is none.
   [[nodiscard]] const Started* running() const noexcept {
     for (std::size_t i = started_.size(); i > 0; --i) {
       if (!started_[i - 1].waits) {
@@ -140,28 +181,40 @@ class TAKT_CORE_PUBLIC CoreState {
     }
     return nullptr;
   }
-  // From below to the top.
+
+  /// All started jobs, the most urgent last.
   [[nodiscard]] std::span<const Started> started() const noexcept { return started_; }
+
+  /// Whether any released job has not started.
   [[nodiscard]] bool has_pending() const noexcept { return !ready_.empty(); }
 
-  // What comes of tasks up to this level does not start before what runs has ended; or before this
-  // job has, when it is started now.
+  /// The highest level of tasks whose jobs cannot start before the running job has ended.
   [[nodiscard]] Level threshold() const noexcept;
+
+  /// The same, as it will be after the start of `chosen`.
   [[nodiscard]] Level threshold_above(const Job& chosen) const noexcept;
-  // How many tasks, from the first place on, are above that.
+
+  /// How many tasks, from the first place on, have a higher level than this threshold.
   [[nodiscard]] std::size_t count_above(Level level) const noexcept {
     return level == no_ceiling ? members_.size() : roster_->count_above(level);
   }
-  // The next release that could start before what runs has ended.
+
+  /// The next release that could start before the running job has ended.
   [[nodiscard]] TimePoint next_look() const noexcept {
     return started_.empty() ? calendar_.first_time()
                             : calendar_.first_time_below(count_above(threshold()));
   }
+
+  /// The next releases, by place.
   [[nodiscard]] const Calendar& calendar() const noexcept { return calendar_; }
+
+  /// The tasks of this core, by place.
   [[nodiscard]] std::span<CoreTask* const> members() const noexcept { return members_; }
+
+  /// The order of the tasks in the present scenario.
   [[nodiscard]] const Roster& roster() const noexcept { return *roster_; }
 
-  // The best first.
+  /// The pending jobs, the most urgent first.
   [[nodiscard]] auto pending() const noexcept { return ready_.jobs(); }
 
  private:
@@ -199,8 +252,10 @@ class TAKT_CORE_PUBLIC CoreState {
   std::vector<Job> next_jobs_;
 };
 
+/// Memory for CoreState::move_to().
 class CoreState::Room {
  public:
+  /// Allocates memory for so many tasks. `policy` is that of any scenario.
   Room(const Policy& policy, std::size_t tasks);
 
  private:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// What every refusal consists of (of a task set, a policy, a scenario, a document, a trace), so
-// that whoever shows it (a log, Python, an editor) need not take a sentence apart. All of them come
-// from set-up or from reading: nothing in a loop throws.
+/// @file
+/// The parts of every refusal (of a task set, policy, scenario, document or trace), so that a log,
+/// Python or an editor can show them without taking a sentence apart. All refusals come from set-up
+/// or from reading files: nothing in a real-time loop throws.
 #pragma once
 
 #include <stdexcept>
@@ -13,11 +13,14 @@
 
 namespace takt {
 
+/// A refusal. what() reads "<where>: <problem>. Remedy: <remedy>."
 class TAKT_CORE_PUBLIC Error : public std::runtime_error {
  public:
-  // `where`: the task, group, topic, scenario, policy or file, with its kind: "task 'radar.scan'".
-  // `problem`: what is wrong. `remedy`: what the user can do, may be empty; both without a final
-  // full stop. `path`: within a document the JSON pointer (RFC 6901) to `where`, else empty.
+  /// @param where the task, group, topic, scenario, policy or file, with its kind: "task
+  /// 'radar.scan'".
+  /// @param problem what is wrong, without a final full stop.
+  /// @param remedy what the user can do, without a final full stop; may be empty.
+  /// @param path within a document the JSON pointer (RFC 6901) to `where`, else empty.
   Error(std::string where, std::string problem, std::string remedy, std::string path = {})
       : std::runtime_error(where + ": " + problem +
                            (remedy.empty() ? "." : ". Remedy: " + remedy + ".")),
@@ -31,9 +34,16 @@ class TAKT_CORE_PUBLIC Error : public std::runtime_error {
   Error& operator=(Error&&) = default;
   ~Error() override;
 
+  /// The entity that is wrong, with its kind.
   [[nodiscard]] const std::string& where() const noexcept { return where_; }
+
+  /// What is wrong.
   [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
+
+  /// What the user can do; may be empty.
   [[nodiscard]] const std::string& remedy() const noexcept { return remedy_; }
+
+  /// JSON pointer (RFC 6901) into the document; may be empty.
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 
  private:
@@ -47,7 +57,7 @@ class TAKT_CORE_PUBLIC Error : public std::runtime_error {
 
 namespace takt::sched {
 
-// Of a task set, a policy or a scenario, before the executor spins.
+/// A task set, policy or scenario is refused, before the executor spins.
 class TAKT_CORE_PUBLIC ScheduleError : public Error {
  public:
   using Error::Error;

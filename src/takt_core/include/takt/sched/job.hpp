@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// A job is one execution of a task: what a policy sees of it, and nothing else. It is small and
-// trivially copyable, because ready queues hold it by value.
+/// @file
+/// A job is one execution of a task: exactly the data that a policy may use. It is small and
+/// trivially copyable, because ready queues store it by value.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,16 @@ namespace takt::sched {
 
 using os::TimePoint;
 
+/// One execution of a task.
 struct Job {
-  TaskIndex task = 0;
-  int priority = 0;                   // 1..98, 98 highest
-  std::uint64_t index = 0;            // counts the releases of its task from 0
-  TimePoint release = {};             // intended release, not the time at which it was noticed
-  TimePoint deadline = {};            // absolute
-  nanoseconds period{0};              // of its task, under the parameters at its release
-  nanoseconds expected_execution{0};  // 0: unknown
-  std::int64_t value = 0;             // of a message's arrival: what came with it
+  TaskIndex task = 0;                 ///< Its task.
+  int priority = 0;                   ///< 1..98, 98 highest.
+  std::uint64_t index = 0;            ///< Counts the releases of its task from 0.
+  TimePoint release = {};             ///< Intended release, not the time at which it was noticed.
+  TimePoint deadline = {};            ///< Absolute; TimePoint::max(): none.
+  nanoseconds period{0};              ///< Period of its task at its release; 0: none.
+  nanoseconds expected_execution{0};  ///< Declared worst case; 0: unknown.
+  std::int64_t value = 0;  ///< Message tasks: the value that was announced with the message.
 };
 
 }  // namespace takt::sched

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Which task runs on which core. Tasks never migrate, so every core is a problem of its own.
+/// @file
+/// Assigns tasks to cores. Tasks never migrate, so every core is scheduled and analysed on its own.
 #pragma once
 
 #include <span>
@@ -11,21 +11,26 @@
 
 namespace takt::sched {
 
-// The share of a core that a task needs at most: expected execution by period; 0 where unknown.
+/// The largest share of a core that a task needs, expected execution time divided by period; 0 if
+/// either is unknown.
 TAKT_CORE_PUBLIC double utilization(const TaskParameters& parameters) noexcept;
 
+/// A core with its tasks.
 struct Core {
-  int cpu = 0;
-  double utilization = 0;        // above 1: the declared times do not fit
-  std::vector<TaskIndex> tasks;  // ascending
+  int cpu = 0;                   ///< Number of the CPU.
+  double utilization = 0;        ///< Sum over its tasks; above 1 the declared times do not fit.
+  std::vector<TaskIndex> tasks;  ///< Ascending.
 };
 
-// Worst-fit decreasing: the heaviest task (or exclusive group, which stays together) goes to the
-// least loaded core, which also leaves each core the most room for what was not declared. Cores
-// that tasks ask for themselves (Task::cpu) are kept. `utilizations` holds a utilization for each
-// task. Ties: fewer tasks, those that have gone not counted, then the order of `cpus`. Throws
-// ScheduleError when `cpus` is empty, negative or names a core twice, when a task asks for a core
-// that is not among them, and when the members of a group ask for different cores.
+/// Places tasks by worst-fit decreasing: the heaviest task (or exclusive group, which stays
+/// together) goes to the least loaded core, which also leaves every core the most room for
+/// undeclared work. A core that a task requests (Task::cpu) is kept. Ties are resolved by fewer
+/// tasks, not counting removed ones, then by the order of `cpus`.
+/// @param tasks the tasks.
+/// @param utilizations the utilization of each task.
+/// @param cpus the cores to use.
+/// @throws ScheduleError if `cpus` is empty, contains a negative number or a core twice, if a task
+/// requests a core that is not in it, and if members of a group request different cores.
 TAKT_CORE_PUBLIC std::vector<Core> place(std::span<const Task> tasks,
                                          std::span<const double> utilizations,
                                          std::span<const int> cpus);

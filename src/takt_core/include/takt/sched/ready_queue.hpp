@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// The pending jobs of one core, best first: by the policy's order, then by release, then by task,
-// then by index, so the order is total and a run can be repeated.
-//
-// The jobs stay where they are; what is kept in order are their numbers, in memory that is
-// allocated once. Releases that coincide come in about the order in which they will run, so a job
-// finds its place at the first look, and taking the best one costs nothing: for the dozens of jobs
-// that pend at once that is faster than a heap, which moves jobs for each of them.
+/// @file
+/// The pending jobs of one core, the most urgent first: by the policy's order, then release, task
+/// and index, so the order is total and a run can be repeated.
+///
+/// Jobs stay where they are; only their numbers are sorted, in memory that is allocated once.
+/// Simultaneous releases arrive in about the order in which they will run, so a job usually finds
+/// its place at the first comparison, and removing the most urgent job is free. For the dozens of
+/// jobs that are pending at once this is faster than a heap, which moves several jobs for each
+/// insertion.
 #pragma once
 
 #include <cstddef>
@@ -21,44 +22,60 @@
 
 namespace takt::sched {
 
+/// A bounded priority queue. Not thread-safe; only construction allocates.
 class TAKT_CORE_PUBLIC ReadyQueue {
  public:
-  // The policy must outlive the queue, or its replacement by set_policy().
+  /// Allocates room for `capacity` jobs. The policy must outlive the queue, or its replacement by
+  /// set_policy().
   ReadyQueue(const Policy& policy, std::size_t capacity);
 
-  // Takes the memory of the other one, which is at least as large and empty, for its own. Allocates
-  // nothing.
+  /// Exchanges memory with another queue, which must be empty and at least as large; keeps the
+  /// jobs. Allocates nothing.
   void swap_memory(ReadyQueue& larger) noexcept;
 
-  // False, and nothing changes, when the queue is full. O(log n) comparisons, and four bytes moved
-  // for each job that comes before it.
+  /// Inserts a job. O(log n) comparisons, and four bytes moved for each more urgent job.
+  /// @return false, without any effect, if the queue is full.
   [[nodiscard]] bool push(const Job& job) noexcept;
 
-  // The best job; valid until the next push. The queue must not be empty.
+  /// The most urgent job, valid until the next push(). The queue must not be empty.
   [[nodiscard]] const Job& top() const noexcept { return jobs_[numbers_[size_ - 1]]; }
 
-  // Takes the best job out. The queue must not be empty. O(1).
+  /// Removes the most urgent job and returns it, valid until the next push(). The queue must not be
+  /// empty. O(1).
   const Job& pop() noexcept { return jobs_[numbers_[--size_]]; }
 
-  // Takes out one job, or all jobs of a task (a task that was removed). O(n).
+  /// Removes one job. O(n).
+  /// @return whether it was in the queue.
   bool remove(TaskIndex task, std::uint64_t index) noexcept;
+
+  /// Removes all jobs of a task. O(n).
+  /// @return how many.
   std::size_t remove(TaskIndex task) noexcept;
 
-  // Orders the jobs that wait, too, by another policy (a strategy switch). O(n log n).
+  /// Sorts the waiting jobs by another policy from now on. O(n log n).
   void set_policy(const Policy& policy) noexcept;
 
+  /// Removes all jobs.
   void clear() noexcept { size_ = 0; }
+
+  /// Whether no job is waiting.
   [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
+
+  /// Number of waiting jobs.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
+
+  /// The most jobs that can wait.
   [[nodiscard]] std::size_t capacity() const noexcept { return jobs_.size(); }
+
+  /// The policy that sorts the jobs.
   [[nodiscard]] const Policy& policy() const noexcept { return *policy_; }
 
-  // The order of this queue.
+  /// Whether `a` comes before `b` in this queue.
   [[nodiscard]] bool runs_before(const Job& a, const Job& b) const noexcept {
     return sched::runs_before(order_, *policy_, a, b);
   }
 
-  // All pending jobs, the best first.
+  /// All pending jobs, the most urgent first.
   [[nodiscard]] auto jobs() const noexcept {
     return std::span{numbers_}.first(size_) | std::views::reverse |
            std::views::transform(

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// When the jobs of one task are released, and what happens to releases that come too soon. No
-// thread and no clock: times go in and come out.
-//
-// A task is in one place only: its next job waits for its release, is pending, or has started.
-// Releases that come while a job is pending or has started are decided when it ends, because
-// nothing can become of them before. Hence no release costs anything while it could not be
-// executed.
+/// @file
+/// When the jobs of one task are released, and what happens to releases that come too early. The
+/// classes use no thread and no clock: times are arguments and results.
+///
+/// A task is in exactly one state: its next job waits for its release, is pending, or has started.
+/// Releases that come while a job is pending or has started are decided when it ends, because they
+/// cannot lead to anything before. Hence a release costs nothing while it could not be executed.
 #pragma once
 
 #include <cstddef>
@@ -22,39 +21,44 @@ namespace takt::sched {
 
 using os::TimePoint;
 
+/// One release of a task.
 struct Release {
-  std::uint64_t index = 0;
-  TimePoint time;
-  std::int64_t value = 0;  // of messages: what whoever announced it gave
+  std::uint64_t index = 0;  ///< Counts the releases of the task from 0.
+  TimePoint time;           ///< When it is released.
+  std::int64_t value = 0;   ///< Message tasks: the value that was announced with the message.
 
   bool operator==(const Release&) const = default;
 };
 
-// Releases that were dropped, which follow each other in index.
+/// Dropped releases with consecutive indices.
 struct Skipped {
-  std::uint64_t count = 0;
-  Release first = {};  // meaningless when count is 0
+  std::uint64_t count = 0;  ///< How many.
+  Release first = {};       ///< The first of them; meaningless if count is 0.
 };
 
-// Releases of a timer: start + offset + k * period, for ever, without drift.
+/// The releases of a timer: start + offset + k * period, without end and without drift. Not
+/// thread-safe; allocates nothing.
 class TAKT_CORE_PUBLIC TimerReleases {
  public:
-  // Starts, or goes on under other parameters from `time` on. The first release is at time +
-  // offset. After a change the next release is a new period behind the last one, but not before
-  // `time`; a change of neither period nor activity changes nothing, and an inactive timer has no
-  // releases: a release that was remembered for it is dropped. One that becomes active starts anew;
-  // where its grid was set by release_at(), it goes on with that instead.
+  /// Starts, or continues under other parameters from `time` on.
+  ///
+  /// The first release is at time + offset. After a change the next release is one new period after
+  /// the last one, but not before `time`. A change of neither period nor activity has no effect. An
+  /// inactive timer has no releases, and a remembered one is dropped. A timer that becomes active
+  /// starts anew, or continues on the grid that release_at() has set.
+  /// @return releases that this drops.
   Skipped follow(const TaskParameters& parameters, TimePoint time) noexcept;
 
-  // The next release comes at `time`, and those after it a period each behind it; also where there
-  // were none (disarm()). Where that has passed at `now`, the next one comes now, and those after
-  // it where they would: nobody can be late for what he was not told of.
+  /// Sets the next release to `time`, with later ones at distances of a period; also after
+  /// disarm(). If `time` has passed at `now`, the next release is at `now` and the later ones keep
+  /// their grid, because nobody can be late for a release that was not announced.
   void release_at(TimePoint time, TimePoint now = TimePoint::min()) noexcept;
 
-  // No releases until release_at().
+  /// No releases until release_at().
+  /// @return releases that this drops.
   Skipped disarm() noexcept;
 
-  // The next release, in the past when its time has come; nothing when there is none.
+  /// The next release, in the past if it is due; nothing if there is none.
   [[nodiscard]] std::optional<Release> next() const noexcept {
     if (remembered_) {
       return remembered_;
@@ -65,10 +69,10 @@ class TAKT_CORE_PUBLIC TimerReleases {
     return Release{.index = next_, .time = time_of(next_)};
   }
 
-  // The first release after `time`.
+  /// The first release after `time`.
   [[nodiscard]] std::optional<Release> next_after(TimePoint time) const noexcept;
 
-  // The next release has become a job.
+  /// The next release becomes a job.
   void take() noexcept {
     if (remembered_) {
       taken_ = remembered_;
@@ -79,14 +83,16 @@ class TAKT_CORE_PUBLIC TimerReleases {
     }
   }
 
-  // The last one that has.
+  /// The last release that became a job.
   [[nodiscard]] const std::optional<Release>& taken() const noexcept { return taken_; }
 
-  // The job that take() made has ended: applies the overrun policy to the releases before `ended`.
+  /// The job of the last take() has ended: applies the overrun policy to the releases before
+  /// `ended`.
+  /// @return dropped releases.
   Skipped end_of_job(TimePoint ended) noexcept;
 
-  // The next release comes at `time`, which is before its regular time, and those after it follow
-  // from there.
+  /// Brings the next release forward to `time`, which must be before its regular time; later ones
+  /// follow from there.
   void advance_to(TimePoint time) noexcept;
 
  private:
@@ -98,7 +104,7 @@ class TAKT_CORE_PUBLIC TimerReleases {
 
   bool active_ = false;
   bool armed_ = true;
-  bool set_ = false;     // the grid is somebody else's: release_at(), disarm()
+  bool set_ = false;     // release_at() or disarm() controls the grid
   bool rested_ = false;  // it has been inactive since it was released last
   std::chrono::nanoseconds period_{0};
   Overrun overrun_ = Overrun::skip;
@@ -108,26 +114,37 @@ class TAKT_CORE_PUBLIC TimerReleases {
   std::optional<Release> taken_;       // the last job
 };
 
-// Releases by messages, in the order of their arrival, of which a bounded number waits.
+/// Releases by messages in the order of their arrival, a bounded number of which waits. Not
+/// thread-safe.
 class TAKT_CORE_PUBLIC MessageReleases {
  public:
   MessageReleases() = default;
-  // Room for exactly `capacity` arrivals. Allocates.
+
+  /// Allocates room for exactly `capacity` arrivals.
   explicit MessageReleases(std::size_t capacity) : arrivals_(capacity) {}
 
-  // False when there is no room.
+  /// A message has arrived.
+  /// @return false if there is no room for it.
   bool arrive(TimePoint time, std::int64_t value = 0) noexcept;
 
-  // As above; an inactive task has no use for its arrivals.
+  /// Continues under other parameters.
+  /// @return arrivals that are dropped because the task is inactive.
   Skipped follow(const TaskParameters& parameters) noexcept;
+
+  /// The oldest waiting arrival; nothing if there is none or the task is inactive.
   [[nodiscard]] std::optional<Release> next() const noexcept;
+
+  /// The next release becomes a job.
   void take() noexcept;
+
+  /// The job has ended: applies the overrun policy to the arrivals before `ended`.
+  /// @return dropped arrivals.
   Skipped end_of_job(TimePoint ended) noexcept;
 
-  // Drops what has arrived, where nobody will take it.
+  /// Drops all arrivals if the task is inactive, because no job would take them.
   Skipped drop_if_inactive() noexcept;
 
-  // How many have arrived and not been taken.
+  /// Arrivals that have not become a job yet.
   [[nodiscard]] std::size_t waiting() const noexcept { return size_ + (remembered_ ? 1 : 0); }
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// A strategy: the scenarios of an application, and the one that it starts with.
+/// @file
+/// A strategy: the scenarios of an application, and the one that it starts with.
 #pragma once
 
 #include <memory>
@@ -14,25 +14,38 @@
 
 namespace takt::sched {
 
+/// Scenarios may be shared between strategies.
 using ScenarioPtr = std::shared_ptr<const SchedulingScenario>;
 
+/// A list of scenarios; named as in Krukiewicz-Gacek (2021), Appendix A.
 class TAKT_CORE_PUBLIC SchedulingStrategy {
  public:
-  // Throws ScheduleError for a null scenario and for a name that is there already.
+  /// Adds a scenario.
+  /// @throws ScheduleError if it is null or its name is in use.
   SchedulingStrategy& add_scenario(ScenarioPtr scenario);
+
+  /// Adds a scenario.
+  /// @throws ScheduleError if its name is in use.
   SchedulingStrategy& add_scenario(SchedulingScenario scenario);
 
-  // Without a call it is the scenario that was added first. Throws ScheduleError, with the nearest
-  // name, when there is no such scenario.
+  /// Sets the scenario to start with; without a call it is the first one added.
+  /// @throws ScheduleError, with the nearest name, if there is no such scenario.
   SchedulingStrategy& set_default_scenario(std::string_view name);
 
-  // For applications whose tasks come and go: what a scenario says of a task holds while the task
-  // is there. Without a call a name of no task is refused.
+  /// For applications whose tasks come and go: a scenario may name tasks that do not exist, and its
+  /// parameters hold while they do. Without a call, names of unknown tasks are refused.
   SchedulingStrategy& allow_absent_tasks() noexcept;
 
+  /// Index of the scenario to start with.
   [[nodiscard]] std::size_t default_scenario() const noexcept { return default_; }
+
+  /// In the order of their addition.
   [[nodiscard]] const std::vector<ScenarioPtr>& scenarios() const noexcept { return scenarios_; }
+
+  /// Whether allow_absent_tasks() was called.
   [[nodiscard]] bool allows_absent_tasks() const noexcept { return absent_tasks_; }
+
+  /// The index of the scenario of that name; nothing if there is none.
   [[nodiscard]] std::optional<std::size_t> find(std::string_view name) const noexcept;
 
  private:

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// A log-linear histogram: each power of two is divided into 128 buckets of equal width. Every
-// bucket is at most 1/128 = 0.8 % as wide as the values in it are large, over the whole range of
-// int64 nanoseconds, so nothing ever overflows, and values below 256 ns are exact. Negative values
-// (jitter is signed) have the same buckets, mirrored. The memory, 116 KiB, is fixed and allocated
-// at construction. Count, minimum, maximum and sum are exact.
+/// @file
+/// A log-linear histogram: each power of two is divided into 128 buckets of equal width. Over the
+/// whole range of int64 nanoseconds the width of a bucket is at most 1/128 = 0.8 % of its values,
+/// so nothing overflows, and values below 256 ns are exact. Negative values (jitter is signed) have
+/// the same buckets, mirrored. The memory, 116 KiB, is fixed and allocated at construction. Count,
+/// minimum, maximum and sum are exact.
 #pragma once
 
 #include <bit>
@@ -19,18 +19,21 @@
 
 namespace takt::stats {
 
+/// Distribution of durations. Not thread-safe; record() is constant time and allocates nothing.
 class TAKT_CORE_PUBLIC Histogram {
  public:
-  // Half open: lower <= value < upper. Only the bucket of the largest int64 has upper == that value
-  // and contains it.
+  /// A range of values, half open: lower <= value < upper. Only in the bucket of the largest int64
+  /// `upper` equals that value and is included.
   struct Bucket {
-    std::chrono::nanoseconds lower;
-    std::chrono::nanoseconds upper;
-    std::uint64_t count;
+    std::chrono::nanoseconds lower;  ///< Inclusive.
+    std::chrono::nanoseconds upper;  ///< Exclusive.
+    std::uint64_t count;             ///< Values in this bucket.
   };
 
+  /// An empty histogram. Allocates 116 KiB.
   Histogram() : counts_(2 * magnitudes) {}
 
+  /// Adds one value. Real-time safe.
   void record(std::chrono::nanoseconds value) noexcept {
     const std::int64_t ns = value.count();
     ++counts_[slot_of(ns)];
@@ -40,23 +43,34 @@ class TAKT_CORE_PUBLIC Histogram {
     max_ = ns > max_ ? ns : max_;
   }
 
-  // Adds all values of `other`, as if they had been recorded here.
+  /// Adds all values of `other`, as if they had been recorded here.
   void merge(const Histogram& other) noexcept;
 
+  /// How many values were recorded.
   [[nodiscard]] std::uint64_t count() const noexcept { return count_; }
-  [[nodiscard]] Int128 sum() const noexcept { return sum_; }  // ns
 
-  // The following throw std::invalid_argument when the histogram is empty.
+  /// The exact sum in nanoseconds.
+  [[nodiscard]] Int128 sum() const noexcept { return sum_; }
+
+  /// The smallest value, exact.
+  /// @throws std::invalid_argument if the histogram is empty.
   [[nodiscard]] std::chrono::nanoseconds min() const;
-  [[nodiscard]] std::chrono::nanoseconds max() const;
-  [[nodiscard]] double mean() const;  // ns
 
-  // The value of nearest rank, ceil(percent / 100 * count), within 1 %: the middle of its bucket,
-  // never beyond minimum and maximum; 0 and 100 give these exactly. Throws std::invalid_argument
-  // for a percent outside of 0..100.
+  /// The largest value, exact.
+  /// @throws std::invalid_argument if the histogram is empty.
+  [[nodiscard]] std::chrono::nanoseconds max() const;
+
+  /// The arithmetic mean in nanoseconds, exact but for rounding.
+  /// @throws std::invalid_argument if the histogram is empty.
+  [[nodiscard]] double mean() const;
+
+  /// The value of nearest rank, ceil(percent / 100 * count), within 1 %: the middle of its bucket,
+  /// limited to minimum and maximum. 0 and 100 return these exactly.
+  /// @param percent 0..100.
+  /// @throws std::invalid_argument for a percent outside of 0..100 or an empty histogram.
   [[nodiscard]] std::chrono::nanoseconds percentile(double percent) const;
 
-  // The buckets that hold something, in ascending order.
+  /// The buckets that are not empty, in ascending order.
   [[nodiscard]] std::vector<Bucket> buckets() const;
 
  private:

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Lets a callback record what only it knows, such as which message it published, among the events
-// of its own job: executors say which job the calling thread runs, and with what it records.
+/// @file
+/// Lets a callback record events that only it knows, such as which message it published, among the
+/// events of its own job: executors declare which job the calling thread runs, and with which
+/// recorder.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +13,14 @@
 
 namespace takt::trace {
 
-// While it lives, the calling thread runs this job. Nests.
+/// Declares, as long as it exists, that the calling thread runs a job. Instances nest. For
+/// executors.
 class TAKT_CORE_PUBLIC CurrentJob {
  public:
+  /// Begins the job. `recorder` must outlive this object and belong to the calling thread.
   CurrentJob(Recorder& recorder, std::uint32_t task, std::uint64_t job) noexcept;
+
+  /// The outer job, if any, is the current one again.
   ~CurrentJob();
   CurrentJob(const CurrentJob&) = delete;
   CurrentJob& operator=(const CurrentJob&) = delete;
@@ -28,9 +33,12 @@ class TAKT_CORE_PUBLIC CurrentJob {
   std::uint64_t outer_job_;
 };
 
-// An event of the job that the calling thread runs. Nothing happens outside of a callback, and
-// where nothing is traced. For EventType::publish and use; topics are numbered by the executor
-// (executor::Executor::trace_topic).
+/// Records an event of the job that the calling thread runs. Has no effect outside of a callback
+/// and without a trace. Real-time safe.
+/// @param type EventType::publish or EventType::use.
+/// @param time when it happened.
+/// @param topic number of the topic (executor::Executor::trace_topic()).
+/// @param value see EventType.
 TAKT_CORE_PUBLIC void record_in_job(EventType type, os::TimePoint time, std::uint16_t topic,
                                     std::int64_t value) noexcept;
 

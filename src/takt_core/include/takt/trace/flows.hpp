@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Follows messages from the job that made them to the jobs that used them: data freshness, data age
-// and the latency of chains (Krukiewicz-Gacek, thesis (2021), sections 5.1, 5.4.3 and 5.5;
-// docs/reference/metrics.md). Times in ns.
-//
-// An execution is on old data where it began after the job that made a newer message had ended, and
-// used an older one: then the newer one was there to be delivered. (A message that a job makes is
-// handed over before that job ends; while the job still runs, it may be on its way.)
+/// @file
+/// Follows messages from the job that made them to the jobs that used them: data freshness, data
+/// age and the latency of chains (Krukiewicz-Gacek, thesis (2021), sections 5.1, 5.4.3 and 5.5;
+/// docs/reference/metrics.md). All times are nanoseconds.
+///
+/// A job runs on old data if it started after the end of the job that made a newer message, and
+/// used an older one: the newer message was there to be delivered. (A message is handed over before
+/// the job that makes it ends; while that job still runs, the message may be on its way.)
 #pragma once
 
 #include <cstddef>
@@ -25,46 +25,54 @@
 
 namespace takt::trace {
 
-// A job took the newest message that it has of a topic.
+/// A job used the newest message that it had of a topic.
 struct Use {
-  std::uint64_t job = 0;
-  std::int64_t time = 0;
-  std::int64_t sequence = 0;    // of the message; below 0: it has none yet
-  std::int64_t newest = -1;     // that was there when the job started; -1: none
-  std::int64_t age = not_told;  // since the message was made, where the trace tells of both
-  std::uint16_t task = no_task;
-  std::uint16_t topic = no_topic;
-  bool started = false;  // false: the start of the job was lost
+  std::uint64_t job = 0;           ///< Index of the release.
+  std::int64_t time = 0;           ///< When it used the message.
+  std::int64_t sequence = 0;       ///< Of the message; below 0: no message yet.
+  std::int64_t newest = -1;        ///< The newest at the start of the job; -1: none.
+  std::int64_t age = not_told;     ///< Since the message was made, if the trace has both events.
+  std::uint16_t task = no_task;    ///< The task that used it.
+  std::uint16_t topic = no_topic;  ///< The topic of the message.
+  bool started = false;            ///< False: the trace lacks the start of the job.
 };
 
-// A datum, a release of the first callback of a chain, has reached an end of the last one.
+/// A datum, which is a release of the first callback of a chain, has reached an end of the last
+/// one.
 struct Arrival {
-  std::int64_t age = 0;              // from the release to this end
-  std::int64_t reaction = not_told;  // to the first end of newer data, from the datum before it
-  std::uint32_t chain = 0;
-  bool first = false;  // of its datum: the age is its latency
+  std::int64_t age = 0;              ///< From the release to this end.
+  std::int64_t reaction = not_told;  ///< From the previous datum to the first end of newer data.
+  std::uint32_t chain = 0;           ///< Index of the chain.
+  bool first = false;                ///< The first arrival of its datum: the age is its latency.
 };
 
-// Of one task.
+/// Jobs of one task.
 struct Executions {
-  std::uint64_t all = 0;
-  std::uint64_t on_old_data = 0;
+  std::uint64_t all = 0;          ///< All that have started.
+  std::uint64_t on_old_data = 0;  ///< Of these: on old data.
 };
 
+/// Derives uses and arrivals from the events of a trace. Not thread-safe.
 class TAKT_CORE_PUBLIC Flows {
  public:
-  using Chains = std::vector<std::vector<std::string>>;  // names of callbacks along each path
+  /// The names of the callbacks along each path.
+  using Chains = std::vector<std::vector<std::string>>;
 
+  /// Prepares for a trace. Chains with unknown callbacks have no arrivals.
   explicit Flows(const About& about, const Chains& chains = {});
 
-  void take(const Event& event);  // by time
+  /// Processes the next event, in the order of time.
+  void take(const Event& event);
 
-  // In the order of time; whoever takes them empties the vectors.
+  /// In the order of time. The reader of the vector should empty it now and then.
   std::vector<Use> uses;
+  /// In the order of time; to be emptied likewise.
   std::vector<Arrival> arrivals;
-  // From the end of a job to the start of the next on that core, which had been released before.
+  /// Durations from the end of a job to the start of the next on that core, if that was released
+  /// before.
   std::vector<std::int64_t> handovers;
 
+  /// By task.
   [[nodiscard]] const std::map<std::uint16_t, Executions>& executions() const noexcept {
     return executions_;
   }

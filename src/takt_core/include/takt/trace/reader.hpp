@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Reads trace files (format: writer.hpp). The writer may have been killed at any moment, so a file
-// that ends anywhere is read as far as it is whole. A trace of hours is larger than memory: events
-// come in blocks.
+/// @file
+/// Reads trace files (format: writer.hpp). The writer may be killed at any moment, so a file that
+/// ends anywhere is read as far as it is complete. A trace of hours is larger than memory, so
+/// events are read in blocks.
 #pragma once
 
 #include <chrono>
@@ -22,45 +22,52 @@
 
 namespace takt::trace {
 
-// The file is no trace, or damaged; where() is its path.
+/// The file is not a trace, or is damaged; where() is its path.
 class TAKT_CORE_PUBLIC TraceError : public Error {
  public:
   using Error::Error;
 };
 
-// All of a trace but its events.
+/// Everything in a trace except its events.
 struct TAKT_CORE_PUBLIC About {
-  Source source = Source::executor;
-  bool closed_in_order = false;
-  std::uint64_t lost = 0;  // events that the file lacks, as far as the writer could tell
-  int write_error = 0;     // errno of the first write that failed
-  std::chrono::nanoseconds realtime_offset{0};
-  std::map<std::uint16_t, std::string> tasks{};
-  std::map<std::uint16_t, std::string> topics{};
-  std::map<std::uint16_t, std::string> scenarios{};
-  std::vector<std::string> attributes{};  // "key=value"
-  std::uint64_t count = 0;                // of events
-  std::uint64_t unknown = 0;  // records of a type that this version does not know: left out
+  Source source = Source::executor;  ///< Who wrote it.
+  bool closed_in_order = false;      ///< False: its writer was killed.
+  std::uint64_t lost = 0;            ///< Events that the file lacks, as far as the writer knew.
+  int write_error = 0;               ///< errno of the first write that failed; 0: none.
+  std::chrono::nanoseconds realtime_offset{0};   ///< CLOCK_REALTIME - CLOCK_MONOTONIC at the start.
+  std::map<std::uint16_t, std::string> tasks{};  ///< Names by Event::task.
+  std::map<std::uint16_t, std::string> topics{};     ///< Names by Event::topic.
+  std::map<std::uint16_t, std::string> scenarios{};  ///< Names by id.
+  std::vector<std::string> attributes{};             ///< "key=value".
+  std::uint64_t count = 0;                           ///< Number of events.
+  std::uint64_t unknown = 0;  ///< Records of a type that this version does not know; skipped.
 
-  // The first attribute of that key; empty: there is none.
+  /// The value of the first attribute with that key; empty if there is none.
   [[nodiscard]] std::string attribute(std::string_view key) const;
 };
 
+/// Reads the events of a file in the order of time, in bounded memory. Not thread-safe.
 class TAKT_CORE_PUBLIC TraceFile {
  public:
-  static constexpr std::size_t block_records = 1 << 16;
+  static constexpr std::size_t block_records = 1 << 16;  ///< Default size of a block.
 
-  // Reads names and counts; `block` records are looked at together. Throws std::system_error when
-  // the file cannot be read, TraceError when it is not a trace.
+  /// Reads names and counts.
+  /// @param path the file.
+  /// @param block how many records are read together.
+  /// @throws std::system_error if the file cannot be read.
+  /// @throws TraceError if it is not a trace.
   explicit TraceFile(const std::filesystem::path& path, std::size_t block = block_records);
 
+  /// Everything except the events.
   [[nodiscard]] const About& about() const noexcept { return about_; }
 
-  // The next events by time, those of one time in the order of the file; none: that was all.
-  // Threads write one after the other what happened at the same time, and a release stands with its
-  // intended time: an event waits here until no later block has an earlier one.
+  /// The next events by time, in the order of the file if times are equal; empty at the end.
+  /// Threads write simultaneous events one after the other, and a release has its intended time: an
+  /// event is held back until no later block has an earlier one.
   std::vector<Event> next();
-  void rewind();  // next() begins again
+
+  /// Lets next() start from the beginning.
+  void rewind();
 
  private:
   bool read_block(std::vector<Event>& records);
@@ -76,11 +83,12 @@ class TAKT_CORE_PUBLIC TraceFile {
   About about_;
 };
 
+/// A whole trace in memory.
 struct Trace : About {
-  std::vector<Event> events{};  // by time; of one thread and time in their order
+  std::vector<Event> events{};  ///< By time; of one thread and time in their order.
 };
 
-// All of it at once. Throws as TraceFile.
+/// Reads a whole trace. Throws as the constructor of TraceFile.
 TAKT_CORE_PUBLIC Trace read_trace(const std::filesystem::path& path);
 
 }  // namespace takt::trace

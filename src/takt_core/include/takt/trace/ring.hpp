@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// A bounded queue of events from one producer thread to one consumer thread, without locks. When it
-// is full, the event is dropped and counted: a real-time thread never waits for the disk.
+/// @file
+/// A bounded, wait-free queue of events from one producer thread to one consumer thread. If it is
+/// full, the event is dropped and counted: a real-time thread never waits for the disk.
 #pragma once
 
 #include <atomic>
@@ -15,13 +15,17 @@
 
 namespace takt::trace {
 
+/// A single-producer, single-consumer ring buffer.
 // NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): cache lines of their own for each side
 class Ring {
  public:
-  // Room for at least `capacity` events, all of it touched here. Throws std::bad_alloc.
+  /// Allocates room for at least `capacity` events, rounded up to a power of two, and touches all
+  /// of it.
+  /// @throws std::bad_alloc
   explicit Ring(std::size_t capacity) : slots_(std::bit_ceil(capacity)), mask_(slots_.size() - 1) {}
 
-  // Producer. False when the event was dropped.
+  /// Appends an event. By the producer only; wait-free.
+  /// @return false if the ring was full and the event was dropped.
   bool push(const Event& event) noexcept {
     const std::uint64_t head = head_.load(std::memory_order_relaxed);
     if (head - known_tail_ > mask_) {
@@ -36,7 +40,8 @@ class Ring {
     return true;
   }
 
-  // Consumer. Takes at most out.size() events in their order; returns how many.
+  /// Takes at most out.size() events in their order. By the consumer only; wait-free.
+  /// @return how many.
   std::size_t pop(std::span<Event> out) noexcept {
     const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
     const std::uint64_t available = head_.load(std::memory_order_acquire) - tail;
@@ -48,10 +53,12 @@ class Ring {
     return count;
   }
 
-  // Events dropped so far. From any thread.
+  /// Events dropped so far. From any thread.
   [[nodiscard]] std::uint64_t lost() const noexcept {
     return lost_.load(std::memory_order_relaxed);
   }
+
+  /// The most events that can wait.
   [[nodiscard]] std::size_t capacity() const noexcept { return slots_.size(); }
 
  private:

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// When which job had which core, and what became of each job, derived from the events of a trace.
-//
-// Preemption by the kernel is not seen by the threads themselves. On one core, a job that starts
-// while another one runs has preempted it, and the other one resumes when it ends; a job that is
-// boosted moves up among those that have started. Preempt and resume events, which the simulator
-// writes, are taken as they are.
+/// @file
+/// Which job had which core at which time, and the outcome of each job, derived from the events of
+/// a trace.
+///
+/// Threads do not notice their preemption by the kernel. On one core, a job that starts while
+/// another one runs has preempted it, and the other one resumes when it ends; a boosted job moves
+/// up among the started ones. Preempt and resume events, which the simulator writes, are used as
+/// they are.
 #pragma once
 
 #include <cstdint>
@@ -23,56 +24,63 @@
 
 namespace takt::trace {
 
-// A time or a number that the trace does not tell.
+/// A time or a number that the trace does not contain.
 inline constexpr std::int64_t not_told = std::numeric_limits<std::int64_t>::min();
 
-// Of a damaged trace the difference of two times may be none: it wraps.
+/// to - from in nanoseconds. In a damaged trace the difference may exceed the range: then it wraps
+/// around.
 constexpr std::int64_t elapsed(std::int64_t from, std::int64_t to) noexcept {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(to) -
                                    static_cast<std::uint64_t>(from));
 }
 
-// One release of a task and what became of it; ns.
+/// One release of a task and its outcome. Times are nanoseconds; not_told if unknown.
 struct Job {
-  std::uint64_t serial = 0;  // counts the jobs in the order of their first events
-  std::uint64_t job = 0;
-  std::int64_t release = not_told;
-  std::int64_t start = not_told;
-  std::int64_t end = not_told;
-  std::int64_t deadline = not_told;  // also where it has none
-  std::int64_t priority = not_told;
-  std::int64_t cpu_time = not_told;  // also where it is not measured
-  std::int64_t running = 0;          // for how long it had a core
-  // For how long its thread could have run and did not: between its last job and this one, and in
-  // this one, in which it slept so often. Only where the trace tells (attribute waits_from_ns).
+  std::uint64_t serial = 0;          ///< Counts the jobs in the order of their first events.
+  std::uint64_t job = 0;             ///< Index of the release within its task.
+  std::int64_t release = not_told;   ///< Intended release.
+  std::int64_t start = not_told;     ///< First time on a core.
+  std::int64_t end = not_told;       ///< End of the job.
+  std::int64_t deadline = not_told;  ///< Absolute; also not_told if it has none.
+  std::int64_t priority = not_told;  ///< At its start.
+  std::int64_t cpu_time = not_told;  ///< Also not_told if it is not measured.
+  std::int64_t running = 0;          ///< How long it had a core.
+  /// How long its thread was runnable without running between its previous job and this one. Only
+  /// if the trace contains waits (attribute waits_from_ns).
   std::int64_t waited_before = 0;
-  std::int64_t waited = 0;
-  std::uint32_t preemptions = 0;
-  std::uint16_t task = no_task;
-  std::uint16_t core = no_core;  // where it started
-  std::uint8_t sleeps = 0;
-  bool missed = false;  // ended after its deadline
-  // The policy that its core followed at its release goes by deadlines; else by priorities.
+  std::int64_t waited = 0;        ///< The same during this job.
+  std::uint32_t preemptions = 0;  ///< How often it was preempted.
+  std::uint16_t task = no_task;   ///< Index of its task.
+  std::uint16_t core = no_core;   ///< Where it started.
+  std::uint8_t sleeps = 0;        ///< How often it slept.
+  bool missed = false;            ///< Ended after its deadline.
+  /// The policy that its core followed at its release decides by deadlines; otherwise by
+  /// priorities.
   bool by_deadline = false;
 };
 
-// A stretch of time, not empty, in which one job had the core.
+/// A time interval, not empty, in which one job had the core.
 struct Slice {
-  std::uint64_t serial = 0;  // of the job
-  std::uint64_t job = 0;
-  std::int64_t begin = 0;
-  std::int64_t end = 0;
-  std::int64_t started = 0;  // when the job did
-  std::uint16_t task = no_task;
-  std::uint16_t core = no_core;
+  std::uint64_t serial = 0;      ///< Job::serial.
+  std::uint64_t job = 0;         ///< Index of the release.
+  std::int64_t begin = 0;        ///< Nanoseconds.
+  std::int64_t end = 0;          ///< Nanoseconds, exclusive.
+  std::int64_t started = 0;      ///< Start of the job.
+  std::uint16_t task = no_task;  ///< Index of the task.
+  std::uint16_t core = no_core;  ///< Number of the CPU.
 };
 
-// The order by which the policies of a trace decide. A policy that this Takt does not know (one of
-// the user's own) is taken to go by the priorities that are in the trace.
+/// The order by which the policies of a trace decide. A policy that this version does not know (a
+/// comparator of the user) is assumed to decide by the priorities in the trace.
 class TAKT_CORE_PUBLIC Orders {
  public:
+  /// Reads the policies of all scenarios from the attributes of a trace.
   explicit Orders(const About& about);
+
+  /// Whether the core presently decides by deadlines.
   [[nodiscard]] bool by_deadline(std::uint16_t core) const;
+
+  /// Processes an event of type EventType::scenario.
   void take(const Event& scenario);
 
  private:
@@ -81,24 +89,33 @@ class TAKT_CORE_PUBLIC Orders {
   sched::Order first_ = sched::Order::priority;
 };
 
-// Derives slices and jobs from events by time.
+/// Derives slices and jobs from events in the order of time. Not thread-safe.
 class TAKT_CORE_PUBLIC Timeline {
  public:
+  /// Starts with the policies of the trace.
   explicit Timeline(const About& about = {}) : orders_{about} {}
 
+  /// Processes the next event.
   void take(const Event& event);
-  void close();  // the trace is over: what is open has no end, and a slice up to the last event
 
-  // In the order in which they become known; whoever takes them empties the vectors.
+  /// Ends the trace: open jobs have no end, but a slice up to the last event.
+  void close();
+
+  /// In the order in which they become known. The reader of the vector should empty it now and
+  /// then.
   std::vector<Slice> slices;
-  std::vector<Job> jobs;  // of which no further event will come
+  /// Jobs without further events, in the order in which they become known; to be emptied likewise.
+  std::vector<Job> jobs;
 
-  [[nodiscard]] std::vector<Job> unfinished() const;  // all that are not in `jobs` yet
-  [[nodiscard]] std::int64_t settled() const;  // all slices that began before are in `slices`
+  /// All jobs that are not in `jobs` yet.
+  [[nodiscard]] std::vector<Job> unfinished() const;
 
-  // Jobs that ended while a job which had started later on their core was still running. With
-  // priorities that happens only when a callback sleeps; without them (no privilege) the threads
-  // share the core by time slices, which no event shows. Slices of such jobs are a guess.
+  /// All slices that began before this time are in `slices`.
+  [[nodiscard]] std::int64_t settled() const;
+
+  /// Jobs that ended while a job that had started later on their core was still running. With
+  /// priorities this happens only if a callback sleeps; without them (no privilege) the threads
+  /// share the core by time slices, which no event shows. Slices of such jobs are a guess.
   [[nodiscard]] std::uint64_t not_nested() const noexcept { return not_nested_; }
 
  private:
@@ -128,7 +145,7 @@ class TAKT_CORE_PUBLIC Timeline {
   std::int64_t last_ = 0;
 };
 
-// All of a trace that is in memory; slices by begin.
+/// The timeline of a trace in memory; slices are sorted by begin.
 TAKT_CORE_PUBLIC Timeline timeline(const std::vector<Event>& events);
 
 }  // namespace takt::trace

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Records the events of real-time threads: each thread gets a ring of its own, and one thread at
-// the lowest urgency empties the rings into a file. What was lost is counted, in the file's header
-// and as overflow events at the place where it is missing. The same thread watches what the
-// hypervisor steals: the one cause of a late job that no thread of the process sees.
+/// @file
+/// Records the events of real-time threads: each thread has a ring of its own, and one thread of
+/// the lowest urgency writes the rings to a file. Lost events are counted, in the file's header and
+/// as overflow events where they are missing. The same thread watches the time that the hypervisor
+/// steals: the one cause of a late job that no thread of the process can observe.
 #pragma once
 
 #include <chrono>
@@ -26,33 +26,39 @@
 
 namespace takt::trace {
 
+/// Memory and delay of a tracer.
 struct TracerOptions {
-  std::size_t ring_capacity = 16384;           // events a thread, 32 bytes each
-  std::chrono::milliseconds drain_period{10};  // a killed process loses at most this much
+  std::size_t ring_capacity = 16384;           ///< Events for each thread, 32 bytes each.
+  std::chrono::milliseconds drain_period{10};  ///< A killed process loses at most this much.
 };
 
+/// Writes the events of many threads to one file. Functions are thread-safe unless they say
+/// otherwise.
 class TAKT_CORE_PUBLIC Tracer {
  public:
-  // Starts the draining thread. Throws std::system_error when the file cannot be created.
+  /// Creates the file and starts the writing thread.
+  /// @throws std::system_error if the file cannot be created.
   explicit Tracer(const std::filesystem::path& path, TracerOptions options = {});
-  // Stops; an error of the last writes is lost here: call stop() to see it.
+
+  /// Stops. Errors of the last writes are lost: call stop() to get them.
   ~Tracer();
   Tracer(const Tracer&) = delete;
   Tracer& operator=(const Tracer&) = delete;
   Tracer(Tracer&&) = delete;
   Tracer& operator=(Tracer&&) = delete;
 
-  // A recorder for one more thread, valid as long as the tracer lives. Allocates: call it before
-  // the thread's loop.
+  /// A recorder for one more thread, valid as long as the tracer exists. Allocates: call it before
+  /// the thread's loop.
   Recorder add_thread();
 
-  // For names and attributes; events come from the recorders.
+  /// For names and attributes; events come from the recorders.
   TraceWriter& writer() noexcept { return writer_; }
 
-  // Drains what is left and closes the file. Threads must not record any more. Returns what went
-  // wrong while writing, empty when nothing did.
+  /// Writes all remaining events and closes the file. No thread may record any more.
+  /// @return what went wrong while writing; empty if nothing did.
   std::string stop();
 
+  /// Events lost so far.
   std::uint64_t lost() const noexcept { return writer_.lost(); }
 
  private:

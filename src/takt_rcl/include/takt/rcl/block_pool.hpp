@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// BlockPool: memory for the control blocks of shared pointers, so that a unique_ptr that was
-// published becomes a shared_ptr for several readers without an allocation in the loop.
+/// @file
+/// BlockPool: memory for the control blocks of shared pointers, so that a published unique_ptr
+/// becomes a shared_ptr for several readers without an allocation in the loop.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +12,7 @@
 
 namespace takt::detail {
 
+/// A pool of memory blocks of one size. Thread-safe.
 class TAKT_RCL_PUBLIC BlockPool {
  public:
   BlockPool() = default;
@@ -21,12 +22,16 @@ class TAKT_RCL_PUBLIC BlockPool {
   BlockPool(BlockPool&&) = delete;
   BlockPool& operator=(BlockPool&&) = delete;
 
-  // Keeps so many more blocks from now on, or so many less.
+  /// Keeps `blocks` more blocks from now on. Allocates.
   void grow(std::size_t blocks);
+
+  /// Keeps `blocks` fewer blocks from now on.
   void shrink(std::size_t blocks) noexcept;
 
-  // From any thread. Allocates when no block is free, or `bytes` do not fit into one.
+  /// A block of at least `bytes`. Allocates if no block is free or `bytes` do not fit into one.
   [[nodiscard]] void* get(std::size_t bytes);
+
+  /// Returns a block of get() with the same `bytes`.
   void put_back(void* block, std::size_t bytes) noexcept;
 
  private:
@@ -41,10 +46,10 @@ class TAKT_RCL_PUBLIC BlockPool {
   executor::PriorityMutex mutex_;
   Free* first_{nullptr};
   std::size_t free_{0};
-  std::size_t kept_{0};  // at most so many are free
+  std::size_t kept_{0};  ///< the most blocks that may be free
 };
 
-// The allocator of a shared pointer; the control block keeps the pool alive.
+/// The allocator of a shared pointer; the control block keeps the pool alive.
 template <class T>
 class BlockAllocator {
  public:

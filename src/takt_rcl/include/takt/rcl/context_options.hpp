@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// ContextOptions: what a Context is started with; each unset value is left to the environment.
+/// @file
+/// ContextOptions: the settings of a Context; unset values are taken from the environment.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,12 @@
 
 namespace takt {
 
+/// The settings of a Context.
 struct ContextOptions {
-  // DDS domain; processes see each other only within one. Unset: ROS_DOMAIN_ID, else 0.
+  /// DDS domain; processes communicate only within one. Unset: ROS_DOMAIN_ID, else 0.
   std::optional<std::size_t> domain_id{};
-  // Whether messages move by pointer, without the middleware, between publishers and subscriptions
-  // of this context (see Publisher). Others get them through the middleware at the same time.
+  /// Pass messages by pointer, without the middleware, between publishers and subscriptions of this
+  /// context (see Publisher). Other subscriptions get them through the middleware at the same time.
   bool use_intra_process{true};
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// DeliveryTurn: whose turn it is to hand the messages of one subscription to its callback. A mutex
-// with priority inheritance that knows its holder, so that a thread can tell whether the callback
-// that is under way is one that it has preempted itself or one on another core.
+/// @file
+/// DeliveryTurn: the right to deliver the messages of one subscription to its callback. A mutex
+/// with priority inheritance that knows its holder, so that a thread can distinguish a running
+/// callback that it has preempted itself from one on another core.
 #pragma once
 
 #include <atomic>
@@ -11,34 +11,38 @@
 
 namespace takt::detail {
 
+/// A mutex that can be taken conditionally; its holder inherits the priority of waiting threads.
 class TAKT_RCL_PUBLIC DeliveryTurn {
  public:
-  // Waits until it is free. False: the calling thread itself has it, or its holder waits for
-  // something that the calling thread has. That of a thread that has ended is free.
+  /// Waits until it is free. A holder that has ended counts as free.
+  /// @return false if the calling thread holds it already, or its holder waits for something that
+  /// the calling thread holds.
   [[nodiscard]] bool take() noexcept;
 
-  // The same, but false also when a thread has it that is not bound to this core: it may take as
-  // long as it likes without holding this one up.
+  /// Like take(), but also returns false, without waiting, if a thread holds it that is not bound
+  /// to this core.
   [[nodiscard]] bool take_unless_elsewhere() noexcept;
 
+  /// Releases it. By its holder.
   void give_back() noexcept;
 
-  // For the holder: somebody waits for it.
+  /// Whether another thread waits for it. By its holder.
   [[nodiscard]] bool awaited() const noexcept;
 
  private:
   [[nodiscard]] bool take_without_kernel() noexcept;
 
-  // 0: free; else what the kernel wants of a FUTEX_LOCK_PI: the thread id of the holder and whether
-  // somebody waits.
+  // 0: free; otherwise the value that FUTEX_LOCK_PI requires: the thread id of the holder, and
+  // whether a thread waits.
   std::atomic<std::uint32_t> word_{0};
   static_assert(std::atomic<std::uint32_t>::is_always_lock_free && sizeof(word_) == 4);
 };
 
-// Gives a turn back at its end, also when the callback has thrown: nobody waits for ever.
+/// Releases a turn at its end, also after an exception of the callback, so that no thread waits
+/// forever.
 class DeliveryTurnScope {
  public:
-  // `mine`: what taking it has told.
+  /// `mine`: the result of taking the turn.
   DeliveryTurnScope(DeliveryTurn& turn, bool mine) noexcept : turn_{turn}, mine_{mine} {}
   ~DeliveryTurnScope() { give_back(); }
   DeliveryTurnScope(const DeliveryTurnScope&) = delete;
@@ -46,14 +50,18 @@ class DeliveryTurnScope {
   DeliveryTurnScope(DeliveryTurnScope&&) = delete;
   DeliveryTurnScope& operator=(DeliveryTurnScope&&) = delete;
 
+  /// Whether this scope holds the turn.
   [[nodiscard]] bool is_mine() const noexcept { return mine_; }
+
+  /// Releases the turn early.
   void give_back() noexcept {
     if (mine_) {
       turn_.give_back();
       mine_ = false;
     }
   }
-  // It was given back, and taken anew or not.
+
+  /// The turn was given back, and taking it again has returned `mine`.
   void taken_again(bool mine) noexcept { mine_ = mine; }
 
  private:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// A report of an executor (takt/executor/report.hpp) as a message on /diagnostics: one status for
-// the executor, "<node>: executor", and one for each task, "<node>: <task>", all with the
-// hardware_id "takt".
+/// @file
+/// Converts a report of an executor (takt/executor/report.hpp) into a message for /diagnostics: one
+/// status for the executor, "<node>: executor", and one for each task, "<node>: <task>", all with
+/// the hardware_id "takt".
 #pragma once
 
 #include <chrono>
@@ -14,6 +14,9 @@
 
 namespace takt {
 
+/// Makes the message, stamped with CLOCK_REALTIME. Allocates.
+/// @param node fully qualified name of the node, the prefix of each status.
+/// @param report the statuses of executor::Reporter.
 inline diagnostic_msgs::msg::DiagnosticArray diagnostic_array(
     const std::string& node, std::vector<executor::Status> report) {
   diagnostic_msgs::msg::DiagnosticArray array;

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Diagnostics: tells /diagnostics (diagnostic_msgs/DiagnosticArray) once a second how the tasks of
-// an executor do, from a thread without real-time priority. `takt top` shows it.
-//
-//   executor.start();
-//   const takt::Diagnostics diagnostics{node, executor};
-//   executor.spin();
-//
-// What it tells: takt/executor/report.hpp; as which messages: diagnostic_array.hpp.
+/// @file
+/// Diagnostics: publishes the state of the tasks of an executor to /diagnostics
+/// (diagnostic_msgs/DiagnosticArray) once a second, from a thread without real-time priority. `takt
+/// top` displays it.
+///
+/// ```cpp
+/// executor.start();
+/// const takt::Diagnostics diagnostics{node, executor};
+/// executor.spin();
+/// ```
+///
+/// The content is described in takt/executor/report.hpp, the messages in diagnostic_array.hpp.
 #pragma once
 
 #include <chrono>
@@ -18,18 +21,27 @@
 
 namespace takt {
 
+/// The settings of Diagnostics.
 struct DiagnosticsOptions {
+  /// Time between two reports; above zero.
   std::chrono::nanoseconds period{std::chrono::seconds{1}};
 };
 
+/// Publishes reports as long as it exists.
 class TAKT_RCL_PUBLIC Diagnostics {
  public:
-  // Starts the thread; the first report comes at once. The executor must have been started
-  // (std::logic_error) and must outlive this. Throws RclError; std::system_error for no thread;
-  // std::invalid_argument for a period that is not above zero.
+  /// Starts the thread; the first report is published at once.
+  /// @param node publishes the reports.
+  /// @param executor must be started, and must outlive this object.
+  /// @param options the period.
+  /// @throws std::logic_error if the executor is not started.
+  /// @throws std::invalid_argument if the period is not above zero.
+  /// @throws std::system_error if the thread cannot be created.
+  /// @throws RclError if the publisher cannot be created.
   Diagnostics(const Node& node, SchedulingExecutor& executor,
               const DiagnosticsOptions& options = {});
-  // Publishes a last report.
+
+  /// Publishes a last report.
   ~Diagnostics();
   Diagnostics(const Diagnostics&) = delete;
   Diagnostics& operator=(const Diagnostics&) = delete;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// RclError: setting up failed. Everything that creates (context, node, publisher, subscription)
-// throws it; the loop returns a Status instead, and closing never throws.
+/// @file
+/// RclError: the exception of set-up. Everything that creates entities (contexts, nodes,
+/// publishers, subscriptions) throws it; functions for the loop return a Status instead, and
+/// destructors never throw.
 #pragma once
 
 #include <rcl/types.h>
@@ -12,20 +13,23 @@
 
 namespace takt {
 
-// what() reads "<operation> (<where>): <reason> [<name of the code> <code>]".
+/// An operation of rcl failed. what() reads "<operation> (<where>): <reason> [<name of the code>
+/// <code>]".
 class TAKT_RCL_PUBLIC RclError : public std::runtime_error {
  public:
+  /// The parts of the message, see the accessors.
   RclError(rcl_ret_t code, std::string operation, std::string where, std::string reason);
 
+  /// The return code of rcl.
   [[nodiscard]] rcl_ret_t code() const noexcept { return code_; }
 
-  // What was attempted: "cannot create a publisher".
+  /// What was attempted: "cannot create a publisher".
   [[nodiscard]] const std::string& operation() const noexcept { return operation_; }
 
-  // On which entity: "topic 'scan', node '/radar'".
+  /// The entity: "topic 'scan', node '/radar'".
   [[nodiscard]] const std::string& where() const noexcept { return where_; }
 
-  // What rcl said, with what to do where rcl says too little.
+  /// The message of rcl, with a remedy where rcl does not say enough.
   [[nodiscard]] const std::string& reason() const noexcept { return reason_; }
 
  private:

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// LoanedMessage: a message in memory of the middleware, written in place and published without a
-// copy. Comes from Publisher::borrow_loaned_message(); one that is not published goes back.
+/// @file
+/// LoanedMessage: a message in memory of the middleware, written in place and published without a
+/// copy. Publisher::borrow_loaned_message() creates it; a message that is not published is returned
+/// to the middleware.
 #pragma once
 
 #include <memory>
@@ -10,14 +11,18 @@
 
 namespace takt {
 
-// The memory is not initialised and may still hold an older message: write every field that a
-// reader uses. Keeps its publisher alive. For one thread at a time.
+/// A loan for writing. The memory is not initialised and may still contain an older message: write
+/// every field that a reader uses. Keeps its publisher alive. For one thread at a time.
 template <class MessageT>
 class LoanedMessage {
  public:
   LoanedMessage() noexcept = default;
+
+  /// Takes over the loan; `other` becomes invalid.
   LoanedMessage(LoanedMessage&& other) noexcept
       : publisher_{std::move(other.publisher_)}, message_{std::exchange(other.message_, nullptr)} {}
+
+  /// Returns the present loan, and takes over that of `other`.
   LoanedMessage& operator=(LoanedMessage&& other) noexcept {
     if (this != &other) {
       give_back();
@@ -28,10 +33,14 @@ class LoanedMessage {
   }
   LoanedMessage(const LoanedMessage&) = delete;
   LoanedMessage& operator=(const LoanedMessage&) = delete;
+
+  /// Returns the memory to the middleware unless the message was published.
   ~LoanedMessage() { give_back(); }
 
-  // False: nothing was lent, or it was moved from or published. Must be true to use get().
+  /// False if nothing was lent, or after a move or a publication. Must be true for get().
   [[nodiscard]] bool is_valid() const noexcept { return message_ != nullptr; }
+
+  /// The message to write.
   [[nodiscard]] MessageT& get() const noexcept { return *message_; }
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// LocalChannel: what the publishers and subscriptions of one topic and type in one context share:
-// the queues of the readers, and the memory that hand-overs use again.
+/// @file
+/// LocalChannel: what publishers and subscriptions of one topic and type in one context share: the
+/// queues of the readers, and memory that is reused for messages.
 #pragma once
 
 #include <atomic>
@@ -33,14 +33,14 @@ class LocalChannel {
     blocks_->grow(needs_of(*queue));
     change([&](Queues& queues) { queues.push_back(queue); });
   }
-  // What was added for it is given back.
+  // Releases the memory that was added for it.
   void remove(const std::shared_ptr<Queue>& queue) {
     change([&](Queues& queues) { std::erase(queues, queue); });
     pool_.shrink(needs_of(*queue));
     blocks_->shrink(needs_of(*queue));
   }
 
-  // The readers now, null when there are none. The list does not change; it keeps its queues alive.
+  // The present readers, null if there are none. The list is immutable and keeps its queues alive.
   [[nodiscard]] std::shared_ptr<const Queues> queues() const noexcept {
     if (!used_.load(std::memory_order_acquire)) {
       return nullptr;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// LocalQueue: the messages that wait at one subscription and that came from publishers of its own
-// context, by pointer. Bounded by the depth of KEEP_LAST: the oldest makes room for the newest.
+/// @file
+/// LocalQueue: the messages from publishers of the same context that wait at one subscription,
+/// passed by pointer. Bounded by the depth of KEEP_LAST: a new message replaces the oldest.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,8 @@
 
 namespace takt::detail {
 
-// A message on its way, owned by the reader alone or shared with others: one of the two pointers.
+/// A message in transit, owned by one reader or shared by several: exactly one of the two pointers
+/// is set.
 template <class MessageT>
 struct Parcel {
   std::unique_ptr<MessageT> owned{};
@@ -30,13 +31,15 @@ struct Parcel {
   [[nodiscard]] const MessageT& message() const noexcept { return owned ? *owned : *shared; }
 };
 
-// push() from any thread, pop() from one at a time. Never waits for longer than it takes to move a
-// pointer; messages are destroyed outside of the lock.
+/// push() from any thread, pop() from one thread at a time. Holds its lock only for the move of a
+/// pointer; messages are destroyed outside of it.
 template <class MessageT>
 class LocalQueue {
  public:
-  // `reliable`: hears reliable publishers only, as DDS has it. `owning`: its callback takes
-  // unique_ptr. `turn`: see Notice.
+  /// @param depth how many messages it keeps; the oldest is dropped for a new one.
+  /// @param reliable accepts reliable publishers only, as in DDS.
+  /// @param owning the callback takes unique_ptr.
+  /// @param turn see Notice.
   LocalQueue(std::size_t depth, bool reliable, bool owning,
              std::shared_ptr<Notice::Turn> turn = std::make_shared<Notice::Turn>())
       : notice{std::max<std::size_t>(depth, 1), std::move(turn)},

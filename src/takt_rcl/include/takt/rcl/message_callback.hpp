@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// MessageCallback: what a subscription calls with each message. The forms are those of rclcpp that
-// are used most, each also with the MessageInfo as a second argument:
-//
-//   void(const MessageT&)                  nothing is copied or allocated for it
-//   void(std::shared_ptr<const MessageT>)  to keep the message; other readers may share it
-//   void(std::unique_ptr<MessageT>)        to own it; allocated, unless a publisher of the same
-//                                          context gave a unique_ptr to this reader alone
+/// @file
+/// MessageCallback: the function that a subscription calls with each message, in one of the most
+/// used forms of rclcpp, each also with the MessageInfo as a second argument:
+///
+/// ```text
+/// void(const MessageT&)                  no copy and no allocation
+/// void(std::shared_ptr<const MessageT>)  to keep the message; other readers may share it
+/// void(std::unique_ptr<MessageT>)        to own it; allocated, unless a publisher of the same
+///                                        context passed a unique_ptr to this reader only
+/// ```
 #pragma once
 
 #include <functional>
@@ -18,11 +20,13 @@
 
 namespace takt {
 
+/// A function in one of the forms above, or none.
 template <class MessageT>
 class MessageCallback {
  public:
   MessageCallback() = default;
 
+  /// Stores a function of any of the forms; a static_assert names them if none fits.
   template <class Function>
   explicit MessageCallback(Function function) {
     // In this order: a function of shared_ptr can be called with a unique_ptr too, and one of
@@ -40,14 +44,16 @@ class MessageCallback {
     }
   }
 
+  /// Whether it has a function.
   [[nodiscard]] explicit operator bool() const noexcept { return function_.index() != 0; }
 
-  // Whether it takes unique_ptr.
+  /// Whether the function takes unique_ptr.
   [[nodiscard]] bool owning() const noexcept {
     return std::holds_alternative<Form<std::unique_ptr<MessageT>>>(function_);
   }
 
-  // The message as the form wants it: one of the two pointers is set.
+  /// Calls the function with the message in the form that it requires. Exactly one of the two
+  /// pointers must be set. Throws what the function throws.
   void operator()(std::unique_ptr<MessageT> owned, std::shared_ptr<const MessageT> shared,
                   const MessageInfo& info) const {
     if (const auto* by_reference = std::get_if<Form<const MessageT&>>(&function_)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// MessageInfo: what the middleware tells about a message that was taken.
+/// @file
+/// MessageInfo: what the middleware knows about a received message.
 #pragma once
 
 #include <rmw/types.h>
@@ -10,23 +10,26 @@
 
 namespace takt {
 
-// The stamps are readings of CLOCK_REALTIME on the host that made them: source and received may be
-// subtracted when both ends run on one host, and are disturbed by steps of that clock. Latencies
-// are measured with CLOCK_MONOTONIC inside the message instead (takt_interfaces/Sample).
+/// The origin of a message.
+///
+/// The stamps are readings of CLOCK_REALTIME on the host that made them: the difference of source
+/// and received is meaningful if both ends run on one host, apart from steps of that clock. To
+/// measure latencies use CLOCK_MONOTONIC inside of the message instead (takt_interfaces/Sample).
 struct MessageInfo {
+  /// CLOCK_REALTIME in nanoseconds.
   using Stamp = std::chrono::sys_time<std::chrono::nanoseconds>;
 
-  // publication_sequence_number of a middleware that does not count.
+  /// The publication_sequence_number of a middleware that does not count.
   static constexpr std::uint64_t sequence_unsupported =
       RMW_MESSAGE_INFO_SEQUENCE_NUMBER_UNSUPPORTED;
 
-  Stamp source_timestamp{};    // when the publisher handed it to its middleware
-  Stamp received_timestamp{};  // when the subscriber's middleware got it; 0 where unsupported
-  // Counts the messages of one publisher without gaps: a gap is a loss. Where it starts is up to
-  // the middleware.
+  Stamp source_timestamp{};    ///< When the publisher passed it to its middleware.
+  Stamp received_timestamp{};  ///< When the subscriber's middleware received it; 0: unsupported.
+  /// Counts the messages of one publisher without gaps: a gap is a loss. The first number depends
+  /// on the middleware.
   std::uint64_t publication_sequence_number{sequence_unsupported};
-  // Moved inside the process without the middleware. Messages that the middleware delivers within
-  // one process do not count (rmw_fastrtps reports false for them).
+  /// Passed inside of the process without the middleware. False for messages that the middleware
+  /// delivers within a process (rmw_fastrtps).
   bool from_intra_process{false};
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// MessagePool: messages that are used again and again, so that handing them over as
-// shared_ptr<const MessageT> costs no allocation. A message is the pool's or its users', never
-// both: the last user's pointer gives it back, and a weak pointer to it has expired by then. It
-// keeps the capacity of its sequences.
+/// @file
+/// MessagePool: messages that are reused, so that passing them on as shared_ptr<const MessageT>
+/// costs no allocation. A message belongs either to the pool or to its users: the last user's
+/// pointer returns it, and weak pointers to it have expired by then. It keeps the capacity of its
+/// sequences.
 #pragma once
 
 #include <algorithm>
@@ -20,21 +20,21 @@ namespace takt::detail {
 template <class MessageT>
 class MessagePool {
  public:
-  // Lets the pool keep `more` messages beyond those allowed so far. Each is allocated when it is
-  // first needed, because a message may be large and the need small.
+  /// Lets the pool keep `more` messages beyond the present limit. Each is allocated on first use,
+  /// because messages may be large and few of them needed.
   void grow(std::size_t more) {
     blocks_->grow(more);
     free_->grow(more);
   }
 
-  // Takes as much back. A message that is in use lives as long as its users have it.
+  /// Lowers the limit by `less`. A message in use exists as long as its users keep it.
   void shrink(std::size_t less) {
     free_->shrink(less);
     blocks_->shrink(less);
   }
 
-  // A message with any content that the caller alone may write, until it is handed on. From any
-  // thread. Allocates while the pool grows, and when its users keep more than the pool may have.
+  /// A message with arbitrary content that only the caller may write, until it is passed on. From
+  /// any thread. Allocates while the pool grows, and if users keep more messages than the limit.
   [[nodiscard]] std::shared_ptr<MessageT> get() {
     std::unique_ptr<MessageT> message = free_->take();
     if (message == nullptr) {
@@ -44,7 +44,7 @@ class MessagePool {
   }
 
  private:
-  // Those that nobody uses.
+  // The messages without users.
   class Free {
    public:
     void grow(std::size_t more) {

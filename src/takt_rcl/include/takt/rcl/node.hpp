@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Node: a name in the ROS graph under which publishers, subscriptions and timers are created.
+/// @file
+/// Node: a name in the ROS graph under which publishers, subscriptions and timers are created.
 #pragma once
 
 #include <chrono>
@@ -19,35 +19,53 @@
 
 namespace takt {
 
-// A handle: copies share one node, which lives as long as any of them or any entity created from
-// it, and keeps its context alive; so the order of destruction does not matter. Entities may be
-// created and destroyed by several threads.
+/// A handle: copies share one node, which exists as long as any copy or any entity created from it,
+/// and keeps its context alive; so the order of destruction does not matter. Thread-safe: several
+/// threads may create and destroy entities.
 class TAKT_RCL_PUBLIC Node {
  public:
-  // Throws RclError (a name that ROS does not allow, a context that was shut down).
+  /// @param context the participation to join.
+  /// @param name without slashes.
+  /// @param name_space empty: "/".
+  /// @throws RclError for a name that ROS does not allow, or after Context::shutdown().
   Node(const Context& context, const std::string& name, const std::string& name_space = "");
 
+  /// The name after remapping.
   [[nodiscard]] std::string get_name() const;
+
+  /// The namespace after remapping, beginning with "/".
   [[nodiscard]] std::string get_namespace() const;
+
+  /// Namespace and name: "/robot/radar".
   [[nodiscard]] std::string get_fully_qualified_name() const;
+
+  /// The context that it belongs to.
   [[nodiscard]] const Context& get_context() const noexcept { return context_; }
 
-  // `topic` is relative to the namespace, absolute ("/scan") or private ("~/scan"). Throws
-  // RclError.
+  /// Creates a publisher.
+  /// @tparam MessageT a generated message type.
+  /// @param topic relative to the namespace, absolute ("/scan") or private ("~/scan").
+  /// @param qos how to transport the messages.
+  /// @throws RclError for a name that ROS does not allow, a QoS that the middleware refuses, or
+  /// after Context::shutdown().
   template <class MessageT>
   [[nodiscard]] std::shared_ptr<Publisher<MessageT>> create_publisher(const std::string& topic,
                                                                       const QoS& qos) const {
     return std::make_shared<Publisher<MessageT>>(handle_, topic, qos);
   }
 
-  // Without a callback: to be taken from by hand, or read by an executor's tasks as latest().
+  /// Creates a subscription without a callback: the program takes messages itself, or an executor's
+  /// tasks read it as Subscription::latest().
+  /// @throws RclError as create_publisher() does.
   template <class MessageT>
   [[nodiscard]] std::shared_ptr<Subscription<MessageT>> create_subscription(
       const std::string& topic, const QoS& qos, const SubscriptionOptions& options = {}) const {
     return make_subscription<MessageT>(topic, qos, options, {});
   }
 
-  // With a callback that an executor runs, in one of the forms of MessageCallback.
+  /// Creates a subscription with a callback that an executor runs, in one of the forms of
+  /// MessageCallback.
+  /// @throws RclError as create_publisher() does.
   template <class MessageT, class Function>
     requires(!std::is_convertible_v<Function, SubscriptionOptions>)
   [[nodiscard]] std::shared_ptr<Subscription<MessageT>> create_subscription(
@@ -57,16 +75,20 @@ class TAKT_RCL_PUBLIC Node {
                                        MessageCallback<MessageT>{std::move(callback)});
   }
 
-  // A callback with a period, void() or void(const Job&), that an executor runs. Throws
-  // std::invalid_argument for a period that is not above zero.
+  /// Creates a timer that an executor runs.
+  /// @param period distance of two releases; above zero.
+  /// @param callback void() or void(const Job&).
+  /// @throws std::invalid_argument if the period is not above zero.
   template <class Function>
   [[nodiscard]] std::shared_ptr<Timer> create_timer(std::chrono::nanoseconds period,
                                                     Function callback) const {
     return add_timer(period, Timer::make_callback(std::move(callback)));
   }
 
-  // What was created and still lives, in the order of creation.
+  /// The timers of the node that still exist, in the order of creation.
   [[nodiscard]] std::vector<std::shared_ptr<Timer>> get_timers() const;
+
+  /// The subscriptions of the node that still exist, in the order of creation.
   [[nodiscard]] std::vector<std::shared_ptr<SubscriptionBase>> get_subscriptions() const;
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Notice: whom to tell about messages that arrive, and how many of those that were announced wait
-// still, for whoever listens next.
+/// @file
+/// Notice: announces arriving messages to a listener, and counts how many announced messages are
+/// still waiting, for the next listener.
 #pragma once
 
 #include <algorithm>
@@ -16,22 +16,25 @@
 
 namespace takt::detail {
 
+/// The announcements of one source of messages. Thread-safe unless a function says otherwise.
 class Notice {
  public:
+  /// Called with the number of new messages.
   using Function = std::function<void(std::size_t)>;
-  // Who is told, or says who is told, is alone. From inside, whoever is told may do either.
+  /// Excludes that the listener is called while it is replaced. Recursive: the listener may replace
+  /// itself.
   using Turn = executor::RecursivePriorityMutex;
 
-  // Of a source that keeps the newest `depth` messages. `turn`: shared by those that tell one
-  // function.
+  /// @param depth the source keeps the newest `depth` messages.
+  /// @param turn shared by all sources that call the same function.
   explicit Notice(std::size_t depth, std::shared_ptr<Turn> turn = std::make_shared<Turn>())
       : turn_{std::move(turn)}, depth_{depth} {}
 
   [[nodiscard]] const std::shared_ptr<Turn>& turn() const noexcept { return turn_; }
 
-  // Waits for a call that is under way on another thread. The new function is called at once with
-  // what was announced and not taken; what is announced meanwhile reaches either the former one or
-  // the new one.
+  // Waits for a running call on another thread. Calls the new function at once with the number of
+  // messages that were announced and not taken; a message that is announced meanwhile reaches
+  // either the former function or the new one.
   void set(Function function) {
     auto next = function ? std::make_shared<Function>(std::move(function)) : nullptr;
     const std::lock_guard lock{*turn_};
@@ -42,19 +45,19 @@ class Notice {
     }
   }
 
-  // So many messages arrived. From any thread.
+  // Announces that `count` messages arrived. From any thread.
   void call(std::size_t count) noexcept {
     const std::lock_guard lock{*turn_};
     announced_.store(announced_.load(std::memory_order_relaxed) + count, std::memory_order_release);
     tell(count);
   }
 
-  // So many messages, announced by now or soon, are there no more. From one thread at a time.
+  // `count` messages, announced now or soon, are no longer waiting. From one thread at a time.
   void gone(std::uint64_t count) noexcept {
     gone_.store(gone_.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
   }
 
-  // Announced and not gone, as far as known: a source may drop old ones without a word.
+  // Messages announced and not gone, as far as known: a source may drop old ones without a report.
   [[nodiscard]] std::uint64_t waiting() const noexcept {
     const std::uint64_t gone = gone_.load(std::memory_order_relaxed);
     const std::uint64_t announced = announced_.load(std::memory_order_acquire);
@@ -62,7 +65,7 @@ class Notice {
   }
 
  private:
-  // It stays until it returns, whomever it sets instead.
+  // Keeps the function alive until it returns, even if it replaces itself.
   void tell(std::size_t count) {
     if (const auto function = function_) {
       (*function)(count);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// PublicationScope: which of a task's writes were published while its callback ran, so that only
-// their topics count as written anew.
+/// @file
+/// PublicationScope: records on which of a task's topics its callback published, so that only their
+/// sample times are renewed.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,11 @@ class PublisherBase;
 
 namespace detail {
 
+/// Records the publications of the calling thread.
 class TAKT_RCL_PUBLIC PublicationScope {
  public:
-  // Until it ends, counts what the calling thread publishes. `writes` must outlive it. Nests: an
-  // inner scope counts alone.
+  /// Records what the calling thread publishes until the end of the scope. `writes` must outlive
+  /// it. Scopes nest: only the innermost one records.
   explicit PublicationScope(std::span<const std::shared_ptr<PublisherBase>> writes) noexcept
       : writes_{writes}, outer_{std::exchange(current, this)} {}
   ~PublicationScope() { current = outer_; }
@@ -28,10 +29,11 @@ class TAKT_RCL_PUBLIC PublicationScope {
   PublicationScope(PublicationScope&&) = delete;
   PublicationScope& operator=(PublicationScope&&) = delete;
 
-  // Bit i: a message was published with writes[i]. The last bit is of the 64th and all after it.
+  /// Bit i: a message was published with writes[i]. The last bit represents the 64th and all later
+  /// ones.
   [[nodiscard]] std::uint64_t published() const noexcept { return published_; }
 
-  // By publishers, for every message that was handed over.
+  /// Called by publishers for every message that was handed over.
   static void count(const PublisherBase& publisher) noexcept {
     if (current != nullptr) {
       current->mark(publisher);
@@ -41,7 +43,7 @@ class TAKT_RCL_PUBLIC PublicationScope {
  private:
   void mark(const PublisherBase& publisher) noexcept;
 
-  // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): of its thread alone
+  // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): thread_local
   static inline constinit thread_local PublicationScope* current{nullptr};
 
   std::span<const std::shared_ptr<PublisherBase>> writes_;

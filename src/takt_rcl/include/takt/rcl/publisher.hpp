@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Publisher: sends messages of one type to one topic. Made by Node::create_publisher.
-//
-// Subscriptions of the same context get a message by pointer, without the middleware
-// (ContextOptions::use_intra_process); all others get it through the middleware, which is left out
-// when there are none. A unique_ptr arrives at the same address: as a unique_ptr at a sole reader
-// that takes one, else as one shared_ptr<const MessageT> for all. A message that is published by
-// reference is copied once, into memory that is used again; one that was got from reuse_message()
-// is in such memory already, and costs neither a copy nor an allocation.
+/// @file
+/// Publisher: sends messages of one type to one topic. Created by Node::create_publisher().
+///
+/// Subscriptions of the same context get a message by pointer, without the middleware
+/// (ContextOptions::use_intra_process); all others get it through the middleware, which is skipped
+/// if there are none. A unique_ptr arrives at the same address: as a unique_ptr at a single reader
+/// that takes one, otherwise as one shared_ptr<const MessageT> for all readers. A message that is
+/// published by reference is copied once, into reused memory; a message from reuse_message() is in
+/// such memory already and costs neither a copy nor an allocation.
 #pragma once
 
 #include <memory>
@@ -22,20 +22,24 @@
 
 namespace takt {
 
-// Several threads may publish through one publisher at once, each its own message. publish() may
-// block: with reliable QoS while the history is full of unacknowledged messages, and always while
-// on-new-message callbacks of subscriptions in this process run, which it calls on this thread.
+/// A publisher of messages of type MessageT.
+///
+/// Several threads may publish at the same time, each its own message. publish() may block: with
+/// reliable QoS while the history is full of unacknowledged messages, and always while it calls
+/// on-new-message callbacks of subscriptions in this process on its thread.
 template <class MessageT>
 class Publisher final : public PublisherBase {
  public:
-  // Through Node::create_publisher. Throws RclError.
+  /// Use Node::create_publisher().
+  /// @throws RclError if the publisher cannot be created.
   Publisher(std::shared_ptr<detail::NodeHandle> node, const std::string& topic, const QoS& qos)
       : PublisherBase{std::move(node),
                       rosidl_typesupport_cpp::get_message_type_support_handle<MessageT>(), topic,
                       qos},
         channel_{detail::find_channel<MessageT>(*node_, get_topic_name())} {}
 
-  // The message was handed over when the status is true; it may be changed afterwards.
+  /// Publishes a message, which may be changed afterwards.
+  /// @return true if the message was handed over.
   Status publish(const MessageT& message) noexcept {
     const Readers readers = local_readers();
     const Status status = publish_remotely(readers, &message);
@@ -45,7 +49,8 @@ class Publisher final : public PublisherBase {
     return status;
   }
 
-  // Consumes the message, published or not. A null pointer gives RCL_RET_INVALID_ARGUMENT.
+  /// Publishes a message and consumes it in any case.
+  /// @return RCL_RET_INVALID_ARGUMENT for a null pointer.
   Status publish(std::unique_ptr<MessageT> message) noexcept {
     if (!message) {
       return publish_message(nullptr);
@@ -58,15 +63,16 @@ class Publisher final : public PublisherBase {
     return status;
   }
 
-  // A message of any content (that of an earlier one, with the capacity of its sequences), which
-  // the caller alone has: to be filled and published. Allocates while the readers keep more
-  // messages than ever before.
+  /// A message to fill and publish, with the content of an earlier one and the capacity of its
+  /// sequences; only the caller may write it. Allocates while readers keep more messages than ever
+  /// before.
   [[nodiscard]] std::shared_ptr<MessageT> reuse_message() {
     return channel_ == nullptr ? std::make_shared<MessageT>() : channel_->pool().get();
   }
 
-  // Consumes the message, published or not: nobody may write to it any more. Readers that take
-  // unique_ptr get a copy. A null pointer gives RCL_RET_INVALID_ARGUMENT.
+  /// Publishes a message and consumes it in any case: from here on nobody may write to it. Readers
+  /// that take unique_ptr get a copy.
+  /// @return RCL_RET_INVALID_ARGUMENT for a null pointer.
   Status publish(std::shared_ptr<MessageT>&& message) noexcept {
     const std::shared_ptr<const MessageT> mine = std::move(message);
     if (!mine) {
@@ -85,8 +91,9 @@ class Publisher final : public PublisherBase {
     return status;
   }
 
-  // An invalid message (is_valid() false, the reason in last_error()) when the middleware does not
-  // lend this type (can_loan_messages() false) or has no memory left to lend.
+  /// Borrows memory from the middleware. The result is invalid (is_valid() false, the reason in
+  /// last_error()) if the middleware does not lend this type (can_loan_messages() false) or has no
+  /// memory left.
   [[nodiscard]] LoanedMessage<MessageT> borrow_loaned_message() noexcept {
     void* message = nullptr;
     if (!borrow_loan(message)) {
@@ -95,8 +102,8 @@ class Publisher final : public PublisherBase {
     return {shared_from_this(), static_cast<MessageT*>(message)};
   }
 
-  // Publishes in place. The loan is consumed, published or not. An invalid loan, or one of another
-  // publisher, gives RCL_RET_INVALID_ARGUMENT.
+  /// Publishes in place, and consumes the loan in any case.
+  /// @return RCL_RET_INVALID_ARGUMENT for an invalid loan, or one of another publisher.
   Status publish(LoanedMessage<MessageT>&& loan) noexcept {
     LoanedMessage<MessageT> mine = std::move(loan);
     if (!mine.is_valid() || !mine.belongs_to(*this)) {
@@ -185,7 +192,7 @@ class Publisher final : public PublisherBase {
             {.owned = std::move(owned), .shared = shared, .info = info, .sampled = sampled});
       }
     }
-    // When all have it: the first one that is told may run at once.
+    // After all queues have it: the first reader that is notified may run at once.
     for (const auto& queue : *readers.queues) {
       if (queue->hears(is_reliable())) {
         queue->notice.call(1);

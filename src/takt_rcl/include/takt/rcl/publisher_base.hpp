@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// PublisherBase: what a publisher does without knowing the type of its messages.
+/// @file
+/// PublisherBase: the part of a publisher that does not depend on the type of its messages.
 #pragma once
 
 #include <rcl/publisher.h>
@@ -24,6 +24,7 @@ class MatchedReaders;
 struct NodeHandle;
 }  // namespace detail
 
+/// The base of all publishers. Thread-safe.
 class TAKT_RCL_PUBLIC PublisherBase : public std::enable_shared_from_this<PublisherBase> {
  public:
   PublisherBase(const PublisherBase&) = delete;
@@ -31,21 +32,22 @@ class TAKT_RCL_PUBLIC PublisherBase : public std::enable_shared_from_this<Publis
   PublisherBase(PublisherBase&&) = delete;
   PublisherBase& operator=(PublisherBase&&) = delete;
 
-  // Subscriptions connected now, of all processes, those of this context included; 0 also when the
-  // middleware cannot tell.
+  /// Matched subscriptions of all processes, including this context; 0 also if the middleware
+  /// cannot tell.
   [[nodiscard]] std::size_t get_subscription_count() const noexcept;
 
-  // True when the middleware lends memory for this message type (types of fixed size).
+  /// Whether the middleware lends memory for this message type (types of fixed size).
   [[nodiscard]] bool can_loan_messages() const noexcept;
 
-  // Blocks until every reliable subscription has acknowledged all that was published, at most for
-  // `timeout` (negative: without end). Not for the loop.
+  /// Blocks until every reliable subscription has acknowledged all messages, at most for `timeout`
+  /// (negative: without limit). Not for real-time loops.
   [[nodiscard]] Status wait_for_all_acked(std::chrono::nanoseconds timeout) const noexcept;
 
-  // The full name, after expansion and remapping.
+  /// The full name, after expansion and remapping.
   [[nodiscard]] std::string get_topic_name() const;
 
-  // What the middleware granted. Throws RclError when it cannot tell.
+  /// The QoS that the middleware granted.
+  /// @throws RclError if it cannot tell.
   [[nodiscard]] QoS get_actual_qos() const;
 
  protected:
@@ -60,11 +62,11 @@ class TAKT_RCL_PUBLIC PublisherBase : public std::enable_shared_from_this<Publis
 
   // False after shutdown.
   [[nodiscard]] bool is_valid() const noexcept;
-  // Whether anybody hears this publisher through the middleware, when `local` readers of this
-  // context get the messages by pointer. In doubt yes.
+  // Whether any reader needs the middleware, given that `local` readers of this context get
+  // messages by pointer. True in doubt.
   [[nodiscard]] bool needs_middleware(std::size_t local) const noexcept;
   [[nodiscard]] bool is_reliable() const noexcept { return reliable_; }
-  // For a message that is handed over now by pointer.
+  // For a message that is now handed over by pointer.
   [[nodiscard]] MessageInfo next_info() noexcept;
 
   std::shared_ptr<detail::NodeHandle> node_;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// QoS: how a topic is transported. Starts reliable, volatile, KEEP_LAST, as in rclcpp, and has only
-// the settings that matter for timing; KEEP_ALL is left out because its memory has no bound.
+/// @file
+/// QoS: how a topic is transported. The defaults are those of rclcpp: reliable, volatile,
+/// KEEP_LAST. Only settings that matter for timing exist; KEEP_ALL is missing because its memory
+/// has no bound.
 #pragma once
 
 #include <rmw/types.h>
@@ -11,34 +12,46 @@
 
 namespace takt {
 
+/// A QoS profile, built by chained calls: QoS{1}.best_effort().
 class TAKT_RCL_PUBLIC QoS {
  public:
-  // Keeps the last `depth` messages. Throws std::invalid_argument when depth is 0.
+  /// Keeps the last `depth` messages.
+  /// @throws std::invalid_argument if depth is 0.
   explicit QoS(std::size_t depth);
 
-  // The profile that an entity really got, as the middleware reports it.
+  /// The profile that an entity was granted, as the middleware reports it.
   explicit QoS(const rmw_qos_profile_t& profile) noexcept : profile_{profile} {}
 
-  // Throws std::invalid_argument when depth is 0.
+  /// Keeps the last `depth` messages.
+  /// @throws std::invalid_argument if depth is 0.
   QoS& keep_last(std::size_t depth);
 
-  // Lost packets are sent again; a full history makes the publisher wait.
+  /// Lost packets are sent again; a full history blocks the publisher.
   QoS& reliable() noexcept;
-  // Lost packets stay lost.
+
+  /// Lost packets stay lost; publishing does not block for acknowledgements.
   QoS& best_effort() noexcept;
 
-  // A subscription that comes late gets what the publisher still keeps.
+  /// A late subscription gets the messages that the publisher still keeps.
   QoS& transient_local() noexcept;
-  // A subscription gets what is published while it is connected.
+
+  /// A subscription gets the messages that are published while it is connected.
   QoS& durability_volatile() noexcept;
 
+  /// Messages that the history keeps.
   [[nodiscard]] std::size_t depth() const noexcept { return profile_.depth; }
+
+  /// Reliable or best effort.
   [[nodiscard]] rmw_qos_reliability_policy_t reliability() const noexcept {
     return profile_.reliability;
   }
+
+  /// Volatile or transient local.
   [[nodiscard]] rmw_qos_durability_policy_t durability() const noexcept {
     return profile_.durability;
   }
+
+  /// The profile for rcl.
   [[nodiscard]] const rmw_qos_profile_t& get_rmw_qos_profile() const noexcept { return profile_; }
 
  private:

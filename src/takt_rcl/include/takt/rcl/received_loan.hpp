@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// ReceivedLoan: a message that was taken without a copy, in memory of the middleware. It goes back
-// when this object ends; until then its slot is missing to the publisher, so do not keep it.
+/// @file
+/// ReceivedLoan: a message that was taken without a copy, in memory of the middleware. The memory
+/// is returned at the end of this object; until then the publisher lacks its slot, so do not keep
+/// it.
 #pragma once
 
 #include <memory>
@@ -10,14 +11,18 @@
 
 namespace takt {
 
-// Keeps its subscription alive. For one thread at a time.
+/// A loan for reading. Keeps its subscription alive. For one thread at a time.
 template <class MessageT>
 class ReceivedLoan {
  public:
   ReceivedLoan() noexcept = default;
+
+  /// Takes over the loan; `other` becomes invalid.
   ReceivedLoan(ReceivedLoan&& other) noexcept
       : subscription_{std::move(other.subscription_)},
         message_{std::exchange(other.message_, nullptr)} {}
+
+  /// Returns the present loan, and takes over that of `other`.
   ReceivedLoan& operator=(ReceivedLoan&& other) noexcept {
     if (this != &other) {
       give_back();
@@ -28,13 +33,17 @@ class ReceivedLoan {
   }
   ReceivedLoan(const ReceivedLoan&) = delete;
   ReceivedLoan& operator=(const ReceivedLoan&) = delete;
+
+  /// Returns the memory.
   ~ReceivedLoan() { give_back(); }
 
-  // False: nothing was taken, or it was moved from or given back. Must be true to use get().
+  /// False if nothing was taken, or after a move or give_back(). Must be true for get().
   [[nodiscard]] bool is_valid() const noexcept { return message_ != nullptr; }
+
+  /// The message.
   [[nodiscard]] const MessageT& get() const noexcept { return *message_; }
 
-  // Returns the memory now; get() must not be used afterwards.
+  /// Returns the memory now; get() must not be used afterwards.
   void give_back() noexcept {
     if (message_ != nullptr) {
       subscription_->return_loan(std::exchange(message_, nullptr));

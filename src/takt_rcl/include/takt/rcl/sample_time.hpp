@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// When the data that the calling thread works on was sampled: the release of the timer job at the
-// head of the chain. A message that is published carries it on, so that a reader three callbacks
-// later still knows the age of what it reads.
+/// @file
+/// The sample time of the data that the calling thread works on: the release of the timer job at
+/// the head of the chain. A published message carries it on, so that a reader three callbacks later
+/// still knows the age of its data.
 #pragma once
 
 #include <optional>
@@ -12,16 +12,16 @@
 
 namespace takt::detail {
 
-// Nothing outside of callbacks that an executor runs.
+/// The sample time of the present callback; nothing outside of callbacks that an executor runs.
 [[nodiscard]] TAKT_RCL_PUBLIC std::optional<os::TimePoint> current_sample_time() noexcept;
 
-// Of a message from the middleware that is taken now: its publication; its arrival where the
-// middleware does not stamp publications, now where it stamps nothing. Its stamps are of
-// CLOCK_REALTIME, and of another host perhaps: the result is neither later than now nor before the
-// zero of CLOCK_MONOTONIC.
+/// The sample time of a message that is taken from the middleware now: its publication; its arrival
+/// if the middleware does not stamp publications; now if it stamps nothing. The stamps are readings
+/// of CLOCK_REALTIME, perhaps of another host: the result is limited to the range from the zero of
+/// CLOCK_MONOTONIC to now.
 [[nodiscard]] TAKT_RCL_PUBLIC os::TimePoint sample_time_of(const MessageInfo& info) noexcept;
 
-// While it lives, what the thread publishes was sampled at `time`. Nests.
+/// Sets, as long as it exists, the sample time of messages that the thread publishes. Scopes nest.
 class TAKT_RCL_PUBLIC SampleTimeScope {
  public:
   explicit SampleTimeScope(os::TimePoint time) noexcept;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// The names of scheduling that a program with a SchedulingExecutor uses, in the namespace takt.
-// They come from takt_core, where the headers named below explain them.
+/// @file
+/// The scheduling names that a program with a SchedulingExecutor uses, in the namespace takt. They
+/// come from takt_core; the headers named below describe them.
 #pragma once
 
 #include <takt/executor/executor.hpp>
@@ -46,6 +46,7 @@ using executor::Exceptions;
 using executor::Miss;
 using executor::Skip;
 using executor::TaskStatistics;
+/// How a SchedulingExecutor schedules and reports.
 using ExecutorOptions = executor::Options;
 
 }  // namespace takt

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// SchedulingExecutor: runs the callbacks of timers and subscriptions as a policy says, preempted by
-// the kernel, on data that is fresh.
-//
-//   takt::SchedulingExecutor executor{{.policy = takt::edf(), .cpus = {1}}};
-//   executor.add(radar.create_timer(10ms, measure), {.deadline = 5ms, .writes = {scan_out}});
-//   executor.add(guard.create_timer(20ms, brake), {.reads = {scan_in}, .max_age = 15ms});
-//   executor.spin();
-//
-// The middleware announces messages, and the task's own thread takes them: cost does not grow with
-// the number of timers and subscriptions. Before a timer's callback, the messages that wait at the
-// subscriptions which it reads are delivered on its thread, at its priority.
-//
-// Topics are called by their full names ("/scan"), in scenarios relative to "/" too ("scan").
+/// @file
+/// SchedulingExecutor: runs the callbacks of timers and subscriptions under a scheduling policy,
+/// with preemption by the kernel and on fresh data.
+///
+/// ```cpp
+/// takt::SchedulingExecutor executor{{.policy = takt::edf(), .cpus = {1}}};
+/// executor.add(radar.create_timer(10ms, measure), {.deadline = 5ms, .writes = {scan_out}});
+/// executor.add(guard.create_timer(20ms, brake), {.reads = {scan_in}, .max_age = 15ms});
+/// executor.spin();
+/// ```
+///
+/// The middleware announces messages, and the task's own thread takes them: the cost does not grow
+/// with the number of timers and subscriptions. Before the callback of a timer, waiting messages of
+/// the subscriptions that it reads are delivered on its thread, at its priority.
+///
+/// Topics have their full names ("/scan"); in scenarios names relative to "/" are allowed too
+/// ("scan").
 #pragma once
 
 #include <cstdint>
@@ -31,76 +34,117 @@ namespace takt {
 
 using executor::NamedTask;
 
-// Tasks are added, changed and removed at any time, from any thread and callback.
+/// An executor for takt_rcl. Tasks may be added, changed and removed at any time, from any thread
+/// and callback.
 class TAKT_RCL_PUBLIC SchedulingExecutor {
  public:
-  // Throws ScheduleError.
+  /// Checks the options; starts nothing.
+  /// @throws ScheduleError if the policy is null or the base priority is outside of 1..98.
   explicit SchedulingExecutor(ExecutorOptions options = {});
-  // Stops, and waits for the callbacks that run.
+
+  /// Stops, and waits for running callbacks.
   ~SchedulingExecutor();
   SchedulingExecutor(const SchedulingExecutor&) = delete;
   SchedulingExecutor& operator=(const SchedulingExecutor&) = delete;
   SchedulingExecutor(SchedulingExecutor&&) = delete;
   SchedulingExecutor& operator=(SchedulingExecutor&&) = delete;
 
-  // Adds a task, before the start or while it spins; keeps the timer or subscription alive. What
-  // depends on other tasks is checked by start(), at once while it spins. It takes effect at the
-  // next decision of its core. Returns the task's index, by which handlers call it; an index may be
-  // used again after the removal. Throws ScheduleError (a timer on sim time, a subscription without
-  // a callback, one that is a task already, …), std::logic_error for what another executor has,
-  // RclError.
+  /// Adds a timer as a task, before the start or while spinning, and keeps it alive. Dependencies
+  /// on other tasks are checked by start(), or at once while spinning. Takes effect at the next
+  /// decision of its core.
+  /// @return the index of the task, which handlers report; it may be reused after the task was
+  /// removed.
+  /// @throws ScheduleError for a task set that is refused, a timer on simulated time, or a timer
+  /// that is a task already.
+  /// @throws std::logic_error if another executor has the timer.
   TaskIndex add(const std::shared_ptr<Timer>& timer, const TaskOptions& options = {});
+
+  /// Adds a subscription as a task that each message releases; otherwise as for timers.
+  /// @throws ScheduleError for a task set that is refused, a subscription without a callback, or
+  /// one that is a task already.
+  /// @throws std::logic_error if another executor has the subscription.
+  /// @throws RclError if the middleware refuses to announce messages.
   TaskIndex add(const std::shared_ptr<SubscriptionBase>& subscription,
                 const TaskOptions& options = {});
 
-  // Adds all timers and subscriptions with callbacks that the node has now and that are not added
-  // yet, in the order of their creation, timers first, each with these options. Throws as add();
-  // std::invalid_argument for options with a name.
+  /// Adds all present timers and subscriptions with callbacks of the node that are not added yet,
+  /// in the order of their creation, timers first, each with these options. Throws as add() does.
+  /// @throws std::invalid_argument for options with a name.
   void add_node(const Node& node, const TaskOptions& options = {});
 
-  // Takes a task out. Its callback may run once more, if it runs now; who has to know when it has
-  // ended, and the timer or subscription is free again, waits for the change. Throws ScheduleError
-  // when there is no such task.
+  /// Removes a task. If its callback is running, it ends; wait for the result to know when it has
+  /// ended and the timer or subscription is free again.
+  /// @throws ScheduleError if there is no such task.
   Change remove(std::string_view task);
-  // No releases, whatever scenarios say; from the next decision on, as if it were added.
+
+  /// Stops the releases of a task from the next decision on, whatever scenarios say.
+  /// @throws ScheduleError if there is no such task.
   Change pause(std::string_view task);
+
+  /// Lets a paused task run again, as if it were added now.
+  /// @throws ScheduleError if there is no such task.
   Change resume(std::string_view task);
 
-  // The scenarios to switch between. After the start only what they say of tasks may be another
-  // thing, see takt/executor/executor.hpp. Throws ScheduleError; std::logic_error for more.
+  /// Sets the scenarios to switch between. After the start only the parameters that they give to
+  /// tasks may change, see executor::Executor::set_scheduling_strategy().
+  /// @throws ScheduleError if the strategy is refused.
+  /// @throws std::logic_error if more would change after the start.
   void set_scheduling_strategy(const SchedulingStrategy& strategy);
 
-  // Called on the thread of the task at its priority; must not block or throw. Before the start
-  // (std::logic_error).
+  /// Sets the handler of deadline misses. It is called on the thread of the task, or above it while
+  /// the job is running, and must neither block nor throw; see executor::Handlers.
+  /// @throws std::logic_error after the start.
   void on_deadline_miss(std::function<void(const Miss&)> handler);
+
+  /// Sets the handler of dropped releases; as on_deadline_miss().
+  /// @throws std::logic_error after the start.
   void on_skip(std::function<void(const Skip&)> handler);
+
+  /// Sets the handler of budget overruns; as on_deadline_miss().
+  /// @throws std::logic_error after the start.
   void on_budget_overrun(std::function<void(const BudgetOverrun&)> handler);
+
+  /// Sets the handler of old data, called right before the callback; as on_deadline_miss().
+  /// @throws std::logic_error after the start.
   void on_age_violation(std::function<void(const AgeViolation&)> handler);
 
-  // Checks all tasks and starts the threads. Throws ScheduleError, std::system_error;
-  // std::logic_error while it is started.
+  /// Checks all tasks and starts the threads.
+  /// @throws ScheduleError if the task set is refused.
+  /// @throws std::system_error if a thread or the trace file cannot be created.
+  /// @throws std::logic_error if the executor is started already.
   void start();
-  // start(), if need be; returns when all callbacks have ended, after request_stop(), SIGINT or
-  // SIGTERM (ExecutorOptions::stop_on_signals).
+
+  /// Calls start() unless the executor is started. Returns when all callbacks have ended after
+  /// request_stop(), SIGINT or SIGTERM (ExecutorOptions::stop_on_signals).
   void spin();
-  // From any thread, callback and signal handler.
+
+  /// Requests a stop. Safe in any thread, callback and signal handler.
   void request_stop() noexcept;
-  // request_stop(), and waits. Not from a callback (std::logic_error).
+
+  /// Requests a stop and waits for the threads.
+  /// @throws std::logic_error from a callback.
   void stop();
 
-  // Follows another scenario from the next decision on. From any thread and callback. False, and
-  // nothing changes, when there is none of that name.
+  /// Switches to another scenario from the next decision on. From any thread and callback; see
+  /// executor::Executor::switch_to().
+  /// @return false, without any effect, if no scenario has that name.
   [[nodiscard]] bool switch_to(std::string_view scenario) noexcept;
+
+  /// The name of the scenario of the last switch.
   [[nodiscard]] std::string_view scenario() const noexcept;
 
-  // Counters; from any thread. Throws std::out_of_range when there is no such task, or no more.
+  /// The counters of a task. From any thread.
+  /// @throws std::out_of_range if there is no such task.
   [[nodiscard]] TaskStatistics statistics(std::string_view task) const;
-  // Those that it has now, by ascending index. From any thread.
+
+  /// The present tasks by ascending index. From any thread.
   [[nodiscard]] std::vector<NamedTask> tasks() const;
-  // From any thread and handler. Throws std::out_of_range. Valid until the task is removed.
+
+  /// The name of a task, valid until it is removed. From any thread and handler.
+  /// @throws std::out_of_range if there is no such task.
   [[nodiscard]] const std::string& task_name(TaskIndex task) const;
 
-  // What the executor below, which knows no ROS, tells: times, shortfalls, the trace.
+  /// The underlying executor, which knows no ROS: start time, shortfalls, trace.
   [[nodiscard]] const executor::Executor& core() const noexcept;
 
  private:

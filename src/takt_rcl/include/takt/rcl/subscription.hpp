@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Subscription: receives messages of one type from one topic. Made by Node::create_subscription.
-//
-// Messages wait until they are taken: those of publishers of the same context by pointer in a queue
-// of the QoS's depth, all others in the history of the middleware. Either an executor delivers
-// them, to the callback or into latest(), or the program takes them itself; a callback tells that
-// there are some (set_on_new_message_callback), so no wait set is needed. Messages of different
-// publishers have no order among each other.
+/// @file
+/// Subscription: receives messages of one type from one topic. Created by
+/// Node::create_subscription().
+///
+/// Messages wait until they are taken: those of publishers of the same context by pointer in a
+/// queue of the QoS's depth, all others in the history of the middleware. Either an executor
+/// delivers them, to the callback or into latest(), or the program takes them itself after
+/// set_on_new_message_callback() has announced them, so no wait set is needed. Messages of
+/// different publishers have no order among each other.
 #pragma once
 
 #include <algorithm>
@@ -31,12 +32,13 @@
 
 namespace takt {
 
-// One thread at a time takes from a subscription and sets its callback; different subscriptions are
-// independent of each other.
+/// A subscription to messages of type MessageT. Only one thread at a time may take messages from it
+/// and set its callback; different subscriptions are independent.
 template <class MessageT>
 class Subscription final : public SubscriptionBase {
  public:
-  // Through Node::create_subscription. Throws RclError.
+  /// Use Node::create_subscription().
+  /// @throws RclError if the subscription cannot be created.
   Subscription(std::shared_ptr<detail::NodeHandle> node, const std::string& topic, const QoS& qos,
                const SubscriptionOptions& options, MessageCallback<MessageT> callback = {})
       : SubscriptionBase{std::move(node),
@@ -66,16 +68,18 @@ class Subscription final : public SubscriptionBase {
   Subscription(Subscription&&) = delete;
   Subscription& operator=(Subscription&&) = delete;
 
-  // The newest message that was delivered, null before the first one. For subscriptions without a
-  // callback that an executor delivers; from any thread.
+  /// The newest delivered message, null before the first one. For subscriptions without a callback
+  /// to which an executor delivers; from any thread.
   [[nodiscard]] std::shared_ptr<const MessageT> latest() const noexcept {
     const std::lock_guard lock{latest_mutex_};
     return latest_;
   }
 
-  // Takes the oldest waiting message, without waiting for one. True: `message` and `info` are
-  // written. False: see Status::nothing_taken() and failed(); a failed take may have written to
-  // `message`. A message that is taken into again and again keeps the capacity of its sequences.
+  /// Takes the oldest waiting message, without waiting for one. The sequences of a reused `message`
+  /// keep their capacity.
+  /// @param message written on success; undefined after a failure.
+  /// @param info written on success.
+  /// @return false if nothing was taken, see Status::nothing_taken() and Status::failed().
   [[nodiscard]] Status take(MessageT& message, MessageInfo& info) noexcept {
     Parcel parcel;
     if (queue_ && queue_->pop(parcel)) {
@@ -86,8 +90,9 @@ class Subscription final : public SubscriptionBase {
     return take_message(&message, info);
   }
 
-  // Takes without a copy where can_loan_messages(), else gives RCL_RET_UNSUPPORTED. What `loan`
-  // held before is given back first.
+  /// Takes a message without a copy if can_loan_messages() is true. Returns the former content of
+  /// `loan` first.
+  /// @return RCL_RET_UNSUPPORTED if loans are not possible.
   [[nodiscard]] Status take_loaned(ReceivedLoan<MessageT>& loan, MessageInfo& info) noexcept {
     loan.give_back();
     void* message = nullptr;
@@ -147,7 +152,7 @@ class Subscription final : public SubscriptionBase {
   using Queue = detail::LocalQueue<MessageT>;
   using Parcel = detail::Parcel<MessageT>;
 
-  // A reader of latest() waits until nobody takes a message, which is no longer than that.
+  // A reader of latest() waits while another thread takes a message, which is short.
   [[nodiscard]] bool take_turn_to_read() noexcept {
     return callback_ ? turn_.take_unless_elsewhere() : turn_.take();
   }
@@ -161,12 +166,11 @@ class Subscription final : public SubscriptionBase {
       accept(std::move(parcel));
       delivered.count = 1;
     }
-    delivered.sampled = sampled();  // nobody changes it before the turn is given back
+    delivered.sampled = sampled();  // constant until the turn is given back
     return delivered;
   }
 
-  // The next message of either source. One without a callback of its own memory is taken into
-  // memory that is used again.
+  // The next message of either source; a callback that does not own its message gets reused memory.
   [[nodiscard]] bool next(Parcel& parcel) noexcept {
     if (queue_ && queue_->pop(parcel)) {
       return true;
@@ -204,7 +208,7 @@ class Subscription final : public SubscriptionBase {
     sampled_.store(sampled.time_since_epoch().count(), std::memory_order_release);
   }
 
-  // Of the newest message that was delivered to its end.
+  // Of the newest message whose delivery is complete.
   [[nodiscard]] std::optional<os::TimePoint> sampled() const noexcept {
     const std::int64_t count = sampled_.load(std::memory_order_acquire);
     if (count == never) {
@@ -217,7 +221,7 @@ class Subscription final : public SubscriptionBase {
   std::size_t depth_;
   std::shared_ptr<detail::LocalChannel<MessageT>> channel_;
   std::shared_ptr<Queue> queue_;
-  detail::DeliveryTurn turn_;  // guards the three below it and the callback
+  detail::DeliveryTurn turn_;  ///< guards the three members below it and the callback
   detail::MessagePool<MessageT> pool_;
   std::unique_ptr<MessageT> spare_;
   std::shared_ptr<MessageT> in_hand_;

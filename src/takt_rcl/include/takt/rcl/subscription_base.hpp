@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// SubscriptionBase: what a subscription does without knowing the type of its messages.
+/// @file
+/// SubscriptionBase: the part of a subscription that does not depend on the type of its messages.
 #pragma once
 
 #include <rcl/subscription.h>
@@ -29,9 +29,8 @@ struct NodeHandle;
 class Notice;
 }  // namespace detail
 
-// As an executor::Input it hands every message that is pending to its callback, or keeps the newest
-// one where it has none.
-// It is ended by shared pointers alone, which it can make of itself.
+/// The base of all subscriptions. As an executor::Input it delivers every waiting message to its
+/// callback, or keeps the newest one if it has no callback. Owned by shared pointers only.
 // NOLINTNEXTLINE(cppcoreguidelines-virtual-class-destructor,misc-multiple-inheritance)
 class TAKT_RCL_PUBLIC SubscriptionBase : public executor::Input,
                                          public std::enable_shared_from_this<SubscriptionBase> {
@@ -41,19 +40,25 @@ class TAKT_RCL_PUBLIC SubscriptionBase : public executor::Input,
   SubscriptionBase(SubscriptionBase&&) = delete;
   SubscriptionBase& operator=(SubscriptionBase&&) = delete;
 
-  // `function(count)` is called for every `count` messages that arrived, instead of waiting in a
-  // wait set. It must be noexcept and must not block, wait or take: it runs on a thread of the
-  // middleware, under the middleware's lock of this subscription, and delays every message behind
-  // it. Hand over to a thread of your own (an event, a lock-free queue) and take there.
-  // - From a publisher of this process it runs inside publish(), on the publishing thread; from
-  //   another process on a receiving thread of the middleware.
-  // - Messages that wait when it is set are reported at once, on the setting thread: those that
-  //   nobody was told of, and those that nobody has taken since.
-  // - `count` is no promise: a full KEEP_LAST history drops messages after they were reported, so a
-  //   take that finds nothing is normal. Take until nothing is left instead of counting.
-  // When this returns, the function that was set before is neither running nor called again; where
-  // it is the one that sets another one or clears it, it comes to its end. Throws RclError;
-  // std::logic_error while an executor has the subscription.
+  /// Sets a function that is called when messages arrive, in place of a wait set.
+  ///
+  /// The function must be noexcept and must not block, wait or take: it runs on a thread of the
+  /// middleware, under the middleware's lock of this subscription, and delays every message behind
+  /// it. Notify a thread of your own (an event, a lock-free queue) and take there.
+  ///
+  /// - For a publisher of this process the function runs inside of publish(), on the publishing
+  ///   thread; for another process on a receiving thread of the middleware.
+  /// - Messages that already wait are announced at once, on the setting thread: those that were
+  ///   never announced, and those that were announced and not taken.
+  /// - The count is not exact: a full KEEP_LAST history drops messages after they were announced,
+  ///   so a take that finds nothing is normal. Take until nothing is left instead of counting.
+  ///
+  /// When this returns, the former function is neither running nor called again; a function that
+  /// replaces or clears itself runs to its end.
+  /// @param function void(std::size_t count) noexcept, called for every `count` messages that
+  /// arrived.
+  /// @throws RclError if the middleware refuses.
+  /// @throws std::logic_error while an executor has the subscription.
   template <class Function>
   void set_on_new_message_callback(Function function) {
     static_assert(
@@ -63,55 +68,67 @@ class TAKT_RCL_PUBLIC SubscriptionBase : public executor::Input,
     refuse_while_claimed();
     listen(std::move(function));
   }
+
+  /// Removes the function; the guarantees are those of set_on_new_message_callback().
+  /// @throws RclError if the middleware refuses.
+  /// @throws std::logic_error while an executor has the subscription.
   void clear_on_new_message_callback();
 
-  // Publishers connected now, of all processes; 0 also when the middleware cannot tell.
+  /// Matched publishers of all processes; 0 also if the middleware cannot tell.
   [[nodiscard]] std::size_t get_publisher_count() const noexcept;
 
-  // True when take_loaned() can work: the type has a fixed size, the middleware lends, and the
-  // options or ROS_DISABLE_LOANED_MESSAGES=0 allow it.
+  /// Whether take_loaned() can work: the type has a fixed size, the middleware lends, and the
+  /// options or ROS_DISABLE_LOANED_MESSAGES=0 allow it.
   [[nodiscard]] bool can_loan_messages() const noexcept;
 
-  // The full name, after expansion and remapping.
+  /// The full name, after expansion and remapping.
   [[nodiscard]] std::string get_topic_name() const;
 
-  // What the middleware granted. Throws RclError when it cannot tell.
+  /// The QoS that the middleware granted.
+  /// @throws RclError if it cannot tell.
   [[nodiscard]] QoS get_actual_qos() const;
 
-  // "node.topic", with a number behind it where the node has several on the topic.
+  /// "node.topic", followed by a number if the node has several subscriptions to the topic.
   [[nodiscard]] const std::string& get_name() const noexcept { return name_; }
 
-  // Whether publishers of this context hand their messages over by pointer.
+  /// Whether publishers of this context pass their messages by pointer.
   [[nodiscard]] bool uses_intra_process() const noexcept { return uses_intra_process_; }
 
-  // Messages that came by pointer and were dropped for newer ones, because the queue was full. What
-  // the middleware drops, it does not tell.
+  /// Messages that were passed by pointer and dropped for newer ones because the queue was full.
+  /// The middleware does not report what it drops.
   [[nodiscard]] virtual std::uint64_t dropped() const noexcept = 0;
 
-  // For executors, from several threads; the callback never runs twice at once.
-  // - deliver_pending(), before a reader runs, does not wait for the callback while a thread of
-  //   another core is in it: the reader then has what was delivered before, and `sampled` is of
-  //   that. The message in the callback, and those behind it, are left to the other thread and to
-  //   the next delivery. A callback on its own core, which the reader has preempted, ends first.
-  // - deliver_oldest() and deliver_newest(), of the subscription's own task, deliver one message,
-  // the
-  //   oldest or the newest that waits (older ones are dropped). They wait for a callback that is
-  //   under way, on whatever core: for one execution of it, however many messages are pending.
-  // Whoever waits lends its priority. Without a callback a delivery is the taking of a message, and
-  // all wait for each other. Called from the callback, they deliver nothing. They throw what the
-  // callback throws: its message is gone, those behind it wait.
+  /// For executors: delivers the oldest waiting message, for the subscription's own task. Waits for
+  /// a running callback on whatever core, for one execution of it, and lends it its priority.
+  ///
+  /// Deliveries exclude each other, so the callback never runs twice at a time; from inside of the
+  /// callback they deliver nothing. deliver_pending(), which precedes a reader's callback, does not
+  /// wait for a callback on another core: the reader then has the data that was delivered before,
+  /// with its sample time, and the message in the callback and those behind it are left to the
+  /// other thread and to the next delivery. A callback on its own core, which the reader has
+  /// preempted, ends first. Without a callback, a delivery takes a message, and all wait for each
+  /// other. An exception of the callback is passed on: its message is lost, later ones wait.
   virtual executor::Delivered deliver_oldest() = 0;
+
+  /// For executors: delivers the newest waiting message and drops older ones; otherwise as
+  /// deliver_oldest().
   virtual executor::Delivered deliver_newest() = 0;
+
+  /// Whether messages are delivered to a callback; otherwise into latest().
   [[nodiscard]] virtual bool has_callback() const noexcept = 0;
 
-  // For executors: `owner` alone takes from now on, and `function` is called for messages that wait
-  // and that arrive (may be empty; then they are remembered for the next one). Throws
-  // std::logic_error when another one has claimed it; the same one may claim again, to be told
-  // otherwise. Throws RclError.
+  /// For executors: reserves the subscription, so that only `owner` takes messages from now on.
+  /// @param owner identifies the executor; it may claim again to change the function.
+  /// @param function called for messages that wait and that arrive; empty: they are remembered for
+  /// the next function.
+  /// @throws std::logic_error if another owner has claimed it.
+  /// @throws RclError if the middleware refuses.
   void claim(const void* owner, std::function<void(std::size_t)> function);
+
+  /// For executors: ends the reservation; no effect for another owner.
   void release(const void* owner) noexcept;
 
-  // For wait sets.
+  /// The subscription of rcl, for wait sets.
   [[nodiscard]] const rcl_subscription_t& get_subscription_handle() const noexcept {
     return subscription_;
   }
@@ -122,17 +139,17 @@ class TAKT_RCL_PUBLIC SubscriptionBase : public executor::Input,
                    const QoS& qos, const SubscriptionOptions& options);
   ~SubscriptionBase() override;
 
-  // Call it first in the destructor of the derived class.
+  // Must be called first in the destructor of the derived class.
   void stop_listening() noexcept;
 
   [[nodiscard]] Status take_message(void* message, MessageInfo& info) noexcept;
   [[nodiscard]] Status take_loan(void*& message, MessageInfo& info) noexcept;
 
-  // As take_message(), but asks the middleware only when it has announced a message: asking in vain
-  // is not free. For those who listen.
+  // Like take_message(), but calls the middleware only after it has announced a message, because a
+  // call in vain is not free. For listeners.
   [[nodiscard]] bool take_announced(void* message, MessageInfo& info) noexcept;
 
-  // Of whoever tells of messages from elsewhere and of those that come by pointer.
+  // Shared by the announcements of the middleware and of messages that are passed by pointer.
   [[nodiscard]] std::shared_ptr<executor::RecursivePriorityMutex> turn() const;
   [[nodiscard]] virtual detail::Notice* local_notice() noexcept = 0;
 

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// SubscriptionOptions: what a subscription is created with besides its QoS.
+/// @file
+/// SubscriptionOptions: the settings of a subscription besides its QoS.
 #pragma once
 
 #include <optional>
 
 namespace takt {
 
+/// The settings of a subscription.
 struct SubscriptionOptions {
-  // Whether take_loaned() may hand out memory of the middleware. Unset: as
-  // ROS_DISABLE_LOANED_MESSAGES says; rcl's default is no, because a reader that holds loans can
-  // starve the publisher.
+  /// Whether take_loaned() may return memory of the middleware. Unset: as
+  /// ROS_DISABLE_LOANED_MESSAGES says; the default of rcl is no, because a reader that keeps loans
+  /// can starve the publisher.
   std::optional<bool> loaned_messages{};
-  // Whether publishers of the same context hand their messages over by pointer, where
-  // ContextOptions allow it. Subscriptions that take loans or are transient_local always get theirs
-  // from the middleware, which has what they ask for.
+  /// Get messages of publishers of the same context by pointer, if ContextOptions allow it.
+  /// Subscriptions that take loans or are transient_local always use the middleware, which alone
+  /// supports these.
   bool use_intra_process{true};
 };
 

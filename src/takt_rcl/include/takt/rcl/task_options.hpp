@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// TaskOptions: what a SchedulingExecutor is told about one callback. What is left out is the
-// policy's to choose or to ask for. The meaning of each is that of sched::Task and its parameters.
+/// @file
+/// TaskOptions: the scheduling parameters of one callback of a SchedulingExecutor. The policy
+/// chooses or requires what is left out. The values mean the same as in sched::Task and
+/// sched::TaskParameters.
 #pragma once
 
 #include <chrono>
@@ -16,37 +17,42 @@
 
 namespace takt {
 
-// A subscription whose pending messages are delivered before the callback runs: to the
-// subscription's own callback, or into its latest().
+/// A subscription whose waiting messages are delivered before the callback runs: to the
+/// subscription's own callback, or into its latest().
 struct ReadFrom {
+  /// Converts implicitly, so that `.reads = {scan, {odometry, 20ms}}` works.
   template <class SubscriptionT>
-  // NOLINTNEXTLINE(*-explicit-constructor): .reads = {scan, {odometry, 20ms}}
+  // NOLINTNEXTLINE(*-explicit-constructor): see above
   ReadFrom(std::shared_ptr<SubscriptionT> from, std::chrono::nanoseconds oldest = {})
       : subscription{std::move(from)}, max_age{oldest} {}
 
-  std::shared_ptr<SubscriptionBase> subscription;
-  std::chrono::nanoseconds max_age;  // 0: TaskOptions::max_age
+  std::shared_ptr<SubscriptionBase> subscription;  ///< What to read; not null.
+  std::chrono::nanoseconds max_age;  ///< Oldest data allowed; 0: TaskOptions::max_age.
 };
 
+/// The scheduling parameters of a callback.
 struct TaskOptions {
-  std::string name{};  // as scenarios and traces call it; else the entity's get_name()
-  int priority{0};     // 1..98, 98 highest
-  std::chrono::nanoseconds deadline{0};  // relative to the release; 0: the period
-  std::vector<ReadFrom> reads{};
-  std::chrono::nanoseconds max_age{0};  // of the data read at the start of the callback; 0: any
-  std::vector<std::shared_ptr<PublisherBase>> writes{};  // that the callback publishes with
-  std::string group{};  // callbacks of one group exclude each other
-  bool waits{false};  // the callback sleeps or waits for a device: a thread of its own, others run
-  std::chrono::nanoseconds offset{0};  // of a timer's first release
-  std::chrono::nanoseconds expected_execution{0};
-  std::chrono::nanoseconds budget{0};  // CPU time of one execution; 0: not watched
-  // Releases while the callback still runs. Timers skip them; subscriptions catch up, one execution
-  // for each message. With another choice a subscription's callback gets the newest message only.
+  std::string name{};  ///< In scenarios and traces; empty: the entity's get_name().
+  int priority{0};     ///< 1..98, 98 highest; 0: assigned by the policy.
+  std::chrono::nanoseconds deadline{0};  ///< Relative to the release; 0: the period.
+  std::vector<ReadFrom> reads{};         ///< Delivered before the callback, in this order.
+  std::chrono::nanoseconds max_age{0};   ///< Oldest data allowed at the start; 0: any.
+  std::vector<std::shared_ptr<PublisherBase>> writes{};  ///< The publishers that the callback uses.
+  std::string group{};  ///< Callbacks of one group exclude each other; empty: none.
+  /// The callback sleeps or waits for a device: it has a thread of its own, and others run
+  /// meanwhile.
+  bool waits{false};
+  std::chrono::nanoseconds offset{0};              ///< Of a timer's first release.
+  std::chrono::nanoseconds expected_execution{0};  ///< Worst case; 0: unknown.
+  std::chrono::nanoseconds budget{0};              ///< CPU time of one execution; 0: not watched.
+  /// Releases while the callback is still running. By default timers skip them and subscriptions
+  /// catch up, with one execution for each message. With another choice the callback of a
+  /// subscription gets the newest message only.
   std::optional<sched::Overrun> overrun{};
-  std::chrono::nanoseconds period{0};  // of a subscription: the shortest distance of its messages
-  int cpu{-1};                         // one of the executor's; -1: chosen
-  bool active{true};                   // else it has no releases until a scenario wakes it
-  bool kernel_deadline{false};         // a timer under SCHED_DEADLINE, outside of the policy
+  std::chrono::nanoseconds period{0};  ///< Subscriptions: minimum distance of messages.
+  int cpu{-1};                         ///< One of the executor's CPUs; -1: chosen by the executor.
+  bool active{true};                   ///< False: no releases until a scenario activates it.
+  bool kernel_deadline{false};         ///< Timers: use SCHED_DEADLINE, outside of the policy.
 };
 
 }  // namespace takt
