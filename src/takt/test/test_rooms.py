@@ -19,13 +19,13 @@ FLOORS = (
     {"machine"},
     {"processes", "pages", "doctor", "tune"},
     {"measure", "schedule"},
-    {"bench", "lab"},
+    {"bench", "lab", "judge"},
     {"reproduce"},
     {"cli"},
     {"reference"},
     {"__main__"},
 )
-MOST_ROOMS = 17
+MOST_ROOMS = 18
 
 
 def imported(source: str) -> Iterator[str]:

@@ -35,6 +35,7 @@ COMMANDS = (
     "execute",
     "model",
     "metrics",
+    "gate",
     "explain",
     "generate",
     "campaign",

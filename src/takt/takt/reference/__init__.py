@@ -12,6 +12,8 @@ from pydantic import BaseModel
 from takt.bench.model import Bench
 from takt.bench.overheads import Document as Overheads
 from takt.doctor.finding import Finding
+from takt.judge.limits import Limits
+from takt.judge.model import GateDocument
 from takt.lab.model import Lab
 from takt.measure.experiment.model import Experiment
 from takt.measure.results.model import Run
@@ -39,6 +41,7 @@ WRITTEN: dict[str, tuple[str, type[BaseModel]]] = {
     "application": ("Takt application", Application),
     "experiment": ("Takt experiment", Experiment),
     "timing": ("Takt timing", TimingFile),
+    "limits": ("Takt limits", Limits),
 }
 # What programs read: the document or its repeated part, by page.
 DOCUMENTS: dict[str, tuple[str, type[BaseModel]]] = {
@@ -52,6 +55,7 @@ DOCUMENTS: dict[str, tuple[str, type[BaseModel]]] = {
     "model": ("takt model --json", Modelled),
     "metrics": ("takt metrics --json", MetricsDocument),
     "explain": ("takt explain --json", Explanation),
+    "gate": ("takt gate --json", GateDocument),
     "trace": ("takt trace --json", TraceSummary),
     "top": ("executors of takt top --once --json", Executor),
     "bench": ("takt bench --json", Bench),

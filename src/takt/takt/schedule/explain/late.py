@@ -21,6 +21,7 @@ from takt.schedule.explain.evidence import Evidence
 from takt.schedule.explain.inputs import Inputs
 from takt.schedule.explain.jobs import Job, job_of, less_urgent
 from takt.schedule.explain.model import (
+    DISTURBANCES,
     Above,
     AgainstBounds,
     CallbackLate,
@@ -72,6 +73,7 @@ class _Of:
     executions: int = 0
     overdue: int = 0
     misses: Counter[ShareKind] = field(default_factory=Counter)
+    disturbed: int = 0
     ns: Counter[ShareKind] = field(default_factory=Counter)
     response: int = 0
     above: Counter[ShareKind | None] = field(default_factory=Counter)
@@ -181,6 +183,7 @@ class _Watching:
                     callback=name,
                     executions=of.executions,
                     misses=of.misses.total(),
+                    disturbed=of.disturbed,
                     by_cause=dict(of.misses.most_common()),
                     us_by_kind={kind: ns / 1000 for kind, ns in of.ns.most_common()},
                     response_us=of.response / 1000,
@@ -241,6 +244,8 @@ class _Watching:
             overheads = above.unknown_us.get(ShareKind.overheads, 0)
             of.overheads = max(of.overheads, round(overheads * 1000))
         late = end - (job.deadline if job.deadline is not None else end)
+        lost = sum(part.ns for part in parts if part.kind in DISTURBANCES)
+        of.disturbed += job.missed and lost >= late
         rank = max(late if job.missed else 0, self._above.by(job))
         if len(self._latest) >= DETAILS and rank <= self._latest[0][0]:
             return

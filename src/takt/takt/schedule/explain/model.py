@@ -29,6 +29,10 @@ class ShareKind(str, Enum):
     switched = "scenario switched"  # above bounds only: they hold while one scenario does
 
 
+#: Time that a job lost to what is no part of the application.
+DISTURBANCES = (ShareKind.stolen, ShareKind.not_scheduled, ShareKind.late)
+
+
 class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
@@ -91,6 +95,8 @@ class CallbackLate(_Part):
     callback: str
     executions: int
     misses: int
+    # Misses that would have been none without stolen time, other programs and late wake-ups.
+    disturbed: int
     by_cause: dict[ShareKind, int]
     us_by_kind: dict[ShareKind, float]  # sums of the shares of all its misses
     response_us: float  # the longest

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The document of ``./takt gate``; times in µs unless their name says otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import Enum
+
+from pydantic import BaseModel, ConfigDict
+
+SCHEMA_VERSION = 1
+
+
+class Outcome(str, Enum):
+    """The answer to one limit, and to all of them."""
+
+    meets = "meets"
+    fails = "fails"
+    undecided = "undecided"
+
+
+class Quantity(str, Enum):
+    """What a limit bounds."""
+
+    response = "response"  # of the jobs of a callback, from the release
+    latency = "latency"  # of a chain, to the first use of its data
+    age = "age"  # of the data of a chain or of a reader, at each use
+    skipped = "skipped"  # releases without a job
+    completeness = "completeness"  # jobs, of those that the period asks for
+    record = "record"  # whether the trace holds everything that happened
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class DecidingJob(_Part):
+    """A job above its limit that no disturbance explains."""
+
+    job: int
+    release_ns: int
+    response_us: float
+    over_us: float  # above the limit
+    cause: str  # as ``./takt explain`` names it
+
+
+class Judgement(_Part):
+    """One limit and its outcome."""
+
+    subject: str  # callback, chain, or reader ← topic
+    quantity: Quantity
+    limit_us: float | None  # None: the quantity is a count
+    allowed: float  # share that may exceed the limit
+    exceeded: int  # above the limit, or absent
+    excused: int = 0  # of these: explained by time that the application did not have
+    count: int  # judged, absent ones included
+    worst_us: float | None = None
+    outcome: Outcome
+    reason: str
+    needed: int | None = None  # how many it would take to decide at this share
+    jobs: list[DecidingJob] = []
+
+
+class Verdict(_Part):
+    """Everything about one trace."""
+
+    trace: str
+    outcome: Outcome
+    confidence: float
+    judgements: list[Judgement]
+    remarks: list[str]
+
+    def of(self, outcome: Outcome) -> list[Judgement]:
+        """The judgements with that outcome."""
+        return [one for one in self.judgements if one.outcome is outcome]
+
+
+class GateDocument(_Part):
+    """``./takt gate --json``."""
+
+    schema_version: int = SCHEMA_VERSION
+    outcome: Outcome  # of all traces
+    verdicts: list[Verdict]
+
+
+def overall(outcomes: Iterable[Outcome]) -> Outcome:
+    """One failure fails the whole; nothing judged is nothing decided."""
+    found = set(outcomes)
+    if Outcome.fails in found:
+        return Outcome.fails
+    return Outcome.meets if found == {Outcome.meets} else Outcome.undecided

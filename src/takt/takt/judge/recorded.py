@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a trace recorded of everything that can have a limit: values in ns, and what is absent."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from takt.schedule.metrics.series import Series
+from takt.schedule.trace.file import Step, Table, Type, by_number, told
+
+Int64 = NDArray[np.int64]
+
+
+@dataclass
+class JobsOf:
+    """The jobs of one task."""
+
+    responses: Series = field(default_factory=Series)  # of jobs that completed
+    pending: Series = field(default_factory=Series)  # time since the release, of those that did not
+    skipped: int = 0
+    missed: int = 0  # deadlines, overdue jobs included
+    cores: set[int] = field(default_factory=set)
+
+
+@dataclass
+class PathOf:
+    """The arrivals at the end of one chain."""
+
+    latency: Series = field(default_factory=Series)
+    age: Series = field(default_factory=Series)
+
+
+class Recorded:
+    """The sink that collects them."""
+
+    def __init__(self, chains: int) -> None:
+        self.jobs: dict[int, JobsOf] = defaultdict(JobsOf)
+        self.chains = [PathOf() for _ in range(chains)]
+        self.uses: dict[tuple[int, int], Series] = defaultdict(Series)  # by task and topic
+        self.stolen: dict[int, list[int]] = defaultdict(list)  # pieces by core
+        self.end = 0
+
+    def take(self, step: Step) -> None:
+        """The next stretch."""
+        events = step.events
+        if len(events["time"]):
+            self.end = int(events["time"][-1])
+        types, values = events["type"], events["value"]
+        stolen, skips = types == Type.stolen, types == Type.skip
+        for core, (pieces,) in by_number(events["core"][stolen], values[stolen]):
+            self.stolen[core] += pieces.tolist()
+        for task, (counts,) in by_number(events["task"][skips], values[skips]):
+            self.jobs[task].skipped += int(counts.sum())
+        self._take_jobs(step.jobs)
+        both = step.uses["task"].astype(np.int64) << 16 | step.uses["topic"]
+        for number, (age,) in by_number(both, step.uses["age"]):
+            self.uses[number >> 16, number & 0xFFFF].extend(age[told(age)])
+        arrivals = step.arrivals
+        for chain, (age, first) in by_number(arrivals["chain"], arrivals["age"], arrivals["first"]):
+            self.chains[chain].age.extend(age)
+            self.chains[chain].latency.extend(age[first])
+
+    def _take_jobs(self, jobs: Table) -> None:
+        names = ("release", "end", "deadline", "missed", "core")
+        columns = (jobs[name] for name in names)
+        for task, (release, end, deadline, missed, core) in by_number(jobs["task"], *columns):
+            of, ended, released = self.jobs[task], told(end), told(release)
+            of.responses.extend((end - release)[ended & released])
+            of.pending.extend((self.end - release)[~ended & released])
+            overdue = ~ended & told(deadline) & (deadline < self.end)
+            of.missed += int(np.count_nonzero(missed | overdue))
+            of.cores.update(np.unique(core[core >= 0]).tolist())
+
+    def excused(self, cores: set[int], limit: int) -> int:
+        """The most events later than that limit that stolen time makes (verdict.md).
+
+        A piece of length s makes at most s / limit + 1 of them late on its core. Of jobs whose core
+        is not recorded, any core's counts.
+        """
+        pieces = [
+            piece
+            for core, found in self.stolen.items()
+            if not cores or core in cores
+            for piece in found
+        ]
+        return sum(piece // max(limit, 1) + 1 for piece in pieces if piece > 0)
+
+
+def above(values: Int64, limit: int) -> int:
+    """How many are above it."""
+    return int(np.count_nonzero(values > limit))
+
+
+def worst_us(values: Int64) -> float | None:
+    """The largest, in µs; None where there is none."""
+    return float(values.max()) / 1000 if len(values) else None

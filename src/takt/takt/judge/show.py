@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A verdict in the terminal."""
+
+from __future__ import annotations
+
+from rich.console import Console
+
+from takt.judge import words
+from takt.judge.model import Judgement, Outcome, Verdict
+from takt.pages.row_table import RowTable
+
+_STYLES = {Outcome.meets: "green", Outcome.fails: "red", Outcome.undecided: "yellow"}
+
+
+def show(console: Console, verdict: Verdict) -> None:
+    """One line a limit, then the reasons of those that are not met."""
+    console.print(words.summary(verdict), markup=False, soft_wrap=True)
+    console.print(
+        RowTable(
+            heading="of",
+            rows=verdict.judgements,
+            name=lambda one: one.subject,
+            always={
+                "quantity": lambda one: one.quantity.value,
+                "limit": words.limit,
+                "worst": _worst,
+                "exceed": lambda one: one.exceeded,
+                "judged": lambda one: one.count,
+                "outcome": lambda one: one.outcome.value,
+            },
+            words=frozenset({"quantity", "limit", "outcome"}),
+            style=lambda one: _STYLES[one.outcome],
+        )
+    )
+    for one in _open(verdict):
+        text = f"{one.subject}, {one.quantity.value}: {one.outcome.value}: {words.details(one)}"
+        console.print(text, markup=False, soft_wrap=True)
+    for remark in verdict.remarks:
+        console.print(f"note: {remark}", markup=False, soft_wrap=True)
+
+
+def _worst(one: Judgement) -> str | None:
+    return None if one.worst_us is None else words.milliseconds(one.worst_us)
+
+
+def _open(verdict: Verdict) -> list[Judgement]:
+    return [*verdict.of(Outcome.fails), *verdict.of(Outcome.undecided)]

@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Made-up runs on both sides of each limit: what is met, what fails, what stays undecided."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trace_files as make
+
+from takt.errors import TaktError
+from takt.judge import Outcome, Verdict, gate
+from takt.judge.limits import Limits, read_limits
+from takt.judge.model import Judgement, Quantity
+from takt.schedule.trace.file import Type
+
+MS = 1_000_000
+READ, STEP = 0, 1
+SCAN = 7
+PERIOD, DEADLINE = 20 * MS, 10 * MS
+
+
+def callbacks(*more: dict[str, Any]) -> list[dict[str, Any]]:
+    """A sensor that writes a scan, and a plan that reads it; the plan's deadline is 10 ms."""
+    sensor = {"node": "sensor", "period": PERIOD, "writes": ["scan"]}
+    plan = {"node": "plan", "period": PERIOD, "deadline": DEADLINE}
+    return [
+        {"name": "sensor.read", "execution": {"worst": 2 * MS}, **sensor},
+        {
+            "name": "plan.step",
+            "execution": {"worst": 3 * MS},
+            "reads": [{"topic": "scan", "max_age": 40 * MS}],
+            **plan,
+        },
+        *more,
+    ]
+
+
+def application(**keys: Any) -> bytes:
+    topics = [{"name": "scan", "bytes": 512}]
+    flat = {"version": 1, "name": "robot", "callbacks": callbacks(), "topics": topics, **keys}
+    return make.name("attribute", 0, "application=" + json.dumps(flat))
+
+
+def job(task: int, number: int, response: int, *, wait: int = 0, read: bool = True) -> list[bytes]:
+    """A job that starts after ``wait`` and executes until its response; the plan reads."""
+    release = number * PERIOD + task * 5 * MS
+    deadline = release + (DEADLINE if task == STEP else PERIOD)
+    records = [
+        make.event(release, Type.release, task, number, deadline),
+        make.event(release + wait, Type.start, task, number, 50),
+    ]
+    if task == READ:
+        records.append(
+            make.event(release + response, Type.publish, task, number, number, topic=SCAN)
+        )
+    elif read:
+        records.append(make.event(release + wait, Type.use, task, number, number, topic=SCAN))
+    records.append(make.event(release + response, Type.end, task, number, response - wait))
+    if release + response > deadline:
+        late = make.event(release + response, Type.deadline_miss, task, number, deadline)
+        records.append(late)
+    return records
+
+
+def recorded(
+    folder: Path,
+    plan: Sequence[list[bytes]],
+    *,
+    count: int = 50,
+    more: Sequence[bytes] = (),
+    lost: int = 0,
+    keys: dict[str, Any] | None = None,
+    head: bytes | None = None,
+) -> Path:
+    records = [
+        make.name("task", READ, "sensor.read"),
+        make.name("task", STEP, "plan.step"),
+        make.name("topic", SCAN, "/scan"),
+        make.name("attribute", 1, f"duration_ns={count * PERIOD}"),
+        application(**(keys or {})),
+    ]
+    for number in range(count):
+        records += job(READ, number, MS)
+    for one in plan:
+        records += one
+    records += more
+    return make.write(folder / "robot.takttrace", records, head or make.header(lost=lost))
+
+
+def steps(count: int = 50, response: Callable[[int], int] = lambda _: 3 * MS) -> list[list[bytes]]:
+    return [job(STEP, number, response(number)) for number in range(count)]
+
+
+def of(verdict: Verdict, subject: str, quantity: Quantity) -> Judgement:
+    (found,) = (
+        one for one in verdict.judgements if one.subject == subject and one.quantity is quantity
+    )
+    return found
+
+
+def test_a_run_that_keeps_its_deadlines_meets(tmp_path: Path) -> None:
+    verdict = gate(recorded(tmp_path, steps()), Limits())
+    found = of(verdict, "plan.step", Quantity.response)
+    assert verdict.outcome is Outcome.meets
+    assert (found.exceeded, found.count, found.limit_us, found.worst_us) == (0, 50, 10_000, 3_000)
+
+
+def test_a_slower_callback_fails_with_the_job_that_decides(tmp_path: Path) -> None:
+    slower = steps(response=lambda number: 12 * MS if number == 7 else 3 * MS)
+    verdict = gate(recorded(tmp_path, slower), Limits())
+    found = of(verdict, "plan.step", Quantity.response)
+    assert verdict.outcome is found.outcome is Outcome.fails
+    (one,) = found.jobs
+    assert (one.job, one.response_us, one.over_us) == (7, 12_000, 2_000)
+    assert one.cause.startswith("executed")
+
+
+def stolen(number: int, piece: int) -> bytes:
+    return make.event(number * PERIOD + 13 * MS, Type.stolen, value=piece)
+
+
+def test_what_the_hypervisor_took_leaves_a_miss_undecided(tmp_path: Path) -> None:
+    plan = steps()
+    plan[7] = job(STEP, 7, 12 * MS, wait=9 * MS)
+    verdict = gate(recorded(tmp_path, plan, more=[stolen(7, 9 * MS)]), Limits())
+    found = of(verdict, "plan.step", Quantity.response)
+    assert verdict.outcome is found.outcome is Outcome.undecided
+    assert (found.exceeded, found.excused, found.jobs) == (1, 1, [])
+
+
+def test_a_little_stolen_time_does_not_excuse_a_slow_job(tmp_path: Path) -> None:
+    plan = steps()
+    plan[7] = job(STEP, 7, 14 * MS, wait=MS)
+    verdict = gate(recorded(tmp_path, plan, more=[stolen(7, MS)]), Limits())
+    assert of(verdict, "plan.step", Quantity.response).outcome is Outcome.fails
+
+
+def test_jobs_that_never_came_fail(tmp_path: Path) -> None:
+    verdict = gate(recorded(tmp_path, steps(30)), Limits())
+    found = of(verdict, "plan.step", Quantity.completeness)
+    assert (found.outcome, found.reason) == (Outcome.fails, "30 of 50 expected releases")
+    allowed = gate(recorded(tmp_path, steps(30)), Limits.model_validate({"absent": "60%"}))
+    assert of(allowed, "plan.step", Quantity.completeness).outcome is Outcome.meets
+
+
+def test_a_callback_that_is_not_in_the_trace_fails(tmp_path: Path) -> None:
+    ghost = {"name": "ghost.run", "node": "ghost", "period": PERIOD, "execution": {"worst": MS}}
+    keys = {"callbacks": callbacks(ghost)}
+    verdict = gate(recorded(tmp_path, steps(), keys=keys), Limits())
+    assert of(verdict, "ghost.run", Quantity.completeness).outcome is Outcome.fails
+
+
+def test_a_reader_without_data_fails(tmp_path: Path) -> None:
+    plan = [job(STEP, number, 3 * MS, read=False) for number in range(50)]
+    verdict = gate(recorded(tmp_path, plan), Limits())
+    found = of(verdict, "plan.step ← scan", Quantity.age)
+    assert (found.outcome, found.reason) == (Outcome.fails, "it never had data")
+
+
+CHAIN = {
+    "chains": [{"name": "brake", "callbacks": ["sensor.read", "plan.step"], "max_latency": 9 * MS}]
+}
+
+
+def test_a_chain_is_judged_by_its_latency_and_fails_where_nothing_passes(tmp_path: Path) -> None:
+    whole = gate(recorded(tmp_path, steps(), keys=CHAIN), Limits())
+    assert of(whole, "brake", Quantity.latency).outcome is Outcome.meets
+    slow = gate(recorded(tmp_path, steps(response=lambda _: 5 * MS), keys=CHAIN), Limits())
+    assert of(slow, "brake", Quantity.latency).exceeded == 50
+    plan = [job(STEP, number, 3 * MS, read=False) for number in range(50)]
+    never = of(gate(recorded(tmp_path, plan, keys=CHAIN), Limits()), "brake", Quantity.latency)
+    assert (never.outcome, never.reason) == (Outcome.fails, "no data passed the chain")
+
+
+@pytest.mark.parametrize(
+    ("head", "reason"),
+    [
+        (make.header(lost=3), "3 events are lost"),
+        (make.header(flags=0), "the trace was not closed: its process was killed, or still runs"),
+    ],
+)
+def test_a_trace_that_lacks_something_decides_nothing(
+    tmp_path: Path, head: bytes, reason: str
+) -> None:
+    verdict = gate(recorded(tmp_path, steps(), head=head), Limits())
+    found = of(verdict, "trace", Quantity.record)
+    assert (verdict.outcome, found.outcome, found.reason) == (
+        Outcome.undecided,
+        Outcome.undecided,
+        reason,
+    )
+
+
+def limits(folder: Path, text: str) -> Limits:
+    file = folder / "robot.limits.yaml"
+    file.write_text(text, encoding="utf-8")
+    return read_limits(file)
+
+
+@pytest.mark.parametrize(
+    ("response", "late", "outcome"),
+    [
+        ("3ms", "0%", Outcome.meets),
+        ("2999us", "0%", Outcome.fails),
+        ("2ms", "100%", Outcome.meets),
+        ("2ms", "50%", Outcome.fails),
+        ("3ms", "10%", Outcome.meets),  # without an event of 50: below 5.8 %
+        ("3ms", "1%", Outcome.undecided),
+    ],
+)
+def test_limits_of_a_file(tmp_path: Path, response: str, late: str, outcome: Outcome) -> None:
+    text = f"callbacks:\n  plan.step: {{response: {response}, late: {late}}}\n"
+    verdict = gate(recorded(tmp_path, steps()), limits(tmp_path, text))
+    found = of(verdict, "plan.step", Quantity.response)
+    assert found.outcome is outcome
+    assert (found.needed is not None) == (outcome is Outcome.undecided)
+
+
+def test_a_job_that_never_ends_is_late(tmp_path: Path) -> None:
+    plan = steps()
+    plan[40] = plan[40][:-1]
+    text = "callbacks:\n  plan.step: {response: 8ms}\n"
+    trace = recorded(tmp_path, plan)
+    assert of(gate(trace, Limits()), "plan.step", Quantity.response).exceeded == 1
+    found = of(gate(trace, limits(tmp_path, text)), "plan.step", Quantity.response)
+    assert (found.exceeded, found.outcome) == (1, Outcome.fails)
+
+
+def test_skipped_releases_are_judged_where_the_file_says_so(tmp_path: Path) -> None:
+    skip = make.event(20 * PERIOD, Type.skip, STEP, 20, 1)
+    trace = recorded(tmp_path, steps(49), more=[skip])
+    found = gate(trace, limits(tmp_path, "callbacks:\n  plan.step: {skipped: 0%}\n"))
+    assert of(found, "plan.step", Quantity.skipped).outcome is Outcome.fails
+
+
+def test_a_limit_for_a_name_that_does_not_exist_is_refused(tmp_path: Path) -> None:
+    text = "callbacks:\n  plan.stop: {response: 8ms}\n"
+    with pytest.raises(TaktError, match=r"plan\.stop") as error:
+        gate(recorded(tmp_path, steps()), limits(tmp_path, text))
+    assert "plan.step" in str(error.value)
+    text = "reads:\n  plan.step: {scam: {age: 8ms}}\n"
+    with pytest.raises(TaktError, match="scam"):
+        gate(recorded(tmp_path, steps()), limits(tmp_path, text))
+
+
+def test_late_data_of_disturbed_jobs_is_undecided(tmp_path: Path) -> None:
+    plan = steps()
+    plan[7] = job(STEP, 7, 12 * MS, wait=9 * MS)
+    chain = {"chains": [{**CHAIN["chains"][0], "max_latency": 12 * MS}]}
+    more = [stolen(7, 9 * MS)]
+    found = of(
+        gate(recorded(tmp_path, plan, more=more, keys=chain), Limits()), "brake", Quantity.latency
+    )
+    assert (found.exceeded, found.outcome) == (1, Outcome.undecided)
+    plan[7] = job(STEP, 7, 12 * MS)
+    found = of(gate(recorded(tmp_path, plan, keys=chain), Limits()), "brake", Quantity.latency)
+    assert (found.exceeded, found.outcome) == (1, Outcome.fails)
