@@ -18,6 +18,7 @@ FLOORS = (
     {"documents", "tails"},
     {"machine"},
     {"processes", "pages", "doctor", "tune"},
+    {"network"},
     {"measure", "schedule"},
     {"bench", "lab"},
     {"reproduce"},
@@ -110,3 +111,8 @@ def test_no_files_import_each_other_in_a_circle() -> None:
 def test_an_arrow_inside_a_function_is_seen() -> None:
     late = "def f():\n    from takt.measure.report import html\n    import takt.cli.main\n"
     assert {room(one) for one in imported(late)} == {"measure.report", "cli"}
+
+
+def test_who_starts_and_sweeps_processes_knows_nothing_of_the_network() -> None:
+    assert ARROWS["processes"] <= {"documents", "errors"}
+    assert "processes" in ARROWS["network"]
