@@ -15,7 +15,7 @@ FLOWS = ("measure", "schedule")
 # The lowest first; rooms of one floor do not know each other.
 FLOORS = (
     {"errors"},
-    {"documents", "tails"},
+    {"documents", "statistics"},
     {"machine"},
     {"processes", "pages", "doctor", "tune"},
     {"network"},
@@ -116,3 +116,9 @@ def test_an_arrow_inside_a_function_is_seen() -> None:
 def test_who_starts_and_sweeps_processes_knows_nothing_of_the_network() -> None:
     assert ARROWS["processes"] <= {"documents", "errors"}
     assert "processes" in ARROWS["network"]
+
+
+def test_both_flows_use_the_statistics_which_know_neither() -> None:
+    users = {here.split(".")[0] for here, to in ARROWS.items() if "statistics" in to}
+    assert set(FLOWS) <= users
+    assert ARROWS["statistics"] == set()
