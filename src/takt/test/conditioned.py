@@ -18,7 +18,7 @@ from test_run import Quiet, prepared
 from takt.measure.conditions import declared
 from takt.measure.results.model import Cell, Run
 from takt.measure.run import runner
-from takt.processes import stacks
+from takt.network import stacks
 from takt.processes.supervision import Limits
 
 BUILT = os.environ.get("TAKT_PREFIX", f"{ROOT}/.takt/install")

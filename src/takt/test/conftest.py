@@ -19,8 +19,9 @@ from known_machines import ROBOT
 from rendering import none_rendered
 
 from takt.errors import Failure
-from takt.processes import namespace, scratch, stacks
-from takt.processes.domain import own_domain
+from takt.network import namespace, stacks
+from takt.network.domain import own_domain
+from takt.processes import scratch
 
 HERE = Path(__file__).parent
 PATIENCE_S = 300  # for one call of the tool, on a busy machine

@@ -11,7 +11,7 @@ import pytest
 import takt_core
 
 from takt.errors import Failure
-from takt.processes import stacks
+from takt.network import stacks
 from takt.schedule.execution import Execution, execute
 from takt.schedule.execution.execute import RUNNER_RCLCPP
 from takt.schedule.execution.model import RCLCPP

@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from takt.processes import certificates, guard, scratch
+from takt.network import certificates
+from takt.processes import guard, scratch
 from takt.processes.process import Process, output
 
 SOURCES = Path(__file__).parent.parent

@@ -9,7 +9,7 @@ from typing import Any
 from takt.measure.experiment.faults import Machine
 from takt.measure.experiment.file import Source, check
 from takt.measure.experiment.plan import Plan, plan
-from takt.processes.stacks import Capability, Stack, Stacks
+from takt.network.stacks import Capability, Stack, Stacks
 
 TRANSPORTS = ("shm", "udp", "process")
 TWO = "here,namespace"

@@ -15,7 +15,7 @@ from takt.measure.experiment.faults import Machine
 from takt.measure.experiment.file import read_experiment
 from takt.measure.experiment.plan import plan
 from takt.measure.results.model import Cell, Run
-from takt.processes.stacks import Capability, Stack, Stacks
+from takt.network.stacks import Capability, Stack, Stacks
 from takt.reproduce.evidence import Evidence, Measured
 from takt.reproduce.gutierrez2018.extent import placed, scaled
 from takt.reproduce.published import experiments, read_published

@@ -20,7 +20,7 @@ from test_run import Quiet
 
 from takt.documents import own
 from takt.measure.results.model import Status
-from takt.processes import addresses, namespace
+from takt.network import addresses, namespace
 from takt.processes.supervision import Program
 
 LINK = namespace.Wants(10**8)
@@ -136,7 +136,7 @@ def test_who_is_not_root_waits_while_root_changes_an_address(everybodys: Path) -
     code = """
 import os, sys
 from pathlib import Path
-from takt.processes import addresses
+from takt.network import addresses
 os.setgid(54321); os.setuid(54321)
 addresses.folder = lambda: sys.argv[1]
 with addresses.kept():

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from takt.processes import agent
+from takt.network import agent
 
 
 @pytest.fixture

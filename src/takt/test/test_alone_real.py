@@ -22,7 +22,7 @@ from test_process import until
 from takt.machine import alone, threads
 from takt.machine.system import System
 from takt.measure.conditions import tuned
-from takt.processes import stacks
+from takt.network import stacks
 from takt.tune import journal
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -12,7 +12,8 @@ from takt.measure.results import store
 from takt.measure.results.model import Cell, Run, Status
 from takt.measure.run import runner, samples
 from takt.measure.run.measured import keep
-from takt.processes import scratch, stacks
+from takt.network import stacks
+from takt.processes import scratch
 from takt.processes.supervision import Stop
 
 ANOTHER = b"another format, of some later version" * 10

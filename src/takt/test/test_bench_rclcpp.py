@@ -11,8 +11,8 @@ import pytest
 
 from takt.bench.model import Bar, Bench
 from takt.errors import Failure
-from takt.processes import stacks
-from takt.processes.domain import own_domain
+from takt.network import stacks
+from takt.network.domain import own_domain
 
 bench = importlib.import_module("takt.bench.rclcpp")  # its function has the same name
 # Of every mode; the executors differ by what the test says.

@@ -11,7 +11,7 @@ import pytest
 
 from takt.bench import BENCHES, OF_STACK
 from takt.errors import Failure
-from takt.processes import stacks
+from takt.network import stacks
 
 vendors = importlib.import_module("takt.bench.vendors")  # its function has the same name
 PRINTED = """[8] participant vm:8: new (self)

@@ -17,7 +17,7 @@ from conftest import Takt
 from made_hosts import of_another_authority
 
 from takt.errors import TaktError
-from takt.processes import certificates
+from takt.network import certificates
 
 
 @pytest.fixture

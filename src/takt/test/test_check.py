@@ -31,8 +31,8 @@ from takt.measure.experiment.plan import plan as plan_cells
 from takt.measure.results import store
 from takt.measure.results.model import Note, ProbeResult, Run, Status
 from takt.measure.statistics.series import read_series
+from takt.network.stacks import Capability, Stack, Stacks
 from takt.pages import text as text_of
-from takt.processes.stacks import Capability, Stack, Stacks
 
 CORE = RealtimeCore(1, "the last one; none is isolated")
 

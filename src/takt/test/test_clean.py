@@ -18,7 +18,9 @@ from test_process import gone, until
 from takt.documents import own
 from takt.errors import Failure
 from takt.measure.run.samples import header
-from takt.processes import addresses, dead, domain, leftovers, process, remains, scratch
+from takt.network import addresses, domain
+from takt.network.sweeper import SWEEPER
+from takt.processes import dead, leftovers, process, remains, scratch
 from takt.processes.recording import SUFFIX
 from takt.schedule.execution import execute
 
@@ -73,11 +75,11 @@ def test_a_killed_execution_leaves_nothing_and_advises_nothing(
     memory: Path, tmp_path: Path, temporary: Path
 ) -> None:
     left = killed(memory, tmp_path / "out", resumable=False)
-    found = remains.clean(dry_run=True, memory=memory, temporary=temporary)
+    found = remains.clean(SWEEPER, dry_run=True, memory=memory, temporary=temporary)
     assert found.lines == [f"scratch folder: {left}"]
     assert found.kept == []
     assert left.exists()
-    assert leftovers.sweep_dead_runs(memory) == []  # the next run does the same
+    assert leftovers.sweep_dead_runs(SWEEPER, memory) == []  # the next run does the same
     assert not left.exists()
     assert list((tmp_path / "out").iterdir()) == []
 
@@ -90,7 +92,7 @@ def test_a_recording_that_can_be_resumed_stays_on_the_disk(
     recorded = (left / f"cell{SUFFIX}").read_bytes()
     for dry_run in (True, False):
         assert (left / f"cell{SUFFIX}").read_bytes() == recorded
-        found = remains.clean(dry_run=dry_run, memory=memory, temporary=temporary)
+        found = remains.clean(SWEEPER, dry_run=dry_run, memory=memory, temporary=temporary)
         assert found.lines == [f"scratch folder: {left}"]
         assert found.kept == [f"recordings of a killed run; go on with: takt run --resume {run}"]
     assert list(memory.iterdir()) == []
@@ -104,7 +106,7 @@ def test_what_no_resume_would_take_over_stays_where_it_is(
 ) -> None:
     left = killed(memory, tmp_path / "run", resumable=True, samples=3)
     (tmp_path / "run" / scratch.LOCK).write_text(f"takt-{os.getuid()}-ffffffff\n")
-    found = remains.clean(dry_run=False, memory=memory, temporary=temporary)
+    found = remains.clean(SWEEPER, dry_run=False, memory=memory, temporary=temporary)
     assert found.lines == []
     assert found.kept == [f"recordings of a killed run whose results folder is gone: {left}"]
     assert scratch.recordings(left)
@@ -119,7 +121,7 @@ def test_a_recording_for_which_the_disk_has_no_room_stays_in_memory(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(dead.shutil, "copyfile", full)
-    found = remains.clean(dry_run=False, memory=memory, temporary=temporary)
+    found = remains.clean(SWEEPER, dry_run=False, memory=memory, temporary=temporary)
     assert found.lines == []
     assert scratch.recordings(left)
     assert scratch.recordings(tmp_path / "run" / scratch.ON_DISK) == []
@@ -132,21 +134,21 @@ def test_shared_memory_of_a_killed_run_goes_and_of_others_stays(
     for name in ("fastdds_0123", "cyclictest77", "fastdds_4567"):
         (memory / name).write_bytes(bytes(4096))
     note(left, "fastdds_0123", "cyclictest77", memory=memory)
-    remains.clean(dry_run=False, memory=memory, temporary=temporary)
+    remains.clean(SWEEPER, dry_run=False, memory=memory, temporary=temporary)
     assert [one.name for one in memory.iterdir()] == ["fastdds_4567"]
 
 
 def test_a_run_that_lives_is_left_alone(memory: Path, tmp_path: Path, temporary: Path) -> None:
     alive = scratch.open_for(tmp_path, memory)
     with scratch.temporary(memory) as folder, domain.own_domain(temporary):
-        found = remains.clean(dry_run=False, memory=memory, temporary=temporary)
+        found = remains.clean(SWEEPER, dry_run=False, memory=memory, temporary=temporary)
         assert (found.lines, found.kept) == ([], [])
         assert folder.exists()
         assert len(list(temporary.iterdir())) == 1
     assert not folder.exists()
     assert alive.folder.exists()
     alive.release(keep=False)
-    found = remains.clean(dry_run=False, memory=memory, temporary=temporary)
+    found = remains.clean(SWEEPER, dry_run=False, memory=memory, temporary=temporary)
     assert found.lines == []
     assert list(temporary.iterdir()) == []
 
@@ -156,7 +158,7 @@ def test_the_lock_of_a_domain_that_nobody_holds_goes(memory: Path, temporary: Pa
     left.touch()
     for dry_run in (True, False):
         assert left.exists()
-        found = remains.clean(dry_run=dry_run, memory=memory, temporary=temporary)
+        found = remains.clean(SWEEPER, dry_run=dry_run, memory=memory, temporary=temporary)
         assert found.lines == [f"locks of ROS domains: {left}"]
     assert not left.exists()
 
@@ -169,9 +171,9 @@ def test_the_lock_of_the_addresses_that_nobody_holds_goes(memory: Path, temporar
     with own.opened(temporary) as place:
         lock = place.lock(left.name, how=fcntl.LOCK_SH)
         assert lock is not None
-        assert remains.clean(dry_run=False, memory=memory, temporary=temporary).lines == []
+        assert remains.clean(SWEEPER, dry_run=False, memory=memory, temporary=temporary).lines == []
         lock.close()
-    found = remains.clean(dry_run=False, memory=memory, temporary=temporary)
+    found = remains.clean(SWEEPER, dry_run=False, memory=memory, temporary=temporary)
     assert found.lines == [f"lock of the host's addresses: {left}"]
     assert not left.exists()
     assert other.exists()
@@ -180,9 +182,9 @@ def test_the_lock_of_the_addresses_that_nobody_holds_goes(memory: Path, temporar
 def test_a_folder_whose_maker_was_killed_goes_when_it_is_old(memory: Path, temporary: Path) -> None:
     half = memory / f"takt-{os.getuid()}-00000000"
     half.mkdir(0o700)
-    assert remains.clean(dry_run=False, memory=memory, temporary=temporary).lines == []
+    assert remains.clean(SWEEPER, dry_run=False, memory=memory, temporary=temporary).lines == []
     os.utime(half, (0, 0))
-    remains.clean(dry_run=False, memory=memory, temporary=temporary)
+    remains.clean(SWEEPER, dry_run=False, memory=memory, temporary=temporary)
     assert not half.exists()
 
 
@@ -206,7 +208,7 @@ def test_the_folder_of_a_killed_bench_goes_and_of_a_living_one_stays(
         fcntl.flock(living.descriptor, fcntl.LOCK_EX)
         for dry_run in (True, False):
             assert (memory / names[0]).exists()
-            found = remains.clean(dry_run=dry_run, memory=memory, temporary=temporary)
+            found = remains.clean(SWEEPER, dry_run=dry_run, memory=memory, temporary=temporary)
             assert found.lines == [f"scratch folder of a bench: {memory / names[0]}"]
     assert {one.name for one in memory.iterdir()} == {*names[1:], "takt_bench_linked"}
     assert temporary.is_dir()
@@ -227,9 +229,9 @@ def test_what_fast_dds_has_open_for_a_moment_is_noted_with_its_port(
         assert journal.note([os.getpid()])
         assert not journal.note([os.getpid()])
         assert leftovers.in_use(left, memory)
-        leftovers.sweep_dead_runs(memory)
+        leftovers.sweep_dead_runs(SWEEPER, memory)
         assert left.exists()  # its journal is wanted when they are free
-    found = remains.clean(dry_run=False, memory=memory, temporary=temporary)
+    found = remains.clean(SWEEPER, dry_run=False, memory=memory, temporary=temporary)
     assert sorted(found.shared_memory) == sorted(
         f"shared memory: {memory / name}" for name in names
     )
@@ -262,7 +264,7 @@ def test_an_execution_says_that_it_cannot_be_resumed(
         raise Failure("enough")
 
     monkeypatch.setattr(sys.modules["takt.schedule.execution.execute"]._Executing, "run", run)
-    monkeypatch.setattr("takt.processes.stacks.program", lambda _: Path("/bin/true"))
+    monkeypatch.setattr("takt.network.stacks.program", lambda _: Path("/bin/true"))
     application = {"name": "x", "cpus": [], "callbacks": [{"name": "a.b"}]}
     with pytest.raises(Failure, match="enough"):
         execute(application, "takt", trace=tmp_path / "t.takttrace")
@@ -277,7 +279,7 @@ def test_shared_memory_that_no_journal_names_is_told_and_stays(
     for name in ("fastdds_0123456789abcdef", "sem.fastdds_port7411_mutex", "robot"):
         (memory / name).write_bytes(bytes(4096))
     note(left, "fastdds_0123456789abcdef", memory=memory)
-    found = remains.clean(dry_run=dry_run, memory=memory, temporary=temporary)
+    found = remains.clean(SWEEPER, dry_run=dry_run, memory=memory, temporary=temporary)
     (told,) = (line for line in found.kept if "no process uses" in line)
     assert "sem.fastdds_port7411_mutex" in told
     assert "0123456789abcdef" not in told  # removed, or would be

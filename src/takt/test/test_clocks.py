@@ -17,7 +17,7 @@ from test_workers import arguments, machine_folder, measured, real  # noqa: F401
 
 from takt.measure.results.model import Run, Status
 from takt.measure.run import samples
-from takt.processes import clocks
+from takt.network import clocks
 
 # As chronyc -c tracking of chrony 4.3 prints it.
 TRACKING = (

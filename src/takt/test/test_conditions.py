@@ -19,7 +19,8 @@ from test_run import Quiet, prepared
 from takt.measure.conditions import load
 from takt.measure.results.model import Status
 from takt.measure.run import runner
-from takt.processes import namespace, scratch, stacks, usage
+from takt.network import namespace, stacks
+from takt.processes import scratch, usage
 
 # As many processes as stress-ng has, a file like its own, and no work.
 LAZY = """#!/bin/sh

@@ -7,8 +7,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from takt.processes import transport
-from takt.processes.dds_threads import DdsThreads
+from takt.network import transport
+from takt.network.dds_threads import DdsThreads
 
 NAMESPACE = "{http://www.eprosima.com}"
 ASKED = DdsThreads.of("fifo", "70-80")

@@ -11,7 +11,8 @@ from test_run import SHORT, Quiet, prepared, rows
 
 from takt.measure.results.model import Cell, Status
 from takt.measure.run import runner
-from takt.processes import disturbances, stacks
+from takt.network import stacks
+from takt.processes import disturbances
 from takt.processes.disturbances import Disturbances
 
 HOUR_NS = 3600 * 10**9

@@ -4,7 +4,7 @@ from __future__ import annotations
 import pytest
 
 from takt.errors import Failure
-from takt.processes import stacks
+from takt.network import stacks
 
 
 @pytest.fixture

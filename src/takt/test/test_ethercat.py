@@ -33,7 +33,7 @@ from takt.measure.report import model
 from takt.measure.results.model import BusReport, Cell, Run, Status
 from takt.measure.run import runner
 from takt.measure.statistics.series import read_batches
-from takt.processes import namespace, stacks
+from takt.network import namespace, stacks
 
 ROOT = Path(__file__).resolve().parents[3]
 INSTALLED = stacks.find({"TAKT_PREFIX": os.environ.get("TAKT_PREFIX", f"{ROOT}/.takt/install")})

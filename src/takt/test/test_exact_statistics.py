@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as nps
 
-from takt.measure.statistics.exact import extremes, order_statistics
+from takt.statistics.exact import extremes, order_statistics
 
 INT64 = np.iinfo(np.int64)
 # Differences of two values fit into int64 too.

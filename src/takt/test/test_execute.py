@@ -19,7 +19,7 @@ from executed import MS, cpu, executed, robot, skip_without_rclcpp, values
 from test_addresses import held
 
 from takt.errors import Failure, TaktError
-from takt.processes import addresses
+from takt.network import addresses
 from takt.processes.leftovers import Journal
 from takt.schedule.execution import APPROACHES, execute
 from takt.schedule.execution.execute import RECORDING, with_policy

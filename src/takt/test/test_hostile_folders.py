@@ -19,6 +19,7 @@ from shared_memory import note
 
 from takt.errors import TaktError
 from takt.measure.run.samples import header
+from takt.network.sweeper import SWEEPER
 from takt.processes import dead, guard, last_will, leftovers, remains, scratch
 from takt.processes.recording import SUFFIX
 from takt.schedule.campaign import folder as campaigns
@@ -61,7 +62,7 @@ class Place:
         }
 
     def clean(self) -> remains.Remains:
-        return remains.clean(dry_run=False, memory=self.memory, temporary=self.temporary)
+        return remains.clean(SWEEPER, dry_run=False, memory=self.memory, temporary=self.temporary)
 
 
 def put(file: Path, text: str, mode: int = 0o600) -> Path:
@@ -151,7 +152,7 @@ def test_a_folder_of_takts_name_that_is_not_its_own_is_left_and_told(
     assert [str(folder) in one for one in found.refused] == [True]
     assert sorted(place.memory.rglob("*")) == before
     refused: list[dead.own.Refused] = []
-    assert leftovers.sweep_dead_runs(place.memory, refused=refused) == []
+    assert leftovers.sweep_dead_runs(SWEEPER, place.memory, refused=refused) == []
     assert [one.filename for one in refused] == [str(folder)]
 
 
@@ -383,7 +384,7 @@ def test_no_document_makes_anybody_touch_what_is_outside(place: Place, data: st.
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(scratch, "Watch", Unwatched)  # a process each
         patch.setattr(last_will, "_do", lambda words: ran.append(list(words)) or True)
-        leftovers.sweep_dead_runs(place.memory, folder)
+        leftovers.sweep_dead_runs(SWEEPER, place.memory, folder)
         place.clean()
         with contextlib.suppress(TaktError):
             scratch.open_for(place.run, place.memory).release(keep=False)

@@ -20,8 +20,10 @@ from synthetic_cells import cell_of, records_of
 
 from takt.errors import Failure, TaktError
 from takt.measure.run import programs
-from takt.processes import domain, leftovers, scratch, transport
-from takt.processes.stacks import Stack
+from takt.network import domain, transport
+from takt.network.stacks import Stack
+from takt.network.sweeper import SWEEPER
+from takt.processes import leftovers, scratch
 
 
 def test_runs_at_once_get_different_domains(tmp_path: Path) -> None:
@@ -223,7 +225,7 @@ def test_a_run_that_is_active_cannot_be_started_again(memory: Path, tmp_path: Pa
     first = scratch.open_for(tmp_path, memory)
     with pytest.raises(TaktError, match="right now"):
         scratch.open_for(tmp_path, memory)
-    assert leftovers.sweep_dead_runs(memory) == []
+    assert leftovers.sweep_dead_runs(SWEEPER, memory) == []
     first.release(keep=False)
     assert list(memory.iterdir()) == []
     scratch.open_for(tmp_path, memory).release(keep=False)
@@ -246,7 +248,7 @@ def test_a_dead_run_is_found_and_keeps_its_folder(memory: Path, tmp_path: Path) 
     shared_file(memory, "fastdds_4567")
     note(run.folder, "fastdds_4567", memory=memory)
     run.release(keep=True)  # what the kernel does with the locks of a killed process
-    dead = leftovers.sweep_dead_runs(memory)
+    dead = leftovers.sweep_dead_runs(SWEEPER, memory)
     assert [one.run_folder for one in dead] == [tmp_path]
     assert not (memory / "fastdds_4567").exists()
     again = scratch.open_for(tmp_path, memory)
@@ -258,7 +260,7 @@ def test_a_run_that_died_before_it_was_on_record_advises_nothing(
     memory: Path, tmp_path: Path
 ) -> None:
     scratch.open_for(tmp_path, memory).release(keep=True)
-    assert leftovers.sweep_dead_runs(memory) == []
+    assert leftovers.sweep_dead_runs(SWEEPER, memory) == []
     assert list(memory.iterdir()) == []
 
 

@@ -21,7 +21,9 @@ import pytest
 from takt.documents.writing import SUFFIX as TEMPORARY
 from takt.errors import Failure
 from takt.measure.run import samples
-from takt.processes import dead, leftovers, scratch, stacks
+from takt.network import stacks
+from takt.network.sweeper import SWEEPER
+from takt.processes import dead, leftovers, scratch
 from takt.processes.recording import SUFFIX
 from takt.schedule.execution.model import BASELINES
 from takt.schedule.trace import file as traces
@@ -159,7 +161,7 @@ def test_a_killed_command_leaves_nothing(command: str, tmp_path: Path, shared: P
             assert code != 2, "it was understood"
             assert left == ([], []), where
             found = read_all(folder, shared)
-            leftovers.sweep_dead_runs(shared)
+            leftovers.sweep_dead_runs(SWEEPER, shared)
             assert not [one for one in dead.dead_folders(shared) if not one.waits], where
             print(f"{where} (code {code}): clean {after:.2f} s later, {found} recordings read")
         finally:

@@ -19,7 +19,7 @@ from takt.lab.kernels import Kernel
 from takt.lab.model import KernelResult, Latency, Trial
 from takt.lab.modes import WAYS, Mode
 from takt.measure.results.model import Cell, Status
-from takt.processes import transport
+from takt.network import transport
 from takt.processes.supervision import Stop
 
 STOCK = Kernel("stock", "6", Path("/k/v"), Path("/k/m"))

@@ -24,7 +24,7 @@ from made_hosts import Cluster, of_another_authority, until
 from test_real_probes import INSTALLED, ROOT
 from test_workers import BUILT, fake
 
-from takt.processes import certificates
+from takt.network import certificates
 from takt.schedule.campaign import cluster as campaigns
 
 # Several processes that import Dask, on a busy machine.
@@ -34,7 +34,7 @@ RUNS_CODE = """
 import dask, sys
 from pathlib import Path
 from distributed import Client
-from takt.processes.certificates import _read
+from takt.network.certificates import _read
 address, file, mark = sys.argv[1:]
 dask.config.set({"distributed.comm.timeouts.connect": "20s"})
 security = None if file == "-" else _read(Path(file)).security()

@@ -14,7 +14,7 @@ from takt.errors import Failure
 from takt.measure.conditions import traffic
 from takt.measure.results.model import Cell, Status
 from takt.measure.run import programs
-from takt.processes import namespace, shaping
+from takt.network import namespace, shaping
 
 # Passes everything on but the rate, of which it takes a tenth.
 SLOW = """#!{python}

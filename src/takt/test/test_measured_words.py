@@ -23,7 +23,7 @@ from takt.measure.results import obtained, reservations
 from takt.measure.results.model import Cell, ProbeResult, Status, Verdict
 from takt.measure.run.session import judge
 from takt.measure.statistics.pooled import rows
-from takt.processes.stacks import Capability, Stack, Stacks
+from takt.network.stacks import Capability, Stack, Stacks
 
 NEVER = float("nan")
 MET = "every deadline met"

@@ -15,7 +15,7 @@ pytest.importorskip("takt_core", reason="the C++ workspace is not built")
 from command_line import takt
 
 from takt.errors import Failure
-from takt.processes import stacks
+from takt.network import stacks
 from takt.schedule.application.file import read_application
 from takt.schedule.application.flat import flat
 

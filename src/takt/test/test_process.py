@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from takt.errors import Failure
-from takt.processes import guard, process, stacks, usage
+from takt.network import stacks
+from takt.processes import guard, process, usage
 from takt.schedule.trace import file as traces
 
 LIMIT_S = 150.0  # for what has to come about at all; nothing here is judged by how long it took
@@ -23,7 +24,7 @@ DYING = """
 import os, signal, sys
 from pathlib import Path
 from takt.measure.conditions.load import Load
-from takt.processes import stacks
+from takt.network import stacks
 from takt.processes.supervision import Program
 folder, what = Path(sys.argv[1]), sys.argv[2]
 if what == "load":

@@ -12,7 +12,7 @@ from takt.errors import TaktError
 from takt.measure.results import store
 from takt.measure.results.query import connect
 from takt.measure.run import runner
-from takt.processes import stacks
+from takt.network import stacks
 from takt.processes.supervision import Stop
 
 

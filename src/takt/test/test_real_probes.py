@@ -25,7 +25,8 @@ from takt.measure.experiment.plan import plan, this_machine
 from takt.measure.results import store
 from takt.measure.results.model import Cell, Run, Status
 from takt.measure.run import runner
-from takt.processes import leftovers, namespace, scratch, stacks, transport
+from takt.network import namespace, stacks, transport
+from takt.processes import leftovers, scratch
 from takt.processes.supervision import Limits
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -14,7 +14,7 @@ from test_real_probes import INSTALLED
 from takt.measure.conditions import relay
 from takt.measure.conditions.relay import Relay, wrong_losses
 from takt.measure.results.model import Cell, Conditions, Run, Status
-from takt.processes import stacks
+from takt.network import stacks
 
 HALVED = """#!/bin/sh
 # The relay with half of the delay that it was asked for.

@@ -13,7 +13,7 @@ from synthetic_cells import cell_of, made_run, records_of
 
 from takt.measure.experiment.file import read_experiment
 from takt.measure.results.model import Cell, Run, Status
-from takt.processes.stacks import Capability, Stack
+from takt.network.stacks import Capability, Stack
 from takt.reproduce import gutierrez2018, page
 from takt.reproduce.evidence import Measured
 from takt.reproduce.gutierrez2018 import extent, runs, vendors

@@ -15,9 +15,10 @@ FLOWS = ("measure", "schedule")
 # The lowest first; rooms of one floor do not know each other.
 FLOORS = (
     {"errors"},
-    {"documents", "tails"},
+    {"documents", "statistics"},
     {"machine"},
     {"processes", "pages", "doctor", "tune"},
+    {"network"},
     {"measure", "schedule"},
     {"bench", "lab", "judge"},
     {"reproduce"},
@@ -110,3 +111,14 @@ def test_no_files_import_each_other_in_a_circle() -> None:
 def test_an_arrow_inside_a_function_is_seen() -> None:
     late = "def f():\n    from takt.measure.report import html\n    import takt.cli.main\n"
     assert {room(one) for one in imported(late)} == {"measure.report", "cli"}
+
+
+def test_who_starts_and_sweeps_processes_knows_nothing_of_the_network() -> None:
+    assert ARROWS["processes"] <= {"documents", "errors"}
+    assert "processes" in ARROWS["network"]
+
+
+def test_both_flows_use_the_statistics_which_know_neither() -> None:
+    users = {here.split(".")[0] for here, to in ARROWS.items() if "statistics" in to}
+    assert set(FLOWS) <= users
+    assert ARROWS["statistics"] == set()

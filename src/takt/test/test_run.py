@@ -18,7 +18,8 @@ from takt.measure.experiment.plan import plan, this_machine
 from takt.measure.results import store
 from takt.measure.results.model import Cell, Run, Status
 from takt.measure.run import runner
-from takt.processes import scratch, stacks
+from takt.network import stacks
+from takt.processes import scratch
 from takt.processes.supervision import Limits, Stop
 
 # Waited for as a whole only by what hangs.

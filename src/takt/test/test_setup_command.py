@@ -16,7 +16,7 @@ from test_process import gone, until
 from takt.cli.main import main
 from takt.cli.setup import PACKAGES, build, build_crate, library, missing_packages, state
 from takt.errors import Failure
-from takt.processes.stacks import ON_REQUEST, find
+from takt.network.stacks import ON_REQUEST, find
 
 
 def program(folder: Path, name: str, text: str) -> None:

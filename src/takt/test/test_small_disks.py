@@ -17,7 +17,7 @@ from synthetic_runs import Point, write_run
 from test_writing import DOCKING, EXAMPLES, fill
 
 from takt.errors import Failure
-from takt.processes import stacks
+from takt.network import stacks
 from takt.schedule.execution import APPROACHES
 
 MiB = 1 << 20

@@ -8,8 +8,8 @@ import pytest
 from numpy.typing import NDArray
 from synthetic_runs import autocorrelated
 
-from takt.measure.statistics.bootstrap import block_length, correlation_time, standard_errors
-from takt.measure.statistics.moderation import moderated
+from takt.statistics.bootstrap import block_length, correlation_time, standard_errors
+from takt.statistics.moderation import moderated
 
 COUNT = 4000
 

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from takt.measure.results import histogram
-from takt.tails import LEAST_PEAKS, Refusal, Tail, fit
+from takt.statistics.tails import LEAST_PEAKS, Refusal, Tail, fit
 
 COUNT = 200_000
 

@@ -12,7 +12,8 @@ from test_run import prepared
 
 from takt.errors import Failure, TaktError
 from takt.measure.results import store
-from takt.processes import scratch, stacks
+from takt.network import stacks
+from takt.processes import scratch
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=timezone.utc)
 

@@ -12,7 +12,7 @@ from conftest import Takt
 
 from takt.errors import Failure
 from takt.measure.results import histogram
-from takt.processes import ros1
+from takt.network import ros1
 
 
 def measured(takt: Takt, kind: str, *options: str) -> tuple[str, Path, dict[str, Any]]:

@@ -19,7 +19,7 @@ import pytest
 from conftest import Takt
 from rich.console import Console
 
-from takt.processes import stacks
+from takt.network import stacks
 from takt.schedule.top.model import Executor, executors
 from takt.schedule.top.show import Board
 

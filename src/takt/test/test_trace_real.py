@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from takt.processes import stacks
+from takt.network import stacks
 from takt.schedule.explain.jobs import Job, job_of
 from takt.schedule.trace import file as files
 from takt.schedule.trace.file import Step, replay

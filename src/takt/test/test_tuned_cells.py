@@ -23,7 +23,7 @@ from takt.measure.results import store
 from takt.measure.results.model import Cell, Run, Status
 from takt.measure.run import cell as one_cell
 from takt.measure.run import runner
-from takt.processes import stacks
+from takt.network import stacks
 from takt.processes.supervision import Limits
 from takt.tune.apply import apply
 

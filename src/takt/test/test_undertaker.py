@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from takt.processes import domain, guard, scratch
+from takt.network import domain
+from takt.processes import guard, scratch
 
 LIMIT_S = 150.0
 PROGRAM = """
@@ -27,7 +28,8 @@ time.sleep(600)
 RUN = """
 import os, signal, sys, time
 from pathlib import Path
-from takt.processes import domain, process, scratch
+from takt.processes import process, scratch
+from takt.network import domain
 memory, results, how = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
 if how == "making":  # it is killed before it has said whose the folder is
     def reached(_):

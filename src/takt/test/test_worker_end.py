@@ -13,7 +13,7 @@ import pytest
 # As Dask's worker: it listens to a signal, then cancels everything and waits.
 STUBBORN = """
 import asyncio, signal
-from takt.processes import worker_end
+from takt.network import worker_end
 worker_end.GRACE_S = 0.2
 
 async def deaf():

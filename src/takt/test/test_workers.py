@@ -25,7 +25,8 @@ from test_real_probes import INSTALLED, ROOT
 
 from takt.measure.results import store
 from takt.measure.results.model import Run, Status
-from takt.processes import agent, certificates, scratch
+from takt.network import agent, certificates
+from takt.processes import scratch
 
 BUILT = os.environ.get("TAKT_PREFIX", f"{ROOT}/.takt/install")
 # Several processes that import Dask, on a busy machine.

@@ -15,7 +15,7 @@ from synthetic_runs import Point, write_run
 
 from takt.documents import writing
 from takt.errors import Failure
-from takt.processes import stacks
+from takt.network import stacks
 from takt.processes.supervision import End, Program
 from takt.schedule.execution.execute import _raise_failure
 from takt.schedule.trace import file as traces

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from probe_process import Probes, folder_of_probes
 
-from takt.processes.domain import own_domain
+from takt.network.domain import own_domain
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from ros1_master import Ros1Master
 
-from takt.processes import addresses
+from takt.network import addresses
 
 PATIENCE_S = 150.0  # for what has to come about at all, on a busy machine
 # Where every message has to arrive: a message of a busy machine may take a while.

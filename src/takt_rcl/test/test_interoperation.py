@@ -22,7 +22,7 @@ import pytest
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[1] / "takt"))
-from takt.processes.domain import own_domain  # noqa: E402
+from takt.network.domain import own_domain  # noqa: E402
 
 STATE = HERE.parents[2] / os.environ.get("TAKT_STATE", ".takt")
 EXAMPLES = Path(os.environ.get("TAKT_RCL_EXAMPLES", STATE / "install" / "lib" / "takt_rcl"))

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from takt.errors import Failure
 from takt.measure.run import samples
-from takt.processes import leftovers, process, recording, stacks
+from takt.network import stacks
+from takt.processes import leftovers, process, recording
 from takt.processes.rivals import Rivals
 from takt.processes.scratch import temporary
 

@@ -13,8 +13,8 @@ from functools import partial
 
 from takt.bench import pairs, programs
 from takt.bench.model import Bar, Bench, Table, interleaved, median, median_ratio
-from takt.processes import stacks, transport
-from takt.processes.domain import own_domain
+from takt.network import stacks, transport
+from takt.network.domain import own_domain
 from takt.processes.scratch import temporary
 
 PROGRAM = "bench_rclcpp"

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from takt.bench import programs
 from takt.bench.model import Bar, Bench
-from takt.processes import stacks
+from takt.network import stacks
 
 
 def record(rounds: int, cpu: int, progress: Callable[[str], None]) -> Bench:

@@ -19,8 +19,8 @@ from takt.bench.model import Bar, Bench, interleaved, median, median_ratio
 from takt.bench.pairs import PAYLOAD, PERIOD_US, PRIORITY, SECONDS
 from takt.bench.programs import system
 from takt.errors import Failure
-from takt.processes import stacks, transport
-from takt.processes.domain import own_domain
+from takt.network import stacks, transport
+from takt.network.domain import own_domain
 from takt.processes.scratch import temporary
 
 LIMIT = 1.1

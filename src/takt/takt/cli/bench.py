@@ -45,8 +45,8 @@ def bench(
     from takt.doctor import System
     from takt.errors import TaktError
     from takt.measure.check.plan import choose_core
+    from takt.network.stacks import find
     from takt.processes.rivals import Rivals
-    from takt.processes.stacks import find
 
     here = find()
     names = [

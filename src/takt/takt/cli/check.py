@@ -49,7 +49,7 @@ def check(
     from takt.measure.experiment.file import Source
     from takt.measure.results.model import Status
     from takt.measure.run import session as sessions
-    from takt.processes.stacks import HOW_TO_GET
+    from takt.network.stacks import HOW_TO_GET
 
     if tuned:
         _tuned(out, as_json=as_json)

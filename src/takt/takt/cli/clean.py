@@ -19,9 +19,10 @@ def clean(
     Example: takt clean --dry-run
     """
     from takt.cli.output import stderr, stdout
+    from takt.network.sweeper import SWEEPER
     from takt.processes import remains
 
-    found = remains.clean(dry_run=dry_run)
+    found = remains.clean(SWEEPER, dry_run=dry_run)
     for line in found.lines:
         stdout().print(
             f"{'would remove' if dry_run else 'removed'} {line}", markup=False, soft_wrap=True

@@ -36,7 +36,7 @@ def scheduler(
 
     from takt.cli.options import refuse_root
     from takt.cli.output import stdout
-    from takt.processes import scheduler as ours
+    from takt.network import scheduler as ours
 
     refuse_root(allow_root)
     os.environ.update(ours.NO_PAGES)

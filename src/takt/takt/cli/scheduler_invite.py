@@ -22,7 +22,7 @@ def invite(
     Example: takt scheduler invite robot
     """
     from takt.cli.output import stdout
-    from takt.processes import certificates
+    from takt.network import certificates
 
     target = Path(f"{name}.pem")
     certificates.invite(name, target)

@@ -24,7 +24,7 @@ def join(
     Example: takt scheduler join robot.pem
     """
     from takt.cli.output import stdout
-    from takt.processes import certificates
+    from takt.network import certificates
 
     kept = certificates.join(invitation)
     invitation.unlink()

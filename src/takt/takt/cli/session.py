@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from takt.measure.results.model import Cell, Run, Verdict
     from takt.measure.run.session import Session
     from takt.measure.statistics.pooled import Row
+    from takt.network.workers import Workers
     from takt.pages.row_table import RowTable
-    from takt.processes.workers import Workers
 
 
 @contextlib.contextmanager
@@ -30,7 +30,7 @@ def workers(scheduler: str | None) -> Iterator[Workers | None]:
     if scheduler is None:
         yield None
         return
-    from takt.processes.workers import Workers, connected
+    from takt.network.workers import Workers, connected
 
     with connected(scheduler) as client:
         yield Workers(client)
@@ -110,10 +110,11 @@ def _draw(run: Run, folder: Path) -> None:
 def tell_dead_runs(folder: Path) -> None:
     """Cleans up after killed runs and says how to go on with them."""
     from takt.documents.own import told
+    from takt.network.sweeper import SWEEPER
     from takt.processes.leftovers import sweep_dead_runs
 
     refused: list[Refused] = []
-    for dead in sweep_dead_runs(refused=refused):
+    for dead in sweep_dead_runs(SWEEPER, refused=refused):
         if dead.lent or dead.run_folder == folder.resolve():
             continue
         text = f"A run was killed; its results folder is gone, its recordings are in {dead.folder}"

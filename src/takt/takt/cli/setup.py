@@ -75,7 +75,7 @@ def setup(
     Example: takt setup ros1
     """
     from takt.cli.output import stdout
-    from takt.processes.stacks import ON_REQUEST
+    from takt.network.stacks import ON_REQUEST
 
     root = Path(__file__).resolve().parents[4]
     missing = missing_packages(part.value)

@@ -42,8 +42,8 @@ def worker(
     from takt.cli.options import refuse_root
     from takt.cli.output import stderr
     from takt.errors import TaktError
-    from takt.processes.agent import cache
-    from takt.processes.scheduler import NO_PAGES, PAGES_AT, check_loopback, find
+    from takt.network.agent import cache
+    from takt.network.scheduler import NO_PAGES, PAGES_AT, check_loopback, find
 
     for role in roles or []:
         if not re.fullmatch("[A-Za-z0-9][A-Za-z0-9_.-]{0,31}", role):
@@ -60,7 +60,7 @@ def worker(
     command += ["--no-nanny", "--memory-limit", "0", "--host", address or found.own_address]
     command += ["--no-dashboard", "--dashboard-address", PAGES_AT]
     command += ["--local-directory", str(cache())]  # Dask would leave locks in /tmp
-    command += ["--preload", "takt.processes.worker_end"]
+    command += ["--preload", "takt.network.worker_end"]
     # Each role that is taken keeps a thread busy for as long as a cell lasts.
     command += ["--nthreads", str(len(roles or []) + 1)]
     if roles:

@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The doctor: what stands between this machine and real time, and how to mend it.
 
-One file per theme. Each check is a small function from a :class:`System` to a finding (None where
-the question does not arise), so that a test can present any machine as a folder of files.
+One table, a file per theme. A row has an id, a title, the function that reads a :class:`System` and
+judges it, and why it matters to a robot; so a test can present any machine as a folder of files.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 from takt.doctor import (
     clock,
@@ -22,14 +20,12 @@ from takt.doctor import (
     threads,
     virtual,
 )
+from takt.doctor.check import Check
 from takt.doctor.finding import Finding, Severity
 from takt.doctor.fingerprint import fingerprint
-from takt.machine.settings import BY_FINDING, is_wanted
 from takt.machine.system import System
 
 __all__ = ["CHECKS", "SEVERITIES", "Check", "System", "findings", "fingerprint"]
-
-Check = Callable[[System], Finding | None]
 
 CHECKS: tuple[Check, ...] = (
     *kernel.CHECKS,
@@ -58,23 +54,5 @@ SEVERITIES = (
 def findings(system: System | None = None) -> list[Finding]:
     """All findings, worst first; within a severity in the order of effect on a robot's loop."""
     system = system or System()
-    found = [finding for check in CHECKS if (finding := _ask(check, system))]
+    found = [finding for check in CHECKS if (finding := check.ask(system))]
     return sorted(found, key=lambda finding: SEVERITIES.index(finding.severity))
-
-
-def _ask(check: Check, system: System) -> Finding | None:
-    """A file in a form that nobody has seen yet must not cost the other answers."""
-    try:
-        found = check(system)
-        setting = BY_FINDING.get(found.id) if found and found.fix else None
-        if found and setting and is_wanted(setting, system):
-            found.setting = setting.id
-        return found  # noqa: TRY300 - there is no exception to keep apart
-    except (ValueError, LookupError, OSError) as error:
-        return Finding(
-            id=check.__name__.replace("_", "-"),
-            title=check.__name__.replace("_", " ").capitalize(),
-            severity=Severity.unknown,
-            value=f"could not be understood: {error}",
-            why="This machine answers in a form that Takt does not know; please report it.",
-        )

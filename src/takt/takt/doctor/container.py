@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from takt.doctor.finding import Finding, Severity
+from takt.doctor.check import UNREADABLE, Check, Judgement, good, note, problem
 from takt.machine.system import System, format_cpu_list, parse_cpu_list
 
 
@@ -43,75 +43,66 @@ def _quota(system: System) -> tuple[float, float, str] | None:
     return None
 
 
-def quota(system: System) -> Finding:
-    """Looks for a CPU quota on the control group or any above it."""
-    found = _quota(system)
-    readable = system.text("/proc/self/cgroup") is not None
-    value, fix = "none" if readable else "could not be read", None
-    if found:
-        value = f"{found[0]:g} ms of CPU in every {found[1]:g} ms"
+def _limited(system: System) -> Judgement:
+    """A quota of this control group or of any above it."""
+    if found := _quota(system):
         unlimited = "max" if found[2].endswith("max") else "-1"
-        fix = f"start the container without --cpus, or: echo {unlimited} | sudo tee {found[2]}"
-    return Finding(
-        id="cpu-quota",
-        title="CPU quota of the control group",
-        severity=Severity.problem if found else Severity.good if readable else Severity.unknown,
-        value=value,
-        why="When the quota is used up, ordinary threads of all nodes in the group stand still "
-        "until the next period begins: tens of milliseconds, in the middle of a cycle.",
-        fix=fix,
-    )
+        return problem(
+            f"{found[0]:g} ms of CPU in every {found[1]:g} ms",
+            f"start the container without --cpus, or: echo {unlimited} | sudo tee {found[2]}",
+        )
+    return UNREADABLE if system.text("/proc/self/cgroup") is None else good("none")
 
 
-def realtime_groups(system: System) -> Finding:
-    """With RT_GROUP_SCHED a new control group has no real-time budget: SCHED_FIFO is refused."""
+def _realtime_groups(system: System) -> Judgement:
+    """With RT_GROUP_SCHED a new control group has no real-time budget."""
     group = cpu_controller_path(system)
     budget = system.number(f"{group}/cpu.rt_runtime_us") if group else None
     if budget is None:
         compiled = system.kernel_config.get("CONFIG_RT_GROUP_SCHED") == "y"
-        severity, fix = Severity.good, None
-        value = "compiled in, but not in use" if compiled else "not in use"
-    elif budget == 0:
-        severity, value = Severity.problem, "this control group has no real-time budget"
+        return good("compiled in, but not in use" if compiled else "not in use")
+    if budget == 0:
         fix = f"echo 200000 | sudo tee {group}/cpu.rt_runtime_us"
-    else:
-        severity = Severity.note
-        value = f"this group may use {budget / 1000:g} ms per second; new ones below it nothing"
-        fix = "boot with rt_group_sched=0 (Linux 6.16 or newer), or give each group a budget"
-    return Finding(
-        id="rt-groups",
-        title="Real-time control groups",
-        severity=severity,
-        value=value,
-        why="A service or container started in a new control group is refused SCHED_FIFO, even as "
-        "root: the same node that was on time from a terminal is late from systemd.",
-        fix=fix,
+        return problem("this control group has no real-time budget", fix)
+    return note(
+        f"this group may use {budget / 1000:g} ms per second; new ones below it nothing",
+        "boot with rt_group_sched=0 (Linux 6.16 or newer), or give each group a budget",
     )
 
 
-def allowed_cpus(system: System) -> Finding:
-    """Compares the CPUs of this process with those of the machine."""
+def _allowed_cpus(system: System) -> Judgement:
     status = system.pairs("/proc/self/status")
     allowed = parse_cpu_list(status.get("Cpus_allowed_list"))
-    missing = sorted(set(system.online) - set(allowed) - set(system.isolated))
     if not allowed or not system.online:
-        severity, value = Severity.unknown, "could not be read"
-    elif missing:
-        severity = Severity.note
-        value = f"{format_cpu_list(allowed)} of {format_cpu_list(system.online)}"
-    else:
-        severity, value = Severity.good, f"all that are not isolated ({format_cpu_list(allowed)})"
-    return Finding(
-        id="allowed-cpus",
-        title="CPUs that this process may use",
-        severity=severity,
-        value=value,
-        why="A cpuset keeps the robot's nodes on these cores. That is good when it was meant, and "
+        return UNREADABLE
+    if set(system.online) - set(allowed) - set(system.isolated):
+        return note(
+            f"{format_cpu_list(allowed)} of {format_cpu_list(system.online)}",
+            "start the container without --cpuset-cpus, or the service without AllowedCPUs=",
+        )
+    return good(f"all that are not isolated ({format_cpu_list(allowed)})")
+
+
+CHECKS = (
+    Check(
+        "cpu-quota",
+        "CPU quota of the control group",
+        _limited,
+        "When the quota is used up, ordinary threads of all nodes in the group stand still "
+        "until the next period begins: tens of milliseconds, in the middle of a cycle.",
+    ),
+    Check(
+        "rt-groups",
+        "Real-time control groups",
+        _realtime_groups,
+        "A service or container started in a new control group is refused SCHED_FIFO, even as "
+        "root: the same node that was on time from a terminal is late from systemd.",
+    ),
+    Check(
+        "allowed-cpus",
+        "CPUs that this process may use",
+        _allowed_cpus,
+        "A cpuset keeps the robot's nodes on these cores. That is good when it was meant, and "
         "a crowd on one core when it was not.",
-        fix="start the container without --cpuset-cpus, or the service without AllowedCPUs="
-        if severity is Severity.note
-        else None,
-    )
-
-
-CHECKS = (quota, realtime_groups, allowed_cpus)
+    ),
+)

@@ -16,8 +16,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from takt import __version__
-from takt.doctor.finding import Severity
-from takt.doctor.isolation import siblings
+from takt.doctor.isolation import sibling_threads
 from takt.doctor.power import governor_name
 from takt.doctor.virtual import hypervisor_name
 from takt.machine.memory import memory_bytes
@@ -89,7 +88,7 @@ def fingerprint(system: System | None = None) -> dict[str, Any]:
         "architecture": platform.machine(),
         "cpu_model": _cpu_model(system),
         "cpus": len(system.online) or None,
-        "smt": siblings(system).severity is Severity.warning,
+        "smt": bool(sibling_threads(system)),
         "governor": governor_name(system),
         "isolated_cpus": format_cpu_list(system.isolated),
         "clocksource": clocksource,

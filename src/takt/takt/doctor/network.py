@@ -3,29 +3,25 @@
 
 from __future__ import annotations
 
-from takt.doctor.finding import Finding, Severity
+from takt.doctor.check import BY_HAND, UNREADABLE, Check, Judgement, good, warning
 from takt.machine.memory import ENOUGH_RECEIVE_BUFFER
-from takt.machine.settings import by_hand
 from takt.machine.system import System
 
 
-def receive_buffer(system: System) -> Finding:
-    """Judges whether a burst of datagrams fits into a socket."""
+def _receive_buffer(system: System) -> Judgement:
     size = system.number("/proc/sys/net/core/rmem_max")
-    enough = size is not None and size >= ENOUGH_RECEIVE_BUFFER
-    return Finding(
-        id="udp-buffers",
-        title="UDP receive buffer",
-        severity=Severity.unknown
-        if size is None
-        else Severity.good
-        if enough
-        else Severity.warning,
-        value="could not be read" if size is None else f"at most {size / 1024:.0f} KiB",
-        why="A camera image arrives as a burst of datagrams. What does not fit into this buffer is "
+    if size is None:
+        return UNREADABLE
+    value = f"at most {size / 1024:.0f} KiB"
+    return good(value) if size >= ENOUGH_RECEIVE_BUFFER else warning(value, BY_HAND)
+
+
+CHECKS = (
+    Check(
+        "udp-buffers",
+        "UDP receive buffer",
+        _receive_buffer,
+        "A camera image arrives as a burst of datagrams. What does not fit into this buffer is "
         "dropped and sent again: images come late or, with best effort, never.",
-        fix=None if size is None or enough else by_hand("udp-buffers", system),
-    )
-
-
-CHECKS = (receive_buffer,)
+    ),
+)

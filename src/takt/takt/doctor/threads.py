@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
-from takt.doctor.finding import Finding, Severity
+from takt.doctor.check import BY_HAND, UNREADABLE, Check, Judgement, good, note
 from takt.machine import threads
 from takt.machine.kernel_thread import ThreadScheduling
 from takt.machine.preemption import preemption_model
-from takt.machine.settings import by_hand
 from takt.machine.system import System
 
 
@@ -25,39 +24,38 @@ def _words(priorities: dict[str, int]) -> str:
     return ", ".join(sorted(words))
 
 
-def softirq(system: System) -> Finding | None:
+def _softirq(system: System) -> Judgement | None:
     """Under traffic ksoftirqd handles network packets, on PREEMPT_RT sooner than elsewhere."""
     priorities = _priorities(system, threads.softirq_threads(system))
-    if not priorities and preemption_model(system)[0] != "PREEMPT_RT":
-        return None  # a container, which sees no threads of the kernel
-    normal = priorities and not all(priorities.values())
-    return Finding(
-        id="ksoftirqd",
-        title="Priority of ksoftirqd",
-        severity=Severity.unknown if not priorities else Severity.note if normal else Severity.good,
-        value=_words(priorities) if priorities else "could not be read",
-        why="When packets come faster than interrupts handle them, ksoftirqd delivers them. At "
-        "normal priority any real-time thread can starve it: the loop is on time, but its messages "
-        "from another host wait.",
-        fix=by_hand("ksoftirqd", system) if normal else None,
-    )
+    if not priorities:  # a container sees no threads of the kernel
+        return UNREADABLE if preemption_model(system)[0] == "PREEMPT_RT" else None
+    value = _words(priorities)
+    return good(value) if all(priorities.values()) else note(value, BY_HAND)
 
 
-def interrupts(system: System) -> Finding | None:
+def _interrupts(system: System) -> Judgement | None:
     """Interrupt threads of the network, where the kernel has such."""
     priorities = _priorities(system, threads.network_threads(system))
     if not priorities:
         return None
     low = min(priorities.values()) < threads.NETWORK_PRIORITY
-    return Finding(
-        id="irq-threads",
-        title="Priority of network interrupts",
-        severity=Severity.note if low else Severity.good,
-        value=_words(priorities),
-        why="On this kernel threads handle interrupts, at 50 unless told otherwise. A loop above "
+    return note(_words(priorities), BY_HAND) if low else good(_words(priorities))
+
+
+CHECKS = (
+    Check(
+        "ksoftirqd",
+        "Priority of ksoftirqd",
+        _softirq,
+        "When packets come faster than interrupts handle them, ksoftirqd delivers them. At "
+        "normal priority any real-time thread can starve it: the loop is on time, but its messages "
+        "from another host wait.",
+    ),
+    Check(
+        "irq-threads",
+        "Priority of network interrupts",
+        _interrupts,
+        "On this kernel threads handle interrupts, at 50 unless told otherwise. A loop above "
         "that which waits for a message from another host is in the way of its own message.",
-        fix=by_hand("irq-threads", system) if low else None,
-    )
-
-
-CHECKS = (softirq, interrupts)
+    ),
+)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from takt.doctor.finding import Finding, Severity
+from takt.doctor.check import UNREADABLE, Check, Judgement, good, problem, warning
 from takt.machine.system import System
 
 _DMI = {
@@ -63,60 +63,45 @@ def is_virtual(system: System) -> bool:
     return hypervisor_name(system) is not None
 
 
-def hypervisor(system: System) -> Finding:
-    """Judges whether somebody else can stop this machine."""
+def _hypervisor(system: System) -> Judgement:
     name = hypervisor_name(system)
-    severity, value = Severity.warning, f"virtual machine, {name}"
     if name is None:
-        severity, value = Severity.good, "none found"
-        if not system.exists("/proc/cpuinfo"):
-            severity, value = Severity.unknown, "could not be read"
-    elif name == "unknown":
-        value = "virtual machine, its maker is not readable"
-    return Finding(
-        id="hypervisor",
-        title="Hypervisor",
-        severity=severity,
-        value=value,
-        why="The host can stop this whole machine for milliseconds, and no setting in here "
-        "prevents it. Good for development; a robot's control loop belongs on bare metal, or on "
-        "cores that the host gives to nobody else.",
-        fix="on the host: pin each vCPU to a core of its own (libvirt: <vcpupin>), isolate those "
-        "cores, and set <vcpusched scheduler='fifo' priority='1'/>"
-        if name
-        else None,
+        return good("none found") if system.exists("/proc/cpuinfo") else UNREADABLE
+    return warning(
+        "virtual machine, " + ("its maker is not readable" if name == "unknown" else name),
+        "on the host: pin each vCPU to a core of its own (libvirt: <vcpupin>), isolate those "
+        "cores, and set <vcpusched scheduler='fifo' priority='1'/>",
     )
 
 
-def steal(system: System) -> Finding:
-    """Judges how much time the host gave to others."""
+def _steal(system: System) -> Judgement:
     times, window = system.cpu_times(), system.window
     if times is None or not times.total:
-        return Finding(
-            id="steal",
-            title="Time stolen by the hypervisor",
-            severity=Severity.unknown,
-            value="could not be read",
-            why="Time that the host gives to others is time in which the robot does not react.",
-        )
+        why = "Time that the host gives to others is time in which the robot does not react."
+        return UNREADABLE._replace(why=why)
     since_boot = times.steal / times.total
     now = window.steal if window else 0.0
-    severity = Severity.good
+    value = f"{since_boot:.2%} since boot, {now:.2%} right now"
+    fix = "on the host: give this machine cores of its own, or measure when the host is quiet"
     if since_boot >= LARGE_STEAL or now >= LARGE_STEAL_NOW:
-        severity = Severity.problem
-    elif since_boot >= NOTABLE_STEAL or now:
-        severity = Severity.warning
-    return Finding(
-        id="steal",
-        title="Time stolen by the hypervisor",
-        severity=severity,
-        value=f"{since_boot:.2%} since boot, {now:.2%} right now",
-        why="In stolen time the core runs somebody else's machine. A cycle that falls into it is "
+        return problem(value, fix)
+    return warning(value, fix) if since_boot >= NOTABLE_STEAL or now else good(value)
+
+
+CHECKS = (
+    Check(
+        "hypervisor",
+        "Hypervisor",
+        _hypervisor,
+        "The host can stop this whole machine for milliseconds, and no setting in here "
+        "prevents it. Good for development; a robot's control loop belongs on bare metal, or on "
+        "cores that the host gives to nobody else.",
+    ),
+    Check(
+        "steal",
+        "Time stolen by the hypervisor",
+        _steal,
+        "In stolen time the core runs somebody else's machine. A cycle that falls into it is "
         "missed, whatever its priority.",
-        fix="on the host: give this machine cores of its own, or measure when the host is quiet"
-        if severity is not Severity.good
-        else None,
-    )
-
-
-CHECKS = (hypervisor, steal)
+    ),
+)

@@ -11,7 +11,7 @@ from takt.errors import Failure
 from takt.lab.cells import environment
 from takt.lab.jobs import MEMORY, Job
 from takt.lab.model import Latency
-from takt.processes import stacks, transport
+from takt.network import stacks, transport
 from takt.schedule.application.file import read_application
 from takt.schedule.application.flat import flat
 from takt.schedule.execution.execute import RUNNER, SUFFIX

@@ -21,11 +21,11 @@ from takt.measure.run import cell as one_cell
 from takt.measure.run import programs
 from takt.measure.run.context import Context
 from takt.measure.run.measured import add_measured
-from takt.processes import stacks, transport
-from takt.processes.hosts import Hosts
+from takt.network import stacks, transport
+from takt.network.hosts import Hosts
+from takt.network.stacks import Stacks
 from takt.processes.leftovers import Journal
 from takt.processes.scratch import Scratch
-from takt.processes.stacks import Stacks
 from takt.processes.supervision import End, Limits, Program, Stop
 
 NAME = "lab"

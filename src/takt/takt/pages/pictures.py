@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from takt.documents.writing import replacing
+from takt.statistics import Int64
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Int64 = NDArray[np.int64]
 
 MOST_BINS = 600  # of one histogram in a picture
 FLOOR = 0.1  # where nothing occurred, as in the thesis's figures

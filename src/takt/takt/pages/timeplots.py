@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from takt.pages.pictures import MARKED, save
+from takt.statistics import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 COLUMNS = 600  # of a panel
 _DRAWN, _MISSED, _BETWEEN = "#0a7d8c", "#c0392b", "#9aa5b1"
 _UNITS = ((3 * 3600.0, 3600.0, "h"), (300.0, 60.0, "min"), (0.0, 1.0, "s"))

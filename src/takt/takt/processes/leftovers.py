@@ -15,11 +15,12 @@ import contextlib
 import os
 import re
 import stat
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from takt.documents import own
-from takt.processes import dead, last_will, namespace, scratch, usage
+from takt.processes import dead, last_will, scratch, usage
 
 JOURNAL = "shared_memory.txt"
 _OURS = re.compile(
@@ -34,6 +35,17 @@ _SEGMENT = re.compile(r"(fast(?:rtps|dds)_[0-9a-f]{16})(?:_el)?")
 # Anybody may call one of his own so: it counts only where a process of ours was seen to have it.
 _IN_THE_MAKING = re.compile(r"sem\.[A-Za-z0-9]{6}")
 _PROC = Path("/proc")
+
+
+@dataclass(frozen=True)
+class Sweeper:
+    """How a room above removes what only it knows: each function returns one line per thing.
+
+    Both take a folder and whether to remove (True) or only to find (False).
+    """
+
+    of_run: Callable[[Path, bool], list[str]]  # given the scratch folder of a killed run
+    locks: Callable[[Path, bool], list[str]]  # given the folder for temporary files
 
 
 class Journal:
@@ -80,6 +92,7 @@ def sweep_since(before: Collection[str], memory: Path = scratch.MEMORY) -> list[
 
 
 def sweep_dead_runs(
+    sweeper: Sweeper,
     memory: Path = scratch.MEMORY,
     of_dead: Path | None = None,
     refused: list[own.Refused] | None = None,
@@ -92,7 +105,7 @@ def sweep_dead_runs(
     for one in dead.dead_folders(memory, of_dead, refused):
         take_back(one, execute_it=True)
         unused(one.folder, memory, remove=True)
-        namespace.left_by(one.folder, remove_it=True)
+        sweeper.of_run(one.folder, True)
         one.remove_load()
         if one.waits:
             waiting.append(one)

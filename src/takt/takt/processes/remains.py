@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from takt.documents import own
-from takt.processes import addresses, dead, domain, leftovers, namespace, scratch
+from takt.processes import dead, leftovers, scratch
 from takt.processes.guard import identity, marked
 from takt.processes.process import TERM_S
 
@@ -46,7 +46,11 @@ class Remains:
 
 
 def clean(
-    *, dry_run: bool, memory: Path = scratch.MEMORY, temporary: Path | None = None
+    sweeper: leftovers.Sweeper,
+    *,
+    dry_run: bool,
+    memory: Path = scratch.MEMORY,
+    temporary: Path | None = None,
 ) -> Remains:
     """Removes it; in a dry run, only finds it."""
     ended = {pid: _title(pid) for pid in orphans()}
@@ -56,32 +60,32 @@ def clean(
     removed = Remains(processes, [], [], [], [], [])
     refused: list[own.Refused] = []
     for one in dead.dead_folders(memory, refused=refused):
-        _clean_after(one, removed, memory, set(ended), dry_run=dry_run)
+        _clean_after(one, removed, memory, set(ended), sweeper, dry_run=dry_run)
     for folder in _benches(memory, refused, remove=not dry_run):
         removed.folders.append(f"scratch folder of a bench: {folder}")
     if left := [name for name in leftovers.nobodys(memory) if _is_told(name, memory, removed)]:
         removed.kept.append(_unclaimed(left, memory))
     place = temporary or Path(tempfile.gettempdir())
-    locks = domain.free_locks(place, remove=not dry_run)
-    for lock in addresses.free_lock(place, remove=not dry_run):
-        removed.locks.append(f"lock of the host's addresses: {lock}")
-    if locks:
-        names = [str(locks[0]), *(path.name for path in locks[1:])]
-        removed.locks.append(f"locks of ROS domains: {', '.join(names)}")
+    removed.locks.extend(sweeper.locks(place, not dry_run))
     removed.refused.extend(own.told(refused))
     return removed
 
 
 def _clean_after(
-    one: dead.Dead, removed: Remains, memory: Path, ending: set[int], *, dry_run: bool
+    one: dead.Dead,
+    removed: Remains,
+    memory: Path,
+    ending: set[int],
+    sweeper: leftovers.Sweeper,
+    *,
+    dry_run: bool,
 ) -> None:
     """Cleans up after one killed run, while it is locked."""
     if leftovers.take_back(one, execute_it=not dry_run):
         removed.folders.append("changes of the machine for a cell: takt tune --revert")
     names = leftovers.unused(one.folder, memory, remove=not dry_run, ignoring=ending)
     removed.shared_memory.extend(f"shared memory: {memory / name}" for name in names)
-    links = namespace.left_by(one.folder, remove_it=not dry_run)
-    removed.folders.extend(f"link of a second host: {name}" for name in links)
+    removed.folders.extend(sweeper.of_run(one.folder, not dry_run))
     if one.has_load:
         removed.folders.append(f"files of a load: {one.run_folder / scratch.LOADED}")
         if not dry_run:

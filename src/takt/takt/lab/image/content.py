@@ -18,7 +18,7 @@ from takt.lab import initramfs
 from takt.lab.image import python, target
 from takt.lab.initramfs import Archive
 from takt.lab.kernels import Kernel
-from takt.processes import stacks
+from takt.network import stacks
 
 # That a PC needs to find its stick, whatever that is behind, its keyboard, and its frequencies.
 MODULES = (

@@ -10,7 +10,7 @@ from takt.errors import TaktError
 from takt.lab.image import content
 from takt.measure.experiment.file import read_experiment
 from takt.measure.experiment.model import Experiment
-from takt.processes.stacks import parts
+from takt.network.stacks import parts
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,60}")  # a word of the kernel's command line
 

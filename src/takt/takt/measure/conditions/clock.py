@@ -7,9 +7,9 @@ import contextlib
 
 from takt.errors import Failure
 from takt.measure.results.model import Cell, Conditions, Note
-from takt.processes import clocks
-from takt.processes.clocks import Between, Clock
-from takt.processes.hosts import Hosts
+from takt.network import clocks
+from takt.network.clocks import Between, Clock
+from takt.network.hosts import Hosts
 from takt.processes.supervision import Program
 
 

@@ -17,10 +17,10 @@ from takt.measure.conditions.traffic import Traffic
 from takt.measure.conditions.way import Way
 from takt.measure.conditions.wire import Wire
 from takt.measure.results.model import Cell, Conditions, Note, Status
-from takt.processes import namespace
-from takt.processes.hosts import Hosts, other_hosts
+from takt.network import namespace
+from takt.network.hosts import Hosts, other_hosts
+from takt.network.workers import Workers
 from takt.processes.supervision import Program
-from takt.processes.workers import Workers
 
 
 class Declared:

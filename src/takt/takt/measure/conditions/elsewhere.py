@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from takt.errors import TaktError
 from takt.measure.results.model import Cell
-from takt.processes import clocks, stacks
-from takt.processes.clocks import Clock
-from takt.processes.stacks import Capability, parts
-from takt.processes.workers import Workers
+from takt.network import clocks, stacks
+from takt.network.clocks import Clock
+from takt.network.stacks import Capability, parts
+from takt.network.workers import Workers
 
 MEANT = "give the scheduler of its workers: --scheduler tls://HOST:8786"
 

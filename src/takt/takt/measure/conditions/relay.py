@@ -15,8 +15,8 @@ from typing import Any
 
 from takt.errors import Failure
 from takt.measure.results.model import Cell, Conditions, Note
-from takt.processes import stacks
-from takt.processes.namespace import RELAYED, Link
+from takt.network import stacks
+from takt.network.namespace import RELAYED, Link
 from takt.processes.supervision import Program
 
 PROGRAM = "link_relay"

@@ -11,8 +11,8 @@ import json
 from pathlib import Path
 
 from takt.measure.results.model import Cell, Conditions, Note
-from takt.processes import namespace, stacks
-from takt.processes.namespace import Link
+from takt.network import namespace, stacks
+from takt.network.namespace import Link
 from takt.processes.supervision import Program
 
 PROGRAM = "takt-ethercat-sim"

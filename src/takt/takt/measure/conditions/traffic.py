@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from takt.measure.results.model import Cell, Conditions, Note
-from takt.processes.namespace import Link
+from takt.network.namespace import Link
 from takt.processes.supervision import Program
 
 IPERF3 = "iperf3"

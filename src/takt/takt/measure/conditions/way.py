@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 from takt.measure.results.model import Cell, Conditions, Note
-from takt.processes import shaping
-from takt.processes.namespace import Link
+from takt.network import shaping
+from takt.network.namespace import Link
 from takt.processes.supervision import Program
 
 

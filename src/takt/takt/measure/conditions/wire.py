@@ -7,7 +7,7 @@ import contextlib
 
 from takt.errors import Failure
 from takt.measure.results.model import Cell, Conditions, Note
-from takt.processes.hosts import Hosts
+from takt.network.hosts import Hosts
 from takt.processes.supervision import Program
 
 

@@ -13,10 +13,10 @@ from takt.measure.conditions.load import bytes_taken
 from takt.measure.experiment.model import MESSAGES, OF_THE_LINK, Measurement
 from takt.measure.experiment.values import INHERITED
 from takt.measure.results.model import INTERFACE, SIMULATED, Cell
-from takt.processes.hosts import other_hosts
-from takt.processes.namespace import HERE
-from takt.processes.shaping import SHARED
-from takt.processes.stacks import Stack, parts
+from takt.network.hosts import other_hosts
+from takt.network.namespace import HERE
+from takt.network.shaping import SHARED
+from takt.network.stacks import Stack, parts
 
 SHORTEST_PERIOD_NS = 10_000
 LONGEST_DELAY_NS = 1_000_000_000

@@ -9,8 +9,8 @@ from typing import Any
 
 from takt.documents.units import format_bandwidth, format_duration, format_period, format_size
 from takt.measure.experiment.model import MESSAGES
-from takt.processes.namespace import HERE
-from takt.processes.shaping import SHARED
+from takt.network.namespace import HERE
+from takt.network.shaping import SHARED
 
 _SPECIAL = re.compile(r"[^A-Za-z0-9_.]")  # the key names files
 

@@ -22,10 +22,10 @@ from takt.measure.experiment.key import key
 from takt.measure.experiment.model import MESSAGES, Experiment, Measurement
 from takt.measure.experiment.values import INHERITED, UNPINNED
 from takt.measure.results.model import INTERFACE, Cell, Note, Status
-from takt.processes.namespace import THERE
-from takt.processes.shaping import SHARED
-from takt.processes.stacks import Stack, Stacks
-from takt.processes.workers import Workers
+from takt.network.namespace import THERE
+from takt.network.shaping import SHARED
+from takt.network.stacks import Stack, Stacks
+from takt.network.workers import Workers
 
 DEFAULT_PAYLOAD = 500
 # Starting, discovery, stopping and storing, in seconds; only for the estimate.

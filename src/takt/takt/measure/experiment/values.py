@@ -19,8 +19,8 @@ from pydantic_core import CoreSchema
 from takt.documents import units
 from takt.documents.quantities import text_schema
 from takt.measure.conditions import load, tuned
-from takt.processes import namespace
-from takt.processes.dds_threads import HIGHEST, DdsThreads
+from takt.network import namespace
+from takt.network.dds_threads import HIGHEST, DdsThreads
 
 UNPINNED = "any"
 INHERITED = "inherited"

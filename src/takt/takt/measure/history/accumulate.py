@@ -9,7 +9,6 @@ from math import floor, sqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from takt.measure.history.store import Configuration, Entry
 from takt.measure.results import histogram
@@ -17,9 +16,8 @@ from takt.measure.results.model import BY_JITTER, Exceedance
 from takt.measure.statistics.distribution import PERCENTILES
 from takt.measure.statistics.summary import exceedance
 from takt.pages.pictures import Counts
-from takt.tails import Refusal, Tail, fit
-
-Int64 = NDArray[np.int64]
+from takt.statistics import Int64
+from takt.statistics.tails import Refusal, Tail, fit
 
 RESPONSE = "response"
 SINCE_DUE = ("wakeup", "timer-oneshot")  # kinds whose latency is their response

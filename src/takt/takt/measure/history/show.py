@@ -10,7 +10,7 @@ from rich.console import Console
 from takt.measure.history.accumulate import Accumulated
 from takt.pages import text
 from takt.pages.row_table import of_cells
-from takt.tails import Refusal
+from takt.statistics.tails import Refusal
 
 _HEADINGS = ("configuration (µs)", "runs", "samples", "absent", "p50", "p99.9", "max", "exceeds")
 

@@ -20,14 +20,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from takt.documents import writing
 from takt.errors import Failure, TaktError
 from takt.measure.results import histogram, obtained, reservations
 from takt.measure.results.model import Cell, Percentiles, Run, Status
-
-Int64 = NDArray[np.int64]
+from takt.statistics import Int64
 
 FILE = Path("results") / "history.sqlite"
 _TABLE = """

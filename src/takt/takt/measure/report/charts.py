@@ -16,7 +16,8 @@ import numpy as np
 import takt_core
 
 from takt.measure.results.model import Percentiles
-from takt.measure.statistics.series import Int64, Series
+from takt.measure.statistics.series import Series
+from takt.statistics import Int64
 
 Json = dict[str, Any]
 Bin = tuple[float, float, int]  # lower and upper edge in µs, samples

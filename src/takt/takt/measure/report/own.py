@@ -8,15 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
 from takt.errors import TaktError
 from takt.measure.results import histogram
 from takt.measure.results.model import Cell, Percentiles
 from takt.pages import text
-
-Int64 = NDArray[np.int64]
+from takt.statistics import Int64
 
 _RANGE = ("Min", "Mean", "p50", "p99", "p99.9", "Max")
 

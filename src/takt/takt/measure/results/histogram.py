@@ -13,13 +13,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from takt.documents.reading import read_text
 from takt.documents.writing import write_text
 from takt.errors import TaktError
+from takt.statistics import Int64
 
-Int64 = NDArray[np.int64]
 DENSE = 10_000_000  # µs from the first to the last bin
 
 

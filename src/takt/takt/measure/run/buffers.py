@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from takt.machine.system import System
 from takt.measure.results.model import Cell, Note
-from takt.processes import transport
-from takt.processes.hosts import other_hosts
+from takt.network import transport
+from takt.network.hosts import other_hosts
 
 GRANTED = "/proc/sys/net/core/rmem_max"
 # What a middleware does about it that it does not say itself.

@@ -23,15 +23,16 @@ from takt.measure.run.context import Context
 from takt.measure.run.hosts import hosts_of
 from takt.measure.run.measured import add_measured
 from takt.measure.run.starving import Starving
-from takt.processes import addresses, guard, supervision, transport
+from takt.network import addresses, transport
+from takt.network.hosts import Hosts
+from takt.network.stacks import Stack
+from takt.network.workers import Gone
+from takt.processes import guard, supervision
 from takt.processes.disturbances import Disturbances
-from takt.processes.hosts import Hosts
 from takt.processes.leftovers import present, sweep_since
 from takt.processes.scratch import LOADED, remove_from
-from takt.processes.stacks import Stack
 from takt.processes.stolen import steal_seconds
 from takt.processes.supervision import End, Limits, Program
-from takt.processes.workers import Gone
 
 SHARED_MEMORY = "shm"
 ONESHOT_LATE_S = 1e-3  # more than one-shot timers are late on average, even on a busy machine

@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from takt.network.workers import Workers
 from takt.processes.leftovers import Journal
 from takt.processes.scratch import Scratch
 from takt.processes.supervision import Limits, Stop
-from takt.processes.workers import Workers
 
 
 @dataclass

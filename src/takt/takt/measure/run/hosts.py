@@ -13,10 +13,11 @@ from takt.measure.results.model import Cell
 from takt.measure.run import samples
 from takt.measure.run.context import Context
 from takt.measure.run.measured import FOLDER, keep
-from takt.processes import namespace, recording, workers
-from takt.processes.hosts import Hosts, Side
-from takt.processes.namespace import Link
-from takt.processes.workers import Remote
+from takt.network import namespace, workers
+from takt.network.hosts import Hosts, Side
+from takt.network.namespace import Link
+from takt.network.workers import Remote
+from takt.processes import recording
 
 
 @contextlib.contextmanager

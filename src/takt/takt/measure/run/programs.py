@@ -10,12 +10,13 @@ from pathlib import Path
 from takt.measure.results.model import Cell
 from takt.measure.run import samples
 from takt.measure.run.context import Context
-from takt.processes import recording, shaping, transport
-from takt.processes.dds_threads import DdsThreads
-from takt.processes.hosts import Hosts
-from takt.processes.stacks import Stack
+from takt.network import shaping, transport
+from takt.network.dds_threads import DdsThreads
+from takt.network.hosts import Hosts
+from takt.network.stacks import Stack
+from takt.network.workers import Remote
+from takt.processes import recording
 from takt.processes.supervision import Program
-from takt.processes.workers import Remote
 
 
 def probes(

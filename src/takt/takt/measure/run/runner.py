@@ -27,15 +27,16 @@ from takt.measure.run import cell as one_cell
 from takt.measure.run import samples
 from takt.measure.run.context import Context
 from takt.measure.run.measured import FOLDER, keep
-from takt.processes import recording, ros1, scratch
-from takt.processes.domain import own_domain
-from takt.processes.hosts import other_hosts
+from takt.network import ros1
+from takt.network.domain import own_domain
+from takt.network.hosts import other_hosts
+from takt.network.stacks import Stacks
+from takt.network.workers import Workers
+from takt.processes import recording, scratch
 from takt.processes.leftovers import Journal
 from takt.processes.scratch import Scratch
 from takt.processes.signals import stopping
-from takt.processes.stacks import Stacks
 from takt.processes.supervision import Limits, Stop
-from takt.processes.workers import Workers
 
 UNREADABLE = "a killed attempt is not readable"
 

@@ -18,10 +18,10 @@ from takt.measure.results import reservations, store
 from takt.measure.results.model import Level, Run, Status, Verdict
 from takt.measure.results.unfinished import Unfinished, reason, unfinished
 from takt.measure.run import runner
-from takt.processes import stacks
-from takt.processes.hosts import other_hosts
+from takt.network import stacks
+from takt.network.hosts import other_hosts
+from takt.network.workers import Workers
 from takt.processes.supervision import Limits
-from takt.processes.workers import Workers
 
 MET = "every deadline met"
 

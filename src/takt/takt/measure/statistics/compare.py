@@ -6,8 +6,8 @@ however many samples it has, because what changes between repetitions (memory la
 frequency) hits all of its samples alike. Its interval is the wider of two:
 
 * over repetitions: Student's t on the logarithms, with variances steadied over the cells
-  (:mod:`takt.measure.statistics.moderation`);
-* within repetitions: the moving-block bootstrap (:mod:`takt.measure.statistics.bootstrap`), all
+  (:mod:`takt.statistics.moderation`);
+* within repetitions: the moving-block bootstrap (:mod:`takt.statistics.bootstrap`), all
   that there is where both runs have one repetition only.
 
 Many cells are many chances of a false alarm. The intervals are therefore simultaneous
@@ -28,10 +28,11 @@ from scipy.stats import norm, t
 
 from takt.measure.results import obtained, reservations
 from takt.measure.results.model import Cell, Run, Status
-from takt.measure.statistics.bootstrap import standard_errors
 from takt.measure.statistics.distribution import percentiles
-from takt.measure.statistics.moderation import moderated
-from takt.measure.statistics.series import Int64, joined, read_series
+from takt.measure.statistics.series import joined, read_series
+from takt.statistics import Int64
+from takt.statistics.bootstrap import standard_errors
+from takt.statistics.moderation import moderated
 
 #: Name, share, and how many samples a repetition needs for a say about it.
 QUANTILES = {"p50": (0.5, 20), "p99": (0.99, 500)}

@@ -13,8 +13,8 @@ import numpy as np
 import takt_core
 
 from takt.measure.results.model import Extreme, Percentiles
-from takt.measure.statistics.exact import extremes, order_statistics
-from takt.measure.statistics.series import Int64
+from takt.statistics import Int64
+from takt.statistics.exact import extremes, order_statistics
 
 #: The names in ``Percentiles`` and the percentiles that they stand for.
 PERCENTILES = {

@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 from pyarrow import parquet
 
-Int64 = NDArray[np.int64]
+from takt.statistics import Int64
 
 COLUMNS = ["sequence", "intended_ns", "sent_ns", "received_ns"]
 BATCH = 1 << 20  # rows: what is held of a recording at a time

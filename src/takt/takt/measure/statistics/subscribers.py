@@ -7,7 +7,8 @@ import numpy as np
 
 from takt.measure.results.model import Subscriber, ThreadSeries
 from takt.measure.statistics.distribution import Distribution, Extremes, microseconds
-from takt.measure.statistics.series import Batch, Int64, Series
+from takt.measure.statistics.series import Batch, Series
+from takt.statistics import Int64
 
 
 class Arrivals:

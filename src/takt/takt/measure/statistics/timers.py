@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from takt.measure.results.model import Cyclic, OneShot
 from takt.measure.statistics.distribution import Distribution, Extremes, microseconds
-from takt.measure.statistics.series import Batch, Int64
+from takt.measure.statistics.series import Batch
+from takt.statistics import Int64
 
 FIRST_INTERVALS = 2  # set apart: roscpp settles in them (Sticha 2014, 4.2.2)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from takt.measure.experiment.model import Experiment, Measurement
 from takt.measure.experiment.plan import this_machine
-from takt.processes import stacks
-from takt.processes.stacks import Stacks
+from takt.network import stacks
+from takt.network.stacks import Stacks
 from takt.reproduce.experiment import LEAST_RUNS, LEAST_SAMPLES
 from takt.reproduce.gutierrez2018.vendors import goes_over_a_link
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from takt.processes import stacks
-from takt.processes.stacks import Stacks
+from takt.network import stacks
+from takt.network.stacks import Stacks
 
 TRANSPORT = "udp"
 

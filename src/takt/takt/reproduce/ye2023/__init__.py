@@ -8,7 +8,7 @@ from pathlib import Path
 
 from takt.machine.system import System
 from takt.measure.results.model import Run
-from takt.processes import namespace, stacks
+from takt.network import namespace, stacks
 from takt.reproduce.evidence import Evidence, Measured, too_short_for
 from takt.reproduce.experiment import measure
 from takt.reproduce.judgement import judge

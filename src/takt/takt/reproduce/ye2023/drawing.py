@@ -10,16 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
 from takt.pages.pictures import MARKED, plain_ticks, save
 from takt.reproduce.model import size_in_words
+from takt.statistics import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Floats = NDArray[np.float64]
 COLOURS = ("#0a7d8c", "#c96a12", "#6b4fc8", "#2f8f3a", "#a3315f", "#6e6a1f")
 STYLES = ("-", "--")  # the second where the colours come again
 COLUMNS = 400  # of one panel: more samples than that are drawn from lowest to highest

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import psutil
 
 from takt.measure.experiment.model import Experiment, Measurement
-from takt.processes import namespace, stacks
-from takt.processes.stacks import Capability, Stack, Stacks
+from takt.network import namespace, stacks
+from takt.network.stacks import Capability, Stack, Stacks
 
 # Samples of a run, however small the scale; of messages one more, which is the first.
 LEAST = {"pubsub": 5, "timer-cyclic": 60, "wakeup": 500, "ethercat": 500}

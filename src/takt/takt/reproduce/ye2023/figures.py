@@ -24,7 +24,7 @@ from takt.reproduce.published import Published
 from takt.reproduce.scatter import Missing
 from takt.reproduce.ye2023 import drawing, runs
 from takt.reproduce.ye2023.between import ROS1_STACK, ROS2_STACK, VENDORS
-from takt.reproduce.ye2023.drawing import SIZE, Curve, Floats, Mark
+from takt.reproduce.ye2023.drawing import SIZE, Curve, Mark
 from takt.reproduce.ye2023.quantities import (
     BEST_EFFORT,
     ETHERCAT,
@@ -40,6 +40,7 @@ from takt.reproduce.ye2023.quantities import (
     WAKEUP,
 )
 from takt.reproduce.ye2023.tables import NAMES, fairness_interval, realtime
+from takt.statistics import Floats
 
 FOLDER = "figures"
 RCLCPP_STACK = "rclcpp"

@@ -7,20 +7,19 @@ from pathlib import Path
 from statistics import fmean
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
 from takt.measure.results import histogram as histograms
 from takt.measure.results.model import Cell, Percentiles
-from takt.measure.statistics.series import Batch, Int64, read_batches, series_of
+from takt.measure.statistics.series import Batch, read_batches, series_of
 from takt.measure.statistics.timers import FIRST_INTERVALS, jitter_ns
 from takt.reproduce.rare import Counts
 from takt.reproduce.runs import batches, beyond, histogram, p50, statistics
 from takt.reproduce.scatter import Missing
+from takt.statistics import Floats, Int64
 
 __all__ = ["beyond", "fairness", "highest", "p50", "spread", "statistics", "unfairness"]
 
-Floats = NDArray[np.float64]
 REJECTED = 0.01  # the level at which a test says that a jitter is not normal
 
 

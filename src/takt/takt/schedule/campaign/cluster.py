@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from takt.processes import certificates
-from takt.processes import workers as workers_of
+from takt.network import certificates
+from takt.network import workers as workers_of
 from takt.processes.guard import marking
 from takt.processes.scratch import temporary
 from takt.schedule.campaign import batch as work

@@ -15,9 +15,11 @@ from typing import Any
 
 from takt.documents.writing import failure, flush, is_full, no_space
 from takt.errors import Failure, TaktError
-from takt.processes import addresses, scratch, stacks, supervision, transport
+from takt.network import addresses, stacks, transport
+from takt.network.domain import own_domain
+from takt.network.sweeper import SWEEPER
+from takt.processes import scratch, supervision
 from takt.processes.disturbances import Disturbances
-from takt.processes.domain import own_domain
 from takt.processes.leftovers import Journal, present, sweep_dead_runs, sweep_since
 from takt.processes.signals import stopping
 from takt.processes.stolen import steal_seconds
@@ -77,7 +79,7 @@ def execute(
     )
     stop = stop or Stop()
     folder = trace.parent
-    sweep_dead_runs()
+    sweep_dead_runs(SWEEPER)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock = scratch.open_for(folder, resumable=False)

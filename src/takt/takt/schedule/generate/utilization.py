@@ -11,11 +11,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from takt.errors import TaktError
+from takt.statistics import Floats
 
-Floats = NDArray[np.float64]
 GRID = 4096  # points of a tabulated distribution
 PATIENCE = 1000  # draws for one accepted set before UUniFast-Discard gives up
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What lies beyond the longest execution that was seen: an estimate, never a worst case.
 
-Peaks over threshold, as `takt.tails` has it, for the
+Peaks over threshold, as `takt.statistics.tails` has it, for the
 level that one job in so many exceeds. It takes jobs as independent and the run as typical; a path
 of the code that was not taken is in no tail.
 """
@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from takt.schedule.model.seen import Times
-from takt.tails import Refusal, fit
+from takt.statistics.tails import Refusal, fit
 
 FARTHER = 10  # so many times rarer than once in all jobs that were seen
 

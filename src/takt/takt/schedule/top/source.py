@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from takt.errors import Failure
-from takt.processes import stacks
+from takt.network import stacks
 from takt.processes.process import Process
 from takt.schedule.top.model import Executor, executors
 

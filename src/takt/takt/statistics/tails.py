@@ -13,12 +13,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import genpareto
 
-Int64 = NDArray[np.int64]
-
-Floats = NDArray[np.float64]
+from takt.statistics import Floats, Int64
 
 MOST_PEAKS = 400  # enough for a fit, few enough that they are tail
 LEAST_PEAKS = 50

@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from takt.errors import Failure, TaktError
-from takt.processes import agent
-from takt.processes.clocks import Clock
+from takt.network import agent
+from takt.network.clocks import Clock
+from takt.network.scheduler import START, find
 from takt.processes.process import how_ended
-from takt.processes.scheduler import START, find
 
 if TYPE_CHECKING:
     from distributed import Client, Future

@@ -19,8 +19,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from takt.errors import Failure, TaktError
-from takt.processes import certificates
-from takt.processes.certificates import Identity
+from takt.network import certificates
+from takt.network.certificates import Identity
 
 PORT = 8786
 LOOPBACK = "127.0.0.1"

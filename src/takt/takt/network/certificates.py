@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from takt.documents.writing import flush
 from takt.errors import TaktError
-from takt.processes import authority
+from takt.network import authority
 
 if TYPE_CHECKING:
     from distributed import Security

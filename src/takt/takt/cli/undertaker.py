@@ -37,7 +37,8 @@ def main(folder: Path, run_folder: Path, memory: Path, starter: str) -> int:
         return 0
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
     from takt.documents.writing import remove_halves
-    from takt.processes import addresses, domain, last_will, leftovers, scratch
+    from takt.network.sweeper import SWEEPER
+    from takt.processes import last_will, leftovers, scratch
 
     with contextlib.suppress(OSError):  # among them what is not ours: nobody hears us say it
         last_will.left_in(folder, execute_it=True)  # first: others wait for their cores
@@ -54,8 +55,7 @@ def main(folder: Path, run_folder: Path, memory: Path, starter: str) -> int:
         time.sleep(_POLL_S)
     leftovers.sweep_since(before, memory)
     swept = _swept(folder, memory)
-    domain.free_locks(Path(tempfile.gettempdir()), remove=True)
-    addresses.free_lock(Path(tempfile.gettempdir()), remove=True)
+    SWEEPER.locks(Path(tempfile.gettempdir()), True)
     scratch.unlock(run_folder, memory)
     remove_halves(run_folder, starter.partition(":")[0])
     # The undertaker of a run within this one ends at the same time, and may have been in the way.
@@ -69,9 +69,10 @@ def main(folder: Path, run_folder: Path, memory: Path, starter: str) -> int:
 
 def _swept(folder: Path, memory: Path) -> bool:
     """Sweeps; whether the folder is gone, or waits for a resume."""
+    from takt.network.sweeper import SWEEPER
     from takt.processes import leftovers
 
-    waiting = leftovers.sweep_dead_runs(memory, folder)
+    waiting = leftovers.sweep_dead_runs(SWEEPER, memory, folder)
     return not folder.exists() or folder in [one.folder for one in waiting]
 
 

@@ -8,11 +8,10 @@ all cells and shrinks each towards it: as much as the cells agree, and not at al
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import digamma, polygamma
 
-Floats = NDArray[np.float64]
+from takt.statistics import Floats
 
 CELLS_AT_LEAST = 4
 

@@ -22,7 +22,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from takt.processes.dds_threads import DdsThreads
+from takt.network.dds_threads import DdsThreads
 
 SMALLEST_SEGMENT = 4 * 1024 * 1024
 MESSAGES_IN_SEGMENT = 16

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from takt.measure.statistics.series import Int64
+from takt.statistics import Int64
 
 _HALF = 32  # bits: halves of up to 2^31 values add up without overflow
 Ranking = list[tuple[int, int]]  # index, value

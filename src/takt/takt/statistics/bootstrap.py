@@ -10,11 +10,8 @@ a replicate costs a row of a matrix product instead of a sort.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from takt.measure.statistics.series import Int64
-
-Floats = NDArray[np.float64]
+from takt.statistics import Floats, Int64
 
 REPLICATES = 250  # a standard error to within 5 %
 THRESHOLDS = 96

@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from takt.errors import Failure
-from takt.processes import addresses, shaping
+from takt.network import addresses, shaping
 from takt.processes.process import Process, output
 
 HERE, THERE = "here", "namespace"  # the hosts that a role may be on

@@ -22,7 +22,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from takt.errors import Failure
-from takt.processes.addresses import holders
+from takt.network.addresses import holders
 
 FIRST, LAST = 1, 101  # above 101 the ports run into Linux's ephemeral range
 LOCKS = "takt-domain-*.lock"

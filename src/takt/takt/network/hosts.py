@@ -6,10 +6,10 @@ from __future__ import annotations
 import socket
 from dataclasses import dataclass
 
-from takt.processes import clocks, transport
-from takt.processes.namespace import HERE, THERE, Link
-from takt.processes.stacks import of_role
-from takt.processes.workers import Remote
+from takt.network import clocks, transport
+from takt.network.namespace import HERE, THERE, Link
+from takt.network.stacks import of_role
+from takt.network.workers import Remote
 
 RAW_PORT = 7400
 

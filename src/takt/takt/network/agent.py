@@ -25,7 +25,8 @@ from typing import Any
 
 import takt
 from takt.errors import Failure
-from takt.processes import clocks, domain, recording, scratch, stacks, transport
+from takt.network import clocks, domain, stacks, transport
+from takt.processes import recording, scratch
 from takt.processes.leftovers import Journal, present, sweep_since
 from takt.processes.process import TERM_S, Process
 
