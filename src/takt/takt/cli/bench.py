@@ -23,17 +23,19 @@ def _tell(status: Status, bench: str, text: str) -> None:
 def bench(
     name: str = typer.Argument(
         ...,
-        help="record, roundtrip, wakeup, preempt, switch, trace, intra, dispatch, history, "
-        "analysis, vendors, rclcpp, or all (vendors only where Cyclone DDS is set up, rclcpp only "
-        "where ROS 2's rclcpp is there); "
-        "or overheads, which measures for analyse and simulate and judges nothing.",
+        help="Benchmark: record, roundtrip, wakeup, preempt, switch, trace, intra, dispatch, "
+        "history, analysis, vendors (needs Cyclone DDS), rclcpp (needs ROS 2's rclcpp), "
+        "or all; or overheads, which measures input for takt analyse and simulate, "
+        "without a verdict.",
     ),
-    rounds: int = typer.Option(DEFAULT_ROUNDS, min=1, help="Rounds; medians over them count."),
+    rounds: int = typer.Option(
+        DEFAULT_ROUNDS, min=1, help="Number of rounds; the result is the median over all rounds."
+    ),
     as_json: AsJson = False,
 ) -> None:
     """Measure Takt's own costs, each against a baseline of the same run.
 
-    Run it on a machine with nothing else to do. Exit code: 0 where every bar holds, else 1.
+    Run it on an idle machine. Exit code: 0 where every bar holds, else 1.
 
     Example: takt bench wakeup --rounds 7
     Example: takt bench overheads --json > overheads.json

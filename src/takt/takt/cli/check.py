@@ -17,23 +17,25 @@ if TYPE_CHECKING:
 def check(
     out: Annotated[
         Optional[Path],  # noqa: UP045 - typer reads it on Python 3.10
-        typer.Option(help="Results folder. (default: results/check-TIME)", show_default=False),
+        typer.Option(
+            help="Write results to this folder. (default: results/check-TIME)", show_default=False
+        ),
     ] = None,
     tuned: Annotated[
         bool,
         typer.Option(
             "--tuned",
-            help="Instead, tell what each setting of tune is worth here: measured with and "
-            "without it, interleaved, and put back after each cell. Takes root and some minutes.",
+            help="Measure the gain of each setting of takt tune instead: with and without it, "
+            "interleaved, restored after each cell. Needs root and some minutes.",
         ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Tell in two minutes whether this machine holds the deadlines of a 1 kHz loop.
+    """Check in two minutes whether this machine meets the deadlines of a 1 kHz loop.
 
-    Examines the machine, then measures timer, futex, UDP and ROS 2, each at normal and at
-    real-time priority, and writes a report. Without privileges everything still runs, and is
-    marked. Ctrl-C keeps what was measured and still reports.
+    Examines the machine, then measures timer, futex, UDP and ROS 2, each at normal and at real-time
+    priority, and writes a report. Without privileges all measurements still run; the report marks
+    them. Ctrl-C keeps the finished measurements and still writes the report.
 
     Exit code: 0 done, 1 the verdict is bad or the check was stopped, 2 wrong use.
 

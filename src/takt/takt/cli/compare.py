@@ -17,23 +17,27 @@ if TYPE_CHECKING:
 
 
 def compare(
-    a: Annotated[Path, typer.Argument(metavar="A", help="The folder of the run before.")],
-    b: Annotated[Path, typer.Argument(metavar="B", help="The folder of the run after.")],
+    a: Annotated[Path, typer.Argument(metavar="A", help="Folder of the baseline run.")],
+    b: Annotated[Path, typer.Argument(metavar="B", help="Folder of the run to compare with it.")],
     threshold: Annotated[
-        str, typer.Option(help="Growth that is tolerated: 10% or 0.1.", metavar="SHARE")
+        str, typer.Option(help="Tolerated growth: 10% or 0.1.", metavar="SHARE")
     ] = "10%",
     confidence: Annotated[
-        float, typer.Option(help="In percent, for all cells together.", metavar="PERCENT")
+        float,
+        typer.Option(
+            help="Confidence level in percent, for all cells together.", metavar="PERCENT"
+        ),
     ] = 95.0,
     as_json: AsJson = False,
 ) -> None:
-    """Tell per cell whether median or p99 of latency grew from run A to run B.
+    """Compare two runs: find cells where the median or the p99 of the latency grew from A to B.
 
-    A cell regressed when the whole interval of its ratio B / A lies above 1 + threshold, or when A
-    measured it and B has no sample of it, or ended too early to tell in every repetition. The
-    intervals hold together: two equal runs raise a false alarm in any cell with at most 5 %
-    probability (at 95 %). Exit code: 0 for no regression, 1 for at least one, 2 where the runs
-    cannot be compared.
+    A cell regressed if the whole confidence interval of its ratio B / A lies above 1 + threshold,
+    or if A measured it and B has no sample of it, or if every repetition in B ended too early for
+    an answer. The intervals hold simultaneously: for two equal runs, the probability of any false
+    alarm is at most 5 % (at 95 %).
+
+    Exit code: 0 for no regression, 1 for at least one, 2 where the runs cannot be compared.
 
     Example: takt compare results/before results/after --threshold 10%
     """

@@ -19,38 +19,45 @@ if TYPE_CHECKING:
 
 
 def execute(
-    application: Annotated[Path, typer.Argument(help="The description: an app.yaml.")],
+    application: Annotated[Path, typer.Argument(help="Application file (app.yaml).")],
     approach: Annotated[
         str,
         typer.Option(
-            help="takt, baseline0, baseline1; where rclcpp is installed rclcpp_takt and "
+            help="Executor: takt, baseline0, baseline1; with rclcpp installed also rclcpp_takt, "
             "rclcpp_single_threaded, _multi_threaded, _events, _events_cbg "
             "(docs/how-to/execute.md)."
         ),
     ] = "takt",
     policy: Annotated[
         Optional[str],  # noqa: UP045 - typer reads it on Python 3.10
-        typer.Option(help="Instead of the description's: fp, edf, np-fp, …"),
+        typer.Option(
+            help="Scheduling policy in place of the one in the application file: fp, edf, np-fp, …"
+        ),
     ] = None,
-    duration: Annotated[str, typer.Option(help="From the first release.")] = "30s",
+    duration: Annotated[
+        str, typer.Option(help="Duration, counted from the first release.")
+    ] = "30s",
     overheads: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(
             metavar="FILE",
-            help="What takt bench overheads --json printed: explain counts it as declared.",
+            help="Overheads, printed by takt bench overheads --json; takt explain counts them as "
+            "declared.",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of the execution times.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of the execution times.")] = 1,
     out: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option(help="Folder of the trace. (default: results/NAME-TIME)", show_default=False),
+        typer.Option(
+            help="Write the trace to this folder. (default: results/NAME-TIME)", show_default=False
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Execute an application for real on ROS 2 and measure it.
+    """Execute an application on ROS 2 and measure it.
 
-    Callbacks burn the CPU time that the description says, and their messages have their sizes.
-    Ctrl-C ends it early and keeps the trace.
+    Callbacks burn the CPU time in the application file; messages have the declared sizes. Ctrl-C
+    ends the execution early and keeps the trace.
 
     Exit code: 0 executed, 1 stopped, failed, or no job ended, 2 wrong use.
 

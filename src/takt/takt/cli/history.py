@@ -18,27 +18,29 @@ def history(
     runs: Annotated[
         Optional[list[Path]],  # noqa: UP045 - typer reads it on Python 3.10
         typer.Argument(
-            metavar="RUNS…", help="Run folders to add, or folders of them. (default: results)"
+            metavar="RUNS…",
+            help="Run folders to add, or folders that contain run folders. (default: results)",
         ),
     ] = None,
     store: Annotated[
-        Path, typer.Option(help="The file in which runs accumulate.", show_default=True)
+        Path, typer.Option(help="SQLite file of the history.", show_default=True)
     ] = Path("results/history.sqlite"),
     key: Annotated[
-        str, typer.Option(help="Only configurations whose name contains this.", show_default=False)
+        str,
+        typer.Option(
+            help="Show only configurations whose name contains this text.", show_default=False
+        ),
     ] = "",
     deadline: Annotated[
-        str, typer.Option(help="Such as 400us. (default: that of the latest run)")
+        str, typer.Option(help="Deadline, such as 400us. (default: that of the latest run)")
     ] = "",
-    plot: Annotated[
-        bool, typer.Option("--plot", help="Also write each picture as PNG and SVG.")
-    ] = False,
+    plot: Annotated[bool, typer.Option("--plot", help="Write each plot as PNG and SVG.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Add runs to the history, and tell what all runs of a configuration say together.
+    """Add runs to the history, and summarise all runs of each configuration.
 
-    A run is added once, and stays when its folder is deleted. Beside the store lies history.html
-    with the long-term pictures.
+    Adds each run once and keeps it after its folder is deleted. Writes the long-term plots to
+    history.html next to the store.
 
     Exit code: 0 done, 1 the store could not be written, 2 wrong use.
 

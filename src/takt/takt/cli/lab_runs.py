@@ -12,13 +12,15 @@ from takt.cli.options import AsJson
 
 
 def runs(
-    stick: Annotated[Path, typer.Argument(help="The whole stick, /dev/sdX, or an image.")],
-    out: Annotated[Path, typer.Option(help="Where the run folders go.")] = Path("results"),
+    stick: Annotated[
+        Path, typer.Argument(help="USB stick (whole device, /dev/sdX) or image file.")
+    ],
+    out: Annotated[Path, typer.Option(help="Copy run folders to this folder.")] = Path("results"),
     as_json: AsJson = False,
 ) -> None:
-    """Bring home what a stick of takt lab image has measured.
+    """Copy the runs from a stick of takt lab image to this machine.
 
-    Copies the run folders that are not here yet; the stick is only read, and need not be mounted.
+    Copies only new run folders. Reads the stick without mounting it and does not write to it.
 
     Exit code: 0 at least one run is here, 1 there is none, or it cannot be read, 2 wrong use.
 

@@ -10,21 +10,22 @@ import typer
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output.")]
 PlanOnly = Annotated[
-    bool, typer.Option("--dry-run", help="Show the plan and its time; measure nothing.")
+    bool, typer.Option("--dry-run", help="Show the plan and its duration; measure nothing.")
 ]
 Against = Annotated[
     Optional[Path],  # noqa: UP045 - typer reads it on Python 3.10
     typer.Option(
         "--against",
         metavar="APP.yaml",
-        help="Hold it to this file, such as one of takt model, not to what the trace carries.",
+        help="Compare with this application file, such as one that takt model wrote, not with the "
+        "description inside the trace.",
     ),
 ]
 AllowRoot = Annotated[
     bool,
     typer.Option(
         "--allow-root",
-        help="Run as root: whoever is let in then has the whole machine.",
+        help="Allow running as root; every invited user then controls the whole machine.",
     ),
 ]
 

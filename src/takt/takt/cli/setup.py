@@ -59,18 +59,19 @@ def setup(
     part: Annotated[
         Part,
         typer.Argument(
-            help="ros1: roscpp and rosmaster, about 200 MB; cyclictest; cyclonedds: Cyclone DDS; "
-            "rustdds, iceoryx2, zenoh (some ten minutes) and ethercat (a master and simulated "
-            "slaves), by cargo; lab: QEMU, and what makes an image, about 100 MB."
+            help="ros1: roscpp and rosmaster, about 200 MB; cyclictest; cyclonedds: Cyclone "
+            "DDS; by cargo: rustdds, iceoryx2, zenoh (about ten minutes), ethercat (a "
+            "master and simulated slaves); lab: QEMU and the tools that build an image, "
+            "about 100 MB."
         ),
     ],
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
-    """Install what a further stack, or the lab, needs through apt or cargo, and build its probe.
+    """Install what an additional stack or the lab needs, by apt or cargo, and build its probe.
 
-    Asks first. Where it may not install, it says the line to run.
+    Asks first. Without the permission to install, prints the command to run.
 
-    Exit code: 0 it is there, 1 it is not, 2 wrong use.
+    Exit code: 0 installed, 1 not installed, 2 wrong use.
 
     Example: takt setup ros1
     """
@@ -82,14 +83,14 @@ def setup(
     if missing:
         _install(part.value, missing, yes)
     if part.value not in ON_REQUEST:
-        stdout().print(f"{part.value} is there: takt {part.value} --help says what it does")
+        stdout().print(f"{part.value} is installed; see takt {part.value} --help")
         return
     crate = CRATES.get(part.value)
     if crate and not library(crate, root).exists():
         build_crate(part.value, crate, root, yes=yes)
     if missing or not probe(part.value, root).exists():
         build(part.value, root)
-    stdout().print(f"{part.value} is there: takt measure --help says what it can measure")
+    stdout().print(f"{part.value} is installed; takt measure --help lists its measurements")
 
 
 def build(part: str, root: Path) -> None:

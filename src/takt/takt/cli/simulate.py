@@ -27,37 +27,39 @@ File = Optional[Path]  # noqa: UP045
 
 
 def simulate(
-    app: Annotated[Path, typer.Argument(metavar="APP.yaml", help="The application.")],
+    app: Annotated[Path, typer.Argument(metavar="APP.yaml", help="Application file.")],
     duration: Annotated[
         Text,
         typer.Option(
-            help="Of virtual time, such as 10s, or hyperperiod. (default: two hyperperiods and "
+            help="Duration in virtual time: 10s, or hyperperiod. (default: two hyperperiods and "
             "the largest offset, at most 60s)"
         ),
     ] = None,
     execution: Annotated[
         ExecutionTimes,
-        typer.Option(help="worst: every job takes its worst case; drawn: from its distribution."),
+        typer.Option(
+            help="Execution times. worst: always the worst case; drawn: from the distribution."
+        ),
     ] = ExecutionTimes.worst,
-    seed: Annotated[int, typer.Option(min=0, help="Of all that is drawn.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 1,
     trace: Annotated[
-        File, typer.Option(metavar="FILE", help="Write a trace, which takt trace reads.")
+        File, typer.Option(metavar="FILE", help="Write a trace file, readable by takt trace.")
     ] = None,
     overheads: Annotated[
         File,
         typer.Option(
             metavar="FILE",
-            help="What takt bench overheads --json printed, instead of what APP.yaml says.",
+            help="Overheads, printed by takt bench overheads --json; replace those in APP.yaml.",
         ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Play an application in virtual time, with the decisions of Takt's executor.
+    """Simulate an application in virtual time, with the scheduling decisions of Takt's executor.
 
-    Cores in virtual time are never taken away: what is late here is late by its own schedule.
+    Cores in virtual time are always available: a late job is late because of its own schedule.
 
-    Exit code: 0 every deadline, age and latency kept its limit, 1 some did not, or nothing
-    ever came, 2 wrong use.
+    Exit code: 0 all deadlines, ages and latencies kept their limits, 1 a limit was exceeded, or no
+    data arrived, 2 wrong use.
 
     Example: takt simulate examples/docking.app.yaml --trace docking.takttrace
     """

@@ -16,16 +16,16 @@ ONCE_LIMIT_S = 10.0
 
 def top(
     once: Annotated[
-        bool, typer.Option("--once", help="Print the first report and end; at most 10 s.")
+        bool, typer.Option("--once", help="Print the first report and exit; wait at most 10 s.")
     ] = False,
     as_json: Annotated[
-        bool, typer.Option("--json", help="With --once: print one JSON document.")
+        bool, typer.Option("--json", help="Print one JSON document; requires --once.")
     ] = False,
 ) -> None:
-    """Show live how the tasks of all running executors do.
+    """Show the tasks of all running executors, live.
 
-    An executor reports once a second where its program has a takt::Diagnostics; ROS_DOMAIN_ID says
-    which domain is listened to. Ctrl-C ends it. Exit code with --once: 1 where no report came.
+    An executor with takt::Diagnostics in its program reports once a second; ROS_DOMAIN_ID selects
+    the domain. Ctrl-C ends the display. Exit code with --once: 1 without any report.
 
     Example: takt top
     """

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 def trace(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="What Options::trace named.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="Trace file, named by Options::trace.")
+    ],
     perfetto: Annotated[
         Path | None,
-        typer.Option(
-            metavar="OUT", help="Write a file that ui.perfetto.dev opens (.pftrace[.gz])."
-        ),
+        typer.Option(metavar="OUT", help="Write a file for ui.perfetto.dev (.pftrace[.gz])."),
     ] = None,
     parquet: Annotated[
         Path | None,
@@ -30,12 +30,12 @@ def trace(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Tell what became of each task in a trace of the executor or the simulator.
+    """Summarise each task in a trace of the executor or the simulator.
 
-    A response runs from the intended release to the end of the job. The trace of a process that was
-    killed, or that still runs, is read as far as it goes.
+    A response lasts from the intended release to the end of the job. The trace of a killed or
+    running process is read as far as it was written.
 
-    Exit code: 0 told, whatever was missed, 2 wrong use, or a file that is no trace.
+    Exit code: 0 summarised, even with misses, 2 wrong use, or a file that is no trace.
 
     Example: takt trace docking.takttrace --perfetto docking.pftrace
     """

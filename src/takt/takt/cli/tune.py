@@ -19,35 +19,35 @@ if TYPE_CHECKING:
 
 def tune(
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only show what would be changed. (default)")
+        bool, typer.Option("--dry-run", help="Show the changes without applying them. (default)")
     ] = False,
     apply: Annotated[
-        bool, typer.Option("--apply", help="Change it; what was before is recorded first.")
+        bool, typer.Option("--apply", help="Apply the changes; record the previous values first.")
     ] = False,
     revert: Annotated[
-        bool, typer.Option("--revert", help="Put everything back as it was before.")
+        bool, typer.Option("--revert", help="Restore all recorded previous values.")
     ] = False,
     without: Annotated[
         Optional[list[str]],  # noqa: UP045 - typer reads it on Python 3.10
-        typer.Option(metavar="SETTING", help="Leave a setting as it is; may be repeated."),
+        typer.Option(metavar="SETTING", help="Do not change this setting; may be repeated."),
     ] = None,
     review: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(
             metavar="FILE",
-            help="Write the boot parameters and the kernel configuration that real time wants, "
-            "to be reviewed. Changes nothing.",
+            help="Write recommended boot parameters and kernel configuration to a file for review; "
+            "change nothing.",
         ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Change the settings of this machine that stand between it and real time, and take them back.
+    """Apply real-time settings to this machine, and revert them.
 
-    The settings are those that doctor finds and a running system can change: scheduling of the
-    kernel's threads, interrupts, real-time throttling, power saving, memory, buffers, limits.
-    Before a place is changed, what it holds is recorded in /var/lib/takt/tune.json, so that
-    --revert puts it back to the byte, also after a crash. What cannot be read is left alone. A
-    reboot forgets all but the file of limits.
+    Covers all settings that doctor checks and that a running system can change: scheduling of
+    kernel threads, interrupts, real-time throttling, power saving, memory, buffers, limits. Before
+    a change, the previous value is recorded in /var/lib/takt/tune.json; --revert restores it byte
+    for byte, even after a crash. Unreadable settings are left unchanged. A reboot resets everything
+    except the limits file.
 
     Exit code: 0 done, 1 the machine or this user's rights refuse a change, 2 wrong use.
 

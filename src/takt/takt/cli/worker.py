@@ -12,24 +12,27 @@ from takt.cli.options import AllowRoot
 
 def worker(
     scheduler: Annotated[
-        str, typer.Argument(metavar="SCHEDULER", help="Its address: tls://HOST:8786.")
+        str, typer.Argument(metavar="SCHEDULER", help="Address of the scheduler: tls://HOST:8786.")
     ],
     roles: Annotated[
         Optional[list[str]],  # noqa: UP045 - typer reads it on Python 3.10
-        typer.Argument(metavar="ROLE…", help="The names of hosts that this machine can be."),
+        typer.Argument(
+            metavar="ROLE…", help="Host names of an experiment that this machine can serve as."
+        ),
     ] = None,
     address: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(
-            help="This machine's, by which messages come. (default: that towards the scheduler)"
+            help="Address at which this machine receives messages. (default: that towards the "
+            "scheduler)"
         ),
     ] = None,
     allow_root: AllowRoot = False,
 ) -> None:
-    """Lend this machine to experiments and campaigns, as a worker of a Dask scheduler.
+    """Offer this machine to experiments and campaigns, as a worker of a Dask scheduler.
 
-    Runs until Ctrl-C. Each role is a resource of the worker; an experiment takes it by its name.
-    Whoever has a certificate of the scheduler's authority may run any code here, as this user.
+    Runs until Ctrl-C. Each role is a resource of the worker; experiments select it by name. Every
+    machine with a certificate of the scheduler's authority can run any code here, as this user.
 
     Exit code: that of the Dask worker, 2 where no scheduler answers or this machine is not invited.
 
