@@ -46,7 +46,7 @@ def output(command: list[str | Path], limit_s: float = LIMIT_S) -> str:
         what = f"{Path(command[0]).name} did not end within {limit_s:.0f} s, and was ended"
         held = rivals.told()
         raise Failure(
-            "; meanwhile ".join([what, *held]),
+            "; disturbance: ".join([what, *held]),
             remedy="end it, or give it another core" if held else None,
         ) from None
     except OSError as error:

@@ -65,7 +65,7 @@ def analyse(
                     document,
                     str(file),
                     lambda done, of: status.update(
-                        f"{file.name}: how much longer callbacks may compute, {done} of {of}"
+                        f"{file.name}: slack of execution times, {done} of {of}"
                     ),
                 )
     if as_json:
@@ -94,9 +94,9 @@ def _assign(
             )
         if out.exists() and not _is_written_here(out):
             raise TaktError(
-                "this file is there already, and was not written by --assign",
+                "this file exists and was not written by --assign",
                 where=str(out),
-                remedy="name another one, or remove it",
+                remedy="choose another file name, or delete the file",
             )
     with stderr().status(file.name):
         assigned = assign(document, str(file))

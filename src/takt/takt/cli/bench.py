@@ -58,7 +58,7 @@ def bench(
     ] or [name]
     if names[0] not in BENCHES and name != "overheads":
         raise TaktError(
-            f"there is no bench {name!r}", remedy=f"one of {', '.join(BENCHES)}, overheads, or all"
+            f"unknown benchmark {name!r}", remedy=f"one of {', '.join(BENCHES)}, overheads, or all"
         )
     cpu = choose_core(System()).cpu
     if name == "overheads":
@@ -66,7 +66,7 @@ def bench(
             rivals = Rivals()
             measured = overheads(rounds, cpu, partial(_tell, status, name))
         for one in rivals.told([cpu]):
-            stderr().print(f"meanwhile {one}", style="yellow", markup=False, soft_wrap=True)
+            stderr().print(f"disturbance: {one}", style="yellow", markup=False, soft_wrap=True)
         if as_json:
             print_json(measured.model_dump(mode="json"))
         else:
@@ -78,7 +78,7 @@ def bench(
         for each in names:
             rivals = Rivals()
             result = BENCHES[each](rounds, cpu, partial(_tell, status, each))
-            result.notes += [f"meanwhile {one}" for one in rivals.told([cpu])]
+            result.notes += [f"disturbance: {one}" for one in rivals.told([cpu])]
             holds = holds and all(bar.holds for bar in result.bars)
             documents.append(result)
             if not as_json:

@@ -122,7 +122,9 @@ def campaign(
     executions = sum(one["failed"] for one in (counts.executions or {}).values())
     failures = counts.failed + executions
     if stopped:
-        stderr().print("Stopped; the same command goes on.", style="yellow", markup=False)
+        stderr().print(
+            "Stopped; repeat the same command to continue.", style="yellow", markup=False
+        )
     elif failures:
         for hint in _hints(folder, executions + folder.again(), failures):
             stderr().print(hint, style="yellow", markup=False, soft_wrap=True)
@@ -133,11 +135,11 @@ def campaign(
 def _hints(folder: Folder, again: int, failures: int) -> Iterator[str]:
     """What comes of those that failed: they are tried again, or what was said of them stays."""
     if again:
-        yield f"{again} failed; the same command tries them again."
+        yield f"{again} failed; repeat the same command to retry them."
     if refused := failures - again:
         yield (
-            f"{refused} were refused, which stays so: the column error of {folder.sets}/*.parquet"
-            " says why."
+            f"{refused} were rejected, and a retry does not help; see the column error of "
+            f"{folder.sets}/*.parquet."
         )
 
 
@@ -147,7 +149,7 @@ def _chosen(text: str, option: str, allowed: tuple[str, ...]) -> tuple[str, ...]
     names = {name.strip() for name in text.split(",")}
     if unknown := sorted(names - set(allowed)):
         raise TaktError(
-            f"{unknown[0]!r} is none of {', '.join(allowed)}",
+            f"unknown value {unknown[0]!r}; allowed: {', '.join(allowed)}",
             where=option,
             remedy=f"separate several with commas: {option} {','.join(allowed[:2])}",
         )
@@ -165,7 +167,7 @@ def _execution(approaches: str, duration: str, executions: int) -> ExecutionSett
     except ValueError as error:
         raise TaktError(str(error), where="--duration") from None
     if seconds == 0:
-        raise TaktError("nothing is executed in no time", where="--duration", remedy="30s")
+        raise TaktError("duration must be greater than 0", where="--duration", remedy="30s")
     return ExecutionSettings(_chosen(approaches, "--approaches", APPROACHES), seconds, executions)
 
 
@@ -224,7 +226,7 @@ def _keep(folder: Folder, asked: Campaign) -> list[Kept]:
 
 def _told(key: str, value: int | None) -> str:
     name = key.replace("_", " ")
-    return f"{name} not known" if value is None else f"{value} {name}"
+    return f"{name} unknown" if value is None else f"{value} {name}"
 
 
 def _bars() -> Any:

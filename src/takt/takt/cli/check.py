@@ -64,8 +64,8 @@ def check(
     session = sessions.start(asked, plan, out)
     shared.tell_dead_runs(session.folder)
     stderr().print(
-        f"Measuring {len(plan.cells)} cells, about {plan.seconds:.0f} s. Please leave the machine "
-        "alone; Ctrl-C stops and reports what there is.",
+        f"Measuring {len(plan.cells)} cells, about {plan.seconds:.0f} s. Please do not use "
+        "the machine meanwhile; Ctrl-C stops and reports the finished cells.",
     )
     with shared.Progress(session.run) as progress:
         run = sessions.measure(session, progress, judged_by=judge)
@@ -95,15 +95,18 @@ def _tuned(out: Path | None, *, as_json: bool) -> None:
     settings.refuse_if_lacking(settings.ALL)
     names = settings.worth_measuring(settings.machine())
     if not names:
-        stderr().print("Nothing can be tuned here now: takt tune says what each setting holds.")
+        stderr().print(
+            "Nothing to tune on this machine now; see takt tune for the value of each setting."
+        )
         return
     asked = tuned.experiment(choose_core(System()), names)
     plan = sessions.make_plan(asked, Source())
     session = sessions.start(asked, plan, out)
     shared.tell_dead_runs(session.folder)
     stderr().print(
-        f"Measuring {len(plan.cells)} cells, about {plan.seconds:.0f} s: without, with each of "
-        f"{', '.join(names)}, and with all. Ctrl-C stops; a kill needs: takt tune --revert",
+        f"Measuring {len(plan.cells)} cells, about {plan.seconds:.0f} s: without, with "
+        f"each of {', '.join(names)}, and with all. Ctrl-C stops and restores the "
+        "settings; after a kill, run: takt tune --revert",
     )
     with shared.Progress(session.run) as progress:
         run = sessions.measure(session, progress)
@@ -116,7 +119,9 @@ def _tuned(out: Path | None, *, as_json: bool) -> None:
         for file in files:
             stdout().print(str(file), markup=False, soft_wrap=True)
     if run.status is not Status.complete:
-        raise Failure("not all cells were measured", remedy="see above, and takt report FOLDER")
+        raise Failure(
+            "not all cells were measured", remedy="see the messages above, and takt report FOLDER"
+        )
 
 
 def _report(folder: Path, run: Run) -> list[Path]:
@@ -129,6 +134,7 @@ def _report(folder: Path, run: Run) -> list[Path]:
     except OSError as error:
         reason = error.strerror or error
         stderr().print(
-            f"The report cannot be written: {reason}. Later: takt report {folder}", soft_wrap=True
+            f"cannot write the report: {reason}; try again later: takt report {folder}",
+            soft_wrap=True,
         )
         return []

@@ -74,7 +74,7 @@ def execute(
 
     if approach not in APPROACHES:
         raise TaktError(
-            f"there is no approach {approach!r}",
+            f"unknown approach {approach!r}",
             where="--approach",
             remedy="one of " + ", ".join(APPROACHES),
         )
@@ -121,7 +121,7 @@ def _seconds(duration: str) -> float:
     except ValueError as error:
         raise TaktError(str(error), where="--duration") from None
     if nanoseconds == 0:
-        raise TaktError("nothing is executed in no time", where="--duration", remedy="30s")
+        raise TaktError("duration must be greater than 0", where="--duration", remedy="30s")
     return nanoseconds / 1e9
 
 
@@ -139,12 +139,12 @@ def _load(path: Path) -> dict[str, Any]:
         raise TaktError(
             "this is not the flat form of an application",
             where=str(path),
-            remedy="give the app.yaml; takt makes that form from it",
+            remedy="give the app.yaml; takt converts it to the flat form",
         )
     name = document.get("name") or path.stem  # of the files that are written
     if not isinstance(name, str) or not re.fullmatch(r"[\w.-]{1,100}", name) or name[0] == ".":
         raise TaktError(
-            f"the name {shortened(repr(name), 80)} cannot be that of a file",
+            f"the name {shortened(repr(name), 80)} is not a valid file name",
             where=str(path),
             remedy="use letters, digits and underscores",
         )
@@ -159,11 +159,11 @@ def _show(found: Execution, metrics: Metrics) -> None:
     for line in remarks(metrics):
         stderr().print(line, markup=False, soft_wrap=True)
     if found.status != "complete":
-        stderr().print("stopped before its time", style="yellow")
+        stderr().print("stopped early", style="yellow")
     if not metrics.executions:
-        stderr().print("nothing was executed: no job ended in that time", style="yellow")
+        stderr().print("no job ended during the execution", style="yellow")
     for disturbance in found.disturbances:
-        stderr().print(f"meanwhile {disturbance}", style="yellow")
+        stderr().print(f"disturbance: {disturbance}", style="yellow")
     if metrics.misses:
-        hint = f"Why they missed: takt explain {found.trace}"
+        hint = f"to explain the misses: takt explain {found.trace}"
         stderr().print(hint, markup=False, soft_wrap=True)

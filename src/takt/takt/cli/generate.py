@@ -107,7 +107,7 @@ def _emit_only(source: Path, folder: Path | None, *, as_json: bool) -> None:
 
     if folder is None:
         raise TaktError(
-            "an app.yaml is an application already",
+            "an app.yaml is already an application; nothing to generate",
             where=str(source),
             remedy="add --emit-code DIR for its source code, or give parameters (a JSON file)",
         )

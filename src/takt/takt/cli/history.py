@@ -64,7 +64,7 @@ def history(
     folders = find(runs or [results.RESULTS])
     if runs and not folders:
         raise TaktError(
-            "there are no runs", where=str(runs[0]), remedy="name folders with a run.json"
+            "no runs found", where=str(runs[0]), remedy="give folders that contain a run.json"
         )
     added, silent = 0, 0
     with History(store) as opened:
@@ -74,16 +74,16 @@ def history(
                 added += opened.add(run, folder)
                 silent += sum(not says(cell) for cell in run.cells)
             except TaktError as error:  # another version's run is no reason to stop
-                stderr().print(f"left out: {error}", style="yellow", markup=False, soft_wrap=True)
+                stderr().print(f"skipped: {error}", style="yellow", markup=False, soft_wrap=True)
         there = [one for one in opened.configurations() if key in one.key]
         shown = there if key else there[:SHOWN]
         accumulated = [accumulate(one, opened.entries(one), deadline_us) for one in shown]
     page = write_history(store.with_suffix(".html"), accumulated, left_out=len(there) - len(shown))
     pictures = _draw(store.with_suffix(""), accumulated) if plot else []
     if silent:
-        words = "did not come to the end or had no samples"
+        words = "did not complete or had no samples"
         stderr().print(
-            f"left out: {number_of(silent, 'cell')} that {words}", style="yellow", soft_wrap=True
+            f"skipped: {number_of(silent, 'cell')} that {words}", style="yellow", soft_wrap=True
         )
     if as_json:
         document: dict[str, Any] = {
@@ -98,7 +98,7 @@ def history(
         return
     show(stdout(), accumulated)
     if len(there) > len(shown):
-        stdout().print(f"{len(there) - len(shown)} more with fewer samples: --key TEXT shows them")
+        stdout().print(f"{len(there) - len(shown)} more with fewer samples; --key TEXT shows them")
     stdout().print(f"{added} added; {page}", soft_wrap=True, markup=False)
     for file in pictures:
         stdout().print(str(file), soft_wrap=True, markup=False)

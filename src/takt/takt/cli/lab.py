@@ -74,7 +74,7 @@ def lab(
 
     check_installed()
     measured_programs()
-    with stderr().status("asking apt for Debian's kernels") as status:
+    with stderr().status("downloading Debian's kernels with apt") as status:
         kernels = known.find(tell=status.update)
         if mode is Mode.kvm:
             status.update("a trial boot under KVM")

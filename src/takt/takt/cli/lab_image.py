@@ -40,20 +40,20 @@ def image(
     make.check_place(out)
     default = experiment or published() / "quick.yaml"
     chosen = experiments.chosen(default, published())
-    with stderr().status("asking apt for Debian's RT kernel") as status:
+    with stderr().status("downloading Debian's RT kernel with apt") as status:
         kernel = kernels.of_a_pc(tell=status.update)
         made = make.make(out, kernel, chosen, default.stem, status.update)
     if as_json:
         print_json(made.model_dump(mode="json"))
         return
     others = ", ".join(one for one in made.experiments if one != made.experiment) or "none"
-    size = f"{made.bytes / 1e6:.0f} MB, {made.used / 1e6:.0f} MB of it used"
+    size = f"{made.bytes / 1e6:.0f} MB, {made.used / 1e6:.0f} MB used"
     write = f"sudo dd if={made.image} of=/dev/sdX bs=4M conv=fsync status=progress"
     for line in (
         f"{made.image}: {size}; {made.kernel}",
-        f"It runs {made.experiment}; its menu offers besides: {others}",
-        f"Write it to a stick, which loses what is on it: {write}",
-        "Boot a PC from it, without Secure Boot; it switches itself off when it has measured.",
-        "Bring home what it measured: takt lab runs /dev/sdX",
+        f"Default experiment: {made.experiment}; others in the menu: {others}",
+        f"Write it to a stick (this erases the stick): {write}",
+        "Boot a PC from it, without Secure Boot; the PC powers off after the measurement.",
+        "Copy the runs back: takt lab runs /dev/sdX",
     ):
         stdout().print(line, markup=False, soft_wrap=True)

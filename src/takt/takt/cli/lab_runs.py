@@ -46,9 +46,9 @@ def runs(
         for one in found.new:
             say.print(f"new: {one}; takt report {one}", markup=False, soft_wrap=True)
         for one in found.known:
-            say.print(f"here already: {one}", markup=False, soft_wrap=True)
+            say.print(f"already copied: {one}", markup=False, soft_wrap=True)
         if not found.new and not found.known:
-            last = f"its last boot said:\n{said}" if said else "it has not measured yet"
-            say.print(f"No run is on {stick}; {last}", markup=False, soft_wrap=True)
+            last = f"log of its last boot:\n{said}" if said else "it has not measured anything yet"
+            say.print(f"No run on {stick}; {last}", markup=False, soft_wrap=True)
     if not found.new and not found.known:
         raise typer.Exit(1)

@@ -266,9 +266,9 @@ def measure(
 
     if scheduling is Scheduling.other and priority:
         raise TaktError(
-            "other has no priority",
+            "scheduling policy other has no priority",
             where="--priority",
-            remedy="add --scheduling fifo, or leave the priority out",
+            remedy="add --scheduling fifo, or omit the priority",
         )
     at = "" if scheduling is Scheduling.other else f" {priority or 80}"
     axes: dict[str, Any] = {

@@ -55,9 +55,9 @@ def model(
     target = out or default_out(trace)
     if target.exists() and not force:
         raise TaktError(
-            "this file is there already",
+            "this file exists",
             where=str(target),
-            remedy="name another one with -o, or replace it with --force",
+            remedy="choose another file with -o, or overwrite it with --force",
         )
     with stderr().status(trace.name) as status:
         modelled = write(trace, target, margin, lambda name: status.update(f"{trace.name}: {name}"))

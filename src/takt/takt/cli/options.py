@@ -38,7 +38,7 @@ def refuse_root(allowed: bool) -> None:
 
     if os.geteuid() == 0 and not allowed:
         raise TaktError(
-            "this runs other machines' code, and would run it as root",
-            remedy="start it as an ordinary user who may use real-time priorities (takt doctor "
-            "says how); where only root can measure what you want, say --allow-root",
+            "running as root: code from other machines would run as root",
+            remedy="start it as an ordinary user with real-time priorities (see takt doctor); if "
+            "only root can run your measurement, add --allow-root",
         )

@@ -41,7 +41,7 @@ def report(
         if is_full(error):
             raise
         raise TaktError(
-            f"the report cannot be written: {error.strerror or error}",
+            f"cannot write the report: {error.strerror or error}",
             where=str(out or place),
             remedy="choose another place: takt report DIR --out FILE",
         ) from None

@@ -62,6 +62,6 @@ def reproduce(
     else:
         show(stdout(), outcome)
     if not outcome.complete:
-        hint = f"Go on with: takt reproduce {paper} --scale {scale:g} --out {outcome.results}"
+        hint = f"Continue with: takt reproduce {paper} --scale {scale:g} --out {outcome.results}"
         stderr().print(hint, style="yellow", soft_wrap=True, markup=False)
         raise typer.Exit(1)

@@ -57,10 +57,10 @@ def run(
 
     loaded, source = read_experiment(experiment) if experiment else (None, Source())
     if resume and out:
-        raise TaktError("a resumed run has its folder already", where="--out")
+        raise TaktError("a resumed run already has its folder; omit --out", where="--out")
     if not resume and loaded is None:
         raise TaktError(
-            "which experiment?",
+            "no experiment given",
             remedy="give an experiment file (experiments/quick.yaml is a small one) or --resume",
         )
     with shared.workers(scheduler) as workers:

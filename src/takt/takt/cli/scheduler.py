@@ -46,7 +46,11 @@ def scheduler(
     os.environ.setdefault("DASK_LOGGING__DISTRIBUTED", "warning")
 
     def tell(at: str) -> None:
-        lines = (f"scheduler: {at}", f"workers: ./takt worker {at} ROLE", "Ctrl-C ends it")
+        lines = (
+            f"scheduler: {at}",
+            f"to start a worker: ./takt worker {at} ROLE",
+            "Ctrl-C stops the scheduler",
+        )
         for line in lines:
             stdout().print(line, markup=False, soft_wrap=True)
 

@@ -27,8 +27,8 @@ def invite(
     target = Path(f"{name}.pem")
     certificates.invite(name, target)
     for line in (
-        f"{target} is the key of {name}. Take it there, and remove it here:",
+        f"{target} is the key of {name}. Copy it to {name}, then delete it here:",
         f"  scp -p {target} {name}: && rm {target}",
-        f"There: ./takt scheduler join ~/{target}",
+        f"On {name}: ./takt scheduler join ~/{target}",
     ):
         stdout().print(line, markup=False, soft_wrap=True)

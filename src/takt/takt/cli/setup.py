@@ -99,7 +99,7 @@ def build(part: str, root: Path) -> None:
 
     if not (root / "takt").is_file():
         raise Failure(
-            "this tool was not started from its source tree, so it cannot build",
+            "cannot build: this tool was not started from its source tree",
             remedy="build the package takt_probes of your workspace again",
         )
     cache = state(root) / "build" / "takt_probes" / "CMakeCache.txt"
@@ -108,7 +108,7 @@ def build(part: str, root: Path) -> None:
         raise Failure(
             f"the probe of {part} was not built",
             where=str(state(root) / "setup.log"),
-            remedy="the log says what was not found",
+            remedy="see the log for the missing dependency",
         )
 
 
@@ -137,7 +137,8 @@ def missing_packages(part: str) -> list[str]:
     if shutil.which("dpkg-query") is None or shutil.which("apt-get") is None:
         raise Failure(
             "this system has no apt",
-            remedy=f"install what Debian calls {' '.join(names)}, then: ./takt --setup-only",
+            remedy=f"install the equivalents of these Debian packages: {' '.join(names)}; then: "
+            "./takt --setup-only",
         )
     query = ["dpkg-query", "--show", "--showformat=${Package} ${db:Status-Status}\n", *names]
     done = subprocess.run(query, capture_output=True, text=True)
@@ -155,14 +156,14 @@ def _install(part: str, names: list[str], yes: bool) -> None:
     line = " && ".join(map(" ".join, commands))
     by_hand = f"run: {line}; then: ./takt setup {part}"
     if sudo and shutil.which("sudo") is None:
-        raise Failure("packages are missing, and only root may install them", remedy=by_hand)
+        raise Failure("packages are missing, and only root can install them", remedy=by_hand)
     if not yes:
         _ask(part, "packages are missing", line, by_hand)
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     for command in commands:
         if subprocess.run(command, env=environment, stdout=2).returncode:
             raise Failure(
-                f"{' '.join(command[len(sudo) :][:2])} failed", remedy="apt says why above"
+                f"{' '.join(command[len(sudo) :][:2])} failed", remedy="see apt's messages above"
             )
 
 
@@ -178,9 +179,16 @@ def build_crate(part: str, crate: str, root: Path, *, yes: bool) -> None:
     source = root / "src" / crate
     line = f"cd {source} && {' '.join(command)}"
     if not yes:
-        _ask(part, "it takes some hundred crates and minutes", line, f"run: {line}")
+        _ask(
+            part,
+            "this downloads and builds several hundred crates, for several minutes",
+            line,
+            f"run: {line}",
+        )
     if _build(command, source):
-        raise Failure("cargo build failed", remedy=f"cargo says why above; if it is old: {RUST}")
+        raise Failure(
+            "cargo build failed", remedy=f"see cargo's messages above; if cargo is outdated: {RUST}"
+        )
 
 
 def _build(command: Sequence[str | Path], folder: Path) -> int:
@@ -200,8 +208,8 @@ def _ask(part: str, why: str, line: str, by_hand: str) -> None:
     from takt.errors import Failure
 
     if not sys.stdin.isatty():
-        remedy = f"say yes: ./takt setup {part} --yes; or {by_hand}"
-        raise Failure(f"{why}, and there is nobody to ask", remedy=remedy)
+        remedy = f"confirm with ./takt setup {part} --yes, or {by_hand}"
+        raise Failure(f"{why}, and this is no interactive terminal", remedy=remedy)
     stderr().print(line, markup=False, soft_wrap=True)
     if not typer.confirm("Run this?", err=True):
         raise Failure("nothing was installed", remedy=by_hand)

@@ -72,9 +72,9 @@ def simulate(
     else:
         show(stdout(), result)
         if trace:
-            stdout().print(f"{trace}: takt trace reads it", soft_wrap=True)
+            stdout().print(f"{trace}: read it with takt trace", soft_wrap=True)
     if result.interrupted:
-        stderr().print("interrupted; this is what was simulated until then", soft_wrap=True)
+        stderr().print("interrupted; the result covers the time simulated so far", soft_wrap=True)
     if not result.holds:
         raise typer.Exit(1)
 
@@ -123,5 +123,5 @@ def _duration(text: str | None) -> int | Literal["hyperperiod"] | None:
     except ValueError as error:
         raise TaktError(str(error), where="--duration", remedy="give 10s, or hyperperiod") from None
     if duration == 0:
-        raise TaktError("nothing happens in no time", where="--duration", remedy="give 10s")
+        raise TaktError("duration must be greater than 0", where="--duration", remedy="give 10s")
     return duration

@@ -51,7 +51,7 @@ def trace(
     for line in remarks(summary):
         stderr().print(line, markup=False, soft_wrap=True)
     if perfetto:
-        stdout().print(f"{perfetto}: open it at https://ui.perfetto.dev", soft_wrap=True)
+        stdout().print(f"{perfetto}: open at https://ui.perfetto.dev", soft_wrap=True)
     if parquet:
         stdout().print(f"{parquet}: events.parquet, jobs.parquet", soft_wrap=True)
 
@@ -92,7 +92,7 @@ def _replay(trace: Trace, perfetto: Path | None, parquet: Path | None) -> TraceS
     except OSError as error:
         told = failure(error)
         raise Failure(
-            f"it cannot be written: {told.what}", where=told.where or where, remedy=told.remedy
+            f"cannot write the file: {told.what}", where=told.where or where, remedy=told.remedy
         ) from None
     return summing.result(replayed.not_nested).model_copy(update={"written": written})
 
@@ -103,7 +103,7 @@ def _refuse_trace(path: Path) -> None:
 
     if is_trace(path):
         raise TaktError(
-            "this is a trace, it is not overwritten",
+            "this file is a trace; takt does not overwrite it",
             where=str(path),
             remedy="choose another name: --perfetto trace.pftrace",
         )

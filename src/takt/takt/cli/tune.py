@@ -56,9 +56,11 @@ def tune(
     from takt.errors import TaktError
 
     if dry_run + apply + revert > 1:
-        raise TaktError("--dry-run, --apply and --revert exclude each other", remedy="give one")
+        raise TaktError(
+            "--dry-run, --apply and --revert exclude each other", remedy="give only one of them"
+        )
     if without and revert:
-        raise TaktError("--revert takes back all settings", remedy="leave --without out")
+        raise TaktError("--revert restores all settings", remedy="omit --without")
 
     from takt.machine.writable import WritableSystem
 
@@ -102,7 +104,7 @@ def _apply(machine: WritableSystem, without: list[str], *, dry_run: bool) -> Out
         try:
             return _outcome(machine, "apply", change(machine, without))
         except KeyboardInterrupt:
-            remedy = "take back what is changed: sudo ./takt tune --revert"
+            remedy = "revert the changes: sudo ./takt tune --revert"
             raise Failure("stopped half-way", remedy=remedy) from None
     found = find_changes(machine, without)
     places = [outcome(one, "planned") for one in found.changes]
@@ -144,23 +146,25 @@ def _show(outcome: Outcome, without: Sequence[str]) -> None:
     elif outcome.mode != "revert":
         console.print(nothing_left(without), soft_wrap=True)
     elif not outcome.recorded:
-        console.print("Nothing is recorded, so there is nothing to take back.")
+        console.print("No recorded changes; nothing to revert.")
     if outcome.recorded and outcome.mode != "revert":
-        line = f"{outcome.recorded} places are changed and recorded: takt tune --revert"
+        line = (
+            f"{outcome.recorded} settings are changed and recorded; to revert: takt tune --revert"
+        )
         console.print(line, soft_wrap=True)
 
 
 def nothing_left(without: Sequence[str]) -> str:
     """Where no place is to be changed; what was left out was not looked at."""
     if not without:
-        return "Nothing is to be changed: all settings are as they should be."
+        return "Nothing to change: all settings have their recommended values."
     left = ", ".join(without)
-    return f"Nothing else is to be changed; left out, as they may be: {left}."
+    return f"Nothing else to change; skipped: {left}."
 
 
 def _tell_unprivileged(mode: str) -> None:
     from takt.cli.output import stderr
 
     asked = "--revert" if mode == "revert" else "--apply"
-    line = f"Nothing was changed: this user may not. With the rights: sudo ./takt tune {asked}"
+    line = f"Nothing was changed: permission denied. Run: sudo ./takt tune {asked}"
     stderr().print(line, soft_wrap=True)

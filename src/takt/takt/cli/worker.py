@@ -51,9 +51,9 @@ def worker(
     for role in roles or []:
         if not re.fullmatch("[A-Za-z0-9][A-Za-z0-9_.-]{0,31}", role):
             raise TaktError(
-                f"{role!r} is no name of a host",
+                f"invalid host name {role!r}",
                 where="ROLE",
-                remedy="take letters, digits, - _ and .",
+                remedy="use letters, digits, - _ and .",
             )
     found = find(scheduler, "SCHEDULER")
     if address and found.identity is None:
@@ -73,5 +73,5 @@ def worker(
     os.environ.update(NO_PAGES)
     os.environ.update(found.identity.environment() if found.identity else {})
     able = f": {', '.join(roles)}" if roles else ""
-    stderr().print(f"worker of {scheduler}{able}; Ctrl-C ends it", markup=False, soft_wrap=True)
+    stderr().print(f"worker of {scheduler}{able}; Ctrl-C stops it", markup=False, soft_wrap=True)
     os.execv(sys.executable, command)  # noqa: S606 - no shell is wanted

@@ -106,7 +106,7 @@ def invite(name: str, target: Path) -> None:
         raise TaktError(
             f"{name!r} is no name of a machine",
             where="NAME",
-            remedy="take letters, digits, - _ and .",
+            remedy="use letters, digits, - _ and .",
         )
     here = own()
     key_file = folder() / AUTHORITY

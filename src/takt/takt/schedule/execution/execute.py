@@ -62,9 +62,7 @@ def execute(
     where it did not work out.
     """
     if approach not in APPROACHES:
-        raise TaktError(
-            f"there is no approach {approach!r}", remedy="one of " + ", ".join(APPROACHES)
-        )
+        raise TaktError(f"unknown approach {approach!r}", remedy="one of " + ", ".join(APPROACHES))
     if policy is not None:
         application = with_policy(application, policy)
     if not application["callbacks"]:
@@ -232,7 +230,7 @@ def _raise_failure(end: End, runner: Program, trace: Path, disturbances: list[st
     # Fast DDS does not say what it lacked.
     lacks_memory = runner.said(_NO_NODE) and runner.said("SHM")
     if end is End.timeout:
-        known = "; meanwhile ".join(filter(None, [words, *disturbances]))
+        known = "; disturbance: ".join(filter(None, [words, *disturbances]))
         remedy = _FREE_SHM if lacks_memory else "fewer nodes start faster"
         raise Failure(
             "the execution did not end in time, and was ended" + (f": {known}" if known else ""),
