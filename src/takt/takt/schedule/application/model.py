@@ -195,7 +195,7 @@ class Topic(Strict):
         None, description="messages kept; default: 1"
     )
     reliability: Literal["reliable", "best_effort"] | None = Field(
-        None, description="of the QoS; default: reliable"
+        None, description="reliability of the QoS; default: reliable"
     )
     external_period: Duration | None = Field(
         None,

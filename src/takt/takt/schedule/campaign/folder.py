@@ -48,7 +48,7 @@ class Folder:
                 raise TaktError(
                     "this is a link, where a folder of the campaign is wanted",
                     where=str(folder),
-                    remedy="remove it, and put the folder itself in its place",
+                    remedy="replace it with the folder itself",
                 )
         write_json(file, asked)
         remove_halves(self.sets)  # of a process that was killed while it wrote
