@@ -58,7 +58,7 @@ def compare(
     """
     began, stop = time.monotonic(), Stop()
     folder.mkdir(parents=True, exist_ok=True)
-    check_room(folder, "free space there, or name another folder: --out")  # before hours of boots
+    check_room(folder, "free space there, or choose another folder: --out")  # before hours of boots
     with scratch.temporary() as place, stopping(stop):
         try:
             results = _all(
