@@ -83,20 +83,22 @@ class Measurement(Strict):
     kind: Kind = Field(description="kind of measurement")
     label: Name | None = Field(
         None,
-        description="label in the names of its points; blocks with different labels may contain the "
-        "same point, such as for a short and for a long duration",
+        description="label in the names of its points; blocks with different labels may "
+        "contain the same point, such as for a short and for a long duration",
     )
     stack: Axis[Stack] = Field(
-        description='communication stacks: raw, rcl, …; "rcl,cyclonedds": ping or publisher on rcl, '
-        "pong or subscribers on cyclonedds; both must be DDS"
+        description='communication stacks: raw, rcl, …; "rcl,cyclonedds": ping or '
+        "publisher on rcl, pong or subscribers on cyclonedds; both must be "
+        "DDS"
     )
     transport: Axis[Name] | None = Field(
         None, description="transports between the roles; default: the stack's first"
     )
     executor: Axis[Name] | None = Field(
         None,
-        description="stack rclcpp only: executor of the callbacks: single_threaded, multi_threaded, "
-        "events, events_cbg, takt; default: the first available",
+        description="stack rclcpp only: executor of the callbacks: single_threaded, "
+        "multi_threaded, events, events_cbg, takt; default: the first "
+        "available",
     )
     payload: Axis[Size] | None = Field(None, description="payload size of a message; default: 500B")
     content: Axis[Content] | None = Field(
@@ -123,13 +125,15 @@ class Measurement(Strict):
     )
     dds_priority: Axis[DdsPriority] | None = Field(
         None,
-        description="priority of DDS threads, with the policy of scheduling; 70-80: 80 on the message "
-        "path, 70 elsewhere; default: inherited, as scheduling",
+        description="priority of DDS threads, with the policy of scheduling; 70-80: 80 "
+        "on the message path, 70 elsewhere; default: inherited, as "
+        "scheduling",
     )
     allocator: Axis[Allocator] | None = Field(
         None,
-        description="stack rcl only: allocator of rcl and of the messages; tlsf: fixed-size pool with "
-        "constant-time allocation; DDS itself always uses the heap; default: heap",
+        description="stack rcl only: allocator of rcl and of the messages; tlsf: "
+        "fixed-size pool with constant-time allocation; DDS itself always "
+        "uses the heap; default: heap",
     )
     cpu: Axis[Cpu] = Field(
         [UNPINNED],
@@ -143,8 +147,8 @@ class Measurement(Strict):
     )
     distance: Duration | None = Field(
         None,
-        description="difference between the periods of two consecutive threads, in whole us; default: "
-        "0s",
+        description="difference between the periods of two consecutive threads, in "
+        "whole us; default: 0s",
     )
     subscribers: Axis[Processes] | None = Field(
         None, description="pubsub only: number of subscribers; default: 1"
@@ -156,21 +160,21 @@ class Measurement(Strict):
     )
     slaves: Axis[Slaves] | None = Field(
         None,
-        description="ethercat only: required number of slaves; default: 16 simulated, any number of "
-        "real ones",
+        description="ethercat only: required number of slaves; default: 16 simulated, "
+        "any number of real ones",
     )
     fault: Axis[SegmentFault] | None = Field(
         None,
-        description="ethercat only: fault injected into the simulated segment from the middle cycle "
-        "on; default: none",
+        description="ethercat only: fault injected into the simulated segment from the "
+        "middle cycle on; default: none",
     )
     reliability: Axis[Reliability] | None = Field(
         None, description="reliability of the QoS; default: reliable"
     )
     durability: Axis[Durability] | None = Field(
         None,
-        description="durability of the QoS: data for late joiners; transient_local: all samples that "
-        "the writer still keeps; default: volatile",
+        description="durability of the QoS: data for late joiners; transient_local: all "
+        "samples that the writer still keeps; default: volatile",
     )
     history: Axis[History] | None = Field(
         None, description="history of the QoS: keep_last (depth) or keep_all; default: keep_last"
@@ -188,14 +192,15 @@ class Measurement(Strict):
     )
     cores: Axis[Cores] = Field(
         ["shared"],
-        description="cores of cpu; alone: cpusets move all other processes off these cores during the "
-        "cell; needs root and at least one other CPU",
+        description="cores of cpu; alone: cpusets move all other processes off these "
+        "cores during the cell; needs root and at least one other CPU",
     )
     load: Axis[Load] = Field(
         ["none"],
-        description="background load by normal processes; cpu: one busy process on each CPU; fft: the "
-        "same with Fourier transforms, by stress-ng; stress: stress-ng workers for CPU, "
-        "memory, sync and files, eight each (stress N: N each)",
+        description="background load by normal processes; cpu: one busy process on each "
+        "CPU; fft: the same with Fourier transforms, by stress-ng; stress: "
+        "stress-ng workers for CPU, memory, sync and files, eight each "
+        "(stress N: N each)",
     )
     tuned: Axis[Tuned] = Field(
         ["none"],
@@ -216,8 +221,8 @@ class Measurement(Strict):
     )
     queue: Axis[Queue] | None = Field(
         None,
-        description="transmit queue of the messages on the link: shared with the traffic, or own with "
-        "the highest priority; default: shared",
+        description="transmit queue of the messages on the link: shared with the "
+        "traffic, or own with the highest priority; default: shared",
     )
     traffic: Axis[Traffic] | None = Field(
         None,
@@ -228,8 +233,8 @@ class Measurement(Strict):
     )
     jitter: Axis[Duration] | None = Field(
         None,
-        description="maximum deviation from the delay, uniformly distributed, for each frame; frames "
-        "may overtake each other; default: 0s",
+        description="maximum deviation from the delay, uniformly distributed, for each "
+        "frame; frames may overtake each other; default: 0s",
     )
     loss: Axis[Share] | None = Field(
         None,
@@ -310,8 +315,8 @@ class Experiment(Strict):
     duration: Duration = Field(5_000_000_000, description="duration of one repetition")
     deadline: Duration | None = Field(
         None,
-        description="deadline of the response; misses are counted, not enforced; default: the period, "
-        "of a one-shot timer its timeout",
+        description="deadline of the response; misses are counted, not enforced; "
+        "default: the period, of a one-shot timer its timeout",
     )
     lost_after: Duration = Field(500_000_000, description="a reply counts as lost after this time")
     skip_missing: bool = Field(

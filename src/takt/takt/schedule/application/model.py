@@ -94,17 +94,17 @@ class Timing(Strict):
     )
     period: Duration | None = Field(
         None,
-        description="with on: minimum distance between two relevant messages; default: that of their "
-        "writers",
+        description="with on: minimum distance between two relevant messages; default: "
+        "that of their writers",
     )
     offset: Duration | None = Field(
         None, description="offset of the first release from the start; default: 0s"
     )
     deadline: Deadline | None = Field(
         None,
-        description="deadline, counted from the release; default: the period; under edf, for messages "
-        "without one: the shortest deadline of the readers of their topic, else they run "
-        "after all others",
+        description="deadline, counted from the release; default: the period; under "
+        "edf, for messages without one: the shortest deadline of the "
+        "readers of their topic, else they run after all others",
     )
     priority: Priority | None = Field(
         None, description="priority; 98 is the highest; default: set by the policy, or an error"
@@ -121,7 +121,8 @@ class Timing(Strict):
     active: bool | None = Field(
         None,
         strict=True,
-        description="an inactive callback has no releases until a scenario activates it; default: true",
+        description="an inactive callback has no releases until a scenario activates "
+        "it; default: true",
     )
     reads: Reads = Field(
         {}, description="topics delivered before it runs: [scan], or {scan: {max_age: 15ms}}"
@@ -152,8 +153,8 @@ class Callback(Timing):
     )
     suspension: Duration | None = Field(
         None,
-        description="longest total time that one job sleeps or waits for a device while others run; "
-        "default: it never waits, or waiting is part of wcet",
+        description="longest total time that one job sleeps or waits for a device while "
+        "others run; default: it never waits, or waiting is part of wcet",
     )
     suspensions: Annotated[int, Field(ge=1, le=1_000_000, strict=True)] | None = Field(
         None,

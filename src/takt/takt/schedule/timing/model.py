@@ -30,8 +30,8 @@ class TimingRule(Strict):
     )
     ordinal: Number | None = Field(
         None,
-        description="index among equal callbacks of its node, from 0, in the order of groups, then of "
-        "creation; default: any",
+        description="index among equal callbacks of its node, from 0, in the order of "
+        "groups, then of creation; default: any",
     )
     group: Number | None = Field(
         None,
