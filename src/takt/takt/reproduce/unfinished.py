@@ -16,7 +16,7 @@ SHOWN = 10  # points of a list
 HEADS = {
     "waiting": "Not measured yet; the same command with --out goes on",
     "failed": "Failed; the same command with --out tries again",
-    "lost": "Measured, but messages never came; the same command with --out tries again",
+    "lost": "Measured, but messages are missing; the same command with --out retries",
 }
 
 
