@@ -66,7 +66,7 @@ def judged(out: Path, cells: Iterable[Cell]) -> list[Trial]:
 
 def _doctor(document: dict[str, Any]) -> Trial:
     model = (document.get("fingerprint") or {}).get("preemption")
-    why = f"it tells {model}, and {len(document.get('findings', []))} findings"
+    why = f"reports {model} and {len(document.get('findings', []))} findings"
     return Trial(trial="doctor", holds=model == "PREEMPT_RT", why=why)
 
 

@@ -165,4 +165,4 @@ def _how_to_go_on(one: dead.Dead) -> str:
         return f"recordings for a run on another machine, still to be fetched: {one.folder}"
     if one.resumes:
         return f"recordings of a killed run; continue with: takt run --resume {one.run_folder}"
-    return f"recordings of a killed run whose results folder is gone: {one.folder}"
+    return f"recordings of a killed run whose results folder no longer exists: {one.folder}"
