@@ -128,7 +128,7 @@ def test_a_lock_that_another_user_made_in_ones_name_is_told_and_not_waited_for(
     with a_stranger_holds(path, "file"):
         assert not held(addresses.kept)
         assert not held(addresses.changing)
-    assert "goes on without a lock" in capsys.readouterr().err
+    assert "continuing without a lock" in capsys.readouterr().err
     assert path.exists()
 
 

@@ -82,7 +82,7 @@ def test_example_is_proved_and_names_its_papers() -> None:
 def test_terminal_says_that_overheads_are_left_out() -> None:
     code, output = run(str(EXAMPLE))
     assert code == 0
-    assert "overheads: left out" in output
+    assert "overheads: not included" in output
     assert "guard.brake" in output
 
 
@@ -134,8 +134,8 @@ def test_overheads_come_from_the_document_of_the_benchmark(tmp_path: Path) -> No
     [
         ("", "not valid JSON"),
         ("[]", "missing"),
-        ('{"upper": {"speed": 1}}', "is no overhead"),
-        ('{"upper": {"dispatch": -1}}', "is not a time"),
+        ('{"upper": {"speed": 1}}', "unknown overhead"),
+        ('{"upper": {"dispatch": -1}}', "must be a time"),
     ],
 )
 def test_wrong_overheads_are_named(tmp_path: Path, text: str, what: str) -> None:

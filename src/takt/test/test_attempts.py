@@ -117,6 +117,8 @@ def test_a_recording_that_cannot_be_read_is_kept_and_told(folder: Path, memory: 
     (cell,) = run.cells
     assert cell.status is Status.complete
     # Others may be noted, too: whoever else had the core.
-    assert [note.what for note in cell.notes].count("a killed attempt is not readable") == 1
+    assert [note.what for note in cell.notes].count(
+        "cannot read the recordings of a killed attempt"
+    ) == 1
     (kept,) = (folder / "samples").glob("*.taktsamples")
     assert kept.read_bytes() == ANOTHER

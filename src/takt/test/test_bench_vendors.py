@@ -29,7 +29,7 @@ def test_what_ddsperf_tells_is_half_a_round_trip_and_its_first_second_is_left_ou
 
 @pytest.mark.parametrize("printed", ["", "\n".join(PRINTED.splitlines()[:3]), "no peer"])
 def test_a_ddsperf_without_round_trips_is_told(printed: str) -> None:
-    with pytest.raises(Failure, match="told of no round trips"):
+    with pytest.raises(Failure, match="reported no round trips"):
         vendors.told(printed)
 
 

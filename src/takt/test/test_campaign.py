@@ -163,7 +163,7 @@ def test_a_folder_goes_on_with_its_own_campaign_only(tmp_path: Path) -> None:
         Folder(tmp_path / "c", campaign(repeat=4))
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "file").touch()
-    with pytest.raises(TaktError, match="no campaign"):
+    with pytest.raises(TaktError, match="not a campaign"):
         Folder(tmp_path / "other", campaign())
 
 
@@ -224,7 +224,7 @@ def test_what_was_refused_is_not_said_to_be_tried_again(takt: Takt) -> None:
     again = takt(*words)
     assert again.returncode == 1
     assert "3 were refused" in again.stderr
-    assert "tries them again" not in again.stderr
+    assert "to retry them" not in again.stderr
     (sets / f"{table.stem}.failed.json").write_text('{"error": "gone", "size": 3}')
     folder = Folder.__new__(Folder)
     folder.sets = sets

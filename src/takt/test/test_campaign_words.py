@@ -69,7 +69,7 @@ def test_an_execution_in_which_nothing_ran_has_failed(
         {}, read_space(grid(tmp_path)), 1, 1, ("execute",), ExecutionSettings(("baseline0",), 1, 1)
     )
     (error,) = execute.execute(Folder(tmp_path / "out", asked), asked, lambda *_: None)
-    assert (error is not None and "nothing was executed" in error) == (executed == 0)
+    assert (error is not None and "no job was executed" in error) == (executed == 0)
 
 
 @pytest.mark.parametrize("status", ["complete", "stopped"])
@@ -90,4 +90,4 @@ def test_an_execution_in_which_nothing_ran_is_exit_code_1(
     app = tmp_path / "a.app.yaml"
     app.write_text("nodes: {a: {t: {timer: 10ms, wcet: 1ms, priority: 9}}}")
     assert command(["execute", str(app), "--out", str(tmp_path / "out")]) == 1
-    assert "nothing was executed" in capfd.readouterr().err
+    assert "no job was executed" in capfd.readouterr().err

@@ -34,7 +34,7 @@ from takt.measure.statistics.series import read_series
 from takt.network.stacks import Capability, Stack, Stacks
 from takt.pages import text as text_of
 
-CORE = RealtimeCore(1, "the last one; none is isolated")
+CORE = RealtimeCore(1, "the last CPU; no CPU is isolated")
 
 
 class Installed(Stacks):
@@ -95,13 +95,13 @@ def test_an_isolated_core_is_taken_where_it_may_be_used(tmp_path: Path) -> None:
     assert choose_core(machine).cpu == 2
     machine.usable_cpus = frozenset({0, 1})
     assert choose_core(machine).cpu == max(os.sched_getaffinity(0))
-    assert "may not be used" in choose_core(machine).reason
+    assert "are not allowed" in choose_core(machine).reason
 
 
 def test_without_isolation_the_last_core_is_taken_and_that_is_said(tmp_path: Path) -> None:
     core = choose_core(Fake(tmp_path))
     assert core.cpu == max(os.sched_getaffinity(0))
-    assert "none is isolated" in core.reason
+    assert "no CPU is isolated" in core.reason
 
 
 # the terminal
@@ -126,7 +126,7 @@ def test_the_result_fits_80_columns_without_colour(measured: Run, tmp_path: Path
     assert "\x1b" not in text
     for line in text.splitlines():
         assert len(line) <= 80 or line.lstrip().startswith(("Fix: sudo", "Fix: echo", "echo"))
-    assert "…" not in text.partition("WHAT TO MEND")[0]
+    assert "…" not in text.partition("WHAT TO FIX")[0]
 
 
 def test_every_layer_and_its_numbers_are_in_the_table(measured: Run, tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def test_settings_that_were_refused_are_marked_in_the_table(measured: Run, tmp_p
     text = " ".join(shown(measured, tmp_path).split())
     assert "real-time (!)" in text
     assert "Fix: Set rtprio." in text
-    assert "without its real-time settings" in text
+    assert "without the requested real-time settings" in text
 
 
 def test_a_row_of_which_a_policy_was_refused_is_normal_and_the_headline_says_so(
@@ -174,12 +174,12 @@ def test_a_row_of_which_a_policy_was_refused_is_normal_and_the_headline_says_so(
         got = {"policy": "other", "priority": 0}
         cell.probes = [ProbeResult(role="both", status="complete", obtained=got)]
     verdict = measured.verdict = judge(measured)
-    assert "FIFO 80 was refused: all of this was measured as normal." in verdict.headline
+    assert "FIFO 80 was not granted: all of this was measured under normal." in verdict.headline
     assert verdict.level != "good"
     text = " ".join(shown(measured, tmp_path).split())
     assert "normal (!)" in text
     assert "real-time (!)" not in text
-    assert "(!): asked for real-time settings" in text
+    assert "(!): requested real-time settings" in text
 
 
 def test_the_table_has_the_responses_of_all_repetitions_together(
@@ -296,7 +296,7 @@ def test_ctrl_c_keeps_what_was_measured_and_still_reports(prefix: Path, tmp_path
     assert process.returncode == 1
     assert document["status"] == "partial"
     assert sum(cell["count"] for cell in document["cells"]) > 0
-    assert "did not run to their end" in " ".join(document["verdict"]["reasons"])
+    assert "did not complete" in " ".join(document["verdict"]["reasons"])
     assert (tmp_path / "run" / "report.html").exists()
 
 
@@ -322,5 +322,5 @@ def test_no_time_holds_for_what_never_came(
             cell.sent = cell.samples_asked = cell.count + cell.lost
     meaning = " ".join(shown(measured, tmp_path).partition("WHAT IT MEANS")[2].split())
     assert ("never came" in meaning) == (share > 0.001)
-    said = "In 999 of 1000" if transport == "nanosleep" else "having its answer takes up to"
+    said = "In 999 of 1000" if transport == "nanosleep" else "its answer take up to"
     assert (said in meaning) == (share < 0.001)

@@ -94,7 +94,7 @@ def test_a_recording_that_can_be_resumed_stays_on_the_disk(
         assert (left / f"cell{SUFFIX}").read_bytes() == recorded
         found = remains.clean(SWEEPER, dry_run=dry_run, memory=memory, temporary=temporary)
         assert found.lines == [f"scratch folder: {left}"]
-        assert found.kept == [f"recordings of a killed run; go on with: takt run --resume {run}"]
+        assert found.kept == [f"recordings of a killed run; continue with: takt run --resume {run}"]
     assert list(memory.iterdir()) == []
     (kept,) = scratch.recordings(run / scratch.ON_DISK)
     assert (kept.name, kept.read_bytes()) == (f"cell{SUFFIX}", recorded)
@@ -108,7 +108,9 @@ def test_what_no_resume_would_take_over_stays_where_it_is(
     (tmp_path / "run" / scratch.LOCK).write_text(f"takt-{os.getuid()}-ffffffff\n")
     found = remains.clean(SWEEPER, dry_run=False, memory=memory, temporary=temporary)
     assert found.lines == []
-    assert found.kept == [f"recordings of a killed run whose results folder is gone: {left}"]
+    assert found.kept == [
+        f"recordings of a killed run whose results folder no longer exists: {left}"
+    ]
     assert scratch.recordings(left)
 
 
@@ -280,7 +282,7 @@ def test_shared_memory_that_no_journal_names_is_told_and_stays(
         (memory / name).write_bytes(bytes(4096))
     note(left, "fastdds_0123456789abcdef", memory=memory)
     found = remains.clean(SWEEPER, dry_run=dry_run, memory=memory, temporary=temporary)
-    (told,) = (line for line in found.kept if "no process uses" in line)
+    (told,) = (line for line in found.kept if "without any process" in line)
     assert "sem.fastdds_port7411_mutex" in told
     assert "0123456789abcdef" not in told  # removed, or would be
     assert "robot" not in told

@@ -96,16 +96,19 @@ def test_a_failed_cell_is_exit_code_1(takt: Takt, experiment: Write) -> None:
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["run"], "which experiment?"),
-        (["run", "none.yaml"], "none.yaml: there is no such experiment file"),
-        (["run", "--resume", "nowhere"], "nowhere/run.json: there is no run here"),
+        (["run"], "no experiment given"),
+        (["run", "none.yaml"], "none.yaml: no such experiment file"),
+        (["run", "--resume", "nowhere"], "nowhere/run.json: no run in this folder"),
         (["measure", "wakeup"], "the stack raw is not installed (installed: fake)"),
         (["measure", "wakeup", "--stack", "fake", "--rate", "fast"], "--rate"),
-        (["measure", "wakeup", "--stack", "fake", "--priority", "80"], "other has no priority"),
+        (
+            ["measure", "wakeup", "--stack", "fake", "--priority", "80"],
+            "scheduling policy other has no priority",
+        ),
         (["measure", "sleep"], "sleep"),
         (["mesure"], "mesure"),
-        (["worker", "desk"], "'desk' is no address of a scheduler"),
-        (["worker", "tcp://desk:8786", "a role"], "'a role' is no name of a host"),
+        (["worker", "desk"], "invalid scheduler address 'desk'"),
+        (["worker", "tcp://desk:8786", "a role"], "invalid host name 'a role'"),
     ],
 )
 def test_wrong_use_is_exit_code_2_with_a_reason_and_no_traceback(
@@ -137,11 +140,11 @@ def test_a_folder_where_a_file_is_asked_for_is_wrong_use_and_the_other_way_round
     takt: Takt, tmp_path: Path
 ) -> None:
     done = takt("tune", "--review", str(tmp_path))
-    assert (done.returncode, "name a file" in done.stderr) == (2, True), done.stderr
+    assert (done.returncode, "choose a file" in done.stderr) == (2, True), done.stderr
     application = tmp_path / "a.app.yaml"
     application.write_text("nodes: {a: {b: {timer: 10ms, wcet: 1ms}}}", encoding="utf-8")
     done = takt("generate", str(application), "--emit-code", str(application))
-    assert (done.returncode, "name a folder" in done.stderr) == (2, True), done.stderr
+    assert (done.returncode, "give another folder" in done.stderr) == (2, True), done.stderr
 
 
 def test_a_dry_run_shows_the_plan_and_measures_nothing(takt: Takt, experiment: Write) -> None:
@@ -213,7 +216,7 @@ def test_resuming_something_else_is_refused(takt: Takt, experiment: Write) -> No
     other = takt("run", path, "--resume", folder)
     assert (other.returncode, "duration differ" in other.stderr) == (2, True)
     again = takt("run", path, "--out", folder)
-    assert (again.returncode, "a run in this folder already" in again.stderr) == (2, True)
+    assert (again.returncode, "already contains a run" in again.stderr) == (2, True)
 
 
 def test_two_runs_at_once_keep_apart(takt: Takt, experiment: Write, go: Path) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The last line of a comparison: what cannot be told, did not arrive or is gone is no "no"."""
+"""The last line of a comparison: what cannot be told, missing or is gone is no "no"."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ def test_a_percentile_that_is_not_known_does_not_tell() -> None:
 
 
 def test_what_did_not_arrive_is_in_no_ratio_and_told() -> None:
-    assert "7 did not arrive in B, 0 in A" in said(cell(absent=(0, 7)))
-    assert "did not arrive" not in said(cell(absent=(0, 0)))
+    assert "7 missing in B, 0 in A" in said(cell(absent=(0, 7)))
+    assert "missing" not in said(cell(absent=(0, 0)))
 
 
 def test_cells_that_are_gone_are_told() -> None:
-    assert "1 cell of A is not in B" in said(cell(), only_a=("rcl-pubsub",))
+    assert "1 cell of A is missing in B" in said(cell(), only_a=("rcl-pubsub",))
 
 
 def test_a_policy_that_was_refused_in_one_of_them_is_told() -> None:
@@ -60,8 +60,8 @@ def test_a_regression_does_not_hide_the_rest() -> None:
     slower = cell(changes={"p50": SLOWER, "p99": SLOWER}, regressed=True)
     told = said(slower, cell(absent=(0, 7)), only_a=("x", "y"))
     assert told.startswith("1 of 2 cells regressed by more than 10 %")
-    assert "7 did not arrive in B" in told
-    assert "2 cells of A are not in B" in told
+    assert "7 missing in B" in told
+    assert "2 cells of A are missing in B" in told
 
 
 def test_the_command_says_it(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -74,5 +74,5 @@ def test_the_command_says_it(tmp_path: Path, capfd: pytest.CaptureFixture[str]) 
     write_run(tmp_path / "b", [lossy], 3, 800)
     assert takt(["compare", str(tmp_path / "a"), str(tmp_path / "b")]) == 0
     told = " ".join(capfd.readouterr().out.split())
-    assert "270 did not arrive in B, 0 in A" in told
-    assert "1 cell of A is not in B" in told
+    assert "270 missing in B, 0 in A" in told
+    assert "1 cell of A is missing in B" in told

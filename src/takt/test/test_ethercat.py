@@ -275,8 +275,8 @@ def test_an_interface_that_goes_away_ends_the_cell(
 @pytest.mark.parametrize(
     ("keys", "what"),
     [
-        ({"interface": "nowhere0"}, "there is no interface nowhere0"),
-        ({"transport": "interface"}, "no interface is named"),
+        ({"interface": "nowhere0"}, "no interface nowhere0"),
+        ({"transport": "interface"}, "no interface given"),
         ({"transport": "simulated", "interface": "lo"}, "the slaves on lo are not simulated"),
         ({"interface": "lo", "fault": "silent"}, "real slaves have no simulated fault"),
         ({"slaves": 129}, "slaves"),

@@ -162,7 +162,7 @@ def test_a_policy_takes_the_place_of_the_descriptions(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_executed_is_refused_with_a_remedy(tmp_path: Path) -> None:
-    with pytest.raises(TaktError, match="no approach"):
+    with pytest.raises(TaktError, match="unknown approach"):
         executed(tmp_path, "rclcpp", robot())
     with pytest.raises(TaktError, match="cores"):
         executed(tmp_path, "takt", robot(cpus=[4095]))

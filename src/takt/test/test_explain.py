@@ -245,8 +245,8 @@ def test_stale_and_late_inputs_are_told(tmp_path: Path) -> None:
     )
     miss, _ = only(found)
     assert miss.inputs == [
-        "scan: 50.0 ms old, older than it allows",
-        "scan: used message 3, message 4 had been made before it started",
+        "scan: 50.0 ms old, above its age limit",
+        "scan: used message 3, although message 4 was published before its start",
     ]
 
 

@@ -92,7 +92,7 @@ def test_sizes_are_bytes_however_the_thesis_spells_them(text: str, size: int) ->
         ({"utilization": 0.9, "deadlines": "wcet", "deadlines_wcet": [5.0]}, "restriction 6"),
         ({"utilization_max": 1.5}, "restriction 7"),
         ({"utilization_max": 0.1}, "with at most 0.1 each have no 0.5"),
-        ({"pubsub": [0.0, 0.5]}, "there are subscribers, but no publishers"),
+        ({"pubsub": [0.0, 0.5]}, "subscribers without publishers"),
         ({"pubsub": [0.5, 0.5]}, "publishers need a message size"),
         ({"utilization_max": 0.2, "utilization_generator": "uunifast"}, "does not keep"),
         ({"deadlines_wcet": [0.9]}, "at least 1"),
@@ -131,7 +131,7 @@ def test_a_restriction_is_kept_by_every_value_of_a_range(tmp_path: Path) -> None
     ranges |= {"utilization": [0.5], "periods": [[10]]}
     assert "restriction 1" in fault(tmp_path, ranges)
     unknown = ranges | {"nodes": [5], "force_all_combinations": ["priorities"]}
-    assert "priorities is to be combined, but has no values" in fault(tmp_path, unknown)
+    assert "priorities has no values to combine" in fault(tmp_path, unknown)
 
 
 def test_each_period_is_used_by_as_many_nodes_as_any_other() -> None:

@@ -204,9 +204,9 @@ def test_pictures_of_the_same_on_two_machines_are_two(
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["/nowhere/at/all"], "there are no runs"),
+        (["/nowhere/at/all"], "no runs found"),
         (["--deadline", "soon"], "is not a duration"),
-        (["--store", "/dev/null/x"], "this is no history"),
+        (["--store", "/dev/null/x"], "this is not a history"),
     ],
 )
 def test_wrong_use_is_told(
@@ -226,7 +226,7 @@ def test_wrong_use_is_told(
 def test_a_file_that_is_no_history_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "h.sqlite"
     file.write_text("this is no database, and long enough to be looked at\n" * 100)
-    with pytest.raises(TaktError, match="this is no history"):
+    with pytest.raises(TaktError, match="this is not a history"):
         History(file)
 
 
@@ -243,8 +243,8 @@ def test_what_is_in_no_number_is_told(
     with pytest.raises(SystemExit):
         main(command)
     told = capfd.readouterr()
-    assert "40 more did not arrive" in told.out
-    assert "left out: 1 cell that did not come to the end" in told.err
+    assert "40 more missing" in told.out
+    assert "skipped: 1 cell that did not come to the end" in told.err
     with pytest.raises(SystemExit):
         main([*command[:1], str(runs[1]), *command[2:]])
-    assert "left out" not in capfd.readouterr().err
+    assert "skipped" not in capfd.readouterr().err

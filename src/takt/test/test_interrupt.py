@@ -60,7 +60,7 @@ def test_an_interrupt_at_any_moment_of_a_start_ends_it_without_a_traceback(launc
         for after_s, code, said in (run.result() for run in runs):
             told = f"after {after_s:.3f} s, exit code {code}: {said[-2000:]}"
             assert "Traceback" not in said, told
-            assert "fault of Takt" not in said, told
+            assert "bug in Takt" not in said, told
             assert "ignored" not in said, told
             # Bash had not begun yet, or all was said already.
             assert code in {130, -signal.SIGINT} or " good." in said, told

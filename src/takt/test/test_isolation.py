@@ -223,7 +223,7 @@ def test_what_a_living_process_maps_stays(memory: Path) -> None:
 
 def test_a_run_that_is_active_cannot_be_started_again(memory: Path, tmp_path: Path) -> None:
     first = scratch.open_for(tmp_path, memory)
-    with pytest.raises(TaktError, match="right now"):
+    with pytest.raises(TaktError, match="is executing this run"):
         scratch.open_for(tmp_path, memory)
     assert leftovers.sweep_dead_runs(SWEEPER, memory) == []
     first.release(keep=False)

@@ -150,10 +150,10 @@ def test_a_percentile_beyond_the_histogram_is_the_maximum() -> None:
 )
 def test_a_result_that_is_none_is_told(tmp_path: Path, content: str) -> None:
     file = tmp_path / "cyclictest-idle.json"
-    with pytest.raises(Failure, match="left no result"):
+    with pytest.raises(Failure, match="wrote no result"):
         cyclictest.read(file, "idle")
     file.write_text(content)
-    with pytest.raises(Failure, match="cannot be read"):
+    with pytest.raises(Failure, match="cannot read"):
         cyclictest.read(file, "idle")
 
 
@@ -222,8 +222,8 @@ def test_a_multiple_below_the_factor_never_reads_as_the_factor() -> None:
         ({}, []),
         ({"status": Status.partial}, ["stopped after 8 of 8 samples"]),
         ({"status": Status.pending}, ["not measured yet"]),
-        ({"count": 4, "lost": 4}, ["4 of 8 did not arrive"]),
-        ({"count": 4, "sent": 4}, ["4 of 8 did not arrive"]),
+        ({"count": 4, "lost": 4}, ["4 of 8 missing"]),
+        ({"count": 4, "sent": 4}, ["4 of 8 missing"]),
     ],
 )
 def test_what_a_cell_lacks_is_a_fault_of_its_kernel(

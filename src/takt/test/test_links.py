@@ -97,7 +97,7 @@ def test_messages_that_wait_with_others_fail_a_cell_with_a_queue_of_their_own(
     cell = measured(run, tmp_path, memory)
     assert cell.status is Status.failed
     assert cell.error is not None
-    assert cell.error.what == "the messages had no queue of their own"
+    assert cell.error.what == "the messages had no dedicated queue"
 
 
 def test_messages_without_their_mark_fail_a_cell_with_a_queue_of_their_own(
@@ -114,7 +114,7 @@ def test_messages_without_their_mark_fail_a_cell_with_a_queue_of_their_own(
     cell = measured(run, tmp_path, memory)
     assert cell.status is Status.failed
     assert cell.error is not None
-    assert cell.error.what == "the messages had no queue of their own"
+    assert cell.error.what == "the messages had no dedicated queue"
     assert f"DSCP {shaping.DSCP}" in (cell.error.fix or "")
 
 

@@ -277,7 +277,7 @@ def test_an_empty_trace_has_no_metrics_and_no_fault(tmp_path: Path) -> None:
 
 
 def test_a_damaged_application_is_told(tmp_path: Path) -> None:
-    with pytest.raises(TaktError, match="application that the trace carries"):
+    with pytest.raises(TaktError, match="application in the trace"):
         metrics_of(tmp_path, make.name("attribute", 0, 'application={"callbacks":[{}]}'))
 
 

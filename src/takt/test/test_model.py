@@ -72,10 +72,10 @@ def test_comments_say_what_is_observed_and_what_is_not_told(tmp_path: Path) -> N
     application = flat(read_application(EXAMPLES / "docking.app.yaml"))
     round_trip(application, tmp_path)
     text = (tmp_path / "back.app.yaml").read_text()
-    assert "longest of 100 jobs, observed (CPU time), no worst case" in text
+    assert "longest of 100 jobs, observed (CPU time), not a worst case" in text
     assert "# not told: depth of queues" in text
     for line in text.splitlines():
-        assert "worst case" not in line or "no worst case" in line
+        assert "worst case" not in line or "not a worst case" in line
 
 
 def test_a_margin_is_added_to_what_was_seen(tmp_path: Path) -> None:
@@ -119,7 +119,7 @@ def test_a_trace_without_descriptions_is_read_by_its_events(tmp_path: Path) -> N
     assert one["name"] == "ns_radar.timer0"
     assert (one["period"], one["deadline"], one["jitter"]) == (10 * MS, 5 * MS, 10)
     assert one["execution"]["worst"] == 900
-    assert "every callback is taken for a timer" in text
+    assert "every callback is assumed to be a timer" in text
     assert 'recorded: "/ns/radar.timer0"' in text
 
 
@@ -128,7 +128,7 @@ def test_of_what_waits_the_group_is_said_not_to_be_told(tmp_path: Path) -> None:
     told = told_task(name="/ns/radar.timer0", kind="timer", period=10 * MS, waits=True)
     one, text = modelled(tmp_path, [told, *released([0, 10 * MS, 20 * MS])])
     assert "group" not in one or not one["group"]
-    assert "group: not told of what waits" in text
+    assert "group: not recorded for callbacks that wait" in text
 
 
 def test_what_a_scenario_says_of_a_callback_that_comes_again_is_said_once(tmp_path: Path) -> None:
@@ -160,7 +160,7 @@ def test_a_declared_period_is_believed_unless_releases_are_closer(
     ]
     one, text = modelled(tmp_path, records + released(times))
     assert (one["period"], one["deadline"]) == (period, 5 * MS)
-    assert ("the shortest seen" in text) == (period < 10 * MS)
+    assert ("the shortest observed" in text) == (period < 10 * MS)
 
 
 def test_who_releases_a_callback_from_outside_is_told_by_its_distances(tmp_path: Path) -> None:
@@ -177,7 +177,7 @@ def test_who_releases_a_callback_from_outside_is_told_by_its_distances(tmp_path:
     assert one["trigger"] == "scan"
     application = read_application(tmp_path / "made.app.yaml")
     assert application.topics["scan"].external_period == 9 * MS
-    assert "1 callbacks never ran and are left out: ns_radar.unused" in text
+    assert "1 callbacks never ran and are excluded: ns_radar.unused" in text
 
 
 def test_times_on_a_busy_core_are_no_jitter(tmp_path: Path) -> None:
@@ -237,7 +237,7 @@ def test_the_command_writes_one_document_and_replaces_nothing_unasked(
     assert takt(["model", "one.takttrace"]) == 2
     assert "--force" in capsys.readouterr().err
     assert takt(["model", "one.takttrace", "--force"]) == 0
-    assert "no worst case" in capsys.readouterr().out
+    assert "not a worst case" in capsys.readouterr().out
     assert takt(["analyse", "one.app.yaml"]) == 0
 
 
@@ -249,7 +249,7 @@ def test_what_is_no_trace_and_what_tells_nothing_are_refused(
     assert takt(["model", str(text), "-o", str(tmp_path / "a.app.yaml")]) == 2
     empty = trace_files.write(tmp_path / "empty.takttrace", [])
     assert takt(["model", str(empty), "-o", str(tmp_path / "a.app.yaml")]) == 2
-    assert "tells of no callback" in capsys.readouterr().err
+    assert "contains no callback" in capsys.readouterr().err
     assert not (tmp_path / "a.app.yaml").exists()
 
 

@@ -120,7 +120,7 @@ def test_what_model_writes_analyse_takes(
     except TaktError as error:
         refused = error.what
     # Nothing that ran is "damaged".
-    assert refused in ("", "no callback ran in it", "the trace tells of no callback")
+    assert refused in ("", "no callback ran in it", "the trace contains no callback")
     assert out.exists() == (not refused)
     if refused:
         return

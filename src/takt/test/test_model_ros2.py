@@ -75,13 +75,13 @@ def test_a_trace_of_stock_executors_becomes_an_application(
     assert heard.recorded == "ns/planner.subscription:/image"
     assert "up to 0.2 ms late" in text
     assert "writes up to 2 messages of a topic in one job" in text
-    assert "2 callbacks never ran and are left out: camera.timer1, ns_planner.subscription_" in (
+    assert "2 callbacks never ran and are excluded: camera.timer1, ns_planner.subscription_" in (
         text.replace("\n# ", " ")
     )
     assert any("exclusive callback groups" in note for note in modelled.notes)
-    counted = [note for note in modelled.notes if "numbered as they were made" in note]
+    counted = [note for note in modelled.notes if "numbered in order of creation" in note]
     assert [note.partition(";")[0] for note in counted] == [
-        "timers of /camera: numbered as they were made (timer0: 20 ms, timer1: 500 ms)"
+        "timers of /camera: numbered in order of creation (timer0: 20 ms, timer1: 500 ms)"
     ]
     assert takt(["analyse", str(out), "--json"]) in {0, 1}
     document = json.loads(capsys.readouterr().out)
@@ -143,7 +143,7 @@ def test_without_babeltrace2_its_package_is_named(
     assert "apt install babeltrace2" in capsys.readouterr().err
     (folder / "metadata").unlink()
     assert takt(["model", str(folder), "-o", str(tmp_path / "robot.app.yaml")]) == 2
-    assert "no file called metadata" in capsys.readouterr().err
+    assert "no file metadata" in capsys.readouterr().err
 
 
 LINE = (

@@ -52,8 +52,8 @@ NO_FILES: list[tuple[Making, str]] = [
     (readable_by_others, r"others have rights to it \(mode 0644\)"),
     (with_two_names, "it has a second name"),
     (as_a_link, "it is a symbolic link"),
-    (as_a_pipe, "it is no regular file"),
-    (as_a_folder, "it is no regular file"),
+    (as_a_pipe, "it is not a regular file"),
+    (as_a_folder, "it is not a regular file"),
     pytest.param(owned_by_a_stranger, "it belongs to user 54321", marks=as_root),  # type: ignore[list-item]
 ]
 
@@ -255,4 +255,4 @@ def test_a_file_that_is_opened_by_the_rule_does_not_wait_for_a_pipe(tmp_path: Pa
         text=True,
         timeout=150,
     )
-    assert "run.lock: this is not taken for what Takt made: it is no regular file" in done.stderr
+    assert "run.lock: not recognised as created by Takt: it is not a regular file" in done.stderr

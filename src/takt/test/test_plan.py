@@ -87,7 +87,7 @@ def test_blocks_with_labels_may_ask_for_the_same_point() -> None:
 
 @pytest.mark.parametrize("labels", [(None, None), ("2.B", "2.B")])
 def test_without_labels_of_their_own_they_may_not(labels: tuple[str | None, str | None]) -> None:
-    with pytest.raises(TaktError, match="asked for twice"):
+    with pytest.raises(TaktError, match="duplicate point"):
         two_blocks(*labels)
 
 

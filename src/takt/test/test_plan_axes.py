@@ -162,9 +162,9 @@ def test_only_threads_of_a_dds_at_a_real_time_policy_have_priorities() -> None:
 def test_cores_alone_are_named_and_of_this_machine() -> None:
     cells = planned(cores=["shared", "alone"], cpu=1, repetitions=1).cells
     assert sorted("-cpu1-alone-" in cell.key for cell in cells) == [False, True]
-    with pytest.raises(TaktError, match="no core is named"):
+    with pytest.raises(TaktError, match="exclusive cores need a CPU"):
         planned(cores="alone")
-    with pytest.raises(TaktError, match="other hosts keep theirs"):
+    with pytest.raises(TaktError, match="exclusive cores apply only"):
         planned(cores="alone", cpu="0,1", host="here,robot", **UDP)
 
 

@@ -57,5 +57,5 @@ def test_earlier_attempts_are_told_apart(
 def test_no_runs_are_empty_tables(tmp_path: Path) -> None:
     for table in ("cells", "samples"):
         assert connect([]).sql(f"SELECT * FROM {table}").fetchall() == []  # noqa: S608
-    with pytest.raises(TaktError, match="there is no run here"):
+    with pytest.raises(TaktError, match="no run in this folder"):
         connect([tmp_path])

@@ -78,11 +78,11 @@ def test_a_relay_that_did_what_was_asked_is_no_fault(told: Any) -> None:
 @pytest.mark.parametrize(
     ("document", "what"),
     [
-        ({}, "did not forward to the end"),
-        (DONE | {"status": "running"}, "did not forward to the end"),
-        (DONE | {"status": "time is up"}, "did not forward to the end"),
+        ({}, "the relay stopped early"),
+        (DONE | {"status": "running"}, "the relay stopped early"),
+        (DONE | {"status": "time is up"}, "the relay stopped early"),
         (changed(late=None), "forwarded nothing"),
-        (changed(late={"p99_us": 1001.0}), "itself was late"),
+        (changed(late={"p99_us": 1001.0}), "forwarded late"),
         (changed(lost=160), "other frames were lost back"),
         (changed(lost=40), "other frames were lost back"),
         (changed(overflowed=11), "other frames were lost back"),
@@ -168,7 +168,7 @@ def test_a_delay_that_is_not_there_fails_its_cell(
     cell = measured(run, tmp_path, memory)
     assert cell.status is Status.failed
     assert cell.error is not None
-    assert cell.error.what == "a message did not take the link"
+    assert cell.error.what == "a message bypassed the link"
 
 
 def test_a_relay_that_does_not_start_fails_its_cell(

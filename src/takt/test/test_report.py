@@ -145,8 +145,8 @@ def test_what_was_read_back_of_threads_and_faults_is_told() -> None:
     remarks = _remarks(asked, obtained | {"memory_locked": False})
     assert remarks == [
         "time slice 100\u2009ms",
-        "1 of 2 threads run otherwise: 1 dds normal",
-        "7 page faults while it was measured",
+        "1 of 2 threads have other settings: 1 dds normal",
+        "7 page faults during the measurement",
         "its memory was not locked",
     ]
     assert _remarks({"policy": "other"}, {"policy": "other", "minor_faults": 7}) == []
@@ -194,7 +194,7 @@ def test_settings_that_were_refused_are_said_in_words(tmp_path: Path) -> None:
     write_run(tmp_path, [replace(CHECK[1], denied=True)], repetitions=2, count=300)
     words = words_of(report_of(tmp_path))
     assert "1 of 1 settings differ from what was asked" in words
-    assert "policy: asked fifo, obtained other" in words
+    assert "policy: requested fifo, granted other" in words
     assert "What to do: Add 'username - rtprio 98'" in words
 
 
@@ -219,7 +219,7 @@ def test_conditions_that_were_declared_are_told_as_they_were_found(tmp_path: Pat
     words = words_of(report_of(tmp_path))
     assert "from here to namespace at 100 Mbit/s · with 40 Mbit/s of traffic" in words
     assert "with load stress 2" in words
-    assert "50 to 75 % of the CPUs' time used by it, 0 % idle" in words
+    assert "50 to 75 % of CPU time used by it, 0 % idle" in words
     assert "39.9 Mbit/s there" in words
     assert "kB of everything there" in words
 

@@ -154,7 +154,7 @@ def test_deviations_statements_and_what_is_too_rare_are_on_the_page(tmp_path: Pa
 def left(state: str, number: int = 0, **more: object) -> Unfinished:
     return Unfinished.model_validate(
         {"point": f"A <DDS> {number}", "key": f"a-{number}", "state": state, "runs": 2, "of": 3,
-         "why": "none of 10 messages came"} | more
+         "why": "none of 10 messages arrived"} | more
     )  # fmt: skip
 
 
@@ -166,7 +166,10 @@ def test_what_is_not_complete_is_named_on_the_page(tmp_path: Path) -> None:
     text = page.render(made, tmp_path)
     for said in (
         "Messages that never came",
-        "<b>A &lt;DDS&gt; 0</b>, 2 of 3 runs: none of 10 messages came. Try: <code>sysctl</code>",
+        (
+            "<b>A &lt;DDS&gt; 0</b>, 2 of 3 runs: none of 10 messages arrived. Try: "
+            "<code>sysctl</code>"
+        ),
         "Not all was measured yet",
         "A &lt;DDS&gt; 9</b>",
         "<li>and 2 more</li>",
@@ -202,7 +205,7 @@ def test_lost_messages_are_an_answer_and_what_waits_or_failed_is_none(
         assert HEADS[state].split(";")[0] in said.out
     assert said.out.count("A <DDS> 0, 2 of 3 runs: none of 10") == len(states)
     assert said.out.count("try: [sysctl]") == len(states)
-    assert ("Go on with" in said.err) == bool(code)
+    assert ("Continue with" in said.err) == bool(code)
     assert takt(["reproduce", "ye2023", "--json"]) == code
     document = json.loads(capfd.readouterr().out)
     assert document["complete"] == (not code)

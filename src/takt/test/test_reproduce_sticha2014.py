@@ -279,7 +279,7 @@ def test_every_statement_leads_to_a_finding_or_says_why_there_is_none(paper: str
 
 def test_a_probe_that_did_not_end_is_a_hang() -> None:
     cell = suites(0.001).cells[0]
-    error = {"what": "the publisher did not end in time", "why": "it hung; it was ended"}
+    error = {"what": "the publisher did not end in time", "why": "it hung and was terminated"}
     hung = cell.model_validate(cell.model_dump() | {"error": error})
     assert (runs.hung(cell, Path()), runs.hung(hung, Path())) == ((0, 1), (1, 1))
 

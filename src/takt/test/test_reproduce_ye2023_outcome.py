@@ -303,7 +303,7 @@ def test_a_size_that_a_middleware_never_brings_is_an_answer_and_the_others_are_c
     assert (left.state, left.runs, left.sent, left.came) == ("lost", 2, 10, 0)
     assert "RustDDS, pubsub of 16 MB" in left.point
     row = of(found, "figure 12", "16 MB", "RustDDS")
-    assert (row.measured, row.why) == ({}, "none of 10 messages came")
+    assert (row.measured, row.why) == ({}, "none of 10 messages arrived")
     alike = finding(found, "vendors-alike", "all")
     sizes = [64, KIB, 64 * KIB, MIB, 4 * MIB]
     here = geometric_mean([102.5 + size / 1024 for size in sizes])
@@ -322,7 +322,7 @@ def test_what_is_not_installed_has_no_findings_of_its_own_and_is_told(
     found = ye2023.answers(alone, folder, Request(scale=0.01, draws=5), Kernel(folder, {}))
     assert found.skipped == [
         f"{name}, not measured: not installed"
-        + (f"; ./takt setup {stack} installs it" if stack else "")
+        + (f"; install it: ./takt setup {stack}" if stack else "")
         for name, stack in (
             ("ROS 1", "ros1"),
             ("Cyclone DDS", "cyclonedds"),

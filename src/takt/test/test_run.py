@@ -120,7 +120,7 @@ def test_losses_of_all_subscribers_are_counted(folder: Path, memory: Path) -> No
         ("hang", "the ping did not end in time", "waiting for a reader", 100),
         ("garbage", "the ping wrote a result that cannot be read", "property name", 0),
         ("nospace", "no room for the samples", "ENOSPC", 0),
-        ("empty", "no sample came", "nothing was sent", 0),
+        ("empty", "no sample arrived", "nothing was sent", 0),
     ],
 )
 def test_a_probe_that_fails_marks_its_cell_and_the_run_goes_on(

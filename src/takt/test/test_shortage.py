@@ -55,12 +55,12 @@ def no_package() -> None:
 @pytest.mark.parametrize(
     ("act", "told"),
     [
-        (no_memory, "no memory left"),
-        (no_memory_for_the_system, "no memory left"),
-        (no_room_for_a_library, "no memory left"),
+        (no_memory, "out of memory"),
+        (no_memory_for_the_system, "out of memory"),
+        (no_room_for_a_library, "out of memory"),
         (no_proc, "/proc/nothing-here/stat: No such file"),
         (no_process, "/proc: a process cannot be looked at"),
-        (no_worker, "a process that worked for this command has died"),
+        (no_worker, "a worker process of this command has died"),
         (no_module_of_the_core, "takt_core is built without its Python module"),
         (no_package, "the Python package package_that_nobody_has is not installed"),
     ],
@@ -74,7 +74,7 @@ def test_it_is_a_failure_that_says_what_to_do(
     assert ended.value.code == 1, said
     assert told in " ".join(said.split())
     assert "remedy:" in said
-    assert "fault of Takt" not in said
+    assert "bug in Takt" not in said
 
 
 def test_what_is_none_of_these_stays_a_fault(capsys: pytest.CaptureFixture[str]) -> None:

@@ -49,11 +49,11 @@ def test_a_chain_through_which_nothing_came_has_not_kept_its_limit(
 ) -> None:
     limited = OVERWRITTEN.replace("LIMIT", ", max_latency: 10ms")
     code, line = simulated(tmp_path, capfd, limited)
-    assert "nothing arrived through second" in line
+    assert "no data arrived through second" in line
     assert "through first" not in line
     assert code == 1
     code, line = simulated(tmp_path, capfd, OVERWRITTEN.replace("LIMIT", ""))
-    assert "nothing arrived through second" in line
+    assert "no data arrived through second" in line
     assert code == 0  # there is no limit to be kept
 
 
@@ -68,7 +68,7 @@ def test_a_reader_that_never_had_data_has_not_kept_its_age_limit(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     code, line = simulated(tmp_path, capfd, SILENT)
-    assert "r.t never had data" in line
+    assert "r.t never received data" in line
     assert code == 1
     fed = SILENT.replace(", active: false", "").replace("15ms", "30ms")
     code, line = simulated(tmp_path, capfd, fed)

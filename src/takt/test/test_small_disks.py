@@ -102,7 +102,7 @@ def test_a_small_disk_is_named_and_keeps_what_it_has(
     told = f"{done.returncode}: {done.stderr[-1500:]}"
     assert done.returncode != 2, told  # it was understood
     assert "Traceback" not in done.stderr, told
-    assert "a fault of Takt" not in done.stderr, told
+    assert "bug in Takt" not in done.stderr, told
     full = done.returncode != 0 and "no space left" in done.stderr.lower()
     if full:
         assert done.returncode == 1, told

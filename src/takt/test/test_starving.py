@@ -93,7 +93,7 @@ def test_a_bench_that_does_not_end_names_who_held_the_core(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(programs, "Rivals", Held)
-    monkeypatch.setattr(Held, "told_of", ("process 7 had CPU 1 for 2.0 of 2.0 s",))
+    monkeypatch.setattr(Held, "told_of", ("process 7 occupied CPU 1 for 2.0 of 2.0 s",))
     with pytest.raises(Failure, match=r"sleep did not end within 0 s.*; meanwhile process 7 had"):
         programs.output([Path("/bin/sleep"), "60"], 0.2)
 
@@ -104,6 +104,6 @@ def test_top_names_who_held_a_core_while_it_waited(monkeypatch: pytest.MonkeyPat
     source: Any = SimpleNamespace(next=lambda _: [], publishers=0)
     monkeypatch.setattr(top, "ONCE_LIMIT_S", 0.05)
     monkeypatch.setattr("takt.processes.rivals.Rivals", Held)
-    monkeypatch.setattr(Held, "told_of", ("process 7 had CPU 1 for 2.0 of 2.0 s",))
+    monkeypatch.setattr(Held, "told_of", ("process 7 occupied CPU 1 for 2.0 of 2.0 s",))
     with pytest.raises(Failure, match="; meanwhile process 7 had CPU 1"):
         top._once(source, False)

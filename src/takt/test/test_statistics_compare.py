@@ -56,10 +56,10 @@ def test_cells_that_obtained_another_policy_are_compared_and_it_is_said(tmp_path
     (cell,) = result.cells
     assert cell.key == granted.key
     assert set(cell.changes) == {"p50", "p99"}
-    words = "what was obtained differs: fifo 80 in A, other in B, where fifo 80 was asked for"
+    words = "granted policies differ: fifo 80 in A, other in B; requested: fifo 80"
     assert words in cell.notes
     (cell,) = compared(tmp_path, [refused], [refused], 2, repetitions=2).cells
-    assert "fifo 80 was asked for, and other obtained in both runs" in cell.notes
+    assert "fifo 80 was requested; other was granted in both runs" in cell.notes
     (cell,) = compared(tmp_path, [granted], [granted], 3, repetitions=2).cells
     assert not any("obtained" in note for note in cell.notes)
 
@@ -126,7 +126,7 @@ def test_samples_that_are_gone_are_told_and_the_rest_is_compared(tmp_path: Path)
     (folders[0] / runs[0].cells[0].samples[0]).unlink()
     result = compare_runs(runs, folders)
     assert result.cells[0].repetitions == (2, 3)
-    assert any("cannot be read" in note for note in result.cells[0].notes)
+    assert any("cannot read" in note for note in result.cells[0].notes)
 
 
 def test_too_few_samples_give_no_interval_but_a_reason(tmp_path: Path) -> None:

@@ -86,10 +86,10 @@ def test_runs_are_found_oldest_first(tmp_path: Path, prefix: Path) -> None:
 @pytest.mark.parametrize(
     ("script", "expected"),
     [
-        ("#!/bin/sh\necho '{\"stack\": 5}'\n", "does not speak this tool's language"),
-        ("#!/bin/sh\necho hello\n", "does not speak this tool's language"),
+        ("#!/bin/sh\necho '{\"stack\": 5}'\n", "capabilities that this tool does not understand"),
+        ("#!/bin/sh\necho hello\n", "capabilities that this tool does not understand"),
         ("#!/bin/sh\necho libx.so is missing >&2; exit 127\n", "libx.so is missing"),
-        ("#!/no/such/interpreter\n", "does not start"),
+        ("#!/no/such/interpreter\n", "cannot start"),
     ],
 )
 def test_a_probe_that_cannot_answer_is_named(prefix: Path, script: str, expected: str) -> None:

@@ -92,7 +92,7 @@ def test_rates_are_those_between_two_reports_and_silence_is_told() -> None:
     assert "jobs/s" in text
     assert " 100 " in text
     assert "brake: 2 deadlines missed" in text
-    assert "not obtained: mlockall: no" in text
+    assert "not granted: mlockall: no" in text
     assert "no report" not in text
     now[0] += 3600
     assert "no report for 3600 s" in drawn(board)
@@ -149,8 +149,8 @@ def test_once_prints_the_first_report_as_one_document(takt: Takt, reader: Path) 
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        ("nonsense\n", "does not speak this tool's language"),
-        ('{"stamp_ns": 1}\n', "does not speak this tool's language"),
+        ("nonsense\n", "output that this tool does not understand"),
+        ('{"stamp_ns": 1}\n', "output that this tool does not understand"),
     ],
 )
 def test_another_language_is_exit_code_1(
@@ -188,7 +188,7 @@ def test_with_no_publisher_it_says_what_is_missing_and_goes_on(takt: Takt, reade
     process = takt.start("top", stdout=terminal)
     os.close(terminal)
     text = ""
-    while "nobody publishes /diagnostics" not in text or "takt::Diagnostics" not in text:
+    while "/diagnostics has no publisher" not in text or "takt::Diagnostics" not in text:
         text += os.read(shown, 4096).decode()  # an error once it has ended
     assert process.poll() is None
     process.send_signal(signal.SIGINT)

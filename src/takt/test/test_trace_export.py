@@ -82,7 +82,7 @@ def test_what_makes_a_trace_doubtful_is_said(call: Call, tmp_path: Path) -> None
     assert "finished" in out
     assert "70.0" in out
     for words in (
-        "4 events are lost", "not closed in order", "1 records are of a type",
+        "4 events are lost", "was not closed", "1 records are of a type",
         "no evidence of real-time behaviour: SCHED_FIFO: not permitted",
     ):  # fmt: skip
         assert words in err
@@ -124,7 +124,7 @@ def test_a_trace_is_never_overwritten(call: Call, tmp_path: Path) -> None:
     trace = write(tmp_path / "t", two_tasks())
     before = trace.read_bytes()
     code, _, err = call(trace, "--perfetto", trace)
-    assert (code, "not overwritten" in err) == (2, True)
+    assert (code, "does not overwrite" in err) == (2, True)
     assert trace.read_bytes() == before
 
 

@@ -76,7 +76,7 @@ def test_a_callback_that_starved_is_named(
     assert "less often" not in fair
     only = [one for number in range(10) for one in told_in_time(number)[:4]]
     starved = said(tmp_path, capfd, "metrics", application(), DURATION, names(), only)
-    assert "less often than its period asks for: plan.step (0 of 10)" in starved
+    assert "less often than their period: plan.step (0 of 10)" in starved
 
 
 def test_a_callback_that_the_trace_does_not_know_never_ran(
@@ -92,11 +92,11 @@ def test_a_chain_through_which_nothing_arrived_is_named(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     arrived = said(tmp_path, capfd, "metrics", application(**CHAIN), names(), told_in_time(0))
-    assert "nothing arrived" not in arrived
+    assert "no data arrived" not in arrived
     unread = [one for number in range(3) for one in told_in_time(number)[:4]]
     never = [*unread, *job(PLAN, 0, (50 * MS, 51 * MS), (50 * MS, Type.use, -1))]
     lost = said(tmp_path, capfd, "metrics", application(**CHAIN), names(), never)
-    assert "nothing arrived through through" in lost
+    assert "no data arrived through through" in lost
     assert "plan.step never had scan" in lost
 
 

@@ -163,7 +163,7 @@ def test_a_place_that_is_there_twice_is_taken_back_to_the_first(machine: Machine
     written["entries"].append(twice | {"before": "0\n"})
     machine.put({JOURNAL: json.dumps(written)})
     (found,) = [one for one in revert(machine) if one.result == "damaged"]
-    assert "is there twice" in (found.told or "")
+    assert "duplicate" in (found.told or "")
     assert machine.text("/proc/sys/kernel/timer_migration") == "1"
 
 
@@ -185,7 +185,7 @@ def by_a_link(file: Path) -> None:
     ("spoil", "why"),
     [
         pytest.param(lambda file: os.chown(file, STRANGER, 0), "belongs to", marks=as_root),
-        (lambda file: file.chmod(0o666 | file.stat().st_mode & 0o111), "others have rights"),
+        (lambda file: file.chmod(0o666 | file.stat().st_mode & 0o111), "other users can access"),
         (by_a_link, "symbolic link"),
     ],
 )

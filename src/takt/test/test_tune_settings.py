@@ -248,7 +248,7 @@ def test_the_command_plans_applies_and_reverts(machine: MadeMachine, tune) -> No
     before = state(machine)
     planned = tune("--dry-run")
     assert (planned.code, "950000 -> -1" in planned.out) == (0, True)
-    assert "Its price: a loop that never sleeps then hangs its core." in planned.out
+    assert "Drawback: a loop that never sleeps then hangs its core." in planned.out
     assert tune().out == planned.out
     assert state(machine) == before
     applied = tune("--apply")
@@ -257,8 +257,8 @@ def test_the_command_plans_applies_and_reverts(machine: MadeMachine, tune) -> No
         True,
     )
     again = tune("--apply")
-    assert (again.code, "Nothing is to be changed" in again.out) == (0, True)
-    assert "changed and recorded: takt tune --revert" in again.out
+    assert (again.code, "Nothing to change" in again.out) == (0, True)
+    assert "changed and recorded; to revert: takt tune --revert" in again.out
     reverted = tune("--revert", "--json")
     document = json.loads(reverted.out)
     assert (reverted.code, document["mode"], document["recorded"]) == (0, "revert", 0)
@@ -266,7 +266,7 @@ def test_the_command_plans_applies_and_reverts(machine: MadeMachine, tune) -> No
     nothing = tune("--revert")
     assert (nothing.code, nothing.out) == (
         0,
-        "Nothing is recorded, so there is nothing to take back.\n",
+        "No recorded changes; nothing to revert.\n",
     )
 
 
@@ -286,7 +286,7 @@ def test_without_rights_there_is_a_plan_and_exit_code_1(
     machine.writable = lambda path: False  # type: ignore[method-assign]
     done = tune(mode)
     assert (done.code, "950000 -> -1" in done.out) == (1, True)
-    assert "this user may not" in done.err
+    assert "Nothing was changed" in done.err
     assert state(machine) == before
     assert not machine.exists(JOURNAL)
 

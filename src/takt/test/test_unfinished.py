@@ -42,7 +42,7 @@ def stopped(cell: Cell) -> Cell:
 
 
 def failed(cell: Cell) -> Cell:
-    error = Note(what="the publisher died: SIGSEGV", why="no message", fix="mend the stack")
+    error = Note(what="the publisher died: SIGSEGV", why="no message", fix="fix the stack")
     return cell.model_copy(update={"status": Status.failed, "error": error})
 
 
@@ -54,10 +54,10 @@ def test_why_a_cell_is_not_complete_is_told_apart(tmp_path: Path) -> None:
     whole, nothing, some = (topic(tmp_path, came, came) for came in (5, 0, 3))
     assert (unfinished(whole), reason(whole)) == (None, "")
     assert (unfinished(nothing), reason(nothing)) == (
-        Unfinished.lost, "none of 5 messages came",
+        Unfinished.lost, "none of 5 messages arrived",
     )  # fmt: skip
     assert (unfinished(some), reason(some)) == (
-        Unfinished.lost, "2 of 5 messages never came, the last one among them",
+        Unfinished.lost, "2 of 5 messages are missing, including the last one",
     )  # fmt: skip
     assert (unfinished(stopped(some)), reason(stopped(some))) == (
         Unfinished.waiting, "stopped after 3 of 5 samples",
@@ -73,8 +73,8 @@ def test_why_a_cell_is_not_complete_is_told_apart(tmp_path: Path) -> None:
 def test_a_run_that_only_lost_messages_was_not_stopped(tmp_path: Path) -> None:
     cells = [topic(tmp_path, 5, 0), topic(tmp_path, 0, 1)]
     verdict = judge(made_run("x", cells, status=Status.partial))
-    assert verdict.headline == "in 1 of 2 cells the last message never came"
-    assert verdict.reasons == [f"{cells[1].id}: none of 5 messages came"]
+    assert verdict.headline == "in 1 of 2 cells the last message is missing"
+    assert verdict.reasons == [f"{cells[1].id}: none of 5 messages arrived"]
     verdict = judge(made_run("x", [*cells, pending(cells[0])], status=Status.partial))
     assert verdict.headline == "stopped with 1 of 3 cells measured"
 
@@ -87,7 +87,7 @@ def test_the_runs_of_a_point_are_one_entry_with_what_came_and_why(tmp_path: Path
     assert left.point == "RustDDS, pubsub of 16 MB, UDP (sizes)"
     assert (left.key, left.state, left.runs, left.of) == (cells[0].key, "lost", 2, 3)
     assert (left.sent, left.came) == (10, 0)
-    assert left.why == "none of 10 messages came; the kernel grants less"
+    assert left.why == "none of 10 messages arrived; the kernel grants less"
     assert left.fix == "sysctl"
 
 
@@ -98,7 +98,7 @@ def test_a_point_with_runs_of_several_states_is_in_each_list(tmp_path: Path) -> 
     assert {state: one.runs for state, one in found.items()} == {
         "lost": 1, "failed": 1, "waiting": 1,
     }  # fmt: skip
-    assert found["failed"].fix == "mend the stack"
+    assert found["failed"].fix == "fix the stack"
     assert [part.state for part in parts(list(found.values()))] == ["waiting", "failed", "lost"]
 
 
@@ -123,7 +123,7 @@ def test_messages_larger_than_what_the_kernel_grants_a_socket_are_named(tmp_path
     assert note is not None
     assert f"{16 * MIB} bytes" in note.why
     assert f"a socket {4 * MIB} " in note.why
-    assert "RustDDS sends" in note.why
+    assert "RustDDS retransmits" in note.why
     assert note.fix is not None
     assert int(note.fix.rpartition("=")[2]) >= 2 * 16 * MIB
     other = buffers.too_small(topic(tmp_path, 3, stack="cyclonedds"), System(tmp_path))

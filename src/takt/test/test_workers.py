@@ -154,7 +154,7 @@ def check_two_machines(run: Run, out: Path, folder: Path) -> None:
         assert cell.conditions.link_there_bytes > cell.count * cell.payload_bytes
         if cell.kind == "pubsub":
             assert cell.conditions.clock is not None
-            assert "one machine" in cell.conditions.clock
+            assert "the same machine" in cell.conditions.clock
             assert cell.conditions.clock_bound_us == 0
     assert set(run.hosts) == {"controller", "component"}
     assert run.hosts["component"]["kernel"] == os.uname().release
@@ -362,7 +362,7 @@ def test_another_takt_is_refused(
     assert told.returncode == 2
     assert "host component: it has" in told.stderr
     assert ("0.0.1" in told.stderr) == (has == "another")
-    assert "install the same Takt there" in told.stderr
+    assert "install the same version of Takt there" in told.stderr
 
 
 def test_a_host_without_a_scheduler_is_refused(takt: Takt) -> None:
@@ -374,7 +374,7 @@ def test_a_host_without_a_scheduler_is_refused(takt: Takt) -> None:
 @pytest.mark.parametrize(
     ("keys", "text"),
     [
-        ({"host": "a,b", "traffic": "1Mbps"}, "machines have a network of their own"),
+        ({"host": "a,b", "traffic": "1Mbps"}, "other machines use their own network"),
         ({"host": "a,b", "load": "cpu"}, "this machine, which has no role in a,b"),
     ],
 )

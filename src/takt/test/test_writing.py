@@ -102,7 +102,7 @@ def test_a_reproduction_on_a_full_disk_ends_at_once_and_says_how_it_goes_on(
     done = takt("reproduce", "krukiewicz2021", "--scale", "0.002", "--out", place / "r")
     assert done.returncode == 1
     assert f"{place / 'r'}: no space left on the disk at {place}" in done.stderr
-    assert "the same command with --out goes on" in done.stderr
+    assert "the same command with --out continues" in done.stderr
     assert sorted(file.name for file in (place / "r").iterdir()) == ["scale.json"]
 
 

@@ -47,12 +47,14 @@ void add_set(Columns& columns, std::int64_t tasks, std::mt19937_64& random) {
 }  // namespace
 
 int main(int argc, const char** argv) {
-  CLI::App app{"Times the verdicts of random sets, and prints JSON.", "bench_analysis"};
+  CLI::App app{"Measure the analysis time of random task sets; print JSON.", "bench_analysis"};
   const CLI::Range positive{1, std::numeric_limits<int>::max()};
   std::int64_t sets = 10'000;
   std::int64_t tasks = 50;
-  app.add_option("SETS", sets)->check(positive)->capture_default_str();
-  app.add_option("TASKS", tasks, "Of each set")->check(positive)->capture_default_str();
+  app.add_option("SETS", sets, "Number of task sets")->check(positive)->capture_default_str();
+  app.add_option("TASKS", tasks, "Number of tasks in each set")
+      ->check(positive)
+      ->capture_default_str();
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -41,16 +41,20 @@ void print_document(const std::string& mode, const Settings& settings, const Jso
 const CLI::Range positive{std::int64_t{1}, std::numeric_limits<std::int64_t>::max()};
 
 int run(int argc, char** argv) {
-  CLI::App app{"Measures what the executor costs, and prints JSON.", "bench_executor"};
+  CLI::App app{"Measure the cost of the executor; print JSON.", "bench_executor"};
   Settings settings;
   std::string mode;
   std::int64_t duration_ms = settings.duration / 1ms;
-  app.add_option("MODE", mode, "What is measured")->required()->check(CLI::IsMember(modes));
-  app.add_option("--rounds", settings.rounds)->check(positive)->capture_default_str();
-  app.add_option("--duration-ms", duration_ms, "Of each cell in each round")
+  app.add_option("MODE", mode, "Benchmark")->required()->check(CLI::IsMember(modes));
+  app.add_option("--rounds", settings.rounds, "Number of rounds")
       ->check(positive)
       ->capture_default_str();
-  app.add_option("--cpu", settings.cpu)->check(CLI::Range(0, 1023))->capture_default_str();
+  app.add_option("--duration-ms", duration_ms, "Duration of each cell in each round")
+      ->check(positive)
+      ->capture_default_str();
+  app.add_option("--cpu", settings.cpu, "CPU to pin to")
+      ->check(CLI::Range(0, 1023))
+      ->capture_default_str();
   app.footer("Example:\n  bench_executor wakeup --rounds 7 --cpu 1");
   try {
     app.parse(argc, argv);

@@ -87,12 +87,14 @@ Json measure(std::size_t rounds, std::uint64_t jobs) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app{"Measures jobs a second of the simulator, and prints JSON.", "bench_simulation"};
+  CLI::App app{"Measure the simulated jobs per second; print JSON.", "bench_simulation"};
   const CLI::Range positive{1, std::numeric_limits<int>::max()};
   std::size_t rounds = 5;
   std::uint64_t jobs = 5'000'000;
-  app.add_option("--rounds", rounds)->check(positive)->capture_default_str();
-  app.add_option("--jobs", jobs)->check(positive)->capture_default_str();
+  app.add_option("--rounds", rounds, "Number of rounds")->check(positive)->capture_default_str();
+  app.add_option("--jobs", jobs, "Number of jobs in each round")
+      ->check(positive)
+      ->capture_default_str();
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

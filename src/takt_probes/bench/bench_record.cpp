@@ -104,19 +104,19 @@ void measure(std::size_t batches, std::size_t per_batch) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"Measures what recording one sample costs, and prints JSON.", "bench_record"};
+  CLI::App app{"Measure the cost of recording one sample; print JSON.", "bench_record"};
   app.footer("Example:\n  bench_record --cpu 1 --priority 80");
   os::ThreadSettings settings{.cpus = {}, .name = {}};
   std::size_t batches = 2000;
   std::size_t per_batch = 500;
-  app.add_option("--cpu", settings.cpus, "Where to run; not pinned without it")->expected(1);
+  app.add_option("--cpu", settings.cpus, "CPU to pin to; default: not pinned")->expected(1);
   app.add_option("--priority", settings.priority, "SCHED_FIFO priority; 0: SCHED_OTHER")
       ->check(CLI::Range(0, os::max_priority))
       ->capture_default_str();
-  app.add_option("--batches", batches, "Batches")
+  app.add_option("--batches", batches, "Number of batches")
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();
-  app.add_option("--per-batch", per_batch, "Records between two clock readings")
+  app.add_option("--per-batch", per_batch, "Number of records between two clock readings")
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();
   try {

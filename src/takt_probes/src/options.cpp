@@ -132,9 +132,9 @@ std::optional<Options> parse(int argc, const char* const* argv, std::string_view
   std::int64_t dscp = no_dscp;
 
   const std::string program = "probe_" + std::string{stack};
-  CLI::App app{"Measures " + std::string{stack} +
-                   ": takes samples of one kind and writes them down. Durations are in ns.",
-               program};
+  CLI::App app{
+      "Measure " + std::string{stack} + " and writes the samples to a file. Durations are in ns.",
+      program};
   app.footer("Example:\n  " + program + " " + std::string{name_of(capabilities.front().kind)} +
              " --transport " + capabilities.front().transport + " --role " +
              std::string{name_of(capabilities.front().roles.back())} +
@@ -142,50 +142,55 @@ std::optional<Options> parse(int argc, const char* const* argv, std::string_view
              "      --period-ns 1000000 --count 3000 --samples /dev/shm/example.taktsamples\n"
              "Exit code: 0 done or stopped by a signal, 1 failed, 2 wrong use.");
   bool only_capabilities = false;
-  app.add_option("KIND", kind, "What to measure: " + listed(names_in(kinds)));
-  app.add_option("--role", role, "both, ping, pong, publisher, subscriber")->capture_default_str();
-  app.add_option("--transport", options.transport, "How messages travel, see --capabilities");
-  app.add_option("--executor", options.executor, "What runs callbacks, see --capabilities");
-  app.add_option("--payload-bytes", payload, "Payload without the header fields")
+  app.add_option("KIND", kind, "Kind of measurement: " + listed(names_in(kinds)));
+  app.add_option("--role", role, "Role: both, ping, pong, publisher, subscriber")
       ->capture_default_str();
-  app.add_option("--content", content, "Of a message: bytes, string")->capture_default_str();
-  app.add_option("--period-ns", period, "Distance of two intended start times, or of a timer's")
+  app.add_option("--transport", options.transport, "Transport of messages, see --capabilities");
+  app.add_option("--executor", options.executor, "Executor of callbacks, see --capabilities");
+  app.add_option("--payload-bytes", payload, "Payload size in bytes, without the header fields")
+      ->capture_default_str();
+  app.add_option("--content", content, "Message content: bytes, string")->capture_default_str();
+  app.add_option("--period-ns", period, "Period of intended start times or of the timer")
       ->capture_default_str();
   app.add_option("--timeout-ns", timeout, "Timeout of a one-shot timer")->capture_default_str();
-  app.add_option("--wait", wait, "How to wait for a one-shot timer: idle, busy")
+  app.add_option("--wait", wait, "Waiting method for a one-shot timer: idle, busy")
       ->capture_default_str();
-  app.add_option("--late", late, "A ping after a late reply: at_once, next_cycle")
+  app.add_option("--late", late, "Next ping after a late reply: at_once, next_cycle")
       ->capture_default_str();
-  app.add_option("--start-delay-ns", start_delay, "Between being ready and the first sample")
+  app.add_option("--start-delay-ns", start_delay, "Delay between ready and the first sample")
       ->capture_default_str();
-  app.add_option("--count", count, "Samples to take, the first one included")
+  app.add_option("--count", count, "Number of samples, including the first")->capture_default_str();
+  app.add_option("--policy", policy, "Scheduling policy: other, fifo, rr")->capture_default_str();
+  app.add_option("--priority", options.priority, "Real-time priority for fifo and rr, 1..98")
       ->capture_default_str();
-  app.add_option("--policy", policy, "other, fifo, rr")->capture_default_str();
-  app.add_option("--priority", options.priority, "1..98 for fifo and rr")->capture_default_str();
-  app.add_option("--allocator", allocator, "Of the client library and messages: heap, tlsf")
+  app.add_option("--allocator", allocator, "Allocator of client library and messages: heap, tlsf")
       ->capture_default_str();
   app.add_option("--dds-priority", dds_priority,
-                 "Of the threads of DDS: N; N-M: M where messages pass, N elsewhere");
-  app.add_option("--dscp", dscp, "Of the packets, 0 to 63; without it as the middleware has it");
-  app.add_option("--cpu", cpus, "N, or N,M: ping or publisher on N, pong or subscriber on M");
-  app.add_option("--lost-after-ns", lost_after, "A reply or a timer later than this is lost")
+                 "Priority of DDS threads: N; or N-M: M on the message path, N elsewhere");
+  app.add_option("--dscp", dscp, "DSCP of the packets, 0 to 63; default: set by the middleware");
+  app.add_option("--cpu", cpus,
+                 "Pin to CPU N; N,M: ping or publisher to N, pong or subscriber to M");
+  app.add_option("--lost-after-ns", lost_after, "Count a reply or a timer as lost after this time")
       ->capture_default_str();
-  app.add_option("--time-limit-ns", time_limit, "The process ends itself after this time")
+  app.add_option("--time-limit-ns", time_limit, "Exit after this time")->capture_default_str();
+  app.add_option("--subscribers", subscribers,
+                 "Number of subscribers to wait for before publishing")
       ->capture_default_str();
-  app.add_option("--subscribers", subscribers, "Subscribers that the publisher waits for")
+  app.add_option("--topic", options.topic, "Topic; for udp of the raw stack: host:port")
       ->capture_default_str();
-  app.add_option("--topic", options.topic, "Topic, or host:port for udp of the raw stack")
+  app.add_option("--reliability", reliability, "Reliability of the QoS: reliable, best_effort")
       ->capture_default_str();
-  app.add_option("--reliability", reliability, "reliable, best_effort")->capture_default_str();
-  app.add_option("--durability", durability, "volatile, transient_local")->capture_default_str();
-  app.add_option("--history", history, "keep_last (--depth), keep_all")->capture_default_str();
-  app.add_option("--depth", depth, "Of keep_last")->capture_default_str();
-  app.add_option("--interface", options.interface, "Of ethercat: where its slaves are");
-  app.add_option("--slaves", slaves, "Of ethercat: how many there have to be; 0: any number")
+  app.add_option("--durability", durability, "Durability of the QoS: volatile, transient_local")
       ->capture_default_str();
-  app.add_option("--samples", options.samples, "The sample file to create");
-  app.add_option("--result", options.result, "Where the result document goes; default: stdout");
-  app.add_flag("--capabilities", only_capabilities, "Print what this probe can do as JSON");
+  app.add_option("--history", history, "History of the QoS: keep_last (--depth), keep_all")
+      ->capture_default_str();
+  app.add_option("--depth", depth, "Depth of keep_last")->capture_default_str();
+  app.add_option("--interface", options.interface, "Network interface of the slaves (ethercat)");
+  app.add_option("--slaves", slaves, "Required number of slaves (ethercat); 0: any number")
+      ->capture_default_str();
+  app.add_option("--samples", options.samples, "Sample file to create");
+  app.add_option("--result", options.result, "Result document to write; default: standard output");
+  app.add_flag("--capabilities", only_capabilities, "Print the capabilities of this probe as JSON");
   for (CLI::Option* option : app.get_options()) {
     option->multi_option_policy(CLI::MultiOptionPolicy::Throw);
   }

@@ -34,27 +34,32 @@ Settings parse(CLI::App& app, int argc, char** argv) {
   Settings settings;
   const CLI::Range positive{std::int64_t{1}, std::numeric_limits<std::int64_t>::max()};
   std::int64_t duration_ms = settings.duration / 1ms;
-  app.add_option("MODE", settings.mode, "What is measured")
-      ->required()
-      ->check(CLI::IsMember(modes()));
-  app.add_option("--executor", settings.executor)->check(CLI::IsMember({"takt", "baseline0"}));
-  app.add_option("--cpu", settings.cpu, "Where everything runs")->check(CLI::Range(0, 1023));
-  app.add_option("--duration-ms", duration_ms)->check(positive);
-  app.add_option("--callbacks", settings.callbacks, "dispatch")->check(positive);
-  app.add_option("--subscriptions", settings.subscriptions, "dispatch: half of the callbacks");
-  app.add_option("--priorities", settings.priorities, "dispatch, takt")->check(positive);
-  app.add_option("--spread", settings.spread, "dispatch: releases one after the other");
-  app.add_option("--by-pointer", settings.by_pointer, "dispatch, takt");
-  app.add_option("--nodes", settings.nodes, "overhead")->check(positive);
-  app.add_option("--publishers", settings.publishers, "overhead: share of the nodes")
+  app.add_option("MODE", settings.mode, "Benchmark")->required()->check(CLI::IsMember(modes()));
+  app.add_option("--executor", settings.executor, "Executor")
+      ->check(CLI::IsMember({"takt", "baseline0"}));
+  app.add_option("--cpu", settings.cpu, "CPU to pin to")->check(CLI::Range(0, 1023));
+  app.add_option("--duration-ms", duration_ms, "Duration of each cell")->check(positive);
+  app.add_option("--callbacks", settings.callbacks, "Number of callbacks (dispatch)")
+      ->check(positive);
+  app.add_option("--subscriptions", settings.subscriptions,
+                 "Make half of the callbacks subscriptions (dispatch)");
+  app.add_option("--priorities", settings.priorities, "Number of priorities (dispatch, takt)")
+      ->check(positive);
+  app.add_option("--spread", settings.spread, "Spread the releases over the period (dispatch)");
+  app.add_option("--by-pointer", settings.by_pointer, "Pass messages by pointer (dispatch, takt)");
+  app.add_option("--nodes", settings.nodes, "Number of nodes (overhead)")->check(positive);
+  app.add_option("--publishers", settings.publishers, "Share of nodes with publishers (overhead)")
       ->check(CLI::Range(0.0, 1.0));
-  app.add_option("--subscribers", settings.subscribers, "overhead: share of the nodes")
+  app.add_option("--subscribers", settings.subscribers,
+                 "Share of nodes with subscribers (overhead)")
       ->check(CLI::Range(0.0, 1.0));
-  app.add_option("--periods-ms", settings.periods_ms, "overhead: N,N,…")
+  app.add_option("--periods-ms", settings.periods_ms, "Periods of the timers, N,N,… (overhead)")
       ->delimiter(',')
       ->check(positive);
-  app.add_option("--payload", settings.payload, "intra, messages: bytes")->check(positive);
-  app.add_option("--same-thread", settings.same_thread, "intra");
+  app.add_option("--payload", settings.payload, "Payload size in bytes (intra, messages)")
+      ->check(positive);
+  app.add_option("--same-thread", settings.same_thread,
+                 "Give publisher and reader the same priority (intra)");
   for (CLI::Option* option : app.get_options()) {
     option->capture_default_str();
   }
@@ -65,7 +70,7 @@ Settings parse(CLI::App& app, int argc, char** argv) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app{"Measures what the executor costs, and prints JSON.", "bench_rcl_executor"};
+  CLI::App app{"Measure the cost of the executor; print JSON.", "bench_rcl_executor"};
   try {
     const Settings settings = parse(app, argc, argv);
     // For baselines and executors alike, as the executor in real time has it.

@@ -28,17 +28,17 @@ Settings parse_arguments(CLI::App& app, int argc, char** argv) {
   Settings settings;
   std::int64_t duration_ns = 0;
   app.add_option("APP.json", settings.application_file,
-                 "The flat form of an application, as ./takt execute writes it")
+                 "Application in its flat form, written by ./takt execute")
       ->required();
-  app.add_option("--approach", settings.approach, "What executes it")
+  app.add_option("--approach", settings.approach, "Executor")
       ->required()
       ->check(CLI::IsMember(approaches()));
   app.add_option("--duration-ns", duration_ns,
-                 "Releases after this time are no part of the execution")
+                 "Duration of the execution; later releases are excluded")
       ->required()
       ->check(CLI::Range(std::int64_t{1}, std::numeric_limits<std::int64_t>::max()));
-  app.add_option("--trace", settings.trace, "The trace to create")->required();
-  app.add_option("--seed", settings.seed, "Of execution times that are drawn")
+  app.add_option("--trace", settings.trace, "Trace file to create")->required();
+  app.add_option("--seed", settings.seed, "Random seed of the execution times")
       ->check(CLI::Range(std::uint64_t{0}, std::numeric_limits<std::uint64_t>::max()))
       ->capture_default_str();
   app.parse(argc, argv);
@@ -83,7 +83,7 @@ Execution make_execution(const Settings& settings) {
 }
 
 int run_all(int argc, char** argv) {
-  CLI::App app{"Executes an application description on ROS 2.", "app_runner"};
+  CLI::App app{"Execute an application description on ROS 2.", "app_runner"};
   try {
     const Execution execution = make_execution(parse_arguments(app, argc, argv));
     os::StopFlag stop;

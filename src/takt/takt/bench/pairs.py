@@ -49,7 +49,7 @@ def round_trip(
     pair(command("pong"), [*command("ping"), "--samples", recorded], around)
     policy = read_json(files["ping"])["obtained"]["policy"]
     if policy != "fifo":
-        raise no_real_time(f"the probe got {policy}")
+        raise no_real_time(f"the probe was granted {policy}")
     records = samples.read(recorded).records[1:]
     taken = records[records["received_ns"] > 0]
     if not len(taken):
@@ -65,7 +65,7 @@ def pair(passive: list[str | Path], active: list[str | Path], around: Mapping[st
     try:
         done = process.output(active, LIMIT_S, environment=environment)
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise Failure(f"{Path(active[0]).name} does not run to its end: {error}") from None
+        raise Failure(f"{Path(active[0]).name} failed: {error}") from None
     finally:
         other.end()
     if done.returncode:

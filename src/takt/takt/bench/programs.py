@@ -44,14 +44,14 @@ def output(command: list[str | Path], limit_s: float = LIMIT_S) -> str:
         with temporary() as folder:
             done = process.output(command, limit_s, _noting(leftovers.Journal(folder)))
     except subprocess.TimeoutExpired:
-        what = f"{Path(command[0]).name} did not end within {limit_s:.0f} s, and was ended"
+        what = f"{Path(command[0]).name} did not end within {limit_s:.0f} s and was terminated"
         held = rivals.told()
         raise Failure(
-            "; meanwhile ".join([what, *held]),
-            remedy="end it, or give it another core" if held else None,
+            "; disturbance: ".join([what, *held]),
+            remedy="stop it, or move it to another core" if held else None,
         ) from None
     except OSError as error:
-        raise Failure(f"{Path(command[0]).name} does not run to its end: {error}") from None
+        raise Failure(f"{Path(command[0]).name} failed: {error}") from None
     finally:
         leftovers.sweep_since(before)
     if done.returncode:
@@ -127,7 +127,7 @@ def probe_wakeups(count: int, period_us: int, priority: int, cpu: int) -> NDArra
         limit_s = _START_S + count * period_us / 1e6
         answer = document([stacks.program("probe_raw"), "wakeup", *words], limit_s)
         if answer["obtained"]["policy"] != "fifo":
-            raise no_real_time(f"the probe got {answer['obtained']['policy']}")
+            raise no_real_time(f"the probe was granted {answer['obtained']['policy']}")
         records = samples.read(recorded).records[1:]
         return np.asarray(records["received_ns"] - records["intended_ns"], dtype=np.int64)
 

@@ -58,7 +58,7 @@ def vendors(rounds: int, cpu: int, progress: Callable[[str], None]) -> Bench:
         unit="ratio",
         detail=detail,
     )
-    note = "ddsperf in its listener answers on the thread that reads the socket: one switch less"
+    note = "ddsperf in its listener answers on the socket thread: one context switch less"
     return Bench(bench="vendors", rounds=rounds, bars=[bar], notes=[note])
 
 
@@ -85,6 +85,6 @@ def told(printed: str) -> dict[str, float]:
     """The round trip by what ddsperf prints each second: the median of all but the first one."""
     windows = [tuple(map(float, one)) for one in _WINDOW.findall(printed)][1:]
     if not windows:
-        raise Failure(f"ddsperf told of no round trips: {printed.strip()[-300:]}")
+        raise Failure(f"ddsperf reported no round trips: {printed.strip()[-300:]}")
     p50, p99 = (2 * statistics.median(one[figure] for one in windows) for figure in (0, 1))
     return {"p50_us": p50, "p99_us": p99}

@@ -16,28 +16,31 @@ if TYPE_CHECKING:
 
 
 def analyse(
-    file: Annotated[Path, typer.Argument(metavar="APP.yaml", help="The application.")],
+    file: Annotated[Path, typer.Argument(metavar="APP.yaml", help="Application file.")],
     overheads: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="What takt bench overheads --json printed; counted in every job."
+            metavar="FILE",
+            help="Overheads, printed by takt bench overheads --json; added to every job.",
         ),
     ] = None,
     assign: Annotated[
         Optional[list[Path]],  # noqa: UP045 - typer reads it on Python 3.10
         typer.Option(
             metavar="OUT",
-            help="Choose priorities, deadlines and cores that are guaranteed, and write them: to an"
-            " app.yaml, or, where the name ends in .timing.yaml, for an executor. May be repeated.",
+            help="Find priorities, deadlines and cores that guarantee all deadlines and write them "
+            "to an app.yaml or, for an executor, a .timing.yaml; may be repeated.",
         ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Prove that every deadline is met, before anything runs.
+    """Prove that an application meets all deadlines, before it runs.
 
     Bounds the response time of each callback in each scenario, the latency of chains and the age of
-    data, and says how much longer the callbacks may compute. Each bound names its paper.
-    With --assign, of what is described first, then of dm, rm and edf, the first that is guaranteed.
+    data, and computes how much longer the callbacks may run. Each bound cites its paper. With
+    --assign, tries the described priorities, then dm, rm and edf, and takes the first guaranteed
+    assignment.
+
     Exit code: 0 where everything is guaranteed, 1 where something is not.
 
     Example: takt analyse examples/docking.app.yaml
@@ -62,7 +65,7 @@ def analyse(
                     document,
                     str(file),
                     lambda done, of: status.update(
-                        f"{file.name}: how much longer callbacks may compute, {done} of {of}"
+                        f"{file.name}: slack of execution times, {done} of {of}"
                     ),
                 )
     if as_json:
@@ -91,9 +94,9 @@ def _assign(
             )
         if out.exists() and not _is_written_here(out):
             raise TaktError(
-                "this file is there already, and was not written by --assign",
+                "this file exists and was not written by --assign",
                 where=str(out),
-                remedy="name another one, or remove it",
+                remedy="choose another file name, or delete the file",
             )
     with stderr().status(file.name):
         assigned = assign(document, str(file))

@@ -23,17 +23,19 @@ def _tell(status: Status, bench: str, text: str) -> None:
 def bench(
     name: str = typer.Argument(
         ...,
-        help="record, roundtrip, wakeup, preempt, switch, trace, intra, dispatch, history, "
-        "analysis, vendors, rclcpp, or all (vendors only where Cyclone DDS is set up, rclcpp only "
-        "where ROS 2's rclcpp is there); "
-        "or overheads, which measures for analyse and simulate and judges nothing.",
+        help="Benchmark: record, roundtrip, wakeup, preempt, switch, trace, intra, dispatch, "
+        "history, analysis, vendors (needs Cyclone DDS), rclcpp (needs ROS 2's rclcpp), "
+        "or all; or overheads, which measures input for takt analyse and simulate, "
+        "without a verdict.",
     ),
-    rounds: int = typer.Option(DEFAULT_ROUNDS, min=1, help="Rounds; medians over them count."),
+    rounds: int = typer.Option(
+        DEFAULT_ROUNDS, min=1, help="Number of rounds; the result is the median over all rounds."
+    ),
     as_json: AsJson = False,
 ) -> None:
     """Measure Takt's own costs, each against a baseline of the same run.
 
-    Run it on a machine with nothing else to do. Exit code: 0 where every bar holds, else 1.
+    Run it on an idle machine. Exit code: 0 where every bar holds, else 1.
 
     Example: takt bench wakeup --rounds 7
     Example: takt bench overheads --json > overheads.json
@@ -56,7 +58,7 @@ def bench(
     ] or [name]
     if names[0] not in BENCHES and name != "overheads":
         raise TaktError(
-            f"there is no bench {name!r}", remedy=f"one of {', '.join(BENCHES)}, overheads, or all"
+            f"unknown benchmark {name!r}", remedy=f"one of {', '.join(BENCHES)}, overheads, or all"
         )
     cpu = choose_core(System()).cpu
     if name == "overheads":
@@ -64,7 +66,7 @@ def bench(
             rivals = Rivals()
             measured = overheads(rounds, cpu, partial(_tell, status, name))
         for one in rivals.told([cpu]):
-            stderr().print(f"meanwhile {one}", style="yellow", markup=False, soft_wrap=True)
+            stderr().print(f"disturbance: {one}", style="yellow", markup=False, soft_wrap=True)
         if as_json:
             print_json(measured.model_dump(mode="json"))
         else:
@@ -76,7 +78,7 @@ def bench(
         for each in names:
             rivals = Rivals()
             result = BENCHES[each](rounds, cpu, partial(_tell, status, each))
-            result.notes += [f"meanwhile {one}" for one in rivals.told([cpu])]
+            result.notes += [f"disturbance: {one}" for one in rivals.told([cpu])]
             holds = holds and all(bar.holds for bar in result.bars)
             documents.append(result)
             if not as_json:

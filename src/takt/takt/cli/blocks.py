@@ -38,7 +38,7 @@ def _one_shot(cell: Cell, found: Statistics) -> Iterator[str]:
         yield f"  Reported:   {_range(own.reported)}"
         yield f"  Difference: {_range(own.difference)}  (reported - measured)"
     else:
-        yield "  Reported:   nothing; this timer does not say how late it is"
+        yield "  Reported:   nothing; this timer does not report its delay"
     if own and own.never_fired:
         bound = format_duration(round(cell.lost_after_us * 1000))
         yield f"  Never fired within {bound}: {own.never_fired}"
@@ -54,9 +54,9 @@ def _cyclic(cell: Cell, found: Statistics) -> Iterator[str]:
         return
     yield f"  Jitter: {_range(own.jitter)}  ({own.negative_share:.1%} negative)"
     first = ", ".join(f"{_us(value)} us" for value in own.first_two_us)
-    yield f"  First two, in no other number: {first}"
+    yield f"  First two, excluded from all other figures: {first}"
     passed = own.expiries - own.callbacks
-    yield f"  Rate kept: {own.rate_hz:.6g} Hz; {passed} of {own.expiries} expiries passed over"
+    yield f"  Achieved rate: {own.rate_hz:.6g} Hz; {passed} of {own.expiries} expiries skipped"
     yield from _extremes(own.highest, own.lowest)
 
 
@@ -93,10 +93,10 @@ def _pubsub(cell: Cell, found: Statistics) -> Iterator[str]:
         if one.latency:
             yield f"  {_range(one.latency)}"
         if one.first_us is not None:
-            yield f"  First message, in no other number: {one.first_us:.0f} us"
+            yield f"  First message, excluded from all other figures: {one.first_us:.0f} us"
         yield from _extremes(one.highest, one.lowest)
     if check := cell.addresses:
-        yield f"  Address on arrival that of sending: {check.same} of {check.compared} messages"
+        yield f"  Same address at sender and receiver: {check.same} of {check.compared} messages"
 
 
 def _range(found: Percentiles, offset_us: float = 0.0) -> str:

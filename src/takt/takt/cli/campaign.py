@@ -19,50 +19,65 @@ if TYPE_CHECKING:
 
 def campaign(
     grid: Annotated[
-        Path, typer.Argument(metavar="GRID.json", help="As for generate: parameters, or ranges.")
+        Path,
+        typer.Argument(
+            metavar="GRID.json", help="Parameters or parameter ranges, as for takt generate."
+        ),
     ],
     repeat: Annotated[
-        int, typer.Option(min=1, max=1_000_000, help="Applications of each combination.")
+        int,
+        typer.Option(
+            min=1, max=1_000_000, help="Number of applications per parameter combination."
+        ),
     ] = 1,
-    seed: Annotated[int, typer.Option(min=0, help="Of everything that is random.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 1,
     do: Annotated[
-        str, typer.Option(help="One or several of analyse, simulate, execute.")
+        str, typer.Option(help="Steps, comma-separated: analyse, simulate, execute.")
     ] = "analyse,simulate",
     out: Annotated[
         Optional[Path],  # noqa: UP045 - typer reads it on Python 3.10
         typer.Option(
-            help="Folder; one with the same campaign goes on. (default: campaigns/NAME)",
+            help="Campaign folder; an existing campaign is continued. (default: campaigns/NAME)",
             show_default=False,
         ),
     ] = None,
     scheduler: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option(help="A Dask scheduler, tls://HOST:8786. (default: this machine)"),
+        typer.Option(help="Address of a Dask scheduler: tls://HOST:8786. (default: this machine)"),
     ] = None,
     workers: Annotated[
         Optional[int],  # noqa: UP045
-        typer.Option(min=1, help="Processes on this machine. (default: its CPUs)"),
+        typer.Option(
+            min=1, help="Number of worker processes on this machine. (default: one per CPU)"
+        ),
     ] = None,
     approaches: Annotated[
-        str, typer.Option(help="Of execute: takt, baseline0, baseline1, rclcpp_takt, …")
+        str,
+        typer.Option(
+            help="Executors for the step execute, comma-separated: takt, baseline0, "
+            "baseline1, rclcpp_takt, …"
+        ),
     ] = "takt",
-    duration: Annotated[str, typer.Option(help="Of one execution.")] = "30s",
-    executions: Annotated[int, typer.Option(min=1, help="Of each application.")] = 5,
+    duration: Annotated[str, typer.Option(help="Duration of one execution.")] = "30s",
+    executions: Annotated[
+        int, typer.Option(min=1, help="Number of executions of each application.")
+    ] = 5,
     overheads: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(
             metavar="FILE",
-            help="What takt bench overheads --json printed; counted in every job and every bound.",
+            help="Overheads, printed by takt bench overheads --json; added to every job and every "
+            "bound.",
         ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Generate applications in bulk, and analyse, simulate or execute them.
 
-    What is guaranteed and does not hold in a simulation is a violation: there should be none. Of
-    each kind the smallest are shrunk to a minimal app.yaml. The same command goes on where it was
-    stopped, and tries again what failed. Analysis and simulation are spread over Dask workers;
-    executions have the machine for themselves, in random order.
+    An application with a guarantee that fails in simulation is a violation; none is expected. The
+    smallest violations of each kind are reduced to a minimal app.yaml. Repeat the same command to
+    continue a stopped campaign and to retry failures. Analysis and simulation are distributed over
+    Dask workers; executions run one at a time, in random order.
 
     Exit code: 0 done, 1 something failed, was stopped, or a guarantee does not hold, 2 wrong use.
 
@@ -107,7 +122,9 @@ def campaign(
     executions = sum(one["failed"] for one in (counts.executions or {}).values())
     failures = counts.failed + executions
     if stopped:
-        stderr().print("Stopped; the same command goes on.", style="yellow", markup=False)
+        stderr().print(
+            "Stopped; repeat the same command to continue.", style="yellow", markup=False
+        )
     elif failures:
         for hint in _hints(folder, executions + folder.again(), failures):
             stderr().print(hint, style="yellow", markup=False, soft_wrap=True)
@@ -118,11 +135,11 @@ def campaign(
 def _hints(folder: Folder, again: int, failures: int) -> Iterator[str]:
     """What comes of those that failed: they are tried again, or what was said of them stays."""
     if again:
-        yield f"{again} failed; the same command tries them again."
+        yield f"{again} failed; repeat the same command to retry them."
     if refused := failures - again:
         yield (
-            f"{refused} were refused, which stays so: the column error of {folder.sets}/*.parquet"
-            " says why."
+            f"{refused} were rejected, and a retry does not help; see the column error of "
+            f"{folder.sets}/*.parquet."
         )
 
 
@@ -132,7 +149,7 @@ def _chosen(text: str, option: str, allowed: tuple[str, ...]) -> tuple[str, ...]
     names = {name.strip() for name in text.split(",")}
     if unknown := sorted(names - set(allowed)):
         raise TaktError(
-            f"{unknown[0]!r} is none of {', '.join(allowed)}",
+            f"unknown value {unknown[0]!r}; allowed: {', '.join(allowed)}",
             where=option,
             remedy=f"separate several with commas: {option} {','.join(allowed[:2])}",
         )
@@ -150,7 +167,7 @@ def _execution(approaches: str, duration: str, executions: int) -> ExecutionSett
     except ValueError as error:
         raise TaktError(str(error), where="--duration") from None
     if seconds == 0:
-        raise TaktError("nothing is executed in no time", where="--duration", remedy="30s")
+        raise TaktError("duration must be greater than 0", where="--duration", remedy="30s")
     return ExecutionSettings(_chosen(approaches, "--approaches", APPROACHES), seconds, executions)
 
 
@@ -209,7 +226,7 @@ def _keep(folder: Folder, asked: Campaign) -> list[Kept]:
 
 def _told(key: str, value: int | None) -> str:
     name = key.replace("_", " ")
-    return f"{name} not known" if value is None else f"{value} {name}"
+    return f"{name} unknown" if value is None else f"{value} {name}"
 
 
 def _bars() -> Any:

@@ -17,23 +17,25 @@ if TYPE_CHECKING:
 def check(
     out: Annotated[
         Optional[Path],  # noqa: UP045 - typer reads it on Python 3.10
-        typer.Option(help="Results folder. (default: results/check-TIME)", show_default=False),
+        typer.Option(
+            help="Write results to this folder. (default: results/check-TIME)", show_default=False
+        ),
     ] = None,
     tuned: Annotated[
         bool,
         typer.Option(
             "--tuned",
-            help="Instead, tell what each setting of tune is worth here: measured with and "
-            "without it, interleaved, and put back after each cell. Takes root and some minutes.",
+            help="Measure the gain of each setting of takt tune instead: with and without it, "
+            "interleaved, restored after each cell. Needs root and some minutes.",
         ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Tell in two minutes whether this machine holds the deadlines of a 1 kHz loop.
+    """Check in two minutes whether this machine meets the deadlines of a 1 kHz loop.
 
-    Examines the machine, then measures timer, futex, UDP and ROS 2, each at normal and at
-    real-time priority, and writes a report. Without privileges everything still runs, and is
-    marked. Ctrl-C keeps what was measured and still reports.
+    Examines the machine, then measures timer, futex, UDP and ROS 2, each at normal and at real-time
+    priority, and writes a report. Without privileges all measurements still run; the report marks
+    them. Ctrl-C keeps the finished measurements and still writes the report.
 
     Exit code: 0 done, 1 the verdict is bad or the check was stopped, 2 wrong use.
 
@@ -62,8 +64,8 @@ def check(
     session = sessions.start(asked, plan, out)
     shared.tell_dead_runs(session.folder)
     stderr().print(
-        f"Measuring {len(plan.cells)} cells, about {plan.seconds:.0f} s. Please leave the machine "
-        "alone; Ctrl-C stops and reports what there is.",
+        f"Measuring {len(plan.cells)} cells, about {plan.seconds:.0f} s. Please do not use "
+        "the machine meanwhile; Ctrl-C stops and reports the finished cells.",
     )
     with shared.Progress(session.run) as progress:
         run = sessions.measure(session, progress, judged_by=judge)
@@ -93,15 +95,18 @@ def _tuned(out: Path | None, *, as_json: bool) -> None:
     settings.refuse_if_lacking(settings.ALL)
     names = settings.worth_measuring(settings.machine())
     if not names:
-        stderr().print("Nothing can be tuned here now: takt tune says what each setting holds.")
+        stderr().print(
+            "Nothing to tune on this machine now; see takt tune for the value of each setting."
+        )
         return
     asked = tuned.experiment(choose_core(System()), names)
     plan = sessions.make_plan(asked, Source())
     session = sessions.start(asked, plan, out)
     shared.tell_dead_runs(session.folder)
     stderr().print(
-        f"Measuring {len(plan.cells)} cells, about {plan.seconds:.0f} s: without, with each of "
-        f"{', '.join(names)}, and with all. Ctrl-C stops; a kill needs: takt tune --revert",
+        f"Measuring {len(plan.cells)} cells, about {plan.seconds:.0f} s: without, with "
+        f"each of {', '.join(names)}, and with all. Ctrl-C stops and restores the "
+        "settings; after a kill, run: takt tune --revert",
     )
     with shared.Progress(session.run) as progress:
         run = sessions.measure(session, progress)
@@ -114,7 +119,9 @@ def _tuned(out: Path | None, *, as_json: bool) -> None:
         for file in files:
             stdout().print(str(file), markup=False, soft_wrap=True)
     if run.status is not Status.complete:
-        raise Failure("not all cells were measured", remedy="see above, and takt report FOLDER")
+        raise Failure(
+            "not all cells were measured", remedy="see the messages above, and takt report FOLDER"
+        )
 
 
 def _report(folder: Path, run: Run) -> list[Path]:
@@ -127,6 +134,7 @@ def _report(folder: Path, run: Run) -> list[Path]:
     except OSError as error:
         reason = error.strerror or error
         stderr().print(
-            f"The report cannot be written: {reason}. Later: takt report {folder}", soft_wrap=True
+            f"cannot write the report: {reason}; try again later: takt report {folder}",
+            soft_wrap=True,
         )
         return []

@@ -7,12 +7,14 @@ import typer
 
 
 def clean(
-    dry_run: bool = typer.Option(False, "--dry-run", help="Only say what would be removed."),
+    dry_run: bool = typer.Option(
+        False, "--dry-run", help="List what would be removed; remove nothing."
+    ),
 ) -> None:
     """Remove what killed runs left behind: processes, shared memory, scratch folders, locks.
 
-    Runs that are alive are left alone, and so is what is not this user's. Recordings that a resume
-    can still take over are kept, in the results folder.
+    Does not touch live runs or anything that belongs to other users. Keeps recordings that --resume
+    can still use, in the results folder.
 
     Exit code: 0.
 

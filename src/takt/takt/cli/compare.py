@@ -17,23 +17,27 @@ if TYPE_CHECKING:
 
 
 def compare(
-    a: Annotated[Path, typer.Argument(metavar="A", help="The folder of the run before.")],
-    b: Annotated[Path, typer.Argument(metavar="B", help="The folder of the run after.")],
+    a: Annotated[Path, typer.Argument(metavar="A", help="Folder of the baseline run.")],
+    b: Annotated[Path, typer.Argument(metavar="B", help="Folder of the run to compare with it.")],
     threshold: Annotated[
-        str, typer.Option(help="Growth that is tolerated: 10% or 0.1.", metavar="SHARE")
+        str, typer.Option(help="Tolerated growth: 10% or 0.1.", metavar="SHARE")
     ] = "10%",
     confidence: Annotated[
-        float, typer.Option(help="In percent, for all cells together.", metavar="PERCENT")
+        float,
+        typer.Option(
+            help="Confidence level in percent, for all cells together.", metavar="PERCENT"
+        ),
     ] = 95.0,
     as_json: AsJson = False,
 ) -> None:
-    """Tell per cell whether median or p99 of latency grew from run A to run B.
+    """Compare two runs: find cells where the median or the p99 of the latency grew from A to B.
 
-    A cell regressed when the whole interval of its ratio B / A lies above 1 + threshold, or when A
-    measured it and B has no sample of it, or ended too early to tell in every repetition. The
-    intervals hold together: two equal runs raise a false alarm in any cell with at most 5 %
-    probability (at 95 %). Exit code: 0 for no regression, 1 for at least one, 2 where the runs
-    cannot be compared.
+    A cell regressed if the whole confidence interval of its ratio B / A lies above 1 + threshold,
+    or if A measured it and B has no sample of it, or if every repetition in B ended too early for
+    an answer. The intervals hold simultaneously: for two equal runs, the probability of any false
+    alarm is at most 5 % (at 95 %).
+
+    Exit code: 0 for no regression, 1 for at least one, 2 where the runs cannot be compared.
 
     Example: takt compare results/before results/after --threshold 10%
     """
@@ -45,16 +49,16 @@ def compare(
     tolerated = _share(threshold)
     if not 50 <= confidence < 100:
         raise TaktError(
-            f"{confidence:g} is no confidence",
+            f"invalid confidence {confidence:g}",
             where="--confidence",
-            remedy="give percent, from 50 to below 100: --confidence 95",
+            remedy="give a percentage of at least 50 and below 100: --confidence 95",
         )
     runs = (store.read(a), store.read(b))
     folders = tuple(folder.parent if folder.is_file() else folder for folder in (a, b))
     result = compare_runs(runs, (folders[0], folders[1]), tolerated, confidence / 100)
     if not result.cells:
         raise TaktError(
-            "the runs have no cell in common, so there is nothing to compare",
+            "the runs have no cell in common",
             where=f"{a}, {b}",
             remedy="compare runs of the same experiment",
         )
@@ -64,7 +68,7 @@ def compare(
         raise TaktError(
             "no cell of the two runs could be compared",
             where=f"{a}, {b}",
-            remedy="compare runs with their samples, complete ones; p50 needs 20 a repetition",
+            remedy="compare complete runs with samples; p50 needs 20 samples in each repetition",
         )
     if as_json:
         print_json(_document(result, tolerated, confidence / 100))
@@ -88,9 +92,9 @@ def _share(text: str) -> float:
         share = -1.0
     if not 0 <= share <= 10:
         raise TaktError(
-            f"{text!r} is no share",
+            f"invalid share {text!r}",
             where="--threshold",
-            remedy="write 10% or 0.1; 5 means 500 %, and 1000 % is the most",
+            remedy="write 10% or 0.1; 5 means 500 %, and the maximum is 1000 %",
         )
     return share
 
@@ -149,7 +153,7 @@ def _table(result: Comparison) -> RowTable[Any]:
         lost = f"{cell.lost[0]}, {cell.lost[1]}"
         ratios = (*written(cell.changes.get("p50")), *written(cell.changes.get("p99")))
         rows.append((cell.key, *ratios, lost, verdict))
-    headings = ("cell", "p50 B/A", "its interval", "p99 B/A", "interval", "lost A, B", "")
+    headings = ("cell", "p50 B/A", "interval", "p99 B/A", "interval", "lost A, B", "")
     return of_cells(headings, rows, words=[""])
 
 
@@ -178,7 +182,7 @@ def conclusion(result: Comparison, threshold: float, confidence: float) -> str:
     else:
         words = f"No cell regressed {limit}"
     if unknown:
-        words += f"; for {unknown} of {len(result.cells)} it cannot be told"
+        words += f"; no answer for {unknown} of {len(result.cells)}"
     return "; ".join([words, *_besides(result)]) + "."
 
 
@@ -195,9 +199,11 @@ def _besides(result: Comparison) -> list[str]:
     found = []
     before, after = (sum(cell.absent[side] for cell in result.cells) for side in (0, 1))
     if after:
-        found.append(f"{count(after)} did not arrive in B, {count(before)} in A")
+        found.append(f"{count(after)} missing in B, {count(before)} in A")
     if number := len(result.only_a):
-        found.append(f"{number_of(number, 'cell')} of A {'is' if number == 1 else 'are'} not in B")
+        found.append(
+            f"{number_of(number, 'cell')} of A {'is' if number == 1 else 'are'} missing in B"
+        )
     if number := sum(cell.otherwise for cell in result.cells):
-        found.append(f"{number_of(number, 'cell')} obtained another policy than in A")
+        found.append(f"{number_of(number, 'cell')} ran under another granted policy than in A")
     return found

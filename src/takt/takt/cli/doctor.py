@@ -11,10 +11,10 @@ from takt.cli.options import AsJson
 def doctor(
     as_json: AsJson = False,
 ) -> None:
-    """Tell what stands between this machine and real time, and how to mend it.
+    """Find what prevents real time on this machine, and print how to fix it.
 
-    Looks at kernel, privileges, power saving, isolation, memory, clocks and load, and changes
-    nothing. Exit code: 0 for no problem found, 1 for at least one problem.
+    Checks kernel, privileges, power saving, isolation, memory, clocks and load; changes nothing.
+    Exit code: 0 for no problem found, 1 for at least one problem.
 
     Example: takt doctor
     """

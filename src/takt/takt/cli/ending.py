@@ -118,6 +118,6 @@ def _tell_fault(error: Exception, arguments: Sequence[str]) -> None:
         with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as file:
             file.write(f"takt {' '.join(arguments)}\n\n")
             file.writelines(traceback.format_exception(error))
-    what = f"a fault of Takt itself: {type(error).__name__}: {error}".replace("\n", " ")
-    remedy = f"report it with {log}" if log else "report it; its log could not be written"
-    _tell(TaktError(what, remedy=f"{remedy}; what was written until now is whole"))
+    what = f"bug in Takt: {type(error).__name__}: {error}".replace("\n", " ")
+    remedy = f"report it and attach {log}" if log else "report it; writing its log failed"
+    _tell(TaktError(what, remedy=f"{remedy}; all files written so far are complete"))

@@ -19,38 +19,45 @@ if TYPE_CHECKING:
 
 
 def execute(
-    application: Annotated[Path, typer.Argument(help="The description: an app.yaml.")],
+    application: Annotated[Path, typer.Argument(help="Application file (app.yaml).")],
     approach: Annotated[
         str,
         typer.Option(
-            help="takt, baseline0, baseline1; where rclcpp is installed rclcpp_takt and "
+            help="Executor: takt, baseline0, baseline1; with rclcpp installed also rclcpp_takt, "
             "rclcpp_single_threaded, _multi_threaded, _events, _events_cbg "
             "(docs/how-to/execute.md)."
         ),
     ] = "takt",
     policy: Annotated[
         Optional[str],  # noqa: UP045 - typer reads it on Python 3.10
-        typer.Option(help="Instead of the description's: fp, edf, np-fp, …"),
+        typer.Option(
+            help="Scheduling policy in place of the one in the application file: fp, edf, np-fp, …"
+        ),
     ] = None,
-    duration: Annotated[str, typer.Option(help="From the first release.")] = "30s",
+    duration: Annotated[
+        str, typer.Option(help="Duration, counted from the first release.")
+    ] = "30s",
     overheads: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(
             metavar="FILE",
-            help="What takt bench overheads --json printed: explain counts it as declared.",
+            help="Overheads, printed by takt bench overheads --json; takt explain counts them as "
+            "declared.",
         ),
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of the execution times.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of the execution times.")] = 1,
     out: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option(help="Folder of the trace. (default: results/NAME-TIME)", show_default=False),
+        typer.Option(
+            help="Write the trace to this folder. (default: results/NAME-TIME)", show_default=False
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Execute an application for real on ROS 2 and measure it.
+    """Execute an application on ROS 2 and measure it.
 
-    Callbacks burn the CPU time that the description says, and their messages have their sizes.
-    Ctrl-C ends it early and keeps the trace.
+    Callbacks burn the CPU time in the application file; messages have the declared sizes. Ctrl-C
+    ends the execution early and keeps the trace.
 
     Exit code: 0 executed, 1 stopped, failed, or no job ended, 2 wrong use.
 
@@ -67,7 +74,7 @@ def execute(
 
     if approach not in APPROACHES:
         raise TaktError(
-            f"there is no approach {approach!r}",
+            f"unknown approach {approach!r}",
             where="--approach",
             remedy="one of " + ", ".join(APPROACHES),
         )
@@ -114,7 +121,7 @@ def _seconds(duration: str) -> float:
     except ValueError as error:
         raise TaktError(str(error), where="--duration") from None
     if nanoseconds == 0:
-        raise TaktError("nothing is executed in no time", where="--duration", remedy="30s")
+        raise TaktError("duration must be greater than 0", where="--duration", remedy="30s")
     return nanoseconds / 1e9
 
 
@@ -132,12 +139,12 @@ def _load(path: Path) -> dict[str, Any]:
         raise TaktError(
             "this is not the flat form of an application",
             where=str(path),
-            remedy="give the app.yaml; takt makes that form from it",
+            remedy="give the app.yaml; takt converts it to the flat form",
         )
     name = document.get("name") or path.stem  # of the files that are written
     if not isinstance(name, str) or not re.fullmatch(r"[\w.-]{1,100}", name) or name[0] == ".":
         raise TaktError(
-            f"the name {shortened(repr(name), 80)} cannot be that of a file",
+            f"the name {shortened(repr(name), 80)} is not a valid file name",
             where=str(path),
             remedy="use letters, digits and underscores",
         )
@@ -152,11 +159,11 @@ def _show(found: Execution, metrics: Metrics) -> None:
     for line in remarks(metrics):
         stderr().print(line, markup=False, soft_wrap=True)
     if found.status != "complete":
-        stderr().print("stopped before its time", style="yellow")
+        stderr().print("stopped early", style="yellow")
     if not metrics.executions:
-        stderr().print("nothing was executed: no job ended in that time", style="yellow")
+        stderr().print("no job ended during the execution", style="yellow")
     for disturbance in found.disturbances:
-        stderr().print(f"meanwhile {disturbance}", style="yellow")
+        stderr().print(f"disturbance: {disturbance}", style="yellow")
     if metrics.misses:
-        hint = f"Why they missed: takt explain {found.trace}"
+        hint = f"to explain the misses: takt explain {found.trace}"
         stderr().print(hint, markup=False, soft_wrap=True)

@@ -12,28 +12,28 @@ from takt.cli.options import Against, AsJson
 
 
 def explain(
-    trace: Annotated[Path, typer.Argument(help="The trace of an execution or a simulation.")],
+    trace: Annotated[Path, typer.Argument(help="Trace file of an execution or a simulation.")],
     html: Annotated[
         Optional[Path],  # noqa: UP045 - typer reads it on Python 3.10
-        typer.Option(metavar="FILE", help="Write a report with charts of the latest jobs."),
+        typer.Option(metavar="FILE", help="Write an HTML report with charts of the latest jobs."),
     ] = None,
     overheads: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(
             metavar="FILE",
-            help="What takt bench overheads --json printed, instead of what the trace says.",
+            help="Overheads, printed by takt bench overheads --json; replace those in the trace.",
         ),
     ] = None,
     application: Against = None,
     as_json: AsJson = False,
 ) -> None:
-    """Explain every job in a trace that missed its deadline or responded above its bound.
+    """Explain every job in a trace that missed its deadline or exceeded its response bound.
 
-    The shares of a response add up to it: its own execution, longer than declared or not; others
-    that preempted or blocked it; the kernel's late wake-up; CPU time that the hypervisor stole.
-    Bounds are those of takt analyse; what a bound does not know of says why it was exceeded.
+    Splits each response into shares: its own execution, longer than declared or not; preemption and
+    blocking by other jobs; late wake-up by the kernel; CPU time stolen by the hypervisor. Bounds
+    are those of takt analyse; a share outside the model of a bound explains the excess.
 
-    Exit code: 0 explained, whatever was missed, 2 wrong use, or a file that is no trace.
+    Exit code: 0 explained, even with misses, 2 wrong use, or a file that is no trace.
 
     Example: takt explain docking.takttrace --html late.html
     """

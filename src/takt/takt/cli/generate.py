@@ -20,32 +20,42 @@ def generate(
     source: Annotated[
         Path,
         typer.Argument(
-            metavar="PARAMS.json", help="Parameters or ranges of them; an app.yaml for --emit-code."
+            metavar="PARAMS.json",
+            help="Parameters or parameter ranges; an app.yaml for --emit-code.",
         ),
     ],
     repeat: Annotated[
-        int, typer.Option(min=1, max=1_000_000, help="Applications of each combination.")
+        int,
+        typer.Option(
+            min=1, max=1_000_000, help="Number of applications per parameter combination."
+        ),
     ] = 1,
     seed: Annotated[
         Optional[int],  # noqa: UP045 - typer reads it on Python 3.10
-        typer.Option(min=0, help="The same seed gives the same applications. (default: drawn)"),
+        typer.Option(
+            min=0,
+            help="Random seed; the same seed generates the same applications. (default: drawn)",
+        ),
     ] = None,
     out: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option(help="A new folder. (default: applications/NAME)", show_default=False),
+        typer.Option(
+            help="New folder for the applications. (default: applications/NAME)", show_default=False
+        ),
     ] = None,
     emit_code: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option(help="Also write ROS 2 packages of each, below this folder."),
+        typer.Option(help="Write ROS 2 packages of each application below this folder."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Generate applications by the rules of Krukiewicz-Gacek 2021, and beyond, as app.yaml.
+    """Generate applications by the rules of Krukiewicz-Gacek 2021, and extensions, as app.yaml.
 
-    Each is read by analyse, simulate and execute. manifest.json says which parameters gave which.
-    Their packages, if asked for: under Takt, NAME_baseline0 and NAME_baseline1.
+    takt analyse, simulate and execute read these files. manifest.json lists the parameters of each
+    application. With --emit-code, each application also becomes packages: one for Takt,
+    NAME_baseline0 and NAME_baseline1.
 
-    Exit code: 0 generated, 2 wrong use, or parameters that do not go together.
+    Exit code: 0 generated, 2 wrong use, or parameters that contradict each other.
 
     Example: takt generate examples/parameters.json --repeat 10 --seed 1
     """
@@ -97,7 +107,7 @@ def _emit_only(source: Path, folder: Path | None, *, as_json: bool) -> None:
 
     if folder is None:
         raise TaktError(
-            "an app.yaml is an application already",
+            "an app.yaml is already an application; nothing to generate",
             where=str(source),
             remedy="add --emit-code DIR for its source code, or give parameters (a JSON file)",
         )

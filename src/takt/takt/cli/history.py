@@ -18,27 +18,29 @@ def history(
     runs: Annotated[
         Optional[list[Path]],  # noqa: UP045 - typer reads it on Python 3.10
         typer.Argument(
-            metavar="RUNS…", help="Run folders to add, or folders of them. (default: results)"
+            metavar="RUNS…",
+            help="Run folders to add, or folders that contain run folders. (default: results)",
         ),
     ] = None,
     store: Annotated[
-        Path, typer.Option(help="The file in which runs accumulate.", show_default=True)
+        Path, typer.Option(help="SQLite file of the history.", show_default=True)
     ] = Path("results/history.sqlite"),
     key: Annotated[
-        str, typer.Option(help="Only configurations whose name contains this.", show_default=False)
+        str,
+        typer.Option(
+            help="Show only configurations whose name contains this text.", show_default=False
+        ),
     ] = "",
     deadline: Annotated[
-        str, typer.Option(help="Such as 400us. (default: that of the latest run)")
+        str, typer.Option(help="Deadline, such as 400us. (default: that of the latest run)")
     ] = "",
-    plot: Annotated[
-        bool, typer.Option("--plot", help="Also write each picture as PNG and SVG.")
-    ] = False,
+    plot: Annotated[bool, typer.Option("--plot", help="Write each plot as PNG and SVG.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Add runs to the history, and tell what all runs of a configuration say together.
+    """Add runs to the history, and summarise all runs of each configuration.
 
-    A run is added once, and stays when its folder is deleted. Beside the store lies history.html
-    with the long-term pictures.
+    Adds each run once and keeps it after its folder is deleted. Writes the long-term plots to
+    history.html next to the store.
 
     Exit code: 0 done, 1 the store could not be written, 2 wrong use.
 
@@ -62,7 +64,7 @@ def history(
     folders = find(runs or [results.RESULTS])
     if runs and not folders:
         raise TaktError(
-            "there are no runs", where=str(runs[0]), remedy="name folders with a run.json"
+            "no runs found", where=str(runs[0]), remedy="give folders that contain a run.json"
         )
     added, silent = 0, 0
     with History(store) as opened:
@@ -72,16 +74,16 @@ def history(
                 added += opened.add(run, folder)
                 silent += sum(not says(cell) for cell in run.cells)
             except TaktError as error:  # another version's run is no reason to stop
-                stderr().print(f"left out: {error}", style="yellow", markup=False, soft_wrap=True)
+                stderr().print(f"skipped: {error}", style="yellow", markup=False, soft_wrap=True)
         there = [one for one in opened.configurations() if key in one.key]
         shown = there if key else there[:SHOWN]
         accumulated = [accumulate(one, opened.entries(one), deadline_us) for one in shown]
     page = write_history(store.with_suffix(".html"), accumulated, left_out=len(there) - len(shown))
     pictures = _draw(store.with_suffix(""), accumulated) if plot else []
     if silent:
-        words = "did not come to the end or had no samples"
+        words = "did not complete or had no samples"
         stderr().print(
-            f"left out: {number_of(silent, 'cell')} that {words}", style="yellow", soft_wrap=True
+            f"skipped: {number_of(silent, 'cell')} that {words}", style="yellow", soft_wrap=True
         )
     if as_json:
         document: dict[str, Any] = {
@@ -96,7 +98,7 @@ def history(
         return
     show(stdout(), accumulated)
     if len(there) > len(shown):
-        stdout().print(f"{len(there) - len(shown)} more with fewer samples: --key TEXT shows them")
+        stdout().print(f"{len(there) - len(shown)} more with fewer samples; --key TEXT shows them")
     stdout().print(f"{added} added; {page}", soft_wrap=True, markup=False)
     for file in pictures:
         stdout().print(str(file), soft_wrap=True, markup=False)

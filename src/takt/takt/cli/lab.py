@@ -20,32 +20,40 @@ QUICK_LIMIT_S, WHOLE_LIMIT_S = 900.0, 3600.0
 def lab(
     context: typer.Context,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Stock and RT kernel, without ROS 2: a few minutes.")
+        bool,
+        typer.Option(
+            "--quick",
+            help="Compare only the stock and the RT kernel, without ROS 2; takes a few minutes.",
+        ),
     ] = False,
     mode: Annotated[
         Mode,
         typer.Option(
-            help="icount: instruction time, one virtual CPU; kvm: this host's time, where a trial "
-            "boot works; functional: only whether it works."
+            help="Clock of the guests. icount: counted instructions, one virtual CPU; kvm: host "
+            "time, needs a working KVM; functional: no timing, only checks that everything "
+            "works."
         ),
     ] = Mode.icount,
     seed: Annotated[
-        int, typer.Option(min=1, help="Of what the guest takes for chance; icount repeats it.")
+        int,
+        typer.Option(min=1, help="Random seed of the guest; mode icount repeats a run exactly."),
     ] = 1,
     out: Annotated[
         Optional[Path],  # noqa: UP045 - typer reads it on Python 3.10
-        typer.Option(help="Folder of the results. (default: results/lab-TIME)", show_default=False),
+        typer.Option(
+            help="Write results to this folder. (default: results/lab-TIME)", show_default=False
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Compare native Linux with PREEMPT_RT in virtual machines, on any machine.
 
-    Debian's kernels come through apt, once, and are not installed. Each is booted in QEMU and
-    measured idle and loaded: cyclictest with five threads, Takt's wake-up probe, and, unless it is
-    to be quick, a timer and a round trip of ROS 2 and an executed application. In the functional
-    mode doctor, tune, a stepped clock and a CPU taken offline are tried inside, too. Times of the
-    default mode are instructions at 2 ns each, the same on every machine, and never to be compared
-    with times of real ones.
+    Downloads Debian's kernels once through apt, without installing them. Boots each kernel in QEMU
+    and measures it idle and loaded: cyclictest with five threads, Takt's wake-up probe and, without
+    --quick, a timer and a round trip of ROS 2 and an executed application. The functional mode also
+    tries doctor, tune, a stepped clock and a CPU taken offline inside the guest. The default mode
+    counts instructions at 2 ns each: its times are the same on every machine and cannot be compared
+    with times of real machines.
 
     Exit code: 0 the stock kernel's maximum under load is at least ten times that of PREEMPT_RT (or
     the mode allows no verdict), 1 it is not, or a guest or a trial failed, 2 wrong use.
@@ -66,7 +74,7 @@ def lab(
 
     check_installed()
     measured_programs()
-    with stderr().status("asking apt for Debian's kernels") as status:
+    with stderr().status("downloading Debian's kernels with apt") as status:
         kernels = known.find(tell=status.update)
         if mode is Mode.kvm:
             status.update("a trial boot under KVM")

@@ -14,19 +14,19 @@ from takt.cli.options import AsJson
 def image(
     experiment: Annotated[
         Optional[Path],  # noqa: UP045 - typer reads it on Python 3.10
-        typer.Option(help="What it runs when nobody chooses. (default: quick)", show_default=False),
+        typer.Option(help="Experiment that runs by default. (default: quick)", show_default=False),
     ] = None,
-    out: Annotated[Path, typer.Option(help="The image.")] = Path("takt.img"),
+    out: Annotated[Path, typer.Option(help="Image file to write.")] = Path("takt.img"),
     as_json: AsJson = False,
 ) -> None:
-    """Make a stick from which a PC boots into PREEMPT_RT, measures, and switches itself off.
+    """Build a USB stick image that boots a PC into PREEMPT_RT, measures, and powers it off.
 
-    The image holds Debian's RT kernel, this tool, its probes and all libraries of theirs; nothing
-    is installed on the PC, and nothing of its disks is touched. A menu offers the experiments that
-    need one machine, and a shell. What was measured lies on the stick as ordinary run folders,
-    which takt lab runs brings home. Made from the same things, it has the same bytes.
+    The image holds Debian's RT kernel, this tool, its probes and all their libraries. It installs
+    nothing on the PC and does not touch its disks. A menu offers the experiments for a single
+    machine, and a shell. Results are stored on the stick as ordinary run folders; takt lab runs
+    copies them back. The build is reproducible: equal inputs give equal bytes.
 
-    Exit code: 0 it is made, 1 something that it needs is not there, 2 wrong use.
+    Exit code: 0 the image is built, 1 a required tool or file is missing, 2 wrong use.
 
     Example: takt lab image
     Example: takt lab image --experiment mine.yaml --out mine.img
@@ -40,20 +40,20 @@ def image(
     make.check_place(out)
     default = experiment or published() / "quick.yaml"
     chosen = experiments.chosen(default, published())
-    with stderr().status("asking apt for Debian's RT kernel") as status:
+    with stderr().status("downloading Debian's RT kernel with apt") as status:
         kernel = kernels.of_a_pc(tell=status.update)
         made = make.make(out, kernel, chosen, default.stem, status.update)
     if as_json:
         print_json(made.model_dump(mode="json"))
         return
     others = ", ".join(one for one in made.experiments if one != made.experiment) or "none"
-    size = f"{made.bytes / 1e6:.0f} MB, {made.used / 1e6:.0f} MB of it used"
+    size = f"{made.bytes / 1e6:.0f} MB, {made.used / 1e6:.0f} MB used"
     write = f"sudo dd if={made.image} of=/dev/sdX bs=4M conv=fsync status=progress"
     for line in (
         f"{made.image}: {size}; {made.kernel}",
-        f"It runs {made.experiment}; its menu offers besides: {others}",
-        f"Write it to a stick, which loses what is on it: {write}",
-        "Boot a PC from it, without Secure Boot; it switches itself off when it has measured.",
-        "Bring home what it measured: takt lab runs /dev/sdX",
+        f"Default experiment: {made.experiment}; others in the menu: {others}",
+        f"Write it to a stick (this erases the stick): {write}",
+        "Boot a PC from it, without Secure Boot; the PC powers off after the measurement.",
+        "Copy the runs back: takt lab runs /dev/sdX",
     ):
         stdout().print(line, markup=False, soft_wrap=True)

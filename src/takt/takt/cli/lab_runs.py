@@ -12,13 +12,15 @@ from takt.cli.options import AsJson
 
 
 def runs(
-    stick: Annotated[Path, typer.Argument(help="The whole stick, /dev/sdX, or an image.")],
-    out: Annotated[Path, typer.Option(help="Where the run folders go.")] = Path("results"),
+    stick: Annotated[
+        Path, typer.Argument(help="USB stick (whole device, /dev/sdX) or image file.")
+    ],
+    out: Annotated[Path, typer.Option(help="Copy run folders to this folder.")] = Path("results"),
     as_json: AsJson = False,
 ) -> None:
-    """Bring home what a stick of takt lab image has measured.
+    """Copy the runs from a stick of takt lab image to this machine.
 
-    Copies the run folders that are not here yet; the stick is only read, and need not be mounted.
+    Copies only new run folders. Reads the stick without mounting it and does not write to it.
 
     Exit code: 0 at least one run is here, 1 there is none, or it cannot be read, 2 wrong use.
 
@@ -44,9 +46,9 @@ def runs(
         for one in found.new:
             say.print(f"new: {one}; takt report {one}", markup=False, soft_wrap=True)
         for one in found.known:
-            say.print(f"here already: {one}", markup=False, soft_wrap=True)
+            say.print(f"already copied: {one}", markup=False, soft_wrap=True)
         if not found.new and not found.known:
-            last = f"its last boot said:\n{said}" if said else "it has not measured yet"
-            say.print(f"No run is on {stick}; {last}", markup=False, soft_wrap=True)
+            last = f"log of its last boot:\n{said}" if said else "it has not measured anything yet"
+            say.print(f"No run on {stick}; {last}", markup=False, soft_wrap=True)
     if not found.new and not found.known:
         raise typer.Exit(1)

@@ -39,182 +39,221 @@ def measure(
     kind: Annotated[
         Kind,
         typer.Argument(
-            help="wakeup: a bare sleep; timer-oneshot and timer-cyclic: a stack's timers; "
-            "pingpong: a round trip; pubsub: one way; ethercat: a master's cycle."
+            help="wakeup: a plain sleep; timer-oneshot, timer-cyclic: timers of a stack; pingpong: "
+            "round trip; pubsub: one way; ethercat: cycle of a master."
         ),
     ],
     stack: Annotated[
         Text,
         typer.Option(
-            help='raw, rcl, ros1, cyclonedds, …; of each role: "rcl,cyclonedds". '
-            "(default: raw for wakeup, ethercat for ethercat, else rcl)"
+            help="Communication stack: raw, rcl, ros1, cyclonedds, …; one for each role: "
+            '"rcl,cyclonedds". (default: raw for wakeup, ethercat for ethercat, else rcl)'
         ),
     ] = None,
     transport: Annotated[
-        Text, typer.Option(help="Way between the roles. (default: the stack's first)")
+        Text, typer.Option(help="Transport between the roles. (default: the stack's first)")
     ] = None,
     executor: Annotated[
         Text,
         typer.Option(
-            help="For the stack rclcpp: single_threaded, multi_threaded, events, events_cbg or "
+            help="Executor (stack rclcpp): single_threaded, multi_threaded, events, events_cbg or "
             "takt. (default: single_threaded)"
         ),
     ] = None,
-    payload: Annotated[Text, typer.Option(help="Such as 32KB. (default: 500B)")] = None,
-    content: Annotated[Text, typer.Option(help="bytes or string. (default: bytes)")] = None,
-    rate: Annotated[Text, typer.Option(help="Such as 1kHz. (default: 1kHz)")] = None,
-    period: Annotated[Text, typer.Option(help="Such as 1ms; instead of a rate.")] = None,
-    timeout: Annotated[
-        Text, typer.Option(help='For timer-oneshot: "1ms", or several: "800us,1ms". (default: 1ms)')
+    payload: Annotated[
+        Text, typer.Option(help="Payload size, such as 32KB. (default: 500B)")
     ] = None,
-    wait: Annotated[Text, typer.Option(help="For timer-oneshot: idle or busy. (default: idle)")] = (
-        None
-    ),
+    content: Annotated[
+        Text, typer.Option(help="Message content: bytes or string. (default: bytes)")
+    ] = None,
+    rate: Annotated[Text, typer.Option(help="Rate, such as 1kHz. (default: 1kHz)")] = None,
+    period: Annotated[
+        Text, typer.Option(help="Period, such as 1ms; alternative to --rate.")
+    ] = None,
+    timeout: Annotated[
+        Text,
+        typer.Option(help='Timeout (timer-oneshot): 1ms, or several: "800us,1ms". (default: 1ms)'),
+    ] = None,
+    wait: Annotated[
+        Text, typer.Option(help="Waiting method (timer-oneshot): idle or busy. (default: idle)")
+    ] = None,
     late: Annotated[
         Text,
         typer.Option(
-            help="For pingpong: after a late reply, at_once or next_cycle. (default: at_once)"
+            help="Next ping after a late reply (pingpong): at_once or next_cycle. "
+            "(default: at_once)"
         ),
     ] = None,
-    duration: Annotated[Text, typer.Option(help="Of each repetition. (default: 5s)")] = None,
+    duration: Annotated[
+        Text, typer.Option(help="Duration of each repetition. (default: 5s)")
+    ] = None,
     samples: Annotated[
         Optional[int],  # noqa: UP045
-        typer.Option(min=2, help="Of each repetition, instead of a duration."),
+        typer.Option(
+            min=2, help="Number of samples of each repetition; alternative to --duration."
+        ),
     ] = None,
     start_delay: Annotated[
-        Text, typer.Option(help="Before the first sample, such as 3s. (default: none)")
+        Text, typer.Option(help="Wait before the first sample, such as 3s. (default: none)")
     ] = None,
     scheduling: Annotated[
-        Scheduling, typer.Option(help="Of the measuring threads, by the kernel.")
+        Scheduling,
+        typer.Option(
+            help="Scheduling policy of the measuring threads: SCHED_OTHER, SCHED_FIFO or SCHED_RR."
+        ),
     ] = Scheduling.other,
     priority: Annotated[
         Optional[int],  # noqa: UP045
-        typer.Option(min=1, max=98, help="For fifo and rr. (default: 80)"),
+        typer.Option(min=1, max=98, help="Real-time priority for fifo and rr. (default: 80)"),
     ] = None,
     dds_priority: Annotated[
         Text,
         typer.Option(
-            help="Of the threads that a DDS starts: 75; 70-80: 80 where messages pass, 70 "
-            "elsewhere. (default: as --priority)"
+            help="Priority of DDS threads: one value, or a range: with 70-80, threads on the "
+            "message path get 80, others 70. (default: as --priority)"
         ),
     ] = None,
     allocator: Annotated[
         Text,
         typer.Option(
-            help="For the stack rcl, of its memory and the messages: heap or tlsf. (default: heap)"
+            help="Allocator of the client library and the messages (stack rcl): heap or tlsf. "
+            "(default: heap)"
         ),
     ] = None,
     cpu: Annotated[
-        Text, typer.Option(help='Pin to this CPU; "0,1": one for each role. (default: none)')
+        Text, typer.Option(help='Pin to this CPU; one CPU for each role: "0,1". (default: none)')
     ] = None,
     threads: Annotated[
         Optional[int],  # noqa: UP045
-        typer.Option(min=1, help="For wakeup of cyclictest: how many at once. (default: 1)"),
+        typer.Option(min=1, help="Number of threads (wakeup with cyclictest). (default: 1)"),
     ] = None,
     distance: Annotated[
         Text,
-        typer.Option(help="From the period of one of them to that of the next, such as 500us."),
+        typer.Option(
+            help="Difference between the periods of two consecutive threads, such as 500us."
+        ),
     ] = None,
     subscribers: Annotated[
         Optional[int],  # noqa: UP045
-        typer.Option(min=1, help="For pubsub. (default: 1)"),
+        typer.Option(min=1, help="Number of subscribers (pubsub). (default: 1)"),
     ] = None,
     talkers: Annotated[
         Optional[int],  # noqa: UP045
-        typer.Option(min=1, help="For pubsub: pairs of other nodes that talk at the same time."),
+        typer.Option(
+            min=1,
+            help="Number of additional publisher-subscriber pairs that talk meanwhile (pubsub).",
+        ),
     ] = None,
     talker_rate: Annotated[
-        Text, typer.Option(help="Of each of these pairs. (default: 100Hz)")
+        Text, typer.Option(help="Rate of each additional pair. (default: 100Hz)")
     ] = None,
     load: Annotated[
         Text,
         typer.Option(
-            help="Meanwhile: none, cpu (every CPU computes); by stress-ng: fft, stress, "
+            help="Background load: none, cpu (every CPU computes); with stress-ng: fft, stress, "
             '"stress 2". (default: none)'
         ),
     ] = None,
     host: Annotated[
         Text,
         typer.Option(
-            help='Of each role: "here,namespace" puts pong or subscribers behind a link, '
-            '"here,NAME" on the worker of that name. (default: here)'
+            help='Host of each role: "here,namespace" puts pong or subscribers behind a link, '
+            '"here,NAME" on the worker NAME. (default: here)'
         ),
     ] = None,
     scheduler: Annotated[
-        Text, typer.Option(help="A Dask scheduler, tls://HOST:8786, whose workers are hosts.")
+        Text,
+        typer.Option(
+            help="Address of a Dask scheduler whose workers serve as hosts: tls://HOST:8786."
+        ),
     ] = None,
-    link: Annotated[Text, typer.Option(help="Of that link. (default: 100Mbps)")] = None,
+    link: Annotated[Text, typer.Option(help="Bandwidth of the link. (default: 100Mbps)")] = None,
     queue: Annotated[
         Text,
         typer.Option(
-            help="Of the messages on it: shared, or own, which leaves first. (default: shared)"
+            help="Transmit queue of the messages on the link: shared, or own with the highest "
+            "priority. (default: shared)"
         ),
     ] = None,
     traffic: Annotated[
-        Text, typer.Option(help="On that link meanwhile, each way: such as 40Mbps. (default: none)")
+        Text,
+        typer.Option(
+            help="Background traffic on the link in each direction, such as 40Mbps. (default: none)"
+        ),
     ] = None,
     delay: Annotated[
-        Text, typer.Option(help="Of each frame on that link, each way. (default: 0s)")
+        Text, typer.Option(help="Delay of each frame on the link in each direction. (default: 0s)")
     ] = None,
-    jitter: Annotated[Text, typer.Option(help="Of this delay, up and down. (default: 0s)")] = None,
+    jitter: Annotated[
+        Text,
+        typer.Option(help="Maximum deviation from the delay, in both directions. (default: 0s)"),
+    ] = None,
     loss: Annotated[
-        Text, typer.Option(help="Of the frames on that link, such as 0.1%. (default: 0%)")
+        Text, typer.Option(help="Share of frames lost on the link, such as 0.1%. (default: 0%)")
     ] = None,
     interface: Annotated[
         Text,
         typer.Option(
-            help="For ethercat: where real slaves are, such as eth1. (default: a simulated segment)"
+            help="Network interface of the real slaves (ethercat), such as eth1. (default: a "
+            "simulated segment)"
         ),
     ] = None,
     slaves: Annotated[
         Optional[int],  # noqa: UP045
         typer.Option(
-            min=1, max=128, help="For ethercat. (default: 16 simulated; any number of real ones)"
+            min=1,
+            max=128,
+            help="Number of slaves (ethercat). (default: 16 simulated; any number of real ones)",
         ),
     ] = None,
     fault: Annotated[
         Text,
         typer.Option(
-            help="For a simulated segment, from the middle cycle on: slave_lost, wrong_counter, "
-            "silent. (default: none)"
+            help="Fault injected into a simulated segment from the middle cycle on: slave_lost, "
+            "wrong_counter, silent. (default: none)"
         ),
     ] = None,
     reliability: Annotated[
-        Text, typer.Option(help="reliable or best_effort. (default: reliable)")
+        Text,
+        typer.Option(help="Reliability of the QoS: reliable or best_effort. (default: reliable)"),
     ] = None,
     durability: Annotated[
         Text,
-        typer.Option(help="Of the QoS: volatile or transient_local. (default: volatile)"),
+        typer.Option(
+            help="Durability of the QoS: volatile or transient_local. (default: volatile)"
+        ),
     ] = None,
     history: Annotated[
-        Text, typer.Option(help="Of the QoS: keep_last or keep_all. (default: keep_last)")
+        Text, typer.Option(help="History of the QoS: keep_last or keep_all. (default: keep_last)")
     ] = None,
     depth: Annotated[
         Optional[int],  # noqa: UP045
-        typer.Option(min=1, help="Of the history keep_last. (default: 10)"),
+        typer.Option(min=1, help="Depth of the history keep_last. (default: 10)"),
     ] = None,
-    repetitions: Annotated[int, typer.Option(min=1, help="How often.")] = 3,
+    repetitions: Annotated[int, typer.Option(min=1, help="Number of repetitions.")] = 3,
     deadline: Annotated[
         Text,
         typer.Option(
-            help="Later responses are counted, from the planned start. (default: the period; of a "
-            "one-shot timer its timeout)"
+            help="Deadline, counted from the planned start; later responses count as missed. "
+            "(default: the period; of a one-shot timer its timeout)"
         ),
     ] = None,
     out: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option(help="Results folder. (default: results/KIND-TIME)", show_default=False),
+        typer.Option(
+            help="Write results to this folder. (default: results/KIND-TIME)", show_default=False
+        ),
     ] = None,
     plot: Annotated[
-        bool, typer.Option("--plot", help="Also draw each histogram, as PNG and SVG.")
+        bool, typer.Option("--plot", help="Draw each histogram as PNG and SVG.")
     ] = False,
     dry_run: PlanOnly = False,
     as_json: AsJson = False,
 ) -> None:
     """Measure one thing, a few times.
 
-    The same as an experiment file with one measurement. Timers and pubsub print what the suites of
-    Sticha 2014 print; beside the samples lies a histogram that gnuplot plots.
+    Equivalent to an experiment file with one measurement. Timers and pubsub print the same figures
+    as the suites of Sticha 2014; a histogram for gnuplot is written next to the samples.
 
     Exit code: 0 measured, 1 failed or stopped, 2 wrong use.
 
@@ -227,9 +266,9 @@ def measure(
 
     if scheduling is Scheduling.other and priority:
         raise TaktError(
-            "other has no priority",
+            "scheduling policy other has no priority",
             where="--priority",
-            remedy="add --scheduling fifo, or leave the priority out",
+            remedy="add --scheduling fifo, or omit the priority",
         )
     at = "" if scheduling is Scheduling.other else f" {priority or 80}"
     axes: dict[str, Any] = {

@@ -14,17 +14,17 @@ from takt.cli.options import Against, AsJson
 def metrics(
     traces: Annotated[
         list[Path],
-        typer.Argument(metavar="TRACE…", help="Traces of executions or simulations."),
+        typer.Argument(metavar="TRACE…", help="Trace files of executions or simulations."),
     ],
     application: Against = None,
     as_json: AsJson = False,
 ) -> None:
     """Measure a trace: deadline misses, data freshness, data age, responses, chains, overhead.
 
-    The definitions are those of the thesis behind Takt (docs/reference/metrics.md); they mean the
-    same for the executor, for the baselines and for a simulation.
+    The definitions are those of the thesis behind Takt (docs/reference/metrics.md). They are the
+    same for the executor, the baselines and a simulation.
 
-    Exit code: 0 measured, whatever was missed, 2 wrong use, or a file that is no trace.
+    Exit code: 0 measured, even with misses, 2 wrong use, or a file that is no trace.
 
     Example: takt metrics docking.takt.takttrace docking.baseline1.takttrace
     """

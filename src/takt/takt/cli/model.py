@@ -13,28 +13,34 @@ from takt.cli.options import AsJson
 
 def model(
     trace: Annotated[
-        Path, typer.Argument(metavar="TRACE", help="What an application did under Takt's executor.")
+        Path, typer.Argument(metavar="TRACE", help="Trace of an application under Takt's executor.")
     ],
     out: Annotated[
         Optional[Path],  # noqa: UP045 - typer reads it on Python 3.10
         typer.Option(
-            "-o", "--out", metavar="FILE", help="(default: NAME.app.yaml here)", show_default=False
+            "-o",
+            "--out",
+            metavar="FILE",
+            help="Application file to write. (default: NAME.app.yaml here)",
+            show_default=False,
         ),
     ] = None,
     margin: Annotated[
         float,
         typer.Option(
-            min=0.0, max=10.0, help="Added to the longest execution seen: 0.2 is 20 % of it."
+            min=0.0,
+            max=10.0,
+            help="Safety margin on the longest observed execution time: 0.2 adds 20 %.",
         ),
     ] = 0.0,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Write the app.yaml of a running application, from its trace.
 
-    Nodes, callbacks, periods, what releases them, who writes and reads what, chains, groups, cores
-    and priorities. Execution times are those that were seen, with an estimate of their tail: no
-    worst case. Comments say where each number is from, and what the trace does not tell.
+    Writes nodes, callbacks, periods, triggers, readers and writers, chains, groups, cores and
+    priorities. Execution times are observed, with an estimate of their tail; they are no worst-case
+    bound. Comments give the source of each number and list what the trace does not contain.
 
     Exit code: 0 written, 2 wrong use, or a file that is no trace.
 
@@ -49,9 +55,9 @@ def model(
     target = out or default_out(trace)
     if target.exists() and not force:
         raise TaktError(
-            "this file is there already",
+            "this file exists",
             where=str(target),
-            remedy="name another one with -o, or replace it with --force",
+            remedy="choose another file with -o, or overwrite it with --force",
         )
     with stderr().status(trace.name) as status:
         modelled = write(trace, target, margin, lambda name: status.update(f"{trace.name}: {name}"))

@@ -10,21 +10,22 @@ import typer
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output.")]
 PlanOnly = Annotated[
-    bool, typer.Option("--dry-run", help="Show the plan and its time; measure nothing.")
+    bool, typer.Option("--dry-run", help="Show the plan and its duration; measure nothing.")
 ]
 Against = Annotated[
     Optional[Path],  # noqa: UP045 - typer reads it on Python 3.10
     typer.Option(
         "--against",
         metavar="APP.yaml",
-        help="Hold it to this file, such as one of takt model, not to what the trace carries.",
+        help="Compare with this application file, such as one that takt model wrote, not with the "
+        "description inside the trace.",
     ),
 ]
 AllowRoot = Annotated[
     bool,
     typer.Option(
         "--allow-root",
-        help="Run as root: whoever is let in then has the whole machine.",
+        help="Allow running as root; every invited user then controls the whole machine.",
     ),
 ]
 
@@ -37,7 +38,7 @@ def refuse_root(allowed: bool) -> None:
 
     if os.geteuid() == 0 and not allowed:
         raise TaktError(
-            "this runs other machines' code, and would run it as root",
-            remedy="start it as an ordinary user who may use real-time priorities (takt doctor "
-            "says how); where only root can measure what you want, say --allow-root",
+            "running as root: code from other machines would run as root",
+            remedy="start it as an ordinary user with real-time priorities (see takt doctor); if "
+            "only root can run your measurement, add --allow-root",
         )

@@ -10,13 +10,15 @@ import typer
 
 
 def report(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Of a run, or of a reproduction.")],
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Folder of a run or of a reproduction.")
+    ],
     out: Annotated[
-        Path | None, typer.Option(help="The file to write.", show_default="DIR/report.html")
+        Path | None, typer.Option(help="HTML file to write.", show_default="DIR/report.html")
     ] = None,
-    open_: Annotated[bool, typer.Option("--open", help="Show it in the browser.")] = False,
+    open_: Annotated[bool, typer.Option("--open", help="Open the report in the browser.")] = False,
 ) -> None:
-    """Write the HTML report of a run or a reproduction: one file that needs no network.
+    """Write the HTML report of a run or a reproduction: a single file that works offline.
 
     Exit code: 0 written, 1 it could not be written, 2 there is no run.
 
@@ -39,7 +41,7 @@ def report(
         if is_full(error):
             raise
         raise TaktError(
-            f"the report cannot be written: {error.strerror or error}",
+            f"cannot write the report: {error.strerror or error}",
             where=str(out or place),
             remedy="choose another place: takt report DIR --out FILE",
         ) from None

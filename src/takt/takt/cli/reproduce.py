@@ -16,22 +16,28 @@ def reproduce(
         str, typer.Argument(help="gutierrez2018, krukiewicz2021, sticha2014, ye2023.")
     ],
     scale: Annotated[
-        float, typer.Option(min=1e-6, max=1.0, help="Of the paper's own length, which is 1.")
+        float,
+        typer.Option(
+            min=1e-6,
+            max=1.0,
+            help="Scale of the experiments; 1 is the original length of the paper.",
+        ),
     ] = 0.0002,
     out: Annotated[
         Optional[Path],  # noqa: UP045 - typer reads it on Python 3.10
         typer.Option(
-            help="Results folder; of an earlier reproduction: go on with it. "
-            "(default: results/PAPER-TIME)",
+            help="Write results to this folder; continue an earlier reproduction there. (default: "
+            "results/PAPER-TIME)",
             show_default=False,
         ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Repeat a paper's experiments here, next to what it publishes.
+    """Repeat the experiments of a paper on this machine, and compare with its published figures.
 
-    A finding that does not hold is an answer, not a failure: this machine is another one. So are
-    messages that a middleware loses each time: they are named, and a re-run tries them again.
+    A finding that does not hold here is a result, not a failure: the machine differs. The same
+    applies to messages that a middleware loses in every attempt: the report names them, and a re-
+    run tries them again.
 
     Exit code: 0 all was measured, 1 something failed or was stopped, 2 wrong use.
 
@@ -56,6 +62,6 @@ def reproduce(
     else:
         show(stdout(), outcome)
     if not outcome.complete:
-        hint = f"Go on with: takt reproduce {paper} --scale {scale:g} --out {outcome.results}"
+        hint = f"Continue with: takt reproduce {paper} --scale {scale:g} --out {outcome.results}"
         stderr().print(hint, style="yellow", soft_wrap=True, markup=False)
         raise typer.Exit(1)

@@ -14,32 +14,35 @@ from takt.cli.options import AsJson, PlanOnly
 def run(
     experiment: Annotated[
         Optional[Path],  # noqa: UP045 - typer reads it on Python 3.10
-        typer.Argument(help="The experiment file; not needed with --resume."),
+        typer.Argument(help="Experiment file; not needed with --resume."),
     ] = None,
     out: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option(help="Results folder. (default: results/NAME-TIME)", show_default=False),
+        typer.Option(
+            help="Write results to this folder. (default: results/NAME-TIME)", show_default=False
+        ),
     ] = None,
     resume: Annotated[
         Optional[Path],  # noqa: UP045
-        typer.Option(help="Go on with the run in this folder: measure what is not complete."),
+        typer.Option(help="Continue the run in this folder: measure all incomplete cells."),
     ] = None,
     seed: Annotated[
         Optional[int],  # noqa: UP045
-        typer.Option(min=0, help="Seed of the random order. (default: the file's, or drawn)"),
+        typer.Option(min=0, help="Random seed of the order. (default: the file's, or drawn)"),
     ] = None,
     scheduler: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(
-            help="A Dask scheduler, tls://HOST:8786, whose workers are hosts of the experiment."
+            help="Address of a Dask scheduler whose workers are hosts of the experiment: "
+            "tls://HOST:8786."
         ),
     ] = None,
     dry_run: PlanOnly = False,
     as_json: AsJson = False,
 ) -> None:
-    """Measure a whole matrix: every point, repeated, in random order.
+    """Measure all points of an experiment, repeated, in random order.
 
-    Ctrl-C keeps what was measured; --resume goes on where a run was stopped or killed.
+    Ctrl-C keeps the finished cells; --resume continues a stopped or killed run.
 
     Exit code: 0 all measured, 1 something failed or was stopped, 2 wrong use.
 
@@ -54,10 +57,10 @@ def run(
 
     loaded, source = read_experiment(experiment) if experiment else (None, Source())
     if resume and out:
-        raise TaktError("a resumed run has its folder already", where="--out")
+        raise TaktError("a resumed run already has its folder; omit --out", where="--out")
     if not resume and loaded is None:
         raise TaktError(
-            "which experiment?",
+            "no experiment given",
             remedy="give an experiment file (experiments/quick.yaml is a small one) or --resume",
         )
     with shared.workers(scheduler) as workers:

@@ -15,16 +15,19 @@ PARTS = ("invite", "join")
 def scheduler(
     context: typer.Context,
     address: Annotated[
-        str, typer.Option(help="This machine's, by which others reach it.")
+        str, typer.Option(help="Address at which other machines reach this one.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any that is free.")] = 8786,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="TCP port; 0 selects any free port.")
+    ] = 8786,
     allow_root: AllowRoot = False,
 ) -> None:
-    """Start the Dask scheduler at which workers, experiments and campaigns meet.
+    """Start the Dask scheduler that connects workers, experiments and campaigns.
 
-    Runs until Ctrl-C. It speaks TLS alone, and only to machines of one authority: that of this
-    machine, which the first start makes (~/.config/takt/workers), or the one that it joined. Other
-    machines are let in by an invitation; on this machine its user needs none.
+    Runs until Ctrl-C. It accepts only TLS connections from machines with a certificate of one
+    authority: the one of this machine, created at the first start (~/.config/takt/workers), or the
+    one it joined. Invite other machines with takt scheduler invite; the user of this machine needs
+    no invitation.
 
     Exit code: 0 after Ctrl-C, 1 it does not start, 2 wrong use.
 
@@ -43,7 +46,11 @@ def scheduler(
     os.environ.setdefault("DASK_LOGGING__DISTRIBUTED", "warning")
 
     def tell(at: str) -> None:
-        lines = (f"scheduler: {at}", f"workers: ./takt worker {at} ROLE", "Ctrl-C ends it")
+        lines = (
+            f"scheduler: {at}",
+            f"to start a worker: ./takt worker {at} ROLE",
+            "Ctrl-C stops the scheduler",
+        )
         for line in lines:
             stdout().print(line, markup=False, soft_wrap=True)
 

@@ -10,12 +10,12 @@ import typer
 
 
 def invite(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Of the machine, to tell it by.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the invited machine.")],
 ) -> None:
-    """Write NAME.pem, by which another machine may join the workers of this one.
+    """Write NAME.pem, an invitation for another machine to join the workers of this one.
 
-    It holds a private key: whoever has the file may run code on every machine that has joined. Take
-    it there by a way that nobody reads, such as scp, and remove it here.
+    It holds a private key: every user of this file can run code on every machine that has joined.
+    Copy it over a confidential channel, such as scp, and delete it here afterwards.
 
     Exit code: 0 it is written, 2 wrong use.
 
@@ -27,8 +27,8 @@ def invite(
     target = Path(f"{name}.pem")
     certificates.invite(name, target)
     for line in (
-        f"{target} is the key of {name}. Take it there, and remove it here:",
+        f"{target} is the key of {name}. Copy it to {name}, then delete it here:",
         f"  scp -p {target} {name}: && rm {target}",
-        f"There: ./takt scheduler join ~/{target}",
+        f"On {name}: ./takt scheduler join ~/{target}",
     ):
         stdout().print(line, markup=False, soft_wrap=True)

@@ -11,13 +11,14 @@ import typer
 
 def join(
     invitation: Annotated[
-        Path, typer.Argument(metavar="NAME.pem", help="What takt scheduler invite wrote.")
+        Path,
+        typer.Argument(metavar="NAME.pem", help="Invitation, written by takt scheduler invite."),
     ],
 ) -> None:
-    """Join the machines of another one's authority, as a worker or to measure from here.
+    """Join the machines of another authority, as a worker or to measure from here.
 
-    Whoever has a certificate of that authority may then run code on this machine while it has a
-    worker. Moves the file to where keys are kept (~/.config/takt/workers).
+    Every machine with a certificate of that authority can then run code on this machine while a
+    worker runs here. Moves the file to the key folder (~/.config/takt/workers).
 
     Exit code: 0 joined, 2 wrong use.
 

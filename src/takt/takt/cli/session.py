@@ -60,8 +60,8 @@ def show_plan(plan: Plan, *, as_json: bool) -> None:
     title = f"{len(plan.cells)} cells in this order (seed {plan.seed})"
     stdout().print(of_cells(("cell", "samples", "about"), rows, title=title))
     for note in plan.skipped:
-        stderr().print(f"left out: {note.why}", style="yellow", markup=False)
-    stdout().print(f"About {_time(plan.seconds)} in all.")
+        stderr().print(f"skipped: {note.why}", style="yellow", markup=False)
+    stdout().print(f"Total: about {_time(plan.seconds)}.")
 
 
 def measure(
@@ -87,7 +87,7 @@ def measure(
     else:
         _show(run, session.folder)
     if run.status is not Status.complete:
-        hint = f"Go on with: takt run --resume {session.folder}"
+        hint = f"Continue with: takt run --resume {session.folder}"
         stderr().print(hint, style="yellow", soft_wrap=True, markup=False)
         raise typer.Exit(1)
 
@@ -117,9 +117,12 @@ def tell_dead_runs(folder: Path) -> None:
     for dead in sweep_dead_runs(SWEEPER, refused=refused):
         if dead.lent or dead.run_folder == folder.resolve():
             continue
-        text = f"A run was killed; its results folder is gone, its recordings are in {dead.folder}"
+        text = (
+            "A run was killed and its results folder no longer exists; its "
+            f"recordings are in {dead.folder}"
+        )
         if dead.resumes:
-            text = f"A run was killed. To go on with it: takt run --resume {dead.run_folder}"
+            text = f"A run was killed. To continue it: takt run --resume {dead.run_folder}"
         stderr().print(text, style="yellow", soft_wrap=True, markup=False)
     for line in told(refused):
         stderr().print(line, style="yellow", soft_wrap=True, markup=False)
@@ -176,12 +179,12 @@ class Progress:
             found = cell.statistics
             text = f" p50 {found.response.p50_us:.1f} µs" if found else ""
             got = " and ".join(map(str, obtained.measured(cell)))
-            differs = f" measured as {got}," if obtained.refused(cell) else ""
+            differs = f" measured under {got}," if obtained.refused(cell) else ""
             self._console.print(f"{cell.status.value} {cell.id}{differs}{text}", style="dim")
 
     def stopping(self) -> None:
         """Says what a first and a second Ctrl-C do."""
-        text = "Stopping; what was measured is kept. Ctrl-C again ends at once."
+        text = "Stopping; finished cells are kept. Press Ctrl-C again to exit immediately."
         self._console.print(text, style="yellow")
 
 
@@ -255,8 +258,8 @@ def _show(run: Run, folder: Path) -> None:
     console = stdout()
     console.print(_table(run, folder))
     caption = (
-        "Each row: all repetitions together, from the planned start. Late: after the deadline. "
-        "Absent: did not arrive."
+        "Each row: all repetitions together, from the planned start. Late: after the "
+        "deadline. Missing: not received."
     )
     console.print(caption, style="dim", markup=False)
     for cell in run.cells:

@@ -59,18 +59,19 @@ def setup(
     part: Annotated[
         Part,
         typer.Argument(
-            help="ros1: roscpp and rosmaster, about 200 MB; cyclictest; cyclonedds: Cyclone DDS; "
-            "rustdds, iceoryx2, zenoh (some ten minutes) and ethercat (a master and simulated "
-            "slaves), by cargo; lab: QEMU, and what makes an image, about 100 MB."
+            help="ros1: roscpp and rosmaster, about 200 MB; cyclictest; cyclonedds: Cyclone "
+            "DDS; by cargo: rustdds, iceoryx2, zenoh (about ten minutes), ethercat (a "
+            "master and simulated slaves); lab: QEMU and the tools that build an image, "
+            "about 100 MB."
         ),
     ],
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
-    """Install what a further stack, or the lab, needs through apt or cargo, and build its probe.
+    """Install what an additional stack or the lab needs, by apt or cargo, and build its probe.
 
-    Asks first. Where it may not install, it says the line to run.
+    Asks first. Without the permission to install, prints the command to run.
 
-    Exit code: 0 it is there, 1 it is not, 2 wrong use.
+    Exit code: 0 installed, 1 not installed, 2 wrong use.
 
     Example: takt setup ros1
     """
@@ -82,14 +83,14 @@ def setup(
     if missing:
         _install(part.value, missing, yes)
     if part.value not in ON_REQUEST:
-        stdout().print(f"{part.value} is there: takt {part.value} --help says what it does")
+        stdout().print(f"{part.value} is installed; see takt {part.value} --help")
         return
     crate = CRATES.get(part.value)
     if crate and not library(crate, root).exists():
         build_crate(part.value, crate, root, yes=yes)
     if missing or not probe(part.value, root).exists():
         build(part.value, root)
-    stdout().print(f"{part.value} is there: takt measure --help says what it can measure")
+    stdout().print(f"{part.value} is installed; takt measure --help lists its measurements")
 
 
 def build(part: str, root: Path) -> None:
@@ -98,7 +99,7 @@ def build(part: str, root: Path) -> None:
 
     if not (root / "takt").is_file():
         raise Failure(
-            "this tool was not started from its source tree, so it cannot build",
+            "cannot build: this tool was not started from its source tree",
             remedy="build the package takt_probes of your workspace again",
         )
     cache = state(root) / "build" / "takt_probes" / "CMakeCache.txt"
@@ -107,7 +108,7 @@ def build(part: str, root: Path) -> None:
         raise Failure(
             f"the probe of {part} was not built",
             where=str(state(root) / "setup.log"),
-            remedy="the log says what was not found",
+            remedy="see the log for the missing dependency",
         )
 
 
@@ -136,7 +137,8 @@ def missing_packages(part: str) -> list[str]:
     if shutil.which("dpkg-query") is None or shutil.which("apt-get") is None:
         raise Failure(
             "this system has no apt",
-            remedy=f"install what Debian calls {' '.join(names)}, then: ./takt --setup-only",
+            remedy=f"install the equivalents of these Debian packages: {' '.join(names)}; then: "
+            "./takt --setup-only",
         )
     query = ["dpkg-query", "--show", "--showformat=${Package} ${db:Status-Status}\n", *names]
     done = subprocess.run(query, capture_output=True, text=True)
@@ -154,14 +156,14 @@ def _install(part: str, names: list[str], yes: bool) -> None:
     line = " && ".join(map(" ".join, commands))
     by_hand = f"run: {line}; then: ./takt setup {part}"
     if sudo and shutil.which("sudo") is None:
-        raise Failure("packages are missing, and only root may install them", remedy=by_hand)
+        raise Failure("packages are missing, and only root can install them", remedy=by_hand)
     if not yes:
         _ask(part, "packages are missing", line, by_hand)
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     for command in commands:
         if subprocess.run(command, env=environment, stdout=2).returncode:
             raise Failure(
-                f"{' '.join(command[len(sudo) :][:2])} failed", remedy="apt says why above"
+                f"{' '.join(command[len(sudo) :][:2])} failed", remedy="see apt's messages above"
             )
 
 
@@ -177,9 +179,16 @@ def build_crate(part: str, crate: str, root: Path, *, yes: bool) -> None:
     source = root / "src" / crate
     line = f"cd {source} && {' '.join(command)}"
     if not yes:
-        _ask(part, "it takes some hundred crates and minutes", line, f"run: {line}")
+        _ask(
+            part,
+            "this downloads and builds several hundred crates, for several minutes",
+            line,
+            f"run: {line}",
+        )
     if _build(command, source):
-        raise Failure("cargo build failed", remedy=f"cargo says why above; if it is old: {RUST}")
+        raise Failure(
+            "cargo build failed", remedy=f"see cargo's messages above; if cargo is outdated: {RUST}"
+        )
 
 
 def _build(command: Sequence[str | Path], folder: Path) -> int:
@@ -199,8 +208,8 @@ def _ask(part: str, why: str, line: str, by_hand: str) -> None:
     from takt.errors import Failure
 
     if not sys.stdin.isatty():
-        remedy = f"say yes: ./takt setup {part} --yes; or {by_hand}"
-        raise Failure(f"{why}, and there is nobody to ask", remedy=remedy)
+        remedy = f"confirm with ./takt setup {part} --yes, or {by_hand}"
+        raise Failure(f"{why}, and this is no interactive terminal", remedy=remedy)
     stderr().print(line, markup=False, soft_wrap=True)
     if not typer.confirm("Run this?", err=True):
         raise Failure("nothing was installed", remedy=by_hand)

@@ -8,10 +8,10 @@ import errno
 from takt.errors import Failure
 
 MEMORY = Failure(
-    "there is no memory left",
-    remedy="end other programs, or ask for less at once: fewer --workers, a shorter run",
+    "out of memory",
+    remedy="close other programs, or reduce the request: fewer --workers, a shorter run",
 )
-PROC = "mount /proc so that this user may read it; in a container, take the whole of it"
+PROC = "mount /proc readable for this user; in a container, mount all of it"
 # A workspace that colcon built, not the launcher.
 NO_CORE = Failure(
     "takt_core is built without its Python module",
@@ -35,11 +35,11 @@ def shortage(error: Exception) -> Failure | None:
     if isinstance(error, ImportError):
         return _of_import(error)
     if module.partition(".")[0] == "psutil":
-        return Failure(f"a process cannot be looked at: {text}", where="/proc", remedy=PROC)
+        return Failure(f"cannot inspect a process: {text}", where="/proc", remedy=PROC)
     if name in _POOLS:
         return Failure(
-            f"a process that worked for this command has died: {text}",
-            remedy="the kernel's log tells whether memory ran out (dmesg); then start it again",
+            f"a worker process of this command has died: {text}",
+            remedy="check the kernel log for an out-of-memory kill (dmesg), then start again",
         )
     return None
 
@@ -54,7 +54,7 @@ def _of_import(error: ImportError) -> Failure | None:
         return None
     return Failure(
         f"the Python package {name} is not installed",
-        remedy=f"python3 -m pip install {_PIP.get(name, name)}, or the system's package of it",
+        remedy=f"python3 -m pip install {_PIP.get(name, name)}, or install the system's package",
     )
 
 

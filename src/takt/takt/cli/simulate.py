@@ -27,37 +27,39 @@ File = Optional[Path]  # noqa: UP045
 
 
 def simulate(
-    app: Annotated[Path, typer.Argument(metavar="APP.yaml", help="The application.")],
+    app: Annotated[Path, typer.Argument(metavar="APP.yaml", help="Application file.")],
     duration: Annotated[
         Text,
         typer.Option(
-            help="Of virtual time, such as 10s, or hyperperiod. (default: two hyperperiods and "
+            help="Duration in virtual time: 10s, or hyperperiod. (default: two hyperperiods and "
             "the largest offset, at most 60s)"
         ),
     ] = None,
     execution: Annotated[
         ExecutionTimes,
-        typer.Option(help="worst: every job takes its worst case; drawn: from its distribution."),
+        typer.Option(
+            help="Execution times. worst: always the worst case; drawn: from the distribution."
+        ),
     ] = ExecutionTimes.worst,
-    seed: Annotated[int, typer.Option(min=0, help="Of all that is drawn.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 1,
     trace: Annotated[
-        File, typer.Option(metavar="FILE", help="Write a trace, which takt trace reads.")
+        File, typer.Option(metavar="FILE", help="Write a trace file, readable by takt trace.")
     ] = None,
     overheads: Annotated[
         File,
         typer.Option(
             metavar="FILE",
-            help="What takt bench overheads --json printed, instead of what APP.yaml says.",
+            help="Overheads, printed by takt bench overheads --json; replace those in APP.yaml.",
         ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Play an application in virtual time, with the decisions of Takt's executor.
+    """Simulate an application in virtual time, with the scheduling decisions of Takt's executor.
 
-    Cores in virtual time are never taken away: what is late here is late by its own schedule.
+    Cores in virtual time are always available: a late job is late because of its own schedule.
 
-    Exit code: 0 every deadline, age and latency kept its limit, 1 some did not, or nothing
-    ever came, 2 wrong use.
+    Exit code: 0 all deadlines, ages and latencies kept their limits, 1 a limit was exceeded, or no
+    data arrived, 2 wrong use.
 
     Example: takt simulate examples/docking.app.yaml --trace docking.takttrace
     """
@@ -70,9 +72,9 @@ def simulate(
     else:
         show(stdout(), result)
         if trace:
-            stdout().print(f"{trace}: takt trace reads it", soft_wrap=True)
+            stdout().print(f"{trace}: read it with takt trace", soft_wrap=True)
     if result.interrupted:
-        stderr().print("interrupted; this is what was simulated until then", soft_wrap=True)
+        stderr().print("interrupted; the result covers the time simulated so far", soft_wrap=True)
     if not result.holds:
         raise typer.Exit(1)
 
@@ -121,5 +123,5 @@ def _duration(text: str | None) -> int | Literal["hyperperiod"] | None:
     except ValueError as error:
         raise TaktError(str(error), where="--duration", remedy="give 10s, or hyperperiod") from None
     if duration == 0:
-        raise TaktError("nothing happens in no time", where="--duration", remedy="give 10s")
+        raise TaktError("duration must be greater than 0", where="--duration", remedy="give 10s")
     return duration

@@ -16,16 +16,16 @@ ONCE_LIMIT_S = 10.0
 
 def top(
     once: Annotated[
-        bool, typer.Option("--once", help="Print the first report and end; at most 10 s.")
+        bool, typer.Option("--once", help="Print the first report and exit; wait at most 10 s.")
     ] = False,
     as_json: Annotated[
-        bool, typer.Option("--json", help="With --once: print one JSON document.")
+        bool, typer.Option("--json", help="Print one JSON document; requires --once.")
     ] = False,
 ) -> None:
-    """Show live how the tasks of all running executors do.
+    """Show the tasks of all running executors, live.
 
-    An executor reports once a second where its program has a takt::Diagnostics; ROS_DOMAIN_ID says
-    which domain is listened to. Ctrl-C ends it. Exit code with --once: 1 where no report came.
+    An executor with takt::Diagnostics in its program reports once a second; ROS_DOMAIN_ID selects
+    the domain. Ctrl-C ends the display. Exit code with --once: 1 without any report.
 
     Example: takt top
     """
@@ -35,7 +35,7 @@ def top(
     from takt.schedule.top.source import Source
 
     if as_json and not once:
-        raise TaktError("a document has an end, live reports have none", remedy="add --once")
+        raise TaktError("live reports cannot be one JSON document", remedy="add --once")
     with closing(Source()) as source:
         if once:
             _once(source, as_json)
@@ -69,8 +69,8 @@ def _once(source: Source, as_json: bool) -> None:
             stdout().print(board.draw())
         return
     held = rivals.told()
-    what = "; meanwhile ".join([_missing(source), *held])
-    raise Failure(what, remedy="end what holds the core" if held else _REMEDY)
+    what = "; disturbance: ".join([_missing(source), *held])
+    raise Failure(what, remedy="stop the process that occupies the core" if held else _REMEDY)
 
 
 def _live(source: Source) -> None:
@@ -91,13 +91,13 @@ def _live(source: Source) -> None:
             if not board.empty:
                 live.update(board.draw(), refresh=True)
             elif time.monotonic() - began > PATIENCE_S:
-                words = f"{_missing(source)}.\n{_REMEDY}.\nStill waiting; Ctrl-C ends it."
+                words = f"{_missing(source)}.\n{_REMEDY}.\nStill waiting; press Ctrl-C to exit."
                 live.update(Text(words), refresh=True)
 
 
 _REMEDY = (
-    "in the program: const takt::Diagnostics diagnostics{node, executor}; after executor.start(); "
-    "and the same ROS_DOMAIN_ID here and there"
+    "in the program, after executor.start(): const takt::Diagnostics diagnostics{node, "
+    "executor}; use the same ROS_DOMAIN_ID for both"
 )
 
 
@@ -110,4 +110,4 @@ def _missing(source: Source) -> str:
             f"/diagnostics has {source.publishers} publishers in domain {domain}, "
             "but no executor of Takt has reported"
         )
-    return f"nobody publishes /diagnostics in domain {domain}"
+    return f"/diagnostics has no publisher in domain {domain}"

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 def trace(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="What Options::trace named.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="Trace file, named by Options::trace.")
+    ],
     perfetto: Annotated[
         Path | None,
-        typer.Option(
-            metavar="OUT", help="Write a file that ui.perfetto.dev opens (.pftrace[.gz])."
-        ),
+        typer.Option(metavar="OUT", help="Write a file for ui.perfetto.dev (.pftrace[.gz])."),
     ] = None,
     parquet: Annotated[
         Path | None,
@@ -30,12 +30,12 @@ def trace(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Tell what became of each task in a trace of the executor or the simulator.
+    """Summarise each task in a trace of the executor or the simulator.
 
-    A response runs from the intended release to the end of the job. The trace of a process that was
-    killed, or that still runs, is read as far as it goes.
+    A response lasts from the intended release to the end of the job. The trace of a killed or
+    running process is read as far as it was written.
 
-    Exit code: 0 told, whatever was missed, 2 wrong use, or a file that is no trace.
+    Exit code: 0 summarised, even with misses, 2 wrong use, or a file that is no trace.
 
     Example: takt trace docking.takttrace --perfetto docking.pftrace
     """
@@ -51,7 +51,7 @@ def trace(
     for line in remarks(summary):
         stderr().print(line, markup=False, soft_wrap=True)
     if perfetto:
-        stdout().print(f"{perfetto}: open it at https://ui.perfetto.dev", soft_wrap=True)
+        stdout().print(f"{perfetto}: open at https://ui.perfetto.dev", soft_wrap=True)
     if parquet:
         stdout().print(f"{parquet}: events.parquet, jobs.parquet", soft_wrap=True)
 
@@ -92,7 +92,7 @@ def _replay(trace: Trace, perfetto: Path | None, parquet: Path | None) -> TraceS
     except OSError as error:
         told = failure(error)
         raise Failure(
-            f"it cannot be written: {told.what}", where=told.where or where, remedy=told.remedy
+            f"cannot write the file: {told.what}", where=told.where or where, remedy=told.remedy
         ) from None
     return summing.result(replayed.not_nested).model_copy(update={"written": written})
 
@@ -103,7 +103,7 @@ def _refuse_trace(path: Path) -> None:
 
     if is_trace(path):
         raise TaktError(
-            "this is a trace, it is not overwritten",
+            "this file is a trace; takt does not overwrite it",
             where=str(path),
             remedy="choose another name: --perfetto trace.pftrace",
         )

@@ -19,35 +19,35 @@ if TYPE_CHECKING:
 
 def tune(
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only show what would be changed. (default)")
+        bool, typer.Option("--dry-run", help="Show the changes without applying them. (default)")
     ] = False,
     apply: Annotated[
-        bool, typer.Option("--apply", help="Change it; what was before is recorded first.")
+        bool, typer.Option("--apply", help="Apply the changes; record the previous values first.")
     ] = False,
     revert: Annotated[
-        bool, typer.Option("--revert", help="Put everything back as it was before.")
+        bool, typer.Option("--revert", help="Restore all recorded previous values.")
     ] = False,
     without: Annotated[
         Optional[list[str]],  # noqa: UP045 - typer reads it on Python 3.10
-        typer.Option(metavar="SETTING", help="Leave a setting as it is; may be repeated."),
+        typer.Option(metavar="SETTING", help="Do not change this setting; may be repeated."),
     ] = None,
     review: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(
             metavar="FILE",
-            help="Write the boot parameters and the kernel configuration that real time wants, "
-            "to be reviewed. Changes nothing.",
+            help="Write recommended boot parameters and kernel configuration to a file for review; "
+            "change nothing.",
         ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Change the settings of this machine that stand between it and real time, and take them back.
+    """Apply real-time settings to this machine, and revert them.
 
-    The settings are those that doctor finds and a running system can change: scheduling of the
-    kernel's threads, interrupts, real-time throttling, power saving, memory, buffers, limits.
-    Before a place is changed, what it holds is recorded in /var/lib/takt/tune.json, so that
-    --revert puts it back to the byte, also after a crash. What cannot be read is left alone. A
-    reboot forgets all but the file of limits.
+    Covers all settings that doctor checks and that a running system can change: scheduling of
+    kernel threads, interrupts, real-time throttling, power saving, memory, buffers, limits. Before
+    a change, the previous value is recorded in /var/lib/takt/tune.json; --revert restores it byte
+    for byte, even after a crash. Unreadable settings are left unchanged. A reboot resets everything
+    except the limits file.
 
     Exit code: 0 done, 1 the machine or this user's rights refuse a change, 2 wrong use.
 
@@ -56,9 +56,11 @@ def tune(
     from takt.errors import TaktError
 
     if dry_run + apply + revert > 1:
-        raise TaktError("--dry-run, --apply and --revert exclude each other", remedy="give one")
+        raise TaktError(
+            "--dry-run, --apply and --revert exclude each other", remedy="give only one of them"
+        )
     if without and revert:
-        raise TaktError("--revert takes back all settings", remedy="leave --without out")
+        raise TaktError("--revert restores all settings", remedy="omit --without")
 
     from takt.machine.writable import WritableSystem
 
@@ -102,7 +104,7 @@ def _apply(machine: WritableSystem, without: list[str], *, dry_run: bool) -> Out
         try:
             return _outcome(machine, "apply", change(machine, without))
         except KeyboardInterrupt:
-            remedy = "take back what is changed: sudo ./takt tune --revert"
+            remedy = "revert the changes: sudo ./takt tune --revert"
             raise Failure("stopped half-way", remedy=remedy) from None
     found = find_changes(machine, without)
     places = [outcome(one, "planned") for one in found.changes]
@@ -144,23 +146,25 @@ def _show(outcome: Outcome, without: Sequence[str]) -> None:
     elif outcome.mode != "revert":
         console.print(nothing_left(without), soft_wrap=True)
     elif not outcome.recorded:
-        console.print("Nothing is recorded, so there is nothing to take back.")
+        console.print("No recorded changes; nothing to revert.")
     if outcome.recorded and outcome.mode != "revert":
-        line = f"{outcome.recorded} places are changed and recorded: takt tune --revert"
+        line = (
+            f"{outcome.recorded} settings are changed and recorded; to revert: takt tune --revert"
+        )
         console.print(line, soft_wrap=True)
 
 
 def nothing_left(without: Sequence[str]) -> str:
     """Where no place is to be changed; what was left out was not looked at."""
     if not without:
-        return "Nothing is to be changed: all settings are as they should be."
+        return "Nothing to change: all settings have their recommended values."
     left = ", ".join(without)
-    return f"Nothing else is to be changed; left out, as they may be: {left}."
+    return f"Nothing else to change; skipped: {left}."
 
 
 def _tell_unprivileged(mode: str) -> None:
     from takt.cli.output import stderr
 
     asked = "--revert" if mode == "revert" else "--apply"
-    line = f"Nothing was changed: this user may not. With the rights: sudo ./takt tune {asked}"
+    line = f"Nothing was changed: permission denied. Run: sudo ./takt tune {asked}"
     stderr().print(line, soft_wrap=True)

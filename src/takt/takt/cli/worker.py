@@ -12,24 +12,27 @@ from takt.cli.options import AllowRoot
 
 def worker(
     scheduler: Annotated[
-        str, typer.Argument(metavar="SCHEDULER", help="Its address: tls://HOST:8786.")
+        str, typer.Argument(metavar="SCHEDULER", help="Address of the scheduler: tls://HOST:8786.")
     ],
     roles: Annotated[
         Optional[list[str]],  # noqa: UP045 - typer reads it on Python 3.10
-        typer.Argument(metavar="ROLE…", help="The names of hosts that this machine can be."),
+        typer.Argument(
+            metavar="ROLE…", help="Host names of an experiment that this machine can serve as."
+        ),
     ] = None,
     address: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(
-            help="This machine's, by which messages come. (default: that towards the scheduler)"
+            help="Address at which this machine receives messages. (default: that towards the "
+            "scheduler)"
         ),
     ] = None,
     allow_root: AllowRoot = False,
 ) -> None:
-    """Lend this machine to experiments and campaigns, as a worker of a Dask scheduler.
+    """Offer this machine to experiments and campaigns, as a worker of a Dask scheduler.
 
-    Runs until Ctrl-C. Each role is a resource of the worker; an experiment takes it by its name.
-    Whoever has a certificate of the scheduler's authority may run any code here, as this user.
+    Runs until Ctrl-C. Each role is a resource of the worker; experiments select it by name. Every
+    machine with a certificate of the scheduler's authority can run any code here, as this user.
 
     Exit code: that of the Dask worker, 2 where no scheduler answers or this machine is not invited.
 
@@ -48,9 +51,9 @@ def worker(
     for role in roles or []:
         if not re.fullmatch("[A-Za-z0-9][A-Za-z0-9_.-]{0,31}", role):
             raise TaktError(
-                f"{role!r} is no name of a host",
+                f"invalid host name {role!r}",
                 where="ROLE",
-                remedy="take letters, digits, - _ and .",
+                remedy="use letters, digits, - _ and .",
             )
     found = find(scheduler, "SCHEDULER")
     if address and found.identity is None:
@@ -70,5 +73,5 @@ def worker(
     os.environ.update(NO_PAGES)
     os.environ.update(found.identity.environment() if found.identity else {})
     able = f": {', '.join(roles)}" if roles else ""
-    stderr().print(f"worker of {scheduler}{able}; Ctrl-C ends it", markup=False, soft_wrap=True)
+    stderr().print(f"worker of {scheduler}{able}; Ctrl-C stops it", markup=False, soft_wrap=True)
     os.execv(sys.executable, command)  # noqa: S606 - no shell is wanted

@@ -64,11 +64,11 @@ def fault(
     if stat.S_ISLNK(status.st_mode):
         return "it is a symbolic link"
     if stat.S_ISDIR(status.st_mode) != folder or not (folder or stat.S_ISREG(status.st_mode)):
-        return "it is no folder" if folder else "it is no regular file"
+        return "it is not a folder" if folder else "it is not a regular file"
     if status.st_uid != (os.geteuid() if owner is None else owner):
         return f"it belongs to {user_name(status.st_uid)}"
     if status.st_mode & closed:
-        return f"others have rights to it (mode {stat.S_IMODE(status.st_mode):04o})"
+        return f"other users can access it (mode {stat.S_IMODE(status.st_mode):04o})"
     if not folder and status.st_nlink != 1:
         return "it has a second name (a hard link)"
     return None
@@ -85,7 +85,9 @@ def told(refused: Iterable[Refused]) -> list[str]:
     """A line for each of some, however many others have made."""
     lines = list(dict.fromkeys(error.line for error in refused))
     more = [f"… and {len(lines) - _SOME} more"] if len(lines) > _SOME else []
-    return [f"not taken for Takt's own, and left as it is: {one}" for one in lines[:_SOME]] + more
+    return [
+        f"not recognised as Takt's own and left unchanged: {one}" for one in lines[:_SOME]
+    ] + more
 
 
 def followed(file: Path) -> Path:
@@ -106,7 +108,7 @@ def followed(file: Path) -> Path:
         link, place = step.lstat(), path.stat()
         everybodys = place.st_mode & stat.S_ISVTX and place.st_mode & stat.S_IWOTH
         if everybodys and link.st_uid not in (os.geteuid(), place.st_uid):
-            raise Refused(step, f"it is a link that {user_name(link.st_uid)} has made", link.st_uid)
+            raise Refused(step, f"it is a link created by {user_name(link.st_uid)}", link.st_uid)
         to = step.readlink()
         path = Path("/") if to.is_absolute() else path
         left.extend(reversed(to.parts[1:] if to.is_absolute() else to.parts))

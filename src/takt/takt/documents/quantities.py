@@ -15,7 +15,7 @@ from takt.documents import units
 
 def _period(value: object) -> int:
     if (period := units.parse_duration(value)) == 0:
-        raise ValueError("a period must be above 0")
+        raise ValueError("period must be greater than 0")
     return period
 
 

@@ -46,15 +46,15 @@ def opened(file: Path) -> Iterator[IO[bytes]]:
 
 def _unreadable(file: Path, error: Exception) -> TaktError:
     words = getattr(error, "strerror", None) or error
-    return TaktError(f"the file cannot be read: {words}", where=str(file))
+    return TaktError(f"cannot read the file: {words}", where=str(file))
 
 
 def _refuse_special(file: Path, mode: int) -> None:
     if stat.S_ISDIR(mode):
-        what, remedy = "this is a folder, a file is wanted", "name a file in it"
+        what, remedy = "this is a folder, not a file", "give a file in it"
     elif not stat.S_ISREG(mode):
-        what = "this is a pipe or a device, which may never end"
-        remedy = "write its content into a file first"
+        what = "this is a pipe or a device, not a regular file"
+        remedy = "copy its content to a file first"
     else:
         return
     raise TaktError(what, where=str(file), remedy=remedy)
@@ -66,9 +66,9 @@ def read_bytes(file: Path, *, most: int = TEXT_BYTES) -> bytes:
         content = stream.read(most + 1)
     if len(content) > most:
         raise TaktError(
-            f"the file is larger than the {most >> 20} MiB that are read",
+            f"the file exceeds the limit of {most >> 20} MiB",
             where=str(file),
-            remedy="is it the right one?",
+            remedy="check that this is the right file",
         )
     return content
 
@@ -79,9 +79,9 @@ def read_text(file: Path, *, most: int = TEXT_BYTES) -> str:
         return read_bytes(file, most=most).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise TaktError(
-            f"the file cannot be read: byte {error.start} is not UTF-8",
+            f"cannot read the file: byte {error.start} is not UTF-8",
             where=str(file),
-            remedy="save it as text in UTF-8",
+            remedy="save the file as UTF-8 text",
         ) from None
 
 
@@ -90,7 +90,7 @@ def read_json(file: Path, *, remedy: str | None = None, most: int = DOCUMENT_BYT
     try:
         text = read_text(file, most=most)
     except FileNotFoundError:
-        raise TaktError("there is no such file", where=str(file), remedy=remedy) from None
+        raise TaktError("no such file", where=str(file), remedy=remedy) from None
     return parse_json(text, str(file), remedy=remedy)
 
 
@@ -108,4 +108,4 @@ def parse_json(text: str, where: str, *, remedy: str | None = None) -> Any:
 
 
 def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no number in JSON")
+    raise ValueError(f"{constant} is not a JSON number")

@@ -47,7 +47,7 @@ def parse_size(text: object) -> int:
     """Returns the size in bytes; raises ValueError for what is not one."""
     size = _whole(_parse(text, SIZES, "a size such as 500B or 32KB"), text, "bytes")
     if size > LARGEST:
-        raise ValueError(f"{text!r} is more than 64 bits hold")
+        raise ValueError(f"{text!r} does not fit in 64 bits")
     return size
 
 
@@ -55,7 +55,7 @@ def parse_rate(text: object) -> int:
     """Returns the period in ns, rounded; raises ValueError for what is not a rate above 0."""
     rate = _parse(text, RATES, "a rate such as 1kHz")
     if rate == 0:
-        raise ValueError("a rate must be above 0 Hz")
+        raise ValueError("rate must be greater than 0 Hz")
     return max(1, round(10**9 / rate))
 
 
@@ -63,7 +63,7 @@ def parse_bandwidth(text: object) -> int:
     """Returns bit/s; raises ValueError for what is not a bandwidth above 0."""
     bandwidth = _whole(_parse(text, BANDWIDTHS, "a bandwidth such as 40Mbps"), text, "bit/s")
     if not 0 < bandwidth <= WIDEST:
-        raise ValueError(f"{text!r} is not above 0 and at most 100Gbps")
+        raise ValueError(f"{text!r} must be greater than 0 and at most 100Gbps")
     return bandwidth
 
 
@@ -71,7 +71,7 @@ def parse_share(text: object) -> int:
     """Returns parts per million; raises ValueError for what is not a share of at most 100 %."""
     share = _whole(_parse(text, SHARES, "a share such as 0.1%"), text, "parts per million")
     if share > 10**6:
-        raise ValueError(f"{text!r} is more than all")
+        raise ValueError(f"{text!r} exceeds 100%")
     return share
 
 

@@ -20,8 +20,8 @@ from takt.errors import Failure, TaktError
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _WRONG = {  # a name that cannot be what it is to be, whoever asks: wrong use
-    errno.EISDIR: "name a file: this is a folder",
-    errno.ENOTDIR: "name a folder: a part of this is a file",
+    errno.EISDIR: "give a file: this is a folder",
+    errno.ENOTDIR: "give another folder: a part of this path is a file",
 }
 _REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS}
 SUFFIX = ".tmp"
@@ -106,9 +106,9 @@ def failure(error: OSError, remedy: str | None = None) -> TaktError:
     what = error.strerror or str(error)
     if is_full(error):
         what = no_space(Path(where)) if where and Path(where).parent.exists() else "no space left"
-        remedy = remedy or "free space there, or name a file on another disk"
+        remedy = remedy or "free space there, or choose a file on another disk"
     elif error.errno in _REFUSED:
-        remedy = remedy or "name a place that you may write to"
+        remedy = remedy or "choose a writable path"
     elif error.errno in _WRONG:
         return TaktError(what, where=where, remedy=remedy or _WRONG[error.errno])
     return Failure(what, where=where, remedy=remedy)

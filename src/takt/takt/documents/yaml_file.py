@@ -72,7 +72,7 @@ def read(file: Path, form: Form[Model]) -> tuple[Model, Source]:
         text = reading.read_text(file)
     except FileNotFoundError:
         raise TaktError(
-            f"there is no such {noun} file",
+            f"no such {noun} file",
             where=str(file),
             remedy=f"give the path of a file; {form.example} is a small one",
         ) from None
@@ -87,7 +87,7 @@ def check(document: Any, source: Source, form: Form[Model]) -> Model:
     """Checks plain data against the model; raises TaktError with all of its faults."""
     if not isinstance(document, dict):
         raise TaktError(
-            f"{form.noun} is a mapping with {form.keys}",
+            f"{form.noun} must be a mapping with {form.keys}",
             where=source.where(()),
             remedy=f"see {form.example} and {form.reference}",
         )
@@ -103,7 +103,7 @@ def check(document: Any, source: Source, form: Form[Model]) -> Model:
             lines.append(f"\n… and {len(others) - MOST_TOLD} more")
         remedy = None
         if source.file is not None:
-            general = f"correct the file; {form.reference} describes every key"
+            general = f"correct the file; see {form.reference} for every key"
             remedy = form.hint(faults) or general
         raise TaktError("".join(lines), where=first[0], remedy=remedy) from None
 
@@ -117,9 +117,9 @@ def _explain(fault: ErrorDetails, source: Source, model: type[BaseModel]) -> str
         hint = f"; did you mean {close[0]}?" if close else ""
         return f"unknown key {key}{hint} (allowed: {', '.join(allowed)})"
     if fault["type"] == "missing":
-        return f"the key {key} is missing"
+        return f"key {key} is missing"
     if fault["type"] in {"model_type", "dict_type"}:
-        return f"{key}: {_written(fault['input'])} is not a mapping of keys to values"
+        return f"{key}: {_written(fault['input'])} is not a mapping"
     if source.file is None:  # the option's name stands before the message already
         key = ""
     message = fault["msg"].removeprefix("Value error, ")

@@ -27,9 +27,9 @@ def parse(text: str, where: str) -> Any:
     """The document with its line numbers; raises TaktError with the line."""
     if len(text) > MOST_BYTES:
         raise TaktError(
-            f"the file is larger than the {MOST_BYTES >> 20} MiB that are read as YAML",
+            f"the file exceeds the YAML limit of {MOST_BYTES >> 20} MiB",
             where=where,
-            remedy="is it the right one? Split it, or leave out what has a default",
+            remedy="check that this is the right file; split it, or omit keys with a default value",
         )
     with contextlib.suppress(yaml_plain.NotPlainError):
         return yaml_plain.parse(text, most_nodes=MOST_NODES, most_depth=MOST_DEPTH // 2)
@@ -70,12 +70,12 @@ class _Bounded(Composer):
         size = self._counts.pop()
         if isinstance(event, AliasEvent):
             if id(node) not in self._sizes:
-                what = f"the alias {event.anchor} stands for what it is in"
+                what = f"the alias {event.anchor} refers to itself"
                 raise ComposerError(None, None, what, event.start_mark)
             size = self._sizes[id(node)]
         self._sizes[id(node)] = size
         self._counts[-1] += size
         if self._counts[-1] > MOST_NODES:
-            what = f"it has more than {MOST_NODES} values, aliases written out"
+            what = f"it has more than {MOST_NODES} values after alias expansion"
             raise ComposerError(None, None, what, event.start_mark)
         return node

@@ -48,7 +48,9 @@ def measured(out: Path, load: str) -> Iterator[Latency]:
     if not trace.is_file():
         log = out / f"{_name(load)}.log"
         words = log.read_text(encoding="utf-8", errors="replace") if log.is_file() else ""
-        raise Failure(f"the {load} execution left no trace: {words.strip()[-300:] or 'no message'}")
+        raise Failure(
+            f"the {load} execution wrote no trace: {words.strip()[-300:] or 'no message'}"
+        )
     for one in measure(trace).callbacks:
         if found := one.response_us:
             yield Latency(

@@ -58,7 +58,7 @@ def compare(
     """
     began, stop = time.monotonic(), Stop()
     folder.mkdir(parents=True, exist_ok=True)
-    check_room(folder, "free space there, or name another folder: --out")  # before hours of boots
+    check_room(folder, "free space there, or choose another folder: --out")  # before hours of boots
     with scratch.temporary() as place, stopping(stop):
         try:
             results = _all(
@@ -69,7 +69,7 @@ def compare(
             )
         except KeyboardInterrupt:
             done = any((folder / one.name / scratch.DOCUMENT).is_file() for one in kernels)
-            remedy = f"the kernels that were done are in {folder}" if done else None
+            remedy = f"the results of the finished kernels are in {folder}" if done else None
             raise Failure("the comparison was stopped", remedy=remedy) from None
     lab = Lab(
         mode=asked.mode,
@@ -214,9 +214,9 @@ def _result(
         shutil.copyfile(trace, folder / trace.name)
     model, detail = preemption_model(machine)
     if kernel.real_time and model != "PREEMPT_RT":
-        raise Failure(f"{kernel.release} says that it is {model or 'unknown'}, not PREEMPT_RT")
+        raise Failure(f"{kernel.release} reports {model or 'unknown'}, not PREEMPT_RT")
     if jobs.NO_LOAD in guest.console_text(folder / "console.log"):
-        faults.append("the load did not last as long as the measurement")
+        faults.append("the load ended before the measurement")
     return KernelResult(
         kernel=kernel.name,
         release=kernel.release,

@@ -17,9 +17,9 @@ def read(file: Path, load: str) -> Latency:
     try:
         return summed(json.loads(file.read_bytes()), load)
     except OSError:
-        raise Failure("cyclictest left no result", where=file.name) from None
+        raise Failure("cyclictest wrote no result", where=file.name) from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise Failure(f"cyclictest's result cannot be read: {error!r}", where=file.name) from None
+        raise Failure(f"cannot read the result of cyclictest: {error!r}", where=file.name) from None
 
 
 def summed(document: dict[str, Any], load: str) -> Latency:
@@ -27,7 +27,7 @@ def summed(document: dict[str, Any], load: str) -> Latency:
     threads = list(document["thread"].values())
     cycles = sum(int(one["cycles"]) for one in threads)
     if not cycles:
-        raise ValueError("no thread has woken up")
+        raise ValueError("no thread woke up")
     counts: dict[int, int] = {}
     for one in threads:
         for value, count in one["histogram"].items():

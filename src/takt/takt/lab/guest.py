@@ -78,7 +78,7 @@ def run(
     """
     check_installed()
     if not boot.initramfs.is_file() or not boot.kernel.image.is_file():
-        raise Failure("there is nothing to boot", where=str(boot.initramfs))
+        raise Failure("no kernel to boot", where=str(boot.initramfs))
     boot.console.unlink(missing_ok=True)
     said = boot.console.with_suffix(".qemu")
     limit = time.monotonic() + limit_s
@@ -118,11 +118,11 @@ def judge(boot: Boot, console: str, code: int | None, said: str, limit_s: float)
             f"{name} panicked{last}",
             where=where,
             remedy=remedy
-            or "see the console; the kernel is in the cache, and is fetched anew "
-            f"once it is gone: {boot.kernel.image.parent}",
+            or "see the console; to download the kernel again, delete it from "
+            f"the cache: {boot.kernel.image.parent}",
         )
     if code is None:
-        remedy = "run it while the machine has less to do, or with --quick"
+        remedy = "run it on a less busy machine, or with --quick"
         raise Failure(f"{name} did not end in {limit_s:.0f} s{last}", where=where, remedy=remedy)
     if not lines and said.strip():
         raise Failure(f"QEMU did not start: {said.strip()[-600:]}", where=QEMU)

@@ -66,9 +66,8 @@ class Archive:
         for one in (*files, *libraries(*files, known=known)):
             if merged(one).split("/")[0] in _OF_THE_KERNEL:
                 raise Failure(
-                    f"{one} would be hidden in the guest, which has a /{merged(one).split('/')[0]} "
-                    "of its own",
-                    remedy="move this clone to another folder: below your home, or /opt",
+                    f"{one} would be hidden in the guest by its own /{merged(one).split('/')[0]}",
+                    remedy="move this clone to another folder, such as your home or /opt",
                 )
             self.file(merged(one), one.read_bytes(), executable=True)
 
@@ -153,7 +152,7 @@ def _depends(module: bytes) -> list[str]:
 
 def _static_busybox() -> Path:
     found = shutil.which("busybox")
-    remedy = "./takt setup lab installs busybox-static"
+    remedy = "install busybox-static: ./takt setup lab"
     if found is None:
         raise Failure("busybox is not installed", remedy=remedy)
     try:

@@ -109,7 +109,7 @@ def _known_to_apt() -> list[str]:
         done = process.output(query, _SEARCH_S)
     except subprocess.TimeoutExpired:
         raise Failure(
-            "apt-cache does not answer", remedy="see by hand: " + " ".join(query)
+            "apt-cache does not answer", remedy="try it by hand: " + " ".join(query)
         ) from None
     return [line.split()[0] for line in done.stdout.splitlines() if line.strip()]
 
@@ -137,7 +137,7 @@ def _fetched(package: str, place: Path, tell: Callable[[str], None], module: str
         _download(package, Path(made))
         archive = next(Path(made).glob("*.deb"), None)
         if archive is None:
-            raise Failure(f"apt downloaded nothing of {package}", where=made, remedy=_REMEDY)
+            raise Failure(f"apt did not download {package}", where=made, remedy=_REMEDY)
         unpacked = Path(made) / "kernel"
         _unpack(archive, unpacked)
         if folder.exists() and module:
@@ -171,13 +171,13 @@ def _unpack(archive: Path, folder: Path) -> None:
                 if target and source:
                     (folder / target).write_bytes(source.read())
     except tarfile.TarError as error:
-        raise Failure(f"the package cannot be read: {error}", where=str(archive)) from None
+        raise Failure(f"cannot read the package: {error}", where=str(archive)) from None
     finally:
         unpacking.end()
         if unpacking.popen.stdout:
             unpacking.popen.stdout.close()
     if not (folder / "vmlinuz").is_file():
-        raise Failure("there is no kernel in the package", where=str(archive), remedy=_REMEDY)
+        raise Failure("the package contains no kernel", where=str(archive), remedy=_REMEDY)
 
 
 def _kept(name: str) -> str | None:

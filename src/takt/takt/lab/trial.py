@@ -14,13 +14,13 @@ from takt.lab.kernels import Kernel
 from takt.lab.modes import Mode
 from takt.processes import scratch
 
-_REMEDY = "takt lab without --mode kvm: instruction time needs nothing of the host"
+_REMEDY = "run takt lab without --mode kvm: counting instructions has no requirements on the host"
 
 
 def trial(kernel: Kernel, device: Path = Path("/dev/kvm")) -> None:
     """Boots a kernel that does nothing, for a limited time; raises Failure where that fails."""
     if not os.access(device, os.R_OK | os.W_OK):
-        why = "this user may not use it" if device.exists() else "it is not there"
+        why = "this user has no permission" if device.exists() else "it does not exist"
         raise Failure(f"no KVM: {why}", where=str(device), remedy=_REMEDY)
     with scratch.temporary() as place:
         image = place / "initramfs"

@@ -66,7 +66,7 @@ def judged(out: Path, cells: Iterable[Cell]) -> list[Trial]:
 
 def _doctor(document: dict[str, Any]) -> Trial:
     model = (document.get("fingerprint") or {}).get("preemption")
-    why = f"it tells {model}, and {len(document.get('findings', []))} findings"
+    why = f"reports {model} and {len(document.get('findings', []))} findings"
     return Trial(trial="doctor", holds=model == "PREEMPT_RT", why=why)
 
 
@@ -76,7 +76,7 @@ def _tune(documents: dict[str, dict[str, Any]]) -> Trial:
     changed = [one for one in places["applied"] if one.get("result") == "changed"]
     left = documents["reverted"].get("recorded")
     before, after = (_plan(places[name]) for name in ("planned", "planned-again"))
-    why = f"{len(changed)} places changed, {left} left on record, "
+    why = f"{len(changed)} settings changed, {left} still recorded, "
     why += "the same to change after it" if before == after else "other changes after it"
     return Trial(trial="tune", holds=bool(changed) and left == 0 and before == after, why=why)
 
@@ -91,7 +91,9 @@ def _stepped(told: Sequence[str], cells: dict[str, Cell]) -> Trial:
 
 
 def _offline(told: Sequence[str], cells: dict[str, Cell]) -> Trial:
-    return _beside(CPU, list(told) == ["0", "0-1"], "CPU 1 was taken away and given back", cells)
+    return _beside(
+        CPU, list(told) == ["0", "0-1"], "CPU 1 was taken offline and back online", cells
+    )
 
 
 def _beside(name: str, done: bool, what: str, cells: dict[str, Cell]) -> Trial:

@@ -25,19 +25,19 @@ def judge(kernels: Sequence[KernelResult], mode: Mode) -> Verdict:
     """The verdict over cyclictest's loaded maxima; none where something did not run to its end."""
     times, numbers = ratio(kernels), WAYS[mode].numbers
     if faulty := [one.kernel for one in kernels if one.faults or not one.latencies]:
-        headline = f"No verdict: not everything was measured ({', '.join(faulty)})."
+        headline = f"No verdict: some measurements failed ({', '.join(faulty)})."
         return Verdict(holds=None, headline=headline)
     if failed := [trial.trial for one in kernels for trial in one.trials if not trial.holds]:
-        headline = f"No verdict: not everything that was tried works ({', '.join(failed)})."
+        headline = f"No verdict: some trials failed ({', '.join(failed)})."
         return Verdict(holds=None, headline=headline)
     if times is None:
-        return Verdict(holds=None, headline="Not both of the kernels were measured.")
+        return Verdict(holds=None, headline="One of the two kernels was not measured.")
     if not WAYS[mode].publishable:
         return Verdict(holds=None, headline=f"The kernels work; no verdict over {numbers}.")
     holds = times >= FACTOR
     digits = 10 if times < FACTOR else 1  # rounded down: what is below the factor never reads as it
     much = f"{floor(times * digits) / digits:g} times"
-    asked = "as it should" if holds else f"less than {FACTOR:.0f} times"
+    asked = "as expected" if holds else f"less than {FACTOR:.0f} times"
     return Verdict(
         holds=holds,
         headline=f"Under load the stock kernel's maximum is {much} that of PREEMPT_RT, {asked} "

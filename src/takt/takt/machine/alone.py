@@ -40,13 +40,13 @@ def alone(cpus: Collection[int]) -> Setting:
     text = format_cpu_list(cpus)
     return Setting(
         id=ID,
-        title="Cores of the measured processes alone",
-        why="Nothing else evicts their caches, or runs before them.",
+        title="Exclusive cores for the measured processes",
+        why="No other process evicts their caches or delays them.",
         findings=(),
         wishes=lambda system: _wishes(system, cpus),
         places=PLACES,
         by_hand=lambda _: f"systemd-run --scope -p AllowedCPUs={text} COMMAND",
-        caution="everything else shares the other cores",
+        caution="all other processes share the remaining cores",
     )
 
 
@@ -55,17 +55,17 @@ def lacking(system: System, cpus: Collection[int]) -> tuple[str, str] | None:
     rest = set(system.online) - set(cpus)
     text = format_cpu_list(cpus)
     if not rest:
-        what = f"CPU {text} is all that there is: no core is left for everything else"
+        what = f"CPU {text} is all of this machine: no core remains for other processes"
         return what, "measure on fewer, such as one CPU for both roles"
     version = _version(system)
     if version is None:
-        return "there are no cpusets here", "mount control groups, with the controller cpuset"
+        return "cpusets are not available", "mount control groups, with the controller cpuset"
     if system.release_number < _KEEPS_AFFINITY:
         what = f"Linux {system.release} forgets the affinity of processes that change cpusets"
-        return what, "take Linux 6.2 or later, or cores shared"
+        return what, "use Linux 6.2 or later, or cores: shared"
     place = OwnGroup(path=group(system))
     if not place.may_write(system):
-        return f"this user may not make control groups ({place.where})", "use sudo"
+        return f"this user may not create control groups ({place.where})", "use sudo"
     return None
 
 

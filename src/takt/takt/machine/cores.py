@@ -108,7 +108,7 @@ SETTINGS = (
     Setting(
         id="governor",
         title="CPU frequency governor",
-        why="A core that slows down between two cycles is late in the next.",
+        why="A core with a reduced frequency between two cycles is late in the next cycle.",
         findings=("governor",),
         wishes=_governors,
         places=(Listed(KernelFile, f"{CPU}/cpu[0-9]+/cpufreq/scaling_governor"),),
@@ -118,7 +118,7 @@ SETTINGS = (
     Setting(
         id="idle-states",
         title="CPU sleep states",
-        why=f"Leaving a state deeper than {DEEP_SLEEP_US} µs delays each cycle by as much.",
+        why=f"Waking from a state deeper than {DEEP_SLEEP_US} µs delays each cycle by this time.",
         findings=("idle-states",),
         wishes=_idle_states,
         places=(Listed(KernelFile, f"{CPU}/cpu[0-9]+/cpuidle/state[0-9]+/disable"),),
@@ -130,7 +130,7 @@ SETTINGS = (
     Setting(
         id="interrupts",
         title="Interrupt affinity",
-        why="An interrupt stops the loop on whose core it fires.",
+        why="An interrupt on the loop's core preempts the loop.",
         findings=("interrupts",),
         wishes=_interrupts,
         places=(
@@ -138,12 +138,12 @@ SETTINGS = (
             Listed(InterruptAffinity, "/proc/irq/[0-9]+/smp_affinity_list"),
         ),
         by_hand=_by_hand_interrupts,
-        caution="irqbalance moves them again where it runs; stop it first",
+        caution="stop irqbalance first, otherwise it moves them back",
     ),
     Setting(
         id="cpusets",
         title="Cores of system services",
-        why="Services that may not run on the loop's core leave its caches alone.",
+        why="Services on other cores do not evict the caches of the loop's core.",
         findings=("cpusets",),
         wishes=_cpusets,
         places=(

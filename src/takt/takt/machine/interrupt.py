@@ -60,14 +60,14 @@ class InterruptAffinity(KernelFile):
         """Managed interrupts, of disks above all, have a core each."""
         if error.errno not in (errno.EPERM, errno.EIO):
             return ""
-        return "the kernel manages this interrupt itself; isolcpus=managed_irq moves it at boot"
+        return "managed by the kernel; isolcpus=managed_irq moves it at boot"
 
     def rest(self, before: str, now: str) -> str:
         """Which of the allowed CPUs is used, the kernel decides."""
         was, is_now = (one.partition(_USED)[2] for one in (before, now))
         if was == is_now:
             return ""
-        return f"allowed as before; it fires on CPU {is_now} of these until the kernel moves it"
+        return f"same mask as before; it fires on CPU {is_now} of it until the kernel moves it"
 
     def plain(self, value: str) -> str:
         """The allowed CPUs."""

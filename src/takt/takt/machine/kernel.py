@@ -74,7 +74,7 @@ SETTINGS = (
     Setting(
         id="preemption-mode",
         title="Preemption of this kernel",
-        why="In the other modes, system calls of others run to their end before the loop starts.",
+        why="In the other modes, system calls of other processes complete before the loop starts.",
         findings=("preemption",),
         wishes=_preempt_mode,
         places=(Listed(KernelFile, f"{_PREEMPT} choice"),),
@@ -83,7 +83,7 @@ SETTINGS = (
     Setting(
         id="rt-throttling",
         title="Real-time throttling",
-        why="The kernel stops real-time threads that fill a core, for tens of ms each second.",
+        why="The kernel stops real-time threads on a fully used core for tens of ms each second.",
         findings=("rt-throttling",),
         wishes=_throttling,
         places=(
@@ -96,7 +96,7 @@ SETTINGS = (
     Setting(
         id="timer-migration",
         title="Timer migration",
-        why="Idle cores hand their timers to busy ones, the loop's among them.",
+        why="Idle cores move their timers to busy cores, including the loop's.",
         findings=("timer-migration",),
         wishes=file(f"{_KERNEL}/timer_migration", "0"),
         places=(Listed(KernelFile, f"{_KERNEL}/timer_migration"),),
@@ -111,12 +111,12 @@ SETTINGS = (
         wishes=_watchdogs,
         places=(Listed(KernelFile, f"{_KERNEL}/(nmi|soft)_watchdog"),),
         by_hand=lambda _: "sudo sysctl -w kernel.watchdog=0 kernel.nmi_watchdog=0",
-        caution="a core that hangs is not told in the kernel's log",
+        caution="the kernel log no longer reports a hanging core",
     ),
     Setting(
         id="autogroup",
         title="Scheduler autogroup",
-        why="Across terminals, nice values of ordinary nodes do not work against each other.",
+        why="Nice values have no effect between nodes of different terminals.",
         findings=("autogroup",),
         wishes=file(f"{_KERNEL}/sched_autogroup_enabled", "0"),
         places=(Listed(KernelFile, f"{_KERNEL}/sched_autogroup_enabled"),),

@@ -85,7 +85,7 @@ SETTINGS = (
     Setting(
         id="limits",
         title="Limits of the group realtime",
-        why="Without them, only root gets SCHED_FIFO and locked memory.",
+        why="Without these limits, only root may use SCHED_FIFO and locked memory.",
         findings=("sched-fifo", "locked-memory"),
         wishes=_limits,
         places=(Listed(OwnFile, re.escape(LIMITS_FILE)),),
@@ -94,23 +94,23 @@ SETTINGS = (
             "printf '@realtime - rtprio 98\\n@realtime - memlock unlimited\\n' | "
             f"sudo tee {LIMITS_FILE}   # then log in again"
         ),
-        caution="counts at the next login, for: sudo groupadd -f realtime && "
-        "sudo usermod -aG realtime $USER",
+        caution="effective at the next login, after: sudo groupadd -f realtime && sudo usermod "
+        "-aG realtime $USER",
     ),
     Setting(
         id="swap",
         title="Swap",
-        why="A page on disk costs milliseconds when it is needed.",
+        why="Loading a page from disk takes milliseconds.",
         findings=("swap",),
         wishes=_swap,
         places=(Listed(SwapArea, ANY_PATH),),
         by_hand=lambda _: "sudo swapoff -a   # and remove the swap line from /etc/fstab",
-        caution="when memory runs out, programs are ended instead",
+        caution="when memory runs out, the kernel kills programs instead",
     ),
     Setting(
         id="huge-pages",
         title="Transparent huge pages",
-        why="The kernel moves pages behind the loop's back, which then waits for them.",
+        why="The kernel moves pages of the loop, which then waits for them.",
         findings=("huge-pages",),
         wishes=_huge_pages,
         places=(Listed(KernelFile, f"{_HUGE} choice"),),
@@ -119,7 +119,7 @@ SETTINGS = (
     Setting(
         id="numa",
         title="Automatic NUMA balancing",
-        why="It takes pages away from a running loop to move them.",
+        why="It unmaps pages of a running loop to move them.",
         findings=("numa",),
         wishes=_balancing,
         places=(Listed(KernelFile, _BALANCING),),
@@ -128,7 +128,7 @@ SETTINGS = (
     Setting(
         id="udp-buffers",
         title="Socket buffers",
-        why="What of a burst of datagrams does not fit is dropped.",
+        why="Datagrams of a burst that do not fit are dropped.",
         findings=("udp-buffers",),
         wishes=_buffers,
         places=(Listed(KernelFile, "/proc/sys/net/core/[rw]mem_max"),),

@@ -83,8 +83,8 @@ SETTINGS = (
             f"for p in {' '.join(str(one.pid) for one in network_threads(system))}; do "
             f"sudo chrt -f -p {NETWORK_PRIORITY} $p; done"
         ),
-        absent="this kernel has no thread for an interrupt of the network: interrupts run in "
-        "threads with PREEMPT_RT, or where it was booted with threadirqs",
+        absent="this kernel has no threads for network interrupts: it needs PREEMPT_RT, or the "
+        "boot parameter threadirqs",
         caution=f"loops below {NETWORK_PRIORITY} wait for packets",
     ),
 )

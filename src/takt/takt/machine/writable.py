@@ -70,7 +70,7 @@ class WritableSystem(System):
         status = self.path(path).stat()
         others = stat.S_ISREG(status.st_mode) and (status.st_uid or status.st_mode & 0o022)
         if others or not (stat.S_ISREG(status.st_mode) or stat.S_ISBLK(status.st_mode)):
-            raise OSError(errno.EPERM, "others than root may write to it", path)
+            raise OSError(errno.EPERM, "other users than root can write to it", path)
         flags = _SWAP_FLAG_PREFER | priority if priority >= 0 else 0
         _call("swapon", self.path(path), flags)
 

@@ -111,7 +111,9 @@ class _Patience:
         """For a moment."""
         if not self._told:
             whose = ", ".join(_named(pid) for pid, _ in holders(path)) or "another process"
-            _tell(f"waits up to {self._seconds:.0f} s, then goes on: {whose} may {what} ({path})")
+            _tell(
+                f"waiting up to {self._seconds:.0f} s, then continuing: {whose} may {what} ({path})"
+            )
             self._told = True
         time.sleep(_POLL_S)
 
@@ -126,10 +128,12 @@ def _taken(user: int, kind: int, limit: _Patience) -> own.Lock | None:
                 limit.wait(path, what)
             return lock
     except own.Refused as error:
-        _tell(f"goes on without a lock, as it is not taken for Takt's own: {error.line}")
+        _tell(
+            f"continuing without a lock, because it is not recognised as Takt's own: {error.line}"
+        )
     except OSError as error:  # a full disk, a user who has just gone
         if user == os.geteuid():
-            _tell(f"goes on without the lock {path}: {error.strerror}")
+            _tell(f"continuing without the lock {path}: {error.strerror}")
     return None
 
 

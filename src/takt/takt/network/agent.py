@@ -75,14 +75,14 @@ async def ask(key: str, what: str, arguments: Mapping[str, Any]) -> Any:
     """Lets the thread of a session do something; raises LookupError where it has ended."""
     session = _SESSIONS.get(key)
     if session is None:
-        raise LookupError(f"the session {key} has ended: {LEASE_S:g} s without a word")
+        raise LookupError(f"the session {key} has ended: no message for {LEASE_S:g} s")
     return await asyncio.wrap_future(session.post(what, dict(arguments)))
 
 
 def hold(key: str, run: str, version: str) -> None:
     """Serves a session until it is closed, or until nobody asks any more."""
     if (own := identity()) != version:
-        raise Failure(f"Takt is {own} there and {version} here")
+        raise Failure(f"Takt versions differ: {own} there, {version} here")
     folder = cache() / "hosts" / run
     folder.mkdir(parents=True, exist_ok=True)
     session = Session(scratch.open_for(folder, lent=True))

@@ -34,8 +34,8 @@ AUTHORITY = "authority.key"  # only where machines are invited
 _BLOCK = re.compile(r"-----BEGIN ([A-Z ]+)-----\n.*?\n-----END \1-----\n", re.DOTALL)
 _NAME = re.compile("[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
 _INVITE = (
-    "on the scheduler's machine: ./takt scheduler invite NAME; then bring NAME.pem here, and: "
-    "./takt scheduler join NAME.pem"
+    "on the scheduler's machine: ./takt scheduler invite NAME; then copy NAME.pem here "
+    "and run: ./takt scheduler join NAME.pem"
 )
 
 
@@ -104,17 +104,17 @@ def invite(name: str, target: Path) -> None:
 
     if not _NAME.fullmatch(name):
         raise TaktError(
-            f"{name!r} is no name of a machine",
+            f"invalid machine name {name!r}",
             where="NAME",
-            remedy="take letters, digits, - _ and .",
+            remedy="use letters, digits, - _ and .",
         )
     here = own()
     key_file = folder() / AUTHORITY
     if not key_file.exists():
         raise TaktError(
-            "this machine was itself invited by another one, and cannot invite",
+            "this machine joined another authority and cannot invite",
             where=str(folder()),
-            remedy="invite on the machine whose ./takt scheduler invite made the file joined here",
+            remedy="run ./takt scheduler invite on the machine that invited this one",
         )
     _check_private(key_file, stat.S_ISREG)
     try:
@@ -123,30 +123,31 @@ def invite(name: str, target: Path) -> None:
     except ValueError as error:
         raise _damaged(key_file, str(error)) from None
     if key.public_key() != certificate.public_key():
-        raise _damaged(key_file, "it is not the key of the authority of this machine")
+        raise _damaged(key_file, "this is not the key of this machine's authority")
     content = authority.for_machine(name, key, certificate)  # type: ignore[arg-type]
     try:
         _write(target, content)
     except FileExistsError:
         raise TaktError(
-            "there is such a file",
+            "this file exists",
             where=str(target),
-            remedy="remove it, or join by it: the invited machine needs one file",
+            remedy="delete it, or use it to join; one file per invited machine is enough",
         ) from None
 
 
 def join(invitation: Path) -> Path:
     """Keeps what another machine's ``invite`` has written; returns where."""
     if not invitation.is_file():
-        raise TaktError("there is no such file", where=str(invitation), remedy=_INVITE)
+        raise TaktError("no such file", where=str(invitation), remedy=_INVITE)
     _check_private(invitation, stat.S_ISREG)
     _read(invitation)
     with _locked_folder() as place:
         if (place / AUTHORITY).exists():
             raise TaktError(
-                "this machine has an authority of its own, whose invitations would end",
+                "this machine has its own authority; joining another one would invalidate "
+                "its invitations",
                 where=str(place),
-                remedy=f"if nobody uses it: rm -r {place}",
+                remedy=f"if it is unused: rm -r {place}",
             )
         _replace(place / MACHINE, invitation.read_bytes())
     return place / MACHINE
@@ -158,7 +159,7 @@ def _read(file: Path) -> Identity:
     text = file.read_text(encoding="ascii", errors="replace")
     blocks = {kind: [m[0] for m in _BLOCK.finditer(text) if m[1] == kind] for kind in _KINDS}
     if [len(blocks[kind]) for kind in _KINDS] != [1, 2]:
-        raise _damaged(file, "it has not a key and two certificates")
+        raise _damaged(file, "it must contain one key and two certificates")
     try:
         context = ssl.create_default_context(cadata=blocks["CERTIFICATE"][1])
         context.load_cert_chain(file)
@@ -171,7 +172,7 @@ _KINDS = ("PRIVATE KEY", "CERTIFICATE")
 
 
 def _damaged(file: Path, why: str) -> TaktError:
-    return TaktError(f"no certificate of a machine: {why}", where=str(file), remedy=_INVITE)
+    return TaktError(f"not a machine certificate: {why}", where=str(file), remedy=_INVITE)
 
 
 def _check_private(path: Path, kind: Any) -> None:
@@ -179,22 +180,23 @@ def _check_private(path: Path, kind: Any) -> None:
     found = path.lstat()
     if not kind(found.st_mode):
         raise TaktError(
-            "a link or something else stands where a file or folder of keys should be",
+            "expected a file or folder of keys, found a link or something else",
             where=str(path),
-            remedy="put the file or folder itself there",
+            remedy="replace it with the file or folder itself",
         )
     if found.st_uid != os.geteuid():
         raise TaktError(
-            f"it belongs to the user {found.st_uid}, who could use or change these keys",
+            f"it belongs to user {found.st_uid}, who could use or change these keys",
             where=str(path),
-            remedy="copy it as the user who runs this command",
+            remedy="copy it as the user of this command",
         )
     if found.st_mode & 0o077:
         mode = "600" if stat.S_ISREG(found.st_mode) else "700"
         raise TaktError(
-            f"others may use or change these keys (mode {stat.S_IMODE(found.st_mode):o})",
+            f"other users can use or change these keys (mode {stat.S_IMODE(found.st_mode):o})",
             where=str(path),
-            remedy=f"chmod {mode} {path}; if others read it: rm -r {folder()}, and invite anew",
+            remedy=f"chmod {mode} {path}; if other users have read it: rm -r {folder()}, and "
+            "invite again",
         )
 
 

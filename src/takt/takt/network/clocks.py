@@ -20,8 +20,9 @@ from takt.processes.process import output
 
 LIMIT_S = 5.0
 REMEDY = (
-    "on both hosts: apt-get install chrony, and let them follow one server (a PTP clock as its "
-    "refclock PHC); see chronyc tracking. Or measure pingpong, which takes one clock only"
+    "on both hosts: apt-get install chrony, and configure the same server (a PTP clock as "
+    "its refclock PHC); see chronyc tracking. Or measure pingpong, which needs only one "
+    "clock"
 )
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 _TIME_NAMESPACE = Path("/proc/self/ns/time")
@@ -78,7 +79,7 @@ def identity() -> str:
 def between(of: Clock, to: Clock) -> Between | None:
     """From stamps of one clock to those of the other; None where nobody knows how far apart."""
     if of.identity == to.identity:
-        return Between(0, 0, "one clock: both hosts are one machine (the same boot)")
+        return Between(0, 0, "one clock: both hosts are the same machine (same boot)")
     if of.bound_ns is None or to.bound_ns is None or not _of_one_reference(of, to):
         return None
     bound = of.bound_ns + to.bound_ns + of.read_ns + to.read_ns
@@ -98,7 +99,7 @@ def _offset() -> tuple[int, int]:
 def why_unknown(of: Clock, to: Clock) -> str:
     """Why nobody knows how far two clocks are apart."""
     said = [one.by for one in (of, to) if one.bound_ns is None]
-    return "; ".join(dict.fromkeys(said)) or "they do not follow one reference"
+    return "; ".join(dict.fromkeys(said)) or "they do not follow the same reference"
 
 
 def _of_one_reference(one: Clock, other: Clock) -> bool:
@@ -175,7 +176,7 @@ def kept_by_ptp(hardware: str, current: str) -> _Kept:
     """
     index = re.search(r"phc_index\s+(-?[0-9]+)", hardware)
     if index is None:
-        return _Kept(None, "pmc does not say which clock ptp4l steers (it needs linuxptp 4)")
+        return _Kept(None, "pmc does not report which clock ptp4l steers (needs linuxptp 4)")
     if int(index[1]) >= 0:
         card = f"/dev/ptp{index[1]}"
         return _Kept(None, f"ptp4l steers a network card's clock ({card}), not the system's")

@@ -85,7 +85,7 @@ class Link:
     def between(self, command: list[str]) -> list[str]:
         """The command that runs this one between the hosts, at the interfaces RELAYED."""
         if self._between is None:
-            raise ValueError("there is nothing between the hosts")
+            raise ValueError("there is no link between the hosts")
         return [*_enter(self._between), *command]
 
     def carried(self) -> Carried:
@@ -138,7 +138,7 @@ def lacking() -> tuple[str, str] | None:
     has = int(line.split()[1], 16)
     absent = [name for bit, name in _NEEDED.items() if not has >> bit & 1]
     if absent:
-        what = f"this process may make no network namespace: it lacks {' and '.join(absent)}"
+        what = f"this process may not create a network namespace: it lacks {' and '.join(absent)}"
         return what, "run it as root; in a container: docker run --privileged"
     return None
 
@@ -273,15 +273,17 @@ def _do(steps: Sequence[_Step], at: Callable[[list[str]], list[str]]) -> None:
     try:
         done = output(at(["sh", "-c", "\n".join(lines)]), LIMIT_S)
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise Failure(f"the link to the second host has no {steps[0].what}: {error}") from error
+        raise Failure(
+            f"setup of the link to the second host failed at {steps[0].what}: {error}"
+        ) from error
     if done.returncode:
         reached = done.returncode - _FIRST
         failed = steps[reached] if 0 <= reached < len(steps) else steps[0]
         words = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
         by_hand = " ".join(at(failed.command))
         raise Failure(
-            f"the link to the second host cannot have {failed.what}: {words[-1]}",
-            remedy=f"see whether the kernel has veth, tbf and IPv6; by hand: {by_hand}",
+            f"setup of the link to the second host failed at {failed.what}: {words[-1]}",
+            remedy=f"check that the kernel has veth, tbf and IPv6; to try it by hand: {by_hand}",
         )
 
 
@@ -294,8 +296,8 @@ def _await(holder: Process) -> None:
                 return
         time.sleep(0.01)
     raise Failure(
-        "no network namespace can be made here",
-        remedy="see by hand: unshare --net --mount true; in a container it takes --privileged",
+        "cannot create a network namespace here",
+        remedy="to see the reason: unshare --net --mount true; a container needs --privileged",
     )
 
 

@@ -21,7 +21,7 @@ from takt.processes.process import Process
 STACK = "ros1"
 START_LIMIT_S = 15.0
 END_LIMIT_S = 3.0
-REMEDY = "./takt setup ros1 installs it"
+REMEDY = "install it: ./takt setup ros1"
 
 
 @contextlib.contextmanager
@@ -71,7 +71,7 @@ def _await(process: Process, port: int, log: Path) -> None:
         if process.poll() is None
         else f"rosmaster ended with exit code {process.poll()}",
         where=words or None,
-        remedy="start it by hand to see why: ROS_IP=127.0.0.1 rosmaster --core",
+        remedy="start it by hand to see the reason: ROS_IP=127.0.0.1 rosmaster --core",
     )
 
 

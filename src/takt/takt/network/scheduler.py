@@ -47,7 +47,7 @@ def find(text: str, where: str) -> Found:
     known = re.fullmatch(r"(tcp|tls)://(\[[0-9A-Fa-f:.%\w]+\]|[^\s/:]+):([0-9]{1,5})", text)
     if known is None:
         raise TaktError(
-            f"{text!r} is no address of a scheduler",
+            f"invalid scheduler address {text!r}",
             where=where,
             remedy=f"give protocol, host and port, such as tls://desk:{PORT}; {START} prints it",
         )
@@ -84,11 +84,11 @@ def check_loopback(host: str, where: str) -> None:
     if is_loopback(host):
         return
     raise TaktError(
-        f"tcp://{host} is not on this machine: whoever is in that network could run code here, "
-        "for nothing is encrypted and nobody is asked who they are",
+        f"tcp://{host} is not on this machine: without encryption and authentication, "
+        "every machine in that network could run code here",
         where=where,
-        remedy=f"start the scheduler there by {START} --address {host}, invite this machine "
-        f"(./takt scheduler invite NAME), and take its address, tls://{host}:{PORT}",
+        remedy=f"start the scheduler there with {START} --address {host}, invite this machine "
+        f"(./takt scheduler invite NAME), and use its address, tls://{host}:{PORT}",
     )
 
 
@@ -99,7 +99,7 @@ def _reached(text: str, host: str, port: int, where: str) -> socket.socket:
         raise TaktError(
             f"no scheduler answers at {text}: {error}",
             where=where,
-            remedy=f"start it first: {START}; and see that the network lets its port through",
+            remedy=f"start it first: {START}; and check that the network does not block its port",
         ) from None
     way.settimeout(GREET_S)
     return way
@@ -111,9 +111,9 @@ def _greeted(way: socket.socket, text: str, where: str) -> None:
         if way.recv(1):
             return
     raise TaktError(
-        f"what answers at {text} is no Dask scheduler over plain TCP",
+        f"the program at {text} is not a Dask scheduler over plain TCP",
         where=where,
-        remedy=f"the address of {START} begins with tls://",
+        remedy=f"an address of {START} starts with tls://",
     )
 
 
@@ -129,15 +129,15 @@ def _shake_hands(
             f"the scheduler at {text} has no certificate that this machine trusts: "
             f"{error.verify_message}",
             where=where,
-            remedy=f"{identity.file} is of another authority, or a clock is wrong: invite this "
-            "machine on the scheduler's (./takt scheduler invite NAME), and here: "
-            "./takt scheduler join NAME.pem",
+            remedy=f"{identity.file} belongs to another authority, or a clock is wrong: invite "
+            "this machine on the scheduler's machine (./takt scheduler invite NAME), then "
+            "here: ./takt scheduler join NAME.pem",
         ) from None
     except OSError as error:
         raise TaktError(
-            f"what answers at {text} speaks no TLS: {getattr(error, 'reason', None) or error}",
+            f"the program at {text} does not use TLS: {getattr(error, 'reason', None) or error}",
             where=where,
-            remedy=f"start the scheduler by {START}, and give the address that it prints",
+            remedy=f"start the scheduler with {START}, and use the address that it prints",
         ) from None
 
 
@@ -180,5 +180,5 @@ def _not_started(host: str, port: int, error: BaseException) -> Failure:
     return Failure(
         f"the scheduler does not start: {reason}",
         where=f"{host}:{port}",
-        remedy="take an address of this machine (ip address lists them) and a free --port",
+        remedy="use an address of this machine (listed by ip address) and a free --port",
     )

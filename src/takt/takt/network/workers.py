@@ -34,7 +34,7 @@ SILENT_S = agent.LEASE_S  # without any answer
 LOOK_S = 0.5
 CONNECT_S = 60  # to one that has answered: a machine that does much else takes its time
 GONE = 255  # the exit code of a program whose host is gone
-SAME = "install the same Takt there, and start its worker with it: ./takt worker SCHEDULER ROLE"
+SAME = "install the same version of Takt there and start its worker: ./takt worker SCHEDULER ROLE"
 
 
 class Gone(Failure):
@@ -52,7 +52,7 @@ def connected(scheduler: str) -> Iterator[Client]:
         client = Client(found.address, timeout=CONNECT_S, set_as_default=False, security=security)
     except (OSError, ValueError) as error:
         raise TaktError(
-            f"there is no Dask scheduler: {error}",
+            f"no Dask scheduler: {error}",
             where="--scheduler",
             remedy=f"start one: {START}; and on each machine: ./takt worker tls://HOST:8786 ROLE",
         ) from None
@@ -88,12 +88,12 @@ class Workers:
             ]
         except Exception as error:  # noqa: BLE001 - whatever happens there, or on the way
             if "ModuleNotFoundError" in repr(error) or "AttributeError" in repr(error):
-                text, remedy = f"it has no such Takt: {error}", SAME
+                text, remedy = f"it has no compatible Takt: {error}", SAME
             else:
-                text, remedy = f"it does not answer: {error!r}", "see what its worker has printed"
+                text, remedy = f"it does not answer: {error!r}", "see the output of its worker"
             raise TaktError(text, where=where, remedy=remedy) from None
         if found["identity"] != (own := agent.identity()):
-            text = f"it has another Takt: {found['identity']} there, {own} here"
+            text = f"it has another version of Takt: {found['identity']} there, {own} here"
             raise TaktError(text, where=where, remedy=SAME)
         return found
 
@@ -131,7 +131,7 @@ class Workers:
         where = f"host {name}, worker {address}"
         while time.monotonic() < limit:
             if future.status == "error":
-                raise Failure(f"the host cannot be used: {future.exception()}", where=where)
+                raise Failure(f"cannot use the host: {future.exception()}", where=where)
             with contextlib.suppress(Exception):  # the limit decides
                 found = self._client.run(agent.begun, key, workers=[address])[address]
                 if found is not None:
@@ -140,7 +140,8 @@ class Workers:
         raise Failure(
             f"the host {name} is not free",
             where=where,
-            remedy="wait for the other run that uses it, or give its worker more threads",
+            remedy="wait until the other run on it has ended, or start its worker with more "
+            "threads",
         )
 
     def _worker(self, name: str) -> str:
@@ -150,7 +151,7 @@ class Workers:
         if not able:
             there = {role for about in workers.values() for role in about["resources"]}
             raise TaktError(
-                f"no worker of the scheduler is the host {name} (there are: "
+                f"no worker of the scheduler offers the host {name} (available: "
                 f"{', '.join(sorted(there)) or 'none'})",
                 where="--scheduler",
                 remedy=f"on that machine: ./takt worker {self._client.scheduler.addr} {name}",  # type: ignore[union-attr]
@@ -270,13 +271,13 @@ class Remote:
 
     def why_gone(self) -> str:
         """What is known of a host that does not answer."""
-        return f"the host {self.name} is gone: {self._fault or 'it does not answer'}"
+        return f"lost the host {self.name}: {self._fault or 'it does not answer'}"
 
     def _why(self) -> Gone:
         return Gone(
             self.why_gone(),
             where=f"host {self.name}, worker {self._worker}",
-            remedy="start its worker again, then go on with: takt run --resume",
+            remedy="start its worker again, then continue with: takt run --resume",
         )
 
     def _listen(self) -> None:
@@ -330,7 +331,7 @@ class RemoteProcess:
         """In words."""
         code = self.poll()
         if code is None:
-            return "it runs"
+            return "it is running"
         return self._host.why_gone() if code == GONE else how_ended(code)
 
 

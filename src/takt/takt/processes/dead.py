@@ -142,12 +142,12 @@ def _dead(folder: Path, *, being_made: bool, refused: list[own.Refused]) -> Iter
     """Locked; None: it is alive. Raises Refused, and OSError where there is none (any more)."""
     with own.opened(folder.parent) as place:
         if not is_name(folder.name):
-            raise own.Refused(folder, "Takt gives no such name")
+            raise own.Refused(folder, "not a name that Takt assigns")
         with place.folder(folder.name) as scratch:
             told = owner(scratch)
             age = time.time() - os.fstat(scratch.descriptor).st_mtime
             if told is None and being_made and age < MAKING_S:
-                raise FileNotFoundError(errno.ENOENT, "it is being made", str(folder))
+                raise FileNotFoundError(errno.ENOENT, "it is being created", str(folder))
             lock = scratch.lock(LOCK)
     if lock is None:
         yield None

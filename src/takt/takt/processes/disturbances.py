@@ -36,13 +36,16 @@ class Disturbances:
             step = offset - self._offset
             slewed = _MOST_SLEW * (monotonic - self._monotonic)
             if abs(step) > _LEAST_STEP_NS + slewed:
-                why = "the samples are on a clock that nobody sets; dates and ages by it are not"
+                why = (
+                    "samples use a clock that is never set; dates and ages "
+                    "derived from the wall clock may be wrong"
+                )
                 self.told.append((f"the wall clock was set by {step / 1e9:+.3f} s", why))
         if offset is not None:
             self._monotonic, self._offset = monotonic, offset
         cpus = online()
         for gone in sorted(self._cpus - cpus):
-            why = "Linux moved its threads to others, also those that were bound to it"
+            why = "Linux moved its threads to other CPUs, including pinned threads"
             self.told.append((f"CPU {gone} was taken offline", why))
         for come in sorted(cpus - self._cpus):
             self.told.append((f"CPU {come} came online", "threads may have moved to it"))
@@ -51,7 +54,7 @@ class Disturbances:
     def end(self, cpus: Collection[int] = ()) -> None:
         """The last look, when what was measured on these CPUs (none: on any) has ended."""
         self.look()
-        why = "what has a lower priority there waits for it, and may not run at all"
+        why = "threads of lower priority on this CPU wait for it and may not run at all"
         self.told += [(one, why) for one in self._rivals.told(cpus)]
 
 

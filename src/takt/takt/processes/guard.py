@@ -96,7 +96,7 @@ def _enter(group: str) -> bool:
         try:
             Path(group, "cgroup.procs").write_text("0", encoding="ascii")
         except OSError as error:
-            sys.stderr.write(f"the control group {group} is not entered: {error.strerror}\n")
+            sys.stderr.write(f"cannot enter the control group {group}: {error.strerror}\n")
             return False
     return True
 
@@ -107,7 +107,7 @@ def _become(command: list[str]) -> int:
     try:
         os.execvp(command[0], command)  # noqa: S606 - no shell is wanted
     except OSError as error:
-        sys.stderr.write(f"{command[0]} does not start: {error.strerror}\n")
+        sys.stderr.write(f"cannot start {command[0]}: {error.strerror}\n")
         return _NOT_FOUND if isinstance(error, FileNotFoundError) else _NOT_EXECUTABLE
 
 

@@ -45,7 +45,7 @@ def left_in(folder: Path, *, execute_it: bool) -> bool:
             text = place.text(FILE)
             words = _WORDS.get(text.removesuffix("\n"))
             if words is None:
-                raise own.Refused(folder / FILE, "it names nothing that Takt does")
+                raise own.Refused(folder / FILE, "it names no action of Takt")
             if execute_it and _do(words):
                 place.remove(FILE)
     except FileNotFoundError:

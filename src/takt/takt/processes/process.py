@@ -71,7 +71,7 @@ class Process:
         """
         program = shutil.which(str(command[0]))
         if program is None:
-            raise FileNotFoundError(2, "there is no such program", str(command[0]))
+            raise FileNotFoundError(2, "no such program", str(command[0]))
         how = "watch" if watched else "become"
         guard = [sys.executable, "-IS", str(GUARD), str(os.getpid()), how]
         self.popen = subprocess.Popen(
@@ -96,7 +96,7 @@ class Process:
     def how_it_ended(self) -> str:
         """By the name of the signal where one ended it."""
         code = self.poll()
-        return "it runs" if code is None else how_ended(code)
+        return "it is running" if code is None else how_ended(code)
 
     def poll(self) -> int | None:
         """The exit code, negative for a signal; None while it runs. Who is left of it is ended."""

@@ -95,7 +95,7 @@ def _clean_after(
         if one.named if dry_run else one.to_disk():
             removed.folders.append(f"scratch folder: {one.folder}")
     elif not dry_run and leftovers.in_use(one.folder, memory):
-        removed.kept.append(f"{one.folder}: its shared memory is in use; clean again after that")
+        removed.kept.append(f"{one.folder}: its shared memory is in use; run clean again later")
     else:
         removed.folders.append(f"scratch folder: {one.folder}")
         if not dry_run:
@@ -112,8 +112,8 @@ def _unclaimed(names: list[str], memory: Path) -> str:
     some = " ".join(str(memory / name) for name in names[:3])
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""
     return (
-        f"{some}{more}: shared memory that no process uses and no run of Takt is known to have "
-        "made; if no other program of yours goes on with it: rm"
+        f"{some}{more}: shared memory without any process or known run of Takt; if none of "
+        "your other programs needs it: rm"
     )
 
 
@@ -166,7 +166,7 @@ def _title(pid: int) -> str:
 
 def _how_to_go_on(one: dead.Dead) -> str:
     if one.lent:
-        return f"recordings of a role of another machine's run, which fetches them: {one.folder}"
+        return f"recordings for a run on another machine, still to be fetched: {one.folder}"
     if one.resumes:
-        return f"recordings of a killed run; go on with: takt run --resume {one.run_folder}"
-    return f"recordings of a killed run whose results folder is gone: {one.folder}"
+        return f"recordings of a killed run; continue with: takt run --resume {one.run_folder}"
+    return f"recordings of a killed run whose results folder no longer exists: {one.folder}"

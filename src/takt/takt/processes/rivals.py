@@ -61,7 +61,7 @@ class Rivals:
                 found.append((used_s, thread))
         found.sort(key=lambda one: -one[0])
         return [
-            f"{_who(thread)} had CPU {thread.cpu} for {used_s:.1f} of {elapsed_s:.1f} s"
+            f"{_who(thread)} occupied CPU {thread.cpu} for {used_s:.1f} of {elapsed_s:.1f} s"
             for used_s, thread in found[:_MOST_TOLD]
         ]
 

@@ -54,11 +54,11 @@ class Scratch:
                 results.make(ON_DISK)
             return spare
         raise Failure(
-            f"no space left: the recording takes {need >> 10} KiB, "
+            f"no space left: the recording needs {need >> 10} KiB, "
             f"{free_bytes(self.folder) >> 10} KiB are free in {self.folder.parent} and "
             f"{free_bytes(self.run_folder) >> 10} KiB in the results folder",
             where=str(self.run_folder),
-            remedy="free space, then go on with: takt run --resume " + str(self.run_folder),
+            remedy="free space, then continue with: takt run --resume " + str(self.run_folder),
         )
 
     def release(self, *, keep: bool) -> None:
@@ -91,7 +91,7 @@ def open_for(
             lock = results.lock(LOCK)
             if lock is None:
                 raise TaktError(
-                    "another takt is running this run right now",
+                    "another takt process is executing this run",
                     where=str(run_folder),
                     remedy="wait for its end, or choose another folder",
                 )
@@ -198,9 +198,9 @@ def _told(run_folder: Path) -> Iterator[None]:
         yield
     except own.Refused as error:
         raise TaktError(
-            f"this is not taken for what Takt made: {error.strerror}",
+            f"not recognised as created by Takt: {error.strerror}",
             where=own.printable(str(error.filename)),
-            remedy=f"let its owner remove it, or take another folder than {run_folder}",
+            remedy=f"ask its owner to delete it, or use another folder than {run_folder}",
         ) from None
 
 
@@ -212,9 +212,9 @@ def _known(lock: own.Lock, run_folder: Path, memory: Path) -> Path | None:
     folder = named_in(text, run_folder, memory)
     if folder is None:
         raise TaktError(
-            "it names no scratch folder of this user's Takt",
+            "it does not name a scratch folder of Takt for this user",
             where=str(lock.path),
-            remedy="remove it; ./takt clean says what killed runs have left in memory",
+            remedy="delete it; ./takt clean lists what killed runs have left in memory",
         )
     try:
         with own.opened(folder.parent) as place, place.folder(folder.name) as found:
@@ -225,7 +225,7 @@ def _known(lock: own.Lock, run_folder: Path, memory: Path) -> Path | None:
         raise TaktError(
             "it names the scratch folder of another run",
             where=str(lock.path),
-            remedy=f"remove it; the other run is {own.printable(str(told['run']))}",
+            remedy=f"delete it; the other run is {own.printable(str(told['run']))}",
         )
     return folder if told else None  # nothing was recorded before it said whose it is
 
@@ -237,7 +237,7 @@ def _own(
     with place.folder(name) as folder:
         lock = folder.lock(LOCK, wait=True)
         if lock is None:  # waiting never gives None
-            raise Failure("the scratch folder cannot be locked", where=str(folder.path))
+            raise Failure("cannot lock the scratch folder", where=str(folder.path))
         told = {"run": str(run_folder), "pid": os.getpid(), "resumable": resumable, "lent": lent}
         folder.write(OWNER, json.dumps(told))
     return lock

@@ -77,14 +77,18 @@ def help_of(function: Callable[..., None]) -> Help:
     )
 
 
+def infos(function: Callable[..., None]) -> Iterator[tuple[str, ParameterInfo]]:
+    """What typer is given about each parameter of a command, by the parameter's name."""
+    hints = get_type_hints(function, include_extras=True)
+    for name, parameter in inspect.signature(function).parameters.items():
+        if hints[name] is not typer.Context:
+            yield name, _info(hints[name], parameter.default)[0]
+
+
 def options(function: Callable[..., None]) -> set[str]:
     """All that may be written behind a command's name with dashes."""
-    hints = get_type_hints(function, include_extras=True)
     found = {"--help"}
-    for name, parameter in inspect.signature(function).parameters.items():
-        if hints[name] is typer.Context:
-            continue
-        info, _ = _info(hints[name], parameter.default)
+    for name, info in infos(function):
         if isinstance(info, OptionInfo):
             found.update(_names(name, info))
     return found

@@ -38,7 +38,7 @@ class Watcher:
 
     def stopping(self) -> None:
         """A signal has asked the run to stop."""
-        self.request.say("stopping; what was measured is kept")
+        self.request.say("stopping; finished measurements are kept")
 
 
 @dataclass(frozen=True)

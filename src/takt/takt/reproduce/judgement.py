@@ -119,9 +119,12 @@ def _needs(decided: Callable[[float], bool | None], runs: int, samples: int, sec
     while times <= most and decided(times) is None:
         times *= 2
     if times > most and samples:
-        return "the value lies at the threshold: no number of samples like these would tell"
+        return "the value lies at the threshold: no number of such samples would decide"
     if times > most:
-        return f"the value lies at the threshold: {MOST_TIMES} times as many runs would not tell"
+        return (
+            f"the value lies at the threshold: even {MOST_TIMES} times as many "
+            "runs would not decide"
+        )
     if samples:
         low, high = times / 2, float(times)
         while high > 1.05 * low:

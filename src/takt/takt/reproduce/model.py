@@ -29,11 +29,11 @@ class Request:
 def announced(runs: int, seconds: float, folder: Path, cannot_tell: list[str]) -> str:
     """What somebody who waits should know before the start."""
     words = (
-        f"{runs} runs, about {duration_in_words(seconds)} of measuring. Ctrl-C keeps what was "
-        f"measured; the same command with --out {folder} goes on."
+        f"{runs} runs, about {duration_in_words(seconds)} of measuring. Ctrl-C keeps "
+        f"finished measurements; the same command with --out {folder} continues."
     )
     if cannot_tell:
-        words += f"\nToo small a scale, unless what is rare is seen: {', '.join(cannot_tell)}."
+        words += f"\nScale too small for rare events: {', '.join(cannot_tell)}."
     return words
 
 

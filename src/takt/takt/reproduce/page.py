@@ -66,7 +66,9 @@ def read(folder: Path) -> Outcome:
     try:
         return Outcome.model_validate(read_json(file))
     except ValueError as error:
-        raise TaktError(f"no outcome of a reproduction: {error}"[:300], where=str(file)) from None
+        raise TaktError(
+            f"not the outcome of a reproduction: {error}"[:300], where=str(file)
+        ) from None
 
 
 def render(outcome: Outcome, folder: Path) -> str:

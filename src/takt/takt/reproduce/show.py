@@ -34,11 +34,11 @@ def show(console: Console, outcome: Outcome) -> None:
     _show_tables(console, outcome)
     if outcome.undecidable:
         names = ", ".join(outcome.undecidable)
-        words = f"too small a scale, unless what is rare is seen: {names}"
+        words = f"scale too small for rare events: {names}"
         console.print(words, style="yellow", markup=False)
     _show_unfinished(console, outcome)
     for reason in outcome.skipped:
-        console.print(f"left out: {reason}", style="yellow", markup=False)
+        console.print(f"skipped: {reason}", style="yellow", markup=False)
     if outcome.figures:
         files = len(outcome.figures)
         console.print(f"{files} pictures of {len({one.figure for one in outcome.figures})} figures")

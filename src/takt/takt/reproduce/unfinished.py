@@ -14,9 +14,9 @@ from takt.reproduce.model import Unfinished, size_in_words
 
 SHOWN = 10  # points of a list
 HEADS = {
-    "waiting": "Not measured yet; the same command with --out goes on",
+    "waiting": "Not measured yet; the same command with --out continues",
     "failed": "Failed; the same command with --out tries again",
-    "lost": "Measured, but messages never came; the same command with --out tries again",
+    "lost": "Measured, but messages are missing; the same command with --out retries",
 }
 
 

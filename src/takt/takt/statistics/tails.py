@@ -79,11 +79,11 @@ def fit(value: Int64, count: Int64, *, width_us: float = 1.0) -> Tail | Refusal:
     peaks = min(MOST_PEAKS, int(total * TAIL_SHARE))
     if peaks < LEAST_PEAKS:
         least = round(LEAST_PEAKS / TAIL_SHARE)
-        return Refusal(f"{total} samples are too few; {least} are the least")
+        return Refusal(f"{total} samples are too few; at least {least} are needed")
     above = np.cumsum(count[::-1])[::-1]  # samples in this bin or a higher one
     (high,) = np.nonzero(above <= peaks)
     if len(high) < LEAST_DISTINCT or int(above[high[0]]) < LEAST_PEAKS:
-        return Refusal("the highest samples take too few distinct values to show a shape")
+        return Refusal("the highest samples have too few distinct values for a fit")
     first = int(high[0])
     threshold = float(value[first]) * width_us
     beyond = _spread_out(value[first:], count[first:]) * width_us - threshold
@@ -98,8 +98,9 @@ def fit(value: Int64, count: Int64, *, width_us: float = 1.0) -> Tail | Refusal:
     p_value = (worse + 1) / (BOOTSTRAPS + 1)
     if p_value < REFUSED_BELOW:
         return Refusal(
-            f"the {len(beyond)} samples above {threshold:g} µs are not distributed as a "
-            f"generalised Pareto (goodness of fit p = {p_value:.3f}): several causes, or bursts"
+            f"the {len(beyond)} samples above {threshold:g} µs do not follow a generalised "
+            f"Pareto distribution (goodness of fit p = {p_value:.3f}): several causes, or "
+            "bursts"
         )
     if shape >= HEAVIEST:
         return Refusal(f"the tail is too heavy for an extrapolation (shape {shape:.2f})")

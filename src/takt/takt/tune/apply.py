@@ -43,7 +43,7 @@ def apply(
 
 def outcome_unread(one: Unread) -> PlaceOutcome:
     """A place that is left alone because it could not be read."""
-    why = f"cannot be read, so it is left alone: {one.reason}"
+    why = f"unreadable, left unchanged: {one.reason}"
     return PlaceOutcome(setting=one.setting.id, where=one.where, result="unread", told=why)
 
 
@@ -69,7 +69,7 @@ def _journal(machine: WritableSystem) -> Journal:
         raise TaktError(
             f"{len(journal.damaged)} entries of the journal are damaged",
             where=str(machine.path(journals.FILE)),
-            remedy="takt tune --revert takes back the others and names these",
+            remedy="takt tune --revert restores the others and lists these",
         )
     if journal.boot != boot:
         kept = [one for one in journal.entries if one.place.survives_reboot]
@@ -119,7 +119,9 @@ def _write(machine: WritableSystem, change: Change, entry: Entry) -> PlaceOutcom
         # One write may change several places: CPUs share a governor.
         if not place.same(now, change.now) and not place.same(now, change.wanted):
             entry.state = "noted"
-            return outcome(change, "refused", "somebody else changed it at this moment; try again")
+            return outcome(
+                change, "refused", "another process changed it at the same time; try again"
+            )
     except OSError as error:
         entry.state = "noted"
         return outcome(change, "refused", refusal(error))
@@ -139,5 +141,5 @@ def _write(machine: WritableSystem, change: Change, entry: Entry) -> PlaceOutcom
         entry.state = "noted"
         if kept:
             return outcome(change, "kept", kept)
-    refused = refused or f"the kernel made {place.plain(entry.wrote)!r} of it"
+    refused = refused or f"the kernel set {place.plain(entry.wrote)!r} instead"
     return outcome(change, "refused", refused)

@@ -82,7 +82,7 @@ def boot(machine: WritableSystem) -> str:
     """Which start of the machine this is; raises Failure."""
     text = machine.text(_BOOT)
     if not text:
-        what = "it cannot be told when this machine started, so nothing could be taken back"
+        what = "cannot determine the boot of this machine, so no change could be reverted"
         raise Failure(what, where=_BOOT, remedy="run it where /proc is mounted")
     return text
 
@@ -108,7 +108,7 @@ def held(machine: WritableSystem) -> Iterator[None]:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             remedy = "wait for it to end"
-            raise Failure("another takt tune is at work", where=FILE, remedy=remedy) from None
+            raise Failure("another takt tune is running", where=FILE, remedy=remedy) from None
         for stale in folder.glob(f".*{writing.SUFFIX}"):  # of one that was killed
             stale.unlink(missing_ok=True)
         yield
@@ -119,7 +119,7 @@ def held(machine: WritableSystem) -> Iterator[None]:
 def load(machine: WritableSystem) -> Journal | None:
     """What was recorded, None where nothing was; raises TaktError for a file that is none."""
     file = machine.path(FILE)
-    remedy = "it is not touched; mend it by hand, or reboot and remove it"
+    remedy = "Takt does not touch it; fix it by hand, or reboot and delete it"
     try:
         text = _text(file)
     except FileNotFoundError:
@@ -160,13 +160,13 @@ def save(machine: WritableSystem, journal: Journal) -> None:
 
 def _text(file: Path) -> str:
     """What a journal holds; raises FileNotFoundError and TaktError."""
-    remedy = "it is not touched; let its owner remove it"
+    remedy = "Takt does not touch it; ask its owner to delete it"
     for path in (file.parent, file):
         status = path.lstat()
         owner = 0 if status.st_uid == 0 else None
         why = own.fault(status, folder=path != file, closed=0o022, owner=owner)
         if why is not None:
-            what = f"this is not taken for what takt tune made: {why}"
+            what = f"not recognised as created by takt tune: {why}"
             raise TaktError(what, where=str(path), remedy=remedy)
     return reading.read_text(file, most=reading.DOCUMENT_BYTES)
 
@@ -180,12 +180,12 @@ def _entry(content: Any, journal: Journal) -> Entry:
     entry.model_dump_json()  # ValueError: half a character; whoever tells of it must not stumble
     json.dumps(content)
     if not is_listed(entry.setting, entry.place):
-        raise ValueError(f"{entry.place.where} is no place of the setting {entry.setting!r}")
+        raise ValueError(f"{entry.place.where} does not belong to the setting {entry.setting!r}")
     for value in (entry.before, entry.wrote):
         if value is not None and not entry.place.can_hold(value):
             raise ValueError(f"{entry.place.where} cannot hold {value!r}")
     if journal.entry(entry.place):
-        raise ValueError(f"{entry.place.where} is there twice")
+        raise ValueError(f"duplicate {entry.place.where}")
     return entry
 
 

@@ -30,10 +30,10 @@ _REMEDIES = {
     errno.EPERM: "use sudo; in a container, tune its host",
     errno.EROFS: "it is mounted read-only, as in a container: tune its host",
     errno.ENOMEM: "end programs that need memory first",
-    errno.ESRCH: "it has ended meanwhile; nothing is left to do",
-    errno.EBUSY: "something below it needs what it has; --without leaves the setting out",
+    errno.ESRCH: "it has ended meanwhile; nothing to do",
+    errno.EBUSY: "a child control group needs its value; skip the setting with --without",
 }
-_OTHERWISE = "--without leaves the setting out"
+_OTHERWISE = "skip the setting with --without"
 
 
 class PlaceOutcome(BaseModel):
@@ -41,12 +41,12 @@ class PlaceOutcome(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    setting: str = Field(description="Its name in the list; `--without` takes it.")
+    setting: str = Field(description="Name of the setting, as for `--without`.")
     where: str = Field(description="File, thread, device or interrupt.")
-    before: str | None = Field(default=None, description="What it held, in plain words.")
-    wanted: str | None = Field(default=None, description="What it should hold.")
-    result: Result = Field(description="What came of it.")
-    told: str | None = Field(default=None, description="Why, and what to do.")
+    before: str | None = Field(default=None, description="Previous value, in plain words.")
+    wanted: str | None = Field(default=None, description="Recommended value.")
+    result: Result = Field(description="Result.")
+    told: str | None = Field(default=None, description="Reason, and how to fix it.")
 
 
 class Outcome(BaseModel):
@@ -56,9 +56,9 @@ class Outcome(BaseModel):
 
     schema_version: int
     mode: Literal["dry-run", "apply", "revert"]
-    privileged: bool = Field(description="Whether this user may change and record anything.")
+    privileged: bool = Field(description="Whether this user may apply and record changes.")
     places: list[PlaceOutcome]
-    recorded: int = Field(description="Places that the journal would take back now.")
+    recorded: int = Field(description="Number of recorded changes to revert.")
 
     def holds(self) -> bool:
         """Whether nothing speaks against it."""

@@ -49,7 +49,7 @@ def _damaged(one: Damaged) -> PlaceOutcome:
         setting=name if isinstance(name, str) and name in BY_ID else "unknown",
         where=f"{journals.FILE}, entry {one.number}",
         result="damaged",
-        told=f"{one.why}; it stays there: mend it by hand, or remove it from the file",
+        told=f"{one.why}; the entry is kept: fix it by hand, or delete it from the file",
     )
 
 
@@ -67,10 +67,10 @@ def _judge(machine: WritableSystem, entry: Entry, *, rebooted: bool) -> PlaceOut
     """What is to be said of a place that is not to be written to; None for the others."""
     place = entry.place
     if rebooted and not place.survives_reboot:
-        return _outcome(entry, "rebooted", "it did not outlive the reboot")
+        return _outcome(entry, "rebooted", "it was reset by the reboot")
     try:
         if place.gone(machine):
-            return _outcome(entry, "ended", "it is not there any more")
+            return _outcome(entry, "ended", "it no longer exists")
         now = place.read(machine)
         place.tidy(machine)
     except OSError as error:
@@ -78,7 +78,7 @@ def _judge(machine: WritableSystem, entry: Entry, *, rebooted: bool) -> PlaceOut
     if entry.state == "noted" or place.same(now, entry.before):
         return _outcome(entry, "unchanged")
     if entry.state == "done" and not place.same(now, entry.wrote or ""):
-        why = f"somebody else made it {place.plain(now)!r} meanwhile, so it is left alone"
+        why = f"another process set it to {place.plain(now)!r} meanwhile; left unchanged"
         return _outcome(entry, "left", why)
     return None
 
@@ -93,5 +93,5 @@ def _restore(machine: WritableSystem, entry: Entry) -> PlaceOutcome:
     except OSError as error:
         return _outcome(entry, "refused", refusal(error))
     if not place.same(now, entry.before):
-        return _outcome(entry, "refused", f"the kernel made {place.plain(now)!r} of it")
+        return _outcome(entry, "refused", f"the kernel set {place.plain(now)!r} instead")
     return _outcome(entry, "restored", place.rest(entry.before, now) or None)

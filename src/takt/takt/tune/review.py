@@ -100,6 +100,6 @@ def _is_there(system: System, word: str) -> bool:
 
 def _state(system: System, option: Option) -> str:
     if not system.kernel_config:
-        return "what this kernel has cannot be read"
+        return "the configuration of this kernel is unreadable"
     have = system.kernel_config.get(option.name, "n")
     return "this kernel has it" if have == option.wanted else f"this kernel has {have}"

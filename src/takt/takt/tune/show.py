@@ -35,7 +35,7 @@ def show(console: Console, places: Sequence[PlaceOutcome], *, why: bool) -> None
         if why and setting:
             _prose(console, setting.why)
             if setting.caution:
-                _prose(console, f"Its price: {setting.caution}.")
+                _prose(console, f"Drawback: {setting.caution}.")
 
 
 def count(places: Sequence[PlaceOutcome]) -> str:

@@ -107,18 +107,22 @@ int main(int argc, char** argv) {
   std::int64_t jitter = 0;
   std::int64_t limit = 0;
   const CLI::Range up_to_a_second(std::int64_t{0}, std::int64_t{1'000'000'000});
-  CLI::App app{"Forwards Ethernet frames between two interfaces, late and with losses"};
-  app.add_option("--first", asked.interfaces[0], "an interface")->required();
-  app.add_option("--second", asked.interfaces[1], "the other one")->required();
-  app.add_option("--delay-ns", delay, "of each frame, each way")->check(up_to_a_second);
-  app.add_option("--jitter-ns", jitter, "evenly drawn, up and down")->check(up_to_a_second);
-  app.add_option("--loss", asked.impairment.loss, "probability")->check(CLI::Range(0.0, 1.0));
-  app.add_option("--seed", asked.seed, "of chance");
-  app.add_option("--slots", asked.slots, "frames that may wait")->check(CLI::Range(1, 65536));
-  app.add_option("--priority", asked.priority, "SCHED_FIFO; 0: a normal process")
+  CLI::App app{"Forward Ethernet frames between two interfaces, with delay and losses"};
+  app.add_option("--first", asked.interfaces[0], "First interface")->required();
+  app.add_option("--second", asked.interfaces[1], "Second interface")->required();
+  app.add_option("--delay-ns", delay, "Delay of each frame in each direction")
+      ->check(up_to_a_second);
+  app.add_option("--jitter-ns", jitter,
+                 "Maximum deviation from the delay, uniform, in both directions")
+      ->check(up_to_a_second);
+  app.add_option("--loss", asked.impairment.loss, "Loss probability")->check(CLI::Range(0.0, 1.0));
+  app.add_option("--seed", asked.seed, "Random seed");
+  app.add_option("--slots", asked.slots, "Maximum number of queued frames")
+      ->check(CLI::Range(1, 65536));
+  app.add_option("--priority", asked.priority, "SCHED_FIFO priority; 0: SCHED_OTHER")
       ->check(CLI::Range(0, os::max_priority));
-  app.add_option("--time-limit-ns", limit, "it ends by itself then")->required();
-  app.add_option("--result", asked.result, "the document")->required();
+  app.add_option("--time-limit-ns", limit, "Exit after this time")->required();
+  app.add_option("--result", asked.result, "Result document to write")->required();
   CLI11_PARSE(app, argc, argv);
   asked.impairment.delay = std::chrono::nanoseconds{delay};
   asked.impairment.jitter = std::chrono::nanoseconds{jitter};

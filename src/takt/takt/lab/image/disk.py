@@ -96,8 +96,8 @@ def partition(disk: Path) -> int:
         remedy = "as root, or of the group disk: a stick is a device" if disk.exists() else None
         raise Failure(error.strerror or str(error), where=str(disk), remedy=remedy) from None
     if len(first) < SECTOR or struct.unpack_from("<I", first, _CODE)[0] != _SIGNATURE:
-        remedy = "give an image that takt lab image made, or the whole stick (/dev/sdX, not sdX1)"
-        raise Failure("this is no stick of Takt's", where=str(disk), remedy=remedy)
+        remedy = "give an image from takt lab image, or the whole stick (/dev/sdX, not sdX1)"
+        raise Failure("this is not a stick of takt lab image", where=str(disk), remedy=remedy)
     return int(struct.unpack_from("<I", first, _CODE + 6 + 8)[0]) * SECTOR
 
 
@@ -141,7 +141,7 @@ def _run(command: Sequence[str | Path]) -> str:
         raise Failure(f"{command[0]} does not end") from None
     if done.returncode:
         said = (done.stderr or done.stdout).strip()[-500:]
-        raise Failure(f"{command[0]}: {said}", remedy="is there room for the image?")
+        raise Failure(f"{command[0]}: {said}", remedy="check that the disk has space for the image")
     return done.stdout
 
 

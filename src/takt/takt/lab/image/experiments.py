@@ -27,7 +27,7 @@ def chosen(default: Path, others: Path) -> dict[str, bytes]:
         raise TaktError(
             "an experiment's file needs a name of letters, digits, dots and dashes",
             where=str(default),
-            remedy="it is chosen by that name on the kernel's command line: name it otherwise",
+            remedy="the kernel's command line selects it by this name: rename it",
         )
     found = {one.stem: one for one in sorted(others.glob("*.yaml")) if one.stem != default.stem}
     fit = {name: one for name, one in found.items() if not _unfit(read_experiment(one)[0], inside)}
@@ -42,5 +42,7 @@ def _unfit(experiment: Experiment, inside: list[str]) -> str:
     named = {name for one in each for stack in one.stack for name in parts(stack)}
     lacking = sorted(named.difference(inside))
     if lacking and (not experiment.skip_missing or not named.intersection(inside)):
-        return f"its stacks {', '.join(lacking)} are not on it (there are: {', '.join(inside)})"
+        return (
+            f"its stacks {', '.join(lacking)} are not on the stick (available: {', '.join(inside)})"
+        )
     return ""

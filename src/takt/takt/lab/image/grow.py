@@ -24,7 +24,7 @@ _LEAST = (16 << 20) // SECTOR  # not worth it
 def grow(disk: Path) -> bool:
     """Makes the partition as large as its table allows; False: it is. Raises Failure."""
     if partition(disk) != OFFSET:
-        raise Failure("its partition is not where Takt puts it", where=str(disk))
+        raise Failure("its partition is not at the expected position", where=str(disk))
     with disk.open("r+b") as file:
         sectors = file.seek(0, os.SEEK_END) // SECTOR - OFFSET // SECTOR
         first = _read(file.fileno(), OFFSET)
@@ -55,7 +55,7 @@ def _most(first: bytes) -> int:
 def _read(descriptor: int, at: int) -> bytes:
     sector = os.pread(descriptor, SECTOR, at)
     if sector[82:87] != b"FAT32" or sector[510:512] != b"\x55\xaa":
-        raise Failure("there is no file system that could grow", where=f"at {at} bytes")
+        raise Failure("no file system to grow", where=f"at {at} bytes")
     return sector
 
 

@@ -16,7 +16,7 @@ from takt.measure.results.model import SCHEMA_VERSION
 from takt.processes import scratch
 
 KERNEL, ROOT = "boot/vmlinuz", "boot/root.zst"
-_OTHER_DISK = "free space there, or name a file on another disk: --out"
+_OTHER_DISK = "free space there, or choose a file on another disk: --out"
 _LEVEL = 3  # of zstd: 130 MB in seconds; the highest level saves a tenth
 _MENU_S = 5
 # The last word: on a busy host an emulator fails the kernel's test of the timer's interrupt, made
@@ -51,7 +51,7 @@ def make(
     disk.check_tools()
     import pyarrow
 
-    tell("gathering the tool, its probes and their libraries")
+    tell("collecting the tool, its probes and their libraries")
     root = content.root(kernel).packed()
     tell("packing them")
     packed: bytes = pyarrow.Codec("zstd", compression_level=_LEVEL).compress(root, asbytes=True)
@@ -87,12 +87,12 @@ def make(
 def check_place(out: Path) -> None:
     """Raises TaktError where an image cannot become what it is named, before minutes of work."""
     if out.is_dir():
-        raise TaktError("the image is a file, and this is a folder", where=str(out))
+        raise TaktError("the image must be a file; this is a folder", where=str(out))
     if out.exists() and not out.is_file():
-        remedy = f"make a file, then: sudo dd if=takt.img of={out} bs=4M conv=fsync"
-        raise TaktError("an image is not made on a device", where=str(out), remedy=remedy)
+        remedy = f"write a file, then: sudo dd if=takt.img of={out} bs=4M conv=fsync"
+        raise TaktError("cannot write an image directly to a device", where=str(out), remedy=remedy)
     if not out.parent.is_dir():
-        raise TaktError("there is no such folder", where=str(out.parent))
+        raise TaktError("no such folder", where=str(out.parent))
     check_room(out.parent, _OTHER_DISK)
 
 

@@ -142,8 +142,8 @@ class Layer:
                 for note in probe.notes:
                     notes.setdefault(note.what, note)
             if obtained.refused(cell) and not any(probe.notes for probe in cell.probes):
-                what = f"asked for {obtained.asked(cell)}, got {obtained.told([cell])}"
-                notes.setdefault(what, Note(what=what, why="the kernel did not say why"))
+                what = f"requested {obtained.asked(cell)}, granted {obtained.told([cell])}"
+                notes.setdefault(what, Note(what=what, why="the kernel gave no reason"))
         return list(notes.values())
 
 

@@ -53,8 +53,8 @@ def choose_core(system: System) -> RealtimeCore:
     cpu = max(os.sched_getaffinity(0))
     if system.isolated:
         taken = format_cpu_list(system.isolated)
-        return RealtimeCore(cpu, f"the last one allowed; isolated {taken} may not be used")
-    return RealtimeCore(cpu, "the last one; none is isolated")
+        return RealtimeCore(cpu, f"the last allowed CPU; isolated {taken} are not allowed")
+    return RealtimeCore(cpu, "the last CPU; no CPU is isolated")
 
 
 def experiment(core: RealtimeCore) -> Experiment:

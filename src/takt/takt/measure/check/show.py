@@ -27,7 +27,7 @@ LEVELS = {
 }
 SHOWN_FINDINGS = 3
 _CAVEAT = (
-    "Takt added no load of its own: a busy disk, camera or network makes it worse, on kernels "
+    "Takt added no load: with a busy disk, camera or network, latencies grow, on kernels "
     "other than PREEMPT_RT by milliseconds."
 )
 PERCENTILES = ("p50_us", "p99_us", "p999_us", "max_us")
@@ -55,16 +55,14 @@ def show(console: Console, run: Run, folder: Path, core: str, files: Sequence[Pa
 
 def _legend(found: Sequence[Layer]) -> str:
     deadline = text.duration(found[0].first.deadline_us)
-    words = (
-        "Each row: all repetitions together, from the planned start of the cycle. Late: how many "
-    )
-    words += f"of {text.count(max(layer.count for layer in found))} responses came more than "
-    words += f"{deadline} after it, or never."
+    words = "Each row: all repetitions together, from the planned start of the cycle. Late: number "
+    words += f"of {text.count(max(layer.count for layer in found))} responses more than "
+    words += f"{deadline} after it, or missing."
     fewer = {layer.count for layer in found if layer.count}
     if len(fewer) > 1:
-        words = words.replace("how many of", "how many of up to")
+        words = words.replace("number of", "number of up to")
     if any(layer.not_obtained for layer in found):
-        words += " (!): asked for real-time settings and did not get them; see the reasons."
+        words += " (!): requested real-time settings were not granted; see the reasons."
     return words
 
 
@@ -138,22 +136,26 @@ def _meaning(found: Sequence[Layer]) -> list[str]:
     if wake is None or wake.statistics is None:
         return []
     if _too_many_gone(wake):
-        return ["More than 1 in 1000 cycles never came: no time holds for 999 of 1000.", _CAVEAT]
+        return ["More than 1 in 1000 cycles are missing: no bound holds for 999 of 1000.", _CAVEAT]
     period, late = wake.first.period_us, wake.statistics.response.p999_us
     thread = (
-        "a thread without its real-time settings" if wake.not_obtained else "a real-time thread"
+        "a thread without the requested real-time settings"
+        if wake.not_obtained
+        else "a real-time thread"
     )
-    within = f"{thread} starts within {text.duration(late)} of its time"
+    within = f"{thread} starts within {text.duration(late)} of its planned time"
     lines = [f"In 999 of 1000 cycles of a {rate_text(1e6 / period)} loop, {within}."]
     if ros and _too_many_gone(ros):
-        lines.append("More than 1 in 1000 answers over ROS 2 never came: no cycle may rely on one.")
+        lines.append(
+            "More than 1 in 1000 answers over ROS 2 are missing: no cycle may rely on them."
+        )
     elif ros and ros.statistics:
         lines.append(_round_trip(ros.statistics.latency.p999_us, late, period))
     normal = _normal_wake_up(found)
     if normal is not None and normal > late:
         lines.append(
-            f"The same thread at normal priority starts within {text.duration(normal)}, and later "
-            "still as soon as the machine has more to do."
+            f"The same thread at normal priority starts within {text.duration(normal)}, "
+            "and even later under load."
         )
     return [*lines, _CAVEAT]
 
@@ -168,13 +170,13 @@ def _round_trip(trip: float, late: float, period: float) -> str:
     both, whole = text.duration(late + trip), text.duration(period)
     rest = period - late - trip
     left = (
-        f"that leaves {text.duration(rest)} of {whole} for the control law"
+        f"{text.duration(rest)} of {whole} remain for the control law"
         if rest > 0
         else f"that is more than a whole cycle of {whole}"
     )
     return (
-        "Asking another process over ROS 2 and having its answer takes up to "
-        f"{text.duration(trip)} more. Together with the wake-up it takes {both}: {left}."
+        "A request to another process over ROS 2 and its answer take up to "
+        f"{text.duration(trip)} more. Together with the wake-up: {both}; {left}."
     )
 
 
@@ -189,7 +191,7 @@ def _findings(console: Console, findings: Sequence[Finding]) -> None:
     serious = [one for one in findings if one.severity in (Severity.problem, Severity.warning)]
     if not serious:
         return
-    console.print(Text("\nWHAT TO MEND FIRST", style="bold"))
+    console.print(Text("\nWHAT TO FIX FIRST", style="bold"))
     for number, finding in enumerate(serious[:SHOWN_FINDINGS]):
         if number:
             console.print()

@@ -34,12 +34,12 @@ LAYERS: tuple[dict[str, Any], ...] = (
     {"stack": "rcl", "kind": "pingpong", "transport": "shm", "payload": PAYLOAD},
 )
 _CAVEAT = (
-    "Measured on the machine as it is now. What interrupts, ksoftirqd, swap and buffers do shows "
-    "under load and traffic only; the same comparison with them: tuned in an experiment, beside "
-    "load and traffic."
+    "Measured on the machine as it is now. Interrupts, ksoftirqd, swap and buffers matter "
+    "only under load and traffic; to compare under both, add tuned, load and traffic to "
+    "an experiment."
 )
 
-Answer = Literal["helps", "harms", "no difference seen", "not measured"]
+Answer = Literal["helps", "harms", "no significant difference", "not measured"]
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Worth:
             return "not measured"
         if any(one.low > 1 for one in known):
             return "harms"
-        return "helps" if any(one.high < 1 for one in known) else "no difference seen"
+        return "helps" if any(one.high < 1 for one in known) else "no significant difference"
 
 
 def experiment(core: RealtimeCore, settings: Sequence[str]) -> Experiment:
@@ -69,7 +69,7 @@ def experiment(core: RealtimeCore, settings: Sequence[str]) -> Experiment:
     return Experiment.model_validate(
         {
             "name": NAME,
-            "description": "What each setting of takt tune is worth on this machine",
+            "description": "Gain of each setting of takt tune on this machine",
             "repetitions": REPETITIONS,
             "duration": DURATION,
             "deadline": DEADLINE,

@@ -69,15 +69,15 @@ def judge(run: Run) -> Verdict:
         level = worst(level, "fair")
         known = "not" if kernel.severity is not Severity.unknown else "not known to be"
         reasons.append(
-            f"The kernel is {known} PREEMPT_RT ({kernel.value}): nothing bounds how late it may "
-            "get under load."
+            f"The kernel is {known} PREEMPT_RT ({kernel.value}): its latency under load "
+            "has no bound."
         )
     for stack in _missing_stacks(run):
         level = worst(level, "fair")
         reasons.append(f"The stack {stack} is not installed, so its layers were not measured.")
     if unfinished := sum(len(one.layer.unfinished) for one in judgements):
         of = sum(len(one.layer.cells) for one in judgements)
-        reasons.append(f"{unfinished} of {of} measurements did not run to their end.")
+        reasons.append(f"{unfinished} of {of} measurements did not complete.")
     if (load := _finding(run, "load")) and load.severity is Severity.warning:
         reasons.append(f"Other programs were busy when the run began: {load.value}.")
     reasons += _stolen(judgements) + _failures(run, besides=judgements) + _refused(judgements)
@@ -97,7 +97,9 @@ def judge_layer(layer: Layer) -> Judgement:
     found = Judgement(layer, "unknown", misses.upper <= TARGET, held_rate(layer))
     excused = _excused(layer)
     said = f"{layer.title}: {text.count(misses.at_most)} of {text.count(misses.count)} "
-    said += f"responses came after {text.duration(deadline)}" + " or never" * bool(layer.absent)
+    said += f"responses came after {text.duration(deadline)}" + " or are missing" * bool(
+        layer.absent
+    )
     if layer.count == 0:
         found.reasons.append(f"{layer.title}: nothing was measured.")
     elif found.keeps:
@@ -107,17 +109,16 @@ def judge_layer(layer: Layer) -> Judgement:
         if found.level == "fair":
             limit = text.duration(deadline * MARGIN)
             found.reasons.append(
-                f"{layer.title}: up to {text.probability(quarter.upper)} take more than {limit}, "
-                "a quarter of the deadline: little is left for the control law."
+                f"{layer.title}: up to {text.probability(quarter.upper)} take more than "
+                f"{limit}, a quarter of the deadline: little time remains for the control "
+                "law."
             )
     elif misses.lower <= TARGET:
-        found.reasons.append(
-            f"{said}; that is too few samples to tell whether fewer than 1 in 1000 do."
-        )
+        found.reasons.append(f"{said}; too few samples to show fewer than 1 in 1000.")
     elif misses.without(excused).lower <= TARGET:
         found.reasons.append(
-            f"{said}, but the hypervisor took {text.duration(layer.steal_us)} meanwhile, which "
-            f"explains up to {text.count(excused)} of them."
+            f"{said}, but the hypervisor stole {text.duration(layer.steal_us)} meanwhile, "
+            f"which explains up to {text.count(excused)} of them."
         )
     else:
         found.level = "bad"
@@ -140,7 +141,7 @@ def _limit(found: Judgement) -> None:
     layer = found.layer
     if layer.absent:
         of = f"{text.count(layer.absent)} of {text.count(layer.count)}"
-        found.at_most("fair", f"{layer.title}: {of} did not arrive.")
+        found.at_most("fair", f"{layer.title}: {of} are missing.")
     for cell in layer.failed:
         found.at_most("fair", _failure(cell))
     if layer.unfinished or layer.not_obtained:  # said once for the whole run
@@ -177,8 +178,8 @@ def _stolen(judgements: list[Judgement]) -> list[str]:
         return []
     taken = text.duration(total)
     reason = (
-        f"The hypervisor took {taken} of CPU time during these measurements: the longest "
-        "latencies may be its work, not this machine's."
+        f"The hypervisor stole {taken} of CPU time during these measurements: it may have "
+        "caused the longest latencies."
     )
     return [reason]
 
@@ -204,7 +205,7 @@ def _refused(judgements: list[Judgement]) -> list[str]:
             layers_of.setdefault(note.what, []).append(one.layer.title)
             fixes.setdefault(note.what, f" Fix: {text.full_stop(note.fix)}" if note.fix else "")
     return [
-        f"Asked for and not given: {what.rstrip('.')} "
+        f"Not granted: {what.rstrip('.')} "
         f"({'everywhere' if len(names) == len(judgements) else ', '.join(names)}).{fixes[what]}"
         for what, names in layers_of.items()
     ]
@@ -224,7 +225,7 @@ def _without_policy(judgements: list[Judgement]) -> str:
     got = dict.fromkeys(_written(each) for one in without for each in obtained.measured(one.first))
     much = "all of this" if len(without) == len(judgements) else "part of this"
     refused = text.sentence(" and ".join(asked))
-    return f" {refused} was refused: {much} was measured as {' and '.join(got)}."
+    return f" {refused} was not granted: {much} was measured under {' and '.join(got)}."
 
 
 def _written(one: obtained.Scheduling) -> str:
@@ -234,21 +235,21 @@ def _written(one: obtained.Scheduling) -> str:
 def _answer(level: Level, judgements: list[Judgement]) -> str:
     goal = _goal(judgements)
     if level == "good":
-        return f"This machine keeps {goal}, with room for the control law."
+        return f"This machine meets {goal}, with time for the control law."
     if level == "fair":
-        return f"This machine keeps {goal}, with reservations."
+        return f"This machine meets {goal}, with reservations."
     culprits = [one for one in judgements if one.level == level]
     if level == "unknown" and len(culprits) == len(judgements):
-        return f"Whether this machine keeps {goal} cannot be told from this run."
+        return f"This run does not show whether this machine meets {goal}."
     *others, last = dict.fromkeys(way(one.layer.first) for one in culprits)
     names = f"{', '.join(others)} and {last}" if others else last
     if level == "unknown":
-        missing = f"it does not tell for {names}"
-        return f"Whether this machine keeps {goal} cannot be told from this run: {missing}."
+        missing = f"no answer for {names}"
+        return f"This run does not show whether this machine meets {goal}: {missing}."
     rates = [one.rate_hz for one in judgements]
     held = min((rate for rate in rates if rate), default=0) if all(rates) else 0
-    slower = f" It keeps a {rate_text(held)} loop." if held else ""
-    return f"This machine does not keep {goal}: {names}.{slower}"
+    slower = f" It meets a {rate_text(held)} loop." if held else ""
+    return f"This machine does not meet {goal}: {names}.{slower}"
 
 
 def _goal(judgements: list[Judgement]) -> str:

@@ -46,7 +46,7 @@ class OneWay:
         if self._found() is None:
             publisher, subscriber = self._after or self._before
             why = clocks.why_unknown(publisher, subscriber)
-            what = "nobody knows how far the clocks are apart"
+            what = "the offset between the clocks is unknown"
             return Note(what=what, why=why, fix=clocks.REMEDY)
         if self._after and self._before[0].identity != self._before[1].identity:
             steps = [
@@ -61,7 +61,7 @@ class OneWay:
 
     def missing(self) -> Note:
         """It starts nothing that could be missing."""
-        return Note(what="the clocks were not read", why="nothing was started for it")
+        return Note(what="the clocks were not compared", why="not started")
 
     def _look(self) -> tuple[Clock, Clock]:
         return self._hosts.active.clock(), self._hosts.passive.clock()

@@ -16,7 +16,7 @@ MEANT = "give the scheduler of its workers: --scheduler tls://HOST:8786"
 def lacking(cell: Cell, names: list[str], workers: Workers | None) -> tuple[str, str] | None:
     """What is missing for these hosts, and what to do; None: nothing."""
     if workers is None:
-        return f"the host {names[0]} is on no machine that is known", MEANT
+        return f"no known machine offers the host {names[0]}", MEANT
     each = parts(cell.stack)
     found = {}
     try:
@@ -39,7 +39,10 @@ def _stack(
         return f"the stack {stack} is not installed on the host {name}", remedy
     own = stacks.find()[stack].capability(cell.kind, cell.transport)
     if own not in [Capability.model_validate(one) for one in there]:
-        what = f"{stack} has another {cell.kind} over {cell.transport} on the host {name} than here"
+        what = (
+            f"{stack} differs in {cell.kind} over {cell.transport} between the "
+            f"host {name} and this machine"
+        )
         return what, remedy
     return None
 
@@ -53,5 +56,5 @@ def _clocks(cell: Cell, known: dict[str, Clock]) -> tuple[str, str] | None:
     if clocks.between(subscriber, publisher):
         return None
     why = clocks.why_unknown(publisher, subscriber)
-    what = f"nobody knows how far the clocks of {' and '.join(names)} are apart ({why})"
+    what = f"the offset between the clocks of {' and '.join(names)} is unknown ({why})"
     return what, clocks.REMEDY

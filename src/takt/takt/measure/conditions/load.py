@@ -109,7 +109,7 @@ class Load:
 
     def fault(self, _cell: Cell) -> Note | None:
         """Where it was not what it is called."""
-        fix = f"look at what else limits it (a quota, a full disk); by hand: {self._by_hand}"
+        fix = f"check for other limits (a quota, a full disk); by hand: {self._by_hand}"
         if self._left:
             return Note(
                 what=f"the load {self._load} fell short", why=", ".join(self._left), fix=fix
@@ -126,7 +126,7 @@ class Load:
         """What is said where it was not there in time."""
         absent = [one.program for one in self._parts if not one.works()]
         why = "; ".join(f"{one.role}: {one.last_words() or 'not at work'}" for one in absent)
-        fix = f"see by hand: {self._by_hand}; its files need a disk, not a tmpfs"
+        fix = f"try it by hand: {self._by_hand}; its files need a disk, not a tmpfs"
         return Note(what=f"the load {self._load} did not start", why=why, fix=fix)
 
     @property

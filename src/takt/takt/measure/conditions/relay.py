@@ -102,29 +102,31 @@ class Relay:
         """Where delay or losses were not what they are called."""
         found = self._read()
         if found.get("status") != "stopped":
-            why = self.programs[0].last_words() or str(found.get("status", "it wrote nothing"))
-            return Note(what="the relay did not forward to the end", why=why)
+            why = self.programs[0].last_words() or str(found.get("status", "it wrote no result"))
+            return Note(what="the relay stopped early", why=why)
         late = self._late(found)
         if late is None:
             return Note(what="the relay forwarded nothing", why=json.dumps(found))
         most = max(LATE_US, LATE_SHARE * cell.delay_us)
         if late > most:
-            why = f"p99 of what it added is {late:.0f} µs, {most:.0f} µs are allowed"
-            fix = (
-                f"leave it more of the CPUs; allow priority {PRIORITY} ({found['policy']} was had)"
-            )
-            return Note(what="the relay itself was late", why=why, fix=fix)
+            why = f"p99 of the added delay is {late:.0f} µs; the limit is {most:.0f} µs"
+            fix = f"leave it more CPU time; allow priority {PRIORITY} (granted: {found['policy']})"
+            return Note(what="the relay forwarded late", why=why, fix=fix)
         for way in WAYS:
             why = wrong_losses(found[way], cell.loss) or ""
             if why:
                 fix = "measure longer, or at a lower rate"
-                return Note(what=f"other frames were lost {way} than by chance", why=why, fix=fix)
+                return Note(
+                    what=f"the frames lost {way} do not match the loss probability",
+                    why=why,
+                    fix=fix,
+                )
         return self._too_quick(cell)
 
     def missing(self) -> Note:
         """What is said where it was not there in time."""
-        why = self.programs[0].last_words() or "it forwards nothing"
-        fix = f"see by hand: {' '.join(self.programs[0].command)}"
+        why = self.programs[0].last_words() or "it does not forward any frame"
+        fix = f"try it by hand: {' '.join(self.programs[0].command)}"
         return Note(what="the relay did not start", why=why, fix=fix)
 
     def _too_quick(self, cell: Cell) -> Note | None:
@@ -135,7 +137,7 @@ class Relay:
         if fastest >= least:
             return None
         why = f"one took {fastest:.1f} µs, and {ways} times the delay is {least:.1f} µs"
-        return Note(what="a message did not take the link", why=why)
+        return Note(what="a message bypassed the link", why=why)
 
     def _read(self) -> dict[str, Any]:
         try:
@@ -156,9 +158,9 @@ def wrong_losses(counted: dict[str, Any], loss: float) -> str | None:
     frames = counted["received"] + counted["missed"]
     unasked = counted["overflowed"] + counted["unsent"] + counted["missed"]
     if unasked > UNASKED * frames:
-        return f"{unasked} of {frames} frames had no room"
+        return f"{unasked} of {frames} frames did not fit in the queue"
     expected = loss * counted["received"]
     room = DEVIATIONS * math.sqrt(expected * (1 - loss)) + 1
     if abs(counted["lost"] - expected) > room:
-        return f"{counted['lost']} of {counted['received']} frames, {expected:.0f} were to be"
+        return f"{counted['lost']} of {counted['received']} frames, expected {expected:.0f}"
     return None

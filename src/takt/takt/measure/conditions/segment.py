@@ -24,7 +24,7 @@ def lacking(cell: Cell) -> tuple[str, str, str] | None:
         return "kind", *lack
     if cell.interface and not namespace.exists(cell.interface):
         there = ", ".join(namespace.interfaces())
-        return "interface", f"there is no interface {cell.interface}", f"there are {there}"
+        return "interface", f"no interface {cell.interface}", f"available: {there}"
     return None
 
 
@@ -74,7 +74,7 @@ class Segment:
         """What is said where it was not there in time."""
         program = self.programs[0]
         why = program.last_words() or program.how_it_ended
-        fix = f"see by hand: {' '.join(program.command)}"
+        fix = f"try it by hand: {' '.join(program.command)}"
         return Note(what="the simulated segment did not start", why=why, fix=fix)
 
     def _counted(self) -> dict[str, int]:

@@ -58,15 +58,15 @@ class Traffic:
         there, back = self._rates()
         if min(there, back) >= LEAST * self._mbps:
             return None
-        why = f"{there:.3g} Mbit/s came to the second host, {back:.3g} Mbit/s came back"
-        fix = "take a faster link, a lower rate, or leave iperf3 more of the CPUs"
+        why = f"{there:.3g} Mbit/s reached the second host, {back:.3g} Mbit/s the first"
+        fix = "use a faster link or a lower rate, or leave iperf3 more CPU time"
         return Note(what=f"the traffic did not reach {self._mbps:g} Mbit/s", why=why, fix=fix)
 
     def missing(self) -> Note:
         """What is said where it was not there in time."""
         words = [one.last_words() for one in self.programs]
-        why = "; ".join(filter(None, words)) or "nothing came over the link"
-        fix = f"see by hand: {' '.join(self.programs[1].command)}"
+        why = "; ".join(filter(None, words)) or "no traffic arrived over the link"
+        fix = f"try it by hand: {' '.join(self.programs[1].command)}"
         return Note(what="the traffic did not start", why=why, fix=fix)
 
     def _flows(self) -> bool:

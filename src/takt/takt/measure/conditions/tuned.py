@@ -67,7 +67,7 @@ def tuned(choice: str, cores: Sequence[int] = (), scratch: Path | None = None) -
         return
     target = machine()
     if journal.load(target) is not None:  # or its end would take back what is somebody else's
-        found.fault = Note(what="the machine was tuned already", why=journal.FILE, fix=_REVERT)
+        found.fault = Note(what="the machine is already tuned", why=journal.FILE, fix=_REVERT)
         yield found
         return
     with last_will.of(scratch, last_will.REVERT):
@@ -94,7 +94,7 @@ def lacking(choice: str, cores: Sequence[int] = ()) -> tuple[str, str] | None:
         return None
     target = machine()
     if not journal.may_record(target):
-        return "this user may not change the settings of the machine", "use sudo"
+        return "this user may not change machine settings", "use sudo"
     if journal.load(target) is not None:
         return f"takt tune has changed this machine ({journal.FILE})", _REVERT
     return alone.lacking(target, cores) if cores else None
@@ -151,16 +151,19 @@ def _judge(
     found.notes += [_note(place) for place in places if place.result == "refused"]
     if choice != ALL:
         found.notes += [
-            Note(what=f"{one.id} is not to be had here", why=one.absent)
+            Note(what=f"{one.id} is not available here", why=one.absent)
             for one in settings
             if one.absent and not any(True for _ in one.wishes(target))
         ]
     refused = [place for place in places if place.result == "refused" and place.setting == alone.ID]
     if refused:
         told = "; ".join(f"{one.where}: {one.told}" for one in refused)
-        found.fault = Note(what="the measured processes have no cores alone", why=told)
+        found.fault = Note(what="the measured processes have no exclusive cores", why=told)
     elif not found.places:
-        why = "; ".join(note.why for note in found.notes) or "all is as it should be already"
+        why = (
+            "; ".join(note.why for note in found.notes)
+            or "all settings already have their recommended values"
+        )
         found.fault = Note(what=f"nothing was changed by {choice}", why=why)
 
 
@@ -168,7 +171,7 @@ def _strangers(target: WritableSystem, cores: Sequence[int]) -> list[Note]:
     others = alone.strangers(target, cores)
     if not others:
         return []
-    fix = "they stand in control groups of their own, or came meanwhile: stop them, or move them"
+    fix = "they are in their own control groups or started meanwhile: stop them, or move them"
     what = f"{len(others)} other processes may use the measured cores"
     return [Note(what=what, why=", ".join(others[:8]), fix=fix)]
 

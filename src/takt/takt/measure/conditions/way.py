@@ -47,20 +47,21 @@ class Way:
             least = (least[1], least[0])
         if there < least[0] or back < least[1]:
             why = (
-                f"{there} bytes of messages came to the second host and {back} came back; the "
-                f"samples hold {least[0]} and {least[1]}"
+                f"{there} bytes of messages reached the second host and {back} the first; "
+                f"the samples hold {least[0]} and {least[1]}"
             )
-            fix = "look whether the stack has found another way, such as shared memory"
+            fix = "check whether the stack uses another path, such as shared memory"
             return Note(what="the messages were not carried by the link", why=why, fix=fix)
         if self._own and (self._first[0] < least[0] or self._first[1] < least[1]):
             why = f"{self._first[0]} bytes left through it, and {self._first[1]} on the way back"
             fix = (
-                "look whether the kernel has htb and u32 (tc -s class show), and whether the "
-                f"probes marked their sockets with the DSCP {shaping.DSCP} (the cell's notes)"
+                "check that the kernel has htb and u32 (tc -s class show), and that the "
+                f"probes marked their sockets with the DSCP {shaping.DSCP} (the cell's "
+                "notes)"
             )
-            return Note(what="the messages had no queue of their own", why=why, fix=fix)
+            return Note(what="the messages had no dedicated queue", why=why, fix=fix)
         return None
 
     def missing(self) -> Note:
         """It starts nothing that could be missing."""
-        return Note(what="the link did not start", why="nothing was started for it")
+        return Note(what="the link did not start", why="not started")

@@ -41,15 +41,15 @@ class Wire:
         if there >= held and back >= (held if cell.kind == "pingpong" else 0):
             return None
         why = (
-            f"the interface with {self._address} carried {there} bytes there and {back} back; the "
-            f"samples hold {held}"
+            f"the interface with {self._address} carried {there} bytes out and {back} "
+            f"back; the samples hold {held}"
         )
-        fix = "look whether the stack has found another way; the worker's address is the way"
+        fix = "check whether the stack uses another path; it should use the worker's address"
         return Note(what="the messages were not carried by the network", why=why, fix=fix)
 
     def missing(self) -> Note:
         """It starts nothing that could be missing."""
-        return Note(what="the network was not looked at", why="nothing was started for it")
+        return Note(what="the network was not checked", why="not started")
 
     def _look(self) -> tuple[int, int]:
         if self._remote is None:

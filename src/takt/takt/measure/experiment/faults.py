@@ -32,23 +32,23 @@ TAKT = "takt"  # the executor
 # Why there is no durability and no history to choose.
 WITHOUT_QOS = {
     RAW: "it has no QoS",
-    ROS1: "its queues keep the last messages, and who comes late gets none",
-    ICEORYX2: "its buffers keep the last messages, and who comes late gets none",
-    ZENOH: "its subscribers keep the last messages, and who comes late gets none",
+    ROS1: "its queues keep the last messages; late joiners get none",
+    ICEORYX2: "its buffers keep the last messages; late joiners get none",
+    ZENOH: "its subscribers keep the last messages; late joiners get none",
 }
 
 # Why there is no reliability to choose, and what to do.
 WITHOUT_RELIABILITY = {
     ROS1: (
-        "ROS 1 has no reliability: its transport decides",
-        "take the transport tcpros (reliable) or udpros (may lose)",
+        "ROS 1 has no reliability setting: its transport decides",
+        "use the transport tcpros (reliable) or udpros (may lose messages)",
     ),
     ICEORYX2: (
-        "iceoryx2 has no reliability: only what its history has no room for gives way",
+        "iceoryx2 has no reliability setting: it drops messages only when the history is full",
         "remove reliability; depth is the history",
     ),
     ZENOH: (
-        "Zenoh has the reliability of its transport, and tcp loses nothing",
+        "Zenoh has the reliability of its transport, and tcp loses no messages",
         "remove reliability; depth is what a subscriber keeps",
     ),
 }
@@ -68,11 +68,11 @@ class Machine:
 def stack_fault(measurement: Measurement, stack: Stack, transports: list[str]) -> Fault | None:
     """What the stack cannot do at all."""
     if not transports and len(both := parts(stack.name)) > 1:
-        what = f"{' and '.join(both)} do not understand each other in a {measurement.kind}"
-        return "stack", what, "take two stacks of DDS, such as rcl,cyclonedds"
+        what = f"{' and '.join(both)} cannot communicate in a {measurement.kind}"
+        return "stack", what, "use two DDS stacks, such as rcl,cyclonedds"
     if not transports:
         can = ", ".join(sorted({one.kind for one in stack.capabilities})) or "nothing"
-        return "stack", f"the stack {stack.name} has no {measurement.kind}", f"it has {can}"
+        return "stack", f"the stack {stack.name} has no {measurement.kind}", f"available: {can}"
     if stack.name == RAW:
         for key in ("reliability", "depth"):
             if getattr(measurement, key) is not None:
@@ -89,11 +89,11 @@ def transport_fault(kind: str, stack: Stack, point: dict[str, Any]) -> Fault | N
     if capability is None:
         what = f"the stack {stack.name} has no transport {transport} for {kind}"
         there = ", ".join(stack.transports(kind))
-        remedy = f"it has {there}; a stack with other transports needs a block of its own"
+        remedy = f"available: {there}; a stack with other transports needs a separate block"
         return "transport", what, remedy
     if point["subscribers"] > 1 and "subscriber" not in capability.roles:
-        what = f"{transport} is one process, which has one subscriber"
-        return "subscribers", what, "take a transport between processes"
+        what = f"{transport} runs in one process with one subscriber"
+        return "subscribers", what, "use a transport between processes"
     fixed = capability.payloads
     if fixed is not None and payload not in fixed:
         sizes = ", ".join(map(format_size, fixed))
@@ -101,8 +101,8 @@ def transport_fault(kind: str, stack: Stack, point: dict[str, Any]) -> Fault | N
     own = capability.max_payload_bytes
     limit = LARGEST_PAYLOAD if own is None else min(LARGEST_PAYLOAD, own)
     if payload > limit:
-        what = f"{format_size(payload)} is more than {transport} carries"
-        return "payload", what, f"the most is {limit} bytes"
+        what = f"{format_size(payload)} exceeds the maximum of {transport}"
+        return "payload", what, f"the maximum is {limit} bytes"
     return None
 
 
@@ -114,11 +114,13 @@ def timer_fault(kind: str, stack: Stack, point: dict[str, Any], scheduling: str)
         others = [
             one.transport for one in stack.capabilities if one.kind == kind and wait in one.waits
         ]
-        remedy = f"{', '.join(others)} can" if others else f"it has {', '.join(capability.waits)}"
+        remedy = (
+            f"{', '.join(others)} can" if others else f"available: {', '.join(capability.waits)}"
+        )
         return "wait", f"{transport} of {stack.name} cannot wait {wait}", remedy
     if transport == "executor" and scheduling == "rr":
         what = "Takt's executor has no round robin: its threads are real-time FIFO"
-        return "scheduling", what, "take fifo N, or another transport"
+        return "scheduling", what, "use fifo N, or another transport"
     return None
 
 
@@ -129,13 +131,13 @@ def executor_fault(kind: str, stack: Stack, point: dict[str, Any], scheduling: s
     known = capability.executors if capability else []
     if executor and not known:
         what = f"the stack {stack.name} has no executor to choose"
-        return "executor", what, "take the stack rclcpp, or remove executor"
+        return "executor", what, "use the stack rclcpp, or remove executor"
     if executor and executor not in known:
         what = f"the stack {stack.name} has no executor {executor}"
-        return "executor", what, f"it has {', '.join(known)}"
+        return "executor", what, f"available: {', '.join(known)}"
     if executor == TAKT and scheduling == "rr":
         what = "Takt's executor has no round robin: its threads are real-time FIFO"
-        return "scheduling", what, "take fifo N, or another executor"
+        return "scheduling", what, "use fifo N, or another executor"
     return None
 
 
@@ -145,7 +147,11 @@ def allocator_fault(kind: str, stack: Stack, point: dict[str, Any]) -> Fault | N
     if capability is None or point["allocator"] in capability.allocators:
         return None
     what = f"the stack {stack.name} has no allocator {point['allocator']} to choose"
-    return "allocator", what, f"it has {', '.join(capability.allocators)}; the stack rcl has both"
+    return (
+        "allocator",
+        what,
+        f"available: {', '.join(capability.allocators)}; the stack rcl has both",
+    )
 
 
 def dds_fault(kind: str, stack: Stack, point: dict[str, Any], scheduling: str) -> Fault | None:
@@ -155,10 +161,10 @@ def dds_fault(kind: str, stack: Stack, point: dict[str, Any], scheduling: str) -
     capability = stack.capability(kind, point["transport"])
     if capability is None or not capability.dds:
         what = f"the stack {stack.name} has no threads of a DDS"
-        return "dds_priority", what, "remove dds_priority, or take a stack that is one"
+        return "dds_priority", what, "remove dds_priority, or use a DDS stack"
     if scheduling == "other":
-        what = "other has no priorities, and the threads of DDS have the policy of the loop"
-        return "dds_priority", what, "give scheduling fifo N, or a block of its own to each"
+        what = "the policy other has no priorities, and DDS threads use the policy of the loop"
+        return "dds_priority", what, "use scheduling fifo N, or separate blocks"
     return None
 
 
@@ -167,17 +173,17 @@ def host_fault(measurement: Measurement, stack: Stack, point: dict[str, Any]) ->
     if point["host"] == HERE:
         return None
     if measurement.kind not in MESSAGES:
-        return "host", f"a {measurement.kind} has one role, which is here", "remove host"
+        return "host", f"a {measurement.kind} has only one role, on this host", "remove host"
     capability = stack.capability(measurement.kind, point["transport"])
     if capability is None or capability.wire is None:
         can = [
             one.transport for one in stack.capabilities if one.wire and one.kind == measurement.kind
         ]
         what = f"{point['transport']} of {stack.name} does not go from host to host"
-        remedy = f"take {', '.join(can)}" if can else "take udp of rcl or of raw"
+        remedy = f"use {', '.join(can)}" if can else "use udp of rcl or of raw"
         return "host", what, remedy
     if point["talkers"]:
-        return "talkers", "talkers are on one host", "give host here, or traffic instead"
+        return "talkers", "talkers are on one host", "use host here, or traffic instead"
     return None
 
 
@@ -188,26 +194,26 @@ def link_fault(measurement: Measurement, point: dict[str, Any]) -> Fault | None:
     for key in OF_THE_LINK:
         if getattr(measurement, key) is not None:
             what = (
-                f"{key} is of the link to a network namespace; machines have a network of their own"
+                f"{key} needs a link to a network namespace; other machines use their own network"
             )
-            return key, what, f'remove {key}, or give host "here,namespace" a block of its own'
+            return key, what, f'remove {key}, or put host "here,namespace" in a separate block'
     for key in ("load", "tuned"):
         if point[key] != "none" and HERE not in point["host"].split(","):
-            what = f"{key} is of this machine, which has no role in {point['host']}"
+            what = f"{key} applies to this machine, which has no role in {point['host']}"
             return key, what, f"give a role to here, or remove {key}"
     return None
 
 
 def traffic_fault(point: dict[str, Any], link: int, traffic: int) -> Fault | None:
     """Traffic without a link, or more than it carries."""
-    apart = 'give a block of its own to each: host here, and host "here,namespace"'
+    apart = 'use separate blocks for host here and host "here,namespace"'
     if point["host"] == HERE and traffic:
-        return "traffic", "traffic goes over the link between two hosts, and there is one", apart
+        return "traffic", "traffic needs two hosts; this block has one", apart
     if point["host"] == HERE and point["queue"] != SHARED:
-        return "queue", "a queue is of the link between two hosts, and there is one", apart
+        return "queue", "queue needs two hosts; this block has one", apart
     if traffic > link:
-        what = f"{format_bandwidth(traffic)} do not fit on a link of {format_bandwidth(link)}"
-        return "traffic", what, "take a faster link or less traffic"
+        what = f"{format_bandwidth(traffic)} exceed a link of {format_bandwidth(link)}"
+        return "traffic", what, "use a faster link or less traffic"
     return None
 
 
@@ -215,27 +221,27 @@ def wire_fault(point: dict[str, Any]) -> Fault | None:
     """A delay, jitter or loss that no link has, or that cannot be."""
     for key in ("delay", "jitter", "loss"):
         if point["host"] == HERE and point[key]:
-            what = f"a {key} is of the link between two hosts, and there is one"
+            what = f"{key} needs two hosts; this block has one"
             return (
                 key,
                 what,
-                'give a block of its own to each: host here, and host "here,namespace"',
+                'use separate blocks for host here and host "here,namespace"',
             )
     if point["jitter"] > point["delay"]:
         what = f"{format_duration(point['jitter'])} is more than the delay"
-        return "jitter", what, "a frame cannot come before it was sent: take at most the delay"
+        return "jitter", what, "a frame cannot arrive before it is sent: use at most the delay"
     if point["delay"] > LONGEST_DELAY_NS:
-        return "delay", f"{format_duration(point['delay'])} is longer than 1s", "take at most 1s"
+        return "delay", f"{format_duration(point['delay'])} is longer than 1s", "use at most 1s"
     if point["loss"] == 10**6:
-        return "loss", "a link that loses everything is none", "take less than 100%"
+        return "loss", "loss of 100% leaves no link", "use less than 100%"
     return None
 
 
 def load_fault(load: str, machine: Machine) -> Fault | None:
     """A load that this machine cannot bear."""
     if (need := bytes_taken(load)) > machine.memory_bytes // 2:
-        what = f"the load {load} takes {need >> 20} MiB of memory and as much of the disk"
-        return "load", what, f"{machine.memory_bytes >> 20} MiB are available: take fewer workers"
+        what = f"the load {load} needs {need >> 20} MiB of memory and the same space on disk"
+        return "load", what, f"{machine.memory_bytes >> 20} MiB are available: use fewer workers"
     return None
 
 
@@ -246,8 +252,8 @@ def talkers_fault(measurement: Measurement, stack: Stack, point: dict[str, Any])
         return "talker_rate", what, "a talker sleeps between two messages, as a publisher does"
     capability = stack.capability("pubsub", point["transport"])
     if point["talkers"] and capability is not None and "subscriber" not in capability.roles:
-        what = f"{point['transport']} is one process: nobody else could talk over it"
-        return "talkers", what, "take a transport between processes"
+        what = f"{point['transport']} runs in one process: talkers cannot use it"
+        return "talkers", what, "use a transport between processes"
     return None
 
 
@@ -262,7 +268,7 @@ def cpu_fault(kind: str, cpus: list[int], machine: Machine, host: str) -> Fault 
             there = ", ".join(map(str, sorted(machine.cpus)))
             return "cpu", f"this process may not use CPU {cpu}", f"CPUs here: {there}"
     if len(cpus) > 1 and kind not in (*MESSAGES, "ethercat"):
-        return "cpu", f"a {kind} has one role, so it takes one CPU", "give one number"
+        return "cpu", f"a {kind} has one role and needs one CPU", "give one number"
     return None
 
 
@@ -271,10 +277,10 @@ def cores_fault(point: dict[str, Any], cpus: list[int]) -> Fault | None:
     if point["cores"] == tuned.SHARED:
         return None
     if not cpus:
-        return "cores", "no core is named that could be had alone", "give cpu, such as 1"
+        return "cores", "exclusive cores need a CPU number", "give cpu, such as 1"
     if other_hosts(point["host"]):
-        what = "cores alone are of this machine; other hosts keep theirs as they are"
-        return "cores", what, 'give a block of its own to host here or "here,namespace"'
+        what = "exclusive cores apply only to this machine"
+        return "cores", what, 'put host here or "here,namespace" in a separate block'
     return None
 
 
@@ -286,7 +292,7 @@ def segment_fault(kind: str, point: dict[str, Any]) -> Fault | None:
         what = f"the slaves on {point['interface']} are not simulated"
         return "transport", what, "remove transport, or the interface"
     if point["transport"] == INTERFACE and not point["interface"]:
-        return "transport", "no interface is named", 'give interface, such as "eth1"'
+        return "transport", "no interface given", 'give interface, such as "eth1"'
     if point["fault"] != "none" and point["interface"]:
         return "fault", "real slaves have no simulated fault", "remove fault, or the interface"
     return None
@@ -295,14 +301,14 @@ def segment_fault(kind: str, point: dict[str, Any]) -> Fault | None:
 def pace_fault(measurement: Measurement, period: int, count: int, duration: int) -> Fault | None:
     """What is too fast or too short."""
     if period < SHORTEST_PERIOD_NS:
-        remedy = "start times closer than 10us cannot be kept by a sleeping thread"
+        remedy = "a sleeping thread cannot keep a period shorter than 10us"
         if measurement.timeout:
             return "timeout", f"{format_duration(period)} is shorter than 10us", remedy
         key = "period" if measurement.period else "rate"
         return key, f"{format_period(period)} is faster than 100kHz", remedy
     if count < 2:
         what = f"{format_duration(duration)} is too short for {format_period(period)}"
-        return "duration", what, "two samples are the least: the first one is kept apart"
+        return "duration", what, "at least two samples are needed: the first one is excluded"
     return None
 
 
@@ -311,7 +317,7 @@ def threads_fault(measurement: Measurement, stack: Stack, point: dict[str, Any])
     capability = stack.capability(measurement.kind, point["transport"])
     if point["threads"] > 1 and not (capability is not None and capability.threads):
         what = f"{point['transport']} of {stack.name} wakes one thread up"
-        return "threads", what, "take the stack cyclictest, or a block for each period"
+        return "threads", what, "use the stack cyclictest, or a block for each period"
     return None
 
 
@@ -321,9 +327,9 @@ def content_fault(measurement: Measurement, stack: Stack, point: dict[str, Any])
     content, payload = point["content"], point["payload_bytes"]
     if capability is not None and content not in capability.contents:
         what = f"{point['transport']} of {stack.name} carries no {content}"
-        return "content", what, f"it carries {', '.join(capability.contents)}"
+        return "content", what, f"available: {', '.join(capability.contents)}"
     if content == "string" and payload < TEXT_HEAD_BYTES:
-        what = f"a string of {format_size(payload)} has no room for the head of a message"
+        what = f"a string of {format_size(payload)} is too short for the message header"
         return "payload", what, f"give at least {TEXT_HEAD_BYTES}B, or content: bytes"
     return None
 
@@ -340,7 +346,7 @@ def quality_fault(measurement: Measurement, stack: Stack, point: dict[str, Any])
         if why := WITHOUT_QOS.get(stack.name):
             return key, f"the stack {stack.name} has no {key} to choose: {why}", f"remove {key}"
         what = f"{point['transport']} of {stack.name} has no {key} {point[key]}"
-        return key, what, f"it has {', '.join(there)}" if there else f"remove {key}"
+        return key, what, f"available: {', '.join(there)}" if there else f"remove {key}"
     return None
 
 
@@ -351,16 +357,17 @@ def memory_fault(count: int, point: dict[str, Any], machine: Machine) -> Fault |
         kept > machine.memory_bytes // 2
     ):
         what = (
-            f"keep_all with transient_local keeps all {count} messages, {kept >> 20} MiB of memory;"
-            f" {machine.memory_bytes >> 20} MiB are available, and half of it may be used"
+            f"keep_all with transient_local keeps all {count} messages, {kept >> 20} MiB "
+            f"of memory; the limit is half of the available {machine.memory_bytes >> 20} "
+            "MiB"
         )
-        return "history", what, "take fewer samples, smaller ones, or keep_last"
+        return "history", what, "use fewer or smaller samples, or keep_last"
     recorders = point["subscribers"] * point["threads"]
     need = count * RECORD_BYTES * recorders
     if need <= machine.memory_bytes // 2:
         return None
     what = (
-        f"{count} samples for each of {recorders} recorders take {need >> 20} MiB of memory; "
-        f"{machine.memory_bytes >> 20} MiB are available, and half of it may be used"
+        f"{count} samples for each of {recorders} recorders need {need >> 20} MiB of "
+        f"memory; the limit is half of the available {machine.memory_bytes >> 20} MiB"
     )
     return "duration", what, "shorten the duration or lower the rate"

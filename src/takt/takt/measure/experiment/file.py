@@ -18,7 +18,7 @@ __all__ = ["Location", "Source", "check", "read_experiment"]
 def _hint(faults: list[ErrorDetails]) -> str | None:
     if any(fault["loc"][-1:] == ("kind",) for fault in faults):
         kinds = get_args(Measurement.model_fields["kind"].annotation)
-        return f"kind is one of {', '.join(kinds)}"
+        return f"kind must be one of {', '.join(kinds)}"
     return None
 
 

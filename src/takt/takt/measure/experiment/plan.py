@@ -92,18 +92,18 @@ def plan(
                 missing = stacks.missing(name, source.where((*here, "stack")))
                 if not experiment.skip_missing:
                     if source.file:
-                        missing.remedy = f"{missing.remedy}; or leave it out: skip_missing: true"
+                        missing.remedy = f"{missing.remedy}; or skip it: skip_missing: true"
                     raise missing
-                note = Note(what="left out", why=missing.what, fix=missing.remedy)
+                note = Note(what="skipped", why=missing.what, fix=missing.remedy)
                 skipped += [] if note in skipped else [note]
                 continue
             for cell in _points(experiment, measurement, stacks[name], machine, source, here):
                 if cell.key in seen:
                     raise TaktError(
-                        f"{cell.key} is asked for twice (also at {source.where(seen[cell.key])})",
+                        f"duplicate point {cell.key} (also at {source.where(seen[cell.key])})",
                         where=source.where(here),
-                        remedy="name it once: each point is measured `repetitions` times; or give "
-                        "each block a label",
+                        remedy="list it once: each point is measured `repetitions` times; or "
+                        "give each block a label",
                     )
                 seen[cell.key] = here
                 points[cell.key] = (cell, measurement.repetitions or experiment.repetitions)

@@ -35,7 +35,7 @@ def _cpu(value: object) -> str:
     text = str(value).replace(" ", "") if isinstance(value, (str, int)) else ""
     if isinstance(value, bool) or not _CPU.fullmatch(text):
         raise ValueError(
-            f'{value!r} is not any (not pinned), a CPU\'s number, or "0,1" (one for each role)'
+            f'{value!r} is not any (not pinned), a CPU number, or "0,1" (one for each role)'
         )
     return text
 
@@ -43,7 +43,7 @@ def _cpu(value: object) -> str:
 def _scheduling(value: object) -> str:
     text = " ".join(value.split()) if isinstance(value, str) else ""
     if re.fullmatch(r"other \S+", text):
-        raise ValueError(f"{value!r}: other has no priority; write other, or fifo 80")
+        raise ValueError(f"{value!r}: policy other has no priority; write other, or fifo 80")
     match = _SCHEDULING.fullmatch(text)
     if not match or (match[2] and int(match[2]) > 98):
         raise ValueError(f"{value!r} is not other, fifo N or rr N with a priority N from 1 to 98")
@@ -88,9 +88,7 @@ def _hosts(value: object) -> str:
     if not re.fullmatch(f"{_HOST},{_HOST}", text) or first == second:
         raise ValueError(f'{value!r} is not here, nor two hosts such as "here,namespace"')
     if namespace.THERE in (first, second) and namespace.HERE not in (first, second):
-        raise ValueError(
-            f'{value!r}: a namespace is behind a link of this machine: "here,namespace"'
-        )
+        raise ValueError(f'{value!r}: a namespace must be the second host: "here,namespace"')
     return text
 
 

@@ -44,10 +44,14 @@ def sentences(one: Accumulated) -> list[str]:
     bound = f"at most {found.upper_bound:.2g} with {found.confidence:.0%} confidence"
     of = f"{text.count(found.count)} ({one.of})"
     seen = f"{text.count(found.exceeded)} of {of} reached {deadline}"
-    lost = f"; {text.count(one.lost)} more did not arrive and are in no number" if one.lost else ""
+    lost = (
+        f"; {text.count(one.lost)} more are missing and excluded from all figures"
+        if one.lost
+        else ""
+    )
     lines = [f"{seen}; the probability is {bound}{lost}"]
     if isinstance(one.tail, Refusal):
-        lines.append(f"no estimate beyond what was seen: {one.tail.reason}")
+        lines.append(f"no estimate beyond the observed values: {one.tail.reason}")
         return lines
     words = f"fitted tail above {one.tail.threshold_us:g} µs (p = {one.tail.p_value:.2g})"
     levels = ", ".join(
@@ -55,6 +59,6 @@ def sentences(one: Accumulated) -> list[str]:
     )
     estimate = one.estimate()
     if estimate is not None:
-        words += f": {deadline} is reached ({one.measured}) with a probability of {estimate:.2g}"
+        words += f": probability of reaching {deadline} ({one.measured}): {estimate:.2g}"
     lines.append(f"{words}; {levels}")
     return lines

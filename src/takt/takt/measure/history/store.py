@@ -91,9 +91,9 @@ class History:
             if _is_full(error):
                 raise _full(file) from None
             raise TaktError(
-                f"this is no history: {error}",
+                f"this is not a history file: {error}",
                 where=str(file),
-                remedy="name another file: --store FILE; it is made when it is not there",
+                remedy="give another file: --store FILE; a missing file is created",
             ) from None
         self._database.row_factory = sqlite3.Row
 
@@ -160,7 +160,7 @@ class History:
             if _is_full(error):
                 raise _full(self._file) from None
             raise Failure(
-                f"the history cannot be read or written: {error}",
+                f"cannot read or write the history: {error}",
                 where=str(self._file),
                 remedy="it is damaged: rename it, and add the runs again",
             ) from None
@@ -175,7 +175,8 @@ def _full(file: Path) -> Failure:
     return Failure(
         writing.no_space(file),
         where=str(file),
-        remedy="what it held is there; free space, or name a file on another disk: --store FILE",
+        remedy="its previous content is intact; free space, or choose a file on another disk: "
+        "--store FILE",
     )
 
 

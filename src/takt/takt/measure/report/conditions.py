@@ -27,7 +27,7 @@ def condition_row(measurement: str, scheduling: str, cells: Iterable[Cell]) -> C
     if not found:
         return None
     load = _joined(
-        _range(found, "load_cpu_share", 100, "% of the CPUs' time used by it"),
+        _range(found, "load_cpu_share", 100, "% of CPU time used by it"),
         _range(found, "idle_cpu_share", 100, "% idle"),
         _range(found, "load_written_bytes", 1e-6, "MB written"),
     )
@@ -50,7 +50,7 @@ def condition_row(measurement: str, scheduling: str, cells: Iterable[Cell]) -> C
         _range(found, "clock_bound_us", 1, "µs at most between the clocks"),
         ", ".join(sorted({one.clock for one in found if one.clock})),
         _range(found, "segment_frames", 1, "frames to the simulated segment"),
-        _range(found, "segment_ignored", 1, "of them wrong"),
+        _range(found, "segment_ignored", 1, "wrong frames"),
     )
     if {load, traffic, link} == {text.ABSENT}:  # what is tuned is in the measurement's title
         return None

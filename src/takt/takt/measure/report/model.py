@@ -26,27 +26,27 @@ from takt.pages import text
 KINDS = {
     "wakeup": (
         "Timer wake-up",
-        "How long after its programmed time a sleeping thread runs again.",
+        "Time from the programmed wake-up of a sleeping thread until it runs.",
     ),
     "timer-oneshot": (
         "One-shot timer",
-        "How long after its timeout a timer calls back.",
+        "Time from the timeout until the callback of the timer starts.",
     ),
     "timer-cyclic": (
         "Cyclic timer",
-        "How long after the start plus whole periods a timer calls back.",
+        "Time from the start plus whole periods until the callback of the timer starts.",
     ),
     "pingpong": (
         "Round trip",
-        "From the planned sending of a message until the reply to it is back.",
+        "Time from the planned sending of a message until its reply arrives.",
     ),
     "ethercat": (
         "EtherCAT cycle",
-        "From the planned start of a cycle until its data is back from all slaves.",
+        "Time from the planned start of a cycle until its data is back from all slaves.",
     ),
     "pubsub": (
         "Publish to subscribe",
-        "From the planned publishing of a message until a subscriber takes it.",
+        "Time from the planned publication of a message until a subscriber takes it.",
     ),
 }
 

@@ -75,7 +75,8 @@ def _one_shot(variants: Sequence[Measured]) -> OwnTable:
             rows.append([f"{name}: {said}", *[""] * len(_RANGE)])
     return OwnTable(
         "Measured and reported",
-        "in µs. What the timer itself says of its latency; difference: reported − measured.",
+        "in µs. Reported: the latency that the timer itself reports; difference: reported "
+        "− measured.",
         ("Series", *_RANGE),
         rows,
     )
@@ -98,15 +99,15 @@ def _cyclic(variants: Sequence[Measured]) -> list[OwnTable]:
     return [
         OwnTable(
             "Jitter and drift",
-            "in µs. Jitter: interval between two calls, or two cycles sent, − period. Drift: time "
-            "of the call − the whole periods since the first one.",
+            "in µs. Jitter: interval between two calls, or two sent cycles, − period. "
+            "Drift: time of the call − whole periods since the first call.",
             ("Series", *_RANGE),
             ranges,
         ),
         OwnTable(
             "Rate",
-            "The first two intervals are in no other number of the jitter.",
-            ("Series", "Negative jitter", "First two µs", "Rate kept", "Expiries passed over"),
+            "The first two intervals are excluded from all other jitter figures.",
+            ("Series", "Negative jitter", "First two µs", "Achieved rate", "Skipped expiries"),
             rates,
         ),
     ]
@@ -122,7 +123,8 @@ def _bus(variants: Sequence[Measured]) -> OwnTable:
             rows.append([name, *map(text.count, counts), *(said or [text.ABSENT])])
     return OwnTable(
         "Working counter",
-        "What every slave adds to as it reads and writes: wrong where one did not take part.",
+        "Every slave increments it on each read and write; a wrong value shows that a "
+        "slave did not take part.",
         ("Series", "Slaves", "Expected", "Cycles", "Lost", "Wrong", "First wrong"),
         rows,
     )
@@ -137,7 +139,7 @@ def _threads(variants: Sequence[Measured]) -> OwnTable:
             rows.append([thread, text.count(one.count), text.microseconds(one.first_us), *values])
     return OwnTable(
         "Threads",
-        "in µs, each by its period and for itself; the first sample is in no other number.",
+        "in µs, separately for each period; the first sample is excluded from all other figures.",
         ("Thread", "Samples", "First", *_RANGE),
         rows,
     )
@@ -151,8 +153,8 @@ def _addresses(variants: Sequence[Measured]) -> OwnTable:
     ]
     return OwnTable(
         "Addresses",
-        "Messages whose address on arrival was compared with that on sending: at the same one the "
-        "memory was handed over, at another one there is a copy.",
+        "Address of each message compared between sender and receiver. Same address: "
+        "passed by reference; different address: copied.",
         ("Series", "Compared", "The same", "Share"),
         rows,
     )
@@ -169,7 +171,8 @@ def _subscribers(variants: Sequence[Measured]) -> OwnTable:
             rows.append([*row, *values])
     return OwnTable(
         "Subscribers",
-        "in µs, each for itself; the first message is in no other number.",
+        "in µs, separately for each subscriber; the first message is excluded from all "
+        "other figures.",
         ("Subscriber", "Received", "Lost", "Twice", "Reordered", "First", *_RANGE),
         rows,
     )

@@ -54,8 +54,8 @@ def _differences(asked: dict[str, Any], obtained: dict[str, Any]) -> list[str]:
     if not obtained:  # the process ended before it could say
         return []
     return [
-        f"{text.words(name)}: asked {text.setting(value)}, "
-        f"obtained {text.setting(obtained.get(name))}"
+        f"{text.words(name)}: requested {text.setting(value)}, granted "
+        f"{text.setting(obtained.get(name))}"
         for name, value in asked.items()
         if value not in ([], None) and obtained.get(name) != value
     ]
@@ -68,7 +68,7 @@ def _remarks(asked: dict[str, Any], obtained: dict[str, Any]) -> list[str]:
         remarks.append(f"time slice {text.duration(obtained['rr_interval_ns'] / 1000)}")
     if pool := obtained.get("pool"):
         used, all_of_it = (text.bytes_(pool[name]) for name in ("peak_bytes", "bytes"))
-        remarks.append(f"its pool gave {used} of {all_of_it} at most")
+        remarks.append(f"its pool used at most {used} of {all_of_it}")
         if pool["refused"]:
             remarks.append(f"its pool was full {text.count(pool['refused'])} times")
     if asked.get("policy", "other") == "other":
@@ -83,10 +83,12 @@ def _remarks(asked: dict[str, Any], obtained: dict[str, Any]) -> list[str]:
             others[f"{one.get('name')} {name}"] = others.get(f"{one.get('name')} {name}", 0) + 1
     if others:
         named = ", ".join(f"{number} {name}" for name, number in others.items())
-        remarks.append(f"{sum(others.values())} of {len(threads)} threads run otherwise: {named}")
+        remarks.append(
+            f"{sum(others.values())} of {len(threads)} threads have other settings: {named}"
+        )
     faults = sum(int(obtained.get(name) or 0) for name in ("minor_faults", "major_faults"))
     if faults:
-        remarks.append(f"{text.count(faults)} page faults while it was measured")
+        remarks.append(f"{text.count(faults)} page faults during the measurement")
     if obtained.get("memory_locked") is False:
         remarks.append("its memory was not locked")
     return remarks

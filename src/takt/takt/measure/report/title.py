@@ -37,7 +37,7 @@ def _measured(cell: Cell) -> Iterator[str]:
         yield (format_duration if cell.kind == "timer-oneshot" else format_period)(pace)
     yield from _slaves(cell)
     if cell.wait != "idle":
-        yield "waiting busily"
+        yield "busy waiting"
     if cell.late != "at_once":
         yield "a late reply costs its cycles"
     yield from _quality(cell)
@@ -81,20 +81,20 @@ def _link(cell: Cell) -> Iterator[str]:
         at = f" at {cell.link_mbps:g} Mbit/s" if cell.link_mbps else ""
         yield f"from {cell.host.replace(',', ' to ')}{at}"
     if cell.queue != "shared":
-        yield "in a queue of its own"
+        yield "in a dedicated queue"
     if cell.traffic_mbps:
-        yield f"with {cell.traffic_mbps:g} Mbit/s of traffic each way"
+        yield f"with {cell.traffic_mbps:g} Mbit/s of traffic in each direction"
     if cell.delay_us:
         jitter = f" ± {text.duration(cell.jitter_us)}" if cell.jitter_us else ""
-        yield f"{text.duration(cell.delay_us)}{jitter} of delay each way"
+        yield f"{text.duration(cell.delay_us)}{jitter} of delay in each direction"
     if cell.loss:
-        yield f"{100 * cell.loss:g} % of the frames lost each way"
+        yield f"{100 * cell.loss:g} % of the frames lost in each direction"
 
 
 def _machine(cell: Cell) -> Iterator[str]:
     if cell.load != "none":
         yield f"with load {cell.load}"
     if cell.cores != "shared":
-        yield "alone on its cores"
+        yield "on exclusive cores"
     if cell.tuned != "none":
         yield f"tuned: {cell.tuned.replace('+', ', ')}"

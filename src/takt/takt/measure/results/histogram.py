@@ -73,7 +73,7 @@ def read(file: Path) -> tuple[Int64, Int64]:
     try:
         table = np.array([line.split() for line in lines], dtype=np.int64).reshape(len(lines), 2)
     except (ValueError, OverflowError):
-        raise _damaged(file, "its lines are not two whole numbers each") from None
+        raise _damaged(file, "a line does not hold two integers") from None
     values, counts = table[:, 0], table[:, 1]
     if (counts < 0).any() or (np.diff(values) <= 0).any():
         raise _damaged(file, "a count is negative, or the values do not ascend")
@@ -82,7 +82,7 @@ def read(file: Path) -> tuple[Int64, Int64]:
 
 def _damaged(file: Path, what: str) -> TaktError:
     return TaktError(
-        f"this is no histogram: {what}",
+        f"this is not a histogram: {what}",
         where=str(file),
-        remedy="it was changed by hand, or its disk is damaged; the samples beside it are whole",
+        remedy="the file was edited, or the disk is damaged; the samples next to it are complete",
     )

@@ -68,7 +68,7 @@ def name(cell: Cell) -> str:
     parts = cell.key.split("-")
     if wanted in parts:
         parts[parts.index(wanted)] = got
-    return f"{'-'.join(parts)} (asked: {wanted})"
+    return f"{'-'.join(parts)} (requested: {wanted})"
 
 
 def told(cells: Iterable[Cell]) -> str:

@@ -51,7 +51,7 @@ def _late(cells: Sequence[Cell]) -> str:
 def gone(cells: Sequence[Cell]) -> str:
     """How many samples did not arrive; empty where all did."""
     missing = sum(map(absent, cells))
-    return f"{_of(missing, sum(map(expected, cells)))} did not arrive" if missing else ""
+    return f"{_of(missing, sum(map(expected, cells)))} missing" if missing else ""
 
 
 def _gaps(cells: Sequence[Cell]) -> str:
@@ -64,7 +64,7 @@ def _gaps(cells: Sequence[Cell]) -> str:
     most = f"{text.duration(cell.period_us + own.jitter.max_us)} instead of "
     most += text.duration(cell.period_us)
     number = sum(own.gaps or 1 for _, own in long)
-    return f"{text.number_of(number, 'period')} twice as long or more, up to {most}"
+    return f"{text.number_of(number, 'period')} at least twice as long, up to {most}"
 
 
 def _counters(cells: Sequence[Cell]) -> str:
@@ -77,7 +77,7 @@ def _idle(cells: Sequence[Cell]) -> str:
     empty = [cell for cell in cells if not cell.statistics or not cell.statistics.exceedance.count]
     if not empty:
         return ""
-    return f"nothing to judge in {_of(len(empty), len(cells))} cells"
+    return f"no samples in {_of(len(empty), len(cells))} cells"
 
 
 def refused(cells: Sequence[Cell]) -> list[str]:
@@ -90,7 +90,7 @@ def refused(cells: Sequence[Cell]) -> list[str]:
         without = [cell for cell in alike if obtained.refused(cell)]
         if without:
             part = f" in {_of(len(without), len(alike))} cells" * (len(without) < len(alike))
-            found.append(f"{asked} was refused{part}: measured as {obtained.told(without)}")
+            found.append(f"{asked} was not granted{part}: measured under {obtained.told(without)}")
     return found
 
 

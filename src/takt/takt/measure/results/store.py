@@ -36,10 +36,10 @@ def create_default(name: str, started: datetime, parent: Path = RESULTS) -> Path
 def create(folder: Path) -> Path:
     """Makes a run folder; one that holds a run already is an error."""
     if (folder / DOCUMENT).exists():
-        remedy = "take another one"
+        remedy = "choose another folder"
         if own.is_own(folder / DOCUMENT):
-            remedy += f", or go on with it: takt run --resume {folder}"
-        raise TaktError("there is a run in this folder already", where=str(folder), remedy=remedy)
+            remedy += f", or continue it: takt run --resume {folder}"
+        raise TaktError("this folder already contains a run", where=str(folder), remedy=remedy)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -53,9 +53,9 @@ def refuse_foreign(folder: Path) -> None:
         why = own.fault(path.lstat(), folder=path.name != DOCUMENT, closed=0)
         if why is not None:
             raise TaktError(
-                f"only whose run it is can go on with it: {why}",
+                f"only the owner of a run can continue it: {why}",
                 where=str(path),
-                remedy="resume it as that user, or measure into a folder of your own",
+                remedy="resume it as that user, or measure into another folder",
             )
 
 
@@ -66,9 +66,9 @@ def read(folder: Path) -> Run:
         content = read_bytes(document, most=DOCUMENT_BYTES)
     except FileNotFoundError:
         raise TaktError(
-            "there is no run here",
+            "no run in this folder",
             where=str(document),
-            remedy="give the folder that takt run or takt measure printed",
+            remedy="give a folder printed by takt run or takt measure",
         ) from None
     try:
         run = Run.model_validate_json(content)
@@ -80,9 +80,9 @@ def read(folder: Path) -> Run:
             return run
         fault = f"schema_version: {run.schema_version}"
     raise TaktError(
-        f"this is no run.json of version {SCHEMA_VERSION}: {fault}",
+        f"this is not a run.json of version {SCHEMA_VERSION}: {fault}",
         where=str(document),
-        remedy="it was written by another version of the tool, or changed by hand",
+        remedy="it was written by another version of the tool, or edited",
     )
 
 
@@ -93,9 +93,9 @@ def write(run: Run, folder: Path) -> None:
 
 def _cannot_make(folder: Path, error: OSError) -> TaktError:
     return TaktError(
-        f"the results folder cannot be made: {error.strerror}",
+        f"cannot create the results folder: {error.strerror}",
         where=str(folder),
-        remedy="name a folder that you may write to: --out FOLDER",
+        remedy="choose a writable folder: --out FOLDER",
     )
 
 

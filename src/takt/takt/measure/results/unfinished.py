@@ -50,5 +50,5 @@ def losses(cells: list[Cell]) -> str:
     sent = sum(one.sent * one.subscribers for one in cells)
     lost = sum(one.lost for one in cells)
     if lost == sent:
-        return f"none of {sent} messages came"
-    return f"{lost} of {sent} messages never came, the last one among them"
+        return f"none of {sent} messages arrived"
+    return f"{lost} of {sent} messages are missing, including the last one"

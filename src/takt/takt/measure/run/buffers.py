@@ -10,10 +10,7 @@ from takt.network.hosts import other_hosts
 
 GRANTED = "/proc/sys/net/core/rmem_max"
 # What a middleware does about it that it does not say itself.
-REPAIRS = {
-    "rustdds": "RustDDS sends what was lost again, but at most 8 fragments of 256 bytes every "
-    "10 ms, 205 KB/s"
-}
+REPAIRS = {"rustdds": "RustDDS retransmits at most 8 fragments of 256 bytes every 10 ms, 205 KB/s"}
 
 
 def too_small(cell: Cell, system: System) -> Note | None:
@@ -25,8 +22,8 @@ def too_small(cell: Cell, system: System) -> Note | None:
         return None
     repairs = [words for stack, words in REPAIRS.items() if stack in cell.stack.split(",")]
     why = (
-        f"a message has {cell.payload_bytes} bytes, and the kernel grants a socket {granted} "
-        "(net.core.rmem_max): what of a burst of datagrams does not fit is dropped"
+        f"a message has {cell.payload_bytes} bytes, and the kernel grants a socket "
+        f"{granted} (net.core.rmem_max): datagrams of a burst that do not fit are dropped"
     )
     return Note(
         what="messages lost that are larger than the receive buffer",

@@ -140,7 +140,7 @@ def _measure(
     measured.notes += [Note(what=what, why=why) for what, why in disturbed.told]
     measured.notes += [*_fallen_silent(talkers, end), *lost]
     if context.scratch.run_folder in place.parents:
-        why = "its file system may have made the recording thread wait"
+        why = "its file system may have delayed the recording thread"
         measured.notes.append(
             Note(what="recorded to the disk", why=why, fix="free space in /dev/shm")
         )
@@ -165,7 +165,7 @@ def _bring_home(hosts: Hosts) -> list[Note]:
             remote.bring_home()
         except (Gone, OSError) as error:
             remote.abandon()
-            notes.append(Note(what=f"nothing was brought home from {remote.name}", why=str(error)))
+            notes.append(Note(what=f"nothing was fetched from {remote.name}", why=str(error)))
     return notes
 
 
@@ -188,7 +188,7 @@ def _fallen_silent(talkers: list[Program], end: End) -> list[Note]:
             document = {}
         if document.get("status") != "stopped" and end is End.done:
             why = publisher.last_words() or publisher.how_it_ended
-            notes.append(Note(what="a pair of talkers did not talk to the end", why=why))
+            notes.append(Note(what="a pair of talkers stopped early", why=why))
     return notes
 
 
@@ -217,8 +217,8 @@ def judge(cell: Cell, probes: list[Program], end: End, who: Program | None) -> N
     if end is End.timeout and who is not None:
         fault = Note(
             what=f"the {who.title} did not end in time",
-            why=who.last_words() or "it hung; it was ended",
-            fix="its samples up to then are kept; lengthen the duration, or mend the stack",
+            why=who.last_words() or "it hung and was terminated",
+            fix="its samples so far are kept; increase the duration, or fix the stack",
         )
     elif end is End.died and who is not None:
         words = who.last_words()

@@ -40,7 +40,7 @@ def hosts_of(cell: Cell, context: Context) -> Iterator[Hosts]:
             return
         if context.workers is None:
             raise Failure(
-                f"the host {cell.host} is reached by a Dask scheduler",
+                f"the host {cell.host} needs a Dask scheduler",
                 where="--scheduler",
                 remedy="give its address: --scheduler tls://HOST:8786",
             )

@@ -31,19 +31,19 @@ def add_measured(cell: Cell, recorded: list[Path], folder: Path, *, reports: boo
             recording = samples.read(path)
         except BadRecording as error:
             cell.status = Status.failed
-            cell.error = cell.error or Note(what="a recording cannot be read", why=str(error))
+            cell.error = cell.error or Note(what="cannot read a recording", why=str(error))
             continue
         recordings.append(recording)
         if len(recording.records):
             cell.samples.append(keep(recording, path, folder))
         if recording.dropped:
-            why = f"{recording.dropped} samples came after the recording was full"
+            why = f"{recording.dropped} samples arrived after the recording was full"
             cell.notes.append(Note(what="samples dropped", why=why))
     add_recordings(cell, recordings, folder, reports=reports)
     if not cell.count and cell.status is Status.complete:
         cell.status = Status.failed
         why = f"{cell.sent} were sent" if cell.sent else "nothing was sent"
-        cell.error = Note(what="no sample came", why=why, fix="see the notes of the cell")
+        cell.error = Note(what="no sample arrived", why=why, fix="see the notes of the cell")
 
 
 def add_recordings(cell: Cell, recordings: list[Recording], folder: Path, *, reports: bool) -> None:
@@ -154,7 +154,7 @@ def _write_histogram(cell: Cell, found: _Found, folder: Path) -> None:
     name, values = f"{FOLDER}/{cell.id}.histogram.txt", found.bins.counts.sum()
     heading = [
         f"{cell.id}: {what}",
-        f"{values} values, {cell.lost} lost; without what is set apart at the start",
+        f"{values} values, {cell.lost} lost; values excluded at the start are not counted",
         f"started {cell.started:%Y-%m-%dT%H:%M:%SZ}" if cell.started else "",
     ]
     (folder / FOLDER).mkdir(parents=True, exist_ok=True)

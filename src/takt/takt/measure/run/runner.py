@@ -38,7 +38,7 @@ from takt.processes.scratch import Scratch
 from takt.processes.signals import stopping
 from takt.processes.supervision import Limits, Stop
 
-UNREADABLE = "a killed attempt is not readable"
+UNREADABLE = "cannot read the recordings of a killed attempt"
 
 
 class Watcher(Protocol):
@@ -139,7 +139,7 @@ def reopen(folder: Path, experiment: Experiment | None, seed: int | None) -> Run
     """The run to resume; raises TaktError where something else is asked for than it holds."""
     run = store.read(folder)
     store.refuse_foreign(folder)
-    remedy = "resume with what the run was started with, or start a new run"
+    remedy = "resume with the original experiment and seed, or start a new run"
     if experiment is not None and normalised(experiment) != run.experiment:
         asked = normalised(experiment)
         differing = sorted(
@@ -147,7 +147,7 @@ def reopen(folder: Path, experiment: Experiment | None, seed: int | None) -> Run
             for key in asked.keys() | run.experiment.keys()
             if asked.get(key) != run.experiment.get(key)
         )
-        text = f"the experiment is not the one of this run: {', '.join(differing)} differ"
+        text = f"the experiment differs from that of this run: {', '.join(differing)}"
         raise TaktError(text, where=str(folder), remedy=remedy)
     if seed is not None and seed != run.seed:
         text = f"the seed of this run is {run.seed}, not {seed}"
@@ -225,9 +225,9 @@ def _refuse_link(path: Path) -> None:
     """A folder that was handed over may point elsewhere; raises TaktError."""
     if path.is_symlink():
         raise TaktError(
-            "this is a link, where a folder of the run is wanted",
+            "expected a folder of the run, found a link",
             where=str(path),
-            remedy="remove it, and put the folder itself in its place",
+            remedy="replace it with the folder itself",
         )
 
 
@@ -294,9 +294,9 @@ def _status(run: Run) -> Status:
 
 
 def _cannot_write(error: OSError, folder: Path) -> TaktError:
-    what = f"the run cannot go on: {error}"
+    what = f"cannot continue the run: {error}"
     if writing.is_full(error):
         file = error.filename or folder
         what = f"no space left while writing {file}: {writing.no_space(Path(file))}"
-    remedy = f"mend that, then go on with: takt run --resume {folder}"
+    remedy = f"fix this, then continue with: takt run --resume {folder}"
     return Failure(what, where=str(folder), remedy=remedy)

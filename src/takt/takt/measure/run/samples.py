@@ -83,11 +83,11 @@ def read(path: Path) -> Recording:
         head = file.read(_HEADER.size)
     if len(head) < _HEADER.size or not any(head):
         if not MAGIC.startswith(head[:8]) and any(head):
-            raise BadRecording(f"{path} does not begin with {MAGIC.decode()}")
+            raise BadRecording(f"{path} does not start with {MAGIC.decode()}")
         return Recording(np.empty(0, dtype=RECORD))
     magic, header_bytes, record_bytes, _, count, dropped, offset = _HEADER.unpack(head)
     if magic != MAGIC:
-        raise BadRecording(f"{path} does not begin with {MAGIC.decode()}")
+        raise BadRecording(f"{path} does not start with {MAGIC.decode()}")
     if header_bytes != HEADER_BYTES or record_bytes != RECORD.itemsize:
         raise BadRecording(f"{path} has a header of {header_bytes} and records of {record_bytes} B")
     whole = min(count, max(0, size - HEADER_BYTES) // RECORD.itemsize)

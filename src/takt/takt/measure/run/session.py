@@ -134,7 +134,7 @@ def judge(run: Run) -> Verdict:
         headline = f"stopped with {len(complete)} of {of} cells measured"
         lost = [cell for cell in run.cells if unfinished(cell) is Unfinished.lost]
         if len(lost) + len(complete) == of:
-            headline = f"in {len(lost)} of {of} cells the last message never came"
+            headline = f"in {len(lost)} of {of} cells the last message is missing"
         return _verdict("unknown", headline, refused, [f"{one.id}: {reason(one)}" for one in lost])
     if not of:
         return Verdict(level="unknown", headline="nothing was measured", reasons=[])

@@ -38,8 +38,8 @@ from takt.statistics.moderation import moderated
 QUANTILES = {"p50": (0.5, 20), "p99": (0.99, 500)}
 SEED = 20140101
 ALONE = (
-    "one repetition each: how much repetitions differ is unknown, so the interval is too narrow; "
-    "measure at least 3 repetitions"
+    "only one repetition each: the variation between repetitions is unknown and the "
+    "interval too narrow; measure at least 3 repetitions"
 )
 
 
@@ -211,8 +211,8 @@ def _obtained(sides: tuple[list[Cell], list[Cell]]) -> list[str]:
     a, b = map(_told, sides)
     asked = obtained.asked(next(one for side in sides for one in side))
     if a == b:
-        return [f"{asked} was asked for, and {a} obtained in both runs"]
-    return [f"what was obtained differs: {a} in A, {b} in B, where {asked} was asked for"]
+        return [f"{asked} was requested; {a} was granted in both runs"]
+    return [f"granted policies differ: {a} in A, {b} in B; requested: {asked}"]
 
 
 def _told(side: list[Cell]) -> str:
@@ -238,14 +238,15 @@ def _can_be_judged(
     for letter, side in zip("AB", measured, strict=True):
         if short := [count for count, _ in side if count < needed]:
             cell.notes.append(
-                f"{name} needs {needed} samples a repetition: {len(short)} of {len(side)} of "
-                f"{letter} have fewer ({', '.join(map(str, short))}) and are left out"
+                f"{name} needs {needed} samples in each repetition: {len(short)} of "
+                f"{len(side)} of {letter} have fewer ({', '.join(map(str, short))}) and "
+                "are excluded"
             )
     if enough[0] and not enough[1] and ended_early:
         cell.regressed = True
         cell.notes.append(
-            f"{name} is known of A, but every repetition of B is too short, and not all of them "
-            "are complete: this counts as a regression"
+            f"A has a {name}, but every repetition of B is too short and some are "
+            "incomplete: this counts as a regression"
         )
     if len(enough[0]) == len(enough[1]) == 1 and ALONE not in cell.notes:
         cell.notes.append(ALONE)
@@ -271,7 +272,7 @@ def _repetitions(
                 ]
             )
         except (OSError, pa.ArrowException, KeyError) as error:
-            target.notes.append(f"repetition {cell.repetition} of {letter} cannot be read: {error}")
+            target.notes.append(f"cannot read repetition {cell.repetition} of {letter}: {error}")
             continue
         if len(series):
             # Subscribers hear the same messages: side by side, so that a block holds them together.

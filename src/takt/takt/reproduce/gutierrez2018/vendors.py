@@ -45,5 +45,5 @@ def why_not(vendor: Vendor) -> str:
     if vendor.stack not in installed:
         return "not measured: not installed"
     if not goes_over_a_link(vendor.stack, installed):
-        return "not measured: its probe does not go from host to host"
+        return "not measured: its probe does not support two hosts"
     return "not measured: no samples came"

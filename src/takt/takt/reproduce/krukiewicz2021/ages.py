@@ -43,8 +43,8 @@ def _exceeds(approach: str) -> Check[Evidence]:
     def older(nodes: int) -> Quantity[Evidence]:
         point = Point("age", approach, nodes, 0.75, 512 * KB, HARMONIC)
         return share(
-            f"uses of data older than {MAX_AGE_MS} ms of all uses, as many at least as the "
-            f"quartiles of each run tell: {approach}, {nodes + PAIR} nodes",
+            f"share of uses of data older than {MAX_AGE_MS} ms, lower bound from the "
+            f"quartiles of each run: {approach}, {nodes + PAIR} nodes",
             lambda evidence: evidence.older(point, 1000 * MAX_AGE_MS),
         )
 

@@ -171,7 +171,7 @@ class Evidence:
     def _freshness(self, point: Point, value: Callable[[Freshness], float]) -> list[float]:
         found = [value(one.freshness) for one in self._of(point) if one.freshness is not None]
         if not found:
-            raise Missing(f"no callback told what it used in {point.name}")
+            raise Missing(f"no callback recorded the data it used in {point.name}")
         return found
 
     def _of(self, point: Point) -> Sequence[Metrics]:
@@ -230,7 +230,7 @@ class Planned(Evidence):
 
     def _one(self, point: Point) -> float:
         if point not in self.points:
-            raise Missing(f"{point.name} is left out")
+            raise Missing(f"{point.name} is skipped")
         self.asked.add(point)
         return 1.0
 

@@ -29,7 +29,7 @@ from takt.schedule.metrics import Metrics, measure
 RUNS, LENGTH_S = 5, 30.0  # of the thesis
 SHORTEST_S = 2.0
 LEAST_RUNS = 2
-FULL = "what was executed is kept: free space there, and the same command with --out goes on"
+FULL = "finished executions are kept: free space there; the same command with --out continues"
 OVERHEADS = "overheads of the executors, tables 5.6 to 5.8"
 START_S = 2.0  # of an application, and its end; only for the estimate
 SHORTEST_S_PER_NODE = 0.1  # dozens of processes keep the core busy for a while after their start
@@ -165,7 +165,7 @@ def read_kept(file: Path) -> Metrics:
         return Metrics.model_validate(document)
     except ValidationError as error:
         raise TaktError(
-            f"these are no metrics of an execution: {error.error_count()} places are wrong",
+            f"not metrics of an execution: {error.error_count()} errors",
             where=str(file),
             remedy="remove it; the same command executes it again",
         ) from None

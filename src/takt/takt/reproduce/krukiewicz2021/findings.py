@@ -71,7 +71,7 @@ def _from_size(nodes: int, utilization: float, size: int) -> Checked:
     )
 
 
-DDS_PROFILE = "a DDS profile made for large messages here, the default one there"
+DDS_PROFILE = "here a DDS profile for large messages, there the default profile"
 
 
 def _transport_us(size: int, approach: str, name: str) -> Quantity[Evidence]:

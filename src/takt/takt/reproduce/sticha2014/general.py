@@ -76,7 +76,7 @@ CHECKS: dict[str, Checked] = {
         "published_rr_interval_ms * 0.95 <= rr_interval_ms <= published_rr_interval_ms * 1.05",
         {
             "rr_interval_ms": mean(
-                "what sched_rr_get_interval tells, in ms",
+                "value of sched_rr_get_interval, in ms",
                 runs.time_slice,
                 kind=_KINDS,
                 scheduling="rr",

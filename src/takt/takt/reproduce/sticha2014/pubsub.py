@@ -98,10 +98,10 @@ CHECKS: dict[str, Checked] = {
         "latencies from 1.6 ms on, first messages included", runs.beyond_with_first, 1600.0
     ),
     "pubsub-1400us": _never(
-        "latencies from 1.4 ms on, first messages left out", runs.beyond, 1400.0
+        "latencies of at least 1.4 ms, without first messages", runs.beyond, 1400.0
     ),
     "pubsub-500us-one-subscriber": _never(
-        "latencies from 500 µs on with 1 subscriber, first messages left out",
+        "latencies of at least 500 µs with 1 subscriber, without first messages",
         runs.beyond,
         500.0,
         subscribers=1,

@@ -157,7 +157,7 @@ def time_slice(cell: Cell, _: Path) -> float:
         if probe.obtained.get("policy") == "rr"
     ]
     if not found:
-        raise Missing("no process got round robin")
+        raise Missing("no process was granted round robin")
     return float(max(found))
 
 

@@ -28,7 +28,7 @@ from takt.reproduce.ye2023.quantities import (
 
 ROS1_STACK, ROS2_STACK = "ros1", "rcl"
 VENDORS = {"rcl": "Fast DDS", "cyclonedds": "Cyclone DDS", "rustdds": "RustDDS"}
-_OVER = "geometric mean over the sizes of which all brought messages"
+_OVER = "geometric mean over the sizes with messages on all sides"
 SIX_SIZES = (KIB, 64 * KIB, MIB, 4 * MIB)
 
 
@@ -67,7 +67,7 @@ def _of_both(quantity: Quantity[Evidence]) -> Quantity[Evidence]:
         if ROS1_STACK not in there:
             raise Missing("ROS 1 beside ROS 2: ./takt setup ros1 installs it")
         if ROS2_STACK not in there:
-            raise Missing("ROS 2 beside ROS 1, which alone was measured")
+            raise Missing("ROS 2 against ROS 1; the paper measured only ROS 1")
         return quantity.of(seen)
 
     return replace(quantity, of=found)

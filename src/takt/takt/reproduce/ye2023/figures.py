@@ -107,7 +107,7 @@ class Drawn:
             with contextlib.suppress(Missing):
                 found.append(self.curve(name, stack, "payload_bytes", **more))
         if len(found) < least:
-            raise Missing("nothing to compare with")
+            raise Missing("no reference to compare with")
         return found
 
 

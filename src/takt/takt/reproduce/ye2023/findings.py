@@ -320,8 +320,8 @@ ROS2: dict[str, Checked] = {
                 "latencies of 150 µs and more at 1 KB", runs.beyond, 150.0, label=FREQUENCIES
             )
         },
-        differs=f"{THIS_KERNEL}; the count is that of one frequency, as the paper does not say how "
-        "many it has",
+        differs=f"{THIS_KERNEL}; counted for one frequency, because the paper does not give the "
+        "number of frequencies",
     ),
 }
 ROS1: dict[str, Checked] = {
@@ -343,7 +343,7 @@ ROS1: dict[str, Checked] = {
                 label=SIX,
             ),
         },
-        differs="medians here; the paper does not say of what its latencies are",
+        differs="medians here; the paper does not define its latencies",
     ),
 }
 CHECKS: dict[str, dict[str, Checked]] = {

@@ -29,7 +29,7 @@ ALIKE = "1.5"
 # What n measurements without a case leave possible at 95 % is 3 / n (rule of three). Twice of that
 # is still half of what the paper shows.
 NEVER = "<= 2 * 3 / published_count"
-THIS_KERNEL = "the kernel that runs here, which table 3 tells; the paper compares two"
+THIS_KERNEL = "the running kernel, see table 3; the paper compares two kernels"
 
 
 def level(

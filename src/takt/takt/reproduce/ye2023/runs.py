@@ -180,7 +180,7 @@ def distance(values: Floats) -> float:
     ordered = np.sort(values)
     deviation = float(ordered.std(ddof=1))
     if deviation == 0.0:
-        raise Missing("all values are the same: there is no normal fit")
+        raise Missing("all values are equal: no normal fit")
     fit = stats.norm.cdf(ordered, float(ordered.mean()), deviation)
     count = len(ordered)
     above = np.arange(1, count + 1) / count - fit

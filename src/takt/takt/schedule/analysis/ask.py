@@ -54,11 +54,11 @@ def read_overheads(path: Path, key: str = "upper") -> dict[str, int]:
     document = read_json(path, remedy=example)
     values = document.get(key) if isinstance(document, dict) else None
     if not isinstance(values, dict):
-        raise TaktError(f"the key {key!r} is missing", where=str(path), remedy=example)
+        raise TaktError(f"key {key!r} is missing", where=str(path), remedy=example)
     unknown = sorted(set(values) - set(OVERHEADS))
     if unknown:
         raise TaktError(
-            f"the key {unknown[0]!r} below {key!r} is no overhead",
+            f"unknown overhead {unknown[0]!r} below {key!r}",
             where=str(path),
             remedy=f"the overheads are {', '.join(OVERHEADS)}, in ns",
         )
@@ -69,7 +69,7 @@ def read_overheads(path: Path, key: str = "upper") -> dict[str, int]:
             or not 0 <= value <= LONGEST
         ):
             raise TaktError(
-                f"{key}.{name} is not a time in ns: {shortened(repr(value), 80)}",
+                f"{key}.{name} must be a time in ns, not {shortened(repr(value), 80)}",
                 where=str(path),
                 remedy=example,
             )

@@ -31,8 +31,8 @@ def show(console: Console, analysis: Analysis) -> None:
         )
     if analysis.overheads is None:
         console.print(
-            "overheads: left out (measure them: takt bench overheads --json > FILE, then"
-            " --overheads FILE)",
+            "overheads: not included (measure them: takt bench overheads --json > FILE, "
+            "then --overheads FILE)",
             soft_wrap=True,
         )
     else:
@@ -135,7 +135,7 @@ def _show_sensitivity(console: Console, scenario: ScenarioBounds) -> None:
         return
     factor = scenario.sensitivity.factor
     if factor is None:
-        console.print("sensitivity: not even far shorter execution times are guaranteed")
+        console.print("sensitivity: not guaranteed even with far shorter execution times")
         return
     worst = min(
         ((each or 0, name) for name, each in scenario.sensitivity.callbacks.items()),
@@ -143,7 +143,7 @@ def _show_sensitivity(console: Console, scenario: ScenarioBounds) -> None:
     )
     tightest = ""
     if worst and factor >= 1:
-        tightest = f"; the tightest alone is {escape(worst[1])}, by {worst[0]:.3g}"
+        tightest = f"; the tightest single callback is {escape(worst[1])}, by {worst[0]:.3g}"
     console.print(
         f"sensitivity: guaranteed up to {factor:.3f} times the execution times{tightest}",
         soft_wrap=True,

@@ -50,9 +50,9 @@ def _check(flat: dict[str, Any], written: Path, source: Path) -> None:
     else:
         different = ["the policy"]
     raise TaktError(
-        f"what was assigned cannot be written into this file: {', '.join(different)} would differ",
+        f"cannot write the assignment into this file: {', '.join(different)} would differ",
         where=str(source),
-        remedy="give each callback keys of its own there, without aliases and merge keys (<<)",
+        remedy="give each callback its own keys there, without aliases and merge keys (<<)",
     )
 
 

@@ -29,9 +29,9 @@ def _durations(value: object, info: ValidationInfo) -> object:
     try:
         lines = reading.read_text(path).splitlines()
     except OSError as error:
-        raise ValueError(f"the samples in {path} cannot be read: {error.strerror}") from None
+        raise ValueError(f"cannot read the samples in {path}: {error.strerror}") from None
     except TaktError as error:
-        raise ValueError(f"the samples in {path} cannot be read: {error.what}") from None
+        raise ValueError(f"cannot read the samples in {path}: {error.what}") from None
     times = []
     for number, line in enumerate(lines, 1):
         text = line.split("#")[0].strip()
@@ -54,14 +54,16 @@ Samples = Annotated[
 class ExecutionTime(Strict):
     """The time that one job computes; `2ms` alone is short for `{worst: 2ms}`."""
 
-    best: Duration | None = Field(None, description="least; default: worst, or the least sample")
-    worst: Duration | None = Field(None, description="most; default: the most of the samples")
+    best: Duration | None = Field(
+        None, description="shortest time; default: worst, or the shortest sample"
+    )
+    worst: Duration | None = Field(None, description="longest time; default: the longest sample")
     mean: Duration | None = Field(
         None, description="with deviation: a normal distribution, cut off at best and worst"
     )
     deviation: Duration | None = Field(None, description="standard deviation before cutting off")
     samples: Samples | None = Field(
-        None, description="observed times, or the name of a file with one of them on each line"
+        None, description="observed times, or the name of a file with one time on each line"
     )
 
     @model_validator(mode="before")
@@ -74,11 +76,11 @@ class ExecutionTime(Strict):
         if (self.mean is None) != (self.deviation is None):
             raise ValueError("mean and deviation go together")
         if self.mean is not None and self.samples is not None:
-            raise ValueError("samples are a distribution already: leave out mean and deviation")
+            raise ValueError("samples already define the distribution: remove mean and deviation")
         if self.samples is None and self.worst is None:
-            raise ValueError("the key worst is missing: the most that a job computes")
+            raise ValueError("key worst is missing: the longest execution time of a job")
         if self.mean is not None and self.best is None:
-            raise ValueError("the key best is missing: where the distribution is cut off")
+            raise ValueError("key best is missing: the lower limit of the distribution")
         if self.deviation == 0:
             raise ValueError("deviation is 0: write a constant, execution: 2ms")
         best, worst = self.bounds
@@ -88,12 +90,12 @@ class ExecutionTime(Strict):
             )
         if self.samples and (least := min(self.samples)) < best:
             raise ValueError(
-                f"best {units.format_duration(best)} is above the least sample, "
+                f"best {units.format_duration(best)} is above the shortest sample, "
                 f"{units.format_duration(least)}"
             )
         if self.samples and (most := max(self.samples)) > worst:
             raise ValueError(
-                f"worst {units.format_duration(worst)} is below the greatest sample, "
+                f"worst {units.format_duration(worst)} is below the longest sample, "
                 f"{units.format_duration(most)}"
             )
         if self.mean is not None and not best <= self.mean <= worst:

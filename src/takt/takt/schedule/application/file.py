@@ -59,7 +59,7 @@ def _check_callbacks(application: Application, source: Source) -> None:
         raise TaktError(
             "no node has a callback",
             where=source.where(("nodes",)),
-            remedy="give one to a node, such as scan: {timer: 10ms, wcet: 1ms}",
+            remedy="add one to a node, such as scan: {timer: 10ms, wcet: 1ms}",
         )
 
 
@@ -77,10 +77,10 @@ def _check_sizes(application: Application, source: Source) -> None:
             other, there = sizes.setdefault(topic, (size, (*place, "writes", topic)))
             if other != size:
                 raise TaktError(
-                    f"topic {topic} has messages of {format_size(size)} here and of"
-                    f" {format_size(other)} at {source.where(there)}",
+                    f"topic {topic} has message size {format_size(size)} here and "
+                    f"{format_size(other)} at {source.where(there)}",
                     where=source.where((*place, "writes", topic)),
-                    remedy="give its size once, below topics",
+                    remedy="give the size once, below topics",
                 )
 
 
@@ -96,9 +96,7 @@ def _check_scenarios(application: Application, source: Source) -> None:
             remedy = f"the scenarios are {', '.join(application.scenarios)}"
             if not application.scenarios:
                 remedy = f"declare it: scenarios: {{{name}: {{}}}}"
-            raise TaktError(
-                f"there is no scenario {name}", where=source.where(place), remedy=remedy
-            )
+            raise TaktError(f"unknown scenario {name}", where=source.where(place), remedy=remedy)
 
 
 def _check_changes(application: Application, source: Source) -> None:
@@ -108,7 +106,7 @@ def _check_changes(application: Application, source: Source) -> None:
             target = application.callbacks.get(callback)
             if target is None:
                 raise TaktError(
-                    f"scenario {name} changes {callback}, which is no callback",
+                    f"scenario {name} changes unknown callback {callback}",
                     where=source.where(("scenarios", name, callback)),
                     remedy=f"the callbacks are {', '.join(application.callbacks)}",
                 )
@@ -116,7 +114,7 @@ def _check_changes(application: Application, source: Source) -> None:
                 raise TaktError(
                     f"{callback} is released by topic {target.on}, not by a timer",
                     where=source.where(("scenarios", name, callback, "timer")),
-                    remedy="change its period, the least distance of two messages",
+                    remedy="change its period, the minimum distance between two messages",
                 )
 
 
@@ -125,7 +123,7 @@ def _check_chains(application: Application, source: Source) -> None:
         for place, callback in enumerate(chain.callbacks):
             if callback not in application.callbacks:
                 raise TaktError(
-                    f"chain {name} goes through {callback}, which is no callback",
+                    f"chain {name} contains unknown callback {callback}",
                     where=source.where(("chains", name, "callbacks", place)),
                     remedy=f"the callbacks are {', '.join(application.callbacks)}",
                 )

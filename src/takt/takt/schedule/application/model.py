@@ -28,7 +28,7 @@ from takt.schedule.application.execution_time import ExecutionTime
 
 def _above_zero(value: int) -> int:
     if value == 0:
-        raise ValueError("it must be above 0")
+        raise ValueError("must be greater than 0")
     return value
 
 
@@ -53,7 +53,7 @@ def _named(value: Any) -> Any:
         return {value: None}
     if isinstance(value, list) and all(isinstance(name, str) for name in value):
         if len(set(value)) < len(value):
-            raise ValueError("a name is there twice")
+            raise ValueError("duplicate name")
         return dict.fromkeys(value)
     return value
 
@@ -61,7 +61,7 @@ def _named(value: Any) -> Any:
 class Read(Strict):
     """What a callback asks of the data that it reads."""
 
-    max_age: Duration | None = Field(None, description="oldest data that it may use; default: any")
+    max_age: Duration | None = Field(None, description="maximum age of the data; default: any")
 
 
 def _reads(value: Any) -> Any:
@@ -90,37 +90,39 @@ class Timing(Strict):
     """What both a callback and a scenario's change of it may say."""
 
     timer: Period | None = Field(
-        None, description="released every so often; a callback has this or on"
+        None, description="period of its releases; a callback has this or on"
     )
     period: Duration | None = Field(
         None,
-        description="with on: the least distance of two messages that matter; "
-        "default: what their writers have",
+        description="with on: minimum distance between two relevant messages; default: "
+        "that of their writers",
     )
     offset: Duration | None = Field(
-        None, description="of the first release, from the start; default: 0s"
+        None, description="offset of the first release from the start; default: 0s"
     )
     deadline: Deadline | None = Field(
         None,
-        description="counted from the release; default: the period; under edf, of messages without "
-        "one: the shortest of those that read their topic, else they run after all others",
+        description="deadline, counted from the release; default: the period; under "
+        "edf, for messages without one: the shortest deadline of the "
+        "readers of their topic, else they run after all others",
     )
     priority: Priority | None = Field(
-        None, description="98 is the highest; default: the policy's, or refused"
+        None, description="priority; 98 is the highest; default: set by the policy, or an error"
     )
     wcet: Duration | None = Field(
-        None, description="worst case of the execution, as declared; default: that of execution"
+        None, description="declared worst-case execution time; default: that of execution"
     )
     budget: Duration | None = Field(
-        None, description="CPU time of one job that is watched; default: not watched"
+        None, description="budget: CPU time of one job that is monitored; default: not monitored"
     )
     overrun: Overrun | None = Field(
-        None, description="what happens to a release while the job before it runs; default: skip"
+        None, description="treatment of a release while the previous job runs; default: skip"
     )
     active: bool | None = Field(
         None,
         strict=True,
-        description="an inactive callback has no releases until a scenario wakes it; default: true",
+        description="an inactive callback has no releases until a scenario activates "
+        "it; default: true",
     )
     reads: Reads = Field(
         {}, description="topics delivered before it runs: [scan], or {scan: {max_age: 15ms}}"
@@ -130,7 +132,7 @@ class Timing(Strict):
     @model_validator(mode="after")
     def _one_period(self) -> Timing:
         if self.timer is not None and self.period is not None:
-            raise ValueError("timer is its period already: leave out period")
+            raise ValueError("timer already gives the period: remove period")
         return self
 
 
@@ -141,30 +143,30 @@ class Callback(Timing):
         None, description="a subscription: released by each message of this topic"
     )
     execution: ExecutionTime | None = Field(
-        None, description="how long a job really computes; default: constant, of length wcet"
+        None, description="actual execution time of a job; default: constant, wcet"
     )
     group: str | None = Field(
         None, description="at most one callback of a group runs at a time; default: none"
     )
     jitter: Duration | None = Field(
-        None, description="longest time from a release to its being noticed; default: 0s"
+        None, description="longest delay until the executor notices a release; default: 0s"
     )
     suspension: Duration | None = Field(
         None,
-        description="longest time that one job sleeps or waits for a device in all, while others"
-        " run; default: it never waits, or its waiting is part of wcet",
+        description="longest total time that one job sleeps or waits for a device while "
+        "others run; default: it never waits, or waiting is part of wcet",
     )
     suspensions: Annotated[int, Field(ge=1, le=1_000_000, strict=True)] | None = Field(
         None,
-        description="how often one job waits at most; default: nobody knows, and where overheads"
-        " of preemptions are given nothing is proved on its core",
+        description="maximum number of waits of one job; default: unknown, and with overheads of "
+        "preemptions its core cannot be proved",
     )
     cpu: Cpu | None = Field(None, description="one of cpus; default: chosen by the partitioning")
     recorded: str | None = Field(
         None,
         max_length=1000,
-        description="its name in the trace that takt model read, by which an executor knows it;"
-        " default: node.callback",
+        description="its name in the trace read by takt model, used by the executor; default: "
+        "node.callback",
     )
 
     @model_validator(mode="after")
@@ -174,15 +176,17 @@ class Callback(Timing):
                 "a callback has either timer (its period) or on (the topic that releases it)"
             )
         if self.suspensions is not None and not self.suspension:
-            raise ValueError("suspensions counts waits: give their time, too (suspension)")
+            raise ValueError(
+                "suspensions is the number of waits: also give their time (suspension)"
+            )
         if self.execution is None and self.wcet is None:
-            raise ValueError("how long does it compute? Give wcet or execution")
+            raise ValueError("execution time is missing: give wcet or execution")
         if self.execution is not None and self.wcet is not None:
             worst = self.execution.bounds[1]
             if self.wcet < worst:
                 raise ValueError(
-                    f"its wcet of {format_duration(self.wcet)} is below what its execution takes:"
-                    f" {format_duration(worst)}"
+                    f"wcet {format_duration(self.wcet)} is below the worst case of "
+                    f"execution, {format_duration(worst)}"
                 )
         return self
 
@@ -190,17 +194,19 @@ class Callback(Timing):
 class Topic(Strict):
     """A topic and its quality of service."""
 
-    size: Size | None = Field(None, description="of one message; may stand in writes instead")
+    size: Size | None = Field(
+        None, description="size of one message; alternatively given in writes"
+    )
     depth: Annotated[int, Field(ge=1, le=10_000, strict=True)] | None = Field(
-        None, description="messages kept; default: 1"
+        None, description="queue depth in messages; default: 1"
     )
     reliability: Literal["reliable", "best_effort"] | None = Field(
-        None, description="of the QoS; default: reliable"
+        None, description="reliability of the QoS; default: reliable"
     )
     external_period: Duration | None = Field(
         None,
-        description="published from outside, this often; 0s: nobody knows how often; "
-        "default: nobody outside writes it",
+        description="period of publications from outside the application; 0s: unknown; default: no "
+        "outside publisher",
     )
 
 
@@ -208,10 +214,12 @@ class Chain(Strict):
     """A path of data: each callback reads what the one before it writes."""
 
     callbacks: Annotated[list[str], Field(min_length=1)] = Field(
-        description="their names, node.callback, in the order of the data"
+        description="names of the callbacks, node.callback, in the order of the data flow"
     )
     max_latency: Duration | None = Field(
-        None, description="from a release of the first to the end of the last; default: any"
+        None,
+        description="maximum latency from a release of the first to the end of the last; "
+        "default: any",
     )
 
 
@@ -222,7 +230,7 @@ class Scenario(Strict):
     __pydantic_extra__: dict[str, Timing]
 
     policy: Policy | None = Field(
-        None, description="while the scenario holds; default: the application's"
+        None, description="value while the scenario is active; default: the application's"
     )
 
     @property
@@ -234,8 +242,8 @@ class Scenario(Strict):
 class Switch(Strict):
     """A change of the scenario while the application is simulated or executed."""
 
-    at: Duration = Field(description="after the start")
-    scenario: str = Field(description="its name")
+    at: Duration = Field(description="time after the start")
+    scenario: str = Field(description="name of the scenario")
 
 
 class Overheads(Strict):
@@ -254,27 +262,30 @@ class Application(Strict):
     """A whole app.yaml."""
 
     name: Identifier | None = Field(
-        None, description="of the application; default: that of the file"
+        None, description="name of the application; default: that of the file"
     )
-    description: str = Field("", description="for people")
+    description: str = Field("", description="description")
     cpus: Annotated[list[Cpu], Field(min_length=1)] | None = Field(
-        None, description="the cores that callbacks are spread over; default: [0]"
+        None, description="cores for the callbacks; default: [0]"
     )
-    policy: Policy | None = Field(None, description="decides which job runs; default: fp")
+    policy: Policy | None = Field(None, description="scheduling policy; default: fp")
     nodes: Annotated[dict[Identifier, dict[Identifier, Callback]], Field(min_length=1)] = Field(
-        description="nodes by name, each with its callbacks by name"
+        description="nodes by name, each with callbacks by name"
     )
-    topics: dict[TopicName, Topic] = Field({}, description="what is not said where they are used")
+    topics: dict[TopicName, Topic] = Field(
+        {}, description="topics by name: everything not given in reads and writes"
+    )
     chains: dict[Identifier, Chain] = Field({}, description="paths of data, by name")
     scenarios: dict[Identifier, Scenario] = Field(
-        {}, description="by name; one without changes is the application as described"
+        {},
+        description="scenarios by name; a scenario without changes is the application as described",
     )
-    default_scenario: str | None = Field(
-        None, description="that it starts with; default: the first one"
+    default_scenario: str | None = Field(None, description="initial scenario; default: the first")
+    switches: list[Switch] = Field(
+        [], description="change of the scenario at a time after the start"
     )
-    switches: list[Switch] = Field([], description="the scenario at a time after the start")
     overheads: Overheads | None = Field(
-        None, description="CPU time of executor and middleware; default: none is counted"
+        None, description="CPU time of executor and middleware; default: not counted"
     )
 
     _source: Source = PrivateAttr(default_factory=Source)

@@ -116,7 +116,7 @@ def _execute(
     }
     if done.status == "complete" and not found.executions:
         trace.unlink(missing_ok=True)
-        what = "; meanwhile ".join(["nothing was executed", *done.disturbances])
+        what = "; disturbance: ".join(["no job was executed", *done.disturbances])
         return row | {"status": "failed", "error": what}
     if found.freshness is not None:
         row["on_old_data"] = found.freshness.on_old_data

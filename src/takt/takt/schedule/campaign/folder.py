@@ -38,17 +38,17 @@ class Folder:
             self._same(file, asked)
         elif path.exists() and (not path.is_dir() or any(path.iterdir())):
             raise TaktError(
-                "this is there already and no campaign",
+                "this folder exists and is not a campaign",
                 where=str(path),
-                remedy="name a new folder with --out",
+                remedy="choose a new folder with --out",
             )
         for folder in (path, self.sets, self.executions, self.traces, self.violations):
             folder.mkdir(parents=True, exist_ok=True)
             if folder != path and folder.is_symlink():  # one that was handed over may lead anywhere
                 raise TaktError(
-                    "this is a link, where a folder of the campaign is wanted",
+                    "expected a folder of the campaign, found a link",
                     where=str(folder),
-                    remedy="remove it, and put the folder itself in its place",
+                    remedy="replace it with the folder itself",
                 )
         write_json(file, asked)
         remove_halves(self.sets)  # of a process that was killed while it wrote
@@ -60,14 +60,16 @@ class Folder:
 
     @staticmethod
     def _same(file: Path, asked: dict[str, Any]) -> None:
-        new = "name a new folder with --out, or ask for the same to go on"
-        before = read_json(file, remedy="what was asked for is lost: name a new folder with --out")
+        new = "choose a new folder with --out, or use the original parameters to continue"
+        before = read_json(
+            file, remedy="the parameters of this campaign are lost: choose a new folder with --out"
+        )
         if not isinstance(before, dict):
-            raise TaktError("this is no campaign", where=str(file), remedy=new)
+            raise TaktError("this is not a campaign", where=str(file), remedy=new)
         different = sorted(key for key in asked | before if asked.get(key) != before.get(key))
         if different:
             raise TaktError(
-                f"the campaign in this folder asked for another {', '.join(different)}",
+                f"the campaign in this folder differs in {', '.join(different)}",
                 where=str(file),
                 remedy=new,
             )
@@ -109,9 +111,9 @@ def reading_tables(folder: Path) -> Iterator[None]:
         yield
     except duckdb.Error as error:
         raise Failure(
-            f"the campaign cannot be read: {error}",
+            f"cannot read the campaign: {error}",
             where=str(folder),
-            remedy="delete the file that is named; the same command evaluates it again",
+            remedy="delete this file; the same command evaluates it again",
         ) from None
 
 

@@ -54,9 +54,9 @@ class Violation:
         several = self.play.document.get("scenarios") and self.play.scenario is not None
         scenario = f", scenario {self.play.scenario}" if several else ""
         if self.kind in {MISS, SWITCH}:
-            said = f"{self.seen} limits broken that are guaranteed"
+            said = f"{self.seen} guaranteed limits violated"
         elif self.kind == EXACT:
-            said = f"at most {seen}, though its bound of {bound} is called exact"
+            said = f"at most {seen}, although its bound of {bound} is exact"
         else:
             said = f"{seen} is above {bound}"
         return f"{self.kind} of {self.of}: {said}{scenario}"

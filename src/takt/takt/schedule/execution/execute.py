@@ -64,13 +64,11 @@ def execute(
     where it did not work out.
     """
     if approach not in APPROACHES:
-        raise TaktError(
-            f"there is no approach {approach!r}", remedy="one of " + ", ".join(APPROACHES)
-        )
+        raise TaktError(f"unknown approach {approach!r}", remedy="one of " + ", ".join(APPROACHES))
     if policy is not None:
         application = with_policy(application, policy)
     if not application["callbacks"]:
-        raise TaktError("the application has no callbacks: there is nothing to execute")
+        raise TaktError("the application has no callbacks")
     _check_cpus(application)
     program = (
         stacks.program(RUNNER_RCLCPP, stacks.HOW_TO_GET_RCLCPP)
@@ -86,8 +84,8 @@ def execute(
     except OSError as error:
         if is_full(error):
             error.filename = str(folder)
-            raise failure(error, "free space there, or name another folder: --out") from None
-        raise Failure(f"it cannot be written: {error.strerror}", where=str(folder)) from None
+            raise failure(error, "free space there, or choose another folder: --out") from None
+        raise Failure(f"cannot write the trace: {error.strerror}", where=str(folder)) from None
     try:
         with own_domain() as domain, stopping(stop):
             execution = _Executing(lock.folder, Journal(lock.folder), domain, stop, progress)
@@ -234,19 +232,20 @@ def _raise_failure(end: End, runner: Program, trace: Path, disturbances: list[st
     # Fast DDS does not say what it lacked.
     lacks_memory = runner.said(_NO_NODE) and runner.said("SHM")
     if end is End.timeout:
-        known = "; meanwhile ".join(filter(None, [words, *disturbances]))
+        known = "; disturbance: ".join(filter(None, [words, *disturbances]))
         remedy = _FREE_SHM if lacks_memory else "fewer nodes start faster"
         raise Failure(
-            "the execution did not end in time, and was ended" + (f": {known}" if known else ""),
+            "the execution exceeded its time limit and was terminated"
+            + (f": {known}" if known else ""),
             where=str(trace) if trace.exists() else None,
-            remedy="what was recorded until then is there" if trace.exists() else remedy,
+            remedy="the recording so far is complete" if trace.exists() else remedy,
         )
     if end is End.died and runner.exit_code == 2:
         _discard(trace)  # nothing was executed
-        raise TaktError(words or "the runner refused the application")
+        raise TaktError(words or "the runner rejected the application")
     if end is End.died:
         kept = [str(one) for one in (trace, *_parts(trace)) if one.exists()]
-        remedies = [f"what was recorded is there, in {len(kept)} files"] if kept else []
+        remedies = [f"the recording so far is in {len(kept)} files"] if kept else []
         if lacks_memory:
             remedies.insert(0, _FREE_SHM)
         if os.strerror(errno.ENOSPC) in words:
@@ -258,18 +257,18 @@ def _raise_failure(end: End, runner: Program, trace: Path, disturbances: list[st
         )
     if not trace.exists() and _parts(trace):
         raise Failure(
-            "its processes did not end when they were asked to, and were ended",
+            "its processes did not react to a stop request and were terminated",
             where=f"{trace}.part*",
-            remedy="what each of them had traced until then is there",
+            remedy="their traces so far are kept",
         )
     if not trace.exists():
-        raise Failure("it was stopped before it had begun; there is no trace")
+        raise Failure("stopped before the start; no trace was written")
     if error := traces.read(trace).write_error:
         told = failure(OSError(error, os.strerror(error), str(trace)))
         raise Failure(
-            f"events of this execution are lost: {told.what}",
+            f"lost events of this execution: {told.what}",
             where=str(trace),
-            remedy="what could be written is there; free space, or name another folder: --out",
+            remedy="the trace is incomplete; free space, or choose another folder: --out",
         )
 
 
@@ -288,8 +287,8 @@ def _check_cpus(application: Flat) -> None:
     asked = set(application.get("cpus", [0]))
     if missing := sorted(asked - allowed):
         raise TaktError(
-            f"the application wants the cores {', '.join(map(str, sorted(asked)))}; this process "
-            f"may not use {', '.join(map(str, missing))}",
+            f"the application needs the cores {', '.join(map(str, sorted(asked)))}; this "
+            f"process may not use {', '.join(map(str, missing))}",
             where="cpus",
-            remedy=f"name some of {', '.join(map(str, sorted(allowed)))}",
+            remedy=f"use cores from {', '.join(map(str, sorted(allowed)))}",
         )

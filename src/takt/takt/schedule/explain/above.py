@@ -92,5 +92,5 @@ class AboveBounds:
         try:
             return Analysed(flat)
         except takt_core.Error as error:
-            self.remarks.append(f"the bounds are not known: {error}")
+            self.remarks.append(f"bounds are unknown: {error}")
             return None

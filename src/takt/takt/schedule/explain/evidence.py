@@ -39,19 +39,22 @@ class Evidence:
         worst = self._declared.worst(job)
         said = f", declared {worst / 1000:.0f} µs" if worst else ""
         if job.cpu_time is None:
-            return f"on the core without a break{said}; its CPU time was not measured"
+            return f"on the core without interruption{said}; its CPU time was not measured"
         return f"CPU time {job.cpu_time / 1000:.0f} µs{said}"
 
     def _late(self, part: Part, job: Job) -> str:
-        text = "released, no traced job on the core, and it had not started: "
+        text = "released but not started, with no traced job on the core: "
         if part.job is not None:
             other = f"{self._names.task(part.job.task)}[{part.job.job}]"
-            text = f"released, and {other} ran on, which goes after it and does not block it: "
+            text = (
+                f"released but not started, while {other} of lower precedence "
+                "continued without blocking it: "
+            )
         if not self._waits:
             return text + "the kernel woke its thread late or ran something else"
         return (
-            f"{text}the thread was woken late; before its start it could have run, and did not, "
-            f"for {job.waited_before / 1000:.0f} µs"
+            f"{text}the thread was woken late; it was runnable but not running for "
+            f"{job.waited_before / 1000:.0f} µs before its start"
         )
 
     def _nobody(self, part: Part, job: Job) -> str:
@@ -60,19 +63,20 @@ class Evidence:
         if part.job is not None:
             name, of = f"{self._names.task(part.job.task)}[{part.job.job}]", part.job
         text = (
-            f"{name} had the core for {of.running / 1e6:.1f} ms and got "
+            f"{name} was dispatched for {of.running / 1e6:.1f} ms and got "
             f"{(of.cpu_time or 0) / 1e6:.1f} ms of CPU time: "
         )
         if self._waits:
             text += (
-                f"it could have run, and did not, for {of.waited_before / 1e6:.1f} ms before its "
-                f"start and {of.waited / 1e6:.1f} ms after it, and slept {of.sleeps} times"
+                f"it was runnable but not running for {of.waited_before / 1e6:.1f} ms "
+                f"before its start and {of.waited / 1e6:.1f} ms after it, and slept "
+                f"{of.sleeps} times"
             )
         else:
             text += kernel
         share = self._names.values("rt_share")
         if share and part.ns > _NOTABLE_PAUSE:
-            text += f". The kernel lets real-time threads have {share[0]} of the time"
+            text += f". The kernel limits real-time threads to {share[0]} of the time"
         return text
 
     def _other(self, part: Part, job: Job) -> str:
@@ -80,7 +84,7 @@ class Evidence:
         if other is None:
             return ""
         name = self._names.task(other.task)
-        text = f"{part.jobs} jobs of it" if part.jobs > 1 else f"its job {other.job}"
+        text = f"{part.jobs} of its jobs" if part.jobs > 1 else f"its job {other.job}"
         if other.priority is not None and job.priority is not None:
             text += f", priority {other.priority} against {job.priority}"
         mine, its = self._declared.of(job), self._declared.of(other)
@@ -102,7 +106,7 @@ class Evidence:
 
 
 def _stolen(part: Part, ticks: int) -> str:
-    told = f"the kernel tells of {ticks / 1e6:.0f} ms stolen from the core then, in ticks"
+    told = f"the kernel reports {ticks / 1e6:.0f} ms stolen from the core meanwhile, in ticks"
     if not part.seen:
         return told
     return (

@@ -26,7 +26,7 @@ class Inputs:
         columns = (violations[name].tolist() for name in ("task", "job", "time", "topic", "value"))
         for task, job, time, topic, age in zip(*columns, strict=True):
             what = "no data yet" if age < 0 else f"{age / 1e6:.1f} ms old"
-            text = f"{self._topic(topic)}: {what}, older than it allows"
+            text = f"{self._topic(topic)}: {what}, above its age limit"
             faults.setdefault((task, job), []).append((time, text))
         old = chosen(uses, (uses["sequence"] < 0) | (uses["newest"] > uses["sequence"]))
         names = ("task", "job", "time", "topic", "sequence", "newest")
@@ -35,8 +35,8 @@ class Inputs:
             text = f"{self._topic(topic)}: no message yet"
             if sequence >= 0:
                 text = (
-                    f"{self._topic(topic)}: used message {sequence}, "
-                    f"message {newest} had been made before it started"
+                    f"{self._topic(topic)}: used message {sequence}, although message "
+                    f"{newest} was published before its start"
                 )
             faults.setdefault((task, job), []).append((time, text))
         if faults:

@@ -314,16 +314,17 @@ class _Watching:
         lines += self._above.remarks
         if self._application is None:
             lines.append(
-                "the trace does not carry its application: whether a job executed longer than "
-                "declared, or responded above its bound, is not known"
+                "the trace does not contain its application: declared execution times and "
+                "bounds are unknown"
             )
         elif self._bounds and self._application.switches:
             lines.append(
-                "each bound is the largest of all scenarios; jobs around a switch are not analysed"
+                "each bound is the maximum over all scenarios; jobs around a switch are "
+                "not analysed"
             )
         without = [name for name, _ in counted if self._bounds.get(name, 0) is None]
         if without:
-            lines.append(f"no bound is known for {', '.join(without)}: takt analyse says why")
+            lines.append(f"no bound for {', '.join(without)}: takt analyse gives the reason")
         if (
             self._trace.source == "executor"
             and not self._with_overheads()
@@ -331,12 +332,12 @@ class _Watching:
         ):
             took = max((of.overheads for _, of in counted), default=0)
             lines.append(
-                "the bounds are those of a machine without overheads: dispatching, waking and "
-                f"messages took up to {took / 1e6:.3f} ms of what is above one; count them with "
-                "--overheads FILE, of takt bench overheads --json"
+                "the bounds ignore overheads: dispatching, waking and messages explain up "
+                f"to {took / 1e6:.3f} ms of an excess; include them with --overheads FILE, "
+                "printed by takt bench overheads --json"
             )
         if self._trace.lost:
-            lines.append(f"{self._trace.lost} events are lost: shares may be wrong")
+            lines.append(f"{self._trace.lost} events were lost: shares may be wrong")
         return lines
 
 

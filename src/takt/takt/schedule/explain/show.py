@@ -53,7 +53,7 @@ def above_bounds(explanation: Explanation) -> str:
     if bounds is None:
         return ""
     if not bounds.responses:
-        return "no response to be held to a bound"
+        return "no response to compare with a bound"
     what = "with overheads" if bounds.overheads else "without overheads"
     line = f"{bounds.above} of {bounds.responses} responses are above their bound ({what})"
     if not bounds.above:

@@ -30,9 +30,9 @@ def new_folder(folder: Path) -> Path:
     """Makes a folder; raises TaktError when something is in it."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise TaktError(
-            "this is there already and not empty",
+            "this folder exists and is not empty",
             where=str(folder),
-            remedy="name a new folder with --out",
+            remedy="choose a new folder with --out",
         )
     folder.mkdir(parents=True, exist_ok=True)
     return folder

@@ -29,31 +29,35 @@ class Thesis(Strict):
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
-    nodes: values.Nodes = Field(description="each with one timer")
-    utilization: float = Field(description="of all of them together, above 0 and at most 1")
+    nodes: values.Nodes = Field(description="number of nodes, each with one timer")
+    utilization: float = Field(description="total utilization, greater than 0 and at most 1")
     periods: values.Periods = Field(
-        description="periods in ms that are spread equally; or log-uniform, or automotive"
+        description="periods in ms, used equally often; or log-uniform, or automotive"
     )
     pubsub: values.Pubsub = Field(
-        [0.0, 0.0], description="shares of the nodes that publish and that subscribe"
+        [0.0, 0.0], description="shares of publishing and of subscribing nodes"
     )
     deadlines: values.Deadlines = "period"
     deadlines_wcet: values.Multipliers = Field(
-        [1.0, 2.0], description="with deadlines wcet: deadline / wcet, or the range of it"
+        [1.0, 2.0], description="with deadlines wcet: deadline / wcet, or its range"
     )
     priorities: values.Priorities = "rate-monotonic"
     message_size: values.MessageSize | None = Field(
         None, validation_alias=AliasChoices("message_size", "message-size")
     )
     periods_range: values.PeriodsRange = Field(
-        [10 * MS, 1000 * MS], description="with periods log-uniform: the least and greatest, in ms"
+        [10 * MS, 1000 * MS],
+        description="with periods log-uniform: the shortest and longest, in ms",
     )
-    utilization_max: values.MaxUtilization = Field(1.0, description="of a single task")
+    utilization_max: values.MaxUtilization = Field(
+        1.0, description="maximum utilization of a single task"
+    )
     utilization_generator: values.Generator | None = Field(
-        None, description="default: fixed-sum where a bound of a task is felt, else uunifast"
+        None,
+        description="default: fixed-sum if the utilization of a task is limited, else uunifast",
     )
     best_case: values.Shares = Field(
-        [1.0], description="of the execution times: best case / wcet, or the range of it"
+        [1.0], description="variation of execution times: best case / wcet, or its range"
     )
     policy: values.Policy = Field("fp", description="of the applications")
 
@@ -152,7 +156,7 @@ def violations(wanted: Thesis) -> Iterator[tuple[str, str, str]]:
     """Broken restrictions (numbers of the thesis): the key, what is wrong, what to do."""
     nodes, total = wanted.nodes, wanted.utilization
     if nodes <= 1:
-        yield "nodes", f"restriction 1: {nodes} is not more than one node", "ask for 2 or more"
+        yield "nodes", f"restriction 1: {nodes} is not more than one node", "use 2 or more"
         return
     if not 0.01 <= total <= 1:
         what = f"restriction 2: a utilization of {total:g} is not from 0.01 to 1"
@@ -164,10 +168,10 @@ def violations(wanted: Thesis) -> Iterator[tuple[str, str, str]]:
             yield "pubsub", what, "give a share of the nodes: 0 to 1"
     publishers, subscribers = wanted.publishers, wanted.subscribers
     if subscribers and not publishers:
-        yield "pubsub", "there are subscribers, but no publishers", "give publishers a share"
+        yield "pubsub", "subscribers without publishers", "give publishers a share"
     elif publishers == 1 and subscribers == nodes:
         what = "restriction 5: the only publisher would subscribe to its own topic"
-        yield "pubsub", what, "ask for more publishers, or fewer subscribers"
+        yield "pubsub", what, "use more publishers, or fewer subscribers"
     if publishers and wanted.message_size is None:
         yield "message_size", "publishers need a message size", 'add "message_size": "512kB"'
     room = nodes * wanted.most
@@ -177,11 +181,17 @@ def violations(wanted: Thesis) -> Iterator[tuple[str, str, str]]:
             what = f"restriction 6: with deadlines of {least:g} × wcet, some are above the period"
             yield "deadlines_wcet", what, f"{nodes} nodes can have a utilization of {room:g}"
         else:
-            what = f"{nodes} nodes with at most {wanted.utilization_max:g} each have no {total:g}"
-            yield "utilization_max", what, f"raise it to {total / nodes:g} at least"
+            what = (
+                f"{nodes} nodes with at most {wanted.utilization_max:g} each cannot reach {total:g}"
+            )
+            yield "utilization_max", what, f"increase it to at least {total / nodes:g}"
     elif wanted.utilization_generator == "uunifast" and total > wanted.most:
         what = f"uunifast does not keep a task's utilization below {wanted.most:g}"
-        yield "utilization_generator", what, "use fixed-sum or uunifast-discard, or leave it out"
+        yield (
+            "utilization_generator",
+            what,
+            "use fixed-sum or uunifast-discard, or remove the limit",
+        )
     if wanted.utilization_max > 1:
         what = "restriction 7: a task with a utilization above 1 computes for more than its period"
         yield "utilization_max", what, "give at most 1"

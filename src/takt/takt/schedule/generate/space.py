@@ -76,9 +76,9 @@ def read_space(path: Path) -> Space:
     for index, key in enumerate(forced):
         if key not in options:
             raise TaktError(
-                f"{key} is to be combined, but has no values",
+                f"{key} has no values to combine",
                 where=source.where(("parameters", "force_all_combinations", index)),
-                remedy=f"give it a list of values, or name some of {', '.join(options)}",
+                remedy=f"give a list of values, or some of {', '.join(options)}",
             )
     fixed = {key: values[0] for key, values in options.items() if key not in forced}
     drawn = {

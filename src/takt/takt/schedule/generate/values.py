@@ -33,7 +33,7 @@ def _period(value: object) -> int:
     else:
         nanoseconds = units.parse_duration(value)
     if nanoseconds < 1:
-        raise ValueError("a period must be above 0")
+        raise ValueError("period must be greater than 0")
     return nanoseconds
 
 

@@ -42,16 +42,17 @@ def remarks(metrics: Metrics) -> list[str]:
     """What a reader must know before trusting the figures."""
     lines = [f"no evidence of real-time behaviour: {one}" for one in metrics.shortfalls]
     if metrics.lost:
-        lines.append(f"{metrics.lost} events are lost, so counts are too low")
+        lines.append(f"{metrics.lost} events were lost; counts are too low")
     if not metrics.closed_in_order:
-        lines.append("the trace was not closed in order: its process was killed, or it still runs")
+        lines.append("the trace was not closed: its process was killed, or is still running")
     if metrics.freshness is None:
         lines.append(
-            "the trace does not tell which messages were used: no data freshness, age or chains"
+            "the trace does not record which messages were used: no data freshness, age or chains"
         )
     elif not metrics.declared:
         lines.append(
-            "the trace does not carry its application: freshness is of the callbacks that read"
+            "the trace does not contain its application: freshness covers all callbacks "
+            "that read data"
         )
     stolen = sum(metrics.stolen_ms.values())
     if stolen:
@@ -88,12 +89,12 @@ def _never(metrics: Metrics) -> Iterator[str]:
         if _starves(one)
     ]
     if starving:
-        yield f"less often than its period asks for: {listed(starving)}"
+        yield f"less often than their period: {listed(starving)}"
     if without := [one for one in metrics.data_age if one.without_data and one.age_us is None]:
-        yield listed([f"{one.callback} never had {one.topic}" for one in without])
+        yield listed([f"{one.callback} never received {one.topic}" for one in without])
     empty = [one.chain for one in metrics.chains if one.latency_us is None]
     if empty and metrics.freshness is not None:
-        yield f"nothing arrived through {listed(empty)}"
+        yield f"no data arrived through {listed(empty)}"
 
 
 def never_ended(number: int) -> str:

@@ -45,7 +45,7 @@ def events(
     program = shutil.which(PROGRAM)
     if program is None:
         raise TaktError(
-            f"this is a CTF trace, and {PROGRAM}, which reads those, is not installed",
+            f"this is a CTF trace; reading it needs {PROGRAM}, which is not installed",
             where=str(path),
             remedy="sudo apt install babeltrace2",
         )
@@ -73,7 +73,7 @@ def events(
             raise TaktError(
                 f"{PROGRAM} cannot read this trace: {lines[-1] if lines else process.returncode}",
                 where=str(path),
-                remedy=f"see what {PROGRAM} {path} says",
+                remedy=f"see the messages of {PROGRAM} {path}",
             )
 
 

@@ -50,7 +50,7 @@ class Builder:
                 kept.append((one, part))
         if self._idle:
             first = ", ".join(self._idle[:4]) + (", …" if len(self._idle) > 4 else "")
-            text = f"{len(self._idle)} callbacks never ran and are left out: {first}"
+            text = f"{len(self._idle)} callbacks never ran and are excluded: {first}"
             self.notes.setdefault("", []).append(text)
         kept = self._fit(document, kept)
         if not kept:
@@ -76,8 +76,8 @@ class Builder:
         unranked = policies.unranked(document["policy"], parts)
         general += notes
         general += [
-            f"{name} was released less than twice: {document['policy']} has no priority for it,"
-            " and it is left out"
+            f"{name} was released less than twice: {document['policy']} has no priority "
+            "for it, and it is excluded"
             for name in unranked
         ]
         self.callbacks = [one for one in self.callbacks if one.callback not in unranked]
@@ -96,7 +96,7 @@ class Builder:
             part["recorded"] = one.recorded
         period = self._period(one, notes)
         if period is None and one.kind == "timer":
-            text = f"{one.name} was released less than twice: without a period it is left out"
+            text = f"{one.name} was released less than twice: without a period it is excluded"
             self.notes.setdefault("", []).append(text)
             return None
         if period is not None:
@@ -119,7 +119,7 @@ class Builder:
         part["reads"] = self._reads(one, notes)
         part["writes"] = self._writes(one, notes)
         if one.skipped:
-            notes.append(f"{one.skipped} releases were dropped while the job before them ran")
+            notes.append(f"{one.skipped} releases were skipped while the previous job ran")
         self.notes[one.name] = notes
         described.notes = notes
         described.period_us = None if period is None else period / 1000
@@ -137,7 +137,7 @@ class Builder:
         if not jobs:
             if not declared:
                 return None, described
-            notes.append("wcet: as declared; no job of it ended while the trace was recorded")
+            notes.append("wcet: as declared; none of its jobs ended during the trace")
             described.wcet_us = declared / 1000
             return {"best": declared, "worst": declared, "wcet": declared}, described
         # Clocks of threads may be coarse: no job takes no time.
@@ -146,8 +146,8 @@ class Builder:
         wcet = math.ceil(worst * (1 + self._margin))
         margin = f" and {self._margin:.0%} more" if self._margin else ""
         notes.append(
-            f"wcet: the longest{margin} of {jobs} jobs, observed ({one.execution_is}), no worst"
-            f" case; declared: {_time(declared) if declared else 'nothing'}"
+            f"wcet: the longest{margin} of {jobs} observed jobs ({one.execution_is}), not "
+            f"a worst case; declared: {_time(declared) if declared else 'none'}"
         )
         described.best_us, described.mean_us = best / 1000, mean / 1000
         described.longest_us, described.wcet_us = worst / 1000, wcet / 1000
@@ -177,7 +177,7 @@ class Builder:
             return declared
         least, mean = float((apart / steps).min()), apart.sum() / steps.sum()
         distance = (
-            f"{len(apart) + 1} releases, {_time(least)} apart at least, {_time(mean)} in mean"
+            f"{len(apart) + 1} releases, distance at least {_time(least)}, mean {_time(mean)}"
         )
         if one.kind == "message":
             fed = one.trigger in self._written
@@ -186,25 +186,25 @@ class Builder:
         period = declared or round(float(np.median(apart / steps)))
         if least < period - 1:
             said = "declared" if declared else "the median"
-            notes.append(f"period: the shortest seen, not {_time(period)} ({said}); {distance}")
+            notes.append(f"period: the shortest observed, not {_time(period)} ({said}); {distance}")
             return int(least)
-        notes.append(f"period: {'declared' if declared else 'seen'}; {distance}")
+        notes.append(f"period: {'declared' if declared else 'observed'}; {distance}")
         return period
 
     def _waiting(self, part: Part, one: SeenCallback, notes: list[str]) -> None:
         if one.told.get("waits"):
             notes.append(
-                "group: not told of what waits; where it is a callback of rclcpp that shares a"
-                " mutually exclusive group with others, they wait for its jobs to end, and it for"
-                " theirs, which is in no bound: give it a group of its own"
+                "group: not recorded for callbacks that wait; if it is an rclcpp callback "
+                "in a shared mutually exclusive group, its members block each other, and "
+                "no bound includes this blocking: give it a separate group"
             )
         if one.told.get("waits") and not len(one.waiting):
-            notes.append("suspension: declared to wait, and no job of it was seen")
+            notes.append("suspension: declared, but none of its jobs was observed")
         elif one.told.get("waits"):
             part["suspension"] = max(1, int(one.waiting.max()))
             notes.append(
-                f"suspension: the longest of {len(one.waiting)} jobs, from start to end without its"
-                " execution: what others preempted is in it"
+                f"suspension: the longest of {len(one.waiting)} jobs, response minus "
+                "execution; includes preemption by others"
             )
 
     def _jitter(self, part: Part, one: SeenCallback, notes: list[str]) -> None:
@@ -222,7 +222,7 @@ class Builder:
         limits = {read["topic"]: read.get("max_age", 0) for read in _told_reads(one)}
         unused = [topic for topic in limits if topic not in one.reads]
         if unused and one.reads:
-            notes.append(f"reads {', '.join(unused)}: declared, and used by no job")
+            notes.append(f"reads {', '.join(unused)}: declared, but not used by any job")
         topics = dict.fromkeys([*limits, *(topic for topic in one.reads if topic != one.trigger)])
         return [{"topic": topic, "max_age": limits.get(topic, 0)} for topic in topics]
 
@@ -236,7 +236,8 @@ class Builder:
             notes.append(f"writes {', '.join(seldom)}")
         if one.most_written > 1:
             notes.append(
-                f"writes up to {one.most_written} messages of a topic in one job; the file has one"
+                f"writes up to {one.most_written} messages of a topic in one job; the file "
+                "declares one"
             )
         return _writes(one)
 
@@ -263,11 +264,11 @@ class Builder:
     def _outside(self, topic: str, moments: Times) -> int:
         apart = np.diff(np.sort(moments))
         if not len(apart) or apart.min() <= 0:
-            self.notes[topic] = ["external_period: nobody knows how often others write it"]
+            self.notes[topic] = ["external_period: unknown"]
             return 0
         note = (
-            f"external_period: the least of {len(apart)} distances, {_time(apart.mean())} in mean;"
-            " no bound: who writes it would have to promise one"
+            f"external_period: the shortest of {len(apart)} distances, mean "
+            f"{_time(apart.mean())}; observed, not a guarantee of the writer"
         )
         self.notes[topic] = [note]
         return int(apart.min())
@@ -279,7 +280,7 @@ class Builder:
         found, more = paths.chains(kept)
         if more:
             self.notes.setdefault("", []).append(
-                f"chains: there are more paths than the {len(found)} that were looked at"
+                f"chains: only the first {len(found)} paths were examined; there are more"
             )
         named = paths.names(found)
         self.chains = [ModelledChain(chain=name, callbacks=path) for name, path in named.items()]

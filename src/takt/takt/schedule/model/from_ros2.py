@@ -39,17 +39,17 @@ _HANDLED = {
 }
 _NEVER_TOLD = (
     (
-        "policy, priorities, deadlines, cores: the executors of rclcpp have none that count;"
-        " written is what Takt's executor needs least of: edf on core 0, the periods as deadlines"
-        " (deadline: 5ms)"
+        "policy, priorities, deadlines, cores: not used by the executors of rclcpp; the "
+        "file has defaults for Takt's executor: edf on core 0, periods as deadlines "
+        "(deadline: 5ms)"
     ),
     (
-        "exclusive callback groups: not in this trace; all callbacks of a node are taken to be in"
-        " one, as they are unless the node makes others"
+        "exclusive callback groups: not in this trace; assumed: one group for all "
+        "callbacks of a node (the default of rclcpp)"
     ),
     (
-        "data that a subscription stores and another callback uses: not in this trace"
-        " (reads: [topic])"
+        "data stored by a subscription and used by another callback: not in this trace "
+        "(reads: [topic])"
     ),
 )
 Handle = tuple[int, int]  # process and address: each process has addresses of its own
@@ -230,11 +230,11 @@ class _Reading:
         if not any(entity.jobs for entity in self._entities.values()):
             missed = sum(self._unknown.values())
             raise TaktError(
-                "the trace tells of no callback"
+                "the trace contains no callback"
                 + (f" by its name, and of {missed} calls of unknown ones" if missed else ""),
                 where=str(path),
-                remedy="start the trace before the application, which names its callbacks once:"
-                " ros2 trace, and the application while it waits",
+                remedy="start the trace before the application, because callbacks are named only "
+                "at startup: run ros2 trace, then the application",
             )
         span = self._span or (0, 0)
         ordinals: Counter[str] = Counter()
@@ -295,7 +295,7 @@ class _Reading:
             if entity.period and len(begins):
                 found.releases, found.indices = on_grid(begins, entity.period)
                 late = int((begins - found.releases).max())
-                found.notes.append(f"under its executor it began up to {late / 1e6:.6g} ms late")
+                found.notes.append(f"its executor started it up to {late / 1e6:.6g} ms late")
         else:
             service = entity.kind == "service"
             found.trigger = f"{entity.name}/_service/request" if service else entity.name
@@ -306,18 +306,18 @@ class _Reading:
         notes += self._numbered_otherwise()
         if not self._has_kernel:
             notes.append(
-                "CPU time: an execution is from begin to end here, with all that took the core"
-                " meanwhile; trace the kernel's sched_switch as well"
+                "CPU time: not in this trace; execution times are from begin to end and "
+                "include preemption; also trace the kernel's sched_switch"
             )
         if not self._has_threads:
             notes.append(
-                "threads: not in this trace; who published what is right for one thread only"
-                " (ros2 trace adds vpid and vtid by itself)"
+                "threads: not in this trace; publishers are correct only for a single "
+                "thread (ros2 trace adds vpid and vtid by default)"
             )
         if self._unknown:
             notes.append(
-                f"{sum(self._unknown.values())} calls of {len(self._unknown)} callbacks that were"
-                " there before the trace began: without names they are left out"
+                f"{sum(self._unknown.values())} calls of {len(self._unknown)} callbacks "
+                "created before the start of the trace: without names they are excluded"
             )
         return notes
 
@@ -329,11 +329,12 @@ class _Reading:
                 node = self._nodes.get(entity.node) if entity.node else None
                 periods[node or "unknown"].append(entity.period)
         return [
-            f"timers of {node}: numbered as they were made ("
+            f"timers of {node}: numbered in order of creation ("
             + ", ".join(f"timer{i}: {period / 1e6:.6g} ms" for i, period in enumerate(each))
-            + "); Takt's executor counts those of its default callback group first, then those of"
-            " each other group: before a timing file names one by its ordinal, see"
-            " executor.callbacks(), and the periods in its trace"
+            + "); Takt's executor numbers timers of the default callback group "
+            "first, then those of each other group: before using an ordinal "
+            "in a timing file, check executor.callbacks() and the periods in "
+            "its trace"
             for node, each in periods.items()
             if len(each) > 1
         ]

@@ -133,7 +133,7 @@ class _Gathering:
         ]
         if not callbacks:
             raise TaktError(
-                "the trace tells of no callback",
+                "the trace contains no callback",
                 where=str(trace.path),
                 remedy="let the application run for some periods while it is traced",
             )
@@ -205,8 +205,8 @@ class _Gathering:
         )
         if len(relative) and relative.min() != relative.max():
             found.notes.append(
-                f"deadline: between {relative.min()} and {relative.max()} ns after the release;"
-                " the shortest is written"
+                f"deadline: between {relative.min()} and {relative.max()} ns after the "
+                "release; the file has the shortest"
             )
         return found
 
@@ -246,27 +246,26 @@ class _Gathering:
     def _notes(self, policy: str | None, described: bool) -> list[str]:
         trace, notes = self._trace, []
         if policy is not None and policy not in POLICIES:
-            notes.append(f"policy: {policy}, which is none that takt analyse knows")
+            notes.append(f"policy: {policy}, unknown to takt analyse")
         if not described:
             notes.append(
-                "which topic releases a callback, groups and declared reads: this trace was"
-                " written before executors told of them; every callback is taken for a timer"
+                "triggers, groups and declared reads: not recorded in this old trace; "
+                "every callback is assumed to be a timer"
             )
         followed = any(of.writes or of.reads for of in self._tasks.values())
         if trace.names.topics and not followed:
             notes.append(
-                "which messages were made and used: no callback recorded that"
-                " (takt/trace/current.hpp); writes and reads are those that were declared"
+                "written and used messages: not recorded by any callback "
+                "(takt/trace/current.hpp); writes and reads are as declared"
             )
         if trace.lost:
-            notes.append(f"{trace.lost} events were lost: counts are too low, periods may be")
+            notes.append(f"{trace.lost} events were lost: counts are too low, periods may be wrong")
         if not trace.closed_in_order:
-            notes.append("the trace was not closed in order: its end is missing")
+            notes.append("the trace was not closed: its end is missing")
         shortfalls = trace.names.values("shortfall")
         if shortfalls:
             notes.append(
-                "real-time settings were not obtained, execution times are those of such a run: "
-                + "; ".join(shortfalls)
+                "real-time settings were not granted during this trace: " + "; ".join(shortfalls)
             )
         return notes
 

@@ -67,18 +67,18 @@ def _write(trace: Path, out: Path, text: str) -> None:
         raise failure(error) from None
     except TaktError as error:
         raise TaktError(
-            f"what it tells makes no application: {error.what}",
+            f"cannot build an application from this trace: {error.what}",
             where=str(trace),
-            remedy="the trace is damaged; takt trace says how much of it can be read",
+            remedy="the trace is damaged; takt trace shows how much of it is readable",
         ) from None
 
 
 def _seen_by_ros2(folder: Path) -> Seen:
     if not is_ctf(folder):
         raise TaktError(
-            "this is a folder without a trace: no file called metadata is in it",
+            "this folder contains no trace: no file metadata in it",
             where=str(folder),
-            remedy="name a trace of Takt (a file), or the folder of ros2 trace",
+            remedy="give a trace of Takt (a file), or a folder of ros2 trace",
         )
     return from_ros2.seen(folder)
 
@@ -119,12 +119,12 @@ def _latencies(trace: Path, seen: Seen, builder: Builder) -> None:
         ages = series.all()
         chain.arrivals = len(ages)
         if not len(ages):
-            builder.notes[chain.chain] = ["no datum was seen to reach its end"]
+            builder.notes[chain.chain] = ["no data was observed to reach its end"]
             continue
         chain.longest_us = int(ages.max()) / 1000
         note = (
-            f"latency: the longest of {len(ages)} seen was {chain.longest_us / 1000:.6g} ms; what"
-            " it may be at most (max_latency) only you can say"
+            f"latency: the longest of {len(ages)} observed was "
+            f"{chain.longest_us / 1000:.6g} ms; set max_latency to your limit"
         )
         builder.notes[chain.chain] = [note]
 
@@ -134,9 +134,7 @@ def _keep_seen(document: dict[str, Any], builder: Builder) -> None:
     followed = [one for one in builder.chains if one.arrivals]
     kept = (followed or builder.chains)[:MOST_CHAINS]
     if len(kept) < len(builder.chains):
-        text = (
-            f"chains: {len(builder.chains) - len(kept)} more paths, most without data seen on them"
-        )
+        text = f"chains: {len(builder.chains) - len(kept)} more paths, most without observed data"
         builder.notes.setdefault("", []).append(text)
     names = {one.chain for one in kept}
     document["chains"] = [one for one in document["chains"] if one["name"] in names]
@@ -147,18 +145,13 @@ def _untold(document: dict[str, Any]) -> list[str]:
     """What no trace tells, in words that say what would."""
     notes = []
     if document["topics"]:
-        notes.append(
-            "size of messages: not in a trace; it counts where overheads are given"
-            " (writes: {scan: 512kB})"
-        )
+        notes.append("message sizes: not in a trace; needed with overheads (writes: {scan: 512kB})")
     if any("depth" not in one for one in document["topics"]):
-        notes.append(
-            "depth of queues: not in a trace of Takt, and taken for 1 (topics: {scan: {depth: 5}})"
-        )
+        notes.append("queue depth: not in a trace of Takt; assumed 1 (topics: {scan: {depth: 5}})")
     if not any("suspension" in one for one in document["callbacks"]):
         notes.append(
-            "waiting inside callbacks: none of them was declared to wait; one that does holds up"
-            " those below it (suspension)"
+            "waiting inside callbacks: none declared; a waiting callback blocks callbacks "
+            "of lower priority (suspension)"
         )
     return notes
 
@@ -166,10 +159,10 @@ def _untold(document: dict[str, Any]) -> list[str]:
 def _remark(modelled: Modelled) -> str:
     jobs = sum(one.jobs for one in modelled.callbacks)
     lines = [
-        f"takt model: what was seen of {jobs} jobs in {modelled.duration_ms / 1000:.6g} s of",
+        f"takt model: {jobs} jobs observed in {modelled.duration_ms / 1000:.6g} s of",
         f"{modelled.source}.",
         "Execution times are observed: a longer run, other input or another machine may show",
         "longer ones. What is proved with them holds as long as they do.",
-        *(f"not told: {note}" for note in modelled.notes),
+        *(f"not in the trace: {note}" for note in modelled.notes),
     ]
     return "\n".join(lines)

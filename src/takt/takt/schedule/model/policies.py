@@ -19,7 +19,7 @@ def defined(policy: str, parts: Sequence[Part]) -> tuple[str, list[str]]:
     if not long or policy not in _WITHIN_PERIODS:
         return policy, []
     why = f"{policy} is not defined for deadlines above periods, and {long[0]} has one"
-    return "rm", [f"policy: rm is written; {why}"]
+    return "rm", [f"policy: set to rm; {why}"]
 
 
 def unranked(policy: str, parts: Sequence[Part]) -> set[str]:
@@ -52,5 +52,5 @@ def priority(
         return None, []
     known = sorted(one for one in seen if 1 <= one <= _HIGHEST)
     if not known:
-        return 1, ["priority: neither declared nor seen; the lowest one is written"]
+        return 1, ["priority: neither declared nor observed; set to the lowest"]
     return known[0], [f"priority: the lowest of {known}"] if len(known) > 1 else []

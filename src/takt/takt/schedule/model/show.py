@@ -21,7 +21,7 @@ def show(console: Console, modelled: Modelled) -> None:
         for one in modelled.callbacks
     ]
     console.print(of_cells(("callback", "jobs", "period", "shortest", "longest", "wcet"), rows))
-    console.print("execution times are observed: no worst case", soft_wrap=True)
+    console.print("execution times are observed, not a worst case", soft_wrap=True)
     for one in modelled.callbacks:
         if one.tail:
             console.print(
@@ -30,11 +30,11 @@ def show(console: Console, modelled: Modelled) -> None:
     for chain in modelled.chains:
         path = " > ".join(chain.callbacks)
         console.print(
-            f"chain {chain.chain}: {path}; longest latency seen {_time(chain.longest_us)}",
+            f"chain {chain.chain}: {path}; longest observed latency {_time(chain.longest_us)}",
             markup=False,
             soft_wrap=True,
         )
-    text = f"{modelled.application}: takt analyse proves what holds with these times"
+    text = f"{modelled.application}: next, run takt analyse with these times"
     console.print(text, markup=False, soft_wrap=True)
 
 

@@ -57,7 +57,7 @@ def _head(result: SimulationResult) -> str:
         "worst": "every job takes its worst case",
         "drawn": f"execution times drawn with seed {result.seed}",
     }[result.execution]
-    why = {"given": "", "60 s": " (at most that much is simulated unasked)"}.get(
+    why = {"given": "", "60 s": " (default limit)"}.get(
         result.duration_from, f" ({result.duration_from})"
     )
     overheads = "with overheads" if result.overheads else "without overheads of the executor"
@@ -80,10 +80,10 @@ def _verdict(result: SimulationResult) -> str:
     if idle := [one.callback for one in callbacks if _never_ran(one)]:
         parts.append(f"{listed(idle)} never ran")
     if result.without_data:
-        parts.append(f"{listed(result.without_data)} never had data")
+        parts.append(f"{listed(result.without_data)} never received data")
     if result.empty:
         chains = listed([one.chain for one in result.empty])
-        parts.append(f"nothing arrived through {chains}")
+        parts.append(f"no data arrived through {chains}")
     if skipped := sum(one.skipped for one in callbacks):
         parts.append(f"{number_of(skipped, 'release')} skipped")
     if lost := sum(one.lost_arrivals for one in callbacks):

@@ -23,55 +23,55 @@ Number = Annotated[int, Field(ge=0, strict=True)]
 class TimingRule(Strict):
     """What is said of the callbacks that match; of several rules the later ones count."""
 
-    node: str | None = Field(None, description="its whole name: /arm/planner; default: any")
-    kind: Kind | None = Field(None, description="what releases it; default: any")
+    node: str | None = Field(None, description="full name of the node: /arm/planner; default: any")
+    kind: Kind | None = Field(None, description="trigger of the callback; default: any")
     name: str | None = Field(
-        None, description="of its topic or service, as the graph shows it: /scan; default: any"
+        None, description="name of its topic or service in the ROS graph: /scan; default: any"
     )
     ordinal: Number | None = Field(
         None,
-        description="among the callbacks of its node that are alike, from 0, in the order of their"
-        " groups, then of their making; default: any",
+        description="index among equal callbacks of its node, from 0, in the order of "
+        "groups, then of creation; default: any",
     )
     group: Number | None = Field(
-        None, description="callback group of its node, in the order of their making; default: any"
+        None,
+        description="index of the callback group in its node, in the order of creation; "
+        "default: any",
     )
     priority: Priority | None = Field(
-        None, description="98 is the highest; default: the executor's"
+        None, description="priority; 98 is the highest; default: the executor's"
     )
     deadline: Deadline | None = Field(
-        None, description="counted from the release; default: the period, else the executor's"
+        None,
+        description="deadline, counted from the release; default: the period, else the executor's",
     )
     period: Period | None = Field(
-        None, description="of messages: the least distance of two; timers have their own"
+        None, description="minimum distance between two messages; timers have their own period"
     )
     expected_execution: Duration | None = Field(
-        None, description="the longest that is counted with; default: unknown"
+        None, description="worst-case execution time for the analysis; default: unknown"
     )
     budget: Duration | None = Field(
-        None, description="CPU time of one job that is watched; default: not watched"
+        None, description="budget: CPU time of one job that is monitored; default: not monitored"
     )
     cpu: Cpu | None = Field(None, description="one of cpus; default: chosen by the partitioning")
     waits: bool | None = Field(
         None,
         strict=True,
-        description="it sleeps or waits for others, and these run meanwhile; default: the"
-        " executor's",
+        description="the callback sleeps or waits while others run; default: the executor's",
     )
     reads: dict[TopicName, Read | None] = Field(
         {},
-        description="topics of its node that are delivered before it runs:"
-        " {/scan: {max_age: 15ms}}, or {/scan: {}}",
+        description="topics of its node delivered before it runs: {/scan: {max_age: 15ms}}, or "
+        "{/scan: {}}",
     )
 
 
 class TimingFile(Strict):
     """A whole timing file."""
 
-    policy: Policy | None = Field(
-        None, description="decides which job runs; default: the executor's"
-    )
+    policy: Policy | None = Field(None, description="scheduling policy; default: the executor's")
     cpus: list[Cpu] | None = Field(
-        None, description="the cores that callbacks are spread over; default: the executor's"
+        None, description="cores for the callbacks; default: the executor's"
     )
-    callbacks: list[TimingRule] = Field([], description="rules, applied one after the other")
+    callbacks: list[TimingRule] = Field([], description="rules, applied in this order")

@@ -87,7 +87,7 @@ class Board:
             for task in executor.tasks
             if task.level != "ok" and not stale
         ]
-        lines += [Text(f"not obtained: {one}", style="yellow") for one in executor.shortfalls]
+        lines += [Text(f"not granted: {one}", style="yellow") for one in executor.shortfalls]
         return Group(title, table, *lines, "")
 
 

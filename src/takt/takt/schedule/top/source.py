@@ -29,7 +29,7 @@ class Source:
             self._process = Process([path], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         except OSError as error:
             raise Failure(
-                f"{PROGRAM} does not start: {error}", remedy="./takt --setup-only"
+                f"cannot start {PROGRAM}: {error}", remedy="./takt --setup-only"
             ) from None
         self.publishers = 0  # of /diagnostics, anybody's
         self._lines: queue.Queue[str | None] = queue.Queue()  # None: it has ended
@@ -75,7 +75,7 @@ class Source:
             return executors(message)
         except (ValueError, KeyError, TypeError) as error:
             raise Failure(
-                f"{PROGRAM} does not speak this tool's language: {error}",
+                f"{PROGRAM} prints output that this tool does not understand: {error}",
                 remedy="build all processes with the same version of Takt: ./takt --setup-only",
             ) from None
 

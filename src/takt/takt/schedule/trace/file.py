@@ -92,7 +92,7 @@ def read(path: Path) -> Trace:
         with opened(path):
             core = takt_core.Trace(str(path))
     except FileNotFoundError as error:
-        raise TaktError(f"the trace cannot be read: {error.strerror}", where=str(path)) from None
+        raise TaktError(f"cannot read the trace: {error.strerror}", where=str(path)) from None
     except takt_core.Error as error:
         raise TaktError(error.problem, where=str(path), remedy=error.remedy or None) from None
     return Trace(
@@ -185,7 +185,7 @@ def duration_ns(names: Names) -> int | None:
         return int(texts[0])
     except ValueError:
         raise TaktError(
-            f"the duration that the trace carries is no number: {texts[0][:40]!r}",
+            f"the duration in the trace is not a number: {texts[0][:40]!r}",
             remedy="the trace is damaged: record it again",
         ) from None
 
@@ -200,7 +200,6 @@ def declared(flat: str, names: Names) -> takt_core.Declared:
         return takt_core.declared(flat, scenarios)
     except takt_core.Error as error:
         raise TaktError(
-            f"the application that the trace carries cannot be read: {error.where}: "
-            f"{error.problem}",
+            f"cannot read the application in the trace: {error.where}: {error.problem}",
             remedy="the trace is damaged, or was written by another version of Takt",
         ) from None

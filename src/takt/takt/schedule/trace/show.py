@@ -54,18 +54,17 @@ def remarks(summary: TraceSummary) -> list[str]:
     lines = []
     if summary.lost:
         lines.append(
-            f"{summary.lost} events are lost, so counts are too low and jobs incomplete: "
-            "raise Options::trace_capacity"
+            f"{summary.lost} events were lost; counts are too low and jobs incomplete: "
+            "increase Options::trace_capacity"
         )
     if not summary.closed_in_order:
         lines.append(
-            "the trace was not closed in order: its process was killed, or it still runs; "
-            "what was written until then is here"
+            "the trace was not closed: its process was killed, or is still running; this "
+            "summary covers the events so far"
         )
     if summary.unknown:
         lines.append(
-            f"{summary.unknown} records are of a type that this version does not know, or damaged; "
-            "they are left out"
+            f"{summary.unknown} records have an unknown type or are damaged; they are ignored"
         )
     lines += [
         f"no evidence of real-time behaviour: {one.partition('=')[2]}"
@@ -74,8 +73,9 @@ def remarks(summary: TraceSummary) -> list[str]:
     ]
     if summary.not_nested:
         lines.append(
-            f"{summary.not_nested} jobs ended while one that had started later on their core still "
-            "ran: callbacks sleep or have no real-time priority, and preemptions are a guess"
+            f"{summary.not_nested} jobs ended before a job that had started later on the "
+            "same core: callbacks sleep or have no real-time priority; preemptions are "
+            "estimates"
         )
     return lines
 
