@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from pathlib import Path
 
@@ -56,7 +57,7 @@ def test_the_line_of_a_terminal_has_all_that_is_in_work_and_is_no_longer_than_it
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(steps, "DOING", {"one": "one … 1 s", "other": "other … 2 s"})
-    monkeypatch.setattr(steps.shutil, "get_terminal_size", lambda: os.terminal_size((60, 24)))
+    monkeypatch.setattr(shutil, "get_terminal_size", lambda: os.terminal_size((60, 24)))
     assert steps.line_of_all() == f"{steps.AGAIN}  one … 1 s; other … 2 s"
-    monkeypatch.setattr(steps.shutil, "get_terminal_size", lambda: os.terminal_size((11, 24)))
+    monkeypatch.setattr(shutil, "get_terminal_size", lambda: os.terminal_size((11, 24)))
     assert steps.line_of_all() == f"{steps.AGAIN}  one … 1 "
