@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sets up everything that ``./takt`` needs below ``.takt/``; standard library only.
 
-Steps: system packages, the tool's environment, ROS 2 (wheels, unless an installation is sourced),
-the colcon build; each as far as the level asks (levels.py). Each step leaves a stamp when it is
-done and is skipped while its stamp is valid, so an interruption at any point costs at most the step
-in work. A lock keeps two runs apart.
+Steps: system packages, the tool's environment and beside it ROS 2 (wheels, unless an installation
+is sourced), the colcon build; each as far as the level asks (levels.py). Each step leaves a stamp
+when it is done and is skipped while its stamp is valid, so an interruption at any point costs at
+most the steps in work. A lock keeps two runs apart.
 """
 
 from __future__ import annotations
@@ -29,30 +29,22 @@ sys.path += [str(ROOT), str(ROOT / "src" / "takt")]
 from setup import distributions, workspace  # noqa: E402 - of the clone
 from setup.distributions import STATE, WHEELS  # noqa: E402
 from setup.levels import ENVIRONMENTS, WHAT, higher  # noqa: E402
-from setup.reasons import reasons  # noqa: E402
+from setup.steps import HELD, SetupError, Steps, say, step, together  # noqa: E402
 from setup.system_packages import missing_packages, of_some_tests  # noqa: E402
 
 from takt.processes.guard import end_with  # noqa: E402 - standard library only, as the next
-from takt.processes.process import TERM_S, Process, how_ended  # noqa: E402
 from takt.processes.process import output as run_to_its_end  # noqa: E402
 
 REQUIREMENTS = ROOT / "setup" / "requirements"
 LOG = STATE / "setup.log"
+BESIDE = "setup-ros.log"  # beside it, of the steps that run at the same time
 # The only one without a wheel; the locked setuptools builds it, not the newest of the day.
 BUILT = "empy"
-AGAIN = "\r\x1b[K"  # the same line of the terminal once more
-WHOLE_S = 300.0  # for a package manager to come to an end that it can go on from
 TURN_S, BETWEEN_S = 900.0, 3.0  # for another package manager to end; between two looks
 ANSWER_S = 120.0  # for a program that only says something
-TOLD_S = 30.0  # how often a log of the set-up, as CI keeps it, says how far it is
 WITHOUT = """\
   without ROS 2: measure, check and run on the raw stack, analyse, simulate, doctor and tune.
   For the rest source an installation of ROS 2 first, or on x86-64 name its wheels: --ros kilted"""
-HELD: list[int] = []  # the lock, which every step inherits: who is still at work holds it
-
-
-class SetupError(Exception):
-    """What stopped the set-up and what to do about it."""
 
 
 def main(want: str) -> int:
@@ -114,11 +106,10 @@ def set_up(want: str) -> None:
         say(WITHOUT)
     install_system_packages(level == "dev")
     discard_where_moved(place)
-    make_environment("venv", ENVIRONMENTS[level], "the tool's Python environment")
     ros = distributions.prefix()
-    if ros:
-        make_environment("ros", f"ros-{WHEELS}", f"ROS 2 {WHEELS.capitalize()} from wheels")
-        mend_wheels()
+    tool = make_environment("venv", ENVIRONMENTS[level], "the tool's Python environment")
+    # pip fetches and unpacks one package after the other: two of them need not wait for each other.
+    together(tool, *([make_ros(LOG.with_name(BESIDE))] if ros else []))
     # The stamp is dated before the build: what changes while it runs is built the next time.
     mark = STATE / "ready.new"
     mark.write_text(f"{place} {level}\n", encoding="utf-8")
@@ -196,8 +187,17 @@ def discard_where_moved(want: str) -> None:
     origin.write_text(want, encoding="utf-8")
 
 
-def make_environment(name: str, requirements: str, title: str) -> None:
+def make_ros(log: Path) -> Steps:
+    """Makes the environment with the wheels of ROS 2, and mends them."""
+    log.write_text("", encoding="utf-8")
+    title = f"ROS 2 {WHEELS.capitalize()} from wheels"
+    yield from make_environment("ros", f"ros-{WHEELS}", title, log)
+    yield from mend_wheels(log)
+
+
+def make_environment(name: str, requirements: str, title: str, log: Path | None = None) -> Steps:
     """Makes the virtual environment ``.takt/<name>`` with exactly the locked packages."""
+    log = log or LOG
     folder, lock_file = STATE / name, REQUIREMENTS / f"{requirements}.txt"
     stamp = folder / "takt-stamp"
     content = hashlib.sha256(lock_file.read_bytes()).hexdigest() + sys.version
@@ -206,7 +206,7 @@ def make_environment(name: str, requirements: str, title: str) -> None:
     python = folder / "bin" / "python"
     if not stamp.exists():  # absent, or interrupted while it was made
         discard(folder)
-        run([sys.executable, "-m", "venv", str(folder)], f"{title}: folder")
+        yield from step([sys.executable, "-m", "venv", str(folder)], f"{title}: folder", log)
     stamp.unlink(missing_ok=True)
     pip = [str(python), "-m", "pip", "install", "--disable-pip-version-check", "--require-hashes"]
     pip += ["--only-binary=:all:", "--no-compile"]  # what is imported is compiled then
@@ -214,9 +214,11 @@ def make_environment(name: str, requirements: str, title: str) -> None:
     if f"\n{BUILT}==" in f"\n{pinned}":
         builder = STATE / f"{name}-builder.txt"
         builder.write_text(entry(pinned, "setuptools"), encoding="utf-8")
-        run([*pip, "--requirement", str(builder)], f"{title}: what builds {BUILT}")
+        build_it = [*pip, "--requirement", str(builder)]
+        yield from step(build_it, f"{title}: what builds {BUILT}", log)
         pip += [f"--no-binary={BUILT}", "--no-build-isolation", "--use-pep517"]
-    run([*pip, "--requirement", str(lock_file)], title, progress=fetched(pinned))
+    install = [*pip, "--requirement", str(lock_file)]
+    yield from step(install, title, log, progress=fetched(pinned))
     # A lock holds those of lower levels: a plain ./takt after ./takt test has nothing to do.
     order = list(dict.fromkeys(ENVIRONMENTS.values()))
     held = order[: order.index(requirements) + 1] if requirements in order else [requirements]
@@ -249,12 +251,13 @@ def entry(lock_file: str, package: str) -> str:
     return "".join(lines[first : rest[0] if rest else len(lines)])
 
 
-def mend_wheels() -> None:
+def mend_wheels(log: Path) -> Steps:
     stamp, script = STATE / "ros" / "takt-mended", ROOT / "setup" / "wheels.py"
     content = script.read_text(encoding="utf-8") + read(STATE / "ros" / "takt-stamp")
     if read(stamp) == content:
         return
-    run([str(STATE / "ros" / "bin" / "python"), str(script)], "mending the wheels' paths")
+    mend = [str(STATE / "ros" / "bin" / "python"), str(script)]
+    yield from step(mend, "mending the wheels' paths", log)
     stamp.write_text(content, encoding="utf-8")
 
 
@@ -277,51 +280,8 @@ def run(
     whole: bool = False,
     progress: Callable[[str, float], str] | None = None,
 ) -> None:
-    """Runs one step with its output in the log; shows what it is, how far, and why it failed.
-
-    ``progress`` makes a few words of the step's output so far and its seconds.
-
-    It ends with us, and all that it started; but for a ``whole`` one, which must not be cut short.
-    """
-    started = time.monotonic()
-    terminal = sys.stderr.isatty()
-    again, end = (AGAIN, "") if terminal else ("", "\n")
-    told_s = 0.0
-    with LOG.open("a", encoding="utf-8") as log:
-        log.write(f"\n$ {' '.join(command)}\n")
-        log.flush()
-        begin = log.tell()
-        process = Process(
-            command,
-            environment=environment,
-            stdout=log,
-            stderr=log,
-            watched=not whole,
-            outlives=whole,
-            keep=HELD,
-        )
-        try:
-            while (code := process.wait(1)) is None:
-                elapsed_s = time.monotonic() - started
-                if terminal or elapsed_s - told_s >= TOLD_S:
-                    told_s = elapsed_s
-                    how_far = progress(printed_since(begin), elapsed_s) if progress else ""
-                    in_words = f" ({how_far})" if how_far else ""
-                    say(f"{again}  {title} … {elapsed_s:.0f} s{in_words}", end)
-        except BaseException:
-            process.end(WHOLE_S if whole else TERM_S)
-            raise
-    say(f"{again}  {title}: {time.monotonic() - started:.0f} s")
-    if code:
-        why = reasons(printed_since(begin))
-        raise SetupError(
-            f"this step failed ({how_ended(code)}): {title}\n{why}\nThe whole log: {LOG}"
-        )
-
-
-def printed_since(begin: int) -> str:
-    """What the log has from there on."""
-    return LOG.read_bytes()[begin:].decode(errors="replace")
+    """Runs one step to its end, alone."""
+    together(step(command, title, LOG, environment, whole=whole, progress=progress))
 
 
 def output(command: list[str]) -> str:
@@ -339,10 +299,6 @@ def discard(path: Path) -> None:
 
 def read(path: Path) -> str:
     return path.read_text(encoding="utf-8") if path.exists() else ""
-
-
-def say(text: str, end: str = "\n") -> None:
-    print(text, end=end, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 from setup import bootstrap
 from setup.distributions import STATE
+from setup.steps import SetupError, say, together
 
 SITE = STATE / "site"
 
@@ -26,9 +27,9 @@ def main() -> int:
     try:
         with (STATE / "lock").open("w") as lock:
             bootstrap.acquire(lock)
-            bootstrap.make_environment("docs", "docs", "the site's Python environment")
-    except bootstrap.SetupError as error:
-        bootstrap.say(f"takt: {error}")
+            together(bootstrap.make_environment("docs", "docs", "the site's Python environment"))
+    except SetupError as error:
+        say(f"takt: {error}")
         return 2
     python = STATE / "docs" / "bin" / "python"
     # Anew each time: a page that was not read again has no warnings.
@@ -37,7 +38,7 @@ def main() -> int:
         [python, "-m", "sphinx", *options, str(bootstrap.ROOT / "docs"), str(SITE)]
     ).returncode
     if not code:
-        bootstrap.say(f"the site: {SITE / 'index.html'}")
+        say(f"the site: {SITE / 'index.html'}")
     return code
 
 

@@ -31,6 +31,7 @@ SHARES = {
     },
 }
 STARTED = re.compile(r"^Starting >>> (\w+)", re.MULTILINE)
+FINISHED = re.compile(r"^Finished <<< (\w+)", re.MULTILINE)
 STEP = re.compile(r"^\[(\d+)/(\d+)\] ", re.MULTILINE)
 WORTH_AN_ESTIMATE_S = 10.0
 
@@ -61,7 +62,7 @@ def command(root: Path, state: Path, level: str, nanobind: str, ros: Path | None
         f"--build-base={state / 'build'}",
         f"--install-base={state / 'install'}",
         *chosen,
-        "--executor=sequential",
+        *parallel(only),
         "--event-handlers=console_direct+",
         "--cmake-args",
         "-GNinja",
@@ -74,6 +75,15 @@ def command(root: Path, state: Path, level: str, nanobind: str, ros: Path | None
         f"-Dnanobind_ROOT={nanobind}",
         *of_ros,
     ]
+
+
+def parallel(only: bool) -> list[str]:
+    """How many packages at a time.
+
+    CMake configures on one core, and the messages are generated on one: what measuring needs is
+    built beside that. The other packages' files take so much memory that it is one at a time.
+    """
+    return ["--executor=parallel", "--parallel-workers=2"] if only else ["--executor=sequential"]
 
 
 def forget_unfinished(state: Path) -> None:
@@ -116,16 +126,20 @@ def progress(log: str, elapsed_s: float, level: str) -> str:
     if without_ros():
         shares = {name: shares[name] for name in WITHOUT_ROS}
     started = list(STARTED.finditer(log))
-    if not started:
+    finished = list(FINISHED.finditer(log))
+    active = [one[1] for one in started if one[1] not in {other[1] for other in finished}]
+    if not active:
         return ""
-    package = started[-1][1]
-    text = f"{package}, package {len(started)} of {len(shares)}"
-    steps = STEP.findall(log, started[-1].end())
-    done = float(sum(shares.get(one[1], 0) for one in started[:-1]))
-    if steps:
+    number = f"{len(started)}" if len(active) == 1 else f"{len(started) - 1} and {len(started)}"
+    packages = "package" if len(active) == 1 else "packages"
+    text = f"{' and '.join(active)}, {packages} {number} of {len(shares)}"
+    done = float(sum(shares.get(one[1], 0) for one in finished))
+    # A step does not say of which package it is.
+    steps = STEP.findall(log, max(one.end() for one in started + finished))
+    if steps and len(active) == 1:
         step, total = map(int, steps[-1])
         text += f", step {step} of {total}"
-        done += shares.get(package, 0) * step / total
+        done += shares.get(active[0], 0) * step / total
     if done and elapsed_s > WORTH_AN_ESTIMATE_S:
         text += f", about {elapsed_s * (sum(shares.values()) - done) / done:.0f} s left"
     return text

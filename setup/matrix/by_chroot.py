@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tries a release of Debian: the first start of a clone in a folder that has nothing else.
+"""Tries a release of Debian or Ubuntu: the first start of a clone in a folder with nothing else.
 
 What is mounted there is mounted in a namespace of its own, and gone when the last process ends.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -22,6 +23,13 @@ PACKAGES = "git,python3,ca-certificates"  # what the README asks for
 SHARED = ("etc/resolv.conf", "etc/hosts", "etc/pip.conf", "etc/ssl/certs/ca-certificates.crt")
 APT = "etc/apt/apt.conf.d"
 KEPT = ("http_proxy", "https_proxy", "no_proxy", "PIP_INDEX_URL", "PIP_CERT")
+# Debian's name has no point release, Ubuntu's has one.
+RELEASE = """
+. /etc/os-release
+case $ID in debian) echo "Debian $(cat /etc/debian_version)" ;; *) echo "$PRETTY_NAME" ;; esac
+"""
+# What the set-up installs is in more than one part of Ubuntu's archive.
+PARTS = {"debian": "main", "ubuntu": "main,universe"}
 INSIDE = """
 set -e
 root=$1
@@ -59,12 +67,12 @@ def tried(how: ByChroot, trial: Trial) -> Outcome:
     checked = complete(inside("first start and check", ["/takt/takt", "check", "--json"], VERDICTS))
     for stage in how.stages:
         inside(f"stage {stage}", ["/takt/takt", "test", stage])
-    release = inside("release", ["cat", "/etc/debian_version"]).strip()
+    release = inside("release", ["sh", "-c", RELEASE]).strip()
     compiler = inside("compiler", ["g++", "--version"]).splitlines()[0]
     python = inside("Python", ["python3", "--version"]).strip()
     stages = f"; stages of the tests: {', '.join(how.stages)}" if how.stages else ""
     told = f"first start of a clone, {checked}{stages}"
-    return Outcome("passed", told, f"Debian {release}, {compiler}, {python}")
+    return Outcome("passed", told, f"{release}, {compiler}, {python}")
 
 
 def obstacle() -> str:
@@ -79,20 +87,37 @@ def obstacle() -> str:
 
 def make(how: ByChroot, trial: Trial, root: Path) -> None:
     """The system; an interrupted one is made anew."""
+    mirror, keys = unpacked.mirror_of_debian(), "debian-archive-keyring"
+    if how.of == "ubuntu":
+        mirror, keys = beside(mirror, how.of), "ubuntu-archive-keyring"
+        if not has(mirror, how.suite):
+            raise LeftOut(f"this machine's mirror of Debian has no Ubuntu {how.suite} beside it")
     try:
-        system = unpacked.system(trial.folder / "debootstrap", ["debootstrap"])
+        packages = ["debootstrap", f"{how.of}-{'archive-' * (how.of == 'debian')}keyring"]
+        system = unpacked.system(trial.folder / "debootstrap", packages)
     except unpacked.FetchError as error:
         raise LeftOut(str(error).splitlines()[0]) from None
     shutil.rmtree(root, ignore_errors=True)
-    script = system / "usr" / "sbin" / "debootstrap"
-    options = ["--variant=minbase", f"--include={PACKAGES}", f"--keyring={unpacked.KEYS}"]
-    words = [*options, how.suite, root, unpacked.mirror_of_debian()]
+    share = system / "usr" / "share"
+    options = ["--variant=minbase", f"--include={PACKAGES}", f"--components={PARTS[how.of]}"]
+    words = [*options, f"--keyring={share / 'keyrings' / keys}.gpg", how.suite, root, mirror]
     trial.call(
-        f"Debian's {how.suite}",
-        ["unshare", "--mount", "--", "sh", script, *words],
-        environment=environment() | {"DEBOOTSTRAP_DIR": f"{system}/usr/share/debootstrap"},
+        f"the system: {how.suite}",
+        ["unshare", "--mount", "--", "sh", system / "usr" / "sbin" / "debootstrap", *words],
+        environment=environment() | {"DEBOOTSTRAP_DIR": str(share / "debootstrap")},
     )
     (trial.folder / "made").touch()
+
+
+def beside(mirror: str, name: str) -> str:
+    """Where a mirror of Debian has another distribution, if it has: in a folder beside it."""
+    return f"{mirror.rstrip('/').rpartition('/')[0]}/{name}"
+
+
+def has(mirror: str, suite: str) -> bool:
+    """Whether a mirror has a release."""
+    command = ["wget", "--quiet", "--spider", "--timeout=30", f"{mirror}/dists/{suite}/Release"]
+    return not subprocess.run(command).returncode
 
 
 def environment() -> dict[str, str]:

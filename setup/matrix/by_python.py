@@ -28,6 +28,7 @@ print(len(names))
 PASSED, FAILED, SKIPPED = (
     re.compile(rf"\b(\d+) {word}") for word in ("passed", "(?:failed|error)", "skipped")
 )
+COUNTED = re.compile(r"\b\d+ (?:passed|failed|errors?|skipped)\b")
 
 
 def tried(how: ByPython, trial: Trial) -> Outcome:
@@ -89,7 +90,7 @@ def answers(python: Path, version: str) -> bool:
 
 def last(kind: re.Pattern[str], printed: str) -> int:
     """A number of pytest's last line."""
-    lines = [line for line in printed.splitlines() if " in " in line and PASSED.search(line)]
+    lines = [line for line in printed.splitlines() if " in " in line and COUNTED.search(line)]
     found = kind.search(lines[-1]) if lines else None
     return int(found[1]) if found else 0
 

@@ -49,6 +49,7 @@ class ByChroot(Strict):
     """A distribution in a folder: the first start with a check, then stages of the tests."""
 
     kind: Literal["chroot"]
+    of: Literal["debian", "ubuntu"] = "debian"
     suite: Name
     stages: list[Name] = []
 
@@ -68,8 +69,15 @@ class ByWheels(Strict):
     distribution: Name
 
 
+class ByInstallation(Strict):
+    """The wheels dressed as an installation: a plain colcon build, and its ros2 verb."""
+
+    kind: Literal["installation"]
+
+
 How = Annotated[
-    ByCompiler | ByEmulator | ByChroot | ByPython | ByWheels, Field(discriminator="kind")
+    ByCompiler | ByEmulator | ByChroot | ByPython | ByWheels | ByInstallation,
+    Field(discriminator="kind"),
 ]
 
 

@@ -54,6 +54,7 @@ class Trial:
         folder: Path | None = None,
         environment: Mapping[str, str] | None = None,
         well: Sequence[int] = (0,),
+        limit_s: float = LIMIT_S,
     ) -> subprocess.CompletedProcess[str]:
         """Runs a step and tells how long it took; raises Failed where it does not end well."""
         words = [str(one) for one in command]
@@ -69,7 +70,7 @@ class Trial:
                 text=True,
                 encoding="utf-8",
                 errors="replace",
-                timeout=LIMIT_S,
+                timeout=limit_s,
             )
         except (OSError, subprocess.TimeoutExpired) as error:
             raise Failed(f"{what}: {error}") from None

@@ -5,12 +5,18 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 SETUP = Path(__file__).resolve().parent.parent
+
+
+def make(bootstrap: Any, name: str, requirements: str, title: str = "environment") -> None:
+    """One environment, alone."""
+    bootstrap.together(bootstrap.make_environment(name, requirements, title))
 
 
 def test_missing_system_packages_are_named_in_one_line_where_apt_is_not_allowed(
@@ -99,15 +105,15 @@ def test_a_machine_without_wheels_of_ros_is_refused_unless_it_brings_its_own(
 def test_an_environment_is_made_once_and_changed_requirements_are_installed_again(
     bootstrap: Any,
 ) -> None:
-    bootstrap.make_environment("venv", "tool", "environment")
+    make(bootstrap, "venv", "tool")
     made = (bootstrap.STATE / "venv" / "pyvenv.cfg").stat().st_mtime_ns
     stamp = bootstrap.STATE / "venv" / "takt-stamp"
     before = stamp.read_text()
-    bootstrap.make_environment("venv", "tool", "environment")
+    make(bootstrap, "venv", "tool")
     assert (bootstrap.STATE / "venv" / "pyvenv.cfg").stat().st_mtime_ns == made
     assert stamp.read_text() == before
     (bootstrap.REQUIREMENTS / "tool.txt").write_text("# changed\n")
-    bootstrap.make_environment("venv", "tool", "environment")
+    make(bootstrap, "venv", "tool")
     assert stamp.read_text() != before
 
 
@@ -116,7 +122,7 @@ def test_an_environment_that_was_cut_short_is_made_anew(bootstrap: Any) -> None:
     half = bootstrap.STATE / "venv" / "half-made"
     half.parent.mkdir()
     half.touch()
-    bootstrap.make_environment("venv", "tool", "environment")
+    make(bootstrap, "venv", "tool")
     assert not half.exists()
     assert (bootstrap.STATE / "venv" / "bin" / "python").exists()
 
@@ -126,13 +132,14 @@ def test_an_environment_also_serves_who_needs_less(
 ) -> None:
     made: list[str] = []
 
-    def run(_command: list[str], title: str, **_options: Any) -> None:
+    def step(_command: list[str], title: str, *_: Any, **_options: Any) -> Iterator[None]:
         made.append(title)
         (bootstrap.STATE / "venv").mkdir(exist_ok=True)
+        yield
 
-    monkeypatch.setattr(bootstrap, "run", run)
+    monkeypatch.setattr(bootstrap, "step", step)
     for name in ("check", "tool", "check", "dev", "tool", "check"):
-        bootstrap.make_environment("venv", name, name)
+        make(bootstrap, "venv", name, name)
     assert made == ["check: folder", "check", "tool", "dev"]
 
 
@@ -181,12 +188,13 @@ def test_what_has_no_wheel_is_built_by_what_is_locked(
     (bootstrap.REQUIREMENTS / "ros.txt").write_text(text)
     commands: list[list[str]] = []
 
-    def run(command: list[str], _: str, **_options: Any) -> None:
+    def step(command: list[str], *_: Any, **_options: Any) -> Iterator[None]:
         commands.append(command)
         (bootstrap.STATE / "ros").mkdir(exist_ok=True)
+        yield
 
-    monkeypatch.setattr(bootstrap, "run", run)
-    bootstrap.make_environment("ros", "ros", "environment")
+    monkeypatch.setattr(bootstrap, "step", step)
+    make(bootstrap, "ros", "ros")
     _, builder, all_of_it = commands
     assert Path(builder[-1]).read_text() == builder_lines
     for command in (builder, all_of_it):

@@ -64,11 +64,12 @@ def test_an_interrupt_ends_the_step_in_work_and_all_its_children(tmp_path: Path)
         sys.path.insert(0, {str(SETUP)!r})
         import bootstrap
         from pathlib import Path
-        class Started(bootstrap.Process):  # an interrupt while it starts is another matter
+        from setup import steps
+        class Started(steps.Process):  # an interrupt while it starts is another matter
             def wait(self, *arguments, **options):
                 Path({str(waits)!r}).touch()
                 return super().wait(*arguments, **options)
-        bootstrap.Process = Started
+        steps.Process = Started
         bootstrap.LOG = Path({str(tmp_path / "log")!r})
         bootstrap.run(["sh", "-c", "sleep 600 & echo $! > {pid_file}; wait"], "a long step")
     """)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from setup import steps
 
 
 @pytest.fixture
@@ -99,7 +100,7 @@ def test_a_step_that_names_no_error_shows_the_end_of_its_own_output(bootstrap: A
 def test_without_a_terminal_a_long_step_says_now_and_then_what_it_is_and_how_far(
     bootstrap: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bootstrap, "TOLD_S", 0.0)
+    monkeypatch.setattr(steps, "TOLD_S", 0.0)
     said: list[str] = []
     twice = tmp_path / "twice"
 
@@ -108,7 +109,7 @@ def test_without_a_terminal_a_long_step_says_now_and_then_what_it_is_and_how_far
         if len(said) == 2:
             twice.touch()
 
-    monkeypatch.setattr(bootstrap, "say", say)
+    monkeypatch.setattr(steps, "say", say)
     monkeypatch.setattr(sys, "stderr", io.StringIO())
     script = f"echo step 7 of 9; while [ ! -e {twice} ]; do sleep 0.05; done"
     bootstrap.run(["sh", "-c", script], "build", progress=lambda log, _: log.strip())
@@ -120,5 +121,5 @@ def test_without_a_terminal_a_long_step_says_now_and_then_what_it_is_and_how_far
     assert done.startswith("  build: ")
 
 
-def test_how_often_that_is(bootstrap: Any) -> None:
-    assert bootstrap.TOLD_S == 30
+def test_how_often_that_is() -> None:
+    assert steps.TOLD_S == 30

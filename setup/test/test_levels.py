@@ -88,8 +88,9 @@ def test_a_changed_source_is_built_again_with_all_that_was_there(
     monkeypatch.setenv("ROS_DISTRO", "none")  # no wheels
     monkeypatch.setattr(bootstrap, "STATE", state)
     monkeypatch.setattr(bootstrap, "LOG", state / "log")
-    for step in ("install_system_packages", "discard_where_moved", "make_environment"):
+    for step in ("install_system_packages", "discard_where_moved"):
         monkeypatch.setattr(bootstrap, step, lambda *_: None)
+    monkeypatch.setattr(bootstrap, "make_environment", lambda *_: (_ for _ in ()))
     monkeypatch.setattr(bootstrap, "build", lambda level, _: built.append(level))
     bootstrap.set_up("/a clone wheels check")
     bootstrap.set_up("/another clone wheels check")
@@ -160,6 +161,17 @@ def test_progress_says_package_step_and_rest() -> None:
     assert workspace.progress(log, 60.0, "check").endswith(f"step 40 of 80, about {rest} left")
     log += "[80/80] Linking\nFinished <<< takt_core [1min]\nStarting >>> takt_interfaces\n"
     assert workspace.progress(log, 5.0, "check") == "takt_interfaces, package 2 of 5"
+
+
+def test_progress_of_two_packages_at_a_time() -> None:
+    log = "Starting >>> takt_core\nStarting >>> takt_interfaces\n[1/80] x\n[2/25] x\n"
+    said = workspace.progress(log, 60.0, "check")
+    assert said == "takt_core and takt_interfaces, packages 1 and 2 of 5"
+    log += "Finished <<< takt_interfaces [20s]\n[40/80] x\n"
+    done = workspace.SHARES[True]["takt_interfaces"] + workspace.SHARES[True]["takt_core"] / 2
+    said = workspace.progress(log, 60.0, "check")
+    assert said.startswith("takt_core, package 2 of 5, step 40 of 80, about ")
+    assert said.endswith(f"about {60 * (100 - done) / done:.0f} s left")
 
 
 def test_packages_beside_the_wheels_are_found_behind_them() -> None:

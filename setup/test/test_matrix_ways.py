@@ -11,7 +11,15 @@ import pytest
 
 sys.path.append(str(Path(__file__).resolve().parents[2]))
 from setup import compilers, unpacked
-from setup.matrix import by_chroot, by_compiler, by_emulator, by_python, by_wheels, entries
+from setup.matrix import (
+    by_chroot,
+    by_compiler,
+    by_emulator,
+    by_installation,
+    by_python,
+    by_wheels,
+    entries,
+)
 from setup.matrix.trial import Failed, LeftOut, Trial, plain_environment
 
 CTEST = """
@@ -112,12 +120,48 @@ def test_pytests_last_line_is_counted() -> None:
     assert counted == [120, 4]
     assert by_python.last(by_python.FAILED, printed) == 3
     assert by_python.last(by_python.PASSED, "no tests ran in 0.1s") == 0
+    assert by_python.last(by_python.FAILED, "2 failed in 0.1s") == 2
 
 
 def test_without_root_no_system_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.geteuid", lambda: 1000)
     with pytest.raises(LeftOut, match="needs root"):
         by_chroot.tried(entries.ByChroot(kind="chroot", suite="trixie"), Trial(tmp_path / "trial"))
+
+
+def test_ubuntu_is_looked_for_beside_the_mirror_of_debian(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str, str]] = []
+
+    def has(mirror: str, suite: str) -> bool:
+        asked.append((mirror, suite))
+        return False
+
+    monkeypatch.setattr(unpacked, "mirror_of_debian", lambda: "http://mirror.example/pub/debian/")
+    monkeypatch.setattr(by_chroot, "obstacle", lambda: "")
+    monkeypatch.setattr(by_chroot, "has", has)
+    how = entries.ByChroot(kind="chroot", of="ubuntu", suite="noble")
+    with pytest.raises(LeftOut, match="no Ubuntu noble beside it"):
+        by_chroot.tried(how, Trial(tmp_path / "trial"))
+    assert asked == [("http://mirror.example/pub/ubuntu", "noble")]
+
+
+def test_the_tests_of_an_installation_are_counted_and_left_out_where_no_wheels_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    how, trial = entries.ByInstallation(kind="installation"), Trial(tmp_path / "trial")
+    monkeypatch.setattr(by_installation, "STATE", tmp_path)
+    monkeypatch.delenv("ROS_DISTRO", raising=False)
+    with pytest.raises(LeftOut, match="no wheels"):
+        by_installation.tried(how, trial)
+    (tmp_path / "ros").mkdir()
+    program(tmp_path / "venv" / "bin" / "python", "echo 1 failed, 2 passed in 9.5s")
+    done = by_installation.tried(how, trial)
+    assert (done.result, done.passed, done.failed) == ("failed", 2, 1)
+    program(tmp_path / "venv" / "bin" / "python", "echo 3 skipped in 0.5s")
+    with pytest.raises(Failed, match="no test ran"):
+        by_installation.tried(how, trial)
 
 
 def test_a_compiler_that_cannot_be_had_is_left_out(
