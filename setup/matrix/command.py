@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from setup.distributions import ROOT, STATE
-from setup.matrix import by_chroot, by_compiler, by_emulator, by_python, by_wheels, page
+from setup.matrix import by_chroot, by_compiler, by_emulator, by_python, by_release, by_wheels, page
 from setup.matrix.entries import FILE, Entry, MatrixError, read
 from setup.matrix.trial import Failed, LeftOut, Outcome, Trial
 from setup.unpacked import UnpackError
@@ -29,6 +29,7 @@ WAYS: dict[str, Callable[[Any, Trial], Outcome]] = {
     "compiler": by_compiler.tried,
     "emulator": by_emulator.tried,
     "python": by_python.tried,
+    "release": by_release.tried,
     "wheels": by_wheels.tried,
 }
 

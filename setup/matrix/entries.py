@@ -68,8 +68,16 @@ class ByWheels(Strict):
     distribution: Name
 
 
+class ByRelease(Strict):
+    """A package for users, made and installed elsewhere by the tests of the marker release."""
+
+    kind: Literal["release"]
+    tests: list[str] = Field(min_length=1)
+
+
 How = Annotated[
-    ByCompiler | ByEmulator | ByChroot | ByPython | ByWheels, Field(discriminator="kind")
+    ByCompiler | ByEmulator | ByChroot | ByPython | ByRelease | ByWheels,
+    Field(discriminator="kind"),
 ]
 
 
