@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The programs that a wheel of the tool brings along: found without a variable, after all others."""
+"""The programs that a wheel of the tool brings along: found without a variable, and last of all."""
 
 from __future__ import annotations
 
