@@ -128,8 +128,9 @@ def test_the_tool_works_there(installed: System, arguments: list[str], told: str
 @pytest.mark.timeout(5400)
 def test_it_measures_there(installed: System) -> None:
     words = ["--stack", "raw", "--duration", "1s", "--json", "--out", "/tmp/run"]
-    (cell,) = json.loads(installed.well("takt", "measure", "wakeup", *words))["cells"]
-    assert (cell["stack"], cell["count"] > 0) == ("raw", True)
+    cells = json.loads(installed.well("takt", "measure", "wakeup", *words))["cells"]
+    assert {cell["stack"] for cell in cells} == {"raw"}
+    assert all(cell["count"] > 0 for cell in cells)
 
 
 @pytest.mark.release

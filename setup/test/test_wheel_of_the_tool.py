@@ -105,9 +105,9 @@ def test_it_measures_what_needs_no_ros(venv: Path, tmp_path: Path) -> None:
     words = ["--stack", "raw", "--duration", "1s", "--json"]
     done = call(venv, tmp_path, "measure", "wakeup", *words)
     assert done.returncode == 0, done.stdout + done.stderr
-    (cell,) = json.loads(done.stdout)["cells"]
-    assert (cell["stack"], cell["kind"]) == ("raw", "wakeup")
-    assert cell["count"] > 0
+    cells = json.loads(done.stdout)["cells"]
+    assert {(cell["stack"], cell["kind"]) for cell in cells} == {("raw", "wakeup")}
+    assert all(cell["count"] > 0 for cell in cells)
 
 
 @pytest.mark.release
