@@ -15,10 +15,11 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leaves out what only its own marker asks for; the order of the rest."""
-    if "installation" not in config.option.markexpr:
-        left = [item for item in items if item.get_closest_marker("installation")]
-        items[:] = [item for item in items if item not in left]
-        config.hook.pytest_deselected(items=left)
+    for mark in ("installation", "release"):
+        if mark not in config.option.markexpr:
+            left = [item for item in items if item.get_closest_marker(mark)]
+            items[:] = [item for item in items if item not in left]
+            config.hook.pytest_deselected(items=left)
     items.sort(key=order(items))
 
 

@@ -2,7 +2,7 @@
 """Tries an installation of ROS 2: the wheels, dressed as one, and the tests that build on it.
 
 They are those with the marker ``installation``: the workspace by a plain ``colcon build``, the tool
-as ``ros2 takt`` and by its wheel, the steps of the workflow. See setup/pretended.py.
+as ``ros2 takt``, the steps of the workflow. See setup/pretended.py.
 """
 
 from __future__ import annotations
@@ -37,5 +37,5 @@ def tried(_how: ByInstallation, trial: Trial) -> Outcome:
     passed, failed, skipped = (last(one, done.stdout) for one in (PASSED, FAILED, SKIPPED))
     if not passed and not failed:
         raise Failed(f"no test ran, see {trial.log}")
-    told = "tests of the workspace, the verb, the wheel and the workflow"
+    told = "tests of the workspace, the verb and the workflow"
     return Outcome("failed" if failed else "passed", told, "", passed, failed, skipped)

@@ -24,6 +24,7 @@ from setup.matrix import (
     by_emulator,
     by_installation,
     by_python,
+    by_release,
     by_wheels,
     page,
 )
@@ -38,6 +39,7 @@ WAYS: dict[str, Callable[[Any, Trial], Outcome]] = {
     "emulator": by_emulator.tried,
     "installation": by_installation.tried,
     "python": by_python.tried,
+    "release": by_release.tried,
     "wheels": by_wheels.tried,
 }
 

@@ -75,8 +75,15 @@ class ByInstallation(Strict):
     kind: Literal["installation"]
 
 
+class ByRelease(Strict):
+    """A package for users, made and installed elsewhere by the tests of the marker release."""
+
+    kind: Literal["release"]
+    tests: list[str] = Field(min_length=1)
+
+
 How = Annotated[
-    ByCompiler | ByEmulator | ByChroot | ByPython | ByWheels | ByInstallation,
+    ByCompiler | ByEmulator | ByChroot | ByPython | ByWheels | ByInstallation | ByRelease,
     Field(discriminator="kind"),
 ]
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -12,8 +13,9 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from setup.distributions import ROOT, STATE
+from setup.distributions import ROOT
 from setup.pretended import SITE
+from setup.release import wheel
 
 FOLDER = ROOT / "setup" / "wheel"
 PIP_NAMES = {"yaml": "PyYAML"}
@@ -37,32 +39,43 @@ def test_it_depends_on_what_the_manifest_says() -> None:
 
 @pytest.fixture(scope="module")
 def venv(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A fresh environment with the wheel; what it depends on is lent by the tool's own."""
+    """A fresh environment in which pip has installed the wheel and what it asks for."""
     made = tmp_path_factory.mktemp("wheel")
+    built = wheel.make()
     environment = {name: text for name, text in os.environ.items() if name != "PYTHONPATH"}
-    environment["PATH"] = f"{STATE / 'venv' / 'bin'}:{environment['PATH']}"
-    if shutil.which("ccache"):
-        environment |= {"CMAKE_CXX_COMPILER_LAUNCHER": "ccache", "CCACHE_BASEDIR": str(ROOT)}
-        environment |= {"CCACHE_NOHASHDIR": "1", "CCACHE_SLOPPINESS": "pch_defines,time_macros"}
-    pip = [str(STATE / "venv" / "bin" / "python"), "-m", "pip"]
-    # Of the same depth as the launcher's, for ccache; an ended build goes on.
-    build = f"--config-settings=build-dir={STATE / 'build-wheel' / 'core'}"
+    pip = [str(made / "venv" / "bin" / "pip"), "install", "--quiet"]
     for command in (
-        [*pip, "wheel", "--no-deps", "--no-build-isolation", build, "-w", str(made), str(FOLDER)],
         [sys.executable, "-m", "venv", str(made / "venv")],
+        [*pip, str(built)],
     ):
         done = subprocess.run(command, env=environment, text=True, capture_output=True)
         assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
-    (wheel,) = made.glob("takt-*.whl")
-    install = [str(made / "venv" / "bin" / "pip"), "install", "--no-index", "--no-deps", str(wheel)]
-    subprocess.run(install, check=True, env=environment, capture_output=True)
-    lent = made / "venv" / SITE / "lent.pth"
-    lent.write_text(f"{STATE / 'venv' / SITE}\n")
     return made / "venv"
 
 
-@pytest.mark.installation
-@pytest.mark.timeout(3600)
+def call(venv: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """The tool as a user who has no clone calls it."""
+    return subprocess.run(
+        [venv / "bin" / "takt", *arguments],
+        cwd=folder,
+        env={"PATH": "/usr/bin:/bin", "HOME": str(folder)},
+        text=True,
+        capture_output=True,
+    )
+
+
+@pytest.mark.release
+@pytest.mark.timeout(5400)
+def test_it_has_a_tag_of_the_systems_on_which_it_runs(venv: Path) -> None:
+    (folder,) = (venv / SITE).glob("takt-*.dist-info")
+    tags = re.findall(r"^Tag: (\S+)$", (folder / "WHEEL").read_text(), re.MULTILINE)
+    python = f"cp3{sys.version_info.minor}"
+    assert tags
+    assert all(re.match(rf"{python}-{python}-manylinux", one) for one in tags), tags
+
+
+@pytest.mark.release
+@pytest.mark.timeout(5400)
 @pytest.mark.parametrize(
     ("arguments", "code", "told"),
     [
@@ -70,7 +83,8 @@ def venv(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["analyse", "docking.app.yaml"], 0, "radar.scan"),
         (["simulate", "docking.app.yaml"], 0, "guard.brake"),
         (["reproduce", "no-such-paper"], 2, "gutierrez2018"),
-        (["measure", "wakeup"], 2, "the stack raw is not installed"),
+        (["measure", "wakeup", "--stack", "rcl"], 2, "the stack rcl is not installed"),
+        (["execute", "docking.app.yaml"], 1, "is not installed"),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else "",
 )
@@ -79,13 +93,26 @@ def test_it_works_alone(
 ) -> None:
     """Where it needs programs of the workspace it says so."""
     shutil.copy(ROOT / "examples" / "docking.app.yaml", tmp_path)
-    done = subprocess.run(
-        [venv / "bin" / "takt", *arguments],
-        cwd=tmp_path,
-        env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)},
-        text=True,
-        capture_output=True,
-    )
+    done = call(venv, tmp_path, *arguments)
     assert done.returncode == code, done.stdout + done.stderr
-    assert told in done.stdout + done.stderr
+    assert told in " ".join((done.stdout + done.stderr).split())
     assert (venv / SITE / "takt" / "experiments" / "published").is_dir()
+
+
+@pytest.mark.release
+@pytest.mark.timeout(5400)
+def test_it_measures_what_needs_no_ros(venv: Path, tmp_path: Path) -> None:
+    words = ["--stack", "raw", "--duration", "1s", "--json"]
+    done = call(venv, tmp_path, "measure", "wakeup", *words)
+    assert done.returncode == 0, done.stdout + done.stderr
+    cells = json.loads(done.stdout)["cells"]
+    assert {(cell["stack"], cell["kind"]) for cell in cells} == {("raw", "wakeup")}
+    assert all(cell["count"] > 0 for cell in cells)
+
+
+@pytest.mark.release
+@pytest.mark.timeout(5400)
+def test_the_doctor_looks_at_the_machine(venv: Path, tmp_path: Path) -> None:
+    done = call(venv, tmp_path, "doctor", "--json")
+    assert done.returncode in {0, 1}, done.stderr  # a verdict about this machine
+    assert json.loads(done.stdout)["findings"]

@@ -129,7 +129,7 @@ def test_the_steps_on_an_installation(tmp_path: Path) -> None:
     ).stdout.split("\0")
     for file in filter(None, files):
         (clone / file).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(ROOT / file, clone / file)
+        shutil.copy2(ROOT / file, clone / file, follow_symlinks=False)
     colcon = tmp_path / "bin" / "colcon"  # which the images of ROS 2 have
     colcon.parent.mkdir()
     colcon.symlink_to(COLCON)

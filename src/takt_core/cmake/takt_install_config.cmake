@@ -12,9 +12,9 @@ include(\"\${CMAKE_CURRENT_LIST_DIR}/takt_real_time_linking.cmake\")
 write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/takt_coreConfigVersion.cmake"
   COMPATIBILITY SameMinorVersion)
 install(EXPORT takt_core NAMESPACE takt_core:: FILE takt_coreExport.cmake
-  DESTINATION ${takt_core_cmake_dir})
+  DESTINATION ${takt_core_cmake_dir} COMPONENT development)
 install(FILES
   "${CMAKE_CURRENT_BINARY_DIR}/takt_coreConfig.cmake"
   "${CMAKE_CURRENT_BINARY_DIR}/takt_coreConfigVersion.cmake"
   cmake/takt_real_time_linking.cmake
-  DESTINATION ${takt_core_cmake_dir})
+  DESTINATION ${takt_core_cmake_dir} COMPONENT development)

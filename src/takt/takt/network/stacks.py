@@ -27,8 +27,15 @@ ON_REQUEST = (
     "zenoh",
     "ethercat",
 )  # what ``takt setup`` can add
+OWN = Path(__file__).resolve().parents[1] / "installed"  # programs that came with a wheel
+IN_A_WHEEL = (
+    "this Takt was installed without a clone and has what needs no ROS 2; the rest is built by "
+    "./takt in a clone, or by colcon in a workspace: source that first"
+)
 HOW_TO_GET = (
-    "a stack is built if its libraries are installed: ./takt --setup-only builds all "
+    IN_A_WHEEL
+    if OWN.is_dir()
+    else "a stack is built if its libraries are installed: ./takt --setup-only builds all "
     "available stacks and lists what is missing"
 )
 RCL, RCLCPP = "rcl", "rclcpp"
@@ -159,10 +166,10 @@ class Stacks:
 
 
 def prefixes(environment: Mapping[str, str] = os.environ) -> list[Path]:
-    """Where probes may be installed: TAKT_PREFIX, then what a sourced workspace names."""
+    """Where probes may be: TAKT_PREFIX, what a sourced workspace names, the tool's own wheel."""
     named = [environment.get("TAKT_PREFIX", "")]
     named += environment.get("AMENT_PREFIX_PATH", "").split(os.pathsep)
-    return [Path(one) for one in named if one]
+    return [*(Path(one) for one in named if one), *([OWN] if OWN.is_dir() else [])]
 
 
 def find(environment: Mapping[str, str] = os.environ) -> Stacks:
@@ -183,6 +190,8 @@ def program(name: str, remedy: str | None = None) -> Path:
             if os.access(path, os.X_OK) and path.is_file():
                 return path
     build = HOW_TO_GET_ROS if WITHOUT_ROS else "build it: ./takt --setup-only"
+    if OWN.is_dir():
+        remedy = IN_A_WHEEL
     raise Failure(f"{name} is not installed", remedy=remedy or build)
 
 
