@@ -121,6 +121,11 @@ def test_a_page_has_what_is_public_and_nothing_else() -> None:
     ]  # fmt: skip
 
 
+def test_the_head_of_a_header_is_prose_without_its_command() -> None:
+    head = "// SPDX\n/// @file\n/// Counts *all*.\n///\n/// ```cpp\n/// a * b;\n/// ```\nint a;\n"
+    assert cpp.prose(head) == [r"Counts \*all\*.", "", "```cpp", "a * b;", "```"]
+
+
 def test_a_header_of_internals_has_no_declarations() -> None:
     assert cpp.declarations("namespace takt::detail {\nint secret();\n}  // namespace\n") == ""
 

@@ -56,11 +56,17 @@ def page(sources: Path, name: str) -> str:
 def prose(header: str) -> list[str]:
     """The comment at the head of a file as Markdown; what is indented in it stays as it is."""
     lines: list[str] = []
-    indented = False
-    for line in header.splitlines()[2:]:  # after the licence and an empty line
+    indented = fenced = False
+    for line in header.splitlines()[1:]:  # after the licence
         if not line.startswith("//"):
             break
-        said = line[2:].removeprefix(" ").rstrip()
+        said = line.removeprefix("///").removeprefix("//").removeprefix(" ").rstrip()
+        if said == "@file" or not (said or lines):
+            continue
+        if said.startswith("```") or fenced:
+            fenced = fenced != said.startswith("```")
+            lines.append("```text" if said == "```" and fenced else said)
+            continue
         if said and said.startswith("  ") != indented:
             indented = not indented
             while lines and not lines[-1]:
@@ -72,14 +78,11 @@ def prose(header: str) -> list[str]:
 
 def declarations(header: str) -> str:
     """What a header declares to others; empty where that is nothing."""
-    import tree_sitter
-    import tree_sitter_cpp
-
-    source = _VISIBILITY.sub(_without_macro, header).encode()
-    parser = tree_sitter.Parser(tree_sitter.Language(tree_sitter_cpp.language()))
+    root = parsed(header)
+    source = root.text or b""
     head = re.match(rb"(//.*\n)*", source)
     kept, end = [], head.end() if head else 0
-    for first, last, instead in _cuts(parser.parse(source).root_node):
+    for first, last, instead in _cuts(root):
         if first >= end:
             before = source[end:first].decode()
             kept += [before.rstrip() if instead is not None else before, instead or ""]
@@ -93,6 +96,33 @@ def declarations(header: str) -> str:
     return re.sub(r"\n\n( *\})", r"\n\1", text).strip()
 
 
+def parsed(header: str) -> Node:
+    """The syntax tree of a header without its macros of visibility; lines keep their numbers."""
+    import tree_sitter
+    import tree_sitter_cpp
+
+    source = _VISIBILITY.sub(_without_macro, header).encode()
+    parser = tree_sitter.Parser(tree_sitter.Language(tree_sitter_cpp.language()))
+    return parser.parse(source).root_node
+
+
+def public_children(node: Node) -> Iterator[Node]:
+    """The children of a node that others may use."""
+    for child, hidden in _children(node):
+        if not hidden:
+            yield child
+
+
+def _children(node: Node) -> Iterator[tuple[Node, bool]]:
+    """The children of a node, and whether they are hidden from others."""
+    members = node.type == "field_declaration_list"
+    hidden = members and node.parent is not None and node.parent.type == "class_specifier"
+    for child in node.children:
+        if members and child.type == "access_specifier":
+            hidden = child.text != b"public"
+        yield child, (hidden and child.type not in {"{", "}"}) or _is_hidden(child)
+
+
 def _without_macro(found: re.Match[str]) -> str:
     """What stands behind the macro, and further lines as far to the left as it was long."""
     return re.sub(rf"\n {{{len(found[1])}}}(?= )", "\n", found[2])
@@ -104,12 +134,8 @@ def _cuts(node: Node) -> Iterator[tuple[int, int, str | None]]:
     Something instead of them (perhaps nothing) goes right behind what is before; None takes whole
     lines.
     """
-    members = node.type == "field_declaration_list"
-    hidden = members and node.parent is not None and node.parent.type == "class_specifier"
-    for child in node.children:
-        if members and child.type == "access_specifier":
-            hidden = child.text != b"public"
-        if (hidden and child.type not in {"{", "}"}) or _is_hidden(child):
+    for child, hidden in _children(node):
+        if hidden:
             yield *_lines(child), None
         elif child.type == "field_initializer_list":
             yield child.start_byte, child.end_byte, ""
