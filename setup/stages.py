@@ -34,7 +34,7 @@ TIDIED = {
     "takt_runner": ["baseline", "bench", "examples", "src", "tools"],
 }
 # Packages whose public headers have a Doxygen comment on every entity.
-DOCUMENTED = ("takt_core", "takt_rcl")
+DOCUMENTED = ("takt_core", "takt_rcl", "takt_rclcpp")
 
 Commands = list[list[str]]
 

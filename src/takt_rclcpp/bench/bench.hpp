@@ -48,16 +48,16 @@ Json wakeup(const Settings& settings);
 Json life(const Settings& settings);
 
 // The one that the settings name; Takt's has fixed priorities: `rule`, and 40 where it says none.
-std::unique_ptr<::rclcpp::Executor> make_executor(const Settings& settings,
-                                                  takt::rclcpp::TimingRule rule = {});
+std::unique_ptr<rclcpp::Executor> make_executor(const Settings& settings,
+                                                takt_rclcpp::TimingRule rule = {});
 
 // Nodes of ten callbacks each, as applications have them.
-std::vector<std::shared_ptr<::rclcpp::Node>> make_nodes(const std::string& name, int callbacks,
-                                                        bool intra_process = false);
+std::vector<std::shared_ptr<rclcpp::Node>> make_nodes(const std::string& name, int callbacks,
+                                                      bool intra_process = false);
 constexpr int callbacks_of_node = 10;
 
 // spin() on this thread until `conduct` has returned, which runs on another; throws what it throws.
-void spin(::rclcpp::Executor& executor, const std::function<void()>& conduct);
+void spin(rclcpp::Executor& executor, const std::function<void()>& conduct);
 
 // Times in ns from several threads, while it is told to take them.
 class Times {
@@ -81,7 +81,7 @@ class Times {
 };
 
 // What a timer's callback is told: how long after it was due does it begin?
-inline nanoseconds lateness(const ::rclcpp::TimerInfo& info) {
+inline nanoseconds lateness(const rclcpp::TimerInfo& info) {
   return os::now().time_since_epoch() - nanoseconds{info.expected_call_time.nanoseconds()};
 }
 

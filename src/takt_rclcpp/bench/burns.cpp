@@ -37,15 +37,15 @@ std::size_t room(const Settings& settings) {
 }  // namespace
 
 Json burns(const Settings& settings) {
-  const auto fast = std::make_shared<::rclcpp::Node>("fast");
-  const auto slow = std::make_shared<::rclcpp::Node>("slow");
+  const auto fast = std::make_shared<rclcpp::Node>("fast");
+  const auto slow = std::make_shared<rclcpp::Node>("slow");
   Times late{room(settings)};
   const auto control = fast->create_wall_timer(
-      short_period, [&](const ::rclcpp::TimerInfo& info) { late.add(lateness(info)); });
+      short_period, [&](const rclcpp::TimerInfo& info) { late.add(lateness(info)); });
   const auto work = slow->create_wall_timer(long_period, burn);
-  const auto executor = make_executor(settings, [](const takt::rclcpp::CallbackId& id) {
-    const bool is_control = id.node == "/fast" && id.kind == takt::rclcpp::CallbackKind::timer;
-    return takt::rclcpp::Timing{.priority = is_control ? urgent : 0};
+  const auto executor = make_executor(settings, [](const takt_rclcpp::CallbackId& id) {
+    const bool is_control = id.node == "/fast" && id.kind == takt_rclcpp::CallbackKind::timer;
+    return takt_rclcpp::Timing{.priority = is_control ? urgent : 0};
   });
   executor->add_node(fast);
   executor->add_node(slow);

@@ -16,7 +16,7 @@ namespace {
 constexpr nanoseconds period = 10ms;
 
 using Message16 = std_msgs::msg::ColorRGBA;  // four floats
-using Timers = std::vector<::rclcpp::TimerBase::SharedPtr>;
+using Timers = std::vector<rclcpp::TimerBase::SharedPtr>;
 
 // Due a part of the period after each other, or as near as a loop over them sets it.
 void set_phases(const Timers& timers, bool spread) {
@@ -30,7 +30,7 @@ void set_phases(const Timers& timers, bool spread) {
   }
 }
 
-Json measure(const Settings& settings, const std::vector<std::shared_ptr<::rclcpp::Node>>& nodes,
+Json measure(const Settings& settings, const std::vector<std::shared_ptr<rclcpp::Node>>& nodes,
              const Timers& timers, std::atomic<std::uint64_t>& executed, Times& lateness) {
   const auto executor = make_executor(settings);
   for (const auto& node : nodes) executor->add_node(node);
@@ -76,7 +76,7 @@ Json timers(const Settings& settings) {
   Timers all;
   for (int i = 0; i < settings.callbacks; ++i) {
     all.push_back(nodes[static_cast<std::size_t>(i / callbacks_of_node)]->create_wall_timer(
-        period, [&](const ::rclcpp::TimerInfo& info) {
+        period, [&](const rclcpp::TimerInfo& info) {
           late.add(lateness(info));
           executed.fetch_add(1, std::memory_order_relaxed);
         }));
@@ -91,14 +91,14 @@ Json messages(const Settings& settings) {
   auto nodes = make_nodes("publishing", pairs, settings.intra_process);
   const auto readers = make_nodes("reading", pairs, settings.intra_process);
   Timers all;
-  std::vector<std::shared_ptr<::rclcpp::Publisher<Message16>>> publishers;
-  std::vector<std::shared_ptr<::rclcpp::SubscriptionBase>> subscriptions;
+  std::vector<std::shared_ptr<rclcpp::Publisher<Message16>>> publishers;
+  std::vector<std::shared_ptr<rclcpp::SubscriptionBase>> subscriptions;
   for (int i = 0; i < pairs; ++i) {
     const auto node = static_cast<std::size_t>(i / callbacks_of_node);
     const std::string topic = "topic" + std::to_string(i);
     const auto publisher = nodes[node]->create_publisher<Message16>(topic, 1);
     all.push_back(
-        nodes[node]->create_wall_timer(period, [&, publisher](const ::rclcpp::TimerInfo& info) {
+        nodes[node]->create_wall_timer(period, [&, publisher](const rclcpp::TimerInfo& info) {
           late.add(lateness(info));
           publisher->publish(std::make_unique<Message16>());
           executed.fetch_add(1, std::memory_order_relaxed);

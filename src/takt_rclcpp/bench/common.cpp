@@ -10,28 +10,28 @@
 
 namespace takt::bench {
 
-std::unique_ptr<::rclcpp::Executor> make_executor(const Settings& settings,
-                                                  takt::rclcpp::TimingRule rule) {
-  takt::rclcpp::Options options;
+std::unique_ptr<rclcpp::Executor> make_executor(const Settings& settings,
+                                                takt_rclcpp::TimingRule rule) {
+  takt_rclcpp::Options options;
   options.scheduling.policy = sched::fixed_priority();
   options.scheduling.cpus = {settings.cpu};
   options.scheduling.on_shortfalls = [](const auto&) {};  // of the same thing main() tells
   options.timing = std::move(rule);
   options.default_priority = priority;
-  return takt::rclcpp::make_executor(settings.executor, std::move(options), settings.threads);
+  return takt_rclcpp::make_executor(settings.executor, std::move(options), settings.threads);
 }
 
-std::vector<std::shared_ptr<::rclcpp::Node>> make_nodes(const std::string& name, int callbacks,
-                                                        bool intra_process) {
-  std::vector<std::shared_ptr<::rclcpp::Node>> nodes;
+std::vector<std::shared_ptr<rclcpp::Node>> make_nodes(const std::string& name, int callbacks,
+                                                      bool intra_process) {
+  std::vector<std::shared_ptr<rclcpp::Node>> nodes;
   for (int i = 0; i * callbacks_of_node < callbacks; ++i) {
-    nodes.push_back(std::make_shared<::rclcpp::Node>(
-        name + std::to_string(i), ::rclcpp::NodeOptions{}.use_intra_process_comms(intra_process)));
+    nodes.push_back(std::make_shared<rclcpp::Node>(
+        name + std::to_string(i), rclcpp::NodeOptions{}.use_intra_process_comms(intra_process)));
   }
   return nodes;
 }
 
-void spin(::rclcpp::Executor& executor, const std::function<void()>& conduct) {
+void spin(rclcpp::Executor& executor, const std::function<void()>& conduct) {
   std::atomic<bool> returned{false};
   auto conducted = std::async(std::launch::async, [&] {
     // Above all callbacks, or those that follow each other without a pause would never let it go

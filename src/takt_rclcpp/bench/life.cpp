@@ -53,10 +53,10 @@ void settle() {
   os::sleep_until(os::now() + 20ms);
 }
 
-std::vector<double> add_nodes(::rclcpp::Executor& executor) {
+std::vector<double> add_nodes(rclcpp::Executor& executor) {
   std::vector<double> taken;
   for (int i = 0; i < additions; ++i) {
-    const auto node = std::make_shared<::rclcpp::Node>("added" + std::to_string(i));
+    const auto node = std::make_shared<rclcpp::Node>("added" + std::to_string(i));
     settle();
     FirstCall first;
     const auto begin = os::now();
@@ -71,8 +71,8 @@ std::vector<double> add_nodes(::rclcpp::Executor& executor) {
 }
 
 // Each: milliseconds, and the CPU time of the process meanwhile.
-std::pair<std::vector<double>, double> churn(::rclcpp::Node& node) {
-  const auto qos = ::rclcpp::QoS{1}.transient_local();
+std::pair<std::vector<double>, double> churn(rclcpp::Node& node) {
+  const auto qos = rclcpp::QoS{1}.transient_local();
   const auto publisher = node.create_publisher<Message>("kept", qos);
   publisher->publish(Message{});
   settle();
@@ -95,9 +95,9 @@ std::pair<std::vector<double>, double> churn(::rclcpp::Node& node) {
 }  // namespace
 
 Json life(const Settings& settings) {
-  std::vector<std::shared_ptr<::rclcpp::Node>> nodes;
+  std::vector<std::shared_ptr<rclcpp::Node>> nodes;
   for (int i = 0; i < settings.nodes; ++i) {
-    nodes.push_back(std::make_shared<::rclcpp::Node>("node" + std::to_string(i)));
+    nodes.push_back(std::make_shared<rclcpp::Node>("node" + std::to_string(i)));
   }
   FirstCall started;
   const auto timer = nodes.back()->create_wall_timer(1ms, [&] { started.told(); });
@@ -122,7 +122,7 @@ Json life(const Settings& settings) {
     }
     settle();
     shutdown = os::now();
-    ::rclcpp::shutdown();
+    rclcpp::shutdown();
   });
   const auto begin = os::now();
   executor->spin();

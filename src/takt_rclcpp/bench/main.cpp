@@ -17,7 +17,7 @@ namespace {
 
 // Which there are.
 Json executors(const Settings& /*settings*/) {
-  return {{"executors", takt::rclcpp::executor_names()}};
+  return {{"executors", takt_rclcpp::executor_names()}};
 }
 
 const std::map<std::string, Json (*)(const Settings&)> modes{
@@ -34,7 +34,7 @@ Settings parse(CLI::App& app, int argc, char** argv) {
       ->required()
       ->check(CLI::IsMember(modes));
   app.add_option("--executor", settings.executor)
-      ->check(CLI::IsMember(takt::rclcpp::executor_names()));
+      ->check(CLI::IsMember(takt_rclcpp::executor_names()));
   app.add_option("--cpu", settings.cpu, "Where everything runs")->check(CLI::Range(0, 1023));
   app.add_option("--duration-ms", duration_ms)->check(positive);
   app.add_option("--domain", settings.domain, "Of ROS")->check(CLI::Range(0, 232));
@@ -72,11 +72,11 @@ int run(int argc, char** argv) {
                   {"executor", settings.executor},
                   {"cpu", settings.cpu},
                   {"shortfalls", be_in_real_time(settings.cpu)}};
-    ::rclcpp::InitOptions of_context;
+    rclcpp::InitOptions of_context;
     of_context.set_domain_id(settings.domain);
-    ::rclcpp::init(0, nullptr, of_context, ::rclcpp::SignalHandlerOptions::None);
+    rclcpp::init(0, nullptr, of_context, rclcpp::SignalHandlerOptions::None);
     document.update(modes.at(settings.mode)(settings));
-    ::rclcpp::shutdown();
+    rclcpp::shutdown();
     std::puts(document.dump().c_str());
     return 0;
   } catch (const CLI::ParseError& error) {

@@ -11,9 +11,9 @@ namespace takt::bench {
 Json pingpong(const Settings& settings) {
   using Message = takt_interfaces::msg::Sample;
   constexpr std::size_t room = 4'000'000;
-  const auto intra = ::rclcpp::NodeOptions{}.use_intra_process_comms(true);
-  const auto ping = std::make_shared<::rclcpp::Node>("ping", intra);
-  const auto pong = std::make_shared<::rclcpp::Node>("pong", intra);
+  const auto intra = rclcpp::NodeOptions{}.use_intra_process_comms(true);
+  const auto ping = std::make_shared<rclcpp::Node>("ping", intra);
+  const auto pong = std::make_shared<rclcpp::Node>("pong", intra);
   const auto there = ping->create_publisher<Message>("there", 1);
   const auto back = pong->create_publisher<Message>("back", 1);
   Times times{room};

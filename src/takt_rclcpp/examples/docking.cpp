@@ -16,7 +16,7 @@ int main(int argc, char** argv) {
   const auto pointers = rclcpp::NodeOptions{}.use_intra_process_comms(true);
   const auto radar = std::make_shared<docking::Radar>(pointers);
   const auto guard = std::make_shared<docking::Guard>(pointers);
-  takt::rclcpp::SchedulingExecutor executor;  // reads --takt-timing and --takt-record
+  takt_rclcpp::SchedulingExecutor executor;  // reads --takt-timing and --takt-record
   executor.add_node(radar);
   executor.add_node(guard);
   executor.spin();

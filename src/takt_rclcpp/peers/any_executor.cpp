@@ -14,11 +14,11 @@
 #define TAKT_RCLCPP_HAS_EVENTS_CBG 1
 #endif
 
-namespace takt::rclcpp {
+namespace takt_rclcpp {
 namespace {
 
-using Executor = ::rclcpp::Executor;
-using ::rclcpp::ExecutorOptions;
+using Executor = rclcpp::Executor;
+using rclcpp::ExecutorOptions;
 using Make = std::unique_ptr<Executor> (*)(Options, std::size_t, const ExecutorOptions&);
 
 // Since rclcpp 32 its options come first.
@@ -27,15 +27,15 @@ std::unique_ptr<Executor> make_events(const ExecutorOptions& options) {
   if constexpr (std::is_constructible_v<Events, const ExecutorOptions&>) {
     return std::make_unique<Events>(options);
   } else {
-    using Queue = ::rclcpp::experimental::executors::SimpleEventsQueue;
+    using Queue = rclcpp::experimental::executors::SimpleEventsQueue;
     return std::make_unique<Events>(std::make_unique<Queue>(), false, options);
   }
 }
 
 const std::vector<std::pair<std::string, Make>>& known() {
-  using ::rclcpp::executors::MultiThreadedExecutor;
-  using ::rclcpp::executors::SingleThreadedExecutor;
-  using ::rclcpp::experimental::executors::EventsExecutor;
+  using rclcpp::executors::MultiThreadedExecutor;
+  using rclcpp::executors::SingleThreadedExecutor;
+  using rclcpp::experimental::executors::EventsExecutor;
   static const std::vector<std::pair<std::string, Make>> executors{
       {"single_threaded",
        [](Options, std::size_t, const ExecutorOptions& options) -> std::unique_ptr<Executor> {
@@ -54,7 +54,7 @@ const std::vector<std::pair<std::string, Make>>& known() {
       {"events_cbg",
        [](Options, std::size_t threads,
           const ExecutorOptions& options) -> std::unique_ptr<Executor> {
-         return std::make_unique<::rclcpp::executors::EventsCBGExecutor>(options, threads);
+         return std::make_unique<rclcpp::executors::EventsCBGExecutor>(options, threads);
        }},
 #endif
       {"takt",
@@ -91,4 +91,4 @@ std::unique_ptr<Executor> make_executor(std::string_view name, Options schedulin
                               "'; it has: " + there};
 }
 
-}  // namespace takt::rclcpp
+}  // namespace takt_rclcpp

@@ -16,11 +16,12 @@
 #include <mutex>
 #include <optional>
 
+#include "core_names.hpp"
 #include "takt/executor/mutex.hpp"
 #include "takt/executor/release_handle.hpp"
 #include "takt/os/clock.hpp"
 
-namespace takt::rclcpp {
+namespace takt_rclcpp {
 
 // Release: executor::ReleaseHandle, or one of a test.
 template <class Release>
@@ -221,4 +222,4 @@ class BasicArrivals {
 
 using Arrivals = BasicArrivals<executor::ReleaseHandle>;
 
-}  // namespace takt::rclcpp
+}  // namespace takt_rclcpp

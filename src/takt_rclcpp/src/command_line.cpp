@@ -12,10 +12,11 @@
 #include <string>
 #include <vector>
 
+#include "core_names.hpp"
 #include "takt/rclcpp/scheduling_executor.hpp"
 #include "takt/sched/error.hpp"
 
-namespace takt::rclcpp {
+namespace takt_rclcpp {
 namespace {
 
 std::vector<std::string> own_arguments() {
@@ -46,7 +47,7 @@ std::string value_of(const std::vector<std::string>& arguments, const std::strin
 
 // A parameter that was given to any node of the process; empty: to none. No node declares it: the
 // executor is there before its nodes are.
-std::string parameter(const ::rclcpp::Context::SharedPtr& context, const std::string& name) {
+std::string parameter(const rclcpp::Context::SharedPtr& context, const std::string& name) {
   if (context == nullptr || !context->is_valid()) {
     return {};
   }
@@ -86,7 +87,7 @@ void refuse_unknown(const std::vector<std::string>& arguments) {
 
 }  // namespace
 
-Options Options::of_command_line(const ::rclcpp::Context::SharedPtr& context) {
+Options Options::of_command_line(const rclcpp::Context::SharedPtr& context) {
   const std::vector<std::string> arguments = own_arguments();
   refuse_unknown(arguments);
   Options options;
@@ -107,4 +108,4 @@ Options Options::of_command_line(const ::rclcpp::Context::SharedPtr& context) {
   return options;
 }
 
-}  // namespace takt::rclcpp
+}  // namespace takt_rclcpp

@@ -18,11 +18,12 @@
 #include <string_view>
 #include <utility>
 
+#include "core_names.hpp"
 #include "takt/rclcpp/diagnostics.hpp"
 #include "takt/rclcpp/scheduling_executor.hpp"
 #include "takt/sched/error.hpp"
 
-namespace takt::rclcpp {
+namespace takt_rclcpp {
 namespace {
 
 using namespace std::chrono_literals;
@@ -65,7 +66,7 @@ class Container final : public rclcpp_components::ComponentManager {
   const std::weak_ptr<SchedulingExecutor> scheduling_;
   // All in one group: never from two callbacks at once.
   std::list<Leaving> leaving_;
-  ::rclcpp::TimerBase::SharedPtr burial_;
+  rclcpp::TimerBase::SharedPtr burial_;
 };
 
 int run(int argc, char** argv) {
@@ -80,7 +81,7 @@ int run(int argc, char** argv) {
     return 0;
   }
   try {
-    ::rclcpp::init(argc, argv);
+    rclcpp::init(argc, argv);
     Options options = Options::of_command_line();
     options.nodes_come_later = true;
     // It goes last, with the libraries of its nodes: what the executor still knows of them is
@@ -91,22 +92,22 @@ int run(int argc, char** argv) {
     executor->add_node(container);
     const Diagnostics diagnostics{*container, *executor};
     executor->spin();
-    ::rclcpp::shutdown();
+    rclcpp::shutdown();
     return 0;
   } catch (const sched::ScheduleError& error) {
     std::fprintf(stderr, "component_container_takt: %s\n", error.what());
-    ::rclcpp::shutdown();
+    rclcpp::shutdown();
     return wrong_use;
   } catch (const std::exception& error) {  // what left a callback, too
     std::fprintf(stderr, "component_container_takt: %s\n", error.what());
-    ::rclcpp::shutdown();
+    rclcpp::shutdown();
     return EXIT_FAILURE;
   }
 }
 
 }  // namespace
-}  // namespace takt::rclcpp
+}  // namespace takt_rclcpp
 
 int main(int argc, char** argv) {
-  return takt::rclcpp::run(argc, argv);
+  return takt_rclcpp::run(argc, argv);
 }

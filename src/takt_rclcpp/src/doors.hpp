@@ -15,10 +15,11 @@
 #include <utility>
 #include <vector>
 
+#include "core_names.hpp"
 #include "takt/executor/detail/table.hpp"
 #include "takt/executor/mutex.hpp"
 
-namespace takt::rclcpp {
+namespace takt_rclcpp {
 
 template <class Inside>
 class Doors {
@@ -104,4 +105,4 @@ class Doors {
   std::vector<std::uint32_t> free_;
 };
 
-}  // namespace takt::rclcpp
+}  // namespace takt_rclcpp

@@ -7,9 +7,10 @@
 #include <rclcpp/experimental/subscription_intra_process_base.hpp>
 #include <utility>
 
+#include "core_names.hpp"
 #include "timer_sources.hpp"
 
-namespace takt::rclcpp {
+namespace takt_rclcpp {
 namespace {
 
 // Every node offers them, whatever its author wanted of it.
@@ -26,12 +27,12 @@ bool is_of_node(std::string_view service, std::string_view node) {
   });
 }
 
-CallbackId describe_waitable(const ::rclcpp::Waitable& waitable) {
-  using IntraProcess = ::rclcpp::experimental::SubscriptionIntraProcessBase;
+CallbackId describe_waitable(const rclcpp::Waitable& waitable) {
+  using IntraProcess = rclcpp::experimental::SubscriptionIntraProcessBase;
   if (const auto* const intra = dynamic_cast<const IntraProcess*>(&waitable)) {
     return {.kind = CallbackKind::intra_process, .topic_or_service = intra->get_topic_name()};
   }
-  if (dynamic_cast<const ::rclcpp::EventHandlerBase*>(&waitable) != nullptr) {
+  if (dynamic_cast<const rclcpp::EventHandlerBase*>(&waitable) != nullptr) {
     return {.kind = CallbackKind::qos_event, .housekeeping = true};
   }
   return {.kind = CallbackKind::waitable};
@@ -39,7 +40,7 @@ CallbackId describe_waitable(const ::rclcpp::Waitable& waitable) {
 
 // Before rclcpp 29, what has timers drives them itself.
 template <class Waitable>
-std::vector<::rclcpp::TimerBase::SharedPtr> timers_of(const Waitable& waitable) {
+std::vector<rclcpp::TimerBase::SharedPtr> timers_of(const Waitable& waitable) {
   if constexpr (requires { waitable.get_timers(); }) {
     return waitable.get_timers();
   } else {
@@ -64,27 +65,27 @@ CallbackId Entity::describe(const EntityPointer& locked) const {
   struct Describe {
     const Entity& entity;
 
-    CallbackId operator()(const ::rclcpp::TimerBase::SharedPtr& timer) const {
+    CallbackId operator()(const rclcpp::TimerBase::SharedPtr& timer) const {
       return {.kind = CallbackKind::timer,
               .period = period_of(*timer),
               .housekeeping = entity.of_waitable};
     }
-    CallbackId operator()(const ::rclcpp::SubscriptionBase::SharedPtr& subscription) const {
+    CallbackId operator()(const rclcpp::SubscriptionBase::SharedPtr& subscription) const {
       const std::string topic = subscription->get_topic_name();
       return {.kind = CallbackKind::subscription,
               .topic_or_service = topic,
               .housekeeping = topic == "/parameter_events"};
     }
-    CallbackId operator()(const ::rclcpp::ServiceBase::SharedPtr& service) const {
+    CallbackId operator()(const rclcpp::ServiceBase::SharedPtr& service) const {
       const std::string name = service->get_service_name();
       return {.kind = CallbackKind::service,
               .topic_or_service = name,
               .housekeeping = is_of_node(name, entity.group->node)};
     }
-    CallbackId operator()(const ::rclcpp::ClientBase::SharedPtr& client) const {
+    CallbackId operator()(const rclcpp::ClientBase::SharedPtr& client) const {
       return {.kind = CallbackKind::client, .topic_or_service = client->get_service_name()};
     }
-    CallbackId operator()(const ::rclcpp::Waitable::SharedPtr& waitable) const {
+    CallbackId operator()(const rclcpp::Waitable::SharedPtr& waitable) const {
       return describe_waitable(*waitable);
     }
   };
@@ -116,7 +117,7 @@ std::vector<std::shared_ptr<const Group>> Nodes::take_reentrant() {
   return std::exchange(reentrant_, {});
 }
 
-Nodes::Known& Nodes::known(const ::rclcpp::CallbackGroup::SharedPtr& group, Member* of) {
+Nodes::Known& Nodes::known(const rclcpp::CallbackGroup::SharedPtr& group, Member* of) {
   Known& entry = groups_[group.get()];
   if (entry.group.lock() == group) {
     return entry;
@@ -130,7 +131,7 @@ Nodes::Known& Nodes::known(const ::rclcpp::CallbackGroup::SharedPtr& group, Memb
   if (node != nullptr && of->again) {  // groups of the former one may still have jobs
     met->name += "." + std::to_string(met->place);
   }
-  met->exclusive = group->type() == ::rclcpp::CallbackGroupType::MutuallyExclusive;
+  met->exclusive = group->type() == rclcpp::CallbackGroupType::MutuallyExclusive;
   if (!met->exclusive) {
     reentrant_.push_back(met);
   }
@@ -150,16 +151,15 @@ void Nodes::meet_groups() {
 void Nodes::meet_groups(Member& of) {
   if (const auto node = of.node.lock()) {
     node->for_each_callback_group(
-        [&](const ::rclcpp::CallbackGroup::SharedPtr& group) { known(group, &of); });
+        [&](const rclcpp::CallbackGroup::SharedPtr& group) { known(group, &of); });
   }
 }
 
-std::vector<Nodes::Met> Nodes::in_order(
-    const std::vector<::rclcpp::CallbackGroup::WeakPtr>& groups) {
+std::vector<Nodes::Met> Nodes::in_order(const std::vector<rclcpp::CallbackGroup::WeakPtr>& groups) {
   const std::lock_guard lock{mutex_};
   meet_groups();
   std::vector<Met> in_order;
-  for (const ::rclcpp::CallbackGroup::WeakPtr& weak : groups) {
+  for (const rclcpp::CallbackGroup::WeakPtr& weak : groups) {
     if (auto group = weak.lock()) {
       std::shared_ptr<Group> exclusion = known(group, nullptr).exclusion;
       in_order.emplace_back(std::move(exclusion), std::move(group));
@@ -169,7 +169,7 @@ std::vector<Nodes::Met> Nodes::in_order(
   return in_order;
 }
 
-std::vector<Entity> Nodes::collect(const std::vector<::rclcpp::CallbackGroup::WeakPtr>& groups) {
+std::vector<Entity> Nodes::collect(const std::vector<rclcpp::CallbackGroup::WeakPtr>& groups) {
   std::vector<Entity> entities;
   // Waitables are users': they may ask back, or bring nodes along.
   for (const auto& [exclusion, group] : in_order(groups)) {
@@ -177,7 +177,7 @@ std::vector<Entity> Nodes::collect(const std::vector<::rclcpp::CallbackGroup::We
       entities.push_back(
           {.entity = std::weak_ptr{entity}, .key = entity.get(), .group = exclusion});
     };
-    group->collect_all_ptrs(add, add, add, add, [&](const ::rclcpp::Waitable::SharedPtr& waitable) {
+    group->collect_all_ptrs(add, add, add, add, [&](const rclcpp::Waitable::SharedPtr& waitable) {
       add(waitable);
       for (const auto& timer : timers_of(*waitable)) {
         entities.push_back({.entity = std::weak_ptr{timer},
@@ -190,4 +190,4 @@ std::vector<Entity> Nodes::collect(const std::vector<::rclcpp::CallbackGroup::We
   return entities;
 }
 
-}  // namespace takt::rclcpp
+}  // namespace takt_rclcpp

@@ -21,21 +21,21 @@
 #include <variant>
 #include <vector>
 
+#include "core_names.hpp"
 #include "source.hpp"
 
-namespace takt::rclcpp {
+namespace takt_rclcpp {
 
 using EntityPointer =
-    std::variant<::rclcpp::TimerBase::SharedPtr, ::rclcpp::SubscriptionBase::SharedPtr,
-                 ::rclcpp::ServiceBase::SharedPtr, ::rclcpp::ClientBase::SharedPtr,
-                 ::rclcpp::Waitable::SharedPtr>;
+    std::variant<rclcpp::TimerBase::SharedPtr, rclcpp::SubscriptionBase::SharedPtr,
+                 rclcpp::ServiceBase::SharedPtr, rclcpp::ClientBase::SharedPtr,
+                 rclcpp::Waitable::SharedPtr>;
 
 // What is asked of all of them whenever anything changes: it costs no more than a copy, and keeps
 // nothing alive.
 struct Entity {
-  std::variant<::rclcpp::TimerBase::WeakPtr, ::rclcpp::SubscriptionBase::WeakPtr,
-               ::rclcpp::ServiceBase::WeakPtr, ::rclcpp::ClientBase::WeakPtr,
-               ::rclcpp::Waitable::WeakPtr>
+  std::variant<rclcpp::TimerBase::WeakPtr, rclcpp::SubscriptionBase::WeakPtr,
+               rclcpp::ServiceBase::WeakPtr, rclcpp::ClientBase::WeakPtr, rclcpp::Waitable::WeakPtr>
       entity;
   const void* key = nullptr;  // the same as long as the entity lives
   bool of_waitable = false;   // a timer that a waitable keeps for itself
@@ -50,7 +50,7 @@ struct Entity {
 // Nodes and groups as they were added: a group does not know its node.
 class Nodes {
  public:
-  using NodeBase = ::rclcpp::node_interfaces::NodeBaseInterface;
+  using NodeBase = rclcpp::node_interfaces::NodeBaseInterface;
 
   // From any thread.
   void add(const NodeBase::SharedPtr& node);
@@ -65,11 +65,11 @@ class Nodes {
 
   // Of these groups, in the order of their making. From one thread at a time.
   [[nodiscard]] std::vector<Entity> collect(
-      const std::vector<::rclcpp::CallbackGroup::WeakPtr>& groups);
+      const std::vector<rclcpp::CallbackGroup::WeakPtr>& groups);
 
  private:
   struct Known {
-    std::weak_ptr<::rclcpp::CallbackGroup> group = {};
+    std::weak_ptr<rclcpp::CallbackGroup> group = {};
     std::shared_ptr<Group> exclusion = {};
   };
 
@@ -80,23 +80,23 @@ class Nodes {
   };
 
   // rclcpp has them by their addresses: what is counted would be counted another way each time.
-  using Met = std::pair<std::shared_ptr<Group>, ::rclcpp::CallbackGroup::SharedPtr>;
+  using Met = std::pair<std::shared_ptr<Group>, rclcpp::CallbackGroup::SharedPtr>;
   [[nodiscard]] std::vector<Met> in_order(
-      const std::vector<::rclcpp::CallbackGroup::WeakPtr>& groups);
+      const std::vector<rclcpp::CallbackGroup::WeakPtr>& groups);
   void meet_groups();
   void meet_groups(Member& of);
   // `of`: its node's; null: it was added without one.
-  Known& known(const ::rclcpp::CallbackGroup::SharedPtr& group, Member* of);
+  Known& known(const rclcpp::CallbackGroup::SharedPtr& group, Member* of);
 
   mutable std::mutex mutex_;
   std::vector<std::shared_ptr<Member>> nodes_;  // in the order of their coming
   std::map<const NodeBase*, std::weak_ptr<Member>> members_;
   Arrived arrived_;
-  std::map<const ::rclcpp::CallbackGroup*, Known> groups_;
+  std::map<const rclcpp::CallbackGroup*, Known> groups_;
   std::vector<std::shared_ptr<const Group>> reentrant_;
   std::set<std::string> names_;  // of nodes, also of those that have gone
   std::size_t met_of_none_ = 0;  // without a node
   std::size_t met_ = 0;
 };
 
-}  // namespace takt::rclcpp
+}  // namespace takt_rclcpp

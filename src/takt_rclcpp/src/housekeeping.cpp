@@ -6,14 +6,14 @@
 #include <rclcpp/logging.hpp>
 #include <utility>
 
-namespace takt::rclcpp {
+namespace takt_rclcpp {
 namespace {
 
 void silence_quietly(Arriving& member) noexcept {
   try {
     member.silence();
   } catch (const std::exception& error) {  // the middleware refused: it will talk to nobody
-    RCLCPP_WARN(::rclcpp::get_logger("takt"), "cannot stop listening: %s", error.what());
+    RCLCPP_WARN(rclcpp::get_logger("takt"), "cannot stop listening: %s", error.what());
   }
 }
 
@@ -83,4 +83,4 @@ void Housekeeping::execute(std::int64_t part) {
   member->execute(0);
 }
 
-}  // namespace takt::rclcpp
+}  // namespace takt_rclcpp

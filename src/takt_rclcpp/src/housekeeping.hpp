@@ -9,9 +9,10 @@
 #include <memory>
 #include <mutex>
 
+#include "core_names.hpp"
 #include "message_sources.hpp"
 
-namespace takt::rclcpp {
+namespace takt_rclcpp {
 
 class Housekeeping final : public Arriving {
  public:
@@ -42,4 +43,4 @@ class Housekeeping final : public Arriving {
   executor::PriorityMutex mutex_;
 };
 
-}  // namespace takt::rclcpp
+}  // namespace takt_rclcpp

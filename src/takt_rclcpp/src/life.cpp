@@ -8,10 +8,11 @@
 #include <stdexcept>
 #include <utility>
 
+#include "core_names.hpp"
 #include "takt/os/memory.hpp"
 #include "takt/os/thread.hpp"
 
-namespace takt::rclcpp {
+namespace takt_rclcpp {
 namespace {
 
 executor::Options overruled(executor::Options options) {
@@ -270,4 +271,4 @@ std::optional<executor::Snapshot> SchedulingExecutor::Life::snapshot() const {
   return executor::snapshot(core, std::move(named));
 }
 
-}  // namespace takt::rclcpp
+}  // namespace takt_rclcpp

@@ -9,13 +9,14 @@
 #include <memory>
 #include <mutex>
 
+#include "core_names.hpp"
 #include "entities.hpp"
 #include "publications.hpp"
 #include "strategies.hpp"
 #include "takt/rclcpp/scheduling_executor.hpp"
 #include "tasks.hpp"
 
-namespace takt::rclcpp {
+namespace takt_rclcpp {
 
 class SchedulingExecutor::Life {
  public:
@@ -26,7 +27,7 @@ class SchedulingExecutor::Life {
   // What authors wrote comes first, and once it is started the rest follows, at the lowest
   // priority.
   // `groups` is asked by one thread at a time.
-  using Groups = std::function<std::vector<::rclcpp::CallbackGroup::WeakPtr>()>;
+  using Groups = std::function<std::vector<rclcpp::CallbackGroup::WeakPtr>()>;
   void follow(const Groups& groups);
   void start();
   // From any thread and callback: nodes or groups have come or gone.
@@ -110,4 +111,4 @@ class SchedulingExecutor::Life {
   std::uint64_t looks_ = 0;
 };
 
-}  // namespace takt::rclcpp
+}  // namespace takt_rclcpp

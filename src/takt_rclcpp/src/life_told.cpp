@@ -7,9 +7,10 @@
 #include <rclcpp/logging.hpp>
 #include <utility>
 
+#include "core_names.hpp"
 #include "life.hpp"
 
-namespace takt::rclcpp {
+namespace takt_rclcpp {
 namespace {
 
 // Whether the thread of this process sleeps, as the kernel says.
@@ -34,7 +35,7 @@ void SchedulingExecutor::Life::tell_of_memory() {
     return;
   }
   for (const os::Shortfall& shortfall : shortfalls) {
-    RCLCPP_WARN(::rclcpp::get_logger("takt"), "not obtained: %s: %s; %s", shortfall.what.c_str(),
+    RCLCPP_WARN(rclcpp::get_logger("takt"), "not obtained: %s: %s; %s", shortfall.what.c_str(),
                 shortfall.why.c_str(), shortfall.fix.c_str());
   }
 }
@@ -42,7 +43,7 @@ void SchedulingExecutor::Life::tell_of_memory() {
 // rclcpp's multi-threaded executors run one callback of such a group twice at once.
 void SchedulingExecutor::Life::tell_of_reentrant() {
   for (const std::shared_ptr<const Group>& group : nodes.take_reentrant()) {
-    RCLCPP_INFO(::rclcpp::get_logger("takt"),
+    RCLCPP_INFO(rclcpp::get_logger("takt"),
                 "callback group %zu of node '%s' is Reentrant: its callbacks exclude nobody, but "
                 "none of them runs twice at once under this executor",
                 group->ordinal, group->node.c_str());
@@ -75,7 +76,7 @@ std::vector<Unmatched> SchedulingExecutor::Life::unmatched() const {
 
 void SchedulingExecutor::Life::tell_of_remarks() {
   for (const std::string& remark : tasks->take_remarks()) {
-    RCLCPP_WARN(::rclcpp::get_logger("takt"), "%s", remark.c_str());
+    RCLCPP_WARN(rclcpp::get_logger("takt"), "%s", remark.c_str());
   }
 }
 
@@ -96,7 +97,7 @@ void SchedulingExecutor::Life::tell_of_hold_up() {
     return;
   }
   RCLCPP_WARN(
-      ::rclcpp::get_logger("takt"),
+      rclcpp::get_logger("takt"),
       "callback '%s' slept for %.1f ms inside, and '%s' missed its deadline behind it: they "
       "share a core. Say 'waits: true' of '%s' in the timing file (fixed priorities): then "
       "it has a thread of its own, and others run meanwhile",
@@ -108,13 +109,13 @@ void SchedulingExecutor::Life::tell_of_unmatched() {
   for (const auto& [key, task] : tasks->present()) {
     for (const std::string& problem : task.not_read) {
       if (told_of_timing.insert(problem).second) {
-        RCLCPP_WARN(::rclcpp::get_logger("takt"), "%s", problem.c_str());
+        RCLCPP_WARN(rclcpp::get_logger("takt"), "%s", problem.c_str());
       }
     }
   }
   for (const Unmatched& entry : unmatched()) {
     if (told_of_timing.insert(entry.where).second) {
-      RCLCPP_WARN(::rclcpp::get_logger("takt"), "%s: %s; %s", entry.where.c_str(),
+      RCLCPP_WARN(rclcpp::get_logger("takt"), "%s: %s; %s", entry.where.c_str(),
                   entry.problem.c_str(), entry.remedy.c_str());
     }
   }
@@ -146,7 +147,7 @@ void SchedulingExecutor::Life::look_around() {
       continue;
     }
     told.insert(task.name);
-    RCLCPP_WARN(::rclcpp::get_logger("takt"),
+    RCLCPP_WARN(rclcpp::get_logger("takt"),
                 "callback '%s' has been waiting inside for %.1f s, and callbacks of the same or "
                 "lower priority on its core wait with it. If it waits for one of them, it waits "
                 "for ever. Say 'waits: true' of it in the timing file (fixed priorities): then it "
@@ -155,4 +156,4 @@ void SchedulingExecutor::Life::look_around() {
   }
 }
 
-}  // namespace takt::rclcpp
+}  // namespace takt_rclcpp

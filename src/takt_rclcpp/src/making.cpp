@@ -4,16 +4,17 @@
 #include <algorithm>
 #include <utility>
 
+#include "core_names.hpp"
 #include "tasks.hpp"
 #include "timer_sources.hpp"
 
-namespace takt::rclcpp {
+namespace takt_rclcpp {
 namespace {
 
 constexpr int lowest_priority = 1;
 
-::rclcpp::TimerBase* timer_of(const EntityPointer& entity) {
-  const auto* const timer = std::get_if<::rclcpp::TimerBase::SharedPtr>(&entity);
+rclcpp::TimerBase* timer_of(const EntityPointer& entity) {
+  const auto* const timer = std::get_if<rclcpp::TimerBase::SharedPtr>(&entity);
   return timer == nullptr ? nullptr : timer->get();
 }
 
@@ -53,7 +54,7 @@ Tasks::Task Tasks::make(const CallbackId& id, const Timing& timing, const Entity
             .source = {},
             .name = task.name,
             .seen = round_};
-  if (const auto* const timer = std::get_if<::rclcpp::TimerBase::SharedPtr>(&locked)) {
+  if (const auto* const timer = std::get_if<rclcpp::TimerBase::SharedPtr>(&locked)) {
     if (is_polled(**timer)) {
       made.source = std::make_shared<PolledTimerSource>(id, task, entity.group, bell_, *timer);
     } else {
@@ -89,7 +90,7 @@ std::unique_ptr<Arriving> Tasks::listen_to(const EntityPointer& locked) {
   return std::visit(
       [](const auto& pointer) -> std::unique_ptr<Arriving> {
         using Pointer = std::decay_t<decltype(pointer)>;
-        if constexpr (std::is_same_v<Pointer, ::rclcpp::TimerBase::SharedPtr>) {
+        if constexpr (std::is_same_v<Pointer, rclcpp::TimerBase::SharedPtr>) {
           return nullptr;
         } else {
           return arriving(pointer);
@@ -99,7 +100,7 @@ std::unique_ptr<Arriving> Tasks::listen_to(const EntityPointer& locked) {
 }
 
 sched::Task Tasks::describe(const CallbackId& id, const Timing& timing, const Group& group,
-                            ::rclcpp::TimerBase* timer) const {
+                            rclcpp::TimerBase* timer) const {
   sched::Task task;
   task.name = id.text();
   task.reads = timing.reads;
@@ -140,4 +141,4 @@ sched::Task Tasks::describe(const CallbackId& id, const Timing& timing, const Gr
   return task;
 }
 
-}  // namespace takt::rclcpp
+}  // namespace takt_rclcpp

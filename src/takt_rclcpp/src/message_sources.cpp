@@ -11,14 +11,15 @@
 #include <rclcpp/experimental/subscription_intra_process_base.hpp>
 #include <rclcpp/logging.hpp>
 
+#include "core_names.hpp"
 #include "doors.hpp"
 #include "open_executor.hpp"
 
-namespace takt::rclcpp {
+namespace takt_rclcpp {
 namespace {
 
-std::size_t kept_by(const ::rclcpp::QoS& qos) {
-  const bool all = qos.history() == ::rclcpp::HistoryPolicy::KeepAll;
+std::size_t kept_by(const rclcpp::QoS& qos) {
+  const bool all = qos.history() == rclcpp::HistoryPolicy::KeepAll;
   return all ? Arriving::unlimited : std::max<std::size_t>(qos.depth(), 1);
 }
 
@@ -96,7 +97,7 @@ class OfRcl final : public Arriving {
     }
     const rcl_ret_t result = Hook(handle.get(), callback, data);
     if (result != RCL_RET_OK) {
-      ::rclcpp::exceptions::throw_from_rcl_error(result, "cannot listen to an entity");
+      rclcpp::exceptions::throw_from_rcl_error(result, "cannot listen to an entity");
     }
   }
 
@@ -109,12 +110,12 @@ class OfRcl final : public Arriving {
 
 class Waitable final : public Arriving {
  public:
-  explicit Waitable(const ::rclcpp::Waitable::SharedPtr& entity) : entity_{entity} {
-    using IntraProcess = ::rclcpp::experimental::SubscriptionIntraProcessBase;
+  explicit Waitable(const rclcpp::Waitable::SharedPtr& entity) : entity_{entity} {
+    using IntraProcess = rclcpp::experimental::SubscriptionIntraProcessBase;
     if (const auto* const intra = dynamic_cast<const IntraProcess*>(entity.get())) {
       limit_ = kept_by(intra->get_actual_qos());
       has_parts_ = false;
-    } else if (dynamic_cast<const ::rclcpp::EventHandlerBase*>(entity.get()) != nullptr) {
+    } else if (dynamic_cast<const rclcpp::EventHandlerBase*>(entity.get()) != nullptr) {
       has_parts_ = false;
     }
   }
@@ -143,7 +144,7 @@ class Waitable final : public Arriving {
   [[nodiscard]] bool has_parts() const override { return has_parts_; }
 
  private:
-  const std::weak_ptr<::rclcpp::Waitable> entity_;
+  const std::weak_ptr<rclcpp::Waitable> entity_;
   std::size_t limit_ = unlimited;
   bool has_parts_ = true;
   Listener listener_;
@@ -151,27 +152,27 @@ class Waitable final : public Arriving {
 
 }  // namespace
 
-std::unique_ptr<Arriving> arriving(const ::rclcpp::SubscriptionBase::SharedPtr& entity) {
-  using Entity = ::rclcpp::SubscriptionBase;
+std::unique_ptr<Arriving> arriving(const rclcpp::SubscriptionBase::SharedPtr& entity) {
+  using Entity = rclcpp::SubscriptionBase;
   return std::make_unique<
       OfRcl<Entity, rcl_subscription_t, rcl_subscription_set_on_new_message_callback>>(
       entity, [](Entity& of) { return of.get_subscription_handle(); },
       [](const std::shared_ptr<Entity>& of) { OpenExecutor::execute_subscription(of); },
       kept_by(entity->get_actual_qos()));
 }
-std::unique_ptr<Arriving> arriving(const ::rclcpp::ServiceBase::SharedPtr& entity) {
-  using Entity = ::rclcpp::ServiceBase;
+std::unique_ptr<Arriving> arriving(const rclcpp::ServiceBase::SharedPtr& entity) {
+  using Entity = rclcpp::ServiceBase;
   return std::make_unique<OfRcl<Entity, rcl_service_t, rcl_service_set_on_new_request_callback>>(
       entity, [](Entity& of) { return of.get_service_handle(); },
       [](const std::shared_ptr<Entity>& of) { OpenExecutor::execute_service(of); });
 }
-std::unique_ptr<Arriving> arriving(const ::rclcpp::ClientBase::SharedPtr& entity) {
-  using Entity = ::rclcpp::ClientBase;
+std::unique_ptr<Arriving> arriving(const rclcpp::ClientBase::SharedPtr& entity) {
+  using Entity = rclcpp::ClientBase;
   return std::make_unique<OfRcl<Entity, rcl_client_t, rcl_client_set_on_new_response_callback>>(
       entity, [](Entity& of) { return of.get_client_handle(); },
       [](const std::shared_ptr<Entity>& of) { OpenExecutor::execute_client(of); });
 }
-std::unique_ptr<Arriving> arriving(const ::rclcpp::Waitable::SharedPtr& entity) {
+std::unique_ptr<Arriving> arriving(const rclcpp::Waitable::SharedPtr& entity) {
   return std::make_unique<Waitable>(entity);
 }
 
@@ -201,7 +202,7 @@ void MessageSource::silence() noexcept {
   try {
     entity_->silence();
   } catch (const std::exception& error) {  // the middleware refused: it will talk to nobody
-    RCLCPP_WARN(::rclcpp::get_logger("takt"), "%s: cannot stop listening: %s", id().text().c_str(),
+    RCLCPP_WARN(rclcpp::get_logger("takt"), "%s: cannot stop listening: %s", id().text().c_str(),
                 error.what());
   }
   arrivals_->close();
@@ -231,4 +232,4 @@ void MessageSource::drain(executor::Delivered& delivered) {
   delivered.sampled = newest;
 }
 
-}  // namespace takt::rclcpp
+}  // namespace takt_rclcpp

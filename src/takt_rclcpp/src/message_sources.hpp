@@ -11,10 +11,11 @@
 #include <rclcpp/waitable.hpp>
 
 #include "arrivals.hpp"
+#include "core_names.hpp"
 #include "source.hpp"
 #include "takt/executor/input.hpp"
 
-namespace takt::rclcpp {
+namespace takt_rclcpp {
 
 // Whom an entity tells of what arrives.
 struct Listener {
@@ -48,10 +49,10 @@ class Arriving {
   static constexpr std::size_t unlimited = ~std::size_t{0};
 };
 
-[[nodiscard]] std::unique_ptr<Arriving> arriving(const ::rclcpp::SubscriptionBase::SharedPtr&);
-[[nodiscard]] std::unique_ptr<Arriving> arriving(const ::rclcpp::ServiceBase::SharedPtr&);
-[[nodiscard]] std::unique_ptr<Arriving> arriving(const ::rclcpp::ClientBase::SharedPtr&);
-[[nodiscard]] std::unique_ptr<Arriving> arriving(const ::rclcpp::Waitable::SharedPtr&);
+[[nodiscard]] std::unique_ptr<Arriving> arriving(const rclcpp::SubscriptionBase::SharedPtr&);
+[[nodiscard]] std::unique_ptr<Arriving> arriving(const rclcpp::ServiceBase::SharedPtr&);
+[[nodiscard]] std::unique_ptr<Arriving> arriving(const rclcpp::ClientBase::SharedPtr&);
+[[nodiscard]] std::unique_ptr<Arriving> arriving(const rclcpp::Waitable::SharedPtr&);
 
 class MessageSource final : public Source {
  public:
@@ -92,4 +93,4 @@ class Reading final : public executor::Input {
   const std::shared_ptr<Source> reader_;
 };
 
-}  // namespace takt::rclcpp
+}  // namespace takt_rclcpp

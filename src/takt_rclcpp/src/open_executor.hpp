@@ -5,15 +5,15 @@
 
 #include <rclcpp/executor.hpp>
 
-namespace takt::rclcpp {
+namespace takt_rclcpp {
 
-class OpenExecutor : public ::rclcpp::Executor {
+class OpenExecutor : public rclcpp::Executor {
  public:
   OpenExecutor() = delete;
-  using ::rclcpp::Executor::execute_client;
-  using ::rclcpp::Executor::execute_service;
-  using ::rclcpp::Executor::execute_subscription;
-  using ::rclcpp::Executor::execute_timer;
+  using rclcpp::Executor::execute_client;
+  using rclcpp::Executor::execute_service;
+  using rclcpp::Executor::execute_subscription;
+  using rclcpp::Executor::execute_timer;
 };
 
-}  // namespace takt::rclcpp
+}  // namespace takt_rclcpp

@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "core_names.hpp"
 #include "tasks.hpp"
 
-namespace takt::rclcpp {
+namespace takt_rclcpp {
 
 bool Tasks::is_part(const CallbackId& id, const Timing& timing) {
   const bool may_be = id.kind == CallbackKind::service || id.kind == CallbackKind::qos_event;
@@ -78,7 +79,7 @@ void Tasks::join(const Joining& joining, std::vector<Task>& added, executor::Exe
                      .housekeeping = housekeeping,
                      .seen = round_});
   }
-  const bool asks_again = std::holds_alternative<::rclcpp::ServiceBase::SharedPtr>(joining.locked);
+  const bool asks_again = std::holds_alternative<rclcpp::ServiceBase::SharedPtr>(joining.locked);
   housekeeping->add(joining.entity->key, listen_to(joining.locked), asks_again);
   parts_[joining.entity->key] = {
       .entity = std::visit([](const auto& pointer) { return std::weak_ptr<const void>{pointer}; },
@@ -98,4 +99,4 @@ void Tasks::leave(const void* key) noexcept {
   }
 }
 
-}  // namespace takt::rclcpp
+}  // namespace takt_rclcpp

@@ -7,10 +7,11 @@
 #include <mutex>
 #include <utility>
 
+#include "core_names.hpp"
 #include "takt/os/clock.hpp"
 #include "takt/trace/current.hpp"
 
-namespace takt::rclcpp {
+namespace takt_rclcpp {
 namespace {
 
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): what a thread is doing
@@ -69,14 +70,14 @@ RecordsPublications::~RecordsPublications() {
   records_in = outer_;
 }
 
-}  // namespace takt::rclcpp
+}  // namespace takt_rclcpp
 
 extern "C" {
 
 // NOLINTBEGIN(readability-identifier-naming): tracetools' names
 __attribute__((visibility("default"))) void ros_trace_rcl_publish(const void* publisher,
                                                                   const void* message) {
-  using namespace takt::rclcpp;
+  using namespace takt_rclcpp;
   if (std::exchange(told_inside, nullptr) != publisher) {
     record(publisher);
   }
@@ -88,7 +89,7 @@ __attribute__((visibility("default"))) void ros_trace_rcl_publish(const void* pu
 
 __attribute__((visibility("default"))) void ros_trace_rclcpp_intra_publish(const void* publisher,
                                                                            const void* message) {
-  using namespace takt::rclcpp;
+  using namespace takt_rclcpp;
   record(publisher);
   told_inside = publisher;
   static const Tracepoint onward = next("ros_trace_rclcpp_intra_publish");

@@ -9,10 +9,11 @@
 #include <map>
 #include <string>
 
+#include "core_names.hpp"
 #include "takt/executor/executor.hpp"
 #include "takt/executor/mutex.hpp"
 
-namespace takt::rclcpp {
+namespace takt_rclcpp {
 
 class Publications {
  public:
@@ -48,4 +49,4 @@ class RecordsPublications {
   Publications* const outer_;
 };
 
-}  // namespace takt::rclcpp
+}  // namespace takt_rclcpp

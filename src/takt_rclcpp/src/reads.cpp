@@ -7,10 +7,11 @@
 #include <set>
 #include <utility>
 
+#include "core_names.hpp"
 #include "takt/sched/error.hpp"
 #include "tasks.hpp"
 
-namespace takt::rclcpp {
+namespace takt_rclcpp {
 namespace {
 
 bool is_subscription(const CallbackId& id) {
@@ -120,4 +121,4 @@ void Tasks::renew_readers(const std::vector<Entity>& entities, std::vector<const
   }
 }
 
-}  // namespace takt::rclcpp
+}  // namespace takt_rclcpp

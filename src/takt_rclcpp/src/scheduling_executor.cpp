@@ -7,10 +7,11 @@
 #include <stdexcept>
 #include <utility>
 
+#include "core_names.hpp"
 #include "life.hpp"
 #include "takt/os/saturating.hpp"
 
-namespace takt::rclcpp {
+namespace takt_rclcpp {
 namespace {
 
 template <class Act>
@@ -29,11 +30,11 @@ class AtEnd {
 
 }  // namespace
 
-SchedulingExecutor::SchedulingExecutor(const ::rclcpp::ExecutorOptions& options)
+SchedulingExecutor::SchedulingExecutor(const rclcpp::ExecutorOptions& options)
     : SchedulingExecutor{Options::of_command_line(options.context), options} {}
 
-SchedulingExecutor::SchedulingExecutor(Options scheduling, const ::rclcpp::ExecutorOptions& options)
-    : ::rclcpp::Executor{options}, life_{std::make_unique<Life>(std::move(scheduling))} {}
+SchedulingExecutor::SchedulingExecutor(Options scheduling, const rclcpp::ExecutorOptions& options)
+    : rclcpp::Executor{options}, life_{std::make_unique<Life>(std::move(scheduling))} {}
 
 SchedulingExecutor::~SchedulingExecutor() = default;
 
@@ -52,11 +53,11 @@ void SchedulingExecutor::spin() {
     entities_need_rebuild_.store(true);
   }};
   if (life.cancelled.load()) {
-    RCLCPP_INFO(::rclcpp::get_logger("takt"), "spin() ends at once: cancel() was called before it");
+    RCLCPP_INFO(rclcpp::get_logger("takt"), "spin() ends at once: cancel() was called before it");
     return;
   }
   const auto goes_on = [&] {
-    return ::rclcpp::ok(context_) && !life.cancelled.load() && spinning.load();
+    return rclcpp::ok(context_) && !life.cancelled.load() && spinning.load();
   };
   {
     // Nodes and groups that change, cancel() and the end of the context: all of them ring it.
@@ -91,10 +92,10 @@ void SchedulingExecutor::cancel() {
   if (life_->spins.load() || !spinning.load()) {  // else the base class spins, and ends with it
     life_->cancelled.store(true);
   }
-  ::rclcpp::Executor::cancel();
+  rclcpp::Executor::cancel();
 }
 
-std::vector<::rclcpp::CallbackGroup::WeakPtr> SchedulingExecutor::groups_now() {
+std::vector<rclcpp::CallbackGroup::WeakPtr> SchedulingExecutor::groups_now() {
   collector_.update_collections();
   return collector_.get_all_callback_groups();
 }
@@ -103,23 +104,23 @@ std::vector<::rclcpp::CallbackGroup::WeakPtr> SchedulingExecutor::groups_now() {
 // not in all versions.
 void SchedulingExecutor::add_node(NodePointer node, bool notify) {
   life_->nodes.add(node);  // before anybody looks at what it has
-  ::rclcpp::Executor::add_node(node, notify);
+  rclcpp::Executor::add_node(node, notify);
   life_->entities_changed();
 }
 
 void SchedulingExecutor::remove_node(NodePointer node, bool notify) {
-  ::rclcpp::Executor::remove_node(node, notify);
+  rclcpp::Executor::remove_node(node, notify);
   life_->entities_left([this] { return groups_now(); });
 }
 
 void SchedulingExecutor::add_callback_group(GroupPointer group, NodePointer node, bool notify) {
   life_->nodes.add(node);
-  ::rclcpp::Executor::add_callback_group(group, node, notify);
+  rclcpp::Executor::add_callback_group(group, node, notify);
   life_->entities_changed();
 }
 
 void SchedulingExecutor::remove_callback_group(GroupPointer group, bool notify) {
-  ::rclcpp::Executor::remove_callback_group(group, notify);
+  rclcpp::Executor::remove_callback_group(group, notify);
   life_->entities_left([this] { return groups_now(); });
 }
 
@@ -132,7 +133,7 @@ void SchedulingExecutor::set_scheduling_strategy(SchedulingStrategy strategy) {
 }
 
 void SchedulingExecutor::set_scheduling_strategy(
-    const ::rclcpp::node_interfaces::NodeBaseInterface& node, SchedulingStrategy strategy) {
+    const rclcpp::node_interfaces::NodeBaseInterface& node, SchedulingStrategy strategy) {
   life_->set_strategy(node.get_fully_qualified_name(), std::move(strategy));
 }
 
@@ -184,4 +185,4 @@ const executor::Executor& SchedulingExecutor::core() const noexcept {
   return life_->core;
 }
 
-}  // namespace takt::rclcpp
+}  // namespace takt_rclcpp

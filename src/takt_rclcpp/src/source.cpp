@@ -3,11 +3,12 @@
 
 #include <unistd.h>
 
+#include "core_names.hpp"
 #include "message_sources.hpp"
 #include "publications.hpp"
 #include "takt/os/clock.hpp"
 
-namespace takt::rclcpp {
+namespace takt_rclcpp {
 
 void Bell::fail(std::exception_ptr error) noexcept {
   {
@@ -103,4 +104,4 @@ executor::Delivered Source::deliver(MessageSource& from) noexcept {
   return delivered;
 }
 
-}  // namespace takt::rclcpp
+}  // namespace takt_rclcpp

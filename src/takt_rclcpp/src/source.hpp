@@ -12,13 +12,14 @@
 #include <utility>
 #include <vector>
 
+#include "core_names.hpp"
 #include "takt/executor/input.hpp"
 #include "takt/executor/job_source.hpp"
 #include "takt/executor/mutex.hpp"
 #include "takt/os/event.hpp"
 #include "takt/rclcpp/timing.hpp"
 
-namespace takt::rclcpp {
+namespace takt_rclcpp {
 
 class Publications;
 
@@ -135,4 +136,4 @@ class Source : public executor::JobSource {
   executor::RecursivePriorityMutex arming_;  // a waitable, asked to tell, may let its node go
 };
 
-}  // namespace takt::rclcpp
+}  // namespace takt_rclcpp

@@ -7,10 +7,11 @@
 #include <memory>
 #include <utility>
 
+#include "core_names.hpp"
 #include "takt/sched/error.hpp"
 #include "timing_rules.hpp"
 
-namespace takt::rclcpp {
+namespace takt_rclcpp {
 namespace {
 
 std::string owner_text(const std::string& node) {
@@ -171,4 +172,4 @@ std::vector<Unmatched> Strategies::unmatched(const std::set<std::string>& there)
   return found;
 }
 
-}  // namespace takt::rclcpp
+}  // namespace takt_rclcpp

@@ -11,10 +11,11 @@
 #include <string_view>
 #include <vector>
 
+#include "core_names.hpp"
 #include "takt/rclcpp/timing.hpp"
 #include "takt/sched/strategy.hpp"
 
-namespace takt::rclcpp {
+namespace takt_rclcpp {
 
 class Strategies {
  public:
@@ -44,4 +45,4 @@ class Strategies {
   std::set<std::string> seen_;
 };
 
-}  // namespace takt::rclcpp
+}  // namespace takt_rclcpp

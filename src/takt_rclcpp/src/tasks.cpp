@@ -5,9 +5,10 @@
 #include <map>
 #include <utility>
 
+#include "core_names.hpp"
 #include "takt/sched/error.hpp"
 
-namespace takt::rclcpp {
+namespace takt_rclcpp {
 
 Tasks::Tasks(const Options& options, TimingRule rule, Needs needs, std::shared_ptr<Bell> bell,
              executor::PriorityMutex& asked)
@@ -197,4 +198,4 @@ bool Tasks::is_settled() {
   return under_way_.empty();
 }
 
-}  // namespace takt::rclcpp
+}  // namespace takt_rclcpp

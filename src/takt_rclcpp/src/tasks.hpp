@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "core_names.hpp"
 #include "entities.hpp"
 #include "housekeeping.hpp"
 #include "message_sources.hpp"
@@ -19,7 +20,7 @@
 #include "takt/executor/executor.hpp"
 #include "takt/rclcpp/scheduling_executor.hpp"
 
-namespace takt::rclcpp {
+namespace takt_rclcpp {
 
 class Tasks {
  public:
@@ -79,7 +80,7 @@ class Tasks {
                           const EntityPointer& locked, executor::Executor& core);
   // `timer`: null for all others.
   [[nodiscard]] sched::Task describe(const CallbackId& id, const Timing& timing, const Group& group,
-                                     ::rclcpp::TimerBase* timer) const;
+                                     rclcpp::TimerBase* timer) const;
   void declare(const std::string& topic, executor::Executor& core);
   [[nodiscard]] static std::unique_ptr<Arriving> listen_to(const EntityPointer& locked);
 
@@ -137,4 +138,4 @@ class Tasks {
   std::vector<std::string> remarks_;
 };
 
-}  // namespace takt::rclcpp
+}  // namespace takt_rclcpp

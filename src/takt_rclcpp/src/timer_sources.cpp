@@ -8,16 +8,17 @@
 #include <rclcpp/exceptions.hpp>
 #include <utility>
 
+#include "core_names.hpp"
 #include "open_executor.hpp"
 #include "takt/os/saturating.hpp"
 
-namespace takt::rclcpp {
+namespace takt_rclcpp {
 namespace {
 
 // When rcl has it called next, on the executor's clock: a moment late, never early. All releases
 // that follow keep what is lost between the two clocks, so they are read again where the thread
 // lost its core there.
-os::TimePoint due(::rclcpp::TimerBase& timer) {
+os::TimePoint due(rclcpp::TimerBase& timer) {
   constexpr std::chrono::microseconds moment{10};
   os::TimePoint due = os::TimePoint::max();
   for (int readings = 0; readings < 4; ++readings) {
@@ -34,11 +35,11 @@ os::TimePoint due(::rclcpp::TimerBase& timer) {
 
 void check(rcl_ret_t code, const char* what) {
   if (code != RCL_RET_OK) {
-    ::rclcpp::exceptions::throw_from_rcl_error(code, what);
+    rclcpp::exceptions::throw_from_rcl_error(code, what);
   }
 }
 
-void exchange_period(::rclcpp::TimerBase& timer, nanoseconds period) {
+void exchange_period(rclcpp::TimerBase& timer, nanoseconds period) {
   std::int64_t before = 0;
   check(rcl_timer_exchange_period(timer.get_timer_handle().get(), period.count(), &before),
         "cannot tell a timer its period");
@@ -46,24 +47,24 @@ void exchange_period(::rclcpp::TimerBase& timer, nanoseconds period) {
 
 }  // namespace
 
-bool is_simulated(::rclcpp::Clock& clock) {
+bool is_simulated(rclcpp::Clock& clock) {
   return clock.get_clock_type() == RCL_ROS_TIME && clock.ros_time_is_active();
 }
 
-nanoseconds period_of(::rclcpp::TimerBase& timer) {
+nanoseconds period_of(rclcpp::TimerBase& timer) {
   std::int64_t period = 0;
   check(rcl_timer_get_period(timer.get_timer_handle().get(), &period),
         "cannot ask a timer for its period");
   return nanoseconds{period};
 }
 
-bool is_polled(::rclcpp::TimerBase& timer) {
+bool is_polled(rclcpp::TimerBase& timer) {
   return is_simulated(*timer.get_clock());
 }
 
 SteadyTimerSource::SteadyTimerSource(CallbackId id, sched::Task task, std::shared_ptr<Group> group,
                                      std::shared_ptr<Bell> bell,
-                                     const ::rclcpp::TimerBase::SharedPtr& timer)
+                                     const rclcpp::TimerBase::SharedPtr& timer)
     : Source{std::move(id), std::move(task), std::move(group), std::move(bell)},
       timer_{timer},
       handle_{timer->get_timer_handle().get()},
@@ -123,7 +124,7 @@ void SteadyTimerSource::catch_up() {
 }
 
 // The next release is when rcl says so, those after it a period behind each other.
-void SteadyTimerSource::follow(::rclcpp::TimerBase& timer) noexcept {
+void SteadyTimerSource::follow(rclcpp::TimerBase& timer) noexcept {
   const std::lock_guard lock{mutex_};
   bool followed = true;
   try {
@@ -142,7 +143,7 @@ void SteadyTimerSource::follow(::rclcpp::TimerBase& timer) noexcept {
 }
 
 // When rcl believes that it is called next; nothing: never, it is cancelled.
-std::optional<os::TimePoint> SteadyTimerSource::expected(::rclcpp::TimerBase& timer) const {
+std::optional<os::TimePoint> SteadyTimerSource::expected(rclcpp::TimerBase& timer) const {
   if (!steady_) {
     const nanoseconds left = timer.time_until_trigger();
     return left == nanoseconds::max() ? std::nullopt : std::optional{os::add_sat(os::now(), left)};
@@ -157,7 +158,7 @@ std::optional<os::TimePoint> SteadyTimerSource::expected(::rclcpp::TimerBase& ti
 }
 
 // Unless its task is being taken out: then the node has its own period again.
-void SteadyTimerSource::tell_period(::rclcpp::TimerBase& timer, nanoseconds period) {
+void SteadyTimerSource::tell_period(rclcpp::TimerBase& timer, nanoseconds period) {
   const std::lock_guard lock{mutex_};
   if (is_armed_) {
     exchange_period(timer, period);
@@ -168,7 +169,7 @@ void SteadyTimerSource::tell_period(::rclcpp::TimerBase& timer, nanoseconds peri
 // long as both have the same. Where they have not, the call is made with what is missing as the
 // period. It does not go back: where rcl is ahead by more than a period, it waits for the executor
 // to come there. Where rcl is behind, it finds back to its phase by itself.
-std::shared_ptr<void> SteadyTimerSource::call(::rclcpp::TimerBase& timer, const sched::Job& job) {
+std::shared_ptr<void> SteadyTimerSource::call(rclcpp::TimerBase& timer, const sched::Job& job) {
   constexpr std::chrono::microseconds moment{100};
   constexpr std::chrono::microseconds shortest{1};
   const bool same = job.period == period_ && !out_of_step_;
@@ -218,7 +219,7 @@ void SteadyTimerSource::work(const sched::Job& job) {
 
 PolledTimerSource::PolledTimerSource(CallbackId id, sched::Task task, std::shared_ptr<Group> group,
                                      std::shared_ptr<Bell> bell,
-                                     const ::rclcpp::TimerBase::SharedPtr& timer)
+                                     const rclcpp::TimerBase::SharedPtr& timer)
     : Source{std::move(id), std::move(task), std::move(group), std::move(bell)},
       due_{std::make_shared<Due>()} {
   due_->timer = timer;
@@ -305,4 +306,4 @@ void PolledTimerSource::work(const sched::Job& /*job*/) {
   }
 }
 
-}  // namespace takt::rclcpp
+}  // namespace takt_rclcpp

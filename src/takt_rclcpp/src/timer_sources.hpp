@@ -23,25 +23,26 @@
 #include <rclcpp/clock.hpp>
 #include <rclcpp/timer.hpp>
 
+#include "core_names.hpp"
 #include "source.hpp"
 #include "takt/executor/release_handle.hpp"
 
-namespace takt::rclcpp {
+namespace takt_rclcpp {
 
 // Whether the clock's time is what others publish.
-[[nodiscard]] bool is_simulated(::rclcpp::Clock& clock);
+[[nodiscard]] bool is_simulated(rclcpp::Clock& clock);
 
 // As a timer is released at most.
 inline constexpr std::chrono::microseconds shortest_period{100};
 
 // Which of the two follows it now.
-[[nodiscard]] bool is_polled(::rclcpp::TimerBase& timer);
-[[nodiscard]] nanoseconds period_of(::rclcpp::TimerBase& timer);
+[[nodiscard]] bool is_polled(rclcpp::TimerBase& timer);
+[[nodiscard]] nanoseconds period_of(rclcpp::TimerBase& timer);
 
 class SteadyTimerSource final : public Source {
  public:
   SteadyTimerSource(CallbackId id, sched::Task task, std::shared_ptr<Group> group,
-                    std::shared_ptr<Bell> bell, const ::rclcpp::TimerBase::SharedPtr& timer);
+                    std::shared_ptr<Bell> bell, const rclcpp::TimerBase::SharedPtr& timer);
 
   [[nodiscard]] bool is_outdated() const override;
   void catch_up() override;
@@ -50,12 +51,12 @@ class SteadyTimerSource final : public Source {
   void listen(const executor::ReleaseHandle& release) override;
   void silence() noexcept override;
   void work(const sched::Job& job) override;
-  void follow(::rclcpp::TimerBase& timer) noexcept;
-  [[nodiscard]] std::optional<os::TimePoint> expected(::rclcpp::TimerBase& timer) const;
-  [[nodiscard]] std::shared_ptr<void> call(::rclcpp::TimerBase& timer, const sched::Job& job);
-  void tell_period(::rclcpp::TimerBase& timer, nanoseconds period);
+  void follow(rclcpp::TimerBase& timer) noexcept;
+  [[nodiscard]] std::optional<os::TimePoint> expected(rclcpp::TimerBase& timer) const;
+  [[nodiscard]] std::shared_ptr<void> call(rclcpp::TimerBase& timer, const sched::Job& job);
+  void tell_period(rclcpp::TimerBase& timer, nanoseconds period);
 
-  const std::weak_ptr<::rclcpp::TimerBase> timer_;
+  const std::weak_ptr<rclcpp::TimerBase> timer_;
   const rcl_timer_t* const handle_;  // as long as that is there
   const bool steady_;
   nanoseconds period_{0};          // of the scenario, which rcl has, too; written under the mutex
@@ -70,7 +71,7 @@ class SteadyTimerSource final : public Source {
 class PolledTimerSource final : public Source {
  public:
   PolledTimerSource(CallbackId id, sched::Task task, std::shared_ptr<Group> group,
-                    std::shared_ptr<Bell> bell, const ::rclcpp::TimerBase::SharedPtr& timer);
+                    std::shared_ptr<Bell> bell, const rclcpp::TimerBase::SharedPtr& timer);
 
   [[nodiscard]] bool is_outdated() const override;
 
@@ -79,7 +80,7 @@ class PolledTimerSource final : public Source {
   void silence() noexcept override;
   // Shared with the hooks of timer and clock, which may outlive the task for a moment.
   struct Due {
-    std::weak_ptr<::rclcpp::TimerBase> timer;
+    std::weak_ptr<rclcpp::TimerBase> timer;
     executor::PriorityMutex mutex;
     executor::ReleaseHandle release;
     bool pending = false;
@@ -91,7 +92,7 @@ class PolledTimerSource final : public Source {
   void work(const sched::Job& job) override;
 
   const std::shared_ptr<Due> due_;
-  ::rclcpp::JumpHandler::SharedPtr jumps_;
+  rclcpp::JumpHandler::SharedPtr jumps_;
 };
 
-}  // namespace takt::rclcpp
+}  // namespace takt_rclcpp

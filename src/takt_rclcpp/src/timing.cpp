@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace takt::rclcpp {
+namespace takt_rclcpp {
 
 std::string_view to_text(CallbackKind kind) noexcept {
   switch (kind) {
@@ -42,4 +42,4 @@ bool Timing::is_default() const {
          cpu == -1 && expected_execution.count() == 0 && budget.count() == 0 && !overrun && !waits;
 }
 
-}  // namespace takt::rclcpp
+}  // namespace takt_rclcpp

@@ -15,9 +15,10 @@
 #include <string_view>
 #include <system_error>
 
+#include "core_names.hpp"
 #include "takt/sched/error.hpp"
 
-namespace takt::rclcpp {
+namespace takt_rclcpp {
 namespace {
 
 constexpr std::size_t most_bytes = std::size_t{1024} * 1024;
@@ -197,4 +198,4 @@ YAML::Node load_document(const std::filesystem::path& file, const Place& place) 
   }
 }
 
-}  // namespace takt::rclcpp
+}  // namespace takt_rclcpp

@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-namespace takt::rclcpp {
+namespace takt_rclcpp {
 
 // Where a fault is, and what mends it.
 class Place {
@@ -28,4 +28,4 @@ class Place {
 // Throws sched::ScheduleError.
 [[nodiscard]] YAML::Node load_document(const std::filesystem::path& file, const Place& place);
 
-}  // namespace takt::rclcpp
+}  // namespace takt_rclcpp

@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "core_names.hpp"
 #include "takt/rclcpp/timing.hpp"
 #include "takt/sched/error.hpp"
 #include "takt/sched/policies.hpp"
@@ -14,7 +15,7 @@
 #include "timing_rules.hpp"
 #include "timing_values.hpp"
 
-namespace takt::rclcpp {
+namespace takt_rclcpp {
 namespace {
 
 constexpr std::array kinds{CallbackKind::timer,         CallbackKind::subscription,
@@ -168,4 +169,4 @@ TimingFile load_timing(const std::filesystem::path& file) {
   return Reader{file}.read();
 }
 
-}  // namespace takt::rclcpp
+}  // namespace takt_rclcpp

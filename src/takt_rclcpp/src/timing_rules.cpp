@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-namespace takt::rclcpp {
+namespace takt_rclcpp {
 namespace {
 
 // How many letters have to be put in, taken out or changed.
@@ -172,4 +172,4 @@ std::vector<Unmatched> unmatched_entries(const TimingRule& rule,
   return of_file == nullptr ? std::vector<Unmatched>{} : of_file->unmatched(there);
 }
 
-}  // namespace takt::rclcpp
+}  // namespace takt_rclcpp

@@ -11,9 +11,10 @@
 #include <string>
 #include <vector>
 
+#include "core_names.hpp"
 #include "takt/rclcpp/timing.hpp"
 
-namespace takt::rclcpp {
+namespace takt_rclcpp {
 
 struct Rule {
   std::string where;  // file and line
@@ -58,4 +59,4 @@ class RulesOfFile {
   std::shared_ptr<Shared> shared_;
 };
 
-}  // namespace takt::rclcpp
+}  // namespace takt_rclcpp

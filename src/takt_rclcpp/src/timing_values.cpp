@@ -7,9 +7,10 @@
 #include <cmath>
 #include <set>
 
+#include "core_names.hpp"
 #include "takt/sched/task.hpp"
 
-namespace takt::rclcpp {
+namespace takt_rclcpp {
 namespace {
 
 std::string joined(std::initializer_list<std::string_view> keys) {
@@ -122,4 +123,4 @@ std::chrono::nanoseconds Values::duration(const YAML::Node& node) const {
   return std::chrono::nanoseconds{std::llround(ns)};
 }
 
-}  // namespace takt::rclcpp
+}  // namespace takt_rclcpp

@@ -15,7 +15,7 @@
 
 #include "timing_document.hpp"
 
-namespace takt::rclcpp {
+namespace takt_rclcpp {
 
 class Values : public Place {
  public:
@@ -37,4 +37,4 @@ class Values : public Place {
   [[nodiscard]] static std::string quoted(const std::string& word);
 };
 
-}  // namespace takt::rclcpp
+}  // namespace takt_rclcpp

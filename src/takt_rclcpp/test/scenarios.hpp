@@ -48,15 +48,15 @@ inline SchedulingStrategy strategy(const std::vector<ScenarioPtr>& scenarios) {
 // A node with a timer that counts.
 struct Counting {
   explicit Counting(const std::string& name)
-      : node{std::make_shared<::rclcpp::Node>(name)},
+      : node{std::make_shared<rclcpp::Node>(name)},
         timer{node->create_wall_timer(2ms, [this] { ++runs; })} {}
   [[nodiscard]] bool goes_on() const {
     const int before = runs;
     return eventually([&] { return runs > before + 2; });
   }
-  const ::rclcpp::Node::SharedPtr node;
+  const rclcpp::Node::SharedPtr node;
   std::atomic<int> runs{0};
-  const ::rclcpp::TimerBase::SharedPtr timer;
+  const rclcpp::TimerBase::SharedPtr timer;
 };
 
 // The other one ran often, and this one not at all, since the switch was followed.

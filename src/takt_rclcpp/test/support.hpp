@@ -23,10 +23,10 @@
 namespace takt::test {
 
 using namespace std::chrono_literals;
-using rclcpp::CallbackId;
-using rclcpp::CallbackKind;
-using rclcpp::SchedulingExecutor;
-using rclcpp::Timing;
+using takt_rclcpp::CallbackId;
+using takt_rclcpp::CallbackKind;
+using takt_rclcpp::SchedulingExecutor;
+using takt_rclcpp::Timing;
 
 template <class Predicate>
 bool eventually(Predicate holds) {
@@ -63,8 +63,8 @@ inline std::string unique(const std::string& name) {
 }
 
 // On one core, where nobody runs beside anybody.
-inline rclcpp::Options quiet() {
-  rclcpp::Options options;
+inline takt_rclcpp::Options quiet() {
+  takt_rclcpp::Options options;
   options.scheduling.cpus = {os::current_thread().cpus.front()};
   options.scheduling.on_shortfalls = [](const auto&) {};
   return options;
@@ -105,8 +105,8 @@ class Spinning {
 
 class WithContext : public testing::Test {
  protected:
-  void SetUp() override { ::rclcpp::init(0, nullptr); }
-  void TearDown() override { ::rclcpp::shutdown(); }
+  void SetUp() override { rclcpp::init(0, nullptr); }
+  void TearDown() override { rclcpp::shutdown(); }
 };
 
 }  // namespace takt::test

@@ -17,7 +17,7 @@ using ServerGoal = rclcpp_action::ServerGoalHandle<Fibonacci>;
 using ClientGoal = rclcpp_action::ClientGoalHandle<Fibonacci>;
 
 // One step every 2 ms by a timer of its own, as an author would who does not want to block.
-class Server : public ::rclcpp::Node {
+class Server : public rclcpp::Node {
  public:
   Server() : Node{"server"} {
     server_ = rclcpp_action::create_server<Fibonacci>(
@@ -65,14 +65,14 @@ class Server : public ::rclcpp::Node {
   std::mutex mutex_;
   std::vector<Work> goals_;
   rclcpp_action::Server<Fibonacci>::SharedPtr server_;
-  ::rclcpp::TimerBase::SharedPtr timer_;
+  rclcpp::TimerBase::SharedPtr timer_;
 };
 
 class Actions : public WithContext {};
 
 TEST_F(Actions, feedbackComesAndAGoalIsCancelled) {
   const auto server = std::make_shared<Server>();
-  const auto node = std::make_shared<::rclcpp::Node>("planner");
+  const auto node = std::make_shared<rclcpp::Node>("planner");
   const auto client = rclcpp_action::create_client<Fibonacci>(node, unique("fibonacci"));
   std::atomic<int> steps{0};
   std::atomic<int> code{-1};

@@ -32,8 +32,8 @@ rclcpp::SchedulingStrategy plain() {
 }
 
 TEST_F(AskingBack, aTimingRuleMay) {
-  const auto node = std::make_shared<::rclcpp::Node>("asks");
-  const auto other = std::make_shared<::rclcpp::Node>("other");
+  const auto node = std::make_shared<rclcpp::Node>("asks");
+  const auto other = std::make_shared<rclcpp::Node>("other");
   std::atomic<int> calls{0};
   const auto timer = node->create_wall_timer(1ms, [&] { ++calls; });
   SchedulingExecutor executor{quiet()};
@@ -56,7 +56,7 @@ TEST_F(AskingBack, aTimingRuleMay) {
 }
 
 // As a node brings them along.
-class Curious : public ::rclcpp::Waitable {
+class Curious : public rclcpp::Waitable {
  public:
   explicit Curious(std::function<void()> asked) : asked_{std::move(asked)} {}
 
@@ -74,7 +74,7 @@ class Curious : public ::rclcpp::Waitable {
     listens = false;
     asked_();
   }
-  std::vector<std::shared_ptr<::rclcpp::TimerBase>> get_timers() const override {
+  std::vector<std::shared_ptr<rclcpp::TimerBase>> get_timers() const override {
     asked_();
     return {};
   }
@@ -87,8 +87,8 @@ class Curious : public ::rclcpp::Waitable {
 };
 
 TEST_F(AskingBack, aWaitableMay) {
-  const auto node = std::make_shared<::rclcpp::Node>("has");
-  const auto other = std::make_shared<::rclcpp::Node>("other");
+  const auto node = std::make_shared<rclcpp::Node>("has");
+  const auto other = std::make_shared<rclcpp::Node>("other");
   SchedulingExecutor executor{quiet()};
   std::atomic<int> asked{0};
   const auto waitable = std::make_shared<Curious>([&] {
@@ -113,7 +113,7 @@ TEST_F(AskingBack, aWaitableMay) {
 }
 
 TEST_F(AskingBack, aWaitableThatIsAskedToTellMayLetItsNodeGo) {
-  const auto node = std::make_shared<::rclcpp::Node>("leaves");
+  const auto node = std::make_shared<rclcpp::Node>("leaves");
   SchedulingExecutor executor{quiet()};
   std::atomic<bool> leaves{false};
   const auto waitable = std::make_shared<Curious>([&] {
@@ -134,7 +134,7 @@ TEST_F(AskingBack, aWaitableThatIsAskedToTellMayLetItsNodeGo) {
 std::atomic<SchedulingExecutor*> asked_by_log{nullptr};
 
 TEST_F(AskingBack, aHandlerOfLogsMay) {
-  const auto node = std::make_shared<::rclcpp::Node>("warned_of");
+  const auto node = std::make_shared<rclcpp::Node>("warned_of");
   std::atomic<int> calls{0};
   const auto timer = node->create_wall_timer(0ns, [&] { ++calls; });  // which is told of
   SchedulingExecutor executor{quiet()};

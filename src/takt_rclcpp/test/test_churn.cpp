@@ -48,10 +48,10 @@ double settled() {
 
 // One of everything that costs little, and many timers. `wait` is asked while all of it is there.
 template <class Wait>
-void round(const ::rclcpp::Node::SharedPtr& node, Wait wait) {
-  std::vector<::rclcpp::TimerBase::SharedPtr> timers;
+void round(const rclcpp::Node::SharedPtr& node, Wait wait) {
+  std::vector<rclcpp::TimerBase::SharedPtr> timers;
   const auto calls = std::make_shared<std::atomic<int>>(0);
-  const auto group = node->create_callback_group(::rclcpp::CallbackGroupType::MutuallyExclusive);
+  const auto group = node->create_callback_group(rclcpp::CallbackGroupType::MutuallyExclusive);
   const auto in = node->create_subscription<Int32>(unique("churned"), 1, [](const Int32&) {});
   const auto service = node->create_service<ListParameters>(
       unique("churned_service"),
@@ -92,7 +92,7 @@ std::array<double, stretches> left_behind(Round one_round, Rest rest) {
 }
 
 TEST_F(Churn, leavesTheMemoryAsItWas) {
-  const auto node = std::make_shared<::rclcpp::Node>("churn_memory");
+  const auto node = std::make_shared<rclcpp::Node>("churn_memory");
   const auto unscheduled = [&] { round(node, [](const std::atomic<int>&) {}); };
   for (int i = 0; i < rounds_a_stretch() / 2; ++i) {
     unscheduled();

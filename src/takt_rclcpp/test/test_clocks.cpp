@@ -16,7 +16,7 @@ class SimulatedTime : public WithContext {
  protected:
   void SetUp() override {
     WithContext::SetUp();
-    node = std::make_shared<::rclcpp::Node>("simulated");
+    node = std::make_shared<rclcpp::Node>("simulated");
     clock = node->get_clock();
   }
 
@@ -33,15 +33,15 @@ class SimulatedTime : public WithContext {
     ASSERT_EQ(rcl_set_ros_time_override(clock->get_clock_handle(), time.count()), RCL_RET_OK);
   }
 
-  ::rclcpp::Node::SharedPtr node;
-  ::rclcpp::Clock::SharedPtr clock;
+  rclcpp::Node::SharedPtr node;
+  rclcpp::Clock::SharedPtr clock;
 };
 
 TEST_F(SimulatedTime, aTimerIsCalledOnceEachPeriodOfItsClock) {
   activate();
   set(100s);
   std::atomic<int> calls{0};
-  const auto timer = ::rclcpp::create_timer(node, clock, 100ms, [&] { ++calls; });
+  const auto timer = rclcpp::create_timer(node, clock, 100ms, [&] { ++calls; });
   SchedulingExecutor executor{quiet()};
   executor.add_node(node);
   Spinning spinning{executor};
@@ -62,7 +62,7 @@ TEST_F(SimulatedTime, aTimerRestsWhileTimePauses) {
   set(100s);
   std::atomic<int> calls{0};
   std::atomic<int> others{0};
-  const auto timer = ::rclcpp::create_timer(node, clock, 1ms, [&] { ++calls; });
+  const auto timer = rclcpp::create_timer(node, clock, 1ms, [&] { ++calls; });
   const auto wall = node->create_wall_timer(1ms, [&] { ++others; });
   SchedulingExecutor executor{quiet()};
   executor.add_node(node);
@@ -80,7 +80,7 @@ TEST_F(SimulatedTime, afterAJumpBackTheNextCallIsAPeriodLater) {
   activate();
   set(100s);
   std::atomic<int> calls{0};
-  const auto timer = ::rclcpp::create_timer(node, clock, 100ms, [&] { ++calls; });
+  const auto timer = rclcpp::create_timer(node, clock, 100ms, [&] { ++calls; });
   SchedulingExecutor executor{quiet()};
   executor.add_node(node);
   Spinning spinning{executor};
@@ -101,7 +101,7 @@ TEST_F(SimulatedTime, afterAJumpBackTheNextCallIsAPeriodLater) {
 
 TEST_F(SimulatedTime, aTimerFollowsWhenTimeBecomesSimulatedAndBack) {
   std::atomic<int> calls{0};
-  const auto timer = ::rclcpp::create_timer(node, clock, 2ms, [&] { ++calls; });
+  const auto timer = rclcpp::create_timer(node, clock, 2ms, [&] { ++calls; });
   SchedulingExecutor executor{quiet()};
   executor.add_node(node);
   Spinning spinning{executor};
@@ -132,7 +132,7 @@ TEST_F(SimulatedTime, cancelAndResetAreFollowed) {
   activate();
   set(100s);
   std::atomic<int> calls{0};
-  const auto timer = ::rclcpp::create_timer(node, clock, 10ms, [&] { ++calls; });
+  const auto timer = rclcpp::create_timer(node, clock, 10ms, [&] { ++calls; });
   SchedulingExecutor executor{quiet()};
   executor.add_node(node);
   Spinning spinning{executor};
@@ -149,7 +149,7 @@ TEST_F(SimulatedTime, cancelAndResetAreFollowed) {
 class SteadyTime : public WithContext {};
 
 TEST_F(SteadyTime, aTimerWithoutPeriodIsAlwaysDue) {
-  const auto node = std::make_shared<::rclcpp::Node>("always");
+  const auto node = std::make_shared<rclcpp::Node>("always");
   std::atomic<int> calls{0};
   SchedulingExecutor executor{quiet()};
   const auto timer = node->create_wall_timer(0ms, [&] {
@@ -164,11 +164,11 @@ TEST_F(SteadyTime, aTimerWithoutPeriodIsAlwaysDue) {
 
 // No call before its time, and the times are those that the timer itself expects.
 TEST_F(SteadyTime, aTimerIsNeverEarly) {
-  const auto node = std::make_shared<::rclcpp::Node>("grid");
+  const auto node = std::make_shared<rclcpp::Node>("grid");
   std::atomic<int> calls{0};
   std::atomic<int> early{0};
   SchedulingExecutor executor{quiet()};
-  const auto timer = node->create_wall_timer(3ms, [&](const ::rclcpp::TimerInfo& info) {
+  const auto timer = node->create_wall_timer(3ms, [&](const rclcpp::TimerInfo& info) {
     early += info.actual_call_time < info.expected_call_time ? 1 : 0;
     if (++calls == 100) {
       executor.cancel();
@@ -180,7 +180,7 @@ TEST_F(SteadyTime, aTimerIsNeverEarly) {
 }
 
 TEST_F(SteadyTime, aTimerThatIsResetFromElsewhereStartsItsPeriodAnew) {
-  const auto node = std::make_shared<::rclcpp::Node>("reset");
+  const auto node = std::make_shared<rclcpp::Node>("reset");
   std::atomic<int> calls{0};
   SchedulingExecutor executor{quiet()};
   const auto timer = node->create_wall_timer(1h, [&] { ++calls; });
@@ -202,9 +202,9 @@ TEST_F(SteadyTime, aTimerThatIsResetFromElsewhereStartsItsPeriodAnew) {
 }
 
 TEST_F(SteadyTime, aTimerCancelledInItsCallbackRestsUntilItIsReset) {
-  const auto node = std::make_shared<::rclcpp::Node>("once");
+  const auto node = std::make_shared<rclcpp::Node>("once");
   std::atomic<int> calls{0};
-  ::rclcpp::TimerBase::SharedPtr timer;
+  rclcpp::TimerBase::SharedPtr timer;
   timer = node->create_wall_timer(2ms, [&] {
     ++calls;
     timer->cancel();
@@ -238,7 +238,7 @@ TEST_F(SimulatedTime, aPeriodOfNothingRestsWhileTimePauses) {
   set(100s);
   std::atomic<int> calls{0};
   std::atomic<int> others{0};
-  const auto never_waits = ::rclcpp::create_timer(node, clock, 0ns, [&] { ++calls; });
+  const auto never_waits = rclcpp::create_timer(node, clock, 0ns, [&] { ++calls; });
   const auto wall = node->create_wall_timer(1ms, [&] { ++others; });
   SchedulingExecutor executor{quiet()};
   executor.add_node(node);

@@ -91,7 +91,7 @@ class Programs : public WithContext {
     ASSERT_NE(mkdtemp(name.data()), nullptr);
     folder_ = name;
     WithContext::SetUp();
-    node_ = std::make_shared<::rclcpp::Node>("operator");
+    node_ = std::make_shared<rclcpp::Node>("operator");
     const std::string services = "/" + container() + "/_container/";
     loads_ = node_->create_client<LoadNode>(services + "load_node");
     unloads_ = node_->create_client<UnloadNode>(services + "unload_node");
@@ -117,14 +117,14 @@ class Programs : public WithContext {
 
   template <class Service>
   typename Service::Response::SharedPtr call(
-      const typename ::rclcpp::Client<Service>::SharedPtr& client,
+      const typename rclcpp::Client<Service>::SharedPtr& client,
       const typename Service::Request::SharedPtr& request) {
     if (!client->wait_for_service(150s)) {
       return nullptr;
     }
     auto answer = client->async_send_request(request);
-    if (::rclcpp::spin_until_future_complete(node_, answer, 150s) !=
-        ::rclcpp::FutureReturnCode::SUCCESS) {
+    if (rclcpp::spin_until_future_complete(node_, answer, 150s) !=
+        rclcpp::FutureReturnCode::SUCCESS) {
       return nullptr;
     }
     return answer.get();
@@ -137,7 +137,7 @@ class Programs : public WithContext {
     request->node_name = name;
     if (pointers) {
       request->extra_arguments.push_back(
-          ::rclcpp::Parameter("use_intra_process_comms", true).to_parameter_msg());
+          rclcpp::Parameter("use_intra_process_comms", true).to_parameter_msg());
     }
     return call<LoadNode>(loads_, request);
   }
@@ -152,10 +152,10 @@ class Programs : public WithContext {
 
  private:
   std::filesystem::path folder_;
-  ::rclcpp::Node::SharedPtr node_;
-  ::rclcpp::Client<LoadNode>::SharedPtr loads_;
-  ::rclcpp::Client<UnloadNode>::SharedPtr unloads_;
-  ::rclcpp::Client<ListNodes>::SharedPtr lists_;
+  rclcpp::Node::SharedPtr node_;
+  rclcpp::Client<LoadNode>::SharedPtr loads_;
+  rclcpp::Client<UnloadNode>::SharedPtr unloads_;
+  rclcpp::Client<ListNodes>::SharedPtr lists_;
 };
 
 // By task: of its releases, how long after them they were due.

@@ -19,11 +19,11 @@ TEST_F(Crowd, moreThanAThousandCallbacksRun) {
   constexpr int nodes = 130;
   constexpr int timers_each = 8;
   SchedulingExecutor executor{quiet()};
-  std::vector<::rclcpp::Node::SharedPtr> members;
-  std::vector<::rclcpp::TimerBase::SharedPtr> timers;
+  std::vector<rclcpp::Node::SharedPtr> members;
+  std::vector<rclcpp::TimerBase::SharedPtr> timers;
   std::vector<std::atomic<int>> calls(nodes);
   const auto come = [&](int number) {
-    members.push_back(std::make_shared<::rclcpp::Node>("member" + std::to_string(number)));
+    members.push_back(std::make_shared<rclcpp::Node>("member" + std::to_string(number)));
     for (int i = 0; i < timers_each; ++i) {
       timers.push_back(members.back()->create_wall_timer(
           200ms, [&count = calls[static_cast<std::size_t>(number)]] { ++count; }));
@@ -72,15 +72,15 @@ TEST_F(Crowd, theyShareTheCoresThatTheProcessMayUse) {
     GTEST_SKIP() << "this process may use one core only";
   }
   struct Member {
-    ::rclcpp::Node::SharedPtr node;
-    std::vector<::rclcpp::TimerBase::SharedPtr> timers;
+    rclcpp::Node::SharedPtr node;
+    std::vector<rclcpp::TimerBase::SharedPtr> timers;
     Cores cores;
     std::atomic<int> calls{0};
   };
   std::vector<std::unique_ptr<Member>> members;
   for (const char* const name : {"left", "right"}) {
     auto member = std::make_unique<Member>();
-    member->node = std::make_shared<::rclcpp::Node>(name);
+    member->node = std::make_shared<rclcpp::Node>(name);
     for (int i = 0; i < 3; ++i) {
       member->timers.push_back(member->node->create_wall_timer(1ms, [&member = *member] {
         member.cores.look();
@@ -112,14 +112,14 @@ TEST_F(Crowd, whoComesGetsTheCoreThatOthersHaveLeft) {
   const auto all = os::current_thread().cpus;
   options.scheduling.cpus = {all[0], all[1]};
   SchedulingExecutor executor{options};
-  const auto host = std::make_shared<::rclcpp::Node>("host");
+  const auto host = std::make_shared<rclcpp::Node>("host");
   Cores of_host;
   const auto timer = host->create_wall_timer(1ms, [&] { of_host.look(); });
   executor.add_node(host);
   Spinning spinning{executor};
   EXPECT_TRUE(eventually([&] { return !of_host.seen().empty(); }));
   for (int round = 0; round < 6; ++round) {
-    const auto guest = std::make_shared<::rclcpp::Node>("guest");
+    const auto guest = std::make_shared<rclcpp::Node>("guest");
     const auto of_guest = std::make_shared<Cores>();
     const auto runs = guest->create_wall_timer(1ms, [of_guest] { of_guest->look(); });
     executor.add_node(guest);

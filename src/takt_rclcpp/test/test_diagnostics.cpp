@@ -32,31 +32,31 @@ class Diagnostics : public WithContext {
   std::vector<DiagnosticArray> heard() {
     std::vector<DiagnosticArray> reports;
     DiagnosticArray report;
-    ::rclcpp::MessageInfo info;
+    rclcpp::MessageInfo info;
     while (in_->take(report, info)) {
       reports.push_back(report);
     }
     return reports;
   }
   void listen() {
-    listener_ = std::make_shared<::rclcpp::Node>("listener");
+    listener_ = std::make_shared<rclcpp::Node>("listener");
     in_ = listener_->create_subscription<DiagnosticArray>("/diagnostics", 100,
                                                           [](const DiagnosticArray&) {});
   }
 
  private:
-  ::rclcpp::Node::SharedPtr listener_;
-  ::rclcpp::Subscription<DiagnosticArray>::SharedPtr in_;
+  rclcpp::Node::SharedPtr listener_;
+  rclcpp::Subscription<DiagnosticArray>::SharedPtr in_;
 };
 
 TEST_F(Diagnostics, needAPeriodAboveZero) {
-  const auto node = std::make_shared<::rclcpp::Node>("watched");
+  const auto node = std::make_shared<rclcpp::Node>("watched");
   const SchedulingExecutor executor{quiet()};
-  EXPECT_THROW((rclcpp::Diagnostics{*node, executor, {.period = 0s}}), std::invalid_argument);
+  EXPECT_THROW((takt_rclcpp::Diagnostics{*node, executor, {.period = 0s}}), std::invalid_argument);
 }
 
 TEST_F(Diagnostics, tellNothingBeforeItSpinsAndTheLastWordAfterwards) {
-  const auto node = std::make_shared<::rclcpp::Node>(unique("watched"));
+  const auto node = std::make_shared<rclcpp::Node>(unique("watched"));
   std::atomic<int> calls{0};
   const auto timer = node->create_wall_timer(1ms, [&] { ++calls; });
   SchedulingExecutor executor{quiet()};
@@ -67,7 +67,7 @@ TEST_F(Diagnostics, tellNothingBeforeItSpinsAndTheLastWordAfterwards) {
   std::vector<DiagnosticArray> reports;
   int seen = 0;
   {
-    const rclcpp::Diagnostics diagnostics{*node, executor, {.period = 5ms}};
+    const takt_rclcpp::Diagnostics diagnostics{*node, executor, {.period = 5ms}};
     EXPECT_TRUE(heard().empty());
     Spinning spinning{executor};
     EXPECT_TRUE(eventually([&] { return calls > 3 && !heard().empty(); }));
@@ -89,12 +89,12 @@ TEST_F(Diagnostics, tellNothingBeforeItSpinsAndTheLastWordAfterwards) {
 }
 
 TEST_F(Diagnostics, areToldInEachSpin) {
-  const auto node = std::make_shared<::rclcpp::Node>("again");
+  const auto node = std::make_shared<rclcpp::Node>("again");
   const auto timer = node->create_wall_timer(1ms, [] {});
   SchedulingExecutor executor{quiet()};
   executor.add_node(node);
   listen();
-  const rclcpp::Diagnostics diagnostics{*node, executor, {.period = 1ms}};
+  const takt_rclcpp::Diagnostics diagnostics{*node, executor, {.period = 1ms}};
   for (int i = 0; i < 20; ++i) {
     const Spinning spinning{executor};
     EXPECT_TRUE(eventually([&] { return !heard().empty(); }));
@@ -115,8 +115,8 @@ TEST_F(Diagnostics, countMessagesThatTheQueueDropped) {
   constexpr int kept = 3;
   for (const bool by_pointer : {true, false}) {
     SCOPED_TRACE(by_pointer);
-    const auto node = std::make_shared<::rclcpp::Node>(
-        "drops", ::rclcpp::NodeOptions{}.use_intra_process_comms(by_pointer));
+    const auto node = std::make_shared<rclcpp::Node>(
+        "drops", rclcpp::NodeOptions{}.use_intra_process_comms(by_pointer));
     std::atomic<int> heard{0};
     const auto in =
         node->create_subscription<Int32>(unique("drops"), kept, [&](const Int32&) { ++heard; });

@@ -14,28 +14,28 @@ using std_msgs::msg::Int32;
 class Features : public WithContext {};
 
 TEST_F(Features, parametersAreSetFromOutsideWhileItSpins) {
-  const auto node = std::make_shared<::rclcpp::Node>("gripper");
+  const auto node = std::make_shared<rclcpp::Node>("gripper");
   node->declare_parameter("force", 1);
   std::atomic<int> asked{0};
   std::atomic<int> told{0};
   const auto on_set =
-      node->add_on_set_parameters_callback([&](const std::vector<::rclcpp::Parameter>& parameters) {
+      node->add_on_set_parameters_callback([&](const std::vector<rclcpp::Parameter>& parameters) {
         ++asked;
         rcl_interfaces::msg::SetParametersResult result;
         result.successful = parameters.front().as_int() <= 100;
         result.reason = result.successful ? "" : "too strong";
         return result;
       });
-  ::rclcpp::ParameterEventHandler events{node};
+  rclcpp::ParameterEventHandler events{node};
   const auto heard =
-      events.add_parameter_callback("force", [&](const ::rclcpp::Parameter&) { ++told; });
+      events.add_parameter_callback("force", [&](const rclcpp::Parameter&) { ++told; });
   const auto busy = node->create_wall_timer(1ms, [] { burn(100us); });
   SchedulingExecutor executor{quiet()};
   executor.add_node(node);
   Spinning spinning{executor};
 
-  const auto outside = std::make_shared<::rclcpp::Node>("operator");
-  const auto client = std::make_shared<::rclcpp::SyncParametersClient>(outside, "gripper");
+  const auto outside = std::make_shared<rclcpp::Node>("operator");
+  const auto client = std::make_shared<rclcpp::SyncParametersClient>(outside, "gripper");
   ASSERT_TRUE(client->wait_for_service(150s));
   for (int force = 2; force <= 10; ++force) {
     const auto results = client->set_parameters({{"force", force}}, 150s);
@@ -54,19 +54,20 @@ TEST_F(Features, parametersAreSetFromOutsideWhileItSpins) {
 }
 
 TEST_F(Features, qosDeadlinesThatAreMissedAreTold) {
-  const auto node = std::make_shared<::rclcpp::Node>("deadline");
-  const auto qos = ::rclcpp::QoS(1).deadline(20ms);
+  const auto node = std::make_shared<rclcpp::Node>("deadline");
+  const auto qos = rclcpp::QoS(1).deadline(20ms);
   std::atomic<int> offered{0};
   std::atomic<int> requested{0};
   std::atomic<int> matched{0};
-  ::rclcpp::PublisherOptions of_publisher;
-  of_publisher.event_callbacks.deadline_callback = [&](::rclcpp::QOSDeadlineOfferedInfo& info) {
+  rclcpp::PublisherOptions of_publisher;
+  of_publisher.event_callbacks.deadline_callback = [&](rclcpp::QOSDeadlineOfferedInfo& info) {
     offered = info.total_count;
   };
-  ::rclcpp::SubscriptionOptions of_subscription;
-  of_subscription.event_callbacks.deadline_callback =
-      [&](::rclcpp::QOSDeadlineRequestedInfo& info) { requested = info.total_count; };
-  of_subscription.event_callbacks.matched_callback = [&](::rclcpp::MatchedInfo& info) {
+  rclcpp::SubscriptionOptions of_subscription;
+  of_subscription.event_callbacks.deadline_callback = [&](rclcpp::QOSDeadlineRequestedInfo& info) {
+    requested = info.total_count;
+  };
+  of_subscription.event_callbacks.matched_callback = [&](rclcpp::MatchedInfo& info) {
     matched = static_cast<int>(info.current_count);
   };
   const auto out = node->create_publisher<Int32>(unique("late"), qos, of_publisher);
@@ -83,17 +84,17 @@ TEST_F(Features, qosDeadlinesThatAreMissedAreTold) {
 }
 
 TEST_F(Features, qosThatDoNotGoTogetherAreTold) {
-  const auto node = std::make_shared<::rclcpp::Node>("incompatible");
+  const auto node = std::make_shared<rclcpp::Node>("incompatible");
   std::atomic<int> told{0};
-  ::rclcpp::SubscriptionOptions options;
+  rclcpp::SubscriptionOptions options;
   options.event_callbacks.incompatible_qos_callback =
-      [&](::rclcpp::QOSRequestedIncompatibleQoSInfo&) { ++told; };
+      [&](rclcpp::QOSRequestedIncompatibleQoSInfo&) { ++told; };
   const auto in = node->create_subscription<Int32>(
-      unique("strict"), ::rclcpp::QoS(1).reliable(), [](const Int32&) {}, options);
+      unique("strict"), rclcpp::QoS(1).reliable(), [](const Int32&) {}, options);
   SchedulingExecutor executor{quiet()};
   executor.add_node(node);
   Spinning spinning{executor};
-  const auto out = node->create_publisher<Int32>(unique("strict"), ::rclcpp::QoS(1).best_effort());
+  const auto out = node->create_publisher<Int32>(unique("strict"), rclcpp::QoS(1).best_effort());
   EXPECT_TRUE(eventually([&] { return told == 1; }));
 }
 

@@ -43,7 +43,7 @@ TEST_F(Groups, whoWaitsForACallbackLendsItItsPriority) {
   if (const std::string why = no_real_time(); !why.empty()) {
     GTEST_SKIP() << "no real-time priorities: " << why;
   }
-  const auto node = std::make_shared<::rclcpp::Node>("holds");
+  const auto node = std::make_shared<rclcpp::Node>("holds");
   std::atomic<int> thread{0};
   std::atomic<bool> may_end{false};
   const auto timer = node->create_wall_timer(1ms, [&] {
@@ -74,7 +74,7 @@ TEST_F(Groups, whoWaitsForACallbackLendsItItsPriority) {
 
 // On two cores where there are, while who waits comes and goes.
 TEST_F(Groups, callbacksNeverRunAtOnceHoweverTheyCome) {
-  const auto node = std::make_shared<::rclcpp::Node>("excludes");
+  const auto node = std::make_shared<rclcpp::Node>("excludes");
   std::atomic<int> inside{0};
   std::atomic<int> together{0};
   std::atomic<int> calls{0};
@@ -84,7 +84,7 @@ TEST_F(Groups, callbacksNeverRunAtOnceHoweverTheyCome) {
     --inside;
     ++calls;
   };
-  std::vector<::rclcpp::TimerBase::SharedPtr> timers;
+  std::vector<rclcpp::TimerBase::SharedPtr> timers;
   for (int i = 0; i < 3; ++i) {
     timers.push_back(node->create_wall_timer(1ms, alone));
   }

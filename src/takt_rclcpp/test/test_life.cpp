@@ -14,7 +14,7 @@ using std_msgs::msg::Int32;
 class Life : public WithContext {};
 
 TEST_F(Life, aNodeMovesBetweenExecutorsThatSpin) {
-  const auto node = std::make_shared<::rclcpp::Node>("guest");
+  const auto node = std::make_shared<rclcpp::Node>("guest");
   const std::string topic = unique("moves");
   std::atomic<int> calls{0};
   std::atomic<int> last{-1};
@@ -45,15 +45,15 @@ TEST_F(Life, aNodeMovesBetweenExecutorsThatSpin) {
 
 // They take the names of those in whose place they come.
 TEST_F(Life, timersThatAreMadeAnewAreCalledInTheNextSpinAndInThisOne) {
-  const auto node = std::make_shared<::rclcpp::Node>("anew");
+  const auto node = std::make_shared<rclcpp::Node>("anew");
   SchedulingExecutor executor{quiet()};
   executor.add_node(node);
   std::atomic<int> calls{0};
-  std::vector<::rclcpp::TimerBase::SharedPtr> timers(2);
+  std::vector<rclcpp::TimerBase::SharedPtr> timers(2);
   const auto make = [&] {
     calls = 0;
     for (auto& timer : timers) {
-      timer = ::rclcpp::create_timer(node, node->get_clock(), 1ms, [&] { ++calls; });
+      timer = rclcpp::create_timer(node, node->get_clock(), 1ms, [&] { ++calls; });
     }
   };
   for (int spin = 0; spin < 3; ++spin) {
@@ -69,11 +69,11 @@ TEST_F(Life, timersThatAreMadeAnewAreCalledInTheNextSpinAndInThisOne) {
 TEST_F(Life, nodesThatComeWhileItSpinsAreHeard) {
   SchedulingExecutor executor{quiet()};
   Spinning spinning{executor};
-  std::vector<::rclcpp::Node::SharedPtr> nodes;
-  std::vector<::rclcpp::TimerBase::SharedPtr> timers;
+  std::vector<rclcpp::Node::SharedPtr> nodes;
+  std::vector<rclcpp::TimerBase::SharedPtr> timers;
   std::atomic<int> calls{0};
   for (int i = 0; i < 20; ++i) {
-    nodes.push_back(std::make_shared<::rclcpp::Node>("node" + std::to_string(i)));
+    nodes.push_back(std::make_shared<rclcpp::Node>("node" + std::to_string(i)));
     timers.push_back(nodes.back()->create_wall_timer(1h, [&] { ++calls; }));
     executor.add_node(nodes.back());
     const auto seen = std::make_shared<std::atomic<bool>>(false);
@@ -90,13 +90,13 @@ TEST_F(Life, nodesThatComeWhileItSpinsAreHeard) {
 // Every second child goes at once, the others when they have run: making one may take longer than
 // the period.
 TEST_F(Life, callbacksMakeAndDestroyNodesAndEntities) {
-  const auto node = std::make_shared<::rclcpp::Node>("maker");
+  const auto node = std::make_shared<rclcpp::Node>("maker");
   SchedulingExecutor executor{quiet()};
   std::atomic<int> made{0};
   std::atomic<int> heard{0};  // the last child that ran
-  ::rclcpp::Node::SharedPtr child;
-  ::rclcpp::TimerBase::SharedPtr child_timer;
-  ::rclcpp::SubscriptionBase::SharedPtr subscription;
+  rclcpp::Node::SharedPtr child;
+  rclcpp::TimerBase::SharedPtr child_timer;
+  rclcpp::SubscriptionBase::SharedPtr subscription;
   const auto timer = node->create_wall_timer(3ms, [&] {
     if (made % 2 == 1 && heard != made) {
       return;
@@ -106,7 +106,7 @@ TEST_F(Life, callbacksMakeAndDestroyNodesAndEntities) {
     }
     child_timer.reset();
     const int number = made + 1;
-    child = std::make_shared<::rclcpp::Node>("child" + std::to_string(number));
+    child = std::make_shared<rclcpp::Node>("child" + std::to_string(number));
     child_timer = child->create_wall_timer(1ms, [&heard, number] { heard = number; });
     subscription = node->create_subscription<Int32>(unique("unheard"), 1, [](const Int32&) {});
     executor.add_node(child);
@@ -118,7 +118,7 @@ TEST_F(Life, callbacksMakeAndDestroyNodesAndEntities) {
 }
 
 TEST_F(Life, subscriptionsThatComeAndGoHearTheirMessage) {
-  const auto node = std::make_shared<::rclcpp::Node>("churn");
+  const auto node = std::make_shared<rclcpp::Node>("churn");
   const auto out = node->create_publisher<Int32>(unique("churn"), 1);
   SchedulingExecutor executor{quiet()};
   executor.add_node(node);
@@ -138,9 +138,9 @@ TEST_F(Life, subscriptionsThatComeAndGoHearTheirMessage) {
 }
 
 TEST_F(Life, groupsThatAreAddedAloneRun) {
-  const auto node = std::make_shared<::rclcpp::Node>("grouped");
+  const auto node = std::make_shared<rclcpp::Node>("grouped");
   const auto group =
-      node->create_callback_group(::rclcpp::CallbackGroupType::MutuallyExclusive, false);
+      node->create_callback_group(rclcpp::CallbackGroupType::MutuallyExclusive, false);
   std::atomic<int> calls{0};
   std::atomic<int> others{0};
   const auto timer = node->create_wall_timer(1ms, [&] { ++calls; }, group);
@@ -155,8 +155,8 @@ TEST_F(Life, groupsThatAreAddedAloneRun) {
 }
 
 TEST_F(Life, intraProcessMessagesAreHeard) {
-  const auto node = std::make_shared<::rclcpp::Node>(
-      "pointers", ::rclcpp::NodeOptions{}.use_intra_process_comms(true));
+  const auto node = std::make_shared<rclcpp::Node>(
+      "pointers", rclcpp::NodeOptions{}.use_intra_process_comms(true));
   std::atomic<int> heard{0};
   std::atomic<const Int32*> address{nullptr};
   std::atomic<int> same{0};

@@ -48,7 +48,7 @@ class Camera : public rclcpp_lifecycle::LifecycleNode {
 
  private:
   rclcpp_lifecycle::LifecyclePublisher<Int32>::SharedPtr images_;
-  ::rclcpp::TimerBase::SharedPtr timer_;
+  rclcpp::TimerBase::SharedPtr timer_;
 };
 
 class Lifecycle : public WithContext {
@@ -60,17 +60,17 @@ class Lifecycle : public WithContext {
     auto request = std::make_shared<ChangeState::Request>();
     request->transition.id = transition;
     auto changed = changes_->async_send_request(request);
-    ASSERT_EQ(::rclcpp::spin_until_future_complete(operator_, changed, 150s),
-              ::rclcpp::FutureReturnCode::SUCCESS);
+    ASSERT_EQ(rclcpp::spin_until_future_complete(operator_, changed, 150s),
+              rclcpp::FutureReturnCode::SUCCESS);
     EXPECT_TRUE(changed.get()->success);
     auto state = states_->async_send_request(std::make_shared<GetState::Request>());
-    ASSERT_EQ(::rclcpp::spin_until_future_complete(operator_, state, 150s),
-              ::rclcpp::FutureReturnCode::SUCCESS);
+    ASSERT_EQ(rclcpp::spin_until_future_complete(operator_, state, 150s),
+              rclcpp::FutureReturnCode::SUCCESS);
     EXPECT_EQ(state.get()->current_state.id, expected);
   }
   void SetUp() override {
     WithContext::SetUp();
-    operator_ = std::make_shared<::rclcpp::Node>("operator");
+    operator_ = std::make_shared<rclcpp::Node>("operator");
     changes_ = operator_->create_client<ChangeState>("/camera/change_state");
     states_ = operator_->create_client<GetState>("/camera/get_state");
   }
@@ -82,14 +82,14 @@ class Lifecycle : public WithContext {
   }
 
  private:
-  ::rclcpp::Node::SharedPtr operator_;
-  ::rclcpp::Client<ChangeState>::SharedPtr changes_;
-  ::rclcpp::Client<GetState>::SharedPtr states_;
+  rclcpp::Node::SharedPtr operator_;
+  rclcpp::Client<ChangeState>::SharedPtr changes_;
+  rclcpp::Client<GetState>::SharedPtr states_;
 };
 
 TEST_F(Lifecycle, aNodeGoesThroughItsTransitions) {
   const auto camera = std::make_shared<Camera>();
-  const auto viewer = std::make_shared<::rclcpp::Node>("viewer");
+  const auto viewer = std::make_shared<rclcpp::Node>("viewer");
   std::atomic<int> seen{0};
   const auto images =
       viewer->create_subscription<Int32>(unique("images"), 10, [&](const Int32&) { ++seen; });

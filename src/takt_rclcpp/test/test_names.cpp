@@ -26,10 +26,10 @@ TEST_F(Names, aNodeThatComesAgainHasItsDefaultGroupFirst) {
   });
   Spinning spinning{executor};
   for (int round = 0; round < 3; ++round) {
-    auto node = std::make_shared<::rclcpp::Node>("again");
+    auto node = std::make_shared<rclcpp::Node>("again");
     std::atomic<int> calls{0};
     auto timer = node->create_wall_timer(1ms, [&] { ++calls; });
-    auto group = node->create_callback_group(::rclcpp::CallbackGroupType::MutuallyExclusive);
+    auto group = node->create_callback_group(rclcpp::CallbackGroupType::MutuallyExclusive);
     auto other = node->create_wall_timer(1h, [] {}, group);
     executor.add_node(node);
     ASSERT_TRUE(eventually([&] { return calls > 3; }));
@@ -43,11 +43,11 @@ TEST_F(Names, aNodeThatComesAgainHasItsDefaultGroupFirst) {
 
 // Whoever spins may look at a node in the middle of add_node().
 TEST_F(Names, nodesThatComeWhileItSpinsAreKnownByName) {
-  std::vector<::rclcpp::Node::SharedPtr> nodes;
+  std::vector<rclcpp::Node::SharedPtr> nodes;
   for (int i = 0; i < 30; ++i) {
-    nodes.push_back(std::make_shared<::rclcpp::Node>(
+    nodes.push_back(std::make_shared<rclcpp::Node>(
         "named" + std::to_string(i),
-        ::rclcpp::NodeOptions{}.start_parameter_services(false).start_parameter_event_publisher(
+        rclcpp::NodeOptions{}.start_parameter_services(false).start_parameter_event_publisher(
             false)));
   }
   SchedulingExecutor executor{quiet()};
@@ -69,21 +69,21 @@ TEST_F(Names, nodesThatComeWhileItSpinsAreKnownByName) {
 // Whatever the addresses of its groups: an entry of a timing file is said of the same one each
 // time.
 TEST_F(Names, timersOfDifferentGroupsAreCountedInTheOrderOfTheirGroups) {
-  const auto node = std::make_shared<::rclcpp::Node>("counted");
+  const auto node = std::make_shared<rclcpp::Node>("counted");
   {  // what is freed is taken again in another order
-    const auto other = std::make_shared<::rclcpp::Node>("other");
-    std::vector<::rclcpp::CallbackGroup::SharedPtr> holes;
+    const auto other = std::make_shared<rclcpp::Node>("other");
+    std::vector<rclcpp::CallbackGroup::SharedPtr> holes;
     for (int i = 0; i < 90; ++i) {
-      holes.push_back(other->create_callback_group(::rclcpp::CallbackGroupType::MutuallyExclusive));
+      holes.push_back(other->create_callback_group(rclcpp::CallbackGroupType::MutuallyExclusive));
     }
     for (std::size_t i = 0; i < holes.size(); i += 3) {
       holes[i].reset();
     }
   }
-  std::vector<::rclcpp::CallbackGroup::SharedPtr> groups;
-  std::vector<::rclcpp::TimerBase::SharedPtr> timers;
+  std::vector<rclcpp::CallbackGroup::SharedPtr> groups;
+  std::vector<rclcpp::TimerBase::SharedPtr> timers;
   for (int i = 1; i <= 30; ++i) {
-    groups.push_back(node->create_callback_group(::rclcpp::CallbackGroupType::MutuallyExclusive));
+    groups.push_back(node->create_callback_group(rclcpp::CallbackGroupType::MutuallyExclusive));
     timers.push_back(node->create_wall_timer(std::chrono::hours{i}, [] {}, groups.back()));
   }
   SchedulingExecutor executor{quiet()};

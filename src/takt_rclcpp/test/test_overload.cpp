@@ -60,14 +60,14 @@ using std_msgs::msg::Int32;
 
 class Overload : public WithContext, public testing::WithParamInterface<std::string> {};
 
-INSTANTIATE_TEST_SUITE_P(Executors, Overload, testing::ValuesIn(rclcpp::executor_names()),
+INSTANTIATE_TEST_SUITE_P(Executors, Overload, testing::ValuesIn(takt_rclcpp::executor_names()),
                          [](const testing::TestParamInfo<std::string>& of) { return of.param; });
 
 // A subscription that keeps ten messages is sent 10^5 while its callback is busy.
 TEST_P(Overload, whatIsRememberedOfMessagesThatAreGoneHasALimit) {
   constexpr int many = 100'000;
   constexpr int kept = 10;
-  const auto node = std::make_shared<::rclcpp::Node>("flooded");
+  const auto node = std::make_shared<rclcpp::Node>("flooded");
   const auto out = node->create_publisher<Int32>(unique("flood"), kept);
   std::atomic<bool> busy{false};
   std::atomic<bool> free{false};
@@ -83,7 +83,7 @@ TEST_P(Overload, whatIsRememberedOfMessagesThatAreGoneHasALimit) {
         last = message.data;
       });
   ASSERT_TRUE(eventually([&] { return out->get_subscription_count() == 1; }));
-  const auto executor = rclcpp::make_executor(GetParam(), quiet());
+  const auto executor = takt_rclcpp::make_executor(GetParam(), quiet());
   executor->add_node(node);
   std::thread spins{[&] { executor->spin(); }};
   int sent = 0;

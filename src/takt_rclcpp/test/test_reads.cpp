@@ -16,7 +16,8 @@ using rcl_interfaces::srv::ListParameters;
 using std_msgs::msg::Int32;
 
 // The timers of nodes, which read; everything else has the lowest priority.
-rclcpp::TimingRule timers_read(const std::string& topic, std::chrono::nanoseconds max_age = {}) {
+takt_rclcpp::TimingRule timers_read(const std::string& topic,
+                                    std::chrono::nanoseconds max_age = {}) {
   return [=](const CallbackId& id) {
     if (id.kind != CallbackKind::timer || id.node != "/reader") {
       return Timing{.priority = 2};
@@ -71,9 +72,9 @@ class Repeated {
 
 class Reads : public WithContext {
  protected:
-  static ::rclcpp::Node::SharedPtr reader(bool pointers = false) {
-    return std::make_shared<::rclcpp::Node>(
-        "reader", ::rclcpp::NodeOptions{}.use_intra_process_comms(pointers));
+  static rclcpp::Node::SharedPtr reader(bool pointers = false) {
+    return std::make_shared<rclcpp::Node>("reader",
+                                          rclcpp::NodeOptions{}.use_intra_process_comms(pointers));
   }
   static std::string topic() { return unique("scan"); }
   static std::uint64_t delivered(const SchedulingExecutor& executor) {
@@ -156,10 +157,10 @@ TEST_F(Reads, aServiceOfTheGroupIsWaitedFor) {
         crowd.enter([] { burn(5ms); });
         ++served;
       });
-  const auto other = std::make_shared<::rclcpp::Node>("other");
+  const auto other = std::make_shared<rclcpp::Node>("other");
   const auto out = other->create_publisher<Int32>(topic(), 10);
   const auto client = other->create_client<ListParameters>(unique("list"));
-  const auto between = std::make_shared<::rclcpp::Node>("between");
+  const auto between = std::make_shared<rclcpp::Node>("between");
   const auto busy = between->create_wall_timer(3700us, [] { burn(2ms); });
   SchedulingExecutor executor{quiet()};
   executor.set_timing([rule = timers_read(topic())](const CallbackId& id) {
@@ -182,8 +183,8 @@ TEST_F(Reads, aServiceOfTheGroupIsWaitedFor) {
 // Its own job is preempted by the timer that reads it.
 TEST_F(Reads, aReentrantSubscriptionNeverRunsTwiceAtOnce) {
   const auto node = reader();
-  const auto group = node->create_callback_group(::rclcpp::CallbackGroupType::Reentrant);
-  ::rclcpp::SubscriptionOptions options;
+  const auto group = node->create_callback_group(rclcpp::CallbackGroupType::Reentrant);
+  rclcpp::SubscriptionOptions options;
   options.callback_group = group;
   Crowd crowd;
   std::atomic<int> heard{0};
@@ -213,7 +214,7 @@ TEST_F(Reads, aReentrantSubscriptionNeverRunsTwiceAtOnce) {
 
 // Other nodes run on, and it gets what it reads when that is there.
 TEST_F(Reads, whatComesLaterIsReadFromThenOn) {
-  const auto first = std::make_shared<::rclcpp::Node>("first");
+  const auto first = std::make_shared<rclcpp::Node>("first");
   std::atomic<int> others{0};
   const auto other = first->create_wall_timer(1ms, [&] { ++others; });
   const auto out = first->create_publisher<Int32>(topic(), 10);
@@ -246,7 +247,7 @@ TEST_F(Reads, whatComesLaterIsReadFromThenOn) {
 
 // What cannot be is its node's affair, once others run.
 TEST_F(Reads, aNodeWhoseTimingCannotBeIsLeftOut) {
-  const auto first = std::make_shared<::rclcpp::Node>("first");
+  const auto first = std::make_shared<rclcpp::Node>("first");
   std::atomic<int> others{0};
   const auto other = first->create_wall_timer(1ms, [&] { ++others; });
   SchedulingExecutor executor{quiet()};
@@ -256,10 +257,10 @@ TEST_F(Reads, aNodeWhoseTimingCannotBeIsLeftOut) {
   executor.add_node(first);
   Spinning spinning{executor};
   ASSERT_TRUE(eventually([&] { return others > 0; }));
-  const auto misplaced = std::make_shared<::rclcpp::Node>("misplaced");
+  const auto misplaced = std::make_shared<rclcpp::Node>("misplaced");
   std::atomic<int> calls{0};
   const auto timer = misplaced->create_wall_timer(1ms, [&] { ++calls; });
-  const auto fitting = std::make_shared<::rclcpp::Node>("fitting");
+  const auto fitting = std::make_shared<rclcpp::Node>("fitting");
   std::atomic<int> fits{0};
   const auto its_timer = fitting->create_wall_timer(1ms, [&] { ++fits; });
   executor.add_node(misplaced);

@@ -24,7 +24,7 @@ using Scenarios = WithContext;
 
 // What rcl believes of a timer is what happens to it, in each scenario and afterwards.
 template <class Make>
-void expect_periods_of_scenarios(const ::rclcpp::Node::SharedPtr& node, const Make& make_timer) {
+void expect_periods_of_scenarios(const rclcpp::Node::SharedPtr& node, const Make& make_timer) {
   constexpr auto slow = 40ms;
   constexpr auto fast = 2ms;
   struct Call {
@@ -33,12 +33,10 @@ void expect_periods_of_scenarios(const ::rclcpp::Node::SharedPtr& node, const Ma
   };
   std::mutex mutex;
   std::vector<Call> calls;
-  const ::rclcpp::TimerBase::SharedPtr timer =
-      make_timer(slow, [&](const ::rclcpp::TimerInfo& info) {
-        const std::lock_guard lock{mutex};
-        calls.push_back(
-            {info.expected_call_time.nanoseconds(), info.actual_call_time.nanoseconds()});
-      });
+  const rclcpp::TimerBase::SharedPtr timer = make_timer(slow, [&](const rclcpp::TimerInfo& info) {
+    const std::lock_guard lock{mutex};
+    calls.push_back({info.expected_call_time.nanoseconds(), info.actual_call_time.nanoseconds()});
+  });
   // Enough of them to have changed over, and what came then.
   const auto calls_from_now = [&](std::size_t number) {
     {
@@ -85,14 +83,14 @@ void expect_periods_of_scenarios(const ::rclcpp::Node::SharedPtr& node, const Ma
 }
 
 TEST_F(Scenarios, changeThePeriodOfATimerAlsoForItsNode) {
-  const auto node = std::make_shared<::rclcpp::Node>("guard");
+  const auto node = std::make_shared<rclcpp::Node>("guard");
   expect_periods_of_scenarios(node, [&](auto period, auto callback) {
     return node->create_wall_timer(period, std::move(callback));
   });
 }
 
 TEST_F(Scenarios, changeThePeriodOfATimerOnTheClockOfItsNode) {
-  const auto node = std::make_shared<::rclcpp::Node>("guard");
+  const auto node = std::make_shared<rclcpp::Node>("guard");
   expect_periods_of_scenarios(node, [&](auto period, auto callback) {
     return node->create_timer(period, std::move(callback));
   });

@@ -20,7 +20,7 @@ class Scheduling : public WithContext {
   SchedulingExecutor* executor_ = nullptr;
 };
 
-rclcpp::TimingRule by_node(std::map<std::string, Timing> timings) {
+takt_rclcpp::TimingRule by_node(std::map<std::string, Timing> timings) {
   return [timings = std::move(timings)](const CallbackId& id) {
     const auto found = timings.find(id.node);
     return found == timings.end() || id.housekeeping ? Timing{} : found->second;
@@ -28,7 +28,7 @@ rclcpp::TimingRule by_node(std::map<std::string, Timing> timings) {
 }
 
 TEST_F(Scheduling, timersRunAndSubscriptionsHearEveryMessage) {
-  const auto node = std::make_shared<::rclcpp::Node>("talker");
+  const auto node = std::make_shared<rclcpp::Node>("talker");
   std::atomic<int> heard{0};
   std::atomic<int> sent{0};
   const auto out = node->create_publisher<Int32>(unique("numbers"), 100);
@@ -53,8 +53,8 @@ TEST_F(Scheduling, anUrgentCallbackPreemptsALongOne) {
   if (const std::string why = no_real_time(); !why.empty()) {
     GTEST_SKIP() << why;
   }
-  const auto slow = std::make_shared<::rclcpp::Node>("slow");
-  const auto fast = std::make_shared<::rclcpp::Node>("fast");
+  const auto slow = std::make_shared<rclcpp::Node>("slow");
+  const auto fast = std::make_shared<rclcpp::Node>("fast");
   std::atomic<bool> burning{false};
   std::atomic<int> meanwhile{0};
   std::atomic<bool> done{false};
@@ -82,8 +82,8 @@ TEST_F(Scheduling, underEdfTheEarlierDeadlinePreempts) {
   if (const std::string why = no_real_time(); !why.empty()) {
     GTEST_SKIP() << why;
   }
-  const auto slow = std::make_shared<::rclcpp::Node>("slow");
-  const auto fast = std::make_shared<::rclcpp::Node>("fast");
+  const auto slow = std::make_shared<rclcpp::Node>("slow");
+  const auto fast = std::make_shared<rclcpp::Node>("fast");
   std::atomic<bool> burning{false};
   std::atomic<int> meanwhile{0};
   const auto long_one = slow->create_wall_timer(500ms, [&] {
@@ -108,7 +108,7 @@ TEST_F(Scheduling, underEdfTheEarlierDeadlinePreempts) {
 // Also those that ask for what nobody says of services: periods.
 TEST_F(Scheduling, aPlainNodeRunsUnderEveryPolicyThatNeedsNoExecutionTimes) {
   for (const char* const policy : {"fp", "edf", "rm", "dm", "np-fp", "np-edf"}) {
-    const auto node = std::make_shared<::rclcpp::Node>("plain");
+    const auto node = std::make_shared<rclcpp::Node>("plain");
     const std::string topic = unique(std::string{"numbers_"} + policy[0] + policy[1]);
     std::atomic<int> heard{0};
     const auto out = node->create_publisher<Int32>(topic, 10);
@@ -127,11 +127,11 @@ TEST_F(Scheduling, aPlainNodeRunsUnderEveryPolicyThatNeedsNoExecutionTimes) {
 
 // Eight callbacks of one group, two of them with threads of their own, released as fast as they go.
 TEST_F(Scheduling, callbacksOfAGroupNeverRunTwiceAtOnce) {
-  const auto node = std::make_shared<::rclcpp::Node>("group");
+  const auto node = std::make_shared<rclcpp::Node>("group");
   std::atomic<int> inside{0};
   std::atomic<int> most{0};
   std::atomic<int> runs{0};
-  std::vector<::rclcpp::TimerBase::SharedPtr> timers;
+  std::vector<rclcpp::TimerBase::SharedPtr> timers;
   for (int i = 0; i < 8; ++i) {
     timers.push_back(node->create_wall_timer(1ms, [&] {
       most = std::max(most.load(), ++inside);
@@ -156,7 +156,7 @@ TEST_F(Scheduling, callbacksOfAGroupNeverRunTwiceAtOnce) {
 }
 
 TEST_F(Scheduling, whatATimerReadsIsDeliveredBeforeIt) {
-  const auto node = std::make_shared<::rclcpp::Node>("reader");
+  const auto node = std::make_shared<rclcpp::Node>("reader");
   const std::string topic = unique("fresh");
   std::mutex mutex;
   std::vector<std::string> order;
@@ -194,7 +194,7 @@ TEST_F(Scheduling, whatATimerReadsIsDeliveredBeforeIt) {
 }
 
 TEST_F(Scheduling, aTopicThatTheNodeDoesNotReadIsRefused) {
-  const auto node = std::make_shared<::rclcpp::Node>("reader");
+  const auto node = std::make_shared<rclcpp::Node>("reader");
   const auto timer = node->create_wall_timer(2ms, [] {});
   SchedulingExecutor executor{quiet()};
   executor.set_timing([](const CallbackId& id) {
@@ -231,17 +231,16 @@ TEST_F(Scheduling, whatAReentrantGroupIsHereIsTold) {
     const std::lock_guard lock{mutex};
     return told.size();
   };
-  const auto node = std::make_shared<::rclcpp::Node>("twice");
-  const auto exclusive =
-      node->create_callback_group(::rclcpp::CallbackGroupType::MutuallyExclusive);
-  const auto first = node->create_callback_group(::rclcpp::CallbackGroupType::Reentrant);
+  const auto node = std::make_shared<rclcpp::Node>("twice");
+  const auto exclusive = node->create_callback_group(rclcpp::CallbackGroupType::MutuallyExclusive);
+  const auto first = node->create_callback_group(rclcpp::CallbackGroupType::Reentrant);
   SchedulingExecutor executor{quiet()};
   executor.add_node(node);
   ASSERT_EQ(count(), 1U);
   EXPECT_NE(told.front().find("callback group 2 of node '/twice'"), std::string::npos)
       << told.front();
   Spinning spinning{executor};
-  const auto second = node->create_callback_group(::rclcpp::CallbackGroupType::Reentrant);
+  const auto second = node->create_callback_group(rclcpp::CallbackGroupType::Reentrant);
   EXPECT_TRUE(eventually([&] { return count() == 2; }));
   spinning.end();
   rcutils_logging_set_output_handler(rcutils_logging_console_output_handler);
@@ -250,7 +249,7 @@ TEST_F(Scheduling, whatAReentrantGroupIsHereIsTold) {
 
 // What belongs to the node itself raises no ceiling: it has the lowest priority.
 TEST_F(Scheduling, theNodesOwnServicesAreLowest) {
-  const auto node = std::make_shared<::rclcpp::Node>("plain");
+  const auto node = std::make_shared<rclcpp::Node>("plain");
   std::mutex mutex;
   std::vector<CallbackId> met;
   SchedulingExecutor executor{quiet()};

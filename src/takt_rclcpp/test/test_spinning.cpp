@@ -23,7 +23,7 @@ TEST_F(Spin, aSecondSpinIsRefusedAndCancelEndsTheFirst) {
 
 // Whoever stops what another thread is about to start knows nothing of how far that one is.
 TEST_F(Spin, cancelBeforeSpinEndsThatSpinAndNoOther) {
-  const auto node = std::make_shared<::rclcpp::Node>("cancelled");
+  const auto node = std::make_shared<rclcpp::Node>("cancelled");
   std::atomic<int> calls{0};
   const auto timer = node->create_wall_timer(1ms, [&] { ++calls; });
   SchedulingExecutor executor{quiet()};
@@ -47,7 +47,7 @@ TEST_F(Spin, cancelBeforeSpinEndsThatSpinAndNoOther) {
 
 // What spins by the base class ends with it: the next spin() is another one.
 TEST_F(Spin, cancelOfWhatSpinsOtherwiseEndsNoSpin) {
-  const auto node = std::make_shared<::rclcpp::Node>("some");
+  const auto node = std::make_shared<rclcpp::Node>("some");
   SchedulingExecutor executor{quiet()};
   executor.add_node(node);
   std::atomic<int> calls{0};
@@ -75,7 +75,7 @@ TEST_F(Spin, cancelEndsSpinAlsoWhereItLeavesTheFlagOfSpinning) {
       spinning.store(true);
     }
   };
-  const auto node = std::make_shared<::rclcpp::Node>("later");
+  const auto node = std::make_shared<rclcpp::Node>("later");
   std::atomic<bool> inside{false};
   std::atomic<bool> may_end{false};
   const auto timer = node->create_wall_timer(1ms, [&] {
@@ -94,7 +94,7 @@ TEST_F(Spin, cancelEndsSpinAlsoWhereItLeavesTheFlagOfSpinning) {
     const bool has_ended = done.wait_for(60s) == std::future_status::ready;
     EXPECT_TRUE(has_ended);
     if (!has_ended) {
-      ::rclcpp::shutdown();
+      rclcpp::shutdown();
       return;
     }
     EXPECT_FALSE(executor.is_spinning());
@@ -102,16 +102,16 @@ TEST_F(Spin, cancelEndsSpinAlsoWhereItLeavesTheFlagOfSpinning) {
 }
 
 TEST_F(Spin, theEndOfTheContextEndsSpin) {
-  const auto node = std::make_shared<::rclcpp::Node>("ends");
-  const auto timer = node->create_wall_timer(5ms, [] { ::rclcpp::shutdown(); });
+  const auto node = std::make_shared<rclcpp::Node>("ends");
+  const auto timer = node->create_wall_timer(5ms, [] { rclcpp::shutdown(); });
   SchedulingExecutor executor{quiet()};
   executor.add_node(node);
   executor.spin();
-  EXPECT_FALSE(::rclcpp::ok());
+  EXPECT_FALSE(rclcpp::ok());
 }
 
 TEST_F(Spin, whatACallbackThrowsLeavesSpinAndItCanSpinAgain) {
-  const auto node = std::make_shared<::rclcpp::Node>("throws");
+  const auto node = std::make_shared<rclcpp::Node>("throws");
   std::atomic<int> calls{0};
   const auto timer = node->create_wall_timer(2ms, [&] {
     ++calls;
@@ -127,7 +127,7 @@ TEST_F(Spin, whatACallbackThrowsLeavesSpinAndItCanSpinAgain) {
 }
 
 TEST_F(Spin, spinAndSpinSomeTakeTurnsAndNoMessageIsLost) {
-  const auto node = std::make_shared<::rclcpp::Node>("turns");
+  const auto node = std::make_shared<rclcpp::Node>("turns");
   std::atomic<int> heard{0};
   const auto out = node->create_publisher<Int32>(unique("turns"), 100);
   const auto in =

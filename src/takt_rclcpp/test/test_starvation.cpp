@@ -50,15 +50,15 @@ class Starvation : public WithContext, public testing::WithParamInterface<std::s
  protected:
   [[nodiscard]] static bool is_takt() { return GetParam() == "takt"; }
 
-  void make(rclcpp::TimingRule rule) {
+  void make(takt_rclcpp::TimingRule rule) {
     auto options = quiet();
     options.timing = std::move(rule);
-    executor_ = rclcpp::make_executor(GetParam(), std::move(options), 4);
+    executor_ = takt_rclcpp::make_executor(GetParam(), std::move(options), 4);
   }
 
   // The callback that takes too long. `ask` is called with its number as it begins.
-  ::rclcpp::TimerBase::SharedPtr make_hog(const ::rclcpp::Node::SharedPtr& node,
-                                          std::function<void(int)> ask) {
+  rclcpp::TimerBase::SharedPtr make_hog(const rclcpp::Node::SharedPtr& node,
+                                        std::function<void(int)> ask) {
     return node->create_wall_timer(period, [this, ask = std::move(ask)] {
       const int number = ++count_.hogs;
       if (number > enough) {
@@ -81,11 +81,11 @@ class Starvation : public WithContext, public testing::WithParamInterface<std::s
     EXPECT_EQ(count_.most, 0);
   }
 
-  std::unique_ptr<::rclcpp::Executor> executor_;
+  std::unique_ptr<rclcpp::Executor> executor_;
   Count count_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Executors, Starvation, testing::ValuesIn(rclcpp::executor_names()),
+INSTANTIATE_TEST_SUITE_P(Executors, Starvation, testing::ValuesIn(takt_rclcpp::executor_names()),
                          [](const testing::TestParamInfo<std::string>& of) { return of.param; });
 
 // rclcpp#392: a timer that is always due again, and a service.
@@ -93,8 +93,8 @@ TEST_P(Starvation, aServiceIsServedBesideATimerThatTakesTooLong) {
   if (const std::string why = no_real_time(); !why.empty() && is_takt()) {
     GTEST_SKIP() << why;
   }
-  const auto node = std::make_shared<::rclcpp::Node>("busy");
-  const auto asker = std::make_shared<::rclcpp::Node>("asker");  // nobody waits for the answers
+  const auto node = std::make_shared<rclcpp::Node>("busy");
+  const auto asker = std::make_shared<rclcpp::Node>("asker");  // nobody waits for the answers
   const auto service = node->create_service<ListParameters>(
       unique("ask"), [this](const ListParameters::Request::SharedPtr request,
                             ListParameters::Response::SharedPtr) {
@@ -120,7 +120,7 @@ TEST_P(Starvation, aServiceIsServedBesideATimerThatTakesTooLong) {
 
 // rclcpp#2402: the same with input that comes as messages; seen with the multi-threaded executor.
 TEST_P(Starvation, aSubscriptionHearsBesideATimerThatTakesTooLong) {
-  const auto node = std::make_shared<::rclcpp::Node>("busy");
+  const auto node = std::make_shared<rclcpp::Node>("busy");
   const auto in = node->create_subscription<Int32>(
       unique("input"), 100, [this](const Int32& message) { count_.serve(message.data); });
   const auto out = node->create_publisher<Int32>(unique("input"), 100);
@@ -140,7 +140,7 @@ TEST_P(Starvation, aSubscriptionHearsBesideATimerThatTakesTooLong) {
 
 // rclcpp#2360: two timers that take more than their period; one of them never ran.
 TEST_P(Starvation, twoTimersOfAGroupThatTakeTooLongTakeTurns) {
-  const auto node = std::make_shared<::rclcpp::Node>("turns");
+  const auto node = std::make_shared<rclcpp::Node>("turns");
   std::string order;  // of one group: never written at once
   const auto make_timer = [&](char letter) {
     return node->create_wall_timer(period, [this, letter, &order] {
@@ -166,8 +166,8 @@ TEST_P(Starvation, twoTimersOfAGroupThatTakeTooLongTakeTurns) {
 // rclcpp#2645: a node with two subscriptions, more messages than it can work on; one of them was
 // never called.
 TEST_P(Starvation, twoSubscriptionsOfAGroupThatAreOverrunTakeTurns) {
-  const auto producer = std::make_shared<::rclcpp::Node>("producer");
-  const auto consumer = std::make_shared<::rclcpp::Node>("consumer");
+  const auto producer = std::make_shared<rclcpp::Node>("producer");
+  const auto consumer = std::make_shared<rclcpp::Node>("consumer");
   std::string order;
   const auto subscribe = [&](char letter) {
     return consumer->create_subscription<Int32>(unique(std::string{"topic_"} + letter), 100,

@@ -145,8 +145,8 @@ TEST_F(Strategies, holdForNodesAsLongAsTheyAreThere) {
 }
 
 TEST_F(Strategies, thatContradictEachOtherAreRefused) {
-  const auto guard = std::make_shared<::rclcpp::Node>("guard");
-  const auto radar = std::make_shared<::rclcpp::Node>("radar");
+  const auto guard = std::make_shared<rclcpp::Node>("guard");
+  const auto radar = std::make_shared<rclcpp::Node>("radar");
   SchedulingExecutor executor{quiet()};
   EXPECT_EQ(refusal([&] { executor.set_scheduling_strategy(guard, {}); }),
             "the strategy of node '/guard': it has no scenarios. Remedy: add at least one.");

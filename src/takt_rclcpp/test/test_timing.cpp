@@ -34,9 +34,9 @@ class TimingParameter : public testing::Test {
  protected:
   static void init(const std::string& parameter) {
     const std::vector<const char*> arguments{"program", "--ros-args", "-p", parameter.c_str()};
-    ::rclcpp::init(static_cast<int>(arguments.size()), arguments.data());
+    rclcpp::init(static_cast<int>(arguments.size()), arguments.data());
   }
-  void TearDown() override { ::rclcpp::shutdown(); }
+  void TearDown() override { rclcpp::shutdown(); }
 
   // What the executor's making was refused with; empty: it was not.
   static std::string refusal() {
@@ -85,10 +85,10 @@ class TimingOfExecutor : public WithContext {
     WithContext::TearDown();
   }
 
-  [[nodiscard]] rclcpp::TimingRule rule(const std::string& content) const {
+  [[nodiscard]] takt_rclcpp::TimingRule rule(const std::string& content) const {
     const auto file = folder_ / "timing.yaml";
     std::ofstream{file} << content;
-    return rclcpp::load_timing(file).rule;
+    return takt_rclcpp::load_timing(file).rule;
   }
   static std::ptrdiff_t told(const std::string& words) {
     const std::lock_guard lock{mutex};
@@ -101,7 +101,7 @@ class TimingOfExecutor : public WithContext {
 };
 
 TEST_F(TimingOfExecutor, entriesThatMatchNothingAreToldOnceWhileItSpins) {
-  const auto node = std::make_shared<::rclcpp::Node>("guard");
+  const auto node = std::make_shared<rclcpp::Node>("guard");
   const auto timer = node->create_wall_timer(1h, [] {});
   const auto in = node->create_subscription<Int32>(unique("scan"), 1, [](const Int32&) {});
   auto options = quiet();
@@ -128,7 +128,7 @@ TEST_F(TimingOfExecutor, entriesThatMatchNothingAreToldOnceWhileItSpins) {
   EXPECT_EQ(told("timing.yaml:6: group '6' was not seen so far with node '/guard'"), 1);
   EXPECT_EQ(told("timing.yaml:7: node '/later' was not seen so far"), 1);
   EXPECT_EQ(executor.unmatched().size(), 5U);
-  const auto later = std::make_shared<::rclcpp::Node>("later");
+  const auto later = std::make_shared<rclcpp::Node>("later");
   executor.add_node(later);
   EXPECT_TRUE(eventually([&] { return executor.unmatched().size() == 4; }));
   spinning.end();
@@ -137,7 +137,7 @@ TEST_F(TimingOfExecutor, entriesThatMatchNothingAreToldOnceWhileItSpins) {
 
 // As a container does, to which nodes come one by one.
 TEST_F(TimingOfExecutor, nothingIsToldBeforeTheNodesHaveCome) {
-  const auto container = std::make_shared<::rclcpp::Node>("container");
+  const auto container = std::make_shared<rclcpp::Node>("container");
   auto options = quiet();
   options.tell_waiting_after = 100ms;
   options.tell_unmatched_after = 100ms;
@@ -157,7 +157,7 @@ TEST_F(TimingOfExecutor, nothingIsToldBeforeTheNodesHaveCome) {
   }
   EXPECT_EQ(told("timing.yaml:"), 0);
   Spinning spinning{executor};
-  const auto guard = std::make_shared<::rclcpp::Node>("guard");
+  const auto guard = std::make_shared<rclcpp::Node>("guard");
   const auto timer = guard->create_wall_timer(1h, [] {});
   executor.add_node(guard);
   EXPECT_TRUE(eventually([&] { return told("timing.yaml:") > 0; }));
@@ -168,7 +168,7 @@ TEST_F(TimingOfExecutor, nothingIsToldBeforeTheNodesHaveCome) {
 
 // In the time between the nodes' coming and the telling, more may come.
 TEST_F(TimingOfExecutor, theLastNodesComingIsWaitedFor) {
-  const auto first = std::make_shared<::rclcpp::Node>("first");
+  const auto first = std::make_shared<rclcpp::Node>("first");
   auto options = quiet();
   options.tell_waiting_after = 100ms;
   options.tell_unmatched_after = 1h;
@@ -178,7 +178,7 @@ TEST_F(TimingOfExecutor, theLastNodesComingIsWaitedFor) {
   Spinning spinning{executor};
   std::this_thread::sleep_for(2500ms);
   EXPECT_EQ(told("timing.yaml:"), 0);
-  const auto second = std::make_shared<::rclcpp::Node>("second");
+  const auto second = std::make_shared<rclcpp::Node>("second");
   executor.add_node(second);
   EXPECT_TRUE(eventually([&] { return executor.unmatched().empty(); }));
   spinning.end();
@@ -186,7 +186,7 @@ TEST_F(TimingOfExecutor, theLastNodesComingIsWaitedFor) {
 }
 
 TEST_F(TimingOfExecutor, aShortSpinTellsAtItsEnd) {
-  const auto node = std::make_shared<::rclcpp::Node>("short");
+  const auto node = std::make_shared<rclcpp::Node>("short");
   SchedulingExecutor executor{quiet()};
   const auto timer = node->create_wall_timer(1ms, [&] { executor.cancel(); });
   executor.set_timing(

@@ -18,11 +18,11 @@ class Waiting : public WithContext, public testing::WithParamInterface<int> {
  protected:
   // A timer of `priority` that calls a service and waits for the answer. Client and service are in
   // groups of their own, as rclcpp's multi-threaded executor needs it.
-  void call_from_timer(SchedulingExecutor& executor, const ::rclcpp::Node::SharedPtr& server) {
-    const auto node = std::make_shared<::rclcpp::Node>("caller");
-    const auto group = node->create_callback_group(::rclcpp::CallbackGroupType::MutuallyExclusive);
+  void call_from_timer(SchedulingExecutor& executor, const rclcpp::Node::SharedPtr& server) {
+    const auto node = std::make_shared<rclcpp::Node>("caller");
+    const auto group = node->create_callback_group(rclcpp::CallbackGroupType::MutuallyExclusive);
     const auto client =
-        node->create_client<ListParameters>(unique("answer"), ::rclcpp::ServicesQoS(), group);
+        node->create_client<ListParameters>(unique("answer"), rclcpp::ServicesQoS(), group);
     const auto service = server->create_service<ListParameters>(
         unique("answer"),
         [](const ListParameters::Request::SharedPtr, ListParameters::Response::SharedPtr response) {
@@ -57,21 +57,21 @@ TEST_P(Waiting, anAnswerComesWhateverThePriorities) {
   executor.set_timing([](const CallbackId& id) {
     return id.kind == CallbackKind::timer ? Timing{.priority = GetParam()} : Timing{};
   });
-  call_from_timer(executor, std::make_shared<::rclcpp::Node>("server"));
+  call_from_timer(executor, std::make_shared<rclcpp::Node>("server"));
 }
 
 // The caller and both services are callbacks of one Reentrant group.
 TEST_F(Waiting, aServiceThatAsksAnotherServiceIsAnswered) {
-  const auto node = std::make_shared<::rclcpp::Node>("chain");
-  const auto clients = node->create_callback_group(::rclcpp::CallbackGroupType::Reentrant);
+  const auto node = std::make_shared<rclcpp::Node>("chain");
+  const auto clients = node->create_callback_group(rclcpp::CallbackGroupType::Reentrant);
   const auto inner = node->create_service<ListParameters>(
       unique("inner"),
       [](const ListParameters::Request::SharedPtr, ListParameters::Response::SharedPtr response) {
         response->result.names = {"yes"};
       },
-      ::rclcpp::ServicesQoS(), clients);
+      rclcpp::ServicesQoS(), clients);
   const auto to_inner =
-      node->create_client<ListParameters>(unique("inner"), ::rclcpp::ServicesQoS(), clients);
+      node->create_client<ListParameters>(unique("inner"), rclcpp::ServicesQoS(), clients);
   const auto outer = node->create_service<ListParameters>(
       unique("outer"),
       [&](const ListParameters::Request::SharedPtr, ListParameters::Response::SharedPtr response) {
@@ -80,9 +80,9 @@ TEST_F(Waiting, aServiceThatAsksAnotherServiceIsAnswered) {
           *response = *answer.get();
         }
       },
-      ::rclcpp::ServicesQoS(), clients);
+      rclcpp::ServicesQoS(), clients);
   const auto to_outer =
-      node->create_client<ListParameters>(unique("outer"), ::rclcpp::ServicesQoS(), clients);
+      node->create_client<ListParameters>(unique("outer"), rclcpp::ServicesQoS(), clients);
   SchedulingExecutor executor{quiet()};
   executor.add_node(node);
   Spinning spinning{executor};
@@ -94,17 +94,17 @@ TEST_F(Waiting, aServiceThatAsksAnotherServiceIsAnswered) {
 // What no thread of its own helps: it waits for a message that its own core's callbacks give. Said
 // of the callback, it is.
 TEST_F(Waiting, aCallbackThatIsSaidToWaitIsGivenItsMessage) {
-  const auto node = std::make_shared<::rclcpp::Node>("waiter");
-  const auto apart = node->create_callback_group(::rclcpp::CallbackGroupType::MutuallyExclusive);
+  const auto node = std::make_shared<rclcpp::Node>("waiter");
+  const auto apart = node->create_callback_group(rclcpp::CallbackGroupType::MutuallyExclusive);
   std::promise<void> heard;
   auto future = heard.get_future();
   const auto out = node->create_publisher<std_msgs::msg::Int32>(unique("reply"), 1);
-  ::rclcpp::SubscriptionOptions options;
+  rclcpp::SubscriptionOptions options;
   options.callback_group = apart;
   const auto in = node->create_subscription<std_msgs::msg::Int32>(
       unique("reply"), 1, [&](const std_msgs::msg::Int32&) { heard.set_value(); }, options);
   std::atomic<int> result{0};
-  ::rclcpp::TimerBase::SharedPtr timer = node->create_wall_timer(10ms, [&] {
+  rclcpp::TimerBase::SharedPtr timer = node->create_wall_timer(10ms, [&] {
     timer->cancel();
     out->publish(std_msgs::msg::Int32{});
     result = future.wait_for(150s) == std::future_status::ready ? 1 : -1;
@@ -120,7 +120,7 @@ TEST_F(Waiting, aCallbackThatIsSaidToWaitIsGivenItsMessage) {
 }
 
 TEST_F(Waiting, whoWaitsWithoutSayingSoIsToldOfByName) {
-  const auto node = std::make_shared<::rclcpp::Node>("sleeper");
+  const auto node = std::make_shared<rclcpp::Node>("sleeper");
   static std::atomic<int> told;
   told = 0;
   rcutils_logging_set_output_handler([](const rcutils_log_location_t*, int severity, const char*,
@@ -153,8 +153,8 @@ TEST_F(Waiting, whoWaitsWithoutSayingSoIsToldOfByName) {
 
 // 80 of 100 ms: long before anybody would think that it waits for ever.
 TEST_F(Waiting, whoSleepsWhileAnotherNodeMissesItsDeadlineIsToldOfByName) {
-  const auto sleeper = std::make_shared<::rclcpp::Node>("sleeper");
-  const auto victim = std::make_shared<::rclcpp::Node>("victim");
+  const auto sleeper = std::make_shared<rclcpp::Node>("sleeper");
+  const auto victim = std::make_shared<rclcpp::Node>("victim");
   static std::mutex mutex;
   static std::vector<std::string> told;
   told.clear();

@@ -9,7 +9,7 @@ namespace takt::runner {
 const std::map<std::string, Approach>& approaches() {
   static const std::map<std::string, Approach> all = [] {
     std::map<std::string, Approach> known;
-    for (const std::string& executor : rclcpp::executor_names()) {
+    for (const std::string& executor : takt_rclcpp::executor_names()) {
       known.emplace(approach_prefix + executor, run_rclcpp);
     }
     return known;

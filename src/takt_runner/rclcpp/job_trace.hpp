@@ -47,7 +47,7 @@ class JobTrace {
 
   // Around a timer's callback; `job` gets its index and release.
   template <class Job>
-  void timer(TracedTask& task, const ::rclcpp::TimerInfo& info, const Job& job) {
+  void timer(TracedTask& task, const rclcpp::TimerInfo& info, const Job& job) {
     const os::TimePoint started = os::now();
     Released job_of_task = as_described(task);
     if (const sched::Job* const of_takt = executor::current_job()) {

@@ -17,8 +17,8 @@ namespace {
 
 using trace::EventType;
 
-::rclcpp::QoS qos_of(const application::Topic& topic) {
-  ::rclcpp::QoS qos{std::max<std::size_t>(topic.depth, 1)};
+rclcpp::QoS qos_of(const application::Topic& topic) {
+  rclcpp::QoS qos{std::max<std::size_t>(topic.depth, 1)};
   return topic.reliable ? qos.reliable() : qos.best_effort();
 }
 
@@ -96,7 +96,7 @@ bool has_deadline(const application::Application& application, const sched::Task
 
 }  // namespace
 
-NodeOutlet::NodeOutlet(::rclcpp::Node& node, const Execution& execution, Common& common,
+NodeOutlet::NodeOutlet(rclcpp::Node& node, const Execution& execution, Common& common,
                        JobTrace& trace, const std::string& topic)
     : topic_{topic},
       publisher_{node.create_publisher<Message>(topic, qos_of(described(execution, topic)))},
@@ -171,15 +171,15 @@ void Nodes::add(const Execution& execution, Common& common, JobTrace& trace,
                 const std::string& group) {
   auto& node = nodes_[callback.node_name()];
   if (!node) {
-    node = std::make_shared<::rclcpp::Node>(callback.node_name());
+    node = std::make_shared<rclcpp::Node>(callback.node_name());
   }
   auto& shared = groups_[group];
   if (!shared) {
-    shared = node->create_callback_group(::rclcpp::CallbackGroupType::MutuallyExclusive);
+    shared = node->create_callback_group(rclcpp::CallbackGroupType::MutuallyExclusive);
   }
   NodeMember& member = members_[place];
   member.group = shared;
-  ::rclcpp::SubscriptionOptions in_group;
+  rclcpp::SubscriptionOptions in_group;
   in_group.callback_group = shared;
   for (const sched::Read& read : callback.task.reads) {
     NodeInlet& inlet = member.reads.emplace_back();
@@ -202,7 +202,7 @@ void Nodes::add(const Execution& execution, Common& common, JobTrace& trace,
   if (callback.task.kind == sched::TaskKind::timer) {
     member.timer = node->create_wall_timer(
         callback.task.parameters.period,
-        [&member, &trace](const ::rclcpp::TimerInfo& info) {
+        [&member, &trace](const rclcpp::TimerInfo& info) {
           trace.timer(member.task, info, [&](std::uint64_t job, os::TimePoint release) {
             member.compute_and_write(job, release);
           });
@@ -240,7 +240,7 @@ void Nodes::wait_for_readers(const os::StopFlag& stop) const {
 void Nodes::begin_at(os::TimePoint start) {
   const auto check = [](rcl_ret_t code) {
     if (code != RCL_RET_OK) {
-      ::rclcpp::exceptions::throw_from_rcl_error(code, "cannot set a timer");
+      rclcpp::exceptions::throw_from_rcl_error(code, "cannot set a timer");
     }
   };
   for (NodeMember& member : members_) {
@@ -264,7 +264,7 @@ NodeOutside::NodeOutside(const Execution& execution, Common& common, JobTrace& t
       continue;
     }
     if (!node_) {
-      node_ = std::make_shared<::rclcpp::Node>("takt_outside");
+      node_ = std::make_shared<rclcpp::Node>("takt_outside");
     }
     topics_.push_back({NodeOutlet{*node_, execution, common, trace, topic.name},
                        topic.external_period, readers[topic.name]});

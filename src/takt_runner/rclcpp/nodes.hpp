@@ -25,7 +25,7 @@ using Message = takt_interfaces::msg::Sample;
 
 class NodeOutlet {
  public:
-  NodeOutlet(::rclcpp::Node& node, const Execution& execution, Common& common, JobTrace& trace,
+  NodeOutlet(rclcpp::Node& node, const Execution& execution, Common& common, JobTrace& trace,
              const std::string& topic);
 
   void publish(os::TimePoint sampled);
@@ -35,7 +35,7 @@ class NodeOutlet {
 
  private:
   std::string topic_;
-  ::rclcpp::Publisher<Message>::SharedPtr publisher_;
+  rclcpp::Publisher<Message>::SharedPtr publisher_;
   Common* common_;
   std::size_t place_;
   std::uint16_t number_;
@@ -44,7 +44,7 @@ class NodeOutlet {
 
 // A subscription that keeps its newest message for a callback of the same group.
 struct NodeInlet {
-  ::rclcpp::Subscription<Message>::SharedPtr subscription;
+  rclcpp::Subscription<Message>::SharedPtr subscription;
   std::shared_ptr<const Message> newest;
   std::uint16_t number{trace::no_topic};
   TracedTask task;
@@ -59,11 +59,11 @@ struct NodeMember {
   const application::Callback* description;
   DrawnTimes times;
   TracedTask task;
-  ::rclcpp::CallbackGroup::SharedPtr group;
+  rclcpp::CallbackGroup::SharedPtr group;
   std::deque<NodeInlet> reads;
   std::vector<NodeOutlet> writes;
-  ::rclcpp::TimerBase::SharedPtr timer;
-  ::rclcpp::Subscription<Message>::SharedPtr trigger;
+  rclcpp::TimerBase::SharedPtr timer;
+  rclcpp::Subscription<Message>::SharedPtr trigger;
   std::uint16_t trigger_number{trace::no_topic};
 };
 
@@ -72,7 +72,7 @@ class Nodes {
   // Throws sched::ScheduleError for a group over several nodes, which rclcpp does not have.
   Nodes(const Execution& execution, Common& common, JobTrace& trace);
 
-  [[nodiscard]] const std::map<std::string, ::rclcpp::Node::SharedPtr>& all() const noexcept {
+  [[nodiscard]] const std::map<std::string, rclcpp::Node::SharedPtr>& all() const noexcept {
     return nodes_;
   }
   [[nodiscard]] const std::deque<NodeMember>& members() const noexcept { return members_; }
@@ -85,8 +85,8 @@ class Nodes {
            const application::Callback& callback, std::size_t place, const std::string& group);
 
   std::map<std::string, std::size_t> readers_;
-  std::map<std::string, ::rclcpp::Node::SharedPtr> nodes_;
-  std::map<std::string, ::rclcpp::CallbackGroup::SharedPtr> groups_;
+  std::map<std::string, rclcpp::Node::SharedPtr> nodes_;
+  std::map<std::string, rclcpp::CallbackGroup::SharedPtr> groups_;
   std::deque<NodeMember> members_;  // their callbacks keep their addresses
 };
 
@@ -105,7 +105,7 @@ class NodeOutside {
     nanoseconds period;
     std::size_t readers;
   };
-  ::rclcpp::Node::SharedPtr node_;
+  rclcpp::Node::SharedPtr node_;
   std::vector<Topic> topics_;
 };
 

@@ -20,9 +20,9 @@ constexpr int peers_priority = 40;
 
 struct InContext {
   InContext() {
-    ::rclcpp::init(0, nullptr, ::rclcpp::InitOptions{}, ::rclcpp::SignalHandlerOptions::None);
+    rclcpp::init(0, nullptr, rclcpp::InitOptions{}, rclcpp::SignalHandlerOptions::None);
   }
-  ~InContext() { ::rclcpp::shutdown(); }
+  ~InContext() { rclcpp::shutdown(); }
   InContext(const InContext&) = delete;
   InContext& operator=(const InContext&) = delete;
   InContext(InContext&&) = delete;
@@ -31,7 +31,7 @@ struct InContext {
 
 // Switches the scenarios at their times, above all callbacks. What the cores follow from then on is
 // told on each of them, as Takt's own trace has it.
-void follow(rclcpp::SchedulingExecutor& executor, const application::Application& application,
+void follow(takt_rclcpp::SchedulingExecutor& executor, const application::Application& application,
             JobTrace& trace, os::TimePoint start, os::TimePoint end, const os::StopFlag& stop) {
   const Affinity anywhere;
   os::apply({.policy = os::SchedulingPolicy::fifo, .priority = os::max_priority});
@@ -53,7 +53,7 @@ void follow(rclcpp::SchedulingExecutor& executor, const application::Application
 
 class Spinning {
  public:
-  Spinning(::rclcpp::Executor& executor, const os::ThreadSettings& settings, os::StopFlag& stop)
+  Spinning(rclcpp::Executor& executor, const os::ThreadSettings& settings, os::StopFlag& stop)
       : executor_{executor}, thread_{settings, [this, &stop] {
                                        try {
                                          executor_.spin();
@@ -89,7 +89,7 @@ class Spinning {
     thread_.join();
   }
 
-  ::rclcpp::Executor& executor_;
+  rclcpp::Executor& executor_;
   std::exception_ptr failure_;  // written before ended_
   std::atomic<bool> ended_{false};
   os::Thread thread_;
@@ -118,10 +118,10 @@ void run_rclcpp(const Execution& execution, os::StopFlag& stop) {
   Nodes nodes{execution, common, trace};
   NodeOutside world{execution, common, trace};
   anywhere.apply();
-  const auto executor = rclcpp::make_executor(
-      executor_name, is_takt ? scheduling_of(application, nodes) : rclcpp::Options{},
+  const auto executor = takt_rclcpp::make_executor(
+      executor_name, is_takt ? scheduling_of(application, nodes) : takt_rclcpp::Options{},
       std::max<std::size_t>(application.cpus.size(), 2));
-  auto* const scheduling = dynamic_cast<rclcpp::SchedulingExecutor*>(executor.get());
+  auto* const scheduling = dynamic_cast<takt_rclcpp::SchedulingExecutor*>(executor.get());
   if (scheduling != nullptr) {
     if (const auto strategy = strategy_of(application, nodes)) {
       scheduling->set_scheduling_strategy(*strategy);

@@ -16,10 +16,10 @@ namespace takt::runner {
 namespace {
 
 // The place of a node's group among its groups, as CallbackId counts them.
-std::size_t place_of_group(::rclcpp::Node& node, const ::rclcpp::CallbackGroup::SharedPtr& group) {
+std::size_t place_of_group(rclcpp::Node& node, const rclcpp::CallbackGroup::SharedPtr& group) {
   std::size_t place = 0;
   std::optional<std::size_t> found;
-  node.for_each_callback_group([&](const ::rclcpp::CallbackGroup::SharedPtr& other) {
+  node.for_each_callback_group([&](const rclcpp::CallbackGroup::SharedPtr& other) {
     if (other == group) {
       found = place;
     }
@@ -35,15 +35,15 @@ class DescribedTiming {
   explicit DescribedTiming(const Nodes& nodes) {
     for (const NodeMember& member : nodes.members()) {
       const sched::Task& task = member.description->task;
-      ::rclcpp::Node& node = *nodes.all().at(member.description->node_name());
+      rclcpp::Node& node = *nodes.all().at(member.description->node_name());
       const std::string name = node.get_fully_qualified_name();
       const std::size_t group = place_of_group(node, member.group);
-      rclcpp::Timing timing{.priority = task.parameters.priority,
-                            .deadline = task.parameters.deadline,
-                            .cpu = task.cpu,
-                            .expected_execution = task.parameters.expected_execution,
-                            .budget = task.parameters.budget,
-                            .overrun = task.parameters.overrun};
+      takt_rclcpp::Timing timing{.priority = task.parameters.priority,
+                                 .deadline = task.parameters.deadline,
+                                 .cpu = task.cpu,
+                                 .expected_execution = task.parameters.expected_execution,
+                                 .budget = task.parameters.budget,
+                                 .overrun = task.parameters.overrun};
       for (std::size_t i = 0; i < member.reads.size(); ++i) {
         const std::string topic = member.reads[i].subscription->get_topic_name();
         sched::Read read = task.reads[i];
@@ -62,11 +62,11 @@ class DescribedTiming {
     }
   }
 
-  rclcpp::Timing of(const rclcpp::CallbackId& id) {
-    if (id.kind == rclcpp::CallbackKind::timer) {
+  takt_rclcpp::Timing of(const takt_rclcpp::CallbackId& id) {
+    if (id.kind == takt_rclcpp::CallbackKind::timer) {
       return next(timers_, {id.node, id.group});
     }
-    if (id.kind == rclcpp::CallbackKind::subscription) {
+    if (id.kind == takt_rclcpp::CallbackKind::subscription) {
       return next(subscriptions_, {id.node, id.group, id.topic_or_service});
     }
     return {};
@@ -74,18 +74,19 @@ class DescribedTiming {
 
  private:
   template <class Key>
-  static rclcpp::Timing next(std::map<Key, std::deque<rclcpp::Timing>>& of, const Key& key) {
+  static takt_rclcpp::Timing next(std::map<Key, std::deque<takt_rclcpp::Timing>>& of,
+                                  const Key& key) {
     const auto found = of.find(key);
     if (found == of.end() || found->second.empty()) {
       return {};
     }
-    rclcpp::Timing timing = found->second.front();
+    takt_rclcpp::Timing timing = found->second.front();
     found->second.pop_front();
     return timing;
   }
 
-  std::map<std::tuple<std::string, std::size_t>, std::deque<rclcpp::Timing>> timers_;
-  std::map<std::tuple<std::string, std::size_t, std::string>, std::deque<rclcpp::Timing>>
+  std::map<std::tuple<std::string, std::size_t>, std::deque<takt_rclcpp::Timing>> timers_;
+  std::map<std::tuple<std::string, std::size_t, std::string>, std::deque<takt_rclcpp::Timing>>
       subscriptions_;
 };
 
@@ -96,7 +97,7 @@ std::map<std::string, std::string> names_of(const Nodes& nodes) {
   std::map<std::pair<std::string, std::string>, std::size_t> heard;       // by node and topic
   std::map<std::string, std::multimap<std::size_t, std::string>> timers;  // by node and group
   for (const NodeMember& member : nodes.members()) {
-    ::rclcpp::Node& node = *nodes.all().at(member.description->node_name());
+    rclcpp::Node& node = *nodes.all().at(member.description->node_name());
     const std::string name = node.get_fully_qualified_name();
     for (const NodeInlet& inlet : member.reads) {
       ++heard[{name, inlet.subscription->get_topic_name()}];
@@ -107,16 +108,16 @@ std::map<std::string, std::string> names_of(const Nodes& nodes) {
     }
     const std::string topic = member.trigger->get_topic_name();
     names[member.description->task.name] =
-        rclcpp::CallbackId{.node = name,
-                           .kind = rclcpp::CallbackKind::subscription,
-                           .topic_or_service = topic,
-                           .ordinal = heard[{name, topic}]++}
+        takt_rclcpp::CallbackId{.node = name,
+                                .kind = takt_rclcpp::CallbackKind::subscription,
+                                .topic_or_service = topic,
+                                .ordinal = heard[{name, topic}]++}
             .text();
   }
   for (const auto& [node, of_node] : timers) {
     std::size_t ordinal = 0;
     for (const auto& [group, task] : of_node) {
-      names[task] = rclcpp::CallbackId{.node = node, .ordinal = ordinal++}.text();
+      names[task] = takt_rclcpp::CallbackId{.node = node, .ordinal = ordinal++}.text();
     }
   }
   return names;
@@ -187,12 +188,13 @@ bool some_inactive(const application::Application& application) {
 
 }  // namespace
 
-rclcpp::Options scheduling_of(const application::Application& application, const Nodes& nodes) {
-  rclcpp::Options options;
+takt_rclcpp::Options scheduling_of(const application::Application& application,
+                                   const Nodes& nodes) {
+  takt_rclcpp::Options options;
   options.scheduling.policy = sched::parse_policy(application.policy);
   options.scheduling.cpus = application.cpus;
   options.timing = [timing = std::make_shared<DescribedTiming>(nodes)](
-                       const rclcpp::CallbackId& id) { return timing->of(id); };
+                       const takt_rclcpp::CallbackId& id) { return timing->of(id); };
   return options;
 }
 

@@ -13,8 +13,8 @@
 
 namespace takt::runner {
 
-[[nodiscard]] rclcpp::Options scheduling_of(const application::Application& application,
-                                            const Nodes& nodes);
+[[nodiscard]] takt_rclcpp::Options scheduling_of(const application::Application& application,
+                                                 const Nodes& nodes);
 
 // None: one scenario, and all callbacks are active in it. Throws sched::ScheduleError for what
 // nodes of rclcpp cannot have.

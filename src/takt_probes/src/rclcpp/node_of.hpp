@@ -13,10 +13,10 @@
 
 namespace takt::probe {
 
-inline ::rclcpp::Node::SharedPtr node_of(Role role, bool by_pointer = false) {
+inline rclcpp::Node::SharedPtr node_of(Role role, bool by_pointer = false) {
   const std::string name = "probe_" + std::string{name_of(role)} + "_" + std::to_string(getpid());
-  return std::make_shared<::rclcpp::Node>(
-      name, ::rclcpp::NodeOptions{}.use_intra_process_comms(by_pointer));
+  return std::make_shared<rclcpp::Node>(name,
+                                        rclcpp::NodeOptions{}.use_intra_process_comms(by_pointer));
 }
 
 }  // namespace takt::probe

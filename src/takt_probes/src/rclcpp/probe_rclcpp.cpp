@@ -31,7 +31,7 @@ class Rclcpp : public Stack {
   std::vector<Capability> capabilities() const override {
     const bool dds = speaks_rtps();
     const std::string wire = dds ? rtps : "";
-    const auto& executors = takt::rclcpp::executor_names();
+    const auto& executors = takt_rclcpp::executor_names();
     std::vector<Capability> all;
     for (const auto& [kind, passive, active] :
          {std::tuple{Kind::pingpong, Role::pong, Role::ping},
@@ -104,8 +104,8 @@ class Rclcpp : public Stack {
   }
 
   void close() override {
-    if (::rclcpp::ok()) {
-      ::rclcpp::shutdown();
+    if (rclcpp::ok()) {
+      rclcpp::shutdown();
     }
   }
 
@@ -121,8 +121,8 @@ class Rclcpp : public Stack {
   template <class Open>
   static auto opened(const Open& open, const char* fix) -> decltype(open()) {
     try {
-      if (!::rclcpp::ok()) {
-        ::rclcpp::init(0, nullptr, ::rclcpp::InitOptions{}, ::rclcpp::SignalHandlerOptions::None);
+      if (!rclcpp::ok()) {
+        rclcpp::init(0, nullptr, rclcpp::InitOptions{}, rclcpp::SignalHandlerOptions::None);
       }
       return open();
     } catch (const Failure&) {

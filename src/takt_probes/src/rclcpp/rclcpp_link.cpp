@@ -13,8 +13,8 @@
 namespace takt::probe {
 namespace {
 
-::rclcpp::QoS qos_of(const Options& options) {
-  ::rclcpp::QoS qos{options.depth};
+rclcpp::QoS qos_of(const Options& options) {
+  rclcpp::QoS qos{options.depth};
   if (options.history == History::keep_all) {
     qos.keep_all();
   }

@@ -58,11 +58,11 @@ class RclcppLink : public Link {
   SentAddresses& addresses_;
   os::StopFlag& stop_;
   Handover<Message> messages_;
-  ::rclcpp::Node::SharedPtr node_;
+  rclcpp::Node::SharedPtr node_;
   mutable std::mutex mutex_;  // of out_ and failure_: a pong's publisher comes while it spins
-  typename ::rclcpp::Publisher<Type>::SharedPtr out_;
+  typename rclcpp::Publisher<Type>::SharedPtr out_;
   std::string failure_;
-  typename ::rclcpp::Subscription<Type>::SharedPtr in_;
+  typename rclcpp::Subscription<Type>::SharedPtr in_;
   std::unique_ptr<Type> outgoing_;  // of unique_ptr each time a fresh one
   std::optional<Spinner> spinner_;
 };

@@ -10,7 +10,7 @@
 namespace takt::probe {
 namespace {
 
-os::TimePoint time_of(const ::rclcpp::Time& time) {
+os::TimePoint time_of(const rclcpp::Time& time) {
   return os::TimePoint{std::chrono::nanoseconds{time.nanoseconds()}};
 }
 
@@ -22,12 +22,12 @@ RclcppTimer::RclcppTimer(const Options& options, os::StopFlag& stop)
       calls_{stop},
       node_{node_of(Role::both)},
       timer_{node_->create_wall_timer(interval_,
-                                      [this](const ::rclcpp::TimerInfo& info) { called(info); })} {
+                                      [this](const rclcpp::TimerInfo& info) { called(info); })} {
   timer_->cancel();  // it must not run before its start
   spinner_.emplace(options, Role::both, node_, stop);
 }
 
-void RclcppTimer::called(const ::rclcpp::TimerInfo& info) noexcept {
+void RclcppTimer::called(const rclcpp::TimerInfo& info) noexcept {
   const auto now = os::now();
   if (oneshot_) {
     timer_->cancel();

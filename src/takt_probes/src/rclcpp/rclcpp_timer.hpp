@@ -29,7 +29,7 @@ class RclcppTimer : public Timer {
     os::TimePoint actual{};  // as rcl saw it
   };
 
-  void called(const ::rclcpp::TimerInfo& info) noexcept;
+  void called(const rclcpp::TimerInfo& info) noexcept;
 
   bool oneshot_;
   std::chrono::nanoseconds interval_;
@@ -37,8 +37,8 @@ class RclcppTimer : public Timer {
   std::optional<os::TimePoint> expected_;
   std::optional<os::Shortfall> failure_;
   Handover<Call> calls_;
-  ::rclcpp::Node::SharedPtr node_;
-  ::rclcpp::TimerBase::SharedPtr timer_;
+  rclcpp::Node::SharedPtr node_;
+  rclcpp::TimerBase::SharedPtr timer_;
   std::optional<Spinner> spinner_;
 };
 

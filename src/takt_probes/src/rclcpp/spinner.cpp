@@ -13,8 +13,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-rclcpp::Options scheduling_of(const Options& options, const os::ThreadSettings& role) {
-  rclcpp::Options scheduling;
+takt_rclcpp::Options scheduling_of(const Options& options, const os::ThreadSettings& role) {
+  takt_rclcpp::Options scheduling;
   scheduling.scheduling.cpus = role.cpus;
   scheduling.scheduling.real_time = options.real_time();
   scheduling.scheduling.lock_memory = options.real_time();
@@ -26,11 +26,11 @@ rclcpp::Options scheduling_of(const Options& options, const os::ThreadSettings& 
 
 }  // namespace
 
-Spinner::Spinner(const Options& options, Role role, const ::rclcpp::Node::SharedPtr& node,
+Spinner::Spinner(const Options& options, Role role, const rclcpp::Node::SharedPtr& node,
                  os::StopFlag& stop) {
   os::ThreadSettings settings = settings_of(options, role);
   settings.name = "takt.spin";
-  executor_ = rclcpp::make_executor(options.executor, scheduling_of(options, settings));
+  executor_ = takt_rclcpp::make_executor(options.executor, scheduling_of(options, settings));
   executor_->add_node(node);
   // Shared with a call that may come once more after the timer has been cancelled.
   const auto ready = std::make_shared<os::Event>();

@@ -24,7 +24,7 @@ class Spinner {
  public:
   /// The executor's threads run as `role` does. `node` and `stop` outlive it; a callback that
   /// throws requests the stop.
-  Spinner(const Options& options, Role role, const ::rclcpp::Node::SharedPtr& node,
+  Spinner(const Options& options, Role role, const rclcpp::Node::SharedPtr& node,
           os::StopFlag& stop);
   ~Spinner();
   Spinner(const Spinner&) = delete;
@@ -36,7 +36,7 @@ class Spinner {
   [[nodiscard]] std::optional<os::Shortfall> problem() const;
 
  private:
-  std::unique_ptr<::rclcpp::Executor> executor_;
+  std::unique_ptr<rclcpp::Executor> executor_;
   std::string failure_;  // written before ended_
   std::atomic<bool> ended_{false};
   std::optional<os::Thread> thread_;

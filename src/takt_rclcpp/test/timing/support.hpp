@@ -16,10 +16,10 @@
 namespace takt::test {
 
 using namespace std::chrono_literals;
-using rclcpp::CallbackId;
-using rclcpp::CallbackKind;
-using rclcpp::Timing;
-using rclcpp::TimingFile;
+using takt_rclcpp::CallbackId;
+using takt_rclcpp::CallbackKind;
+using takt_rclcpp::Timing;
+using takt_rclcpp::TimingFile;
 
 class WithFile : public testing::Test {
  protected:
@@ -37,7 +37,7 @@ class WithFile : public testing::Test {
     return path();
   }
   [[nodiscard]] TimingFile load(const std::string& content) const {
-    return rclcpp::load_timing(write(content));
+    return takt_rclcpp::load_timing(write(content));
   }
   // What it says of a callback.
   [[nodiscard]] Timing timing(const std::string& content, const CallbackId& id) const {
@@ -50,7 +50,7 @@ class WithFile : public testing::Test {
   }
   [[nodiscard]] static std::string refusal_of(const std::filesystem::path& file) {
     try {
-      (void)rclcpp::load_timing(file);
+      (void)takt_rclcpp::load_timing(file);
       return "nothing is refused";
     } catch (const sched::ScheduleError& error) {
       EXPECT_FALSE(error.remedy().empty()) << error.what();

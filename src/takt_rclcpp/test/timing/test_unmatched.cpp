@@ -18,7 +18,7 @@ class UnmatchedEntries : public WithFile {
       static_cast<void>(file.rule(id));
     }
     std::vector<std::string> lines;
-    for (const rclcpp::Unmatched& entry : rclcpp::unmatched_entries(file.rule, there)) {
+    for (const takt_rclcpp::Unmatched& entry : takt_rclcpp::unmatched_entries(file.rule, there)) {
       const std::string path_of_file = path().string();
       EXPECT_TRUE(entry.where.starts_with(path_of_file)) << entry.where;
       lines.push_back(entry.where.substr(path_of_file.size()) + " " + entry.problem + "; " +
@@ -94,7 +94,7 @@ TEST_F(UnmatchedEntries, eachHasItsLineAndWhatHasComeAndGoneHasMatched) {
       "  - {node: /gone, priority: 3}\n";
   const TimingFile file = load(content);
   static_cast<void>(file.rule({.node = "/gone"}));
-  const auto entries = rclcpp::unmatched_entries(file.rule, {});
+  const auto entries = takt_rclcpp::unmatched_entries(file.rule, {});
   ASSERT_EQ(entries.size(), 2U);
   EXPECT_EQ(entries[0].where, path().string() + ":2");
   EXPECT_EQ(entries[1].where, path().string() + ":3");
@@ -103,8 +103,9 @@ TEST_F(UnmatchedEntries, eachHasItsLineAndWhatHasComeAndGoneHasMatched) {
 }
 
 TEST_F(UnmatchedEntries, otherRulesHaveNone) {
-  EXPECT_TRUE(rclcpp::unmatched_entries({}, {}).empty());
-  EXPECT_TRUE(rclcpp::unmatched_entries([](const CallbackId&) { return Timing{}; }, {}).empty());
+  EXPECT_TRUE(takt_rclcpp::unmatched_entries({}, {}).empty());
+  EXPECT_TRUE(
+      takt_rclcpp::unmatched_entries([](const CallbackId&) { return Timing{}; }, {}).empty());
 }
 
 }  // namespace

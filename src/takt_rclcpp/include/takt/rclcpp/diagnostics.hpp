@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// Diagnostics: tells /diagnostics (diagnostic_msgs/DiagnosticArray) once a second how the callbacks
-// of an executor do, from a thread without real-time priority. `takt top` shows it.
-//
-//   const takt::rclcpp::Diagnostics diagnostics{*node, executor};
-//   executor.spin();
-//
-// Nothing is told before the executor spins. What it tells: takt/executor/report.hpp, under the
-// name of the node.
+/// @file
+/// Publishes the statistics of an executor's callbacks on /diagnostics
+/// (diagnostic_msgs/DiagnosticArray) once a second, from a thread without real-time priority.
+/// `takt top` shows them.
+///
+/// ```cpp
+/// const takt_rclcpp::Diagnostics diagnostics{*node, executor};
+/// executor.spin();
+/// ```
+///
+/// Nothing is published before the executor spins. takt/executor/report.hpp describes the contents;
+/// they have the name of the node.
 #pragma once
 
 #include <chrono>
@@ -17,19 +20,27 @@
 #include "takt/rclcpp/scheduling_executor.hpp"
 #include "takt/rclcpp/visibility.hpp"
 
-namespace takt::rclcpp {
+namespace takt_rclcpp {
 
+/// How Diagnostics publishes.
 struct DiagnosticsOptions {
-  std::chrono::nanoseconds period{std::chrono::seconds{1}};
+  std::chrono::nanoseconds period{std::chrono::seconds{1}};  ///< From one report to the next; > 0.
 };
 
+/// Publishes the state of an executor as long as it exists.
 class TAKT_RCLCPP_PUBLIC Diagnostics {
  public:
-  // Starts the thread. The executor must outlive this. Throws std::system_error for no thread;
-  // std::invalid_argument for a period that is not above zero; what create_publisher() throws.
-  Diagnostics(::rclcpp::Node& node, const SchedulingExecutor& executor,
+  /// Creates the publisher and starts the thread.
+  /// @param node has the publisher, and its name is that of the report.
+  /// @param executor must outlive this object.
+  /// @param options the period.
+  /// @throws std::invalid_argument for a period that is not above zero.
+  /// @throws std::system_error if the thread cannot be started.
+  /// @throws what rclcpp::create_publisher() throws.
+  Diagnostics(rclcpp::Node& node, const SchedulingExecutor& executor,
               const DiagnosticsOptions& options = {});
-  // Publishes a last report.
+
+  /// Publishes a last report and ends the thread.
   ~Diagnostics();
   Diagnostics(const Diagnostics&) = delete;
   Diagnostics& operator=(const Diagnostics&) = delete;
@@ -41,4 +52,4 @@ class TAKT_RCLCPP_PUBLIC Diagnostics {
   std::unique_ptr<Implementation> implementation_;
 };
 
-}  // namespace takt::rclcpp
+}  // namespace takt_rclcpp

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// What a callback of an rclcpp node needs in time, said outside of the node: whoever wrote the node
-// knows nothing of it. The executor asks once for each callback, when it meets it.
-//
-//   executor.set_timing([](const CallbackId& id) -> Timing {
-//     return id.topic_or_service == "/scan" ? Timing{.priority = 60, .deadline = 5ms} : Timing{};
-//   });
-//
-// or a file (load_timing), which `takt analyse --assign` writes.
+/// @file
+/// The timing that a callback of an rclcpp node needs, stated outside of the node, whose author
+/// knows nothing of it. The executor asks once for each callback, when it first sees it.
+///
+/// ```cpp
+/// executor.set_timing([](const CallbackId& id) -> Timing {
+///   return id.topic_or_service == "/scan" ? Timing{.priority = 60, .deadline = 5ms} : Timing{};
+/// });
+/// ```
+///
+/// Instead of a function there can be a file (load_timing), which `takt analyse --assign` writes.
 #pragma once
 
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -22,82 +26,93 @@
 #include "takt/sched/policy.hpp"
 #include "takt/sched/task.hpp"
 
-namespace takt::rclcpp {
+namespace takt_rclcpp {
 
-using std::chrono::nanoseconds;
+using std::chrono::nanoseconds;  ///< The unit of all durations here.
 
+/// What releases a callback.
 enum class CallbackKind : std::uint8_t {
-  timer,
-  subscription,   // messages of other processes, and of this one where nodes do not pass pointers
-  intra_process,  // of the same subscription: messages that come as pointers
-  service,
-  client,     // answers
-  qos_event,  // of publishers and subscriptions: deadlines, matches, incompatible settings, ...
-  waitable,   // anything else: actions, whatever a node brings along
-  // Services and QoS events of one callback group that no author asked for, together, as long as
-  // the timing says nothing of them. The executor asks for each, and never for this.
+  timer,          ///< A timer of any clock.
+  subscription,   ///< Messages of other processes, and of this one without intra-process comms.
+  intra_process,  ///< Of the same subscription: messages that arrive as pointers.
+  service,        ///< Requests.
+  client,         ///< Responses.
+  qos_event,      ///< Of publishers and subscriptions: deadlines, matches, incompatible QoS, ...
+  waitable,       ///< Anything else: actions, and waitables of a node's own.
+  /// All services and QoS events of one callback group that rclcpp itself created, together, as
+  /// long as the timing sets nothing for them. The executor asks for each of them, and never for
+  /// this.
   housekeeping,
 };
 
+/// The name of a kind, as in timing files: "timer", "subscription", ...
 [[nodiscard]] TAKT_RCLCPP_PUBLIC std::string_view to_text(CallbackKind kind) noexcept;
 
-// A callback as a node has it. Callbacks have no names in rclcpp.
+/// Identifies a callback within its node. Callbacks have no names in rclcpp.
 struct TAKT_RCLCPP_PUBLIC CallbackId {
-  std::string node = {};  // "/arm/planner"; empty: a group that was added without its node
-  CallbackKind kind = CallbackKind::timer;
-  std::string topic_or_service = {};  // with namespace; empty for timers, events and waitables
-  // Among those of its node that are alike otherwise, from 0: in the order of their callback
-  // groups, the default one first, then of their making.
+  /// Full name of the node ("/arm/planner"). Empty for a group that was added without its node.
+  std::string node = {};
+  CallbackKind kind = CallbackKind::timer;  ///< What releases it.
+  /// With namespace; empty for timers, events and waitables.
+  std::string topic_or_service = {};
+  /// Number among the callbacks of its node that are equal otherwise, from 0: in the order of their
+  /// callback groups, the default group first, then of their creation.
   std::size_t ordinal = 0;
-  nanoseconds period{0};  // of timers
-  std::size_t group = 0;  // callback group of the node, in the order of their making
-  // Of the node itself, not of its author: parameter services, type descriptions and their like.
-  bool housekeeping = false;
+  nanoseconds period{0};      ///< Of timers; zero otherwise.
+  std::size_t group = 0;      ///< Callback group of the node, in the order of their creation.
+  bool housekeeping = false;  ///< Created by rclcpp: parameter services, type descriptions, ...
 
-  // "planner.timer0", "planner.subscription:/scan": unique in its executor if nodes' names are.
+  /// @return "planner.timer0", "planner.subscription:/scan": unique in its executor if the names of
+  /// its nodes are.
   [[nodiscard]] std::string text() const;
 };
 
-// What is left out: the executor's default. See sched/task.hpp for what each means.
+/// The timing of one callback. Whatever is left out is the executor's default. takt/sched/task.hpp
+/// defines each value.
 struct TAKT_RCLCPP_PUBLIC Timing {
-  int priority = 0;         // 1..98
-  nanoseconds deadline{0};  // relative to the release
-  nanoseconds period{0};    // of messages: the shortest distance. Timers have their own.
-  std::vector<sched::Read> reads = {};  // topics of the same node, delivered before the callback
-  int cpu = -1;
-  nanoseconds expected_execution{0};
-  nanoseconds budget{0};
-  std::optional<sched::Overrun> overrun = {};
-  // The callback waits for something inside: an answer, a device. It gets a thread of its own, and
-  // others run meanwhile. Fixed priorities only.
+  int priority = 0;         ///< 1..98, 98 is the most urgent; 0: the default.
+  nanoseconds deadline{0};  ///< Relative to the release.
+  nanoseconds period{0};    ///< Of messages: their shortest distance. Ignored for timers.
+  /// Topics of the same node whose messages are delivered before the callback runs.
+  std::vector<takt::sched::Read> reads = {};
+  int cpu = -1;                       ///< The core; -1: the executor chooses.
+  nanoseconds expected_execution{0};  ///< Worst case of one call, as declared; 0: unknown.
+  nanoseconds budget{0};              ///< CPU time of one call; 0: not monitored.
+  /// What happens to a release that comes before the previous call has ended.
+  std::optional<takt::sched::Overrun> overrun = {};
+  /// The callback blocks inside, for an answer or a device. It gets a thread of its own, so that
+  /// others run meanwhile. Fixed priorities only.
   std::optional<bool> waits = {};
 
-  // Whether it says nothing.
+  /// Whether nothing is set.
   [[nodiscard]] bool is_default() const;
 };
 
+/// Returns the timing of a callback. Called once for each of them, on the thread that calls spin().
 using TimingRule = std::function<Timing(const CallbackId&)>;
 
-// A file of rules, and what it says of the executor.
+/// The contents of a timing file.
 struct TimingFile {
-  sched::PolicyPtr policy = {};  // null: not said
-  std::vector<int> cpus = {};
-  TimingRule rule = {};
+  takt::sched::PolicyPtr policy = {};  ///< Null: the file sets none.
+  std::vector<int> cpus = {};          ///< The executor's cores; empty: the file sets none.
+  TimingRule rule = {};                ///< The entries for callbacks.
 };
 
-// Throws sched::ScheduleError with file, line and remedy.
+/// Reads a timing file; docs/reference/timing-keys.md describes its keys.
+/// @throws takt::sched::ScheduleError with file, line and remedy.
 [[nodiscard]] TAKT_RCLCPP_PUBLIC TimingFile load_timing(const std::filesystem::path& file);
 
-// An entry of a timing file that is said of no callback.
+/// An entry of a timing file that matches no callback.
 struct Unmatched {
-  std::string where = {};    // file and line
-  std::string problem = {};  // which of its keys names what was not seen
-  std::string remedy = {};   // what was seen, the most alike first
+  std::string where = {};    ///< File and line.
+  std::string problem = {};  ///< Which of its keys names something that was not seen.
+  std::string remedy = {};   ///< What was seen, the most similar first.
 };
 
-// The entries that no callback has matched for which the rule was asked; `there`: the callbacks
-// that there are. Of rules that are not a file's: none.
+/// @param rule of load_timing(); other rules have no entries.
+/// @param there all callbacks that exist, for the remedy.
+/// @return the entries of the file that matched none of the callbacks for which `rule` was called.
 [[nodiscard]] TAKT_RCLCPP_PUBLIC std::vector<Unmatched> unmatched_entries(
     const TimingRule& rule, const std::vector<CallbackId>& there);
 
-}  // namespace takt::rclcpp
+}  // namespace takt_rclcpp

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-// rclcpp's executors and Takt's by name, for what compares them: the probe of the stack rclcpp, the
-// approaches of `./takt execute`, and `./takt bench rclcpp`.
+/// @file
+/// rclcpp's executors and Takt's by name, for programs that compare them: the probe of the stack
+/// rclcpp, the approaches of `./takt execute`, and `./takt bench rclcpp`.
 #pragma once
 
 #include <memory>
@@ -12,16 +12,21 @@
 
 #include "takt/rclcpp/scheduling_executor.hpp"
 
-namespace takt::rclcpp {
+namespace takt_rclcpp {
 
-// "single_threaded", "multi_threaded", "events", "events_cbg" where this rclcpp has it, "takt".
+/// The names that make_executor() knows: "single_threaded", "multi_threaded", "events",
+/// "events_cbg" if this rclcpp has it, "takt".
 [[nodiscard]] const std::vector<std::string>& executor_names();
 
-// As its authors made it, with defaults, but for the threads of those that have several
-// (multi_threaded, events_cbg). `scheduling` is Takt's own. Throws std::invalid_argument with the
-// names that there are; what the executor throws.
-[[nodiscard]] std::unique_ptr<::rclcpp::Executor> make_executor(
+/// Creates an executor as its authors intended it, with its defaults.
+/// @param name one of executor_names().
+/// @param scheduling of Takt's executor; the others ignore it.
+/// @param threads of multi_threaded and events_cbg; the others ignore it.
+/// @param options of the base class.
+/// @throws std::invalid_argument for an unknown name, with the known ones.
+/// @throws what the constructor of the executor throws.
+[[nodiscard]] std::unique_ptr<rclcpp::Executor> make_executor(
     std::string_view name, Options scheduling, std::size_t threads = 2,
-    const ::rclcpp::ExecutorOptions& options = ::rclcpp::ExecutorOptions{});
+    const rclcpp::ExecutorOptions& options = rclcpp::ExecutorOptions{});
 
-}  // namespace takt::rclcpp
+}  // namespace takt_rclcpp
