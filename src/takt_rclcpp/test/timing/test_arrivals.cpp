@@ -151,7 +151,7 @@ class Play {
 
   const std::size_t limit_;
   const std::uint32_t queue_;
-  rclcpp::BasicArrivals<Handle> arrivals_;
+  takt_rclcpp::BasicArrivals<Handle> arrivals_;
   std::deque<std::int64_t> expected_;
   std::shared_ptr<Core> core_;
   std::uint64_t before_ = 0;       // an executor that starts again goes on counting
@@ -229,7 +229,7 @@ TEST(Arrivals, areAnnouncedAgainWhenTheExecutorHasDroppedAllOfThem) {
 }
 
 TEST(Arrivals, atMostTheLimitIsKept) {
-  rclcpp::BasicArrivals<Handle> arrivals{3, 16, false};
+  takt_rclcpp::BasicArrivals<Handle> arrivals{3, 16, false};
   arrivals.arrive(~std::size_t{0}, 1);
   arrivals.arrive(~std::size_t{0}, 2);
   for (int i = 0; i < 3; ++i) {
@@ -240,7 +240,7 @@ TEST(Arrivals, atMostTheLimitIsKept) {
 
 // Of what a reader has, also when its messages were worked on by their own jobs.
 TEST(Arrivals, whenTheNewestCameIsKnownOnceItIsKept) {
-  rclcpp::BasicArrivals<Handle> arrivals{3, 16, false};
+  takt_rclcpp::BasicArrivals<Handle> arrivals{3, 16, false};
   arrivals.arrive(1, 0);
   EXPECT_EQ(arrivals.newest(), std::nullopt);
   arrivals.keep_times();
@@ -280,7 +280,7 @@ class Source final : public executor::JobSource {
   void arm(const executor::ReleaseHandle& release) override { arrivals.open(release); }
   void disarm() noexcept override { arrivals.close(); }
 
-  rclcpp::Arrivals arrivals{~std::size_t{0}, 16, true};
+  takt_rclcpp::Arrivals arrivals{~std::size_t{0}, 16, true};
   std::atomic<std::uint64_t> handled{0};
 
  private:

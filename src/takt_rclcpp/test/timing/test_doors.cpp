@@ -29,7 +29,7 @@ struct Room {
 
 TEST(Doors, WhatIsInsideGoesWhenItsDoorIsClosed) {
   std::atomic<int> rooms{0};
-  rclcpp::Doors<Room> doors;
+  takt_rclcpp::Doors<Room> doors;
   const auto key = doors.open(std::make_shared<Room>(rooms));
   int entered = 0;
   doors.enter(key, [&](Room&) { ++entered; });
@@ -42,8 +42,8 @@ TEST(Doors, WhatIsInsideGoesWhenItsDoorIsClosed) {
 
 TEST(Doors, AKeyOpensNoLaterDoor) {
   std::atomic<int> rooms{0};
-  rclcpp::Doors<Room> doors;
-  std::vector<rclcpp::Doors<Room>::Key> former;
+  takt_rclcpp::Doors<Room> doors;
+  std::vector<takt_rclcpp::Doors<Room>::Key> former;
   int strangers = 0;
   for (int i = 0; i < 1000; ++i) {
     const auto key = doors.open(std::make_shared<Room>(rooms));
@@ -60,7 +60,7 @@ TEST(Doors, AKeyOpensNoLaterDoor) {
 // Not by whoever closes, who waits for nobody: by the one who leaves last.
 TEST(Doors, WhoIsInsideKeepsWhatIsThere) {
   std::atomic<int> rooms{0};
-  rclcpp::Doors<Room> doors;
+  takt_rclcpp::Doors<Room> doors;
   const auto key = doors.open(std::make_shared<Room>(rooms));
   doors.enter(key, [&](Room&) {
     doors.enter(key, [&](Room&) {
@@ -79,9 +79,9 @@ TEST(Doors, AreEnteredWhileTheyAreOpenedAndClosed) {
   constexpr int rounds = 20'000;
   std::atomic<int> rooms{0};
   {
-    rclcpp::Doors<Room> doors;
+    takt_rclcpp::Doors<Room> doors;
     struct Slot {
-      std::atomic<rclcpp::Doors<Room>::Key> key{0};
+      std::atomic<takt_rclcpp::Doors<Room>::Key> key{0};
       std::atomic<int> number{-1};  // of the room behind the key, written before it
     };
     std::vector<Slot> board(slots);
