@@ -20,10 +20,10 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parents[2]))
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
-from setup import bootstrap
 from setup.distributions import ROOT, STATE
 from setup.release import wheel
 from setup.release.environment import FOLDER, ReleaseError, call, compiling
+from setup.steps import SetupError
 
 SOURCE = ROOT / "setup" / "release" / "deb"
 LOCK = ROOT / "setup" / "requirements" / "tool.txt"
@@ -108,7 +108,7 @@ def documents(folder: Path) -> None:
 
 
 def make() -> list[Path]:
-    """The packages; raises ReleaseError and bootstrap.SetupError."""
+    """The packages; raises ReleaseError and SetupError."""
     built = wheel.make()
     tree, papers, made = FOLDER / "tool", FOLDER / "documents", FOLDER / "debian"
     tool(tree, built)
@@ -136,7 +136,7 @@ def make() -> list[Path]:
 def main() -> int:
     try:
         print(*make(), sep="\n")
-    except (ReleaseError, bootstrap.SetupError) as error:
+    except (ReleaseError, SetupError) as error:
         print(f"takt: {error}", file=sys.stderr)
         return 2
     return 0

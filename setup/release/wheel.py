@@ -13,15 +13,15 @@ import sys
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[2]))
-from setup import bootstrap
 from setup.distributions import ROOT, STATE
 from setup.release.environment import FOLDER, ReleaseError, call, compiling, tools
+from setup.steps import SetupError
 
 SOURCE = ROOT / "setup" / "wheel"
 
 
 def make() -> Path:
-    """The wheel; raises ReleaseError and bootstrap.SetupError."""
+    """The wheel; raises ReleaseError and SetupError."""
     bin_folder = tools()
     environment = compiling([STATE / "venv" / "bin", bin_folder])
     built, made = FOLDER / "built", FOLDER / "wheel"
@@ -41,7 +41,7 @@ def make() -> Path:
 def main() -> int:
     try:
         print(make())
-    except (ReleaseError, bootstrap.SetupError) as error:
+    except (ReleaseError, SetupError) as error:
         print(f"takt: {error}", file=sys.stderr)
         return 2
     return 0
