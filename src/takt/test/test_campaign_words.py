@@ -90,4 +90,4 @@ def test_an_execution_in_which_nothing_ran_is_exit_code_1(
     app = tmp_path / "a.app.yaml"
     app.write_text("nodes: {a: {t: {timer: 10ms, wcet: 1ms, priority: 9}}}")
     assert command(["execute", str(app), "--out", str(tmp_path / "out")]) == 1
-    assert "no job was executed" in capfd.readouterr().err
+    assert "no job ended during the execution" in capfd.readouterr().err

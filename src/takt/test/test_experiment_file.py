@@ -52,8 +52,8 @@ def test_an_unknown_key_is_named_with_its_line_and_the_likely_one(experiment: Wr
         ("duration: 5", "5 is not a duration such as 10ms"),
         ("payload: [500B, 32]", "payload[1]: 32 is not a size"),
         ("rate: 0Hz", "greater than 0 Hz"),
-        ("period: 0ms", "above 0"),
-        ("scheduling: other 5", "scheduling policy other has no priority"),
+        ("period: 0ms", "greater than 0"),
+        ("scheduling: other 5", "policy other has no priority; write other, or fifo 80"),
         ("scheduling: fifo 99", "priority N from 1 to 98"),
         ("scheduling: fifo", "other, fifo N or rr N"),
         ("cpu: -1", "not any (not pinned)"),
@@ -92,8 +92,8 @@ def test_an_impossible_value_is_named_with_its_line(
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("", "experiment.yaml:1: an experiment is a mapping"),
-        ("- 1\n", "an experiment is a mapping"),
+        ("", "experiment.yaml:1: an experiment must be a mapping"),
+        ("- 1\n", "an experiment must be a mapping"),
         ("name: [\n", "not valid YAML"),
         ("name: x\nname: y\n", 'experiment.yaml:2: not valid YAML: found duplicate key "name"'),
         ("name: x\n", "key measurements is missing"),
@@ -185,7 +185,7 @@ def test_a_key_belongs_to_its_kinds(experiment: Write, kind: str, key: str) -> N
         ("kind: wakeup, samples: 1", "greater than or equal to 2"),
         ("kind: pubsub, talker_rate: 1kHz", "needs talkers"),
         ("kind: timer-oneshot, wait: lazy", "'idle' or 'busy'"),
-        ("kind: timer-oneshot, timeout: 0s", "above 0"),
+        ("kind: timer-oneshot, timeout: 0s", "greater than 0"),
     ],
 )
 def test_keys_that_do_not_go_together_are_refused(

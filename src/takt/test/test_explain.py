@@ -131,7 +131,7 @@ def test_who_ran_on_though_nothing_let_it_did_not_block(tmp_path: Path) -> None:
         (ShareKind.not_scheduled, "low"): 2,  # for so long it could have run
         (ShareKind.executed, None): 2,
     }
-    assert "low[0] ran on, which goes after it and does not block it" in miss.shares[0].evidence
+    assert "low[0] of lower precedence continued without blocking it" in miss.shares[0].evidence
     assert "noticed late, behind low" in render(explained(tmp_path, application(), ran_on))
     for may in (application(group="g", worst=7 * MS), application("np-fp", worst=7 * MS)):
         policy = [make.name("attribute", 0, "policy=np-fp")] if b"np-fp" in may else []
@@ -206,7 +206,7 @@ def test_the_kernel_let_nobody_run(tmp_path: Path) -> None:
     assert shares[ShareKind.not_scheduled, "high"] == pytest.approx(spread, abs=1e-4)
     assert shares[ShareKind.waited, "high"] == pytest.approx(53 - spread, abs=1e-4)
     evidence = miss.shares[0].evidence
-    assert "high[0] had the core for 54.0 ms and got 4.0 ms of CPU time" in evidence
+    assert "high[0] was dispatched for 54.0 ms and got 4.0 ms of CPU time" in evidence
     assert "950 of 1000 ms" in evidence
 
 

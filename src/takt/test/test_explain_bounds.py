@@ -193,7 +193,9 @@ def test_who_ran_on_until_a_thread_was_woken_is_told_as_overheads_that_do_not_co
     found = small(tmp_path, None)
     cause, unknown = why(found)
     assert (cause, unknown) == (ShareKind.overheads, {ShareKind.overheads: 0.08})
-    assert any("took up to 0.080 ms" in one and "--overheads" in one for one in found.remarks)
+    assert any(
+        "up to 0.080 ms of an excess" in one and "--overheads" in one for one in found.remarks
+    )
     (late,) = found.details
     assert late.above
     assert late.above.jobs == 2

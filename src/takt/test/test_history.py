@@ -110,7 +110,7 @@ def test_a_run_whose_policy_was_refused_is_another_configuration(
         assert history.add(document, runs[-1]) == 1
         found = {one.key: one.runs for one in history.configurations()}
     key = document.cells[0].key
-    assert found == {key: 3, f"{key} (asked: rr80)": 1}
+    assert found == {key: 3, f"{key} (requested: rr80)": 1}
 
 
 def test_the_page_and_the_pictures_show_every_run(tmp_path: Path, runs: list[Path]) -> None:
@@ -243,8 +243,8 @@ def test_what_is_in_no_number_is_told(
     with pytest.raises(SystemExit):
         main(command)
     told = capfd.readouterr()
-    assert "40 more missing" in told.out
-    assert "skipped: 1 cell that did not come to the end" in told.err
+    assert "40 more are missing" in told.out
+    assert "skipped: 1 cell that did not complete" in told.err
     with pytest.raises(SystemExit):
         main([*command[:1], str(runs[1]), *command[2:]])
     assert "skipped" not in capfd.readouterr().err

@@ -91,7 +91,7 @@ def test_a_lock_that_names_anything_but_a_scratch_folder_is_refused(
     place: Place, text: str
 ) -> None:
     put(place.run / scratch.LOCK, text.format(victim=place.victim, name=place.scratch().name))
-    with pytest.raises(TaktError, match=r"run\.lock: it names no scratch folder"):
+    with pytest.raises(TaktError, match=r"run\.lock: it does not name a scratch folder"):
         scratch.open_for(place.run, place.memory)
     assert list(place.memory.iterdir()) == []
 

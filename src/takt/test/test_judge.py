@@ -12,9 +12,9 @@ import pytest
 import trace_files as make
 
 from takt.errors import TaktError
-from takt.judge import Outcome, Verdict, gate
+from takt.judge.gate import judge as gate
 from takt.judge.limits import Limits, read_limits
-from takt.judge.model import Judgement, Quantity
+from takt.judge.model import Judgement, Outcome, Quantity, Verdict
 from takt.schedule.trace.file import Type
 
 MS = 1_000_000

@@ -187,7 +187,7 @@ def test_an_experiment_that_cannot_run_there_is_refused(tmp_path: Path) -> None:
         experiments.chosen(EXPERIMENTS / "second_host.yaml", EXPERIMENTS)
     other = tmp_path / "other.yaml"
     other.write_text(TINY.replace("raw", "ros1"))
-    with pytest.raises(TaktError, match=r"its stacks ros1 are not on it \(there are: .*raw"):
+    with pytest.raises(TaktError, match=r"its stacks ros1 are not on the stick \(available: .*raw"):
         experiments.chosen(other, EXPERIMENTS)
     spaced = tmp_path / "my own.yaml"
     spaced.write_text(TINY)

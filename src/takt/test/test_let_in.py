@@ -206,7 +206,7 @@ def test_root_is_refused_until_it_is_said(
     if "unshare" in told.stderr:
         pytest.skip(told.stderr)
     assert told.returncode == 2
-    assert "would run it as root" in told.stderr
+    assert "would run as root" in told.stderr
     assert "--allow-root" in told.stderr
 
 

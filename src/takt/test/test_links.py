@@ -178,7 +178,7 @@ def test_what_a_link_cannot_have_is_named_with_the_command(
     monkeypatch.setattr(shaping, "commands", lambda *_: shapes)
     wants = namespace.Wants(bits_per_s=10**8)
     with (
-        pytest.raises(Failure, match="cannot have a limited rate: ") as caught,
+        pytest.raises(Failure, match="failed at a limited rate: ") as caught,
         namespace.link(tmp_path, "0123456789", 250, wants),
     ):
         pass

@@ -76,11 +76,11 @@ def test_all_in_time_is_every_deadline_met(tmp_path: Path) -> None:
         ([10.0] + [NEVER] * 5, {}, "5 of 6 missing"),
         ([10.0] + [NEVER] * 5, {}, "no samples in 1 of 1 cells"),
         ([10.0] * 6, {"samples_asked": 12}, "6 of 12 missing"),
-        ([10.0] * 6, {"obtained": OTHER}, "fifo 80 was refused: measured as other"),
+        ([10.0] * 6, {"obtained": OTHER}, "fifo 80 was not granted: measured under other"),
         (
             [10.0] * 6,
             {"obtained": FIFO | {"priority": 1}},
-            "fifo 80 was refused: measured as fifo 1",
+            "fifo 80 was not granted: measured under fifo 1",
         ),
     ],
 )
@@ -90,7 +90,7 @@ def test_what_was_late_absent_or_refused_is_no_success(
     verdict = judge(made_run("x", [measured(tmp_path, late_us, **asked)]))
     assert words in plain(verdict)
     assert verdict.level == "fair"
-    assert (MET in verdict.headline) == ("refused" in words)
+    assert (MET in verdict.headline) == ("not granted" in words)
     assert words in " ".join(verdict.headline.split())  # the last line is of it
 
 
@@ -187,13 +187,13 @@ def test_a_page_says_what_the_terminal_does(
 def test_a_row_is_named_after_what_was_obtained(tmp_path: Path) -> None:
     assert obtained.name(measured(tmp_path, [10.0] * 3)) == "raw-wakeup-nanosleep-fifo80-1kHz"
     got = obtained.name(measured(tmp_path, [10.0] * 3, obtained=OTHER))
-    assert got == "raw-wakeup-nanosleep-other-1kHz (asked: fifo80)"
+    assert got == "raw-wakeup-nanosleep-other-1kHz (requested: fifo80)"
 
 
 def test_processes_that_obtained_different_policies_are_both_named(tmp_path: Path) -> None:
     cell = measured(tmp_path, [10.0] * 3)
     cell.probes += [ProbeResult(role="pong", status="complete", obtained=OTHER)]
-    assert obtained.name(cell) == "raw-wakeup-nanosleep-fifo80+other-1kHz (asked: fifo80)"
+    assert obtained.name(cell) == "raw-wakeup-nanosleep-fifo80+other-1kHz (requested: fifo80)"
     assert not obtained.real_time(cell)
 
 
@@ -271,5 +271,5 @@ def test_json_names_what_was_obtained_and_keeps_what_was_asked_for(tmp_path: Pat
     assert (told["policy"], told["priority"]) == ("other", 0)
     assert told["asked"] == FIFO
     assert told["key"] == row["key"] == cell.key
-    assert told["name"] == row["name"] == "raw-wakeup-nanosleep-other-1kHz (asked: fifo80)"
+    assert told["name"] == row["name"] == "raw-wakeup-nanosleep-other-1kHz (requested: fifo80)"
     assert (row["late"], row["absent"], row["response"]["max_us"]) == (0, 0, 10.0)

@@ -181,5 +181,5 @@ def test_messages_of_scenarios_are_paid_for_in_all_of_them(tmp_path: Path) -> No
 
 
 def test_a_duration_that_is_no_number_is_a_damaged_trace(tmp_path: Path) -> None:
-    with pytest.raises(TaktError, match="duration that the trace carries is no number: '200x"):
+    with pytest.raises(TaktError, match="duration in the trace is not a number: '200x"):
         measure(trace(tmp_path, application(), asked="200x"))

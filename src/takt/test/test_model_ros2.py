@@ -102,7 +102,7 @@ def test_what_the_kernel_took_away_is_no_execution(tmp_path: Path) -> None:
     model(folder, tmp_path / "one.app.yaml")
     (one,) = read_application(tmp_path / "one.app.yaml").callbacks.values()
     assert one.wcet == 2 * MS
-    assert "observed (CPU time)" in (tmp_path / "one.app.yaml").read_text()
+    assert "longest of 3 observed jobs (CPU time)" in (tmp_path / "one.app.yaml").read_text()
 
 
 @needs_babeltrace

@@ -49,7 +49,7 @@ def as_a_folder(path: Path) -> None:
 
 
 NO_FILES: list[tuple[Making, str]] = [
-    (readable_by_others, r"others have rights to it \(mode 0644\)"),
+    (readable_by_others, r"other users can access it \(mode 0644\)"),
     (with_two_names, "it has a second name"),
     (as_a_link, "it is a symbolic link"),
     (as_a_pipe, "it is not a regular file"),
@@ -197,7 +197,7 @@ def test_a_link_that_another_user_made_in_everybodys_folder_is_not_written_throu
     (everybodys.parent / "hop").symlink_to(everybodys / "link")
     os.chown(everybodys / "link", STRANGER, STRANGER, follow_symlinks=False)
     file = everybodys.parent / "hop" if way == "hop" else everybodys / way
-    with pytest.raises(OSError, match="a link that user 54321 has made"):
+    with pytest.raises(OSError, match="a link created by user 54321"):
         writing.write_text(file, "theirs")
     assert (precious / "file").read_text() == "mine"
     os.chown(everybodys / "link", 0, 0, follow_symlinks=False)

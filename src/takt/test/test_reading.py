@@ -35,7 +35,7 @@ ONE = "nodes: {{a: {{b: {{timer: {}, {}}}}}}}\n"
         (ONE.format("10ms", "execution: {samples: /dev/zero}"), "not a regular file"),
         (ONE.format("x" * 5_000_00, "wcet: 1ms"), "characters"),
         ("nodes: {" + ", ".join(f"n{i}: {{c: 5}}" for i in range(500)) + "}\n", "more"),
-        ("x" * (2 << 20), "exceeds the limit"),
+        ("x" * (2 << 20), "exceeds the YAML limit"),
     ],
     ids=lambda text: text[:12].replace("\n", ""),
 )

@@ -156,7 +156,7 @@ def test_other_nodes_talk_while_a_topic_is_measured(tmp_path: Path) -> None:
     keys = {"stack": "rcl", "kind": "pubsub", "transport": "shm", "talkers": 2, "load": "cpu"}
     cell = measured(tmp_path, Quiet(), **keys).cells[0]
     assert (cell.status, cell.error) == (Status.complete, None)
-    assert [one for one in cell.notes if "had CPU" not in one.what] == []  # of a busy machine
+    assert [one for one in cell.notes if "occupied CPU" not in one.what] == []  # of a busy machine
     assert cell.count + cell.lost == 300
     assert set(psutil.Process().children()) <= before
 
@@ -311,8 +311,10 @@ def test_without_privileges_everything_runs_and_is_marked(tmp_path: Path) -> Non
     assert "sched_setscheduler" in done.stdout
     words = " ".join(done.stdout.split())
     assert "raw-wakeup-nanosleep-other-1kHz" in words
-    assert "(asked:" in words
-    assert "fifo 80 was refused: measured as other results:" in words  # the last line says so
+    assert "(requested:" in words
+    assert (
+        "fifo 80 was not granted: measured under other results:" in words
+    )  # the last line says so
     assert (cell.key, cell.deadline_us) == ("raw-wakeup-nanosleep-fifo80-1kHz", 1000.0)
 
 

@@ -83,10 +83,10 @@ def test_a_relay_that_did_what_was_asked_is_no_fault(told: Any) -> None:
         (DONE | {"status": "time is up"}, "the relay stopped early"),
         (changed(late=None), "forwarded nothing"),
         (changed(late={"p99_us": 1001.0}), "forwarded late"),
-        (changed(lost=160), "other frames were lost back"),
-        (changed(lost=40), "other frames were lost back"),
-        (changed(overflowed=11), "other frames were lost back"),
-        (changed(missed=11), "other frames were lost back"),
+        (changed(lost=160), "frames lost back do not match"),
+        (changed(lost=40), "frames lost back do not match"),
+        (changed(overflowed=11), "frames lost back do not match"),
+        (changed(missed=11), "frames lost back do not match"),
     ],
 )
 def test_a_relay_that_did_something_else_fails_the_cell(

@@ -89,7 +89,7 @@ def test_real_time_threads_that_had_a_core_are_named_the_worst_first(
         "process 13 (a ) b, SCHED_DEADLINE) occupied CPU 1 for 5.0 of 10.0 s",
         "process 10 (a ) b, SCHED_FIFO 60) occupied CPU 1 for 3.0 of 10.0 s",
     ]
-    assert watched.told()[0].startswith("process 12 (a ) b, SCHED_RR 9) had CPU 0")
+    assert watched.told()[0].startswith("process 12 (a ) b, SCHED_RR 9) occupied CPU 0")
 
 
 def test_a_process_that_ends_while_it_is_looked_at_is_no_failure(

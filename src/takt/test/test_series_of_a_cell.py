@@ -92,7 +92,7 @@ def test_addresses_are_told_where_they_were_compared(tmp_path: Path) -> None:
     (table,) = [one for one in own_tables([Variant(cell)]) if one.title == "Addresses"]
     assert table.rows == [["fifo 80", "30", "15", "50.0%"]]
     (text,) = blocks(made_run("x", [cell]))
-    assert "Address on arrival that of sending: 15 of 30 messages" in text
+    assert "Same address at sender and receiver: 15 of 30 messages" in text
     assert "within one process by unique_ptr" in title(cell)
 
 

@@ -59,7 +59,7 @@ def no_package() -> None:
         (no_memory_for_the_system, "out of memory"),
         (no_room_for_a_library, "out of memory"),
         (no_proc, "/proc/nothing-here/stat: No such file"),
-        (no_process, "/proc: a process cannot be looked at"),
+        (no_process, "/proc: cannot inspect a process"),
         (no_worker, "a worker process of this command has died"),
         (no_module_of_the_core, "takt_core is built without its Python module"),
         (no_package, "the Python package package_that_nobody_has is not installed"),

@@ -31,7 +31,7 @@ class Held:
 
 def watching(monkeypatch: pytest.MonkeyPatch, held: bool, *, local: bool = True) -> Starving:
     monkeypatch.setattr(starving, "Rivals", Held)
-    monkeypatch.setattr(Held, "told_of", ("process 7 had CPU 1",) if held else ())
+    monkeypatch.setattr(Held, "told_of", ("process 7 occupied CPU 1",) if held else ())
     cell: Any = SimpleNamespace(period_us=1000.0, lost_after_us=500_000.0, cpu=[1])
     return Starving(Stop(), cell, local=local)
 
@@ -94,7 +94,9 @@ def test_a_bench_that_does_not_end_names_who_held_the_core(
 ) -> None:
     monkeypatch.setattr(programs, "Rivals", Held)
     monkeypatch.setattr(Held, "told_of", ("process 7 occupied CPU 1 for 2.0 of 2.0 s",))
-    with pytest.raises(Failure, match=r"sleep did not end within 0 s.*; meanwhile process 7 had"):
+    with pytest.raises(
+        Failure, match=r"sleep did not end within 0 s.*; disturbance: process 7 occupied"
+    ):
         programs.output([Path("/bin/sleep"), "60"], 0.2)
 
 
@@ -105,5 +107,5 @@ def test_top_names_who_held_a_core_while_it_waited(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(top, "ONCE_LIMIT_S", 0.05)
     monkeypatch.setattr("takt.processes.rivals.Rivals", Held)
     monkeypatch.setattr(Held, "told_of", ("process 7 occupied CPU 1 for 2.0 of 2.0 s",))
-    with pytest.raises(Failure, match="; meanwhile process 7 had CPU 1"):
+    with pytest.raises(Failure, match="; disturbance: process 7 occupied CPU 1"):
         top._once(source, False)

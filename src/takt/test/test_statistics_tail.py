@@ -49,7 +49,7 @@ def test_a_tail_without_a_finite_variance_is_refused() -> None:
 @pytest.mark.parametrize(
     ("values", "reason"),
     [
-        (np.linspace(10, 200, 900), "too few; 1000"),
+        (np.linspace(10, 200, 900), "too few; at least 1000"),
         (np.repeat([50.0, 51.0, 90.0], [9000, 900, 100]), "too few distinct values"),
     ],
 )

@@ -44,7 +44,7 @@ def test_a_write_that_fails_leaves_the_run_as_it_was(
 @pytest.mark.parametrize(
     ("content", "expected"),
     [
-        ("", "no run.json of version 1: Invalid JSON"),
+        ("", "not a run.json of version 1: Invalid JSON"),
         ("{}", "name"),
         ('{"name": 5}', "name"),
         ("[", "run.json"),

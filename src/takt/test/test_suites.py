@@ -50,8 +50,8 @@ def test_a_cyclic_timer_prints_its_jitter_and_rate(takt: Takt) -> None:
     out, _, cell = measured(takt, "timer-cyclic", "--rate", "1kHz", "--samples", "60")
     assert "60 calls of a timer of 1kHz" in out
     assert "Jitter: MIN: 0.0 us  AVG: 0.0 us  MAX: 0.0 us" in out
-    assert "First two, in no other number: 0.0 us, 0.0 us" in out
-    assert "Rate kept: 999.999 Hz; 0 of 60 expiries passed over" in out
+    assert "First two, excluded from all other figures: 0.0 us, 0.0 us" in out
+    assert "Achieved rate: 999.999 Hz; 0 of 60 expiries skipped" in out
     assert cell["statistics"]["cyclic"]["jitter"]["count"] == 57
 
 
@@ -71,7 +71,7 @@ def test_talkers_and_load_are_beside_the_measurement(takt: Takt) -> None:
     assert cell["key"] == "fake-pubsub-fine-500B-other-1kHz-2talkers50Hz-load_cpu"
     assert (cell["status"], cell["count"]) == ("complete", 200)
     # A machine that does much else has others on the core, which is told.
-    assert [one for one in cell["notes"] if "had CPU" not in one["what"]] == []
+    assert [one for one in cell["notes"] if "occupied CPU" not in one["what"]] == []
     assert [one["role"] for one in cell["probes"]] == ["subscriber", "publisher"]
 
 

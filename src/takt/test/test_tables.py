@@ -139,6 +139,7 @@ def explanation(console: Console) -> None:
         callback=LONG,
         executions=BIG,
         misses=BIG,
+        disturbed=BIG,
         by_cause=causes,
         us_by_kind={},
         response_us=BIG,

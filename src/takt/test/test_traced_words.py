@@ -97,7 +97,7 @@ def test_a_chain_through_which_nothing_arrived_is_named(
     never = [*unread, *job(PLAN, 0, (50 * MS, 51 * MS), (50 * MS, Type.use, -1))]
     lost = said(tmp_path, capfd, "metrics", application(**CHAIN), names(), never)
     assert "no data arrived through through" in lost
-    assert "plan.step never had scan" in lost
+    assert "plan.step never received scan" in lost
 
 
 def test_limits_that_were_broken_are_told_first(

@@ -61,5 +61,5 @@ def test_half_a_nanosecond_is_refused() -> None:
 
 
 def test_no_rate_is_no_rate() -> None:
-    with pytest.raises(ValueError, match="above 0"):
+    with pytest.raises(ValueError, match="greater than 0"):
         units.parse_rate("0Hz")

@@ -322,7 +322,7 @@ def test_a_worker_of_no_scheduler_says_what_to_do(takt: Takt, address: str) -> N
 def test_a_host_without_a_worker_is_refused(takt: Takt, cluster: Cluster) -> None:
     told = takt(*fake("fine", host="here,robot"), "--scheduler", cluster.address)
     assert told.returncode == 2
-    assert "no worker of the scheduler is the host robot" in told.stderr
+    assert "no worker of the scheduler offers the host robot" in told.stderr
     assert "component, controller" in told.stderr
     assert f"./takt worker {cluster.address} robot" in told.stderr
 

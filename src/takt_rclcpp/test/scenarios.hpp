@@ -20,10 +20,10 @@
 
 namespace takt::test {
 
-using rclcpp::SchedulingScenario;
-using rclcpp::SchedulingStrategy;
 using sched::ScenarioPtr;
 using sched::TaskChange;
+using takt_rclcpp::SchedulingScenario;
+using takt_rclcpp::SchedulingStrategy;
 
 inline ScenarioPtr scenario(const std::string& name, const std::vector<TaskChange>& changes,
                             const sched::PolicyPtr& policy = nullptr) {

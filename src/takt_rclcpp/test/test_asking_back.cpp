@@ -25,9 +25,9 @@ void ask(SchedulingExecutor& executor) {
   EXPECT_THROW(static_cast<void>(executor.statistics("nobody")), std::out_of_range);
 }
 
-rclcpp::SchedulingStrategy plain() {
-  rclcpp::SchedulingStrategy strategy;
-  strategy.add_scenario(rclcpp::SchedulingScenario{"plain"});
+takt_rclcpp::SchedulingStrategy plain() {
+  takt_rclcpp::SchedulingStrategy strategy;
+  strategy.add_scenario(takt_rclcpp::SchedulingScenario{"plain"});
   return strategy;
 }
 

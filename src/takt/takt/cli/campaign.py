@@ -54,8 +54,8 @@ def campaign(
     approaches: Annotated[
         str,
         typer.Option(
-            help="Executors for the step execute, comma-separated: takt, baseline0, "
-            "baseline1, rclcpp_takt, …"
+            help="Executors for the step execute, such as takt, baseline0, "
+            "baseline1 or rclcpp_takt, comma-separated."
         ),
     ] = "takt",
     duration: Annotated[str, typer.Option(help="Duration of one execution.")] = "30s",

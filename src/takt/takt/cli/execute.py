@@ -31,7 +31,7 @@ def execute(
     policy: Annotated[
         Optional[str],  # noqa: UP045 - typer reads it on Python 3.10
         typer.Option(
-            help="Scheduling policy in place of the one in the application file: fp, edf, np-fp, …"
+            help="Scheduling policy in place of the one in the application file, such as edf."
         ),
     ] = None,
     duration: Annotated[

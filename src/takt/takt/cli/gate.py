@@ -47,7 +47,8 @@ def gate(
 
     from takt.cli.output import print_json, stderr, stdout
     from takt.documents.writing import write_text
-    from takt.judge import ci, gate
+    from takt.judge import ci
+    from takt.judge.gate import judge
     from takt.judge.limits import read_limits
     from takt.judge.model import GateDocument, Outcome, overall
     from takt.judge.show import show
@@ -56,7 +57,7 @@ def gate(
     verdicts = []
     for path in traces:
         with stderr().status(f"{path.name}"):
-            verdicts.append(gate(path, wanted, application))
+            verdicts.append(judge(path, wanted, application))
         if not as_json:
             show(stdout(), verdicts[-1])
     if junit:

@@ -7,10 +7,11 @@ import numpy as np
 
 from takt.judge.limits import CallbackLimits
 from takt.judge.model import DecidingJob, Judgement, Outcome, Quantity
-from takt.judge.recorded import Int64, JobsOf
+from takt.judge.recorded import JobsOf
 from takt.judge.trial import Excuses, Trial
 from takt.schedule.explain.model import DISTURBANCES, Late
 from takt.schedule.metrics.model import CallbackMetrics
+from takt.statistics import Int64
 
 MOST_JOBS = 5  # that decide a limit, the latest first
 

@@ -24,7 +24,7 @@ from takt.schedule.trace.against import against
 from takt.schedule.trace.file import plain
 
 
-def gate(path: Path, limits: Limits, application: Path | None = None) -> Verdict:
+def judge(path: Path, limits: Limits, application: Path | None = None) -> Verdict:
     """Judges a trace; raises TaktError for a file that is no trace, and for unknown names.
 
     ``application``: the file that declares deadlines, ages and chains, instead of the trace's own.

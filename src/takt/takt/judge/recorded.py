@@ -7,12 +7,10 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from takt.schedule.metrics.series import Series
 from takt.schedule.trace.file import Step, Table, Type, by_number, told
-
-Int64 = NDArray[np.int64]
+from takt.statistics import Int64
 
 
 @dataclass

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from takt.judge.limits import ALL, Limits
 from takt.judge.model import DecidingJob, Judgement, Outcome, Quantity
-from takt.judge.recorded import Int64, Recorded, above, worst_us
+from takt.judge.recorded import Recorded, above, worst_us
 from takt.judge.share import decide, upper
+from takt.statistics import Int64
 
 if TYPE_CHECKING:
     import takt_core

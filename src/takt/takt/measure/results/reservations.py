@@ -81,7 +81,7 @@ def _idle(cells: Sequence[Cell]) -> str:
 
 
 def refused(cells: Sequence[Cell]) -> list[str]:
-    """Each policy that was asked for and not given: ``fifo 80 was refused: measured as other``."""
+    """Each policy not given: ``fifo 80 was not granted: measured under other``."""
     wanted: dict[obtained.Scheduling, list[Cell]] = {}
     for cell in cells:
         wanted.setdefault(obtained.asked(cell), []).append(cell)
