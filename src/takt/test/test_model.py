@@ -73,7 +73,7 @@ def test_comments_say_what_is_observed_and_what_is_not_told(tmp_path: Path) -> N
     round_trip(application, tmp_path)
     text = (tmp_path / "back.app.yaml").read_text()
     assert "longest of 100 observed jobs (CPU time), not a worst case" in text
-    assert "# not in the trace: queue depth" in text
+    assert "# note: queue depth" in text
     for line in text.splitlines():
         assert "worst case" not in line or "not a worst case" in line
 

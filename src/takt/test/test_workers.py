@@ -269,7 +269,7 @@ def test_a_killed_worker_fails_its_cell_and_leaves_nothing(
     cell = store.read(out).cells[0]
     assert cell.status is Status.failed
     assert cell.error is not None
-    assert "the pong died: the host component is gone" in cell.error.what
+    assert "the pong died: lost the host component: " in cell.error.what
     assert cell.count  # of the other host
     assert until(lambda: all(map(gone, there)))
     assert until(lambda: nothing_left(machine_folder))

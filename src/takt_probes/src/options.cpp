@@ -133,7 +133,7 @@ std::optional<Options> parse(int argc, const char* const* argv, std::string_view
 
   const std::string program = "probe_" + std::string{stack};
   CLI::App app{
-      "Measure " + std::string{stack} + " and writes the samples to a file. Durations are in ns.",
+      "Measure " + std::string{stack} + " and write the samples to a file. Durations are in ns.",
       program};
   app.footer("Example:\n  " + program + " " + std::string{name_of(capabilities.front().kind)} +
              " --transport " + capabilities.front().transport + " --role " +

@@ -163,6 +163,6 @@ def _remark(modelled: Modelled) -> str:
         f"{modelled.source}.",
         "Execution times are observed: a longer run, other input or another machine may show",
         "longer ones. What is proved with them holds as long as they do.",
-        *(f"not in the trace: {note}" for note in modelled.notes),
+        *(f"note: {note}" for note in modelled.notes),
     ]
     return "\n".join(lines)
