@@ -3,14 +3,26 @@
 
 import math
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
+import one_core
 import pytest
 
 # A shell that starts this in the background ignores Ctrl-C for it, and so would whatever the tests
 # start and interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True)
+def cores(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[None]:
+    """A test with the fixture ``spinner`` holds a core: it runs by itself."""
+    folder = tmp_path_factory.getbasetemp().parent  # that of all workers
+    spins = "spinner" in request.fixturenames
+    with (one_core.exclusive if spins else one_core.shared)(folder):
+        yield
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

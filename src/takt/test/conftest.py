@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import one_core
 import pytest
 from fake_machine import Fake
 from forking import Zygote
@@ -26,17 +25,6 @@ from takt.processes import scratch
 
 HERE = Path(__file__).parent
 PATIENCE_S = 300  # for one call of the tool, on a busy machine
-
-
-@pytest.fixture(autouse=True)
-def cores(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[None]:
-    """A test with the fixture ``spinner`` holds a core: it runs by itself."""
-    folder = tmp_path_factory.getbasetemp().parent  # that of all workers
-    spins = "spinner" in request.fixturenames
-    with (one_core.exclusive if spins else one_core.shared)(folder):
-        yield
 
 
 @pytest.fixture

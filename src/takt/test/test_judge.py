@@ -259,3 +259,17 @@ def test_late_data_of_disturbed_jobs_is_undecided(tmp_path: Path) -> None:
     plan[7] = job(STEP, 7, 12 * MS)
     found = of(gate(recorded(tmp_path, plan, keys=chain), Limits()), "brake", Quantity.latency)
     assert (found.exceeded, found.outcome) == (1, Outcome.fails)
+
+
+def test_a_callback_without_a_job_is_undecided_where_no_period_says_how_many(
+    tmp_path: Path,
+) -> None:
+    waiting = {"name": "arm.move", "node": "arm", "kind": "message", "trigger": "scan"}
+    arm = {**waiting, "deadline": DEADLINE, "execution": {"worst": MS}}
+    more = [make.name("task", 2, "arm.move")]
+    for active, outcome in ((True, Outcome.undecided), (False, Outcome.meets)):
+        keys = {"callbacks": callbacks({**arm, "active": active})}
+        verdict = gate(recorded(tmp_path, steps(), more=more, keys=keys), Limits())
+        assert verdict.outcome is outcome
+        names = [one.subject for one in verdict.of(Outcome.undecided)]
+        assert names == (["arm.move"] if active else [])

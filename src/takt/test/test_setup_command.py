@@ -133,7 +133,7 @@ def test_cargo_builds_what_is_locked_where_the_probes_look_for_it(
 ) -> None:
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     program(tmp_path, "cargo", f'pwd > {tmp_path}/called; echo "$@" >> {tmp_path}/called')
-    with pytest.raises(Failure, match="no interactive terminal") as caught:
+    with pytest.raises(Failure, match="not an interactive terminal") as caught:
         build_crate("rustdds", "takt_rustdds", tmp_path, yes=False)
     assert "cargo build --release --locked" in (caught.value.remedy or "")
     assert not (tmp_path / "called").exists()

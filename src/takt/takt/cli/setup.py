@@ -209,7 +209,7 @@ def _ask(part: str, why: str, line: str, by_hand: str) -> None:
 
     if not sys.stdin.isatty():
         remedy = f"confirm with ./takt setup {part} --yes, or {by_hand}"
-        raise Failure(f"{why}, and this is no interactive terminal", remedy=remedy)
+        raise Failure(f"{why}, and standard input is not an interactive terminal", remedy=remedy)
     stderr().print(line, markup=False, soft_wrap=True)
     if not typer.confirm("Run this?", err=True):
         raise Failure("nothing was installed", remedy=by_hand)

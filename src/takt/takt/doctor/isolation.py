@@ -98,7 +98,7 @@ def _siblings(system: System) -> Judgement:
         return UNREADABLE
     pairs = sibling_threads(system)
     if not pairs:
-        return good("each CPU is a core of its own, as far as can be seen")
+        return good("the kernel reports no sibling hardware threads")
     control = "/sys/devices/system/cpu/smt/control"
     return warning(
         f"{len(pairs)} cores run two threads each",

@@ -47,8 +47,7 @@ def _preemption(system: System) -> Judgement:
         return unknown(
             UNREADABLE.value,
             "uname -v   # should name PREEMPT_RT",
-            "Without knowing how the kernel may be interrupted, nobody can say how late a control "
-            "loop may get.",
+            "Without the preemption model of the kernel, nothing bounds the lateness of a loop.",
         )
     fix = _realtime_kernel_fix(system)
     if model == "NONE" or mode in ("none", "voluntary"):
@@ -112,7 +111,7 @@ CHECKS = (
         "Kernel watchdogs",
         _watchdogs,
         "The lockup watchdogs wake every core every few seconds at the highest priority: a few "
-        "µs of jitter, seen only by loops that count single microseconds.",
+        "µs of jitter, which matters only to loops that count single microseconds.",
     ),
     Check(
         "autogroup",

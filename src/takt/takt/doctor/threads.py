@@ -55,7 +55,7 @@ CHECKS = (
         "irq-threads",
         "Priority of network interrupts",
         _interrupts,
-        "On this kernel threads handle interrupts, at 50 unless told otherwise. A loop above "
-        "that which waits for a message from another host is in the way of its own message.",
+        "On this kernel, threads handle interrupts, at priority 50 by default. A loop with a "
+        "higher priority that waits for a message of another host delays its own message.",
     ),
 )

@@ -95,13 +95,13 @@ CHECKS = (
         _hypervisor,
         "The host can stop this whole machine for milliseconds, and no setting in here "
         "prevents it. Good for development; a robot's control loop belongs on bare metal, or on "
-        "cores that the host gives to nobody else.",
+        "cores that the host dedicates to this machine.",
     ),
     Check(
         "steal",
         "Time stolen by the hypervisor",
         _steal,
-        "In stolen time the core runs somebody else's machine. A cycle that falls into it is "
-        "missed, whatever its priority.",
+        "In stolen time, the core runs another virtual machine. A cycle within it is missed, "
+        "whatever its priority.",
     ),
 )

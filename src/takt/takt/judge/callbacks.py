@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Judges callbacks: responses, skipped releases, and jobs that never came."""
+"""Judges callbacks: responses, skipped releases and missing jobs."""
 
 from __future__ import annotations
 
@@ -41,7 +41,15 @@ def _absent(trial: Trial, name: str) -> Judgement:
 
 
 def _complete(trial: Trial, one: CallbackMetrics) -> list[Judgement]:
-    """Jobs and skipped releases, of those that the period asks for."""
+    """Jobs and skipped releases, of those that the period asks for.
+
+    Where no period says how many, as for messages, a callback without a job stays undecided.
+    """
+    if one.expected is None and not one.executions + one.unfinished + one.skipped:
+        never = trial.counted(one.callback, Quantity.completeness, 0, 0, trial.limits.absent)
+        inactive = one.callback in trial.inactive
+        reason = "never released"
+        return [] if inactive else [never.model_copy(update={"reason": reason})]
     if not one.expected:
         return []
     came = min(one.executions + one.unfinished + one.skipped, one.expected)

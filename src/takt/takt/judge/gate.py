@@ -48,6 +48,9 @@ def judge(path: Path, limits: Limits, application: Path | None = None) -> Verdic
         metrics=metrics,
         explanation=explain(path, application=application),
         deadlines=_deadlines(flat),
+        inactive=frozenset(
+            one.name for one in (declared.callbacks if declared else []) if not one.active
+        ),
     )
     _check_names(trial, path)
     judgements = [_record(trial), *callbacks(trial), *chains(trial), *reads(trial)]

@@ -41,6 +41,7 @@ class Trial:
     metrics: Metrics
     explanation: Explanation
     deadlines: Mapping[str, int]  # in ns, where the application declares them
+    inactive: frozenset[str] = frozenset()  # callbacks that no scenario needs to release
 
     def excuses(self, limit: int) -> Excuses:
         """How many data later than that limit disturbances may have made, on any core.
@@ -110,7 +111,7 @@ class Trial:
             return "nothing recorded"
         text = f"{exceeded:,} of {count:,} exceed"
         if excused:
-            text += f", {excused:,} of them where others had the CPU"
+            text += f", {excused:,} of them disturbed"
         if outcome is Outcome.meets or allowed:
             bound = upper(exceeded, count, self.confidence)
             text += f"; below {bound:.3g} with {self.confidence:.0%} confidence"

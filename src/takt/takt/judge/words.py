@@ -8,13 +8,16 @@ from takt.pages.text import number_of
 
 
 def limit(one: Judgement) -> str:
-    """The limit: ``5 ms``, ``5 ms, 0.1 % may exceed``, ``all``."""
+    """The limit: ``5 ms``, ``5 ms, 0.1 % may exceed``, ``all``, ``1 % may be missing``."""
     if one.quantity is Quantity.record:
-        return "whole"
-    text = "" if one.limit_us is None else milliseconds(one.limit_us)
-    if one.allowed:
-        text += f"{', ' if text else ''}{one.allowed * 100:g} % may exceed"
-    return text or "none"
+        return "no event lost"
+    share = f"{one.allowed * 100:g} % may"
+    if one.quantity is Quantity.completeness:
+        return f"{share} be missing" if one.allowed else "all"
+    if one.quantity is Quantity.skipped:
+        return f"{share} be skipped" if one.allowed else "none"
+    text = "deadline" if one.limit_us is None else milliseconds(one.limit_us)
+    return f"{text}, {share} exceed" if one.allowed else text
 
 
 def milliseconds(us: float) -> str:

@@ -67,14 +67,14 @@ def mean_difference(cell: Cell, _: Path) -> float:
     """Size of the mean difference between the latency that the timer reports and the measured."""
     found = _one_shot(cell).difference
     if found is None:
-        raise Missing("no samples of what the timer reports")
+        raise Missing("no samples of the latency that the timer reports")
     return abs(found.mean_us)
 
 
 def differences_from(cell: Cell, folder: Path, limit: float) -> Counts:
     """Latencies that the timer reports wrong by a limit in µs or more; the first one left out."""
     if _one_shot(cell).difference is None:
-        raise Missing("no samples of what the timer reports")
+        raise Missing("no samples of the latency that the timer reports")
     cases = of = 0
     for batch in batches(cell, folder):
         fired = batch.received_ns != 0
