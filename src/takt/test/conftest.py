@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from fake_machine import Fake
-from forking import Zygote
+from forking import Zygote, at_start
 from known_machines import ROBOT
 from rendering import none_rendered
 
@@ -25,6 +25,19 @@ from takt.processes import scratch
 
 HERE = Path(__file__).parent
 PATIENCE_S = 300  # for one call of the tool, on a busy machine
+
+
+@pytest.fixture(autouse=True)
+def environment_at_start() -> Iterator[None]:
+    """Puts back what Dask's nannies set for their workers and leave set in this process.
+
+    Forked calls would each need a process of their own afterwards.
+    """
+    before = at_start(os.environ)
+    yield
+    for name in at_start(os.environ).keys() - before.keys():
+        del os.environ[name]
+    os.environ.update(before)
 
 
 @pytest.fixture

@@ -38,7 +38,7 @@ class Zygote:
 
     def __init__(self) -> None:
         self._busy = threading.Lock()
-        self._start = _at_start(os.environ)
+        self._start = at_start(os.environ)
         self._process: subprocess.Popen[bytes] | None = None
 
     def call(
@@ -50,7 +50,7 @@ class Zygote:
         try:
             if not self._process:
                 self._begin()
-            if _at_start(environment) != self._start:
+            if at_start(environment) != self._start:
                 return None
             return self._call(arguments, folder, environment, timeout)
         except BaseException:
@@ -71,7 +71,7 @@ class Zygote:
         self._here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with there:
             command = [sys.executable, str(Path(__file__)), str(there.fileno())]
-            others = {name: os.environ[name] for name in os.environ.keys() - _at_start(os.environ)}
+            others = {name: os.environ[name] for name in os.environ.keys() - at_start(os.environ)}
             self._process = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
@@ -113,7 +113,8 @@ class Zygote:
             self._here.settimeout(None)
 
 
-def _at_start(environment: Mapping[str, str]) -> dict[str, str]:
+def at_start(environment: Mapping[str, str]) -> dict[str, str]:
+    """The variables that a process reads when it starts."""
     return {name: text for name, text in environment.items() if name.startswith(AT_START)}
 
 

@@ -61,6 +61,16 @@ def test_what_a_test_sets_before_the_first_call_is_not_that_of_all(
         zygote.end()
 
 
+def test_a_variable_is_left_set() -> None:
+    """As by Dask's nannies; the next test looks for it."""
+    os.environ["OMP_NUM_THREADS"] = "7"
+
+
+def test_what_a_test_leaves_set_is_put_back(zygote: Zygote, tmp_path: Path) -> None:
+    assert os.environ.get("OMP_NUM_THREADS") != "7"
+    assert zygote.call(["--version"], tmp_path, os.environ, 100)
+
+
 def test_after_a_call_that_was_given_up_the_next_has_its_own_answer(
     zygote: Zygote, tmp_path: Path
 ) -> None:
