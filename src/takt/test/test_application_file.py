@@ -69,6 +69,20 @@ def test_a_subscription_is_released_by_its_topic(tmp_path: Path) -> None:
     assert (found["kind"], found["trigger"], found["period"]) == ("message", "scan", 5_000_000)
 
 
+def test_a_period_may_be_given_as_a_rate(tmp_path: Path) -> None:
+    assert callback(tmp_path, "timer: 30Hz, wcet: 1ms")["period"] == 33_333_333
+    assert callback(tmp_path, "timer: 29.97 Hz, wcet: 1ms")["period"] == 33_366_700
+    assert callback(tmp_path, "on: scan, wcet: 1ms, period: 200Hz")["period"] == 5_000_000
+    text = "nodes: {n: {c: {on: /t, wcet: 1ms}}}\ntopics: {/t: {external_period: 1kHz}}"
+    assert read(tmp_path, text)["topics"][0]["external_period"] == 1_000_000
+
+
+@pytest.mark.parametrize("timer", ["0Hz", "0s", "30", "-30Hz", "30 hertz"])
+def test_what_is_neither_a_period_nor_a_rate_is_refused(tmp_path: Path, timer: str) -> None:
+    with pytest.raises(TaktError, match="timer"):
+        callback(tmp_path, f"timer: {timer}, wcet: 1ms")
+
+
 def test_a_callback_may_wait(tmp_path: Path) -> None:
     assert callback(tmp_path, "timer: 9ms, wcet: 1ms, suspension: 5ms")["suspension"] == 5_000_000
     assert "suspension" not in callback(tmp_path, "timer: 9ms, wcet: 1ms")

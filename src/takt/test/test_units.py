@@ -63,3 +63,17 @@ def test_half_a_nanosecond_is_refused() -> None:
 def test_no_rate_is_no_rate() -> None:
     with pytest.raises(ValueError, match="greater than 0"):
         units.parse_rate("0Hz")
+
+
+@pytest.mark.parametrize(
+    ("text", "nanoseconds"),
+    [("30Hz", 33_333_333), ("29.97Hz", 33_366_700), ("1 kHz", 10**6), ("1hz", 10**9)],
+)
+def test_a_rate_is_rounded_to_a_whole_period(text: str, nanoseconds: int) -> None:
+    assert units.is_rate(text)
+    assert units.parse_rate(text) == nanoseconds
+
+
+@pytest.mark.parametrize("text", ["10ms", "30", "Hz", "30 Hertz", 30, None, "9" * 100 + "Hz"])
+def test_what_has_no_unit_of_a_rate_is_no_rate(text: object) -> None:
+    assert not units.is_rate(text)

@@ -19,6 +19,14 @@ def _period(value: object) -> int:
     return period
 
 
+def _period_or_rate(value: object) -> int:
+    return units.parse_rate(value) if units.is_rate(value) else _period(value)
+
+
+def _duration_or_rate(value: object) -> int:
+    return units.parse_rate(value) if units.is_rate(value) else units.parse_duration(value)
+
+
 def text_schema(example: str, pattern: str | None = None) -> WithJsonSchema:
     """The JSON Schema of a value that is written as text."""
     schema: dict[str, Any] = {"type": "string", "examples": [example]}
@@ -36,6 +44,18 @@ Period = Annotated[
     BeforeValidator(_period),
     PlainSerializer(units.format_duration),
     text_schema("1ms", units.pattern(units.DURATIONS)),
+]
+PeriodOrRate = Annotated[
+    int,  # ns; a rate is rounded to the nearest whole period: 30Hz is 33333333ns
+    BeforeValidator(_period_or_rate),
+    PlainSerializer(units.format_duration),
+    text_schema("10ms", f"{units.pattern(units.DURATIONS)}|{units.pattern(units.RATES)}"),
+]
+DurationOrRate = Annotated[
+    int,  # ns, as PeriodOrRate, but a duration may be 0
+    BeforeValidator(_duration_or_rate),
+    PlainSerializer(units.format_duration),
+    text_schema("10ms", f"{units.pattern(units.DURATIONS)}|{units.pattern(units.RATES)}"),
 ]
 Rate = Annotated[
     int,  # its period in ns

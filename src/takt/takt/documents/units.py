@@ -59,6 +59,12 @@ def parse_rate(text: object) -> int:
     return max(1, round(10**9 / rate))
 
 
+def is_rate(text: object) -> bool:
+    """Whether this has the unit of a rate, as ``30Hz`` has."""
+    match = _QUANTITY.fullmatch(text) if isinstance(text, str) and len(text) <= LENGTH else None
+    return match is not None and _ALIASES.get(match[2], match[2]) in RATES
+
+
 def parse_bandwidth(text: object) -> int:
     """Returns bit/s; raises ValueError for what is not a bandwidth above 0."""
     bandwidth = _whole(_parse(text, BANDWIDTHS, "a bandwidth such as 40Mbps"), text, "bit/s")

@@ -20,7 +20,7 @@ from pydantic import (
     model_validator,
 )
 
-from takt.documents.quantities import Duration, Period, Size, Strict
+from takt.documents.quantities import Duration, DurationOrRate, PeriodOrRate, Size, Strict
 from takt.documents.units import format_duration
 from takt.documents.yaml_file import Location, Source
 from takt.schedule.application.execution_time import ExecutionTime
@@ -89,10 +89,11 @@ Writes = Annotated[
 class Timing(Strict):
     """What both a callback and a scenario's change of it may say."""
 
-    timer: Period | None = Field(
-        None, description="period of its releases; a callback has this or on"
+    timer: PeriodOrRate | None = Field(
+        None,
+        description="period of its releases, or a rate such as 30Hz; a callback has this or on",
     )
-    period: Duration | None = Field(
+    period: DurationOrRate | None = Field(
         None,
         description="with on: minimum distance between two relevant messages; default: "
         "that of their writers",
@@ -203,7 +204,7 @@ class Topic(Strict):
     reliability: Literal["reliable", "best_effort"] | None = Field(
         None, description="reliability of the QoS; default: reliable"
     )
-    external_period: Duration | None = Field(
+    external_period: DurationOrRate | None = Field(
         None,
         description="period of publications from outside the application; 0s: unknown; default: no "
         "outside publisher",
