@@ -110,7 +110,7 @@ class ScenarioAnalysis {
         continue;
       }
       judge(callback, streams_[i]);
-      note_drops(report, callback, parameters);
+      note_drops(report, streams_[i], callback, parameters);
       report.deadlines = worse(report.deadlines, callback.verdict);
       report.callbacks.push_back(std::move(callback));
     }
@@ -170,16 +170,30 @@ class ScenarioAnalysis {
     return !missed_in_one_run_.empty() && missed_in_one_run_[model_.streams()[stream].callback];
   }
 
-  static void note_drops(ScenarioReport& report, const CallbackReport& callback,
-                         const sched::TaskParameters& parameters) {
-    if (parameters.overrun == sched::Overrun::catch_up || !callback.period || !callback.response ||
-        *callback.response <= *callback.period) {
+  // All streams that release the callback count together, each at its densest: two writers of a
+  // topic may publish at once.
+  void note_drops(ScenarioReport& report, std::span<const std::size_t> streams,
+                  const CallbackReport& callback, const sched::TaskParameters& parameters) const {
+    if (parameters.overrun == sched::Overrun::catch_up || !callback.response) {
       return;
     }
-    report.remarks.push_back(
-        "'" + callback.name +
-        "' may still run when it is released again; such releases are dropped (overrun: " +
-        (parameters.overrun == sched::Overrun::skip ? "skip)" : "queue_one)"));
+    const bool skips = parameters.overrun == sched::Overrun::skip;
+    std::int64_t released = 0;
+    for (const std::size_t stream : streams) {
+      const Arrivals arrivals = model_.demand(stream).noticed();
+      if (arrivals.period.count() <= 0) {
+        return;  // no bound on its releases, which the verdict says
+      }
+      released += arrivals.open(*callback.response);
+    }
+    if (released <= (skips ? 1 : 2)) {
+      return;
+    }
+    report.remarks.push_back("'" + callback.name +
+                             "' may still run when it is released again: up to " +
+                             std::to_string(released) + " releases within one response, of which " +
+                             (skips ? "only the first runs (overrun: skip)"
+                                    : "only the first and one more run (overrun: queue_one)"));
   }
 
   void add_cores(ScenarioReport& report) {
