@@ -15,6 +15,7 @@ class Fake(System):
 
     fifo_error = 0
     usable_cpus: frozenset[int] = frozenset(range(64))
+    allowed_cpus: frozenset[int] | None = None  # None: those of the test itself
     shared_memory = Space(total=8 << 30, free=8 << 30)
     window = QUIET
 
@@ -23,6 +24,9 @@ class Fake(System):
 
     def try_cpu(self, cpu: int) -> bool:
         return cpu in self.usable_cpus
+
+    def affinity(self) -> set[int]:
+        return super().affinity() if self.allowed_cpus is None else set(self.allowed_cpus)
 
     def scheduling(self, pid: int) -> tuple[int, int]:
         """From the fields of proc(5) that no test leaves to the real kernel: 41 and 40."""

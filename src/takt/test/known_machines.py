@@ -78,7 +78,7 @@ LAPTOP: dict[str, str | bytes] = {
     "/proc/sys/kernel/osrelease": "6.8.0-45-generic\n",
     "/proc/sys/kernel/version": "#45-Ubuntu SMP PREEMPT_DYNAMIC\n",
     "/sys/kernel/debug/sched/preempt": "none (voluntary) full\n",
-    "/etc/os-release": 'ID=ubuntu\nPRETTY_NAME="Ubuntu 24.04 LTS"\n',
+    "/etc/os-release": 'ID=ubuntu\nVERSION_ID="24.04"\nPRETTY_NAME="Ubuntu 24.04 LTS"\n',
     "/proc/sys/kernel/sched_rt_runtime_us": "950000\n",
     "/proc/sys/kernel/sched_rt_period_us": "1000000\n",
     "/proc/self/limits": LIMITS.format(memlock="8388608", rtprio="0"),

@@ -52,17 +52,6 @@ def test_preemption_models_are_told_apart(
 
 
 @pytest.mark.parametrize(
-    ("distribution", "word"),
-    [("debian", "linux-image-rt"), ("ubuntu", "pro enable"), ("fedora", "dnf"), ("x", "6.12")],
-)
-def test_the_way_to_a_real_time_kernel_is_the_distributions(
-    nothing: Fake, distribution: str, word: str
-) -> None:
-    nothing.put({"/etc/os-release": f"ID={distribution}\n", "/proc/version": "Linux 6 PREEMPT"})
-    assert word in (nothing.finding("preemption").fix or "")
-
-
-@pytest.mark.parametrize(
     ("runtime", "release", "severity"),
     [
         ("-1", "6.1.0", Severity.good),

@@ -174,6 +174,7 @@ class Progress:
         self._bars.update(self._all, completed=self._done)
         if cell.error:
             words = f"{cell.error.what}: {cell.error.why}"
+            words += f" → {cell.error.fix}" if cell.error.fix else ""
             self._console.print(f"failed {cell.id}: {words}", style="red", markup=False)
         else:
             found = cell.statistics

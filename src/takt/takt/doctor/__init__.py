@@ -17,6 +17,7 @@ from takt.doctor import (
     network,
     power,
     privileges,
+    real_time_groups,
     threads,
     virtual,
 )
@@ -37,6 +38,7 @@ CHECKS: tuple[Check, ...] = (
     *clock.CHECKS,
     *memory.CHECKS,
     *container.CHECKS,
+    *real_time_groups.CHECKS,
     *network.CHECKS,
     *load_average.CHECKS,
 )

@@ -6,24 +6,33 @@ from __future__ import annotations
 from takt.doctor.check import BY_HAND, UNREADABLE, Check, Judgement, good, note, warning
 from takt.machine.boot import boot_option_fix
 from takt.machine.cores import loop_cores, service_cpus
+from takt.machine.fast_cores import best_core, fast_cores
 from takt.machine.interrupt import handlers
 from takt.machine.system import System, format_cpu_list, parse_cpu_list
-
-
-def example_core(system: System) -> int:
-    """The core that fixes name when there is none isolated yet: the last one."""
-    return (loop_cores(system) or [1])[-1]
 
 
 def _isolation(system: System) -> Judgement:
     if not system.exists("/sys/devices/system/cpu/isolated"):
         return UNREADABLE
+    fast = fast_cores(system, system.online)
+    differ = len(fast) < len(system.online)
     if isolated := system.isolated:
-        return good(f"CPUs {format_cpu_list(isolated)} are isolated")
+        value = f"CPUs {format_cpu_list(isolated)} are isolated"
+        if differ and not set(isolated) & set(fast):
+            option = _option(best_core(system, system.online))
+            fix = f"on the kernel command line, replace isolcpus by: {option}   (then reboot)"
+            return note(f"{value}; the fast cores are {format_cpu_list(fast)}", fix)
+        return good(value)
     if len(system.online) < 2:
         return note("there is only one CPU")
-    option = f"isolcpus=domain,managed_irq,{example_core(system)}"
-    return warning("no CPU is isolated", boot_option_fix(system, option))
+    value = "no CPU is isolated"
+    value += f"; the fast cores are {format_cpu_list(fast)}" if differ else ""
+    option = _option(best_core(system, system.online))
+    return warning(value, boot_option_fix(system, option))
+
+
+def _option(cpu: int) -> str:
+    return f"isolcpus=domain,managed_irq,{cpu}"
 
 
 def _tick(system: System) -> Judgement:

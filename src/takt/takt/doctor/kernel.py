@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from takt.doctor import real_time_kernel
 from takt.doctor.check import (
     BY_HAND,
     UNREADABLE,
@@ -23,17 +24,6 @@ from takt.machine.system import System
 _FAIR_SERVER_NS = 50_000_000  # the default of Linux
 
 
-def _realtime_kernel_fix(system: System) -> str:
-    distribution = system.distribution.get("ID", "")
-    if distribution in {"debian", "raspbian"}:
-        return "sudo apt install linux-image-rt-$(dpkg --print-architecture)   # then reboot"
-    if distribution == "ubuntu":
-        return "sudo pro attach && sudo pro enable realtime-kernel   # then reboot"
-    if distribution in ("fedora", "rhel", "centos", "rocky", "almalinux"):
-        return "sudo dnf install kernel-rt   # then reboot; RHEL: from the Real Time repository"
-    return "boot a kernel built with CONFIG_PREEMPT_RT=y (in mainline Linux since 6.12)"
-
-
 def _preemption(system: System) -> Judgement:
     model, mode = preemption_model(system)
     value = f"{model}, mode {mode or 'not readable'}" if model == "PREEMPT_DYNAMIC" else model
@@ -49,7 +39,7 @@ def _preemption(system: System) -> Judgement:
             "uname -v   # should name PREEMPT_RT",
             "Without the preemption model of the kernel, nothing bounds the lateness of a loop.",
         )
-    fix = _realtime_kernel_fix(system)
+    fix = real_time_kernel.fix(system)
     if model == "NONE" or mode in ("none", "voluntary"):
         fix = f"{fix}\n{by_hand('preemption-mode', system)}" if mode else fix
         return problem(value, fix)

@@ -14,13 +14,14 @@ from takt.doctor.check import (
     unknown,
     warning,
 )
+from takt.machine import shared_memory
 from takt.machine.memory import memory_bytes
 from takt.machine.system import System
 
 GIB = 2**30
 LITTLE_MEMORY = GIB // 2
 LITTLE_SHARED_MEMORY = 256 * 2**20
-_SHARED_MEMORY = "/dev/shm"  # noqa: S108 - looked at, not written to
+WANTED_SHARED_MEMORY = GIB
 
 
 def _swap(system: System) -> Judgement:
@@ -55,14 +56,13 @@ def _available(system: System) -> Judgement:
 
 
 def _shared_memory(system: System) -> Judgement:
-    space = system.space(_SHARED_MEMORY) if system.exists(_SHARED_MEMORY) else None
-    if space is None or not space.total:
+    space = shared_memory.space(system)
+    if space is None:
         return unknown("no /dev/shm")
     value = f"{space.free / 2**20:.0f} of {space.total / 2**20:.0f} MiB free"
     if space.free >= LITTLE_SHARED_MEMORY:
         return good(value)
-    fix = "sudo mount -o remount,size=1G /dev/shm   # in a container: --shm-size=1g"
-    return problem(value, fix)
+    return problem(value, shared_memory.larger(system, WANTED_SHARED_MEMORY))
 
 
 CHECKS = (

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import os
 
+from takt.doctor import real_time_groups
 from takt.doctor.check import BY_HAND, UNREADABLE, Check, Judgement, good, note, problem, warning
-from takt.doctor.container import cpu_controller_path
 from takt.machine.memory import USUAL_PRIORITY
+from takt.machine.surroundings import in_container, in_user_namespace
 from takt.machine.system import System
 from takt.machine.writable import CAP_SYS_NICE
 
@@ -19,8 +20,14 @@ LOCKED_BY_A_ROS_PROCESS = 256 * 1024 * 1024
 CONTAINER_FIX = "docker run --cap-add=SYS_NICE --ulimit rtprio=98 --ulimit memlock=-1 …"
 
 
+_ROOTFUL = (
+    "run the container as root of the host (sudo docker, sudo podman): capabilities in a user "
+    "namespace do not allow SCHED_FIFO"
+)
+
+
 def _limits_fix(system: System) -> str:
-    return CONTAINER_FIX if system.exists("/.dockerenv") else BY_HAND
+    return CONTAINER_FIX if in_container(system) else BY_HAND
 
 
 def _fifo(system: System) -> Judgement:
@@ -31,10 +38,10 @@ def _fifo(system: System) -> Judgement:
     highest = 99 if system.capable(CAP_SYS_NICE) else by_limit
     if error:
         value = f"refused: {os.strerror(error)}"
-        group = cpu_controller_path(system)
-        if highest and group and system.number(f"{group}/cpu.rt_runtime_us") == 0:
-            fix = f"echo 200000 | sudo tee {group}/cpu.rt_runtime_us"
-            return problem(f"{value}, by the control group", fix)
+        if highest and (group := real_time_groups.refusal(system)):
+            return problem(f"{value}, by the control group", group[1])
+        if system.capable(CAP_SYS_NICE) and in_user_namespace(system):
+            return problem(f"{value}, by the user namespace", _ROOTFUL)
         return problem(value, _limits_fix(system))
     if highest is None:
         return good("granted")

@@ -6,12 +6,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from takt.machine.fast_cores import CPU, best_core
 from takt.machine.interrupt import InterruptAffinity, handlers
 from takt.machine.place import Controller, KernelFile
 from takt.machine.setting import Listed, Setting, Wish
 from takt.machine.system import System, format_cpu_list
 
-CPU = "/sys/devices/system/cpu"
 # Waking from a state deeper than this is visible in a loop's jitter.
 DEEP_SLEEP_US = 10
 _CGROUPS = "/sys/fs/cgroup"
@@ -20,10 +20,10 @@ _SERVICES = ("system.slice", "init.scope", "machine.slice")
 
 
 def loop_cores(system: System) -> list[int]:
-    """The isolated cores; where there is none, the last one; none where there is only one."""
+    """The isolated cores; without any, the last of the fastest; none where there is only one."""
     if system.isolated:
         return system.isolated
-    return system.online[-1:] if len(system.online) > 1 else []
+    return [best_core(system, system.online)] if len(system.online) > 1 else []
 
 
 def other_cores(system: System) -> str:

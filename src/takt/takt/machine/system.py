@@ -228,6 +228,10 @@ class System:
         """Tell whether a thread of this process may be pinned to the CPU, by doing it."""
         return _try(lambda: os.sched_setaffinity(0, {cpu})) == 0
 
+    def affinity(self) -> set[int]:
+        """The CPUs that this process may use, without those that ``isolcpus`` took away."""
+        return os.sched_getaffinity(0)
+
     def scheduling(self, pid: int) -> tuple[int, int]:
         """Policy, with its flags, and real-time priority of a thread; raises OSError."""
         return os.sched_getscheduler(pid), os.sched_getparam(pid).sched_priority

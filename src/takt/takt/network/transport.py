@@ -97,6 +97,11 @@ def receive_buffer(payload_bytes: int) -> int:
     return max(SMALLEST_SEGMENT, 2 * (payload_bytes + HEADER_ROOM))
 
 
+def segment_bytes(payload_bytes: int) -> int:
+    """The shared memory that Fast DDS takes for each process of a cell."""
+    return max(SMALLEST_SEGMENT, MESSAGES_IN_SEGMENT * (payload_bytes + HEADER_ROOM))
+
+
 def profile(
     transport: str,
     payload_bytes: int,
@@ -111,11 +116,9 @@ def profile(
     ``own`` is the only address that ``udp`` uses here, ``peer`` where it looks for others;
     without ``threads`` they inherit.
     """
-    message = payload_bytes + HEADER_ROOM
-    segment = max(SMALLEST_SEGMENT, MESSAGES_IN_SEGMENT * message)
     in_shm = threads.fast_dds_transport(shared_memory=True) if threads else ""
     in_udp = threads.fast_dds_transport(shared_memory=False) if threads else ""
-    shm = _SHM.format(message=LONGEST_PART, segment=segment, threads=in_shm)
+    shm = _SHM.format(message=LONGEST_PART, segment=segment_bytes(payload_bytes), threads=in_shm)
     udp = _UDP.format(
         buffer=receive_buffer(payload_bytes),
         participants=participants,

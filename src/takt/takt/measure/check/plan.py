@@ -9,11 +9,11 @@ fewer than 1 in 1,000 responses are late when at most two are.
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import Any
 
 from takt.doctor import System
+from takt.machine.fast_cores import best_core, fast_cores
 from takt.machine.system import format_cpu_list
 from takt.measure.experiment.model import Experiment
 
@@ -43,18 +43,25 @@ class RealtimeCore:
 
 
 def choose_core(system: System) -> RealtimeCore:
-    """An isolated core if this process may use one, else the last one that it may use.
+    """The fastest isolated core that this process may use, else the fastest of all that it may.
 
-    Cores that ``isolcpus`` took away are missing from a process's affinity, but may be asked for.
+    Of several the last. Cores that ``isolcpus`` took away are missing from a process's affinity,
+    but may be asked for.
     """
     usable = [cpu for cpu in system.isolated if system.try_cpu(cpu)]
+    isolated = format_cpu_list(system.isolated)
     if usable:
-        return RealtimeCore(usable[-1], f"isolated ({format_cpu_list(system.isolated)})")
-    cpu = max(os.sched_getaffinity(0))
-    if system.isolated:
-        taken = format_cpu_list(system.isolated)
-        return RealtimeCore(cpu, f"the last allowed CPU; isolated {taken} are not allowed")
-    return RealtimeCore(cpu, "the last CPU; no CPU is isolated")
+        return RealtimeCore(fast_cores(system, usable)[-1], f"isolated ({isolated})")
+    allowed = system.affinity()
+    fast = fast_cores(system, allowed)
+    cpu = best_core(system, allowed)
+    which = "the last allowed CPU" if system.isolated else "the last CPU"
+    if cpu not in fast:
+        which = "the fastest CPU but the first"
+    elif len(fast) < len(allowed):
+        which = f"the last of the fast CPUs {format_cpu_list(fast)}"
+    why = f"isolated {isolated} are not allowed" if system.isolated else "no CPU is isolated"
+    return RealtimeCore(cpu, f"{which}; {why}")
 
 
 def experiment(core: RealtimeCore) -> Experiment:

@@ -185,8 +185,10 @@ def _stolen(judgements: list[Judgement]) -> list[str]:
 
 
 def _failure(cell: Cell) -> str:
-    why = f": {cell.error.what}" if cell.error else ""
-    return f"{cell.id} failed{why}."
+    if not cell.error:
+        return f"{cell.id} failed."
+    fix = f" Fix: {text.full_stop(cell.error.fix)}" if cell.error.fix else ""
+    return f"{cell.id} failed: {cell.error.what}.{fix}"
 
 
 def _failures(run: Run, besides: list[Judgement] | None = None) -> list[str]:

@@ -18,7 +18,7 @@ from takt.measure.conditions.declared import Declared
 from takt.measure.conditions.relay import expected_losses
 from takt.measure.conditions.tuned import Tuned, cores_of, tuned
 from takt.measure.results.model import Cell, Conditions, Note, ProbeResult, Status
-from takt.measure.run import buffers, programs, samples
+from takt.measure.run import buffers, programs, samples, shared_memory
 from takt.measure.run.context import Context
 from takt.measure.run.hosts import hosts_of
 from takt.measure.run.measured import add_measured
@@ -134,8 +134,7 @@ def _measure(
     sweep_since(before)
     lost = [] if context.stop.at_once else _bring_home(hosts)
     judge(measured, probes, *((End.timeout, probes[-1]) if until.is_over else (end, who)))
-    if end in (End.unready, End.died) and who and (missing := declared.missing(who)):
-        measured.status, measured.error = Status.failed, missing
+    _find_cause(measured, declared, end, who, len(probes) + len(talkers))
     disturbed.end()
     measured.notes += [Note(what=what, why=why) for what, why in disturbed.told]
     measured.notes += [*_fallen_silent(talkers, end), *lost]
@@ -155,6 +154,15 @@ def _measure(
             measured.notes.append(note)
         declared.judge(measured)
     return measured, recorded
+
+
+def _find_cause(
+    measured: Cell, declared: Declared, end: End, who: Program | None, processes: int
+) -> None:
+    """Replaces an error that only follows from another one."""
+    if end in (End.unready, End.died) and who and (missing := declared.missing(who)):
+        measured.status, measured.error = Status.failed, missing
+    measured.error = shared_memory.too_small(measured, processes, System()) or measured.error
 
 
 def _bring_home(hosts: Hosts) -> list[Note]:
