@@ -18,7 +18,10 @@ SOURCES = Path(__file__).resolve().parents[2]
 INSTALLED = SOURCES.parent / os.environ.get("TAKT_STATE", ".takt") / "install"
 # What each marks its public entities with.
 MARKS = {"takt_core": "TAKT_CORE", "takt_rcl": "TAKT_RCL", "takt_rclcpp": "TAKT_RCLCPP"}
-_OURS = re.compile(r"^(?:guard variable for |TLS \w+ function for )?(takt::.*)$")
+_OURS = re.compile(
+    r"^(?:guard variable for |TLS \w+ function for |(?:typeinfo|typeinfo name|vtable) for )?"
+    r"(takt(?:_rclcpp)?::.*)$"
+)
 _NAMESPACE = re.compile(r"^namespace ([\w:]+) \{")
 # A type, a namespace or a marked function; a brace.
 _DECLARED = (
@@ -37,11 +40,7 @@ def library(package: str) -> Path:
 
 
 def exported(file: Path) -> list[str]:
-    """Functions and variables in namespaces of ours, as C++ writes them.
-
-    Not what describes types: of an error that is all inline each library has it that throws it, and
-    the dynamic linker takes one for all.
-    """
+    """Functions, variables and descriptions of types in namespaces of ours, as C++ writes them."""
     listed = output("nm", "--dynamic", "--demangle", "--defined-only", str(file))
     names = [line.split(" ", maxsplit=2)[2] for line in listed.splitlines()]
     return [found[1] for name in names if (found := _OURS.match(name))]

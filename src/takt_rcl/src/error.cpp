@@ -35,6 +35,9 @@ RclError::RclError(rcl_ret_t code, std::string operation, std::string where, std
       where_{std::move(where)},
       reason_{std::move(reason)} {}
 
+// Not inline, so that the type is defined here alone.
+RclError::~RclError() = default;
+
 namespace detail {
 
 std::string take_rcl_error() {

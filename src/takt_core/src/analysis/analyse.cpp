@@ -254,6 +254,11 @@ class ScenarioAnalysis {
 
 }  // namespace
 
+// Not inline, so that the type is defined here alone.
+const char* Interrupted::what() const noexcept {
+  return "interrupted";
+}
+
 std::string_view text(Verdict verdict) noexcept {
   if (verdict == Verdict::meets) {
     return "meets";

@@ -228,6 +228,9 @@ void check_chains(const Application& application) {
 
 }  // namespace
 
+// Not inline, so that the type is defined here alone.
+ParseError::~ParseError() = default;
+
 Application parse(std::string_view json) {
   // The parser takes a zero for the end, and would not look at what follows.
   if (const std::size_t zero = json.find('\0'); zero != std::string_view::npos) {

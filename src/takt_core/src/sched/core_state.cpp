@@ -11,6 +11,9 @@ namespace takt::sched {
 
 using Phase = CoreTask::Phase;
 
+// Not inline, so that the type is defined here alone.
+CoreListener::~CoreListener() = default;
+
 CoreState::CoreState(CoreListener& listener, const Policy& policy, bool fixed, std::size_t tasks)
     : listener_(&listener), fixed_(fixed), depth_(tasks), calendar_(tasks), ready_(policy, tasks) {
   members_.reserve(tasks);

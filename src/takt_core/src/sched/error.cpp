@@ -8,3 +8,9 @@ namespace takt {
 Error::~Error() = default;
 
 }  // namespace takt
+
+namespace takt::sched {
+
+ScheduleError::~ScheduleError() = default;
+
+}  // namespace takt::sched

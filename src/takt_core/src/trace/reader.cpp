@@ -11,6 +11,10 @@
 #include <system_error>
 
 namespace takt::trace {
+
+// Not inline, so that the type is defined here alone.
+TraceError::~TraceError() = default;
+
 namespace {
 
 constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();

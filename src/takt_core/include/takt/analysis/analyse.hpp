@@ -30,7 +30,8 @@ struct Options {
 
 /// The analysis was ended by Options::stop.
 struct TAKT_CORE_PUBLIC Interrupted : std::exception {
-  [[nodiscard]] const char* what() const noexcept override { return "interrupted"; }
+  /// @return "interrupted".
+  [[nodiscard]] const char* what() const noexcept override;
 };
 
 /// Analyses an application. Thread-safe; takes milliseconds to minutes.

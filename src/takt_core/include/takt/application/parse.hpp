@@ -45,6 +45,11 @@ class TAKT_CORE_PUBLIC ParseError : public Error {
   ParseError(const std::string& path, const std::string& problem)
       : Error(path.empty() ? "the application" : path, problem,
               "let ./takt write this form from an app.yaml", path) {}
+  ParseError(const ParseError&) = default;
+  ParseError& operator=(const ParseError&) = default;
+  ParseError(ParseError&&) = default;
+  ParseError& operator=(ParseError&&) = default;
+  ~ParseError() override;
 };
 
 /// Reads an application. Whether its tasks are consistent is checked later, by sched::TaskSet.

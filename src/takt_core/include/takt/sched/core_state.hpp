@@ -69,6 +69,7 @@ class TAKT_CORE_PUBLIC CoreListener {
   CoreListener& operator=(const CoreListener&) = delete;
   CoreListener(CoreListener&&) = delete;
   CoreListener& operator=(CoreListener&&) = delete;
+  virtual ~CoreListener();
 
   /// A release has become a job. `regular`: the regular release that it replaces early; else null.
   virtual void released(CoreTask& task, const Job& job, const Release* regular) noexcept = 0;
@@ -85,9 +86,6 @@ class TAKT_CORE_PUBLIC CoreListener {
 
   /// A reader's next job needs data: the core of `source` must call look().
   virtual void wanted(TaskIndex source) noexcept = 0;
-
- protected:
-  ~CoreListener() = default;
 };
 
 /// The scheduler of one core. Not thread-safe; only construction and Room allocate, nothing throws.

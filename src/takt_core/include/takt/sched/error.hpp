@@ -61,6 +61,11 @@ namespace takt::sched {
 class TAKT_CORE_PUBLIC ScheduleError : public Error {
  public:
   using Error::Error;
+  ScheduleError(const ScheduleError&) = default;
+  ScheduleError& operator=(const ScheduleError&) = default;
+  ScheduleError(ScheduleError&&) = default;
+  ScheduleError& operator=(ScheduleError&&) = default;
+  ~ScheduleError() override;
 };
 
 }  // namespace takt::sched

@@ -26,6 +26,11 @@ namespace takt::trace {
 class TAKT_CORE_PUBLIC TraceError : public Error {
  public:
   using Error::Error;
+  TraceError(const TraceError&) = default;
+  TraceError& operator=(const TraceError&) = default;
+  TraceError(TraceError&&) = default;
+  TraceError& operator=(TraceError&&) = default;
+  ~TraceError() override;
 };
 
 /// Everything in a trace except its events.

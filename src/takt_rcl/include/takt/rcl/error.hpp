@@ -19,6 +19,11 @@ class TAKT_RCL_PUBLIC RclError : public std::runtime_error {
  public:
   /// The parts of the message, see the accessors.
   RclError(rcl_ret_t code, std::string operation, std::string where, std::string reason);
+  RclError(const RclError&) = default;
+  RclError& operator=(const RclError&) = default;
+  RclError(RclError&&) = default;
+  RclError& operator=(RclError&&) = default;
+  ~RclError() override;
 
   /// The return code of rcl.
   [[nodiscard]] rcl_ret_t code() const noexcept { return code_; }
