@@ -48,6 +48,8 @@ class Point:
     subscribers: int = 1
     fails: str | None = None
     denied: bool = False  # the system refused real-time scheduling
+    frozen_us: tuple[float, float] = (0.0, 0.0)  # the probe is stopped for the first of the second
+    busy: float = 0.0  # disturbances per second, of 20 ms in the mean, that stop the probe
 
     @property
     def key(self) -> str:
@@ -121,12 +123,20 @@ def autocorrelated(count: int, rho: float, rng: np.random.Generator) -> NDArray[
 
 
 def write_samples(
-    file: Path, latency_us: NDArray[np.float64], losses: int, rng: np.random.Generator
+    file: Path,
+    latency_us: NDArray[np.float64],
+    losses: int,
+    rng: np.random.Generator,
+    stops_us: Sequence[tuple[float, float]] = (),
 ) -> None:
-    """Write one Parquet file as the tool does."""
+    """Write one Parquet file as the tool does; from and to when the probe stops, from its start."""
     count = len(latency_us)
-    intended = 5_000_000_000 + np.arange(count, dtype=np.int64) * round(PERIOD_US * 1000)
+    start = 5_000_000_000
+    intended = start + np.arange(count, dtype=np.int64) * round(PERIOD_US * 1000)
     sent = intended + rng.gamma(4.0, 900.0, count).astype(np.int64)
+    for begin, end in stops_us:
+        first, last = start + round(begin * 1000), start + round(end * 1000)
+        sent[(sent >= first) & (sent < last)] = last
     received = sent + (latency_us * 1000).astype(np.int64)
     if losses:
         received[rng.choice(np.arange(1, count), losses, replace=False)] = 0
@@ -140,6 +150,17 @@ def write_samples(
         }
     )
     parquet.write_table(table, file)
+
+
+def stops(point: Point, count: int, rng: np.random.Generator) -> list[tuple[float, float]]:
+    """Draw from and to when the probe is stopped, in µs from its start."""
+    whole = count * PERIOD_US
+    length, period = point.frozen_us
+    found = [(begin, begin + length) for begin in np.arange(0, whole, period)] if period else []
+    if point.busy:
+        begins = rng.uniform(0, whole, rng.poisson(point.busy * whole / 1e6))
+        found += [(begin, begin + rng.exponential(20_000.0)) for begin in begins]
+    return found
 
 
 def write_cell(
@@ -186,7 +207,8 @@ def write_cell(
         for number in range(point.subscribers)
     ]
     for name in cell.samples:
-        write_samples(folder / name, latencies_us(point, count, rng), point.losses, rng)
+        latency, stopped = latencies_us(point, count, rng), stops(point, count, rng)
+        write_samples(folder / name, latency, point.losses, rng, stopped)
     series = joined([read_series(folder / name) for name in cell.samples])
     statistics = summarise([series], DEADLINE_US)
     assert statistics is not None

@@ -3,25 +3,26 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from takt.cli.compared import conclusion, lines
+from takt.measure.statistics.compare_model import Comparison, Judged, KeyComparison, Outcome
 
-import pytest
+SAME = Judged("p50", Outcome.unchanged, "B/A 1.000")
+OPEN = Judged("p99", Outcome.undecided, "B/A 1.000, interval 0.033 … 290", needed=7)
+SLOWER = Judged("p99", Outcome.regressed, "B/A 2.000")
 
-from takt.cli.compare import conclusion
-from takt.measure.statistics.compare import Comparison, KeyComparison, Shift
 
-SAME = Shift(1.0, 0.95, 1.05)
-OPEN = Shift(1.0, 0.033, 290.0)
-SLOWER = Shift(2.0, 1.8, 2.2)
+def comparison(*cells: KeyComparison, only_a: tuple[str, ...] = ()) -> Comparison:
+    return Comparison(list(cells), [*only_a], only_b=[], notes=[], gone=[*only_a])
 
 
 def said(*cells: KeyComparison, only_a: tuple[str, ...] = ()) -> str:
-    found = Comparison(cells=list(cells), only_a=list(only_a), only_b=[], notes=[])
-    return conclusion(found, 0.1, 95.0)
+    return conclusion(comparison(*cells, only_a=only_a), 0.1, 95.0)
 
 
-def cell(**fields: object) -> KeyComparison:
-    one = KeyComparison("raw-wakeup", {"p50": SAME, "p99": SAME})
+def cell(*judged: Judged, **fields: object) -> KeyComparison:
+    one = KeyComparison("raw-wakeup")
+    for each in judged or [SAME]:
+        one.judge(each)
     for name, value in fields.items():
         setattr(one, name, value)
     return one
@@ -31,16 +32,19 @@ def test_only_what_was_shown_is_said() -> None:
     assert said(cell()) == "No cell regressed by more than 10 % (confidence 95 %)."
 
 
-@pytest.mark.parametrize("high", [1.1, 1.11])
-def test_an_interval_that_reaches_beyond_the_threshold_does_not_tell(high: float) -> None:
-    one = cell(changes={"p50": SAME, "p99": Shift(1.0, 0.9, high)})
-    told = said(cell(), one)
-    assert ("No cell regressed" in told) == (high == 1.1)
-    assert ("no answer for 1 of 2" in told) == (high == 1.11)
+def test_an_undecided_cell_is_named_with_the_repetitions_that_it_needs() -> None:
+    found = said(cell(), cell(SAME, OPEN))
+    assert found.startswith("No cell is shown to have regressed")
+    assert "undecided: 1 of 2, up to 7 repetitions needed" in found
+    (line,) = lines(comparison(cell(SAME, OPEN)))
+    assert line == "raw-wakeup: undecided: p99 (about 7 repetitions in each run)"
 
 
-def test_a_percentile_that_is_not_known_does_not_tell() -> None:
-    assert "no answer for 1 of 1" in said(cell(changes={"p50": SAME}))
+def test_an_undecided_quantity_does_not_hide_a_regression_of_another() -> None:
+    one = cell(OPEN, Judged("lost", Outcome.regressed, "90 of 100 lost"))
+    assert one.outcome is Outcome.regressed
+    assert said(one) == "1 of 1 cells regressed (confidence 95 %): lost in 1."
+    assert lines(comparison(one)) == ["raw-wakeup: lost regressed: 90 of 100 lost"]
 
 
 def test_what_did_not_arrive_is_in_no_ratio_and_told() -> None:
@@ -57,22 +61,7 @@ def test_a_policy_that_was_refused_in_one_of_them_is_told() -> None:
 
 
 def test_a_regression_does_not_hide_the_rest() -> None:
-    slower = cell(changes={"p50": SLOWER, "p99": SLOWER}, regressed=True)
-    told = said(slower, cell(absent=(0, 7)), only_a=("x", "y"))
-    assert told.startswith("1 of 2 cells regressed by more than 10 %")
-    assert "7 missing in B" in told
-    assert "2 cells of A are missing in B" in told
-
-
-def test_the_command_says_it(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    from command_line import takt
-    from synthetic_runs import Point, write_run
-
-    point = Point("rcl", "pingpong", "shm", "other", 145.0, 500)
-    write_run(tmp_path / "a", [point, Point("raw", "wakeup", "nanosleep", "other", 58.0)], 3, 800)
-    lossy = Point("rcl", "pingpong", "shm", "other", 145.0, 500, losses=90)
-    write_run(tmp_path / "b", [lossy], 3, 800)
-    assert takt(["compare", str(tmp_path / "a"), str(tmp_path / "b")]) == 0
-    told = " ".join(capfd.readouterr().out.split())
-    assert "270 missing in B, 0 in A" in told
-    assert "1 cell of A is missing in B" in told
+    found = said(cell(SLOWER), cell(absent=(0, 7)), only_a=("x", "y"))
+    assert found.startswith("3 of 4 cells regressed (confidence 95 %): p99 in 1, samples in 2")
+    assert "7 missing in B" in found
+    assert "2 cells of A are missing in B" in found

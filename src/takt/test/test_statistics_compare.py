@@ -10,7 +10,8 @@ import pytest
 from synthetic_runs import Point, write_document, write_run
 
 from takt.measure.results import store
-from takt.measure.statistics.compare import Comparison, compare_runs
+from takt.measure.statistics.compare import compare_runs
+from takt.measure.statistics.compare_model import Comparison
 
 POINTS = [
     Point("raw", "wakeup", "nanosleep", "other", 58.0, between=0.03, drift=drift, spikes=0.004)

@@ -20,7 +20,7 @@ from takt.bench.model import Bar, Bench, Table
 from takt.bench.overheads import Document, Overheads
 from takt.bench.show import show as show_bench
 from takt.bench.show import show_overheads
-from takt.cli.compare import _table as compared
+from takt.cli.compared import table as compared
 from takt.doctor.finding import Finding, Severity
 from takt.doctor.show import show as show_doctor
 from takt.lab.model import KernelResult, Lab, Latency, Verdict
@@ -31,7 +31,7 @@ from takt.measure.check.tuned import show as show_tuned
 from takt.measure.history.accumulate import accumulate
 from takt.measure.history.show import show as show_history
 from takt.measure.history.store import Configuration, Entry
-from takt.measure.statistics.compare import Comparison, KeyComparison, Shift
+from takt.measure.statistics.compare_model import Comparison, KeyComparison, Shift
 from takt.reproduce.model import Row
 from takt.reproduce.show import _show_tables
 from takt.schedule.campaign.folder import Folder

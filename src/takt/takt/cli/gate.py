@@ -60,16 +60,17 @@ def gate(
             verdicts.append(judge(path, wanted, application))
         if not as_json:
             show(stdout(), verdicts[-1])
+    suites = [ci.suite(verdict) for verdict in verdicts]
     if junit:
-        write_text(junit, ci.junit(verdicts))
+        write_text(junit, ci.junit(suites))
     if markdown:
-        write_text(markdown, ci.markdown(verdicts))
+        write_text(markdown, ci.markdown(suites))
     outcome = overall(verdict.outcome for verdict in verdicts)
     if as_json:
         document = GateDocument(outcome=outcome, verdicts=verdicts)
         print_json(document.model_dump(mode="json"))
     elif os.environ.get("GITHUB_ACTIONS") == "true":
-        for line in ci.workflow_commands(verdicts):
+        for line in ci.workflow_commands(suites):
             typer.echo(line)
     if outcome is not Outcome.meets:
         raise typer.Exit(1 if outcome is Outcome.fails else 3)

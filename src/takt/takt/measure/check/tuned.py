@@ -23,7 +23,8 @@ from takt.measure.check.plan import DEADLINE, DURATION, PAYLOAD, RATE, REALTIME,
 from takt.measure.conditions.tuned import ALL, NONE
 from takt.measure.experiment.model import Experiment
 from takt.measure.results.model import Cell, Run, Status
-from takt.measure.statistics.compare import Shift, compare_cells
+from takt.measure.statistics.compare import compare_cells
+from takt.measure.statistics.compare_model import Shift
 from takt.pages.row_table import of_cells
 
 _ORDER = (*BY_ID, ALL)

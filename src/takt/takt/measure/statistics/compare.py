@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two runs compared cell by cell: whether median or 99th percentile of latency grew.
+"""Two runs compared cell by cell: whether latency, late or lost samples or refused settings grew.
 
 A ratio is that of the geometric means of the repetitions' percentiles: a repetition counts once,
 however many samples it has, because what changes between repetitions (memory layout, neighbours,
@@ -10,29 +10,39 @@ frequency) hits all of its samples alike. Its interval is the wider of two:
 * within repetitions: the moving-block bootstrap (:mod:`takt.statistics.bootstrap`), all
   that there is where both runs have one repetition only.
 
+Shares of late and lost samples are in :mod:`takt.measure.statistics.compare_shares`.
+
 Many cells are many chances of a false alarm. The intervals are therefore simultaneous
-(Bonferroni over cells and percentiles): for two equal runs, the probability that *any* cell is
-called regressed is at most 1 - confidence, and less with a threshold above 0.
+(Bonferroni over cells, percentiles and shares): for two equal runs, the probability that *any* cell
+is called regressed is at most 1 - confidence, and less with a threshold above 0.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 from scipy.stats import norm, t
 
 from takt.measure.results import obtained, reservations
 from takt.measure.results.model import Cell, Run, Status
+from takt.measure.statistics import compare_shares as shares
+from takt.measure.statistics.compare_model import (
+    Comparison,
+    Judged,
+    KeyComparison,
+    Outcome,
+    Shift,
+)
+from takt.measure.statistics.compare_samples import repetitions
 from takt.measure.statistics.distribution import percentiles
-from takt.measure.statistics.series import joined, read_series
 from takt.statistics import Int64
 from takt.statistics.bootstrap import standard_errors
 from takt.statistics.moderation import moderated
+from takt.statistics.shares import least
 
 #: Name, share, and how many samples a repetition needs for a say about it.
 QUANTILES = {"p50": (0.5, 20), "p99": (0.99, 500)}
@@ -41,44 +51,6 @@ ALONE = (
     "only one repetition each: the variation between repetitions is unknown and the "
     "interval too narrow; measure at least 3 repetitions"
 )
-
-
-@dataclass(frozen=True)
-class Shift:
-    """How one percentile changed from A to B."""
-
-    ratio: float
-    low: float
-    high: float  # infinite where so few repetitions tell nothing at such a confidence
-
-
-@dataclass
-class KeyComparison:
-    """What is known of one key in both runs."""
-
-    key: str
-    changes: dict[str, Shift] = field(default_factory=dict)  # by name in QUANTILES
-    regressed: bool = False
-    lost: tuple[int, int] = (0, 0)
-    absent: tuple[int, int] = (0, 0)  # lost, or never sent
-    otherwise: bool = False  # whether the two ran under different policies
-    repetitions: tuple[int, int] = (0, 0)
-    notes: list[str] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """Two runs compared; ``only_a`` and ``only_b`` are keys that the other run does not have."""
-
-    cells: list[KeyComparison]
-    only_a: list[str]
-    only_b: list[str]
-    notes: list[str]
-
-    @property
-    def regressed(self) -> bool:
-        """Whether any cell got slower, or does not work any more."""
-        return any(cell.regressed for cell in self.cells)
 
 
 @dataclass
@@ -109,6 +81,11 @@ def compare_runs(
         only_a=[key for key in by_key[0] if key not in by_key[1]],
         only_b=[key for key in by_key[1] if key not in by_key[0]],
         notes=_differences(runs),
+        gone=[
+            key
+            for key, cells in by_key[0].items()
+            if key not in by_key[1] and any(cell.count for cell in cells)
+        ],
     )
 
 
@@ -124,8 +101,15 @@ def compare_cells(
     estimates: list[_Estimate] = []
     for number, (cell, sides) in enumerate(zip(compared, pairs.values(), strict=True)):
         rng = np.random.default_rng([seed, number])
-        estimates += _estimate(cell, sides, folders, rng)
-    _judge(estimates, threshold, confidence)
+        estimates += _estimate(cell, sides, folders, rng, threshold)
+    tests = len(estimates)
+    tests += sum(shares.can_alarm(one) for cell in compared for one in cell.shares.values())
+    chance = (1 - confidence) / max(1, tests)
+    _judge(estimates, threshold, chance)
+    for cell, sides in zip(compared, pairs.values(), strict=True):
+        shares.judge(cell, chance)
+        shares.judge_settings(cell, sides)
+        shares.judge_completion(cell, sides, chance)
     return compared
 
 
@@ -164,22 +148,38 @@ def _estimate(
     sides: tuple[list[Cell], list[Cell]],
     folders: tuple[Path, Path],
     rng: np.random.Generator,
+    threshold: float,
 ) -> list[_Estimate]:
+    deadlines = {one.deadline_us for side in sides for one in side}
+    if len(deadlines) > 1:
+        cell.notes.append("deadlines differ: late responses of both are those after A's deadline")
     a, b = (
-        _repetitions(cell, letter, cells, folder)
+        repetitions(cell, letter, cells, folder, sides[0][0].deadline_us)
         for letter, cells, folder in zip("AB", sides, folders, strict=True)
     )
+    for name in shares.EVENTS:
+        counted = [[getattr(one, name) for one in side] for side in (a, b)]
+        if found := shares.share_of(counted[0], counted[1], threshold):
+            cell.shares[name] = found
+    a, b = ([one for one in side if len(one.latency_ns)] for side in (a, b))
     cell.lost = (sum(c.lost for c in sides[0]), sum(c.lost for c in sides[1]))
     cell.absent = (_absent(sides[0]), _absent(sides[1]))
     cell.otherwise = _told(sides[0]) != _told(sides[1])
     cell.notes += _obtained(sides)
     cell.repetitions = (len(a), len(b))
     if a and not b:
-        cell.regressed = True
-        cell.notes.append("measured in A, but B has no sample of it: this counts as a regression")
+        reason = "measured in A, but B has no sample of it: this counts as a regression"
+        cell.notes.append(reason)
+        cell.judge(Judged("samples", Outcome.regressed, reason))
+    elif not a:
+        where = "A has" if b else "both runs have"
+        cell.judge(Judged("samples", Outcome.undecided, f"{where} no samples"))
     if not a or not b:
         return []
-    measured = [[(len(one), _percentiles(one, rng)) for one in side] for side in (a, b)]
+    measured = [
+        [(len(one.latency_ns), _percentiles(one.latency_ns, rng)) for one in side]
+        for side in (a, b)
+    ]
     estimates = []
     for name, (_, needed) in QUANTILES.items():
         enough = [[found for count, found in side if count >= needed] for side in measured]
@@ -243,44 +243,18 @@ def _can_be_judged(
                 "are excluded"
             )
     if enough[0] and not enough[1] and ended_early:
-        cell.regressed = True
-        cell.notes.append(
+        reason = (
             f"A has a {name}, but every repetition of B is too short and some are "
             "incomplete: this counts as a regression"
         )
+        cell.notes.append(reason)
+        cell.judge(Judged(name, Outcome.regressed, reason))
+    elif not enough[0] or not enough[1]:
+        reason = f"{name} needs {needed} samples in each repetition: make repetitions longer"
+        cell.judge(Judged(name, Outcome.undecided, reason))
     if len(enough[0]) == len(enough[1]) == 1 and ALONE not in cell.notes:
         cell.notes.append(ALONE)
     return bool(enough[0] and enough[1])
-
-
-def _repetitions(
-    target: KeyComparison, letter: str, cells: list[Cell], folder: Path
-) -> list[Int64]:
-    """Read the latencies of each repetition in ns, in the order of time; say what is not there."""
-    repetitions = []
-    for cell in cells:
-        if cell.status is not Status.complete:
-            reason = f" ({cell.error.what})" if cell.error else ""
-            target.notes.append(
-                f"repetition {cell.repetition} of {letter} {cell.status.value}{reason}"
-            )
-        try:
-            series = joined(
-                [
-                    read_series(folder / name, since_intended=cell.since_intended)
-                    for name in cell.samples
-                ]
-            )
-        except (OSError, pa.ArrowException, KeyError) as error:
-            target.notes.append(f"cannot read repetition {cell.repetition} of {letter}: {error}")
-            continue
-        if len(series):
-            # Subscribers hear the same messages: side by side, so that a block holds them together.
-            order = np.argsort(series.intended_ns, kind="stable")
-            repetitions.append(np.maximum(series.latency_ns[order], 1))
-        elif cell.status is Status.complete:
-            target.notes.append(f"repetition {cell.repetition} of {letter} has no samples")
-    return repetitions
 
 
 def _percentiles(values: Int64, rng: np.random.Generator) -> dict[str, tuple[float, float]]:
@@ -291,11 +265,8 @@ def _percentiles(values: Int64, rng: np.random.Generator) -> dict[str, tuple[flo
     return {name: (at[name], error) for name, error in zip(at, errors, strict=True)}
 
 
-def _judge(estimates: list[_Estimate], threshold: float, confidence: float) -> None:
+def _judge(estimates: list[_Estimate], threshold: float, chance: float) -> None:
     """Give every estimate its interval, and say which cells regressed."""
-    if not estimates:
-        return
-    chance = (1 - confidence) / len(estimates)
     for name in QUANTILES:
         chosen = [one for one in estimates if one.name == name]
         repeated = [one for one in chosen if one.freedom]
@@ -306,18 +277,58 @@ def _judge(estimates: list[_Estimate], threshold: float, confidence: float) -> N
         )
         # Steadying may widen an interval or narrow it by certainty, never by a smaller variance:
         # one noisy cell among quiet ones must not borrow their quiet.
-        between = {
-            id(one): float(t.ppf(1 - chance, df))
-            * float(np.sqrt(max(variance, one.variance) * one.per_variance))
+        steadied = {
+            id(one): (max(float(variance), one.variance), float(df) - one.freedom)
             for one, variance, df in zip(repeated, variances, freedom, strict=True)
         }
         for one in chosen:
-            half = max(between.get(id(one), 0.0), float(norm.ppf(1 - chance)) * one.within)
+            half = _half(one, steadied.get(id(one)), chance)
             with np.errstate(over="ignore"):
                 low, high = np.exp([one.log_ratio - half, one.log_ratio + half])
             change = Shift(float(np.exp(one.log_ratio)), float(low), float(high))
             one.target.changes[name] = change
-            one.target.regressed |= change.low > 1 + threshold
+            outcome, needed = _outcome(change, threshold), None
+            if outcome is Outcome.undecided:
+                needed = _needed(one, steadied.get(id(one)), threshold, chance)
+            reason = f"B/A {change.ratio:.3f}, interval {change.low:.3f} … {change.high:.3f}, "
+            reason += f"limit {1 + threshold:g}"
+            one.target.judge(Judged(name, outcome, reason, needed))
+
+
+def _outcome(change: Shift, threshold: float) -> Outcome:
+    if change.low > 1 + threshold:
+        return Outcome.regressed
+    return Outcome.unchanged if change.high <= 1 + threshold else Outcome.undecided
+
+
+def _half(
+    one: _Estimate,
+    steadied: tuple[float, float] | None,
+    chance: float,
+    repetitions: int | None = None,
+) -> float:
+    """Half the width of an interval; ``repetitions``: if there were so many in each run.
+
+    ``steadied``: variance of a repetition, and the degrees of freedom that other cells add.
+    """
+    per_variance = 2 / repetitions if repetitions else one.per_variance
+    half = float(norm.ppf(1 - chance)) * float(np.sqrt(_per_repetition(one) * per_variance))
+    if steadied is None:
+        return half
+    variance, more = steadied
+    freedom = more + (2 * (repetitions - 1) if repetitions else one.freedom)
+    return max(half, float(t.ppf(1 - chance, freedom)) * float(np.sqrt(variance * per_variance)))
+
+
+def _needed(
+    one: _Estimate, steadied: tuple[float, float] | None, threshold: float, chance: float
+) -> int | None:
+    """Repetitions in each run that decide if ratio and variances stay as they are."""
+    distance = abs(float(np.log1p(threshold)) - one.log_ratio)
+    # The variation between single repetitions is unknown: at least that within them.
+    known = steadied or (_per_repetition(one), 0.0)
+    first = max(*one.target.repetitions, 2) + 1
+    return least(lambda number: _half(one, known, chance, number) <= distance, first)
 
 
 def _per_repetition(one: _Estimate) -> float:

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a comparison of two runs finds: for each cell, and each quantity of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from takt.statistics.shares import Counted, Difference, share
+
+
+class Outcome(str, Enum):
+    """The answer to one quantity of a cell, and to all of them."""
+
+    regressed = "regressed"
+    unchanged = "no regression"
+    undecided = "undecided"
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One quantity of a cell: p50, p99, late, lost, settings, completion, samples."""
+
+    quantity: str
+    outcome: Outcome
+    reason: str
+    needed: int | None = None  # repetitions in each run that would decide; None: unknown
+
+
+@dataclass(frozen=True)
+class Shift:
+    """How one percentile changed from A to B."""
+
+    ratio: float
+    low: float
+    high: float  # infinite where so few repetitions tell nothing at such a confidence
+
+
+@dataclass(frozen=True)
+class Share:
+    """How often an event happened in each repetition of A and B."""
+
+    a: list[Counted]
+    b: list[Counted]
+    limit: float  # a growth that ends above it is a regression
+    resolved: float  # a growth that ends below it is none
+    difference: Difference | None = None  # None: not known yet
+
+    @property
+    def shares(self) -> tuple[float, float]:
+        """In A and in B."""
+        return share(self.a), share(self.b)
+
+    @property
+    def counts(self) -> tuple[tuple[int, int], tuple[int, int]]:
+        """Events and all, in A and in B."""
+        a, b = (
+            (sum(one.hits for one in side), sum(one.count for one in side))
+            for side in (self.a, self.b)
+        )
+        return a, b
+
+
+@dataclass
+class KeyComparison:
+    """What is known of one key in both runs."""
+
+    key: str
+    changes: dict[str, Shift] = field(default_factory=dict)  # by name in QUANTILES
+    regressed: bool = False
+    lost: tuple[int, int] = (0, 0)
+    absent: tuple[int, int] = (0, 0)  # lost, or never sent
+    otherwise: bool = False  # whether the two ran under different policies
+    repetitions: tuple[int, int] = (0, 0)
+    notes: list[str] = field(default_factory=list)
+    shares: dict[str, Share] = field(default_factory=dict)  # late, lost
+    judged: list[Judged] = field(default_factory=list)
+
+    def judge(self, one: Judged) -> None:
+        """Add the answer to one quantity."""
+        self.judged.append(one)
+        self.regressed |= one.outcome is Outcome.regressed
+
+    def of(self, outcome: Outcome) -> list[Judged]:
+        """The quantities with that outcome."""
+        return [one for one in self.judged if one.outcome is outcome]
+
+    @property
+    def outcome(self) -> Outcome:
+        """A regression of any quantity is one of the cell."""
+        if self.regressed:
+            return Outcome.regressed
+        return Outcome.undecided if self.of(Outcome.undecided) else Outcome.unchanged
+
+    @property
+    def needed(self) -> int | None:
+        """Repetitions in each run that would decide all that is undecided; None: unknown."""
+        every = [one.needed for one in self.of(Outcome.undecided)]
+        known = [one for one in every if one is not None]
+        return max(known) if known and len(known) == len(every) else None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two runs compared; ``only_a`` and ``only_b`` are keys that the other run does not have."""
+
+    cells: list[KeyComparison]
+    only_a: list[str]
+    only_b: list[str]
+    notes: list[str]
+    gone: list[str] = field(default_factory=list)  # of only_a: those that A measured
+
+    @property
+    def regressed(self) -> bool:
+        """Whether any cell got worse, or does not work any more."""
+        return bool(self.gone) or any(cell.regressed for cell in self.cells)
+
+    @property
+    def undecided(self) -> list[KeyComparison]:
+        """Cells for which the data cannot decide."""
+        return [cell for cell in self.cells if cell.outcome is Outcome.undecided]
+
+    @property
+    def outcome(self) -> Outcome:
+        """Of all cells together."""
+        if self.regressed:
+            return Outcome.regressed
+        return Outcome.undecided if self.undecided else Outcome.unchanged
