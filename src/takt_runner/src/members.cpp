@@ -64,8 +64,10 @@ void Member::compute_and_write(std::uint64_t job, os::TimePoint sampled) noexcep
   }
   compute_until(begin,
                 in_its_scenario(times.of(job), description->task.parameters.expected_execution));
-  for (Outlet& outlet : writes) {
-    outlet.publish(sampled);
+  for (std::size_t i = 0; i < writes.size(); ++i) {
+    for (std::int64_t message = 0; message < counts[i]; ++message) {
+      writes[i].publish(sampled);
+    }
   }
 }
 
@@ -99,6 +101,7 @@ void Members::add(const Execution& execution, Common& common, const application:
   }
   for (const std::string& topic : callback.task.writes) {
     member.writes.push_back(make_outlet(execution, common, own, topic, delivery_, readers_[topic]));
+    member.counts.push_back(callback.messages_on(topic));
   }
   if (callback.task.kind == sched::TaskKind::timer) {
     member.timer = own.create_timer(callback.task.parameters.period,

@@ -2,6 +2,7 @@
 #include "takt/analysis/analyse.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "by_simulation.hpp"
 #include "certainty.hpp"
@@ -174,7 +175,9 @@ class ScenarioAnalysis {
   // topic may publish at once.
   void note_drops(ScenarioReport& report, std::span<const std::size_t> streams,
                   const CallbackReport& callback, const sched::TaskParameters& parameters) const {
-    if (parameters.overrun == sched::Overrun::catch_up || !callback.response) {
+    const sched::Task& task = strategy_.tasks()[model_.streams()[streams.front()].callback];
+    const bool catches_up = parameters.overrun == sched::Overrun::catch_up;
+    if (!callback.response || (catches_up && task.kind == sched::TaskKind::timer)) {
       return;
     }
     const bool skips = parameters.overrun == sched::Overrun::skip;
@@ -186,6 +189,10 @@ class ScenarioAnalysis {
       }
       released += arrivals.open(*callback.response);
     }
+    if (catches_up) {
+      note_losses(report, task, released);
+      return;
+    }
     if (released <= (skips ? 1 : 2)) {
       return;
     }
@@ -194,6 +201,18 @@ class ScenarioAnalysis {
                              std::to_string(released) + " releases within one response, of which " +
                              (skips ? "only the first runs (overrun: skip)"
                                     : "only the first and one more run (overrun: queue_one)"));
+  }
+
+  // Its job takes the message before it ends; until then so many wait in the queue.
+  void note_losses(ScenarioReport& report, const sched::Task& task, std::int64_t arrived) const {
+    const application::Topic* const topic = application_.find_topic(task.trigger);
+    const std::size_t depth = topic == nullptr ? 1 : topic->depth;
+    if (std::cmp_greater(arrived, depth)) {
+      report.remarks.push_back(
+          "'" + task.name + "' may lose messages of '" + task.trigger + "': up to " +
+          std::to_string(arrived) + " arrive within one response, and the topic keeps " +
+          std::to_string(depth) + ". Give it a depth of " + std::to_string(arrived));
+    }
   }
 
   void add_cores(ScenarioReport& report) {

@@ -84,19 +84,20 @@ std::size_t Paths::depth(const std::string& topic) const {
 std::optional<std::int64_t> Paths::messages(const std::string& topic, nanoseconds window,
                                             std::size_t but) const {
   std::int64_t count = 0;
-  const auto add = [&](const Arrivals& published) {
-    count += published.period.count() > 0 ? published.closed(window) : 0;
+  const auto add = [&](const Arrivals& published, std::int64_t messages) {
+    count += published.period.count() > 0 ? messages * published.closed(window) : 0;
     return published.period.count() > 0;
   };
   for (std::size_t i = 0; i < model_.streams().size(); ++i) {
     const std::size_t writer = model_.streams()[i].callback;
     if (writer != but && std::ranges::count(strategy_.tasks()[writer].writes, topic) > 0 &&
-        !add(model_.ends(i, bounds_.responses[i]))) {
+        !add(model_.ends(i, bounds_.responses[i]),
+             application_.callbacks[writer].messages_on(topic))) {
       return {};
     }
   }
   const application::Topic* declared = application_.find_topic(topic);
-  if (declared != nullptr && declared->external && !add({.period = declared->external_period})) {
+  if (declared != nullptr && declared->external && !add({.period = declared->external_period}, 1)) {
     return {};
   }
   return count;

@@ -152,7 +152,7 @@ void ScenarioModel::add_streams(const application::Application& application,
   // Then, stream by stream, what its jobs release: causes come before what they cause.
   for (std::size_t stream = 0; stream < streams_.size(); ++stream) {
     add_early_releases(strategy, stream);
-    add_released(strategy, stream);
+    add_released(application, strategy, stream);
   }
 }
 
@@ -166,32 +166,46 @@ bool ScenarioModel::is_upstream(std::size_t callback, std::size_t stream) const 
   return false;
 }
 
-void ScenarioModel::add_released(const sched::CompiledStrategy& strategy, std::size_t stream) {
+// A job that publishes n messages releases n jobs at once: n streams with the same releases.
+void ScenarioModel::add_released(const application::Application& application,
+                                 const sched::CompiledStrategy& strategy, std::size_t stream) {
+  const auto& tasks = strategy.tasks();
+  const std::size_t writer = streams_[stream].callback;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    if (tasks[i].kind != TaskKind::message || !scenario_->parameters()[i].active ||
+        !contains(tasks[writer].writes, tasks[i].trigger)) {
+      continue;
+    }
+    const std::int64_t messages = application.callbacks[writer].messages_on(tasks[i].trigger);
+    for (std::int64_t message = 0; message < messages; ++message) {
+      add_released(strategy, stream, i);
+    }
+  }
+}
+
+void ScenarioModel::add_released(const sched::CompiledStrategy& strategy, std::size_t stream,
+                                 std::size_t callback) {
   const auto& tasks = strategy.tasks();
   const auto parameters = scenario_->parameters();
-  const Task& writer = tasks[streams_[stream].callback];
-  for (std::size_t i = 0; i < tasks.size(); ++i) {
-    if (tasks[i].kind != TaskKind::message || !parameters[i].active ||
-        !contains(writer.writes, tasks[i].trigger)) {
-      continue;
+  iterates_ = true;
+  const nanoseconds deadline = deadline_of(parameters[callback]);
+  if (streams_.size() >= most_streams || is_upstream(callback, stream)) {
+    // Messages that release each other for ever: only a least distance bounds them, all together.
+    const nanoseconds period = parameters[callback].period;
+    if (std::ranges::none_of(streams_, [&](const Stream& other) {
+          return other.callback == callback && other.last;
+        })) {
+      remarks_.push_back("'" + tasks[callback].name +
+                         (is_upstream(callback, stream) ? "' is released by its own messages"
+                                                        : "' is released in too many ways") +
+                         (period.count() > 0 ? "; its period is taken for their least distance"
+                                             : ", and has no least distance: give it a period"));
+      add_stream({.callback = callback, .last = true}, {.period = period}, deadline);
     }
-    iterates_ = true;
-    const nanoseconds deadline = deadline_of(parameters[i]);
-    if (streams_.size() >= most_streams || is_upstream(i, stream)) {
-      // Messages that release each other for ever: only a least distance bounds them, all together.
-      const nanoseconds period = parameters[i].period;
-      if (std::ranges::none_of(
-              streams_, [&](const Stream& other) { return other.callback == i && other.last; })) {
-        remarks_.push_back("'" + tasks[i].name + "' is released by its own messages" +
-                           (period.count() > 0 ? "; its period is taken for their least distance"
-                                               : ", and has no least distance: give it a period"));
-        add_stream({.callback = i, .last = true}, {.period = period}, deadline);
-      }
-      continue;
-    }
-    add_stream({.callback = i, .parent = stream, .early = streams_[stream].early},
-               pending_[stream].releases, deadline);
+    return;
   }
+  add_stream({.callback = callback, .parent = stream, .early = streams_[stream].early},
+             pending_[stream].releases, deadline);
 }
 
 // Whether jobs of the callback are among the causes of this stream, by messages or requests.

@@ -32,6 +32,11 @@ nanoseconds ExecutionTime::at(double probability) const noexcept {
   return quantiles[below] + nanoseconds{std::llround(share * step)};
 }
 
+std::int64_t Callback::messages_on(const std::string& topic) const noexcept {
+  const auto found = messages.find(topic);
+  return found == messages.end() ? 1 : found->second;
+}
+
 std::string Callback::node_name() const {
   return node.empty() ? task.name.substr(0, task.name.find('.')) : node;
 }
@@ -105,8 +110,9 @@ nanoseconds Application::worst_overhead(const Callback& callback,
   nanoseconds result = overheads.dispatch + segments * overheads.preemption;
   for (const std::string& written : task.writes) {
     const Topic* topic = find_topic(written);
-    result += message_cost(overheads.publish, overheads.publish_per_kib,
-                           topic == nullptr ? 0 : topic->bytes);
+    result +=
+        callback.messages_on(written) * message_cost(overheads.publish, overheads.publish_per_kib,
+                                                     topic == nullptr ? 0 : topic->bytes);
   }
   const auto delivered = [this](const std::string& read, bool all) {
     const Topic* topic = find_topic(read);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <utility>
@@ -14,6 +15,7 @@ namespace takt::application {
 namespace {
 
 constexpr std::int64_t most_suspensions = 1'000'000;
+constexpr std::int64_t most_messages = 1'000;  // of one job on a topic
 
 ExecutionTime parse_execution_time(const Json& json, const std::string& path) {
   Object object{json, path};
@@ -36,6 +38,25 @@ ExecutionTime parse_execution_time(const Json& json, const std::string& path) {
     Object::fail(path + "/quantiles", "has a negative time");
   }
   return execution;
+}
+
+std::map<std::string, std::int64_t> parse_messages(const Json& json, const std::string& path,
+                                                   const std::vector<std::string>& writes) {
+  if (!json.is_object()) {
+    Object::fail(path, "is not an object");
+  }
+  std::map<std::string, std::int64_t> messages;
+  for (const auto& [topic, count] : json.items()) {
+    const std::string place = path + "/" + topic;
+    if (std::ranges::find(writes, topic) == writes.end()) {
+      Object::fail(place, "is not a topic that the callback writes");
+    }
+    if (!count.is_number_integer() || count < 1 || count > most_messages) {
+      Object::fail(place, "is not a number from 1 to " + std::to_string(most_messages));
+    }
+    messages.emplace(topic, count.get<std::int64_t>());
+  }
+  return messages;
 }
 
 Callback parse_callback(const Json& json, const std::string& path) {
@@ -84,6 +105,9 @@ Callback parse_callback(const Json& json, const std::string& path) {
   object.read("cpu", task.cpu);
   object.read("reads", task.reads);
   object.read("writes", task.writes);
+  if (const Json* messages = object.find("messages")) {
+    callback.messages = parse_messages(*messages, object.at("messages"), task.writes);
+  }
   object.finish();
   return callback;
 }

@@ -168,7 +168,9 @@ void Model::connect(TaskState& state, const sched::Task& task) {
   }
   for (const std::string& written : task.writes) {
     state.writes.push_back(&topic(written));
-    state.publish_cost = os::add_sat(state.publish_cost, state.writes.back()->publish_cost);
+    state.counts.push_back(state.callback->messages_on(written));
+    state.publish_cost = os::add_sat(
+        state.publish_cost, os::mul_sat(state.writes.back()->publish_cost, state.counts.back()));
   }
   if (!state.is_timer()) {
     TopicState& trigger = topic(task.trigger);

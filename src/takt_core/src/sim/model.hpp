@@ -150,6 +150,7 @@ struct TaskState : sched::CoreTask {
   std::vector<Input> inputs;     // delivered before the callback
   std::optional<Input> trigger;  // message tasks
   std::vector<TopicState*> writes;
+  std::vector<std::int64_t> counts;  // messages of one job on each of these topics
   std::vector<Position*> positions;
   std::vector<ChainState*> ends;  // chains of which it is the last callback
   nanoseconds publish_cost{0};    // of one job

@@ -92,10 +92,13 @@ void Partition::check_age(TaskState& task, const Job& job, TimePoint now) noexce
 }
 
 void Partition::write(TaskState& task, const Job& job, TimePoint now) noexcept {
-  for (TopicState* const topic : task.writes) {
-    record(EventType::publish, now, task, job.index, static_cast<std::int64_t>(topic->published),
-           topic->shared.id);
-    publish(*topic, &task, task.sampled, now);
+  for (std::size_t i = 0; i < task.writes.size(); ++i) {
+    TopicState& topic = *task.writes[i];
+    for (std::int64_t message = 0; message < task.counts[i]; ++message) {
+      record(EventType::publish, now, task, job.index, static_cast<std::int64_t>(topic.published),
+             topic.shared.id);
+      publish(topic, &task, task.sampled, now);
+    }
   }
   for (ChainState* const chain : task.ends) {
     chain->end(now);

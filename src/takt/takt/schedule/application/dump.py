@@ -110,14 +110,19 @@ def _rest(part: Part, sizes: dict[str, int | None], period: int | None) -> dict[
         limited = any(one.get("max_age") for one in reads)
         keys["reads"] = _mapping(ages) if limited else _list(ages)
     if writes := part.get("writes"):
-        written = {topic: sizes.get(topic) for topic in writes}
-        sized = [size for size in written.values() if size is not None]
-        if len(sized) == len(written):
-            texts = {topic: format_size(size or 0) for topic, size in written.items()}
-            keys["writes"] = _mapping(texts)
-        else:
-            keys["writes"] = _list(written)
+        messages = part.get("messages", {})
+        written = {topic: _write(sizes.get(topic), messages.get(topic, 1)) for topic in writes}
+        named = any(text == "{}" for text in written.values()) and not messages
+        keys["writes"] = _list(written) if named else _mapping(written)
     return keys
+
+
+def _write(size: int | None, messages: int) -> str:
+    """A size alone where that says all."""
+    if messages == 1:
+        return "{}" if size is None else format_size(size)
+    sized = {} if size is None else {"size": format_size(size)}
+    return _mapping(sized | {"messages": str(messages)})
 
 
 def _execution(execution: Part) -> dict[str, str]:

@@ -71,8 +71,8 @@ def _check_sizes(application: Application, source: Source) -> None:
         if topic.size is not None
     }
     for place, timing in _timings(application):
-        for topic, size in timing.writes.items():
-            if size is None:
+        for topic, write in timing.writes.items():
+            if (size := write.size) is None:
                 continue
             other, there = sizes.setdefault(topic, (size, (*place, "writes", topic)))
             if other != size:

@@ -72,6 +72,7 @@ def _callback(node: str, name: str, callback: Callback) -> dict[str, Any]:
         "kind": "timer" if callback.on is None else "message",
         **_given(trigger=callback.on),
         **_timing(callback),
+        **_messages(callback),
         "execution": _execution(callback),
         **_given(
             group=callback.group,
@@ -81,6 +82,12 @@ def _callback(node: str, name: str, callback: Callback) -> dict[str, Any]:
             cpu=callback.cpu,
         ),
     }
+
+
+def _messages(callback: Callback) -> dict[str, Any]:
+    """By topic, where one job publishes several messages."""
+    several = {name: one.messages for name, one in callback.writes.items() if one.messages > 1}
+    return {"messages": several} if several else {}
 
 
 def _execution(callback: Callback) -> dict[str, Any]:
@@ -106,8 +113,8 @@ def _topics(application: Application) -> Iterator[tuple[str, Topic, int | None]]
         sizes.update((topic, None) for topic in timing.reads if topic not in sizes)
         if isinstance(timing, Callback) and timing.on is not None:
             sizes.setdefault(timing.on, None)
-        for written, size in timing.writes.items():
-            sizes[written] = sizes.get(written) if size is None else size
+        for written, write in timing.writes.items():
+            sizes[written] = sizes.get(written) if write.size is None else write.size
     for name, size in sizes.items():
         topic = application.topics.get(name, Topic())
         yield name, topic, topic.size if size is None else size

@@ -21,7 +21,7 @@ from pydantic import (
 )
 
 from takt.documents.quantities import Duration, DurationOrRate, PeriodOrRate, Size, Strict
-from takt.documents.units import format_duration
+from takt.documents.units import SIZES, format_duration, pattern
 from takt.documents.yaml_file import Location, Source
 from takt.schedule.application.execution_time import ExecutionTime
 
@@ -64,9 +64,46 @@ class Read(Strict):
     max_age: Duration | None = Field(None, description="maximum age of the data; default: any")
 
 
+MOST_MESSAGES = 1000  # of one job on a topic
+
+
+class Write(Strict):
+    """What one job of a callback publishes on a topic."""
+
+    size: Size | None = Field(None, description="size of one message; default: that below topics")
+    messages: int = Field(
+        1,
+        ge=1,
+        le=MOST_MESSAGES,
+        strict=True,
+        description="messages that one job publishes, at its end; default: 1",
+    )
+
+
 def _reads(value: Any) -> Any:
     named = _named(value)
     return {n: r or {} for n, r in named.items()} if isinstance(named, dict) else named
+
+
+def _writes(value: Any) -> Any:
+    """A size alone is the size of a message; a mapping may leave its values out."""
+    named = _named(value)
+    if not isinstance(named, dict):
+        return named
+    return {
+        name: {} if one is None else one if isinstance(one, dict | Write) else {"size": one}
+        for name, one in named.items()
+    }
+
+
+def _allow_size(schema: dict[str, Any]) -> None:
+    """A size alone, too, and nothing."""
+    size = {"type": "string", "examples": ["32KB"], "pattern": f"^({pattern(SIZES)})$"}
+    names = schema["patternProperties"]
+    schema["patternProperties"] = {
+        name: {"anyOf": [write, size, {"type": "null"}]} for name, write in names.items()
+    }
+    _allow_list(schema)
 
 
 def _allow_list(schema: dict[str, Any]) -> None:
@@ -80,9 +117,9 @@ Reads = Annotated[
     dict[TopicName, Read], BeforeValidator(_reads), Field(json_schema_extra=_allow_list)
 ]
 Writes = Annotated[
-    dict[TopicName, Size | None],
-    BeforeValidator(_named),
-    Field(json_schema_extra=_allow_list),
+    dict[TopicName, Write],
+    BeforeValidator(_writes),
+    Field(json_schema_extra=_allow_size),
 ]
 
 
@@ -128,7 +165,11 @@ class Timing(Strict):
     reads: Reads = Field(
         {}, description="topics delivered before it runs: [scan], or {scan: {max_age: 15ms}}"
     )
-    writes: Writes = Field({}, description="topics that it publishes: [scan], or {scan: 512kB}")
+    writes: Writes = Field(
+        {},
+        description="topics that it publishes: [scan], {scan: 512kB}, or {tf: {size: 2kB, "
+        "messages: 8}}",
+    )
 
     @model_validator(mode="after")
     def _one_period(self) -> Timing:
@@ -233,6 +274,17 @@ class Scenario(Strict):
     policy: Policy | None = Field(
         None, description="value while the scenario is active; default: the application's"
     )
+
+    @model_validator(mode="after")
+    def _same_messages(self) -> Scenario:
+        for callback, change in self.changes.items():
+            several = [name for name, one in change.writes.items() if one.messages > 1]
+            if several:
+                raise ValueError(
+                    f"a scenario does not change how many messages {callback} publishes: give "
+                    f"the messages on {several[0]} where {callback} is declared"
+                )
+        return self
 
     @property
     def changes(self) -> dict[str, Timing]:

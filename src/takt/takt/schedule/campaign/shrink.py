@@ -205,6 +205,13 @@ def _whole(document: Document) -> Document:
         }
         for one in callbacks
     ]
+    callbacks = [
+        one
+        | {"messages": {name: n for name, n in one["messages"].items() if name in one["writes"]}}
+        if "messages" in one
+        else one
+        for one in callbacks
+    ]
     names = {one["name"] for one in callbacks}
     used = {topic for one in callbacks for topic in one["writes"]}
     used |= {read["topic"] for one in callbacks for read in one["reads"]}

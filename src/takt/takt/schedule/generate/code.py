@@ -178,6 +178,7 @@ def _callback(
         "trigger": None if timer else topics[one["trigger"]],
         "reads": reads,
         "writes": writes,
+        "messages": one.get("messages", {}),
         "times": [format_duration(time) for time in times],
         "deadline": format_duration(one["deadline"]) if one.get("deadline") else "",
         "offset": format_duration(one["offset"]) if timer and one.get("offset") else "",

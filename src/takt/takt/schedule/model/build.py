@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from takt.errors import TaktError
+from takt.schedule.application.model import MOST_MESSAGES
 from takt.schedule.model import chains as paths
 from takt.schedule.model import policies
 from takt.schedule.model.document import ModelledCallback, ModelledChain, Notes
@@ -118,6 +119,8 @@ class Builder:
             part["cpu"] = cpu
         part["reads"] = self._reads(one, notes)
         part["writes"] = self._writes(one, notes)
+        if several := _messages(one):
+            part["messages"] = several
         if one.skipped:
             notes.append(f"{one.skipped} releases were skipped while the previous job ran")
         self.notes[one.name] = notes
@@ -234,11 +237,16 @@ class Builder:
                 seldom.append(f"{topic} in {count} of {jobs} jobs")
         if seldom and one.writes:
             notes.append(f"writes {', '.join(seldom)}")
-        if one.most_written > 1:
-            notes.append(
-                f"writes up to {one.most_written} messages of a topic in one job; the file "
-                "declares one"
-            )
+        for topic, most in one.most_written.items():
+            if most > MOST_MESSAGES:
+                notes.append(
+                    f"one job publishes {most} messages on {topic}; the file declares "
+                    f"{MOST_MESSAGES}, the most that it may"
+                )
+            elif most > 1:
+                notes.append(
+                    f"one job publishes up to {most} messages on {topic}; observed, no worst case"
+                )
         return _writes(one)
 
     def _topics(self, kept: list[SeenCallback]) -> list[Part]:
@@ -334,6 +342,15 @@ def _distances(one: SeenCallback) -> tuple[Times, Times]:
 def _told_reads(one: SeenCallback) -> list[Part]:
     reads = one.told.get("reads", [])
     return [read | {"topic": topic_name(read["topic"])} for read in reads]
+
+
+def _messages(one: SeenCallback) -> dict[str, int]:
+    """By topic, where one job published several."""
+    return {
+        topic: min(most, MOST_MESSAGES)
+        for topic in _writes(one)
+        if (most := one.most_written.get(topic, 1)) > 1
+    }
 
 
 def _writes(one: SeenCallback) -> list[str]:

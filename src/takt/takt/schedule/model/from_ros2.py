@@ -274,10 +274,11 @@ class _Reading:
         jobs = sorted(entity.jobs, key=lambda job: job.begin)
         begins = np.array([job.begin for job in jobs], np.int64)
         writes: Counter[str] = Counter()
-        most = 0
+        most: dict[str, int] = {}
         for job in jobs:
             writes.update({topic for topic, _ in job.published})
-            most = max([most, *job.published.values()])
+            for (topic, _), count in job.published.items():
+                most[topic] = max(count, most.get(topic, 0))
         found = SeenCallback(
             name=whole_name(recorded),
             recorded=recorded,

@@ -85,7 +85,8 @@ class _Gathering:
                     self._outside[topic].extend(moments)
             else:
                 of = self._of(task)
-                of.most_written = max(of.most_written, _count_by_job(of.writes, topics, jobs))
+                for topic, most in _count_by_job(of.writes, topics, jobs).items():
+                    of.most_written[topic] = max(most, of.most_written.get(topic, 0))
         used = types == Type.use
         for task, (topics, jobs) in by_number(
             tasks[used], events["topic"][used], events["job"][used]
@@ -200,7 +201,9 @@ class _Gathering:
             cores=of.cores,
             reads={topic_name(self._names.topic(one)): n for one, n in of.reads.items()},
             writes={topic_name(self._names.topic(one)): n for one, n in of.writes.items()},
-            most_written=of.most_written,
+            most_written={
+                topic_name(self._names.topic(one)): n for one, n in of.most_written.items()
+            },
             skipped=of.skipped,
         )
         if len(relative) and relative.min() != relative.max():
@@ -270,12 +273,17 @@ class _Gathering:
         return notes
 
 
-def _count_by_job(counted: Counter[int], topics: NDArray[Any], jobs: NDArray[Any]) -> int:
-    """Counts jobs by topic; the most messages of one topic in one job."""
+def _count_by_job(
+    counted: Counter[int], topics: NDArray[Any], jobs: NDArray[Any]
+) -> dict[int, int]:
+    """Counts jobs by topic; the most messages of one job, by topic."""
     both = np.stack([topics.astype(np.int64), jobs.astype(np.int64)])
     pairs, counts = np.unique(both, axis=1, return_counts=True)
     counted.update(pairs[0].tolist())
-    return int(counts.max(initial=0))
+    most: dict[int, int] = {}
+    for topic, count in zip(pairs[0].tolist(), counts.tolist(), strict=True):
+        most[topic] = max(count, most.get(topic, 0))
+    return most
 
 
 def _cpus(told_cpus: list[str], tasks: Any) -> list[int]:

@@ -32,7 +32,7 @@ class Jobs:
     cores: Counter[int] = field(default_factory=Counter)
     writes: Counter[int] = field(default_factory=Counter)
     reads: Counter[int] = field(default_factory=Counter)
-    most_written: int = 0
+    most_written: dict[int, int] = field(default_factory=dict)  # by topic: messages of one job
     skipped: int = 0
 
 

@@ -38,7 +38,7 @@ class SeenCallback:
     cores: Counter[int] = field(default_factory=Counter)
     reads: dict[str, int] = field(default_factory=dict)  # by topic: jobs that used it
     writes: dict[str, int] = field(default_factory=dict)  # by topic: jobs that wrote it
-    most_written: int = 0  # messages of one topic by one job
+    most_written: dict[str, int] = field(default_factory=dict)  # by topic: messages of one job
     skipped: int = 0
     notes: list[str] = field(default_factory=list)  # for people
 

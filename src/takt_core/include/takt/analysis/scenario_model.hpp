@@ -173,7 +173,10 @@ class TAKT_CORE_PUBLIC ScenarioModel {
   void share_subscription(const application::Application& application, std::size_t message);
   void add_streams(const application::Application& application,
                    const sched::CompiledStrategy& strategy);
-  void add_released(const sched::CompiledStrategy& strategy, std::size_t stream);
+  void add_released(const application::Application& application,
+                    const sched::CompiledStrategy& strategy, std::size_t stream);
+  void add_released(const sched::CompiledStrategy& strategy, std::size_t stream,
+                    std::size_t callback);
   [[nodiscard]] bool is_upstream(std::size_t callback, std::size_t stream) const noexcept;
   [[nodiscard]] bool causes(std::size_t callback, std::size_t stream) const noexcept;
   void add_early_releases(const sched::CompiledStrategy& strategy, std::size_t reader);

@@ -50,6 +50,12 @@ struct TAKT_CORE_PUBLIC Callback {
   nanoseconds suspension{0};
   /// The most suspensions of one job, after each of which it may preempt another one; 0: unknown.
   std::int64_t suspensions = 0;
+  /// How many messages one job publishes on a topic of task.writes, at its end; those that are not
+  /// named get one.
+  std::map<std::string, std::int64_t> messages = {};
+
+  /// How many messages one job publishes on a topic that it writes.
+  [[nodiscard]] std::int64_t messages_on(const std::string& topic) const noexcept;
 
   /// `node`, or if it is empty the callback's name up to its first dot.
   [[nodiscard]] std::string node_name() const;
@@ -128,8 +134,8 @@ struct TAKT_CORE_PUBLIC Application {
   [[nodiscard]] Application with_topics_of_scenarios() const;
 
   /// The largest overhead of one job of this callback, besides its computation: dispatching, one
-  /// preemption each time that it takes the core (again after each suspension), each topic that it
-  /// writes, and a full queue of each topic that it reads.
+  /// preemption each time that it takes the core (again after each suspension), each message that
+  /// it writes, and a full queue of each topic that it reads.
   /// @param callback the callback.
   /// @param task its task with the topics of all scenarios (CompiledStrategy::tasks()), since
   /// messages are exchanged alike in each of them.

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jobs that publish several messages release several jobs at once.
+#include <gtest/gtest.h>
+
+#include "analysis/documents.hpp"
+#include "takt/sim/simulation.hpp"
+
+namespace takt::analysis {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::string burst(int messages, int depth) {
+  const std::string count = "'messages': {'x': " + std::to_string(messages) + "}";
+  return app(timer("plan", 50'000, 1'100, 40, ", 'writes': ['x'], " + count) + "," +
+                 message("sub", "x", 2'100, 30, ", 'deadline': 20000"),
+             ", 'topics': [{'name': 'x', 'depth': " + std::to_string(depth) + "}]");
+}
+
+// 1.1 of the writer, which is not excluded, and eight jobs of 2.1.
+TEST(bursts, each_message_of_a_job_releases_a_job) {
+  const ScenarioReport scenario = analyse_json(burst(8, 8)).scenarios.front();
+  EXPECT_EQ(callback(scenario, "sub").response, 17'900ns);
+  EXPECT_EQ(callback(scenario, "sub").verdict, Verdict::meets);
+  EXPECT_TRUE(scenario.remarks.empty());
+  EXPECT_EQ(callback(analyse_json(burst(1, 1)).scenarios.front(), "sub").response, 3'200ns);
+}
+
+TEST(bursts, the_simulator_publishes_as_many_messages) {
+  const sim::Result result = sim::simulate(parsed(burst(8, 8)), {.duration = 100'000ns});
+  EXPECT_EQ(result.callbacks.back().jobs, 16U);
+  EXPECT_EQ(result.callbacks.back().response.max, 16'800ns);
+}
+
+TEST(bursts, a_topic_that_keeps_fewer_messages_loses_some) {
+  EXPECT_TRUE(contains(analyse_json(burst(8, 7)).scenarios.front().remarks,
+                       "'sub' may lose messages of 'x': up to 8 arrive within one response, and "
+                       "the topic keeps 7. Give it a depth of 8"));
+}
+
+TEST(bursts, a_chain_ends_with_the_last_of_them) {
+  std::string json = burst(8, 8);
+  json.insert(json.size() - 1, ", 'chains': [{'name': 'c', 'callbacks': ['plan', 'sub']}]");
+  const ScenarioReport scenario = analyse_json(json).scenarios.front();
+  ASSERT_TRUE(scenario.chains.front().latency);
+  EXPECT_GE(*scenario.chains.front().latency, 17'900ns);
+}
+
+TEST(bursts, publishing_costs_as_often) {
+  const auto with = [](int messages) {
+    std::string json = burst(messages, 8);
+    json.insert(json.size() - 1, ", 'overheads': {'publish': 10}");
+    return callback(analyse_json(json).scenarios.front(), "plan").wcet;
+  };
+  EXPECT_EQ(with(1), 1'110ns);
+  EXPECT_EQ(with(8), 1'180ns);
+}
+
+TEST(bursts, what_is_no_number_of_messages_is_refused) {
+  EXPECT_THROW(parsed(burst(0, 1)), application::ParseError);
+  EXPECT_THROW(parsed(burst(1'001, 1)), application::ParseError);
+  EXPECT_THROW(parsed(app(timer("a", 10, 1, 1, ", 'messages': {'y': 2}"))),
+               application::ParseError);
+}
+
+}  // namespace
+}  // namespace takt::analysis
