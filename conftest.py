@@ -7,11 +7,17 @@ from collections.abc import Callable, Iterator
 
 import one_core
 import pytest
+from hypothesis import HealthCheck, settings
 
 # A shell that starts this in the background ignores Ctrl-C for it, and so would whatever the tests
 # start and interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+# On a machine that others share, slow says nothing about a test.
+settings.register_profile("patient", suppress_health_check=[HealthCheck.too_slow], deadline=None)
+settings.load_profile("patient")
 
 
 @pytest.fixture(autouse=True)

@@ -9,7 +9,6 @@
 namespace takt::analysis {
 namespace {
 
-using sched::Task;
 using sched::TaskKind;
 using sched::TaskParameters;
 

@@ -47,7 +47,8 @@ std::map<std::string, std::int64_t> parse_messages(const Json& json, const std::
   }
   std::map<std::string, std::int64_t> messages;
   for (const auto& [topic, count] : json.items()) {
-    const std::string place = path + "/" + topic;
+    std::string place = path;
+    place.append("/").append(topic);
     if (std::ranges::find(writes, topic) == writes.end()) {
       Object::fail(place, "is not a topic that the callback writes");
     }
