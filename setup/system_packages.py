@@ -39,6 +39,7 @@ def missing_packages(development: bool) -> list[str]:
 def of_some_tests() -> dict[str, object]:
     """Without them a few tests skip, and say so: a system that has no such package does without."""
     programs = {
+        "abigail-tools": "abidiff",
         "rt-tests": "cyclictest",
         "stress-ng": "stress-ng",
         "iperf3": "iperf3",

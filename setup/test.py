@@ -2,7 +2,8 @@
 """The test suite: what every change needs, and with ``--all`` what takes longer, too.
 
 Usage: ./takt test [--all] [STAGE…], for example ``./takt test style python``;
-./takt test --matrix [--list] [NAME…]: other systems (matrix/command.py).
+./takt test --matrix [--list] [NAME…]: other systems (matrix/command.py);
+./takt test --abi [OLD [NEW]]: the binary interfaces of two commits (abi.py).
 Every stage runs even where an earlier one failed; the exit code is 1 if any of them did.
 """
 
@@ -21,6 +22,7 @@ from pathlib import Path
 from typing import NamedTuple, TextIO
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
+from setup import abi
 from setup.matrix import command as matrix
 from setup.stages import BIN, ROOT, STAGES, STATE
 
@@ -31,6 +33,8 @@ SECONDS = STATE / "test_seconds.json"  # how long each stage took here last time
 def main(arguments: list[str]) -> int:
     if "--matrix" in arguments:
         return matrix.main([one for one in arguments if one != "--matrix"])
+    if "--abi" in arguments:
+        return abi.main([one for one in arguments if one != "--abi"])
     names = [one for one in arguments if one != "--all"]
     unknown = [name for name in names if name not in STAGES]
     if unknown:

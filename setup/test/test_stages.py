@@ -142,6 +142,13 @@ def test_an_unknown_stage_is_wrong_use(
     assert "no stage 'pyton'; stages are quick, long, broken" in capfd.readouterr().err
 
 
+def test_the_interfaces_of_commits_are_compared_without_a_stage(
+    suite: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(suite.abi, "main", lambda words: 40 + len(words))
+    assert suite.main(["--abi", "HEAD^"]) == 41
+
+
 def test_every_stage_says_what_it_is(suite: ModuleType) -> None:
     from setup.stages import STAGES
 
