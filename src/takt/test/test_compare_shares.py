@@ -248,6 +248,17 @@ def test_other_deadlines_are_judged_by_the_one_of_a(compared: Written, tmp_path:
     assert any("deadlines differ" in note for note in result.cells[0].notes)
 
 
+def test_the_table_shows_the_intervals_of_both_percentiles(
+    compared: Written, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    changes = compared([POINT], [POINT]).cells[0].changes
+    assert command(tmp_path) == 0
+    out = capfd.readouterr().out
+    for name in ("p50", "p99"):
+        assert f"interval of {name}" in out
+        assert f"{changes[name].low:.3f} … {changes[name].high:.3f}" in out
+
+
 def test_documents_name_every_quantity(
     compared: Written, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -52,13 +52,14 @@ def compare(
 
     Example: takt compare results/before results/after --threshold 10%
     """
-    from takt.cli.compared import conclusion, document, remarks, show, suite
+    from takt.cli.compared import conclusion, remarks, show, suite
     from takt.cli.output import print_json, stderr
     from takt.documents.writing import write_text
     from takt.errors import TaktError
     from takt.judge import ci
     from takt.measure.results import store
     from takt.measure.statistics.compare import compare_runs
+    from takt.measure.statistics.compare_document import document
     from takt.measure.statistics.compare_model import Outcome
 
     tolerated = _share(threshold)
@@ -87,7 +88,7 @@ def compare(
     if markdown:
         write_text(markdown, ci.markdown(suites))
     if as_json:
-        print_json(document(result, tolerated, sure))
+        print_json(document(result, tolerated, sure).model_dump(mode="json"))
     else:
         show(result, suites, last)
     if result.regressed:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Sequence
-from math import isfinite
 from typing import Any
 
 import typer
@@ -15,13 +14,10 @@ from rich.text import Text
 from takt.cli.output import stderr, stdout
 from takt.judge import ci
 from takt.judge.model import Outcome as Verdict
-from takt.measure.results.model import SCHEMA_VERSION
 from takt.measure.statistics.compare_model import (
     Comparison,
     Judged,
-    KeyComparison,
     Outcome,
-    Share,
     Shift,
 )
 from takt.pages.row_table import RowTable, of_cells
@@ -34,69 +30,6 @@ _VERDICTS = {
 }
 _GONE = "measured in A, missing in B"
 _STYLES = {Outcome.regressed: "bold red", Outcome.undecided: "yellow"}
-
-
-def document(result: Comparison, threshold: float, confidence: float) -> dict[str, Any]:
-    """The document of ``--json``."""
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "threshold": threshold,
-        "confidence": confidence,
-        "cells": [_cell(cell) for cell in result.cells],
-        "only_a": result.only_a,
-        "only_b": result.only_b,
-        "gone": result.gone,
-        "notes": result.notes,
-        "regressed": result.regressed,
-        "undecided": [cell.key for cell in result.undecided],
-        "outcome": result.outcome.value,
-    }
-
-
-def _cell(cell: KeyComparison) -> dict[str, Any]:
-    def ratio(change: Shift | None) -> float | None:
-        return change.ratio if change else None
-
-    def interval(change: Shift | None) -> list[float | None] | None:
-        """JSON has no infinity."""
-        ends = (change.low, change.high) if change else ()
-        return [end if isfinite(end) else None for end in ends] or None
-
-    return {
-        "key": cell.key,
-        "ratio_p50": ratio(cell.changes.get("p50")),
-        "ratio_p99": ratio(cell.changes.get("p99")),
-        "interval": {name: interval(cell.changes.get(name)) for name in ("p50", "p99")},
-        "lost": list(cell.lost),
-        "absent": list(cell.absent),
-        "shares": {name: _share(one) for name, one in cell.shares.items()},
-        "repetitions": list(cell.repetitions),
-        "repetitions_needed": cell.needed,
-        "judged": [
-            {
-                "quantity": one.quantity,
-                "outcome": one.outcome.value,
-                "reason": one.reason,
-                "repetitions_needed": one.needed,
-            }
-            for one in cell.judged
-        ],
-        "notes": cell.notes,
-        "regressed": cell.regressed,
-        "outcome": cell.outcome.value,
-    }
-
-
-def _share(one: Share) -> dict[str, Any]:
-    found = one.difference
-    return {
-        "counts": [list(side) for side in one.counts],  # events and all, in A and in B
-        "shares": list(one.shares),
-        "growth": found.value if found else None,
-        "interval": [found.low, found.high] if found else None,
-        "limit": one.limit,
-        "resolved": one.resolved,
-    }
 
 
 def table(result: Comparison) -> RowTable[Any]:
@@ -123,7 +56,7 @@ def table(result: Comparison) -> RowTable[Any]:
         (key, *"–––––", "–", Text(Outcome.regressed.value, style="bold red")) for key in result.gone
     ]
     headings = (
-        *("cell", "p50 B/A", "interval", "p99 B/A", "interval"),
+        *("cell", "p50 B/A", "interval of p50", "p99 B/A", "interval of p99"),
         *("late A, B", "lost A, B", ""),
     )
     return of_cells(headings, rows, words=[""])

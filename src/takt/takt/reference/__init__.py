@@ -17,6 +17,7 @@ from takt.judge.model import GateDocument
 from takt.lab.model import Lab
 from takt.measure.experiment.model import Experiment
 from takt.measure.results.model import Run
+from takt.measure.statistics.compare_document import CompareDocument
 from takt.reference import command_line, cpp, reproductions
 from takt.reference.keys import tables
 from takt.reference.markdown import GENERATED
@@ -55,6 +56,7 @@ DOCUMENTS: dict[str, tuple[str, type[BaseModel]]] = {
     "model": ("takt model --json", Modelled),
     "metrics": ("takt metrics --json", MetricsDocument),
     "explain": ("takt explain --json", Explanation),
+    "compare": ("takt compare --json", CompareDocument),
     "gate": ("takt gate --json", GateDocument),
     "trace": ("takt trace --json", TraceSummary),
     "top": ("executors of takt top --once --json", Executor),
