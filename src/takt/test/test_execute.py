@@ -244,6 +244,22 @@ def test_the_command_executes_an_app_yaml(
     assert [one.name for one in out.iterdir()] == ["one.takt.takttrace"]
 
 
+def test_a_reader_that_never_has_data_is_the_exit_code(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    description = tmp_path / "one.app.yaml"
+    description.write_text(
+        f"cpus: [{cpu()}]\nnodes:\n"
+        "  w: {t: {timer: 10ms, wcet: 100us, priority: 9, writes: [x], active: false}}\n"
+        "  r: {t: {timer: 20ms, wcet: 100us, priority: 8, reads: {x: {max_age: 15ms}}}}\n",
+        encoding="utf-8",
+    )
+    arguments = [str(description), "--duration", "200ms", "--out", str(tmp_path / "out")]
+    assert takt(["execute", *arguments, "--json"]) == 1
+    (absent,) = json.loads(capfd.readouterr().out)["metrics"]["absences"]
+    assert (absent["subject"], absent["outcome"]) == ("r.t ← x", "fails")
+
+
 @pytest.mark.parametrize(
     "arguments",
     [["--duration", "30"], ["--duration", "0s"], ["--approach", "fast"], ["--policy", "fifo"]],

@@ -14,7 +14,8 @@ import trace_files as make
 from takt.errors import TaktError
 from takt.judge.gate import judge as gate
 from takt.judge.limits import Limits, read_limits
-from takt.judge.model import Judgement, Outcome, Quantity, Verdict
+from takt.judge.model import Judgement, Quantity, Verdict
+from takt.schedule.absence.model import Outcome
 from takt.schedule.trace.file import Type
 
 MS = 1_000_000
@@ -45,8 +46,13 @@ def application(**keys: Any) -> bytes:
     return make.name("attribute", 0, "application=" + json.dumps(flat))
 
 
-def job(task: int, number: int, response: int, *, wait: int = 0, read: bool = True) -> list[bytes]:
-    """A job that starts after ``wait`` and executes until its response; the plan reads."""
+def job(
+    task: int, number: int, response: int, *, wait: int = 0, read: bool | None = True
+) -> list[bytes]:
+    """A job that starts after ``wait`` and executes until its response; the plan reads.
+
+    ``read``: False: there is no data; None: not recorded.
+    """
     release = number * PERIOD + task * 5 * MS
     deadline = release + (DEADLINE if task == STEP else PERIOD)
     records = [
@@ -57,8 +63,9 @@ def job(task: int, number: int, response: int, *, wait: int = 0, read: bool = Tr
         records.append(
             make.event(release + response, Type.publish, task, number, number, topic=SCAN)
         )
-    elif read:
-        records.append(make.event(release + wait, Type.use, task, number, number, topic=SCAN))
+    elif read is not None:
+        used = number if read else -1
+        records.append(make.event(release + wait, Type.use, task, number, used, topic=SCAN))
     records.append(make.event(release + response, Type.end, task, number, response - wait))
     if release + response > deadline:
         late = make.event(release + response, Type.deadline_miss, task, number, deadline)
@@ -174,6 +181,16 @@ def test_a_chain_is_judged_by_its_latency_and_fails_where_nothing_passes(tmp_pat
     plan = [job(STEP, number, 3 * MS, read=False) for number in range(50)]
     never = of(gate(recorded(tmp_path, plan, keys=CHAIN), Limits()), "brake", Quantity.latency)
     assert (never.outcome, never.reason) == (Outcome.fails, "no data passed the chain")
+
+
+def test_absence_is_undecided_where_the_trace_does_not_record_uses(tmp_path: Path) -> None:
+    plan = [job(STEP, number, 3 * MS, read=None) for number in range(50)]
+    verdict = gate(recorded(tmp_path, plan, keys=CHAIN), Limits())
+    for subject, quantity in (("brake", Quantity.latency), ("plan.step ← scan", Quantity.age)):
+        found = of(verdict, subject, quantity)
+        assert found.outcome is Outcome.undecided
+        assert "does not record which messages were used" in found.reason
+    assert verdict.outcome is Outcome.undecided
 
 
 @pytest.mark.parametrize(

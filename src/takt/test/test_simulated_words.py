@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -94,3 +95,51 @@ def test_jobs_above_their_budget_are_told(
     text = "nodes: {a: {t: {timer: 10ms, wcet: 2ms, budget: 1ms, priority: 9}}}"
     _, line = simulated(tmp_path, capfd, text)
     assert "2 jobs above their budget" in line
+
+
+def absent(
+    folder: Path, capfd: pytest.CaptureFixture[str], text: str, *options: str
+) -> dict[str, tuple[int, int | None, str]]:
+    """What is missing, by subject: arrived, expected, outcome."""
+    path = folder / "made.app.yaml"
+    path.write_text(text, encoding="utf-8")
+    takt(["simulate", str(path), "--json", *options])
+    document = json.loads(capfd.readouterr().out)
+    return {
+        one["subject"]: (one["arrived"], one["expected"], one["outcome"])
+        for one in document["absences"]
+    }
+
+
+def test_absence_is_a_row_with_its_outcome(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    limited = OVERWRITTEN.replace("LIMIT", ", max_latency: 10ms")
+    assert absent(tmp_path, capfd, limited) == {"second": (0, 2, "fails")}
+    unlimited = OVERWRITTEN.replace("LIMIT", "")
+    assert absent(tmp_path, capfd, unlimited) == {"second": (0, 2, "undecided")}
+    assert absent(tmp_path, capfd, SILENT) == {"r.t ← x": (0, 2, "fails")}
+    idle = absent(tmp_path, capfd, TRIGGERED, "--duration", "1s")
+    assert idle == {"r.cb": (0, None, "undecided")}
+    assert absent(tmp_path, capfd, TRIGGERED.replace(", active: false", "")) == {}
+    path = tmp_path / "made.app.yaml"
+    path.write_text(limited, encoding="utf-8")
+    assert takt(["simulate", str(path)]) == 1
+    row = next(line for line in capfd.readouterr().out.splitlines() if "0 of 2" in line)
+    assert row.split() == [
+        "second",
+        "0",
+        "of",
+        "2",
+        "fails",
+        *["no", "data", "passed", "the", "chain"],
+    ]
+
+
+def test_a_topic_that_arrives_does_not_hide_one_that_never_does(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    text = SILENT.replace("reads: {", "reads: {y: {}, ") + (
+        "  v: {t: {timer: 10ms, wcet: 1ms, priority: 50, writes: {y: 100B}}}\n"
+    )
+    assert absent(tmp_path, capfd, text) == {"r.t ← x": (0, 2, "fails")}

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ import trace_files as make
 from command_line import takt
 from test_metrics import MS, PLAN, SCAN, SENSOR, application, job, names
 
+from takt.schedule.absence.model import Outcome
+from takt.schedule.metrics import measure
 from takt.schedule.trace.file import Type
 
 CHAIN = {"chains": [{"name": "through", "callbacks": ["sensor.read", "plan.step"]}]}
@@ -18,12 +21,16 @@ DURATION = make.name("attribute", 0, f"duration_ns={100 * MS}")
 
 
 def said(
-    folder: Path, capfd: pytest.CaptureFixture[str], command: str, *records: bytes | list[bytes]
+    folder: Path,
+    capfd: pytest.CaptureFixture[str],
+    command: str,
+    *records: bytes | list[bytes],
+    code: int = 0,
 ) -> str:
     """The line that sums it up."""
     flat = [each for one in records for each in (one if isinstance(one, list) else [one])]
     path = make.write(folder / "made.takttrace", flat)
-    assert takt([command, str(path)]) == 0
+    assert takt([command, str(path)]) == code
     lines = capfd.readouterr().out.splitlines()
     return lines[1 if command == "metrics" else 0]
 
@@ -62,7 +69,8 @@ def test_a_job_that_never_ended_and_is_past_its_deadline_is_told(
 def test_of_no_execution_no_deadline_was_kept(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], command: str
 ) -> None:
-    empty = said(tmp_path, capfd, command, application(), names())
+    code = 1 if command == "metrics" else 0
+    empty = said(tmp_path, capfd, command, application(), names(), code=code)
     assert "no execution ended" in empty
     assert " 0 missed" not in empty
     assert "0 of 0" not in empty
@@ -75,14 +83,15 @@ def test_a_callback_that_starved_is_named(
     fair = said(tmp_path, capfd, "metrics", application(), DURATION, names(), every)
     assert "less often" not in fair
     only = [one for number in range(10) for one in told_in_time(number)[:4]]
-    starved = said(tmp_path, capfd, "metrics", application(), DURATION, names(), only)
+    starved = said(tmp_path, capfd, "metrics", application(), DURATION, names(), only, code=1)
     assert "less often than their period: plan.step (0 of 10)" in starved
 
 
 def test_a_callback_that_the_trace_does_not_know_never_ran(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    some = said(tmp_path, capfd, "metrics", application(), names()[::2], told_in_time(0)[:4])
+    records = [application(), *names()[::2], *told_in_time(0)[:4]]
+    some = said(tmp_path, capfd, "metrics", records, code=1)
     assert "plan.step never ran" in some
     every = said(tmp_path, capfd, "metrics", application(), names(), told_in_time(0))
     assert "never ran" not in every
@@ -95,7 +104,7 @@ def test_a_chain_through_which_nothing_arrived_is_named(
     assert "no data arrived" not in arrived
     unread = [one for number in range(3) for one in told_in_time(number)[:4]]
     never = [*unread, *job(PLAN, 0, (50 * MS, 51 * MS), (50 * MS, Type.use, -1))]
-    lost = said(tmp_path, capfd, "metrics", application(**CHAIN), names(), never)
+    lost = said(tmp_path, capfd, "metrics", application(**CHAIN), names(), never, code=1)
     assert "no data arrived through through" in lost
     assert "plan.step never received scan" in lost
 
@@ -113,3 +122,66 @@ def test_limits_that_were_broken_are_told_first(
     broken = said(tmp_path, capfd, "metrics", application(**LIMITED), names(), late)
     assert "1 latency of a chain above its limit" in broken
     assert "1 start on data above its age limit" in broken
+
+
+def absent(folder: Path, *records: bytes | list[bytes]) -> dict[str, tuple[int | None, Outcome]]:
+    """What is missing, by subject: how many were expected, and the outcome."""
+    flat = [each for one in records for each in (one if isinstance(one, list) else [one])]
+    found = measure(make.write(folder / "made.takttrace", flat))
+    assert all(one.arrived == 0 for one in found.absences)
+    return {one.subject: (one.expected, one.outcome) for one in found.absences}
+
+
+UNREAD = [one for number in range(3) for one in told_in_time(number)[:4]]
+WITHOUT = [*UNREAD, *job(PLAN, 0, (50 * MS, 51 * MS), (50 * MS, Type.use, -1))]
+READER = "plan.step ← scan"
+
+
+def test_absence_is_a_row_and_the_exit_code(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    fed = [application(**LIMITED), *names(), *told_in_time(0)]
+    assert absent(tmp_path, fed) == {}
+    never = [application(**LIMITED), *names(), *WITHOUT]
+    assert absent(tmp_path, never) == {
+        "through": (3, Outcome.fails),
+        READER: (1, Outcome.fails),
+    }
+    path = make.write(tmp_path / "never.takttrace", never)
+    assert takt(["metrics", str(path)]) == 1
+    rows = [line.split() for line in capfd.readouterr().out.splitlines()]
+    assert ["through", "0", "of", "3", "fails", *["no", "data", "passed", "the", "chain"]] in rows
+    kept = make.write(tmp_path / "kept.takttrace", fed)
+    assert takt(["metrics", str(kept), str(path), "--json"]) == 1
+    first, second = json.loads(capfd.readouterr().out)["traces"]
+    assert first["absences"] == []
+    assert [one["outcome"] for one in second["absences"]] == ["fails", "fails"]
+
+
+def test_without_a_limit_absence_decides_nothing(tmp_path: Path) -> None:
+    flat = [application(**CHAIN), *names(), *WITHOUT]
+    assert absent(tmp_path, flat)["through"] == (3, Outcome.undecided)
+
+
+def test_absence_of_what_the_trace_lost_or_does_not_record_is_undecided(tmp_path: Path) -> None:
+    unrecorded = [*UNREAD, *job(PLAN, 0, (50 * MS, 51 * MS))]
+    found = absent(tmp_path, application(**LIMITED), names(), unrecorded)
+    assert found == {"through": (3, Outcome.undecided), READER: (1, Outcome.undecided)}
+    found = absent(tmp_path, application(**LIMITED), names(), UNREAD)  # the reader never ran
+    assert found["through"] == (3, Outcome.fails)
+    records = [application(**LIMITED), *names(), *WITHOUT]
+    lossy = make.write(tmp_path / "lossy.takttrace", records, head=make.header(lost=3))
+    assert {one.outcome for one in measure(lossy).absences} == {Outcome.undecided}
+
+
+def test_data_whose_publication_is_not_recorded_is_not_absent(tmp_path: Path) -> None:
+    used = job(PLAN, 0, (50 * MS, 51 * MS), (50 * MS, Type.use, 4))
+    assert READER not in absent(tmp_path, application(), names(), told_in_time(0)[:4], used)
+
+
+def test_a_callback_without_a_release_is_absent(tmp_path: Path) -> None:
+    only = [one for number in range(10) for one in told_in_time(number)[:4]]
+    found = absent(tmp_path, application(), DURATION, names(), only)
+    assert found["plan.step"] == (10, Outcome.fails)
+    found = absent(tmp_path, application(), names()[::2], told_in_time(0)[:4])
+    assert found["plan.step"] == (None, Outcome.fails)

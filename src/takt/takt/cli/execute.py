@@ -59,13 +59,15 @@ def execute(
     Callbacks burn the CPU time in the application file; messages have the declared sizes. Ctrl-C
     ends the execution early and keeps the trace.
 
-    Exit code: 0 executed, 1 stopped, failed, or no job ended, 2 wrong use.
+    Exit code: 0 executed, even with misses, 1 stopped, failed, no job ended, or a limit fails
+    because nothing arrived, 2 wrong use.
 
     Example: takt execute examples/docking.app.yaml --approach baseline1 --duration 10s
     """
     from takt.cli.output import print_json, stderr
     from takt.errors import TaktError
     from takt.measure.results.store import create, create_default
+    from takt.schedule.absence.model import fails
     from takt.schedule.execution import APPROACHES
     from takt.schedule.execution import execute as executed
     from takt.schedule.execution.execute import SUFFIX
@@ -108,7 +110,7 @@ def execute(
         print_json(ExecutionDocument(**found.model_dump(), metrics=metrics).model_dump(mode="json"))
     else:
         _show(found, metrics)
-    if found.status != "complete" or not metrics.executions:
+    if found.status != "complete" or not metrics.executions or fails(metrics.absences):
         raise typer.Exit(1)
 
 

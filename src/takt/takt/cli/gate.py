@@ -50,8 +50,9 @@ def gate(
     from takt.judge import ci
     from takt.judge.gate import judge
     from takt.judge.limits import read_limits
-    from takt.judge.model import GateDocument, Outcome, overall
+    from takt.judge.model import GateDocument, overall
     from takt.judge.show import show
+    from takt.schedule.absence.model import Outcome
 
     wanted = read_limits(limits)
     verdicts = []

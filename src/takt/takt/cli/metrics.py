@@ -24,11 +24,13 @@ def metrics(
     The definitions are those of the thesis behind Takt (docs/reference/metrics.md). They are the
     same for the executor, the baselines and a simulation.
 
-    Exit code: 0 measured, even with misses, 2 wrong use, or a file that is no trace.
+    Exit code: 0 measured, even with misses, 1 a limit fails because nothing arrived, 2 wrong use,
+    or a file that is no trace.
 
     Example: takt metrics docking.takt.takttrace docking.baseline1.takttrace
     """
     from takt.cli.output import print_json, stderr, stdout
+    from takt.schedule.absence.model import fails
     from takt.schedule.metrics import measure
     from takt.schedule.metrics.model import MetricsDocument
     from takt.schedule.metrics.show import remarks, show
@@ -43,3 +45,5 @@ def metrics(
                 stderr().print(line, markup=False, soft_wrap=True)
     if as_json:
         print_json(MetricsDocument(traces=found).model_dump(mode="json"))
+    if any(fails(one.absences) for one in found):
+        raise typer.Exit(1)

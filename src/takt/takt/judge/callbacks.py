@@ -6,9 +6,10 @@ from __future__ import annotations
 import numpy as np
 
 from takt.judge.limits import CallbackLimits
-from takt.judge.model import DecidingJob, Judgement, Outcome, Quantity
+from takt.judge.model import DecidingJob, Judgement, Quantity
 from takt.judge.recorded import JobsOf
-from takt.judge.trial import Excuses, Trial
+from takt.judge.trial import Excuses, Trial, never
+from takt.schedule.absence.model import unreleased
 from takt.schedule.explain.model import DISTURBANCES, Late
 from takt.schedule.metrics.model import CallbackMetrics
 from takt.statistics import Int64
@@ -35,9 +36,7 @@ def callbacks(trial: Trial) -> list[Judgement]:
 
 def _absent(trial: Trial, name: str) -> Judgement:
     found = trial.counted(name, Quantity.completeness, 1, 1, trial.limits.absent)
-    return found.model_copy(
-        update={"outcome": Outcome.fails, "reason": "active in the application, absent here"}
-    )
+    return never(found, unreleased(name, None, known=False))
 
 
 def _complete(trial: Trial, one: CallbackMetrics) -> list[Judgement]:
@@ -46,10 +45,9 @@ def _complete(trial: Trial, one: CallbackMetrics) -> list[Judgement]:
     Where no period says how many, as for messages, a callback without a job stays undecided.
     """
     if one.expected is None and not one.executions + one.unfinished + one.skipped:
-        never = trial.counted(one.callback, Quantity.completeness, 0, 0, trial.limits.absent)
+        none = trial.counted(one.callback, Quantity.completeness, 0, 0, trial.limits.absent)
         inactive = one.callback in trial.inactive
-        reason = "never released"
-        return [] if inactive else [never.model_copy(update={"reason": reason})]
+        return [] if inactive else [never(none, unreleased(one.callback, None))]
     if not one.expected:
         return []
     came = min(one.executions + one.unfinished + one.skipped, one.expected)

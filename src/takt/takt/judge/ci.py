@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from takt.judge import words
-from takt.judge.model import Judgement, Outcome, Verdict
+from takt.judge.model import Judgement, Verdict
+from takt.schedule.absence.model import Outcome
 
 
 @dataclass(frozen=True)

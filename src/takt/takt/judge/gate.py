@@ -13,10 +13,11 @@ from pathlib import Path
 from takt.errors import TaktError
 from takt.judge.callbacks import callbacks
 from takt.judge.limits import ALL, Limits
-from takt.judge.model import Judgement, Outcome, Quantity, Verdict, overall
+from takt.judge.model import Judgement, Quantity, Verdict, overall
 from takt.judge.paths import chains, reads
 from takt.judge.recorded import Recorded
 from takt.judge.trial import Trial
+from takt.schedule.absence.model import Outcome
 from takt.schedule.explain import explain
 from takt.schedule.metrics import measure
 from takt.schedule.trace import file as files

@@ -8,15 +8,9 @@ from enum import Enum
 
 from pydantic import BaseModel, ConfigDict
 
+from takt.schedule.absence.model import Outcome
+
 SCHEMA_VERSION = 1
-
-
-class Outcome(str, Enum):
-    """The answer to one limit, and to all of them."""
-
-    meets = "meets"
-    fails = "fails"
-    undecided = "undecided"
 
 
 class Quantity(str, Enum):

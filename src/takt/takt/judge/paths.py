@@ -6,12 +6,12 @@ from __future__ import annotations
 import numpy as np
 
 from takt.judge.limits import ChainLimits, ReadLimits
-from takt.judge.model import Judgement, Outcome, Quantity
-from takt.judge.trial import Trial
+from takt.judge.model import Judgement, Quantity
+from takt.judge.trial import Trial, never
+from takt.schedule.absence.model import reader
+from takt.schedule.metrics.absences import without_arrival, without_data
 from takt.schedule.metrics.model import DataAge
 from takt.schedule.trace.file import plain
-
-_NO_DATA = "it never had data"
 
 Pair = tuple[str, str]  # callback and topic
 
@@ -30,7 +30,10 @@ def chains(trial: Trial) -> list[Judgement]:
             if limit:
                 excuses = trial.excuses(limit)
                 found = trial.judge(chain.name, quantity, values, limit, limits.late, excuses)
-                judgements.append(_never(found, "no data passed the chain"))
+                if not found.count:
+                    absence = without_arrival(trial.metrics, chain, limited=True)
+                    found = never(found, absence)
+                judgements.append(found)
     return judgements
 
 
@@ -72,7 +75,7 @@ def _as_executed(
 ) -> Judgement:
     ages = found.age_us if found else None
     judged = trial.counted(
-        _subject(pair),
+        reader(*pair),
         Quantity.age,
         found.violations if found else 0,
         ages.count if ages else 0,
@@ -81,7 +84,7 @@ def _as_executed(
         limit_us=max_age / 1000,
         worst_us=ages.max if ages else None,
     )
-    return _never(judged, _NO_DATA)
+    return _fed(trial, judged, pair)
 
 
 def _as_recorded(trial: Trial, pair: Pair, limit: int, late: int) -> Judgement:
@@ -95,16 +98,15 @@ def _as_recorded(trial: Trial, pair: Pair, limit: int, late: int) -> Judgement:
         np.empty(0, np.int64),
     )
     excuses = trial.excuses(limit)
-    judged = trial.judge(_subject(pair), Quantity.age, values, limit, late, excuses)
-    return _never(judged, _NO_DATA)
+    judged = trial.judge(reader(*pair), Quantity.age, values, limit, late, excuses)
+    return _fed(trial, judged, pair)
 
 
-def _subject(pair: Pair) -> str:
-    return f"{pair[0]} ← {pair[1]}"
-
-
-def _never(found: Judgement, reason: str) -> Judgement:
-    """Without a single value a limit is not met: it fails."""
-    if found.count:
-        return found
-    return found.model_copy(update={"outcome": Outcome.fails, "reason": reason})
+def _fed(trial: Trial, judged: Judgement, pair: Pair) -> Judgement:
+    """Without a single value: it never had data, or data whose publication is not recorded."""
+    unknown = any(
+        one.unknown for one in trial.metrics.data_age if (one.callback, one.topic) == pair
+    )
+    if judged.count or unknown:
+        return judged
+    return never(judged, without_data(trial.metrics, *pair))

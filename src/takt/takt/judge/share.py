@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import takt_core
 
-from takt.judge.model import Outcome
+from takt.schedule.absence.model import Outcome
 
 MOST_NEEDED = 10**9  # beyond that, more of the same does not decide
 

@@ -6,8 +6,9 @@ from __future__ import annotations
 from rich.console import Console
 
 from takt.judge import words
-from takt.judge.model import Judgement, Outcome, Verdict
+from takt.judge.model import Judgement, Verdict
 from takt.pages.row_table import RowTable
+from takt.schedule.absence.model import Outcome
 
 _STYLES = {Outcome.meets: "green", Outcome.fails: "red", Outcome.undecided: "yellow"}
 

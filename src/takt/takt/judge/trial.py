@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from takt.judge.limits import ALL, Limits
-from takt.judge.model import DecidingJob, Judgement, Outcome, Quantity
+from takt.judge.model import DecidingJob, Judgement, Quantity
 from takt.judge.recorded import Recorded, above, worst_us
 from takt.judge.share import decide, upper
+from takt.schedule.absence.model import Absence, Outcome
 from takt.statistics import Int64
 
 if TYPE_CHECKING:
@@ -116,3 +117,8 @@ class Trial:
             bound = upper(exceeded, count, self.confidence)
             text += f"; below {bound:.3g} with {self.confidence:.0%} confidence"
         return text
+
+
+def never(found: Judgement, absence: Absence) -> Judgement:
+    """A limit on what is missing has the outcome that every command gives it."""
+    return found.model_copy(update={"outcome": absence.outcome, "reason": absence.reason})

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from takt.judge.model import Judgement, Outcome, Quantity, Verdict
+from takt.judge.model import Judgement, Quantity, Verdict
 from takt.pages.text import number_of
+from takt.schedule.absence.model import Outcome
 
 
 def limit(one: Judgement) -> str:

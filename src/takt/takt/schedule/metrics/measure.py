@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import takt_core
 
+from takt.schedule.metrics.absences import absences
 from takt.schedule.metrics.model import (
     CallbackMetrics,
     ChainMetrics,
@@ -176,7 +177,7 @@ class Gathering:
         ]
         span = self._span or (0, 0)
         approaches = self._names.values("approach")
-        return Metrics(
+        metrics = Metrics(
             trace=str(trace.path),
             source=trace.source,
             approach=approaches[0] if approaches else None,
@@ -202,6 +203,8 @@ class Gathering:
             ),
             stolen_ms={core: stolen / 1e6 for core, stolen in sorted(self._stolen.items())},
         )
+        metrics.absences = list(absences(metrics, self._application))
+        return metrics
 
     def _of(self, task: int) -> _Of:
         return self._tasks.setdefault(task, _Of())

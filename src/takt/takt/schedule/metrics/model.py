@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 
+from takt.schedule.absence.model import Absence
+
 SCHEMA_VERSION = 1
 
 
@@ -117,6 +119,7 @@ class Metrics(_Part):
     declared: bool  # whether the trace carries its application
     callbacks: list[CallbackMetrics]
     absent: list[str] = []  # active callbacks of the application that the trace does not know
+    absences: list[Absence] = []  # what is missing: releases, data of chains and of readers
     helpers: list[str]  # callbacks of the baselines that only store messages: not counted
     executions: int
     misses: int

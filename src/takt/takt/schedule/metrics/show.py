@@ -10,6 +10,7 @@ from rich.text import Text
 
 from takt.pages.row_table import Columns, RowTable, count
 from takt.pages.text import listed, number_of
+from takt.schedule.absence.show import show as show_absences
 from takt.schedule.metrics.model import CallbackMetrics, Metrics, Spread
 
 _SPREAD = ("min", "q1", "median", "q3", "p99", "max", "mean", "sd")
@@ -25,6 +26,7 @@ def show(console: Console, metrics: Metrics) -> None:
     console.print(head, markup=False, soft_wrap=True)
     console.print(_sums(metrics), markup=False, soft_wrap=True)
     _callbacks(console, metrics)
+    show_absences(console, metrics.absences)
     rows = [(f"{one.callback} ← {one.topic}", one.age_us) for one in metrics.data_age]
     _spreads(console, "data age, ms", rows, 1000)
     paths = [(f"{one.chain}, latency", one.latency_us) for one in metrics.chains]

@@ -8,6 +8,7 @@ from rich.text import Text
 
 from takt.pages.row_table import Columns, RowTable, count, of_cells
 from takt.pages.text import listed, number_of
+from takt.schedule.absence.show import show as show_absences
 from takt.schedule.simulation.model import CallbackResult, SimulationResult, Times
 
 _ALWAYS: Columns[CallbackResult] = {
@@ -45,6 +46,7 @@ def show(console: Console, result: SimulationResult) -> None:
         )
     )
     _show_chains(console, result)
+    show_absences(console, result.absences)
     for core in result.cores:
         console.print(
             f"cpu {core.cpu}: {core.utilization:.1%} busy, {core.jobs} jobs, "
@@ -79,8 +81,8 @@ def _verdict(result: SimulationResult) -> str:
         parts.append(f"{result.too_late} chains above their latency limit")
     if idle := [one.callback for one in callbacks if _never_ran(one)]:
         parts.append(f"{listed(idle)} never ran")
-    if result.without_data:
-        parts.append(f"{listed(result.without_data)} never received data")
+    if unfed := [one.callback for one in callbacks if one.without_data and not one.data_age]:
+        parts.append(f"{listed(unfed)} never received data")
     if result.empty:
         chains = listed([one.chain for one in result.empty])
         parts.append(f"no data arrived through {chains}")

@@ -14,6 +14,7 @@ from typing import Any, Literal
 from takt.documents.writing import failure, replacing
 from takt.errors import TaktError
 from takt.schedule.analysis.ask import refused
+from takt.schedule.simulation.absences import absences
 from takt.schedule.simulation.model import SimulationResult
 
 
@@ -57,7 +58,7 @@ def simulate(
         raise refused(error, where) from None
     except OSError as error:
         raise failure(error) from None
-    return SimulationResult.model_validate(
+    result = SimulationResult.model_validate(
         {
             **document,
             **({"duration_from": duration} if duration == "hyperperiod" else {}),
@@ -65,6 +66,8 @@ def simulate(
             "trace": str(trace) if trace else None,
         }
     )
+    never = list(absences(result, takt_core.declared(text, True)))
+    return result.model_copy(update={"absences": never})
 
 
 def _in_ns(
