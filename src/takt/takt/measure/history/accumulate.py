@@ -21,6 +21,7 @@ from takt.statistics.tails import Refusal, Tail, fit
 
 RESPONSE = "response"
 SINCE_DUE = ("wakeup", "timer-oneshot")  # kinds whose latency is their response
+_OF_TAIL = ("threshold_us", "peaks", "count", "shape", "scale_us", "p_value")
 RARE = tuple(10.0**-power for power in range(2, 13))
 
 
@@ -53,7 +54,7 @@ class Accumulated:
         found = self.tail
         tail: dict[str, Any] = {"refused": found.reason} if isinstance(found, Refusal) else {}
         if isinstance(found, Tail):
-            tail = vars(found) | {
+            tail = {name: getattr(found, name) for name in _OF_TAIL} | {
                 "levels_us": {f"{rare:g}": found.level(rare) for rare in self.rare(found)},
                 "exceedance_of_deadline": self.estimate(),
             }

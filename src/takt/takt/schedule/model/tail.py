@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What lies beyond the longest execution that was seen: an estimate, never a worst case.
 
-Peaks over threshold, as `takt.statistics.tails` has it, for the
-level that one job in so many exceeds. It takes jobs as independent and the run as typical; a path
-of the code that was not taken is in no tail.
+Peaks over threshold, as `takt.statistics.tails` has it, for the level that one job in so many
+exceeds. Bursts of long jobs count for less; the run is taken as typical. A path of the code that
+was not taken is in no tail.
 """
 
 from __future__ import annotations
@@ -18,17 +18,21 @@ FARTHER = 10  # so many times rarer than once in all jobs that were seen
 
 
 class TailEstimate(BaseModel):
-    """The execution time that one job in ``once_in_jobs`` exceeds, by the fit; µs."""
+    """The execution time that one job in ``once_in_jobs`` exceeds on average; µs.
+
+    The level is predictive: it allows for what the fit does not know, so it lies above the most
+    likely one. How often the interval holds the true level: reference/tails.md.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
     once_in_jobs: int
     level_us: float
-    low_us: float  # the interval of 95 %, as far as the fit is right
+    low_us: float  # of the interval that holds the true level with 95 % confidence
     high_us: float
     threshold_us: float
     peaks: int  # jobs above the threshold
-    shape: float  # below 0 the tail has an end
+    shape: float  # the expected one; below 0 the tail has an end
     p_value: float  # of the goodness of fit
 
 
@@ -37,7 +41,7 @@ def estimate(execution: Times) -> TailEstimate | str:
     if len(execution) and execution.min() == execution.max():
         return "all jobs took the same time"
     values, counts = np.unique(execution, return_counts=True)
-    tail = fit(values, counts, width_us=1e-3)
+    tail = fit(values, counts, width_us=1e-3, series=execution)
     if isinstance(tail, Refusal):
         return tail.reason
     times = FARTHER * tail.count
