@@ -190,6 +190,7 @@ def write_cell(
         started=STARTED + timedelta(seconds=20 * order),
         seconds=count * PERIOD_US / 1e6,
         steal_seconds=round(0.004 * (1 + order % 3), 6),
+        others_seconds=round(0.031 * (1 + order % 2), 6),
         probes=[_probe(point, count)],
     )
     if point.fails:

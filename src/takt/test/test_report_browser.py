@@ -157,6 +157,7 @@ def test_the_tables_equal_run_json(report: Opened, run: Run) -> None:
                 "duplicated",
                 "out_of_order",
                 "steal_seconds",
+                "others_seconds",
             )
         }
         found = cell.statistics

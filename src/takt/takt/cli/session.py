@@ -181,6 +181,7 @@ class Progress:
             text = f" p50 {found.response.p50_us:.1f} µs" if found else ""
             got = " and ".join(map(str, obtained.measured(cell)))
             differs = f" measured under {got}," if obtained.refused(cell) else ""
+            text += ", disturbed by other programs" if cell.disturbed else ""
             self._console.print(f"{cell.status.value} {cell.id}{differs}{text}", style="dim")
 
     def stopping(self) -> None:
@@ -216,6 +217,7 @@ def _document_of(row: Row) -> dict[str, Any]:
         "deadline_us": row.cells[0].deadline_us,
         "count": row.count,
         "absent": row.absent,
+        "disturbed": row.disturbed,
         "late": row.late,
         "response": {name: getattr(response, name, None) for name in percentiles},
     }
@@ -241,6 +243,9 @@ def brief(cell: Cell) -> dict[str, Any]:
         "p99_us",
         "p999_us",
         "max_us",
+        "steal_seconds",
+        "others_seconds",
+        "disturbed",
     ]
     error = cell.error.model_dump() if cell.error else None
     return {name: getattr(cell, name) for name in names} | {
@@ -255,6 +260,7 @@ def brief(cell: Cell) -> dict[str, Any]:
 
 def _show(run: Run, folder: Path) -> None:
     from takt.cli.blocks import blocks
+    from takt.measure.results.disturbed import sentence
 
     console = stdout()
     console.print(_table(run, folder))
@@ -270,6 +276,8 @@ def _show(run: Run, folder: Path) -> None:
             console.print(text, soft_wrap=True, markup=False, highlight=False)
     for text in blocks(run):
         console.print(text, soft_wrap=True, markup=False)
+    if disturbed := sentence(run.cells):
+        console.print(disturbed, style="yellow", markup=False)
     for what, why, fix in sorted(
         {(note.what, note.why, note.fix or "") for cell in run.cells for note in cell.notes}
     ):
@@ -287,6 +295,7 @@ def _table(run: Run, folder: Path) -> RowTable[Any]:
     from takt.pages.row_table import of_cells
 
     whole = run.status is Status.complete
+    disturbed = any(cell.disturbed for cell in run.cells)
     cells = []
     for row in rows(folder, run.cells):
         response = row.statistics.response if row.statistics else None
@@ -302,11 +311,13 @@ def _table(run: Run, folder: Path) -> RowTable[Any]:
                 ),
                 "" if row.late is None else row.late,
                 *(() if whole else (f"{complete} of {len(row.cells)}",)),
+                *((f"{row.disturbed} of {len(row.cells)}",) if disturbed else ()),
             )
         )
     headings = ["measurement", "count", "absent", "p50", "p99", "p99.9", "max", "late"]
     title = f"{run.name}: response in µs"
-    return of_cells([*headings, *([] if whole else ["complete"])], cells, title=title)
+    headings += [*([] if whole else ["complete"]), *(["disturbed"] if disturbed else [])]
+    return of_cells(headings, cells, title=title)
 
 
 def _microseconds(value: float | None) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What somebody does to a machine that is measured: sets its clock, takes a CPU away, holds one.
+"""What somebody does to a machine that is measured: sets its clock, takes a CPU away, uses it.
 
 No sample is lost by either: all times are CLOCK_MONOTONIC, which nobody sets, and Linux moves the
 threads of a CPU that goes to others. But who reads the results has to know.
@@ -11,6 +11,7 @@ import time
 from collections.abc import Collection
 from pathlib import Path
 
+from takt.processes.others import Others, Taken
 from takt.processes.rivals import Rivals
 
 ONLINE = Path("/sys/devices/system/cpu/online")
@@ -28,6 +29,8 @@ class Disturbances:
         self._monotonic, self._offset = _clocks()
         self._cpus = online()
         self._rivals = Rivals()
+        self._others = Others()
+        self.by_others: Taken | None = None  # None: not known
 
     def look(self) -> None:
         """Compares with the look before."""
@@ -50,6 +53,10 @@ class Disturbances:
         for come in sorted(cpus - self._cpus):
             self.told.append((f"CPU {come} came online", "threads may have moved to it"))
         self._cpus = cpus
+
+    def measured(self) -> None:
+        """What was measured has ended, and the load still runs: its time is still known."""
+        self.by_others = self._others.taken()
 
     def end(self, cpus: Collection[int] = ()) -> None:
         """The last look, when what was measured on these CPUs (none: on any) has ended."""

@@ -63,6 +63,8 @@ def _legend(found: Sequence[Layer]) -> str:
         words = words.replace("number of", "number of up to")
     if any(layer.not_obtained for layer in found):
         words += " (!): requested real-time settings were not granted; see the reasons."
+    if any(cell.disturbed for layer in found for cell in layer.cells):
+        words += " (~): other programs took much CPU time meanwhile; see the reasons."
     return words
 
 
@@ -104,7 +106,9 @@ def _kind(layer: Layer) -> str:
     kind = "real-time" if obtained.real_time(layer.first) else "normal"
     if layer.failed:
         return f"{kind} failed"
-    return f"{kind} (!)" if layer.not_obtained else kind  # explained among the reasons
+    # Both are explained among the reasons.
+    kind += " (!)" if layer.not_obtained else ""
+    return f"{kind} (~)" if any(cell.disturbed for cell in layer.cells) else kind
 
 
 def _response(key: str, layer: Layer) -> str:

@@ -24,6 +24,7 @@ from typing import Literal
 from takt.doctor.finding import Finding, Severity
 from takt.measure.check.evidence import CONFIDENCE, Layer, is_realtime, layers, way
 from takt.measure.results import obtained
+from takt.measure.results.disturbed import sentence
 from takt.measure.results.model import Cell, Run, Status, Verdict
 from takt.measure.statistics.summary import LOOP_RATES_HZ
 from takt.pages import text
@@ -80,6 +81,8 @@ def judge(run: Run) -> Verdict:
         reasons.append(f"{unfinished} of {of} measurements did not complete.")
     if (load := _finding(run, "load")) and load.severity is Severity.warning:
         reasons.append(f"Other programs were busy when the run began: {load.value}.")
+    if disturbed := sentence(cell for one in judgements for cell in one.layer.cells):
+        reasons.append(disturbed)
     reasons += _stolen(judgements) + _failures(run, besides=judgements) + _refused(judgements)
     return Verdict(level=level, headline=_headline(level, judgements), reasons=reasons)
 

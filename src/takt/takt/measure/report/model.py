@@ -89,6 +89,18 @@ class Variant:
         return sum(cell.steal_seconds for cell in self.cells)
 
     @property
+    def others_seconds(self) -> float | None:
+        """CPU time that other programs took, all repetitions; None where no cell knows."""
+        known = [cell.others_seconds for cell in self.cells if cell.others_seconds is not None]
+        return sum(known) if known else None
+
+    @property
+    def disturbed(self) -> str:
+        """Say during how many repetitions other programs took much CPU time."""
+        number = sum(cell.disturbed for cell in self.cells)
+        return f"{number} of {len(self.cells)} repetitions disturbed" if number else ""
+
+    @property
     def clock_bound_us(self) -> float | None:
         """The most by which a latency between two clocks is wrong; None where there is one."""
         found = [cell.conditions.clock_bound_us for cell in self.cells if cell.conditions]

@@ -315,6 +315,8 @@ class Cell(Model):
     started: datetime | None = None  # in UTC
     seconds: float = 0.0  # that the cell took
     steal_seconds: float = 0.0  # CPU time stolen by the hypervisor during the cell, all CPUs
+    others_seconds: float | None = None  # CPU time of other programs and the kernel, all CPUs
+    disturbed: bool = False  # others_seconds is more than 5 % of all CPU time, or than one CPU
 
     @model_validator(mode="before")
     @classmethod

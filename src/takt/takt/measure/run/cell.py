@@ -117,13 +117,15 @@ def _measure(
             until,
             context.limits,
             tick,
-            declared.end,
+            _at_end(disturbed, declared),
         )
     measured = cell.model_copy(
         update={
             "started": started,
             "seconds": round(time.monotonic() - clock, 3),
             "steal_seconds": round(steal_seconds() - stolen, 3),
+            "others_seconds": disturbed.by_others.seconds if disturbed.by_others else None,
+            "disturbed": bool(disturbed.by_others and disturbed.by_others.much),
             "notes": list(cell.notes),  # of an earlier attempt that was not readable
             "error": None,
             "conditions": None,
@@ -154,6 +156,16 @@ def _measure(
             measured.notes.append(note)
         declared.judge(measured)
     return measured, recorded
+
+
+def _at_end(disturbed: Disturbances, declared: Declared) -> Callable[[], None]:
+    """What happens when the last probe has ended, and the load still runs."""
+
+    def ended() -> None:
+        disturbed.measured()
+        declared.end()
+
+    return ended
 
 
 def _find_cause(

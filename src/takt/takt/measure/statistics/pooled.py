@@ -40,6 +40,11 @@ class Row:
         return sum(map(reservations.absent, self.cells))
 
     @property
+    def disturbed(self) -> int:
+        """Cells during which other programs took much CPU time."""
+        return sum(cell.disturbed for cell in self.cells)
+
+    @property
     def late(self) -> int | None:
         """Responses after the deadline; None where there is none to judge."""
         counted = [cell.statistics.exceedance for cell in self.cells if cell.statistics]

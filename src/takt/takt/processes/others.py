@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""CPU time that other programs take while something is measured.
+
+What all CPUs did is elapsed time without the idle and the stolen time of ``/proc/stat``. Kernels
+with NO_HZ, as all common ones, measure idle time exactly; they count busy time by ticks, which a
+periodic thread hits always or never. The time of this process and of its descendants, which are
+what it measures and the declared load, is subtracted. The rest are other programs, and the kernel's
+own work.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from takt.processes import usage
+
+PROC = Path("/proc")
+_TICK_S = 1 / os.sysconf("SC_CLK_TCK")
+DISTURBED_SHARE = 0.05  # of the time of all CPUs
+DISTURBED_CPUS = 1.0  # in use by others, however many CPUs there are
+_IDLE, _IOWAIT, _STEAL = 3, 4, 7  # of the numbers of a line of /proc/stat
+_UTIME, _CSTIME = 11, 14  # of /proc/PID/stat, behind the name: with utime, stime, cutime
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What others took of a span of time."""
+
+    seconds: float  # CPU time, all CPUs together
+    much: bool  # so much that figures may be other than on an idle machine
+
+
+@dataclass(frozen=True)
+class _Look:
+    at_s: float
+    unused_s: float  # by all CPUs: idle, or stolen
+    cpus: int
+    own_s: float
+
+
+class Others:
+    """Other programs, from now on."""
+
+    def __init__(self) -> None:
+        self._before = _look()
+
+    def taken(self) -> Taken:
+        """What they took since."""
+        before, now = self._before, _look()
+        elapsed = now.at_s - before.at_s
+        busy = elapsed * now.cpus - (now.unused_s - before.unused_s)
+        seconds = max(0.0, busy - (now.own_s - before.own_s))
+        most = min(DISTURBED_CPUS, DISTURBED_SHARE * now.cpus) * elapsed
+        return Taken(round(seconds, 3), seconds > most)
+
+
+def _look() -> _Look:
+    unused, cpus = _unused_s()
+    return _Look(time.monotonic(), unused, cpus, _own_s())
+
+
+def _unused_s() -> tuple[float, int]:
+    """Since boot, and how many CPUs that is of."""
+    lines = (PROC / "stat").read_text(encoding="ascii").splitlines()
+    fields = [int(one) for one in lines[0].split()[1:]]
+    ticks = sum(fields[place] for place in (_IDLE, _IOWAIT, _STEAL) if place < len(fields))
+    return ticks * _TICK_S, sum(line[:3] == "cpu" and line[3:4].isdecimal() for line in lines)
+
+
+def _own_s() -> float:
+    """Of this process and all that it started, also what has ended and was waited for."""
+    ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+    living = (_process_s(pid) for pid in usage.family([os.getpid()])[1:])
+    return time.process_time() + ended.ru_utime + ended.ru_stime + sum(living)
+
+
+def _process_s(pid: int) -> float:
+    """Of a process and of its children that have ended; 0 where it is gone."""
+    with contextlib.suppress(OSError, ValueError):
+        text = (PROC / str(pid) / "stat").read_text(encoding="utf-8", errors="replace")
+        fields = text.rpartition(")")[2].split()
+        return sum(map(int, fields[_UTIME : _CSTIME + 1])) * _TICK_S
+    return 0.0
