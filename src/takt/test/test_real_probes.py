@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -280,7 +281,8 @@ def test_a_full_shared_memory_fails_the_cell_that_would_go_over_udp(tmp_path: Pa
         assert done.returncode == (expected is Status.failed)
         if expected is Status.failed:
             assert cell.error is not None
-            assert "free space in /dev/shm" in (cell.error.fix or "")
+            assert cell.error.what.startswith("/dev/shm is too small")
+            assert re.search("--shm-size=|remount,size=", cell.error.fix or "")
 
 
 def test_without_privileges_everything_runs_and_is_marked(tmp_path: Path) -> None:
