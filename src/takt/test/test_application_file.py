@@ -11,6 +11,7 @@ import pytest
 
 from takt.errors import TaktError
 from takt.schedule.analysis.ask import analyse
+from takt.schedule.application.dump import app_yaml
 from takt.schedule.application.file import located, read_application
 from takt.schedule.application.flat import flat
 
@@ -81,6 +82,41 @@ def test_a_period_may_be_given_as_a_rate(tmp_path: Path) -> None:
 def test_what_is_neither_a_period_nor_a_rate_is_refused(tmp_path: Path, timer: str) -> None:
     with pytest.raises(TaktError, match="timer"):
         callback(tmp_path, f"timer: {timer}, wcet: 1ms")
+
+
+def test_a_job_may_publish_several_messages(tmp_path: Path) -> None:
+    writes = "{tf: {size: 2KB, messages: 8}, scan: 1KB, plan: {messages: 1}, log: }"
+    found = callback(tmp_path, f"timer: 9ms, wcet: 1ms, writes: {writes}")
+    assert found["writes"] == ["tf", "scan", "plan", "log"]
+    assert found["messages"] == {"tf": 8}
+    assert "messages" not in callback(tmp_path, "timer: 9ms, wcet: 1ms, writes: [tf]")
+
+
+def test_the_number_of_messages_is_written_as_it_is_read(tmp_path: Path) -> None:
+    writes = "{tf: {size: 2KB, messages: 8}, log: }"
+    text = (
+        f"nodes:\n  n:\n    c: {{timer: 9ms, wcet: 1ms, writes: {writes}}}\n"
+        "    d: {timer: 9ms, wcet: 1ms, writes: {log: {messages: 3}}}\n"
+    )
+    document = read(tmp_path, text)
+    again = read(tmp_path, app_yaml(document, "written"))
+    assert again["callbacks"] == document["callbacks"]
+    assert [one["messages"] for one in again["callbacks"]] == [{"tf": 8}, {"log": 3}]
+
+
+@pytest.mark.parametrize("messages", ["0", "1001", "2.5", "many", "-1"])
+def test_what_is_no_number_of_messages_is_refused(tmp_path: Path, messages: str) -> None:
+    with pytest.raises(TaktError, match="messages"):
+        callback(tmp_path, f"timer: 9ms, wcet: 1ms, writes: {{tf: {{messages: {messages}}}}}")
+
+
+def test_a_scenario_does_not_change_the_number_of_messages(tmp_path: Path) -> None:
+    text = (
+        "nodes: {n: {c: {timer: 9ms, wcet: 1ms, writes: [tf]}}}\n"
+        "scenarios: {s: {n.c: {writes: {tf: {messages: 2}}}}}"
+    )
+    with pytest.raises(TaktError, match=r"does not change how many messages n\.c publishes"):
+        read(tmp_path, text)
 
 
 def test_a_callback_may_wait(tmp_path: Path) -> None:
