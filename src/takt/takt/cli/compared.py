@@ -13,7 +13,6 @@ from rich.text import Text
 
 from takt.cli.output import stderr, stdout
 from takt.judge import ci
-from takt.judge.model import Outcome as Verdict
 from takt.measure.statistics.compare_model import (
     Comparison,
     Judged,
@@ -22,6 +21,7 @@ from takt.measure.statistics.compare_model import (
 )
 from takt.pages.row_table import RowTable, of_cells
 from takt.pages.text import count, number_of, probability
+from takt.schedule.absence.model import Outcome as Verdict
 
 _VERDICTS = {
     Outcome.regressed: Verdict.fails,
