@@ -227,7 +227,7 @@ JETSON = kernel("5.15.148-tegra", "#1 SMP PREEMPT")
         (kernel("6.1.0-31-amd64", "#1 SMP PREEMPT_DYNAMIC Debian 6.1.128-1"), "linux-image-rt"),
         (kernel("6.11.4-301.fc41.x86_64", "#1 SMP PREEMPT_DYNAMIC"), "dnf install kernel-rt"),
         (WSL, ".wslconfig"),
-        (JETSON, "nvidia-l4t-rt-kernel"),
+        (JETSON, "NVIDIA's real-time kernel for this release of Jetson Linux"),
         (kernel("6.6.51+rpt-rpi-v8", "#1 SMP PREEMPT Debian 1:6.6.51-1+rpt3"), "Raspberry Pi OS"),
         (kernel("6.9.3", "#1 SMP PREEMPT_DYNAMIC"), "CONFIG_PREEMPT_RT=y"),
     ],

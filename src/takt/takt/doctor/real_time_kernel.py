@@ -13,9 +13,8 @@ _IN_THE_ARCHIVE = (25, 10)  # from this release of Ubuntu on
 _ARCHIVE = "sudo apt install linux-image-realtime"
 _REBOOT = "   # then reboot"
 _JETSON = (
-    "add NVIDIA's repository of real-time kernels for this release of Jetson Linux (Developer "
-    "Guide: Real-Time Kernel), then:\n"
-    f"sudo apt install nvidia-l4t-rt-kernel nvidia-l4t-rt-kernel-headers{_REBOOT}"
+    "install NVIDIA's real-time kernel for this release of Jetson Linux (its Developer Guide, "
+    f"Real-Time Kernel){_REBOOT}"
 )
 _DNF = f"sudo dnf install kernel-rt{_REBOOT}; RHEL: from the Real Time repository"
 _OF: dict[Maker, str] = {
