@@ -7,7 +7,7 @@ from takt.schedule.generate.draft import Draft, Entry
 
 
 def add_topics(draft: Draft) -> None:
-    """More writers and inputs, messages that release, topics from outside, queues."""
+    """More writers and inputs, messages that release, topics from outside, queues, bursts."""
     wanted, chance = draft.wanted, draft.chance
     for topic in draft.topics:
         _add_writers(draft, topic["name"], chance.whole(wanted.writers) - 1)
@@ -28,6 +28,8 @@ def add_topics(draft: Draft) -> None:
             topic["reliable"] = False
         elif chance.happens(wanted.best_effort):
             topic["reliable"] = True
+    if wanted.burst[-1] > 1:
+        _add_bursts(draft)
 
 
 def _add_writers(draft: Draft, topic: str, count: int) -> None:
@@ -44,6 +46,19 @@ def _add_inputs(draft: Draft, reader: Entry, count: int) -> None:
     known = {*draft.inputs(reader), *reader["writes"]}
     others = [one["name"] for one in draft.topics if one["name"] not in known]
     reader["reads"] += [{"topic": topic} for topic in draft.chance.some(others, count)]
+
+
+def _add_bursts(draft: Draft) -> None:
+    """Every other output has several messages of each job."""
+    chance = draft.chance
+    for callback in draft.callbacks:
+        counts = {
+            topic: chance.whole(draft.wanted.burst)
+            for topic in callback["writes"]
+            if chance.happens()
+        }
+        if several := {topic: count for topic, count in counts.items() if count > 1}:
+            callback["messages"] = several
 
 
 def _from_outside(draft: Draft, topic: Entry) -> None:
