@@ -7,7 +7,7 @@ from takt.schedule.generate.draft import Draft, Entry
 
 
 def add_topics(draft: Draft) -> None:
-    """More writers and inputs, messages that release, topics from outside, queues, bursts."""
+    """More writers and inputs, messages that release, topics from outside, queues."""
     wanted, chance = draft.wanted, draft.chance
     for topic in draft.topics:
         _add_writers(draft, topic["name"], chance.whole(wanted.writers) - 1)
@@ -28,8 +28,6 @@ def add_topics(draft: Draft) -> None:
             topic["reliable"] = False
         elif chance.happens(wanted.best_effort):
             topic["reliable"] = True
-    if wanted.burst[-1] > 1:
-        _add_bursts(draft)
 
 
 def _add_writers(draft: Draft, topic: str, count: int) -> None:
@@ -46,19 +44,6 @@ def _add_inputs(draft: Draft, reader: Entry, count: int) -> None:
     known = {*draft.inputs(reader), *reader["writes"]}
     others = [one["name"] for one in draft.topics if one["name"] not in known]
     reader["reads"] += [{"topic": topic} for topic in draft.chance.some(others, count)]
-
-
-def _add_bursts(draft: Draft) -> None:
-    """Every other output has several messages of each job."""
-    chance = draft.chance
-    for callback in draft.callbacks:
-        counts = {
-            topic: chance.whole(draft.wanted.burst)
-            for topic in callback["writes"]
-            if chance.happens()
-        }
-        if several := {topic: count for topic, count in counts.items() if count > 1}:
-            callback["messages"] = several
 
 
 def _from_outside(draft: Draft, topic: Entry) -> None:
@@ -84,3 +69,18 @@ def _release_by_message(draft: Draft, callback: Entry) -> None:
         return
     callback["reads"] = callback["reads"][1:]
     callback |= {"kind": "message", "trigger": topic}
+
+
+def add_bursts(draft: Draft) -> None:
+    """In every other application, every other output has several messages of each job."""
+    chance = draft.chance
+    if draft.wanted.burst[-1] == 1 or chance.happens():
+        return
+    for callback in draft.callbacks:
+        counts = {
+            topic: chance.whole(draft.wanted.burst)
+            for topic in callback["writes"]
+            if chance.happens()
+        }
+        if several := {topic: count for topic, count in counts.items() if count > 1}:
+            callback["messages"] = several

@@ -11,7 +11,7 @@ from takt.schedule.generate.draft import Draft, Entry
 from takt.schedule.generate.parameters import Parameters
 from takt.schedule.generate.scenarios import add_scenarios
 from takt.schedule.generate.timing import add_timing
-from takt.schedule.generate.topics import add_topics
+from takt.schedule.generate.topics import add_bursts, add_topics
 
 
 def widen(document: Entry, wanted: Parameters, chance: Chance) -> float:
@@ -31,6 +31,7 @@ def widen(document: Entry, wanted: Parameters, chance: Chance) -> float:
             if chance.happens()
         }
     _share_nodes(draft)
+    add_bursts(draft)
     return utilization
 
 
