@@ -57,7 +57,7 @@ def commands() -> list[list[str]]:
 def ctest(folder: Path) -> list[str]:
     """The tests of a build folder."""
     program = str(BIN / "ctest")
-    return [program, "--test-dir", str(folder), "--output-on-failure", "--timeout", "120"]
+    return [program, "--test-dir", str(folder), "--output-on-failure", "--timeout", "900"]
 
 
 def together(folder: Path, builds: list[Path]) -> Path:

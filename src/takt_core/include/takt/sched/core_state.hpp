@@ -69,6 +69,7 @@ class TAKT_CORE_PUBLIC CoreListener {
   CoreListener& operator=(const CoreListener&) = delete;
   CoreListener(CoreListener&&) = delete;
   CoreListener& operator=(CoreListener&&) = delete;
+  /// Defined in the library, so that the type is one and the same in every library that uses it.
   virtual ~CoreListener();
 
   /// A release has become a job. `regular`: the regular release that it replaces early; else null.
