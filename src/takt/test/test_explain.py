@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from takt.schedule.explain import Explanation
-from takt.schedule.explain.account import account, main_cause
+from takt.schedule.explain.account import account
+from takt.schedule.explain.causes import cause_of
 from takt.schedule.explain.html import render
 from takt.schedule.explain.jobs import Job, Slice, less_urgent
 from takt.schedule.explain.model import Late, ShareKind
@@ -306,4 +307,7 @@ def test_shares_always_add_up_to_the_response(
     )
     assert sum(part.ns for part in parts) == wait + length
     assert all(part.ns > 0 for part in parts)
-    assert main_cause(parts) in parts
+    lateness = (wait + length) // 2
+    cause = cause_of(parts, lateness=lateness, declared=declared is not None)
+    assert cause.ns == sum(part.ns for part in parts if part.kind is cause.kind)
+    assert cause.partly == (cause.ns < lateness)

@@ -114,21 +114,6 @@ def account(
     return sorted((part for part in parts if part.ns), key=lambda part: -part.ns)
 
 
-def main_cause(parts: Sequence[Part]) -> Part:
-    """The largest part but the job's own declared execution; that one, where it is all there is.
-
-    Several callbacks that ran instead count together, as the one of them that took most.
-    """
-    totals: dict[ShareKind, int] = {}
-    for part in parts:
-        if part.kind is not ShareKind.executed:
-            totals[part.kind] = totals.get(part.kind, 0) + part.ns
-    if not totals:
-        return parts[0]
-    largest = max(totals, key=lambda kind: totals[kind])
-    return max((part for part in parts if part.kind is largest), key=lambda part: part.ns)
-
-
 def whole(job: Job) -> tuple[int, int, int]:
     """Release, start and end of a job that has them; raises ValueError for another one."""
     if job.release is None or job.start is None or job.end is None:

@@ -37,7 +37,7 @@ class Evidence:
 
     def _own(self, job: Job) -> str:
         worst = self._declared.worst(job)
-        said = f", declared {worst / 1000:.0f} µs" if worst else ""
+        said = f", declared {worst / 1000:.0f} µs" if worst else ", none declared"
         if job.cpu_time is None:
             return f"on the core without interruption{said}; its CPU time was not measured"
         return f"CPU time {job.cpu_time / 1000:.0f} µs{said}"

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from takt.schedule.explain.above import AboveBounds
-from takt.schedule.explain.account import Part, account, main_cause
+from takt.schedule.explain.account import Part, account
 from takt.schedule.explain.blocking import Blocking
+from takt.schedule.explain.causes import Cause, cause_of
 from takt.schedule.explain.declarations import Declarations
 from takt.schedule.explain.evidence import Evidence
 from takt.schedule.explain.inputs import Inputs
@@ -73,6 +74,7 @@ class _Of:
     executions: int = 0
     overdue: int = 0
     misses: Counter[ShareKind] = field(default_factory=Counter)
+    partly: int = 0  # misses whose cause takes less than the lateness
     disturbed: int = 0
     ns: Counter[ShareKind] = field(default_factory=Counter)
     response: int = 0
@@ -176,6 +178,7 @@ class _Watching:
             misses=by_cause.total() + self._unexplained,
             overdue=sum(of.overdue for _, of in counted),
             unexplained=self._unexplained,
+            partly=sum(of.partly for _, of in counted),
             by_cause=dict(by_cause.most_common()),
             bounds=self._against_bounds(counted),
             callbacks=[
@@ -184,6 +187,7 @@ class _Watching:
                     executions=of.executions,
                     misses=of.misses.total(),
                     disturbed=of.disturbed,
+                    partly=of.partly,
                     by_cause=dict(of.misses.most_common()),
                     us_by_kind={kind: ns / 1000 for kind, ns in of.ns.most_common()},
                     response_us=of.response / 1000,
@@ -223,20 +227,22 @@ class _Watching:
         core = -1 if job.core is None else job.core
         before = self._recent.before(job)
         stolen = self._recent.stolen_within(core, release, end)
+        declared = self._declared.worst(job)
         parts = account(
             job,
             [one for one in before if one.end > release],
-            declared=self._declared.worst(job),
+            declared=declared,
             stolen=stolen,
             less_urgent=less_urgent,
             may_block=self._blocking.may,
             waits=self._waits,
         )
         above = self._above.why(job, before)
-        cause, by = _cause(job, parts, above)
+        cause = _cause(job, parts, above, declared=declared is not None)
         of = self._tasks[job.task]
         if job.missed:
-            of.misses[cause] += 1
+            of.misses[cause.kind] += 1
+            of.partly += cause.partly
             for part in parts:
                 of.ns[part.kind] += part.ns
         if above:
@@ -261,8 +267,10 @@ class _Watching:
             missed=job.missed,
             late_us=late / 1000,
             above=above,
-            cause=cause,
-            by=None if by is None else self._names.task(by),
+            cause=cause.kind,
+            cause_us=cause.ns / 1000,
+            partly=cause.partly,
+            by=None if cause.task is None else self._names.task(cause.task),
             shares=[
                 Share(
                     kind=part.kind,
@@ -341,17 +349,18 @@ class _Watching:
         return lines
 
 
-def _cause(job: Job, parts: list[Part], above: Above | None) -> tuple[ShareKind, int | None]:
-    """Of a job that was late, and by which task.
+def _cause(job: Job, parts: list[Part], above: Above | None, *, declared: bool) -> Cause:
+    """Of a job that was late.
 
     Others that went before are no reason to miss a deadline that is guaranteed with them.
     """
-    if job.missed and job.deadline is not None and above and above.cause:
-        allowed = job.deadline - (job.release or 0)
-        if above.bound_us * 1000 <= allowed:
-            return above.cause, None
-    main = main_cause(parts)
-    return main.kind, main.task
+    if job.deadline is None:
+        return cause_of(parts, lateness=0, declared=declared)
+    allowed = job.deadline - (job.release or 0)
+    if job.missed and above and above.cause and above.bound_us * 1000 <= allowed:
+        return Cause(above.cause, None, ns=0, lateness=0)
+    lateness = max(0, (job.response or 0) - allowed)
+    return cause_of(parts, lateness=lateness, declared=declared)
 
 
 def _us(ns: int | None) -> float | None:

@@ -80,9 +80,11 @@ class Late(_Part):
     missed: bool
     late_us: float  # after its deadline; below 0: before it
     above: Above | None
-    # That of the response being above its bound, where that guarantees the deadline; else of the
-    # largest share but its own declared execution.
+    # That of the response being above its bound, where that guarantees the deadline; else the kind
+    # of share that explains the lateness, as causes.py says.
     cause: ShareKind
+    cause_us: float  # all shares of that kind; 0 where the bound guarantees the deadline
+    partly: bool  # the deadline would have been missed without this cause, too
     by: str | None
     shares: list[Share]
     inputs: list[str]  # data that it used and that was old, or not there
@@ -97,6 +99,7 @@ class CallbackLate(_Part):
     misses: int
     # Misses that would have been none without stolen time, other programs and late wake-ups.
     disturbed: int
+    partly: int  # misses that their cause explains only in part
     by_cause: dict[ShareKind, int]
     us_by_kind: dict[ShareKind, float]  # sums of the shares of all its misses
     response_us: float  # the longest
@@ -125,6 +128,7 @@ class Explanation(_Part):
     misses: int
     overdue: int  # jobs that did not end before the trace did, and are past their deadline
     unexplained: int  # misses of jobs whose release or start is not in the trace
+    partly: int  # misses that their cause explains only in part: it takes less than the lateness
     by_cause: dict[ShareKind, int]
     bounds: AgainstBounds | None  # None: there are none for this trace, the remarks say why
     callbacks: list[CallbackLate]  # those with late jobs

@@ -44,7 +44,9 @@ def misses(explanation: Explanation) -> str:
     line = f"{explanation.misses} of {explanation.executions} executions missed their deadline"
     if not explanation.executions:
         line = "no execution ended"
-    return "; ".join(filter(None, [line, never_ended(explanation.overdue)]))
+    are = "is" if explanation.partly == 1 else "are"
+    partly = f"{explanation.partly} of them {are} partly explained" if explanation.partly else ""
+    return "; ".join(filter(None, [line, partly, never_ended(explanation.overdue)]))
 
 
 def above_bounds(explanation: Explanation) -> str:
@@ -74,7 +76,13 @@ def sentence(late: Late) -> str:
         return f"{name} responded in {late.end_us / 1000:.3f} ms, {why_above(late)}"
     cause = label(late.cause, late.by)
     if late.cause is ShareKind.executed:
-        cause = "executed as declared: its deadline is too short"
+        cause = f"its own execution took {late.cause_us / 1000:.3f} ms"
+    if late.partly:
+        cause = (
+            f"partly explained; the largest cause, {cause}, takes {late.cause_us / 1000:.3f} ms"
+            if late.cause is not ShareKind.executed
+            else f"partly explained; {cause}"
+        )
     ended = f"ended {late.late_us / 1000:.3f} ms late (response {late.end_us / 1000:.3f} ms)"
     return f"{name} {ended}: {cause}"
 
