@@ -25,6 +25,7 @@ from takt.processes.signals import stopping
 from takt.processes.stolen import steal_seconds
 from takt.processes.supervision import End, Limits, Program, Stop, Until
 from takt.schedule.execution.model import APPROACHES, RCLCPP, Execution
+from takt.schedule.execution.programs import OtherPrograms
 from takt.schedule.trace import file as traces
 
 SUFFIX = ".takttrace"
@@ -131,18 +132,14 @@ class _Executing:
         seed: int,
     ) -> Execution:
         """Runs it; no process is left when this returns or raises."""
+        cpus = application.get("cpus", [0])
         nodes = len({one.get("node") or one["name"] for one in application["callbacks"]})
         # The trace of an execution before stays until this one has been recorded.
         recording = trace.with_name(trace.name + RECORDING)
         if recording.exists() and not trace.exists():  # one that was killed left it
             recording.replace(trace)
         _discard(recording)
-        description = self._folder / "application.json"
-        # Without spaces: the trace carries it.
-        description.write_text(json.dumps(application, separators=(",", ":")), encoding="utf-8")
-        profile = self._folder / "profile.xml"
-        payload = max((one.get("bytes", 0) for one in application.get("topics", [])), default=0)
-        profile.write_text(transport.profile("shm", payload, nodes + 1), encoding="utf-8")
+        description, profile = self._describe(application, nodes)
         options: dict[str, object] = {
             "approach": approach,
             "duration-ns": round(duration_s * 1e9),
@@ -154,6 +151,7 @@ class _Executing:
         runner = Program(RUNNER, command, self._folder / "unused", self._folder / "stderr")
         began, stolen = time.monotonic(), steal_seconds()
         before, disturbed, start = present(), Disturbances(), contextlib.ExitStack()
+        others = OtherPrograms(cpus, RUNNER)
         last_note = last_new = 0.0
         until = _Until(self._stop, duration_s + _END_S + nodes * _END_S_PER_NODE)
 
@@ -170,9 +168,10 @@ class _Executing:
             if settled:  # all nodes are there
                 start.close()
             disturbed.look()
+            others.look(pids)
             self._progress(now - began)
 
-        with start:
+        with start, contextlib.closing(others):
             if approach == SEPARATE:
                 start.enter_context(addresses.kept())
             end, _ = supervision.supervise(
@@ -185,13 +184,15 @@ class _Executing:
                 Limits(term_s=_TERM_S),
                 tick,
             )
-        disturbed.end(application.get("cpus", [0]))
+            others.end()
+        disturbed.end(cpus)
         seconds = time.monotonic() - began
         self._journal.sweep()
         sweep_since(before)
         if until.is_over:
             end = End.timeout
         _raise_failure(end, runner, recording, [what for what, _ in disturbed.told])
+        others.append(recording)
         recorded = traces.read(recording)
         flush(recording)
         recording.replace(trace)
@@ -211,6 +212,16 @@ class _Executing:
             disturbances=[what for what, _ in disturbed.told],
             trace=trace,
         )
+
+    def _describe(self, application: Flat, nodes: int) -> tuple[Path, Path]:
+        """The files that the runner reads: the application, and the profile of the transport."""
+        description = self._folder / "application.json"
+        # Without spaces: the trace carries it.
+        description.write_text(json.dumps(application, separators=(",", ":")), encoding="utf-8")
+        profile = self._folder / "profile.xml"
+        payload = max((one.get("bytes", 0) for one in application.get("topics", [])), default=0)
+        profile.write_text(transport.profile("shm", payload, nodes + 1), encoding="utf-8")
+        return description, profile
 
 
 class _Until(Until):

@@ -8,7 +8,15 @@ from pathlib import Path
 from takt.documents.writing import write_text
 from takt.pages import page
 from takt.schedule.explain.model import Explanation, Late
-from takt.schedule.explain.show import above_bounds, label, lateness, misses, sentence, why_above
+from takt.schedule.explain.show import (
+    above_bounds,
+    label,
+    lateness,
+    misses,
+    programs,
+    sentence,
+    why_above,
+)
 
 CHARTS = 20  # jobs with a chart: those that were latest
 
@@ -31,6 +39,7 @@ def render(explanation: Explanation) -> str:
         misses=misses(explanation),
         above_bounds=above_bounds(explanation),
         why_above=why_above,
+        programs=programs,
         label=label,
         style=page.asset("page.css"),
         chart_data=charts,

@@ -28,6 +28,7 @@ from takt.schedule.explain.model import (
     CallbackLate,
     Explanation,
     Late,
+    Program,
     Share,
     ShareKind,
     Stretch,
@@ -36,6 +37,7 @@ from takt.schedule.explain.recent import STEAL_SETTLES, Recent
 from takt.schedule.trace import file as files
 from takt.schedule.trace.against import against
 from takt.schedule.trace.file import Step, Table, Trace, by_number, told
+from takt.schedule.trace.programs import Programs
 
 DETAILS = 200  # late jobs that are told one by one: those that were latest
 _MARGIN = 0.25  # of the neighbourhood around a response
@@ -95,6 +97,8 @@ class _Watching:
         self._waits = bool(trace.names.values("waits_from_ns"))
         self._inputs = Inputs(trace.names)
         self._recent = Recent()
+        self._programs = Programs(trace.names)
+        self._held: Counter[tuple[str, int]] = Counter()  # ns by program and process
         self._declared = Declarations(self._application, trace.names, self._recent)
         self._blocking = Blocking(trace.names.policies(), self._declared)
         self._evidence = Evidence(trace.names, self._declared, waits=self._waits)
@@ -197,6 +201,7 @@ class _Watching:
                 for name, of in counted
                 if of.misses or of.above
             ],
+            programs=[_program(*of, ns) for of, ns in self._held.most_common()],
             details=[late for _, _, late in ordered],
             remarks=self._all_remarks(counted),
         )
@@ -243,6 +248,9 @@ class _Watching:
         if job.missed:
             of.misses[cause.kind] += 1
             of.partly += cause.partly
+        programs = self._programs.within(core, release, end)
+        if job.missed:
+            self._held.update({(one.name, one.process): one.ns for one in programs})
             for part in parts:
                 of.ns[part.kind] += part.ns
         if above:
@@ -280,6 +288,7 @@ class _Watching:
                 )
                 for part in parts
             ],
+            programs=[_program(one.name, one.process, one.ns) for one in programs],
             inputs=self._inputs.of(job),
             neighbourhood=self._neighbourhood(job),
         )
@@ -344,6 +353,7 @@ class _Watching:
                 f"to {took / 1e6:.3f} ms of an excess; include them with --overheads FILE, "
                 "printed by takt bench overheads --json"
             )
+        lines += self._programs.remarks(missed=any(of.misses for _, of in counted))
         if self._trace.lost:
             lines.append(f"{self._trace.lost} events were lost: shares may be wrong")
         return lines
@@ -361,6 +371,10 @@ def _cause(job: Job, parts: list[Part], above: Above | None, *, declared: bool) 
         return Cause(above.cause, None, ns=0, lateness=0)
     lateness = max(0, (job.response or 0) - allowed)
     return cause_of(parts, lateness=lateness, declared=declared)
+
+
+def _program(name: str, process: int, ns: int) -> Program:
+    return Program(name=name, process=process, us=ns / 1000)
 
 
 def _us(ns: int | None) -> float | None:

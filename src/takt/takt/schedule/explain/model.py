@@ -67,6 +67,14 @@ class Above(_Part):
     unknown_us: dict[ShareKind, float]  # in that busy period
 
 
+class Program(_Part):
+    """A program that is no part of the trace, and had the core of a late job."""
+
+    name: str  # of its thread
+    process: int  # its id; -1: not known
+    us: float
+
+
 class Late(_Part):
     """One job that ended after its deadline, or responded above its bound."""
 
@@ -87,6 +95,7 @@ class Late(_Part):
     partly: bool  # the deadline would have been missed without this cause, too
     by: str | None
     shares: list[Share]
+    programs: list[Program] = []  # that had its core between release and end, longest first
     inputs: list[str]  # data that it used and that was old, or not there
     neighbourhood: list[Stretch] = []
 
@@ -132,5 +141,6 @@ class Explanation(_Part):
     by_cause: dict[ShareKind, int]
     bounds: AgainstBounds | None  # None: there are none for this trace, the remarks say why
     callbacks: list[CallbackLate]  # those with late jobs
+    programs: list[Program] = []  # of all missed jobs, longest first
     details: list[Late]  # of all of them, or of those that were latest
     remarks: list[str]

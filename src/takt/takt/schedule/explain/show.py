@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.console import Console
 
 from takt.pages.row_table import of_cells
-from takt.schedule.explain.model import Explanation, Late, ShareKind
+from takt.schedule.explain.model import Explanation, Late, Program, ShareKind
 from takt.schedule.metrics.show import never_ended
 
 SHOWN = 10  # late jobs on the terminal: those that were latest
+PROGRAMS = 3  # that are named in one line
 _SMALL = 0.01  # of a response: what is told on the terminal at least
 
 
@@ -18,6 +21,9 @@ def show(console: Console, explanation: Explanation) -> None:
     console.print(misses(explanation), markup=False)
     if line := above_bounds(explanation):
         console.print(line, markup=False, soft_wrap=True)
+    if explanation.programs:
+        line = "other programs had the cores of these executions: "
+        console.print(line + programs(explanation.programs), markup=False, soft_wrap=True)
     if not explanation.callbacks:
         return
     causes = list(explanation.by_cause)
@@ -62,6 +68,20 @@ def above_bounds(explanation: Explanation) -> str:
         return line
     reasons = [f"{count} {kind.value}" for kind, count in bounds.by_cause.items()]
     return f"{line}: {', '.join([*reasons, f'{bounds.unexplained} unexplained'])}"
+
+
+def programs(found: Sequence[Program]) -> str:
+    """Who they were, and for how long each had a core."""
+    named = [_program(one) for one in found[:PROGRAMS]]
+    rest = found[PROGRAMS:]
+    if rest:
+        named.append(f"{len(rest)} others {sum(one.us for one in rest) / 1000:.3f} ms")
+    return ", ".join(named)
+
+
+def _program(one: Program) -> str:
+    process = "" if one.process < 0 else f" (process {one.process})"
+    return f"{one.name}{process} {one.us / 1000:.3f} ms"
 
 
 def lateness(late: Late) -> float:
@@ -123,6 +143,9 @@ def _show(console: Console, late: Late) -> None:
         if share.us < _SMALL * late.end_us:
             continue
         text = f"  {share.us / 1000:9.3f} ms  {label(share.kind, share.by)}: {share.evidence}"
+        console.print(text, markup=False, soft_wrap=True)
+    if late.programs:
+        text = f"             programs  {programs(late.programs)}"
         console.print(text, markup=False, soft_wrap=True)
     for fault in late.inputs:
         console.print(f"                data  {fault}", markup=False, soft_wrap=True)
