@@ -3,7 +3,8 @@
 
 Usage: ./takt test [--all] [STAGE…], for example ``./takt test style python``;
 ./takt test --matrix [--list] [NAME…]: other systems (matrix/command.py);
-./takt test --abi [OLD [NEW]]: the binary interfaces of two commits (abi.py).
+./takt test --abi [OLD [NEW]]: the binary interfaces of two commits (abi.py);
+./takt test --coverage [PACKAGE…]: how many lines the tests execute (covered.py).
 Every stage runs even where an earlier one failed; the exit code is 1 if any of them did.
 """
 
@@ -22,7 +23,7 @@ from pathlib import Path
 from typing import NamedTuple, TextIO
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
-from setup import abi
+from setup import abi, covered
 from setup.matrix import command as matrix
 from setup.stages import BIN, ROOT, STAGES, STATE
 
@@ -35,6 +36,8 @@ def main(arguments: list[str]) -> int:
         return matrix.main([one for one in arguments if one != "--matrix"])
     if "--abi" in arguments:
         return abi.main([one for one in arguments if one != "--abi"])
+    if "--coverage" in arguments:
+        return covered.main([one for one in arguments if one != "--coverage"])
     names = [one for one in arguments if one != "--all"]
     unknown = [name for name in names if name not in STAGES]
     if unknown:

@@ -25,6 +25,21 @@ SUBJECTS = [
     "platforms",
     "security",
 ]
+# A share of lines and of branches, what ran the tests, the command that measured it, and when.
+SHARE = r"\d+\.\d % of \d[\d ]*"
+COVERAGE = (
+    rf"Coverage: {SHARE} lines and {SHARE} branches by (?:GoogleTest|pytest) "
+    r"\(`\./takt test --coverage (\w+)`, \d{4}-\d\d-\d\d\)"
+)
+# Why there is no figure.
+NOT_MEASURED = {
+    "takt": "not measured",
+    "takt_interfaces": "there is no code",
+    "takt_probes": "not measured",
+    "takt_rcl": "not measured",
+    "takt_rclcpp": "not measured",
+    "takt_runner": "not measured",
+}
 
 
 def rows(package: Path) -> dict[str, str]:
@@ -38,7 +53,15 @@ def test_it_speaks_of_every_subject(package: Path) -> None:
     assert text.startswith(f"# Quality declaration: {package.name}\n")
     assert re.search(r"\*\*quality level \d\*\*", text)
     assert list(rows(package)) == SUBJECTS
-    assert "Coverage:" in rows(package)["tests"]
+
+
+@pytest.mark.parametrize("package", FOLDERS, ids=lambda folder: folder.name)
+def test_it_names_a_figure_of_coverage_and_the_command_that_measured_it(package: Path) -> None:
+    cell = rows(package)["tests"]
+    if reason := NOT_MEASURED.get(package.name):
+        assert cell.endswith(f"Coverage: {reason}")
+    else:
+        assert [package.name] == re.findall(f"{COVERAGE}$", cell)
 
 
 @pytest.mark.parametrize("package", FOLDERS, ids=lambda folder: folder.name)

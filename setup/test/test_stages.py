@@ -142,11 +142,12 @@ def test_an_unknown_stage_is_wrong_use(
     assert "no stage 'pyton'; stages are quick, long, broken" in capfd.readouterr().err
 
 
-def test_the_interfaces_of_commits_are_compared_without_a_stage(
-    suite: ModuleType, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("option", "module"), [("--abi", "abi"), ("--coverage", "covered")])
+def test_interfaces_and_coverage_are_looked_at_without_a_stage(
+    suite: ModuleType, monkeypatch: pytest.MonkeyPatch, option: str, module: str
 ) -> None:
-    monkeypatch.setattr(suite.abi, "main", lambda words: 40 + len(words))
-    assert suite.main(["--abi", "HEAD^"]) == 41
+    monkeypatch.setattr(getattr(suite, module), "main", lambda words: 40 + len(words))
+    assert suite.main([option, "word"]) == 41
 
 
 def test_every_stage_says_what_it_is(suite: ModuleType) -> None:
