@@ -115,7 +115,7 @@ class _Watching:
         self._waiting: deque[_Waiting] = deque()
         self._tasks: dict[int, _Of] = defaultdict(_Of)
         self._latest: list[tuple[int, int, Late]] = []  # a heap by lateness
-        self._told = 0  # what tells apart those that are equally late
+        self._number = 0  # orders those that are equally late
         self._unexplained = 0
         self._end = 0
 
@@ -263,7 +263,7 @@ class _Watching:
         rank = max(late if job.missed else 0, self._above.by(job))
         if len(self._latest) >= DETAILS and rank <= self._latest[0][0]:
             return
-        self._told += 1
+        self._number += 1
         late_job = Late(
             callback=self._names.task(job.task),
             job=job.job,
@@ -292,7 +292,7 @@ class _Watching:
             inputs=self._inputs.of(job),
             neighbourhood=self._neighbourhood(job),
         )
-        heapq.heappush(self._latest, (rank, self._told, late_job))
+        heapq.heappush(self._latest, (rank, self._number, late_job))
         if len(self._latest) > DETAILS:
             heapq.heappop(self._latest)
 
