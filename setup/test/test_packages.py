@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 from xml.etree import ElementTree
@@ -46,3 +47,22 @@ def test_the_client_library_is_configured_without_messages_of_experiments(tmp_pa
         capture_output=True,
     )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("package", ["takt_core", "takt_rcl", "takt_rclcpp"])
+def test_doxygen_documents_the_headers_of_each_library(package: str, tmp_path: Path) -> None:
+    """It fails on what it cannot parse or resolve; what lacks a comment fails elsewhere."""
+    doxygen = shutil.which("doxygen")
+    folder = ROOT / "src" / package
+    settings = (folder / "Doxyfile").read_text(encoding="utf-8")
+    keys = dict(line.split("=", 1) for line in settings.splitlines() if not line.startswith("#"))
+    assert {key.strip(): value.strip() for key, value in keys.items()}["PROJECT_NAME"] == package
+    if doxygen is None:
+        pytest.skip("there is no doxygen")
+    settings += f"OUTPUT_DIRECTORY = {tmp_path}\n"
+    done = subprocess.run(
+        [doxygen, "-"], cwd=folder, input=settings, text=True, capture_output=True, check=True
+    )
+    found = [line for line in done.stderr.splitlines() if "warning:" in line]
+    assert not [line for line in found if "obsolete" not in line]
+    assert (tmp_path / "html" / "index.html").exists()

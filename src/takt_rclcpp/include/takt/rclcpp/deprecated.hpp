@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// The former name of namespace takt_rclcpp, `takt::rclcpp`, for one release. Each use of it is a
-/// warning. Include this header besides those whose names are used:
+/// The former name of the namespace `takt_rclcpp`, `takt` with `rclcpp` in it, for one release. Each
+/// use of it is a warning. Include this header besides those whose names are used:
 ///
 /// ```cpp
 /// #include <takt/rclcpp/deprecated.hpp>
@@ -10,7 +10,7 @@
 /// takt::rclcpp::SchedulingExecutor executor;  // warns: it is takt_rclcpp::SchedulingExecutor
 /// ```
 ///
-/// Code in namespace takt that includes it has to write `::rclcpp` for rclcpp, as before.
+/// Code in namespace takt that includes it has to write rclcpp's names with two colons in front.
 #pragma once
 
 #include <cstdint>
