@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// @file
-/// The former name of the namespace `takt_rclcpp`, `takt` with `rclcpp` in it, for one release. Each
-/// use of it is a warning. Include this header besides those whose names are used:
+/// The former name of the namespace `takt_rclcpp`, `takt` with `rclcpp` in it, for one release.
+/// Each use of it is a warning. Include this header besides those whose names are used:
 ///
 /// ```cpp
 /// #include <takt/rclcpp/deprecated.hpp>
