@@ -30,11 +30,24 @@ std::string_view fixed_priority_method(const Demand& demand, const Response& res
 
 }  // namespace
 
+std::string_view chain_method(Test test, By by) {
+  if (by == By::path) {
+    return methods::path;
+  }
+  return test == Test::fixed_priority ? methods::subchain : methods::subchain_by_deadline;
+}
+
 std::string method_of(Test test, const Demand& demand, const Response& response,
                       const ScenarioModel::CoreDemands& demands, const CoreBounds& core) {
   std::string method{methods::none};
   if (demands.entangled) {
     return std::string{methods::entangled};
+  }
+  if (response.by == By::graph) {
+    return std::string{methods::schedule_graph};
+  }
+  if (response.by != By::test) {
+    return std::string{chain_method(test, response.by)};
   }
   if (core.explored && (core.schedulable == true || test == Test::schedule_graph)) {
     return std::string{methods::schedule_graph};
@@ -61,6 +74,9 @@ std::string core_method(Test test, const ScenarioModel::CoreDemands& demands,
                         const CoreBounds& core) {
   if (core.explored) {
     return std::string{methods::schedule_graph};
+  }
+  if (core.by_chains) {
+    return std::string{methods::chains_as_a_whole};
   }
   if (test == Test::non_preemptive_edf) {
     return std::string{methods::np_edf};

@@ -38,6 +38,13 @@ inline constexpr std::string_view schedule_graph =
 inline constexpr std::string_view simulation = "simulation of two hyperperiods, eq. 8";
 inline constexpr std::string_view chain =
     "job chains (Davare et al. 2007; Dürr et al. 2019), eq. 10";
+inline constexpr std::string_view subchain =
+    "chain on one core as a unit (Palencia & González Harbour 1999; Choi et al. 2021), eq. 15";
+inline constexpr std::string_view subchain_by_deadline =
+    "chain on one core as a unit (Spuri 1996; Palencia & González Harbour 1999), eq. 16";
+inline constexpr std::string_view path = "path analysis (Schliecker & Ernst 2009), eq. 17";
+inline constexpr std::string_view chains_as_a_whole =
+    "responses with chains as a whole, eq. 15 to 17";
 inline constexpr std::string_view age = "period and response (Davare et al. 2007), eq. 11";
 inline constexpr std::string_view age_in_order =
     "period, the source always runs first (Dürr et al. 2019), eq. 11";
@@ -55,6 +62,9 @@ namespace takt::analysis {
 // The method behind the bound of a demand.
 std::string method_of(Test test, const Demand& demand, const Response& response,
                       const ScenarioModel::CoreDemands& demands, const CoreBounds& core);
+
+// The method behind a bound along a chain that is not the sum of responses.
+std::string_view chain_method(Test test, By by);
 
 // The method behind the verdict on a core; empty if it is that of its demands.
 std::string core_method(Test test, const ScenarioModel::CoreDemands& demands,

@@ -100,6 +100,11 @@ Bound Paths::noticed(std::size_t callback) const {
   return latest;
 }
 
+Bound Paths::latency(std::size_t stream) const {
+  return bounds_.latencies.empty() ? bounds_.responses[stream].bound
+                                   : bounds_.latencies[stream].bound;
+}
+
 void Paths::hold(Walk& walk) const {
   if (!std::exchange(walk.held, true)) {
     walk.age = may_drop(walk.head) ? Bound{} : sum(walk.age, gap(walk.head));
@@ -113,6 +118,50 @@ bool Paths::is_released_by_others(std::size_t callback, std::size_t writer) cons
   });
 }
 
+void Paths::begin_stretch(Walk& walk, std::size_t head) const {
+  walk.head = head;
+  walk.lost = false;
+  walk.stretch = response(head);
+  walk.heads = walk.ends = streams_[head];
+}
+
+void Paths::lengthen(Walk& walk, std::size_t callback) const {
+  if (may_drop(callback)) {
+    walk.stretch = {};
+    walk.ends.clear();
+    walk.lost = true;
+    return;
+  }
+  walk.stretch = walk.lost ? Bound{} : sum(walk.stretch, response(callback));
+  std::vector<std::size_t> heads;
+  std::vector<std::size_t> ends;
+  Bound longest = nanoseconds{0};
+  By by = By::test;
+  for (std::size_t i = 0; i < walk.ends.size() && !bounds_.latencies.empty(); ++i) {
+    // Several where a job publishes several messages.
+    for (const std::size_t next : streams_[callback]) {
+      if (model_.streams()[next].parent != walk.ends[i]) {
+        continue;
+      }
+      heads.push_back(walk.heads[i]);
+      ends.push_back(next);
+      const Response& whole = bounds_.latencies[next];
+      const Bound since = sum(whole.bound, -model_.offset(walk.heads[i]));
+      by = since && longest && *since > *longest ? whole.by : by;
+      longest = since && longest ? Bound{std::max(*since, *longest)} : Bound{};
+    }
+  }
+  if (ends.size() != streams_[callback].size()) {
+    ends.clear();
+  }
+  walk.heads = std::move(heads);
+  walk.ends = std::move(ends);
+  if (!walk.lost && !walk.ends.empty() && longest && (!walk.stretch || *longest <= *walk.stretch)) {
+    walk.stretch = longest;
+    walk.by = by == By::test ? walk.by : by;
+  }
+}
+
 // The next callback of a chain: either a message of the one before releases it, or it reads when
 // its own time has come, and a new stretch begins. False when it does not read what that one
 // writes.
@@ -121,7 +170,7 @@ bool Paths::extend(Walk& walk, std::size_t callback) const {
   const auto& writes = strategy_.tasks()[walk.before].writes;
   const auto is_written = [&](const sched::Read& read) { return contains(writes, read.topic); };
   if (task.kind == TaskKind::message && contains(writes, task.trigger)) {
-    walk.stretch = may_drop(callback) ? Bound{} : sum(walk.stretch, response(callback));
+    lengthen(walk, callback);
     if (is_released_by_others(callback, walk.before)) {
       hold(walk);  // its jobs for them go on with what it has
     }
@@ -142,9 +191,8 @@ bool Paths::extend(Walk& walk, std::size_t callback) const {
         may_drop(callback) ? Bound{} : sum(walk.latency, sum(passed, gap(callback, true)));
     hold(walk);
     walk.age = sum(walk.age, used);
-    walk.head = callback;
     walk.held = false;
-    walk.stretch = response(callback);
+    begin_stretch(walk, callback);
   } else {
     return false;
   }
@@ -159,7 +207,8 @@ ChainReport Paths::chain(const application::Chain& chain) const {
     report.max_latency = chain.max_latency;
   }
   const std::size_t first = *strategy_.find_task(chain.callbacks.front());
-  Walk walk{.head = first, .before = first, .stretch = response(first)};
+  Walk walk{.before = first};
+  begin_stretch(walk, first);
   for (std::size_t i = 1; i < chain.callbacks.size(); ++i) {
     const std::string& name = chain.callbacks[i];
     if (!extend(walk, *strategy_.find_task(name))) {
@@ -171,6 +220,9 @@ ChainReport Paths::chain(const application::Chain& chain) const {
     report.bound_by = "other writers of topic '" + walk.overwritten +
                       "' may overwrite its data before it is read: give the topic more depth";
     return report;
+  }
+  if (walk.by != By::test) {
+    report.bound_by = chain_method(model_.test(), walk.by);
   }
   report.latency = sum(walk.latency, walk.stretch);
   report.age = sum(walk.age, walk.stretch);
@@ -210,15 +262,10 @@ bool Paths::kept_by_early_releases(const sched::AgeConstraint& constraint) const
 
 // From the sampling to the end of the stream's job, at most; none: no bound.
 Bound Paths::way(std::size_t stream) const {
-  Bound way = nanoseconds{0};
-  std::size_t root = stream;
-  for (std::size_t at = stream; at != nobody; at = model_.streams()[at].parent) {
-    way = sum(way, bounds_.responses[at].bound);
-    root = at;
-  }
-  const std::size_t source = model_.streams()[root].callback;
-  return strategy_.tasks()[source].kind == TaskKind::timer && !may_drop_upstream(stream) ? way
-                                                                                         : Bound{};
+  const std::size_t source = model_.streams()[model_.root_of(stream)].callback;
+  return strategy_.tasks()[source].kind == TaskKind::timer && !may_drop_upstream(stream)
+             ? latency(stream)
+             : Bound{};
 }
 
 // What early releases of the source keep the age to; none where they do not.

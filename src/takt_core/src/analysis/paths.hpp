@@ -31,6 +31,9 @@ class Paths {
   [[nodiscard]] bool may_drop(std::size_t callback) const;
   // The same for a stream whose jobs lead to this stream's.
   [[nodiscard]] bool may_drop_upstream(std::size_t stream) const;
+  // Whether a job of the stream ends before the message comes that its chain sends so many
+  // instances later.
+  [[nodiscard]] bool ends_before_message(std::size_t stream, std::size_t later) const;
   // The most messages of a topic within a window, from all callbacks except `but`; none: no bound.
   [[nodiscard]] std::optional<std::int64_t> messages(const std::string& topic, nanoseconds window,
                                                      std::size_t but) const;
@@ -48,6 +51,8 @@ class Paths {
   [[nodiscard]] nanoseconds lag(std::size_t callback) const {
     return application_.callbacks[callback].jitter;
   }
+  // From the release of the first stream of its chain to the end of this one's job.
+  [[nodiscard]] std::optional<nanoseconds> latency(std::size_t stream) const;
   // From a release of the callback until it is noticed; none: no bound.
   [[nodiscard]] std::optional<nanoseconds> noticed(std::size_t callback) const;
   [[nodiscard]] bool kept_by_early_releases(const sched::AgeConstraint& constraint) const;
@@ -60,12 +65,21 @@ class Paths {
     std::size_t head = 0;
     std::size_t before = 0;                   // the last callback
     std::optional<nanoseconds> stretch = {};  // release of the head to the end of the last
+    // The streams of the head, and what the messages of each release here; empty where others
+    // release a callback of the stretch as well.
+    std::vector<std::size_t> heads = {};
+    std::vector<std::size_t> ends = {};
+    bool lost = false;  // what a job of the stretch is for may get lost
+    By by = By::test;   // of the stretch: the sum of responses, or the chain as a whole
     std::optional<nanoseconds> latency = nanoseconds{0};  // to the release of the head
     std::optional<nanoseconds> age = nanoseconds{0};      // the same backwards
     bool held = false;  // the age has counted that data of the head stays until the next comes
     std::string overwritten = {};  // the topic whose other writers may take its data away
   };
   bool extend(Walk& walk, std::size_t callback) const;
+  void begin_stretch(Walk& walk, std::size_t head) const;
+  // Goes on to a callback that messages of the one before release.
+  void lengthen(Walk& walk, std::size_t callback) const;
   // Accounts for data of the head that is used until the next data has arrived the same way.
   void hold(Walk& walk) const;
   // Whether jobs other than those of `writer` release it as well.

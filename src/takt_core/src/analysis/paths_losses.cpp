@@ -43,11 +43,26 @@ Bound Paths::gap(std::size_t callback, bool from_start) const {
   return shortest;
 }
 
+// By its whole chain: responses alone may be too long, because they count with more releases.
+bool Paths::ends_before_message(std::size_t stream, std::size_t later) const {
+  if (bounds_.latencies.empty() || model_.streams()[stream].parent == nobody) {
+    return false;
+  }
+  const Bound& end = bounds_.latencies[stream].bound;
+  const Arrivals& releases = model_.demand(model_.root_of(stream)).releases;
+  return end && releases.period.count() > 0 &&
+         *end <= releases.time(static_cast<std::int64_t>(later)) + model_.offset(stream);
+}
+
 bool Paths::may_drop(std::size_t callback) const {
   const auto& parameters = scenario_.parameters(static_cast<sched::TaskIndex>(callback));
   const sched::Task& task = strategy_.tasks()[callback];
   if (parameters.overrun == sched::Overrun::catch_up) {
     if (task.kind == TaskKind::timer) {
+      return false;
+    }
+    if (streams_[callback].size() == 1 &&
+        ends_before_message(streams_[callback].front(), depth(task.trigger))) {
       return false;
     }
     // Its job reads the message before it ends. Until then so many more may wait in the queue.
@@ -64,7 +79,7 @@ bool Paths::may_drop(std::size_t callback) const {
   const std::size_t stream = streams_[callback].front();
   const Bound& bound = bounds_.responses[stream].bound;
   const Arrivals& releases = model_.demand(stream).releases;
-  return !bound || *bound > releases.time(1);
+  return (!bound || *bound > releases.time(1)) && !ends_before_message(stream, 1);
 }
 
 bool Paths::may_drop_upstream(std::size_t stream) const {
@@ -91,8 +106,7 @@ std::optional<std::int64_t> Paths::messages(const std::string& topic, nanosecond
   for (std::size_t i = 0; i < model_.streams().size(); ++i) {
     const std::size_t writer = model_.streams()[i].callback;
     if (writer != but && std::ranges::count(strategy_.tasks()[writer].writes, topic) > 0 &&
-        !add(model_.ends(i, bounds_.responses[i]),
-             application_.callbacks[writer].messages_on(topic))) {
+        !add(model_.ends(i, bounds_), application_.callbacks[writer].messages_on(topic))) {
       return {};
     }
   }

@@ -86,16 +86,21 @@ void ScenarioModel::forget_jitters() {
                    jitters_[released.callback] + released.lead);
     }
   }
+  forget_latencies();
 }
 
-Arrivals ScenarioModel::ends(std::size_t stream, const Response& response) const noexcept {
-  const Demand& writer = demand(stream);
-  const nanoseconds best = std::min(costs_[streams_[stream].callback].best, writer.execution);
-  if (!response.bound || writer.releases.period.count() <= 0) {
+Arrivals ScenarioModel::ends(std::size_t stream, const ScenarioBounds& bounds) const noexcept {
+  const bool whole = !bounds.latencies.empty();  // where the chain begins is known
+  const Arrivals& releases = demand(whole ? root_of(stream) : stream).releases;
+  const std::optional<nanoseconds>& end =
+      whole ? bounds.latencies[stream].bound : bounds.responses[stream].bound;
+  const nanoseconds best = best_case(stream);
+  if (!end || releases.period.count() <= 0) {
     return {};
   }
-  const Arrivals ends{.period = writer.releases.period,
-                      .jitter = writer.releases.jitter + *response.bound - best,
+  const nanoseconds earliest = (whole ? offset(stream) : nanoseconds{0}) + best;
+  const Arrivals ends{.period = releases.period,
+                      .jitter = releases.jitter + *end - earliest,
                       .distance = best};  // jobs of one task follow each other
   const bool piles_up =
       ends.jitter > longest_jitter ||
@@ -175,12 +180,13 @@ bool ScenarioModel::delay_interrupt(std::size_t stream, const std::optional<nano
   return interrupt.releases != before.releases || interrupt.lag != before.lag;
 }
 
-bool ScenarioModel::propagate(const std::vector<Response>& responses) {
-  bool changed = false;
+bool ScenarioModel::propagate(const ScenarioBounds& bounds) {
+  const std::vector<Response>& responses = bounds.responses;
+  bool changed = assume_latencies(bounds);
   for (std::size_t stream = 0; stream < streams_.size(); ++stream) {
     const std::size_t parent = streams_[stream].parent;
     if (parent != nobody) {
-      const Arrivals released = ends(parent, responses[parent]);
+      const Arrivals released = ends(parent, bounds);
       if (demand(stream).releases != released) {
         set_releases(stream, released, demand(stream).lag);
         changed = true;

@@ -61,7 +61,7 @@ CoreBounds ScenarioModel::bounds_on(std::size_t core, std::optional<CoreGraph>& 
 }
 
 ScenarioBounds ScenarioModel::round(std::vector<std::optional<CoreGraph>> graphs_before,
-                                    Graphs graphs, Effort& effort) const {
+                                    Graphs graphs, Effort& effort) {
   ScenarioBounds result;
   result.graphs = std::move(graphs_before);
   result.graphs.resize(cores_.size());
@@ -75,6 +75,7 @@ ScenarioBounds ScenarioModel::round(std::vector<std::optional<CoreGraph>> graphs
       }
     }
   }
+  bound_chains(result);
   result.schedulable = all_schedulable(result.cores);
   return result;
 }
@@ -89,7 +90,7 @@ ScenarioBounds ScenarioModel::rounds(Effort& effort, Graphs graphs, GoesOn goes_
     if (!goes_on(result)) {
       return result;
     }
-    changed = propagate(result.responses);
+    changed = propagate(result);
   }
   result.converged = !changed;
   if (!result.converged) {
@@ -97,13 +98,18 @@ ScenarioBounds ScenarioModel::rounds(Effort& effort, Graphs graphs, GoesOn goes_
       core.schedulable.reset();
     }
     result.responses.assign(streams_.size(), {});
+    result.latencies.assign(result.latencies.size(), {});
     result.schedulable.reset();
   }
   return result;
 }
 
 ScenarioBounds ScenarioModel::solve(Effort& effort, Graphs graphs) {
-  return rounds(effort, graphs, [](const ScenarioBounds&) { return true; });
+  ScenarioBounds result = rounds(effort, graphs, [](const ScenarioBounds&) { return true; });
+  if (result.converged && has_messages_ && graphs != Graphs::none) {
+    shorten_by_graphs(result);
+  }
+  return result;
 }
 
 std::optional<bool> ScenarioModel::accepts(Effort& effort, Graphs graphs) {
@@ -131,7 +137,7 @@ std::optional<bool> ScenarioModel::accepts(Effort& effort, Graphs graphs) {
 }
 
 ScenarioModel::Jitters ScenarioModel::jitters() const {
-  Jitters result{.of_demands = {}, .waits_for_job = waits_for_job_};
+  Jitters result{.of_demands = {}, .waits_for_job = waits_for_job_, .latencies = latencies_};
   for (const CoreDemands& core : cores_) {
     for (const Demand& demand : core.demands) {
       result.of_demands.push_back({.releases = demand.releases, .lag = demand.lag});
@@ -150,6 +156,8 @@ void ScenarioModel::assume(const Jitters& jitters) {
     }
   }
   waits_for_job_ = jitters.waits_for_job;
+  latencies_ = jitters.latencies;
+  renew_chain_effort();
   apply_costs();
 }
 

@@ -66,6 +66,9 @@ ScenarioModel::ScenarioModel(const application::Application& application,
   add_deliveries(application);
   note_uncounted_waits(application);
   apply_costs();
+  has_messages_ =
+      std::ranges::any_of(streams_, [](const Stream& stream) { return stream.parent != nobody; });
+  forget_latencies();
 }
 
 // A job that goes on after each wait may preempt somebody each time.
@@ -177,34 +180,51 @@ void ScenarioModel::add_released(const application::Application& application,
     }
     const std::int64_t messages = application.callbacks[writer].messages_on(tasks[i].trigger);
     for (std::int64_t message = 0; message < messages; ++message) {
-      add_released(strategy, stream, i);
+      add_released(strategy, stream, i, messages > 1);
     }
   }
 }
 
 void ScenarioModel::add_released(const sched::CompiledStrategy& strategy, std::size_t stream,
-                                 std::size_t callback) {
-  const auto& tasks = strategy.tasks();
-  const auto parameters = scenario_->parameters();
+                                 std::size_t callback, bool several) {
   iterates_ = true;
-  const nanoseconds deadline = deadline_of(parameters[callback]);
   if (streams_.size() >= most_streams || is_upstream(callback, stream)) {
-    // Messages that release each other for ever: only a least distance bounds them, all together.
-    const nanoseconds period = parameters[callback].period;
-    if (std::ranges::none_of(streams_, [&](const Stream& other) {
-          return other.callback == callback && other.last;
-        })) {
-      remarks_.push_back("'" + tasks[callback].name +
-                         (is_upstream(callback, stream) ? "' is released by its own messages"
-                                                        : "' is released in too many ways") +
-                         (period.count() > 0 ? "; its period is taken for their least distance"
-                                             : ", and has no least distance: give it a period"));
-      add_stream({.callback = callback, .last = true}, {.period = period}, deadline);
-    }
+    add_unfollowed(strategy, callback, is_upstream(callback, stream), several);
     return;
   }
   add_stream({.callback = callback, .parent = stream, .early = streams_[stream].early},
-             pending_[stream].releases, deadline);
+             pending_[stream].releases, deadline_of(scenario_->parameters()[callback]));
+}
+
+// Messages that release each other for ever: only a least distance bounds them, all together. Those
+// that one job publishes, and those that come in different ways, may come at once.
+void ScenarioModel::add_unfollowed(const sched::CompiledStrategy& strategy, std::size_t callback,
+                                   bool by_its_own, bool several) {
+  const TaskParameters& parameters = scenario_->parameters()[callback];
+  const bool apart = by_its_own && !several;
+  const nanoseconds period = apart ? parameters.period : nanoseconds{0};
+  const auto known = std::ranges::find_if(
+      streams_, [&](const Stream& other) { return other.callback == callback && other.last; });
+  if (known != streams_.end()) {
+    Arrivals& releases = pending_[static_cast<std::size_t>(known - streams_.begin())].releases;
+    if (apart || releases.period.count() == 0) {
+      return;
+    }
+    releases = {};
+  } else {
+    add_stream({.callback = callback, .last = true}, {.period = period}, deadline_of(parameters));
+  }
+  std::string remark = "'" + strategy.tasks()[callback].name + "' is released ";
+  if (apart) {
+    remark += period.count() > 0
+                  ? "by its own messages; its period is taken for their least distance"
+                  : "by its own messages, and has no least distance: give it a period";
+  } else {
+    remark += by_its_own ? "by its own messages, several at once: nothing bounds their number"
+                         : "in too many ways: its releases are not counted, and have no bound. Let "
+                           "fewer callbacks, or jobs that publish fewer messages, lead to it";
+  }
+  remarks_.push_back(std::move(remark));
 }
 
 // Whether jobs of the callback are among the causes of this stream, by messages or requests.

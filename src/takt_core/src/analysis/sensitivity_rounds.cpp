@@ -14,6 +14,8 @@ namespace {
 constexpr std::int64_t steps_of_one = 20'000'000;
 // A few seconds in all.
 constexpr std::int64_t steps_of_all = 1'000'000'000;
+// Their steps take longer.
+constexpr std::int64_t weight_of_chains = 3;
 constexpr int most_rounds = 1000;
 
 bool is_late(const Demand& demand, const Response& response) noexcept {
@@ -39,10 +41,12 @@ std::optional<double> margin_of(const ScenarioModel& model, const ScenarioBounds
 
 }  // namespace
 
-OfRounds::OfRounds(ScenarioModel& model) : model_(model), left_(steps_of_all) {
+OfRounds::OfRounds(ScenarioModel& model)
+    : model_(model), by_rounds_(model.has_chains()), left_(steps_of_all) {
   for (const ScenarioModel::CoreDemands& core : model.cores()) {
-    separate_.push_back(model.test() == Test::fixed_priority && !anyone_waits(core.demands) &&
-                        !anyone_boosted(core.demands));
+    // Where chains are analysed as a whole, a demand alone does not say that it is late.
+    separate_.push_back(!model.has_chains() && model.test() == Test::fixed_priority &&
+                        !anyone_waits(core.demands) && !anyone_boosted(core.demands));
   }
   if (accepts(1)) {
     declared_ = least_;
@@ -71,7 +75,7 @@ void OfRounds::begin(double factor) {
 }
 
 void OfRounds::pay(const Effort& effort) noexcept {
-  left_ -= steps_of_one - effort.steps;
+  left_ -= steps_of_one - effort.steps + weight_of_chains * model_.chain_steps();
 }
 
 std::optional<bool> OfRounds::known(double factor) {
@@ -108,7 +112,7 @@ bool OfRounds::accepts(double factor) {
       by_rounds_ = by_rounds_ || round > 0 || !late_;
       break;
     }
-    accepted = !model_.propagate(bounds.responses);
+    accepted = !model_.propagate(bounds);
   }
   accepted_ = accepted ? std::max(accepted_, factor) : accepted_;
   if (accepted && factor >= 1) {  // shorter best cases might let messages follow more closely
@@ -140,7 +144,7 @@ bool OfRounds::is_late_again(Effort& effort) const {
   if (late_ && !fixed_priority_keeps(cores[late_->core].demands, late_->demand, effort)) {
     return true;
   }
-  return model_.test() != Test::fixed_priority &&
+  return model_.test() != Test::fixed_priority && !model_.has_chains() &&
          std::ranges::any_of(cores, [&](const ScenarioModel::CoreDemands& core) {
            return analysis::accepts(model_.test(), core.demands, effort) != true;
          });

@@ -47,6 +47,7 @@ struct CoreBounds {
   /// The verdict, and if it is met the responses, come from a schedule graph.
   bool explored =  ///< The verdict, and if it is met the responses, come from a schedule graph.
       false;       // the verdict is that of a schedule graph, where it is met the responses, too
+  bool by_chains = false;  ///< Met only because chains are analysed as a whole.
 };
 
 /// Verdict and response times of the demands of one core. `effort` limits the computation.

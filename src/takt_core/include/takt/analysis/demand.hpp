@@ -100,10 +100,19 @@ TAKT_CORE_PUBLIC bool overloaded(std::span<const Demand> demands) noexcept;
 /// Whether the demands need all of the time, or more.
 TAKT_CORE_PUBLIC bool full(std::span<const Demand> demands) noexcept;
 
+/// What a bound follows from.
+enum class By : std::uint8_t {
+  test,      ///< the test of the policy, callback by callback
+  subchain,  ///< the callbacks of a chain on one core as one unit
+  path,      ///< a whole chain, across cores
+  graph,     ///< the schedule graph of the core, although the tests suffice for the deadlines
+};
+
 /// The response time of one demand.
 struct Response {
   std::optional<nanoseconds> bound = {};  ///< From the release to the end; nothing: not found.
   nanoseconds blocking{0};                ///< Part of the bound that less urgent jobs cause.
+  By by = By::test;                       ///< What the bound follows from.
 };
 
 /// While an instance exists, analyses of this thread end soon after the flag is set, with nothing

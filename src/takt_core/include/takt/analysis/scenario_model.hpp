@@ -20,6 +20,8 @@
 
 namespace takt::analysis {
 
+struct ChainNet;
+
 /// No index.
 inline constexpr std::size_t nobody = static_cast<std::size_t>(-1);
 
@@ -54,9 +56,12 @@ enum class Graphs : std::uint8_t {
 
 /// The results of ScenarioModel::solve().
 struct ScenarioBounds {
-  std::optional<bool> schedulable = {};               ///< Nothing: too much to compute, or no test.
-  std::vector<CoreBounds> cores = {};                 ///< In the order of ScenarioModel::cores().
-  std::vector<Response> responses = {};               ///< By stream.
+  std::optional<bool> schedulable = {};  ///< Nothing: too much to compute, or no test.
+  std::vector<CoreBounds> cores = {};    ///< In the order of ScenarioModel::cores().
+  std::vector<Response> responses = {};  ///< By stream.
+  /// By stream, from the release of the first callback of its chain to its end; empty if no message
+  /// releases anything.
+  std::vector<Response> latencies = {};
   std::vector<std::optional<CoreGraph>> graphs = {};  ///< By core; nothing: not needed.
   bool converged = true;  ///< False: the jitters of a chain grow without end.
 };
@@ -69,10 +74,8 @@ class TAKT_CORE_PUBLIC ScenarioModel {
     int cpu = 0;                       ///< Number of the CPU.
     std::vector<Demand> demands;       ///< Demand::task is the index of the callback.
     std::vector<std::size_t> streams;  ///< By demand; nobody: an interrupt.
-    std::size_t jobs = 0;  ///< Demands before the interrupts, which follow in the same order.
-    /// Its jobs may be delayed without a known bound: no bounds.
-    bool entangled =  ///< Its jobs may be delayed without a known bound: no bounds.
-        false;        // how long or how often its jobs may be held up, nobody knows: no bounds
+    std::size_t jobs = 0;    ///< Demands before the interrupts, which follow in the same order.
+    bool entangled = false;  ///< Its jobs may be delayed without a known bound: no bounds.
   };
 
   /// Builds the demands. `strategy` and `scenario` must outlive the model.
@@ -104,8 +107,27 @@ class TAKT_CORE_PUBLIC ScenarioModel {
   /// What the model leaves out or assumes, for people.
   [[nodiscard]] const std::vector<std::string>& remarks() const noexcept { return remarks_; }
 
-  /// How densely the ends of the stream's jobs follow each other, given a bound on their response.
-  [[nodiscard]] Arrivals ends(std::size_t stream, const Response& response) const noexcept;
+  /// How densely the ends of the stream's jobs follow each other, given bounds.
+  [[nodiscard]] Arrivals ends(std::size_t stream, const ScenarioBounds& bounds) const noexcept;
+
+  /// The first stream of the stream's chain.
+  [[nodiscard]] std::size_t root_of(std::size_t stream) const noexcept {
+    while (streams_[stream].parent != nobody) {
+      stream = streams_[stream].parent;
+    }
+    return stream;
+  }
+
+  /// From the release of the first stream of its chain to that of the stream, at least.
+  [[nodiscard]] nanoseconds offset(std::size_t stream) const noexcept;
+
+  /// Whether chains are analysed as a whole: demands alone do not give the bounds.
+  [[nodiscard]] bool has_chains() const noexcept { return has_messages_; }
+
+  /// Evaluations of one demand for chains as a whole, in the rounds since the jitters were set.
+  [[nodiscard]] std::int64_t chain_steps() const noexcept {
+    return most_chain_steps - chain_effort_.steps + most_deadline_steps - deadline_effort_.steps;
+  }
 
   /// The worst-case execution time of a job of the callback, all overheads included.
   [[nodiscard]] nanoseconds execution(std::size_t callback) const noexcept;
@@ -123,6 +145,8 @@ class TAKT_CORE_PUBLIC ScenarioModel {
     std::vector<OfDemand> of_demands;  ///< Core by core.
     /// By callback: a release may be noticed only at the end of the job before it.
     std::vector<bool> waits_for_job;
+    /// By stream: from the release of the first callback of its chain to its end, at most.
+    std::vector<std::optional<nanoseconds>> latencies;
   };
 
   /// The present jitters, to return to later.
@@ -136,11 +160,11 @@ class TAKT_CORE_PUBLIC ScenarioModel {
 
   /// The bounds of all cores with the present jitters. `graphs_before` are reused.
   [[nodiscard]] ScenarioBounds round(std::vector<std::optional<CoreGraph>> graphs_before,
-                                     Graphs graphs, Effort& effort) const;
+                                     Graphs graphs, Effort& effort);
 
   /// Applies the ends of each stream's jobs to the streams that they release or request.
   /// @return whether anything changed.
-  bool propagate(const std::vector<Response>& responses);
+  bool propagate(const ScenarioBounds& bounds);
 
   /// Rounds until nothing changes.
   ScenarioBounds solve(Effort& effort, Graphs graphs);
@@ -149,6 +173,9 @@ class TAKT_CORE_PUBLIC ScenarioModel {
   std::optional<bool> accepts(Effort& effort, Graphs graphs);
 
  private:
+  static constexpr std::int64_t most_chain_steps = 60'000'000;  // a second
+  static constexpr std::int64_t most_deadline_steps = 20'000'000;
+
   struct Place {
     std::size_t core = 0;
     std::size_t demand = 0;
@@ -176,7 +203,9 @@ class TAKT_CORE_PUBLIC ScenarioModel {
   void add_released(const application::Application& application,
                     const sched::CompiledStrategy& strategy, std::size_t stream);
   void add_released(const sched::CompiledStrategy& strategy, std::size_t stream,
-                    std::size_t callback);
+                    std::size_t callback, bool several);
+  void add_unfollowed(const sched::CompiledStrategy& strategy, std::size_t callback,
+                      bool by_its_own, bool several);
   [[nodiscard]] bool is_upstream(std::size_t callback, std::size_t stream) const noexcept;
   [[nodiscard]] bool causes(std::size_t callback, std::size_t stream) const noexcept;
   void add_early_releases(const sched::CompiledStrategy& strategy, std::size_t reader);
@@ -184,6 +213,19 @@ class TAKT_CORE_PUBLIC ScenarioModel {
   void add_stream(Stream stream, const Arrivals& releases, nanoseconds deadline);
   void apply_costs();
   void set_releases(std::size_t stream, const Arrivals& releases, nanoseconds lag);
+  [[nodiscard]] bool keeps_order(const CoreDemands& core) const;
+  [[nodiscard]] nanoseconds best_case(std::size_t stream) const noexcept;
+  [[nodiscard]] ChainNet chain_net() const;
+  void bound_chains(ScenarioBounds& bounds);
+  void bound_subchains(const ChainNet& net, std::size_t at, const ScenarioBounds& bounds,
+                       std::vector<Response>& latencies);
+  void bound_stream(const ChainNet& net, std::size_t stream, const std::vector<Response>& units,
+                    ScenarioBounds& bounds);
+  void take_over(std::size_t at, ScenarioBounds& bounds) const;
+  void shorten_by_graphs(ScenarioBounds& bounds);
+  void forget_latencies();
+  void renew_chain_effort() noexcept;
+  bool assume_latencies(const ScenarioBounds& bounds);
   bool propagate_requests(std::size_t stream, const std::vector<Response>& responses);
   bool count_late_notices(const std::vector<Response>& responses);
   bool delay_interrupt(std::size_t stream, const std::optional<nanoseconds>& bound);
@@ -203,10 +245,14 @@ class TAKT_CORE_PUBLIC ScenarioModel {
   nanoseconds release_overhead_;
   Test test_;
   bool iterates_ = false;             // releases of some streams depend on responses of others
+  bool has_messages_ = false;         // ends of some streams' jobs release others
   std::vector<Cost> costs_;           // by callback
   std::vector<nanoseconds> jitters_;  // by callback: how late its releases are noticed
   // By callback: whether a release may wait for the job before, and is noticed when that ends.
   std::vector<bool> waits_for_job_;
+  std::vector<std::optional<nanoseconds>> latencies_;  // by stream, as in Jitters
+  Effort chain_effort_ = {.steps = most_chain_steps};  // in all rounds
+  Effort deadline_effort_ = {.steps = most_deadline_steps};
   // By callback: messages that its topic keeps for it; 0: readers of its node take them, too.
   std::vector<std::size_t> queues_;
   std::vector<Stream> streams_;

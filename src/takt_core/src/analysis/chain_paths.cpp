@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "chain_paths.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace takt::analysis {
+namespace {
+
+// Longer than so many periods of its root no chain is followed.
+constexpr std::int64_t most_periods = 100;
+
+// The part of the path on one core.
+struct Visited {
+  sched::Level floor = sched::infinite_ceiling;  // the lowest level on the path
+  nanoseconds due{0};  // the latest deadline of the path's jobs, after the root's release
+};
+
+// A link on a core of the path, whose jobs may come before those of the path.
+struct Rival {
+  const Arrivals* releases = nullptr;  // of its root
+  nanoseconds offset{0};
+  nanoseconds end{0};      // from the release of its root, at most
+  nanoseconds due{never};  // the latest release of its root after that of the path's
+  nanoseconds execution{0};
+  bool own = false;      // it has the root of the path
+  bool on_path = false;  // the path's own job is counted elsewhere
+  bool last = false;     // the last link, or behind it: only earlier instances count
+};
+
+class PathTest {
+ public:
+  PathTest(const ChainNet& net, std::size_t last, Effort& effort)
+      : net_(net), last_(last), root_(net.links[last].root), effort_(effort) {}
+
+  Response run() {
+    Response result{.bound = {}, .by = By::path};
+    if (!visit() || !add_rivals()) {
+      return result;
+    }
+    const nanoseconds most = most_periods * net_.links[root_].demand->releases.period;
+    for (nanoseconds time = work_; time <= most;) {
+      if (!effort_.spend(rivals_.size() + 1)) {
+        return result;
+      }
+      const nanoseconds next = work_ + interference(time);
+      if (next <= time) {
+        result.bound = time;
+        return result;
+      }
+      time = next;
+    }
+    return result;
+  }
+
+ private:
+  [[nodiscard]] const ChainLink& link(std::size_t i) const { return net_.links[i]; }
+  [[nodiscard]] const ChainCore& core(std::size_t i) const { return net_.cores[link(i).core]; }
+
+  // False if a core of the path does not keep the order.
+  bool visit() {
+    std::vector<std::size_t> path;
+    for (std::size_t i = last_; i != nobody; i = link(i).before) {
+      path.push_back(i);
+    }
+    std::ranges::reverse(path);
+    on_path_.assign(net_.links.size(), false);
+    behind_.assign(net_.links.size(), false);
+    for (const std::size_t i : path) {
+      on_path_[i] = true;
+      const Demand& demand = *link(i).demand;
+      const std::optional<nanoseconds> entry =
+          link(i).before == nobody ? std::optional{nanoseconds{0}} : net_.latencies[link(i).before];
+      if (!core(i).usable || !entry) {
+        return false;
+      }
+      work_ += demand.execution + demand.lag;
+      Visited& visited = visited_[link(i).core];
+      visited.floor = std::min(visited.floor, demand.level);
+      visited.due = std::max(visited.due, *entry + demand.deadline);
+    }
+    for (std::size_t i = last_ + 1; i < net_.links.size(); ++i) {
+      const std::size_t before = link(i).before;
+      behind_[i] = before != nobody && (before == last_ || behind_[before]);
+    }
+    for (std::size_t k = 0; k < path.size();) {
+      const std::size_t begin = k;
+      for (++k; k < path.size() && link(path[k]).joined;) {
+        ++k;
+      }
+      work_ += blocking({path.begin() + static_cast<std::ptrdiff_t>(begin),
+                         path.begin() + static_cast<std::ptrdiff_t>(k)});
+    }
+    return true;
+  }
+
+  // Of one job that started before this part of the path came to the core.
+  [[nodiscard]] nanoseconds blocking(std::span<const std::size_t> part) const {
+    const ChainCore& here = core(part.front());
+    nanoseconds longest{0};
+    if (here.by_level || (here.by_deadline && !here.preemptive)) {
+      sched::Level floor = sched::infinite_ceiling;
+      for (const std::size_t i : part) {
+        floor = std::min(floor, link(i).demand->level);
+      }
+      for (const std::size_t i : here.links) {
+        const Demand& demand = *link(i).demand;
+        const bool lower = here.by_deadline || (demand.level < floor && demand.ceiling >= floor);
+        if (lower && demand.execution.count() > 0) {
+          longest = std::max(longest, demand.execution - nanoseconds{1});
+        }
+      }
+    }
+    return longest + net_.release_overhead;
+  }
+
+  // False if one of them has no bound.
+  bool add_rivals() {
+    for (const auto& [at, visited] : visited_) {
+      const ChainCore& here = net_.cores[at];
+      for (const std::size_t i : here.links) {
+        const Demand& demand = *link(i).demand;
+        const bool runs = !here.by_level || demand.level >= visited.floor;
+        if (!runs && net_.release_overhead.count() == 0) {
+          continue;
+        }
+        const Arrivals& releases = link(link(i).root).demand->releases;
+        if (!net_.latencies[i] || releases.period.count() <= 0) {
+          return false;
+        }
+        Rival rival{.releases = &releases,
+                    .offset = link(i).offset,
+                    .end = *net_.latencies[i],
+                    .execution = net_.release_overhead,
+                    .own = link(i).root == root_};
+        if (rival.execution.count() > 0) {  // each release is noticed
+          rivals_.push_back(rival);
+        }
+        if (!runs) {
+          continue;
+        }
+        rival.execution = demand.execution;
+        rival.on_path = on_path_[i];
+        rival.last = i == last_ || behind_[i];
+        if (here.by_deadline) {
+          rival.due = visited.due - demand.deadline - rival.offset;
+        }
+        rivals_.push_back(rival);
+      }
+    }
+    return true;
+  }
+
+  // Jobs that may run within `time` after the release of the path's root: their roots were released
+  // after `end` before that, and not so late that they are released, or due, too late.
+  static std::int64_t jobs(const Rival& rival, nanoseconds time) noexcept {
+    constexpr nanoseconds tick{1};
+    const nanoseconds latest = std::min(time - rival.offset - tick, rival.due);
+    const nanoseconds window = latest + rival.end - tick;
+    const std::int64_t all = window.count() < 0 ? 0 : rival.releases->closed(window);
+    if (!rival.own) {
+      return all;
+    }
+    const std::int64_t earlier = rival.releases->closed(rival.end - tick) - 1;
+    if (rival.last) {
+      return std::min(earlier, all);
+    }
+    const std::int64_t from_now = latest.count() < 0 ? 0 : rival.releases->closed(latest);
+    const std::int64_t counted = rival.on_path ? 1 : 0;
+    return std::max<std::int64_t>(0, std::min(earlier + from_now, all) - counted);
+  }
+
+  [[nodiscard]] nanoseconds interference(nanoseconds time) const noexcept {
+    nanoseconds sum{0};
+    for (const Rival& rival : rivals_) {
+      sum += jobs(rival, time) * rival.execution;
+    }
+    return sum;
+  }
+
+  const ChainNet& net_;
+  std::size_t last_;
+  std::size_t root_;
+  Effort& effort_;
+  std::map<std::size_t, Visited> visited_;  // by core
+  std::vector<bool> on_path_;
+  std::vector<bool> behind_;
+  std::vector<Rival> rivals_;
+  nanoseconds work_{0};  // the path's own, and blocking
+};
+
+}  // namespace
+
+Response path_latency(const ChainNet& net, std::size_t last, Effort& effort) {
+  return PathTest{net, last, effort}.run();
+}
+
+}  // namespace takt::analysis

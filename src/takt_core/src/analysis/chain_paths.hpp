@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Chains across cores. What comes before the jobs of a chain is counted once for the whole path,
+// not again at each callback, and jobs of the same chain only where two of its instances can exist
+// at the same time (path analysis, Schliecker & Ernst 2009).
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "takt/analysis/demand.hpp"
+#include "takt/analysis/scenario_model.hpp"
+
+namespace takt::analysis {
+
+// A stream as a link of a chain.
+struct ChainLink {
+  const Demand* demand = nullptr;
+  std::size_t before = nobody;  // whose ends release it
+  std::size_t root = 0;         // the first link, which time or the environment releases
+  std::size_t core = 0;
+  nanoseconds best{0};    // the least execution
+  nanoseconds offset{0};  // from the release of the root to its own, at least
+  bool joined = false;    // on the core of the link before, and noticed at once
+};
+
+// What holds on a core.
+struct ChainCore {
+  std::vector<std::size_t> links;
+  bool usable = false;  // it is never idle while a job is ready, and no job waits or is boosted
+  bool by_deadline = false;  // by deadlines alone, without exclusive groups
+  bool by_level = false;     // by levels. Neither: all other work counts
+  bool preemptive = true;
+};
+
+struct ChainNet {
+  std::vector<ChainLink> links;  // by stream; `before` has a smaller index
+  std::vector<ChainCore> cores;
+  nanoseconds release_overhead{0};
+  // By stream: from the release of its root to its end, as assumed (Jitters).
+  std::span<const std::optional<nanoseconds>> latencies;
+};
+
+// docs/reference/analysis.md, eq. 17: from the release of the root to the end of `last`. No bound
+// if there is none, or `effort` is used up.
+Response path_latency(const ChainNet& net, std::size_t last, Effort& effort);
+
+}  // namespace takt::analysis

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Chains of a scenario as a whole: the bounds along them are the least of the sum of responses, of
+// subchains as units and of whole paths, and bound the responses of their callbacks in turn.
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "chain_paths.hpp"
+#include "subchains.hpp"
+
+namespace takt::analysis {
+namespace {
+
+// Enough for hundreds of callbacks on a core.
+constexpr std::int64_t most_steps_of_one = 300'000;
+
+using Bound = std::optional<nanoseconds>;
+
+Bound sum(const Bound& a, const Bound& b) {
+  return a && b ? Bound{*a + *b} : Bound{};
+}
+
+void take_less(Response& result, const Response& other) {
+  if (other.bound && (!result.bound || *other.bound < *result.bound)) {
+    result = other;
+  }
+}
+
+Response limited(Effort& effort, auto find) {
+  if (effort.steps <= 0) {
+    return {};
+  }
+  Effort part{.steps = std::min(effort.steps, most_steps_of_one)};
+  const std::int64_t given = part.steps;
+  const Response found = find(part);
+  effort.steps -= given - std::max<std::int64_t>(0, part.steps);
+  return part.steps > 0 ? found : Response{};
+}
+
+}  // namespace
+
+bool ScenarioModel::keeps_order(const CoreDemands& core) const {
+  if (core.entangled ||
+      (test_ != Test::fixed_priority && test_ != Test::edf && test_ != Test::non_preemptive_edf)) {
+    return false;
+  }
+  for (std::size_t i = 0; i < core.jobs; ++i) {
+    const Demand& demand = core.demands[i];
+    const Stream& stream = streams_[core.streams[i]];
+    if (demand.waits || demand.boosted != sched::no_ceiling || stream.early || stream.circle ||
+        queues_[stream.callback] == 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+nanoseconds ScenarioModel::best_case(std::size_t stream) const noexcept {
+  return std::min(costs_[streams_[stream].callback].best, demand(stream).execution);
+}
+
+nanoseconds ScenarioModel::offset(std::size_t stream) const noexcept {
+  nanoseconds result{0};
+  for (std::size_t i = streams_[stream].parent; i != nobody; i = streams_[i].parent) {
+    result += best_case(i);
+  }
+  return result;
+}
+
+namespace {
+
+// The links of one core as subchains; `place`: by stream, its index there.
+Subchains subchains_of(const ChainNet& net, const ChainCore& core,
+                       std::vector<std::size_t>& place) {
+  Subchains result{.links = {}, .interrupts = {}, .late_notice = net.release_overhead};
+  for (const std::size_t stream : core.links) {
+    const ChainLink& link = net.links[stream];
+    place[stream] = result.links.size();
+    SubchainLink entry{.demand = link.demand, .first = place[stream]};
+    if (link.joined) {
+      entry.before = place[link.before];
+      const SubchainLink& before = result.links[entry.before];
+      entry.first = before.first;
+      entry.offset = before.offset + net.links[link.before].best;
+    }
+    result.links.push_back(entry);
+  }
+  return result;
+}
+
+}  // namespace
+
+// The bounds of subchains, by stream: from the release of the first link to the end.
+void ScenarioModel::bound_subchains(const ChainNet& net, std::size_t at,
+                                    const ScenarioBounds& bounds,
+                                    std::vector<Response>& latencies) {
+  const ChainCore& core = net.cores[at];
+  const auto joined = [&](std::size_t stream) { return net.links[stream].joined; };
+  if (!core.usable || std::ranges::none_of(core.links, joined)) {
+    return;
+  }
+  std::vector<std::size_t> place(streams_.size(), nobody);
+  Subchains subchains = subchains_of(net, core, place);
+  for (std::size_t i = cores_[at].jobs; i < cores_[at].demands.size(); ++i) {
+    subchains.interrupts.push_back(&cores_[at].demands[i]);
+  }
+  std::vector<Bound> known(core.links.size());
+  bool by_deadline = core.by_deadline;
+  for (std::size_t i = 0; i < core.links.size(); ++i) {
+    const std::size_t stream = core.links[i];
+    const std::size_t before = subchains.links[i].before;
+    Response found = limited(chain_effort_, [&](Effort& part) {
+      return subchain_by_priority(subchains, i, core.by_level, part);
+    });
+    if (by_deadline) {
+      const Response less = limited(deadline_effort_, [&](Effort& part) {
+        return subchain_by_deadline(subchains, i, known, core.preemptive, part);
+      });
+      by_deadline = less.bound || !found.bound;  // if it is too much for one, it is for others, too
+      take_less(found, less);
+    }
+    latencies[stream] = found;
+    const Bound& response = bounds.responses[stream].bound;
+    known[i] = before == nobody ? response : sum(known[before], response);
+    if (found.bound && (!known[i] || *found.bound < *known[i])) {
+      known[i] = found.bound;
+    }
+  }
+}
+
+ChainNet ScenarioModel::chain_net() const {
+  ChainNet net{
+      .links = {}, .cores = {}, .release_overhead = release_overhead_, .latencies = latencies_};
+  for (std::size_t i = 0; i < streams_.size(); ++i) {
+    const std::size_t parent = streams_[i].parent;
+    const bool first = parent == nobody;
+    net.links.push_back(
+        {.demand = &demand(i),
+         .before = parent,
+         .root = first ? i : net.links[parent].root,
+         .core = core_of(i),
+         .best = best_case(i),
+         .offset = first ? nanoseconds{0} : net.links[parent].offset + net.links[parent].best,
+         .joined = !first && core_of(parent) == core_of(i) && demand(i).lag.count() == 0});
+  }
+  for (const CoreDemands& core : cores_) {
+    const bool groups = scenario_->policy().preemptive() &&
+                        std::ranges::any_of(core.demands, [](const Demand& demand) {
+                          return demand.ceiling != sched::no_ceiling;
+                        });
+    net.cores.push_back({.links = {core.streams.begin(),
+                                   core.streams.begin() + static_cast<std::ptrdiff_t>(core.jobs)},
+                         .usable = keeps_order(core),
+                         .by_deadline = test_ != Test::fixed_priority && !groups,
+                         .by_level = test_ == Test::fixed_priority,
+                         .preemptive = scenario_->policy().preemptive()});
+  }
+  return net;
+}
+
+void ScenarioModel::bound_chains(ScenarioBounds& bounds) {
+  if (!has_messages_) {
+    return;
+  }
+  const ChainNet net = chain_net();
+  std::vector<Response> units(streams_.size());
+  for (std::size_t at = 0; at < cores_.size(); ++at) {
+    bound_subchains(net, at, bounds, units);
+  }
+  bounds.latencies.assign(streams_.size(), {});
+  for (std::size_t i = 0; i < streams_.size(); ++i) {
+    bound_stream(net, i, units, bounds);
+  }
+  for (std::size_t at = 0; at < cores_.size(); ++at) {
+    take_over(at, bounds);
+  }
+}
+
+// From the root's release to the end of the stream, after those before it.
+void ScenarioModel::bound_stream(const ChainNet& net, std::size_t stream,
+                                 const std::vector<Response>& units, ScenarioBounds& bounds) {
+  const std::size_t parent = streams_[stream].parent;
+  const auto until = [&](std::size_t link) {
+    return link == nobody ? Bound{nanoseconds{0}} : bounds.latencies[link].bound;
+  };
+  Response& response = bounds.responses[stream];
+  Response& latency = bounds.latencies[stream];
+  latency.bound = sum(until(parent), response.bound);
+  latency.by = parent == nobody ? By::test : bounds.latencies[parent].by;
+  std::size_t first = stream;
+  bool crosses = false;
+  for (std::size_t i = stream; i != nobody; i = streams_[i].parent) {
+    first = crosses ? first : i;
+    crosses = crosses || (streams_[i].parent != nobody && !net.links[i].joined);
+  }
+  Response unit = units[stream];
+  if (unit.bound) {
+    const nanoseconds alone = *unit.bound - (net.links[stream].offset - net.links[first].offset);
+    Response own = unit;
+    own.bound = alone;
+    take_less(response, own);
+    unit.bound = sum(until(streams_[first].parent), unit.bound);
+    take_less(latency, unit);
+  }
+  if (crosses) {
+    take_less(latency, limited(chain_effort_,
+                               [&](Effort& part) { return path_latency(net, stream, part); }));
+  }
+  if (latency.bound) {
+    Response own = latency;
+    own.bound = *latency.bound - net.links[stream].offset;
+    take_less(response, own);
+  }
+}
+
+// The core's own bounds, and its verdict if every deadline is kept by these.
+void ScenarioModel::take_over(std::size_t at, ScenarioBounds& bounds) const {
+  const CoreDemands& demands = cores_[at];
+  CoreBounds& core = bounds.cores[at];
+  bool kept = !demands.entangled;
+  for (std::size_t i = 0; i < demands.jobs; ++i) {
+    core.responses[i] = bounds.responses[demands.streams[i]];
+    const Bound& bound = core.responses[i].bound;
+    kept = kept && bound && *bound <= demands.demands[i].deadline;
+  }
+  if (kept && core.schedulable != true) {
+    core.schedulable = true;
+    core.explored = false;
+    core.by_chains = true;
+  }
+}
+
+// Where chains as a whole suffice for the deadlines no graph is made, but it may know shorter
+// responses. They hold whatever the jitters are: all of its messages come from its own core.
+void ScenarioModel::shorten_by_graphs(ScenarioBounds& bounds) {
+  bool shortened = false;
+  for (std::size_t at = 0; at < cores_.size(); ++at) {
+    const CoreDemands& core = cores_[at];
+    const std::span streams = std::span{core.streams}.first(core.jobs);
+    const bool released = std::ranges::any_of(
+        streams, [&](std::size_t stream) { return streams_[stream].parent != nobody; });
+    if (!released || bounds.graphs[at] || bounds.cores[at].schedulable != true ||
+        !can_be_explored(core)) {
+      continue;
+    }
+    const CoreGraph found = explore(core, Graphs::brief);
+    for (std::size_t task = 0;
+         found.graph.outcome == ScheduleGraph::Outcome::met && task < found.streams.size();
+         ++task) {
+      take_less(bounds.responses[found.streams[task]],
+                {.bound = found.graph.responses[task], .by = By::graph});
+      shortened = true;
+    }
+  }
+  if (!shortened) {
+    return;
+  }
+  std::vector<Response> least = bounds.latencies;
+  bound_chains(bounds);
+  for (std::size_t i = 0; i < least.size(); ++i) {  // the effort may be used up
+    take_less(least[i], bounds.latencies[i]);
+  }
+  bounds.latencies = std::move(least);
+}
+
+void ScenarioModel::forget_latencies() {
+  renew_chain_effort();
+  latencies_.assign(streams_.size(), nanoseconds{0});
+  for (std::size_t i = 0; i < streams_.size(); ++i) {
+    const std::size_t parent = streams_[i].parent;
+    const nanoseconds before = parent == nobody ? nanoseconds{0} : *latencies_[parent];
+    latencies_[i] = before + demand(i).lag + demand(i).execution;
+  }
+}
+
+void ScenarioModel::renew_chain_effort() noexcept {
+  chain_effort_ = {.steps = most_chain_steps};
+  deadline_effort_ = {.steps = most_deadline_steps};
+}
+
+bool ScenarioModel::assume_latencies(const ScenarioBounds& bounds) {
+  bool changed = false;
+  for (std::size_t i = 0; i < bounds.latencies.size(); ++i) {
+    changed = changed || latencies_[i] != bounds.latencies[i].bound;
+    latencies_[i] = bounds.latencies[i].bound;
+  }
+  return changed;
+}
+
+}  // namespace takt::analysis

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <ranges>
+#include <span>
+
+#include "arrival_count.hpp"
+#include "subchains.hpp"
+
+namespace takt::analysis {
+
+std::vector<std::size_t> Subchains::path(std::size_t link) const {
+  std::vector<std::size_t> result;
+  for (; link != nobody; link = links[link].before) {
+    result.push_back(link);
+  }
+  std::ranges::reverse(result);
+  return result;
+}
+
+std::vector<bool> Subchains::behind(std::size_t link) const {
+  std::vector<bool> result(links.size(), false);
+  for (std::size_t i = link + 1; i < links.size(); ++i) {
+    const std::size_t before = links[i].before;
+    result[i] = before != nobody && (before == link || result[before]);
+  }
+  return result;
+}
+
+namespace {
+
+// What the releases of a first link, or an interrupt, cause on the core.
+struct Work {
+  ArrivalCount noticed;
+  nanoseconds all;
+  nanoseconds above;  // the part of it that preempts the last link
+};
+
+class PriorityTest {
+ public:
+  PriorityTest(const Subchains& core, std::size_t last, bool by_level, Effort& effort)
+      : core_(core),
+        last_(last),
+        first_(core.links[last].first),
+        own_(core.demand(first_)),
+        noticed_(own_.noticed()),
+        by_level_(by_level),
+        effort_(effort) {
+    const Demand& demand = core.demand(last);
+    const std::vector<std::size_t> path = core.path(last);
+    if (by_level) {
+      floor_ = demand.level;
+      for (const std::size_t link : path) {
+        floor_ = std::min(floor_, core.demand(link).level);
+      }
+      threshold_ = std::max(demand.level, demand.ceiling);
+      keeps_core_ = threshold_ > demand.level;
+    }
+    add_links(path);
+    add_blocking();
+  }
+
+  Response run() {
+    Response result{.bound = {}, .blocking = blocking_, .by = By::subchain};
+    const bool begins = effort_.spend(3 * core_.links.size());
+    const auto busy = begins && bounded_ && share_ <= 1 ? busy_period() : std::nullopt;
+    if (!busy) {
+      return result;
+    }
+    nanoseconds worst{0};
+    for (nanoseconds at{0}; at < *busy;) {
+      const std::int64_t jobs = own_.releases.closed(at);
+      const auto end = finish(jobs);
+      if (!end) {
+        return result;
+      }
+      worst = std::max(worst, *end - at);
+      at = own_.releases.time(jobs);
+    }
+    result.bound = worst + own_.lag;
+    return result;
+  }
+
+ private:
+  [[nodiscard]] bool is_high(std::size_t link) const { return core_.demand(link).level >= floor_; }
+
+  // What a link is for the unit.
+  struct Role {
+    bool high = false;    // reached from the first of its subchain over none below the floor
+    bool above = false;   // the same over none that does not preempt the last link
+    bool later = false;   // a job of it may run for a later job of the first link
+    bool behind = false;  // it follows the last link
+  };
+
+  // A later job of a link on the path runs only before a link after it with no higher level: jobs
+  // of one callback run in order, and until then one of the links after it is ready (the rule of
+  // PiCAS, Choi et al. 2021, if levels rise along the chain).
+  [[nodiscard]] std::vector<sched::Level> least_levels(std::span<const std::size_t> path) const {
+    std::vector<sched::Level> least(core_.links.size(), floor_);
+    sched::Level level = core_.demand(last_).level;
+    for (const std::size_t link : path | std::views::reverse) {
+      least[link] = level;
+      level = std::min(level, core_.demand(link).level);
+    }
+    return least;
+  }
+
+  [[nodiscard]] Role role(std::size_t i, const std::vector<Role>& roles,
+                          const std::vector<sched::Level>& least) const {
+    const std::size_t before = core_.links[i].before;
+    const sched::Level level = core_.demand(i).level;
+    const bool first = before == nobody;
+    Role result{.high = (first || roles[before].high) && level >= floor_,
+                .above = (first || roles[before].above) && level > threshold_};
+    if (core_.links[i].first == first_) {
+      result.behind = !first && (before == last_ || roles[before].behind);
+      result.later = (first || roles[before].later) && i != last_ && !result.behind &&
+                     level >= (by_level_ ? least[i] : floor_);
+    }
+    return result;
+  }
+
+  void add_links(std::span<const std::size_t> path) {
+    const std::vector<sched::Level> least = least_levels(path);
+    std::vector<Role> roles;
+    roles.reserve(core_.links.size());
+    std::vector<nanoseconds> all(core_.links.size());
+    std::vector<nanoseconds> preempts(core_.links.size());
+    for (std::size_t i = 0; i < core_.links.size(); ++i) {
+      roles.push_back(role(i, roles, least));
+      if (core_.links[i].first == first_) {
+        add_own(core_.demand(i), roles.back());
+      } else if (roles.back().high) {
+        all[core_.links[i].first] += core_.demand(i).execution;
+        preempts[core_.links[i].first] +=
+            roles.back().above ? core_.demand(i).execution : nanoseconds{0};
+      }
+    }
+    add_share(own_.releases, each_ + after_);
+    for (std::size_t i = 0; i < core_.links.size(); ++i) {
+      if (all[i].count() > 0) {
+        add_other(core_.demand(i), all[i], preempts[i]);
+      }
+    }
+    for (const Demand* const interrupt : core_.interrupts) {
+      add_other(*interrupt, interrupt->execution, interrupt->execution);
+    }
+  }
+
+  void add_own(const Demand& demand, const Role& role) {
+    if (role.high) {
+      (role.behind ? after_ : each_) += demand.execution;
+    }
+    if (role.later) {
+      later_ += demand.execution;
+      later_above_ += demand.level > threshold_ ? demand.execution : nanoseconds{0};
+    }
+  }
+
+  void add_share(const Arrivals& releases, nanoseconds execution) {
+    bounded_ = bounded_ && releases.period.count() > 0;
+    share_ += static_cast<double>(execution.count()) /
+              std::max(1.0, static_cast<double>(releases.period.count()));
+  }
+
+  void add_other(const Demand& demand, nanoseconds all, nanoseconds above) {
+    others_.push_back({.noticed = ArrivalCount{demand.noticed()}, .all = all, .above = above});
+    add_share(demand.releases, all);
+  }
+
+  // One job below the floor may run at the beginning: its ceiling holds others up, or it ends just
+  // then. The links that its end releases follow.
+  void add_blocking() {
+    std::vector<nanoseconds> follow(core_.links.size());
+    for (std::size_t i = core_.links.size(); i-- > 0;) {
+      const Demand& demand = core_.demand(i);
+      if (!is_high(i)) {
+        const bool holds = demand.ceiling >= floor_ && demand.execution.count() > 0;
+        blocking_ = std::max(
+            blocking_, follow[i] + (holds ? demand.execution - nanoseconds{1} : nanoseconds{0}));
+      } else if (core_.links[i].before != nobody) {
+        follow[core_.links[i].before] += demand.execution + follow[i];
+      }
+    }
+    blocking_ += core_.late_notice;
+  }
+
+  // What is done in [0, window], or [0, window), besides the jobs up to the one that is looked at.
+  [[nodiscard]] nanoseconds interference(nanoseconds window, std::int64_t jobs) const noexcept {
+    nanoseconds sum{0};
+    for (const Work& other : others_) {
+      sum += other.noticed.closed(window) * other.all;
+    }
+    return sum + std::max<std::int64_t>(0, noticed_.closed(window) - jobs) * later_;
+  }
+  [[nodiscard]] nanoseconds preemptions(nanoseconds window, std::int64_t jobs) const noexcept {
+    nanoseconds sum{0};
+    for (const Work& other : others_) {
+      sum += other.noticed.closed(window) * other.above;
+    }
+    return sum + std::max<std::int64_t>(0, noticed_.closed(window) - jobs) * later_above_;
+  }
+
+  // The least t with t >= work + done(t).
+  template <class Done>
+  std::optional<nanoseconds> fixpoint(nanoseconds work, nanoseconds from, Done done) {
+    for (nanoseconds time = from;;) {
+      if (!effort_.spend(others_.size() + 1)) {
+        return {};
+      }
+      const nanoseconds next = work + done(time);
+      if (next <= time) {
+        return time;
+      }
+      time = next;
+    }
+  }
+
+  std::optional<nanoseconds> busy_period() {
+    constexpr nanoseconds tick{1};
+    return fixpoint(blocking_, blocking_ + each_, [&](nanoseconds time) {
+      return interference(time - tick, noticed_.closed(time - tick)) +
+             noticed_.closed(time - tick) * (each_ + after_);
+    });
+  }
+
+  // Jobs before the one that is looked at bring all of their links.
+  std::optional<nanoseconds> finish(std::int64_t jobs) {
+    constexpr nanoseconds tick{1};
+    const nanoseconds work = blocking_ + jobs * each_ + (jobs - 1) * after_;
+    if (!keeps_core_) {
+      return fixpoint(work, work,
+                      [&](nanoseconds time) { return interference(time - tick, jobs); });
+    }
+    const nanoseconds own = core_.demand(last_).execution;
+    const auto start = fixpoint(work - own, work - own,
+                                [&](nanoseconds time) { return interference(time, jobs); });
+    if (!start) {
+      return {};
+    }
+    const nanoseconds before = *start + own - preemptions(*start, jobs);
+    return fixpoint(before, *start + own,
+                    [&](nanoseconds time) { return preemptions(time - tick, jobs); });
+  }
+
+  const Subchains& core_;
+  std::size_t last_;
+  std::size_t first_;
+  const Demand& own_;
+  ArrivalCount noticed_;
+  bool by_level_;
+  Effort& effort_;
+  sched::Level floor_ = sched::no_ceiling;    // the lowest on the path
+  sched::Level threshold_ = interrupt_level;  // the last link is preempted above it
+  bool keeps_core_ = false;
+  std::vector<Work> others_;
+  nanoseconds each_{0};         // up to the last link, with what branches off before
+  nanoseconds after_{0};        // behind the last link
+  nanoseconds later_{0};        // what a later job of the first link brings
+  nanoseconds later_above_{0};  // the part of it that preempts the last link
+  nanoseconds blocking_{0};
+  double share_ = 0;
+  bool bounded_ = true;
+};
+
+}  // namespace
+
+Response subchain_by_priority(const Subchains& core, std::size_t last, bool by_level,
+                              Effort& effort) {
+  return PriorityTest{core, last, by_level, effort}.run();
+}
+
+}  // namespace takt::analysis
