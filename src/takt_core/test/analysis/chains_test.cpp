@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Chains of messages are analysed as a whole: on one core as units, across cores along the path.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "documents.hpp"
+
+namespace takt::analysis {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::string on_core(int cpu) {
+  return ", 'cpu': " + std::to_string(cpu);
+}
+
+// Callbacks that follow each other, with these execution times.
+struct Drawn {
+  std::string callbacks;
+  std::string names;
+};
+
+template <class More>
+Drawn chain_of(int period, const std::vector<int>& executions, const std::string& name, More more) {
+  Drawn result;
+  for (std::size_t i = 0; i < executions.size(); ++i) {
+    const std::string own = name + std::to_string(i);
+    std::string rest = ", 'writes': ['" + own + "']" + more(static_cast<int>(i));
+    if (rest.find("deadline") == std::string::npos) {
+      rest += ", 'deadline': " + std::to_string(period);
+    }
+    result.callbacks +=
+        i == 0 ? timer(own, period, executions[i], 1, rest)
+               : "," + message(own, name + std::to_string(i - 1), executions[i], 1, rest);
+    result.names += (i == 0 ? "'" : ", '") + own + "'";
+  }
+  return result;
+}
+
+std::string chains(const std::string& names, const std::string& more = "") {
+  return ", 'chains': [{'name': 'whole', 'max_latency': 110000000, 'callbacks': [" + names + "]}]" +
+         more;
+}
+
+std::string priority(int value) {
+  return ", 'priority': " + std::to_string(value);
+}
+
+ChainReport analysed(const Drawn& chain, const std::string& more) {
+  return analyse_json(app(chain.callbacks, chains(chain.names, more)))
+      .scenarios.front()
+      .chains.front();
+}
+
+// In us; one_chain_edf.app.yaml, one_chain_fp.app.yaml of the tests of the tool.
+constexpr int period = 110'000;
+const std::vector<int> executions = {690, 20'700, 1'460, 2'820, 3'600};
+
+TEST(chains, one_alone_on_a_core_takes_what_its_callbacks_compute) {
+  for (const auto* const policy : {"fp", "edf", "np-fp", "np-edf"}) {
+    const Drawn chain = chain_of(period, executions, "b", [](int i) { return priority(50 + i); });
+    const Report report = analyse_json(
+        app(chain.callbacks, chains(chain.names, ", 'policy': '" + std::string{policy} + "'")));
+    EXPECT_EQ(report.verdict, Verdict::meets) << policy;
+    const ChainReport& whole = report.scenarios.front().chains.front();
+    EXPECT_EQ(whole.latency, 29'270ns) << policy;
+    EXPECT_TRUE(whole.bound_by.starts_with("chain on one core as a unit")) << whole.bound_by;
+  }
+}
+
+TEST(chains, a_long_one_over_two_cores_takes_what_its_callbacks_compute) {
+  for (const int length : {10, 20, 30}) {
+    const Drawn chain =
+        chain_of(10'000, std::vector<int>(static_cast<std::size_t>(length), 100), "n",
+                 [](int i) { return priority(98 - i) + on_core(i % 2) + ", 'deadline': 100000"; });
+    const ChainReport whole = analysed(chain, ", 'cpus': [0, 1]");
+    EXPECT_EQ(whole.latency, length * 100ns);
+    EXPECT_EQ(whole.bound_by, "path analysis (Schliecker & Ernst 2009), eq. 17");
+  }
+}
+
+TEST(chains, a_more_urgent_timer_counts_once_for_a_chain) {
+  const Drawn chain = chain_of(100, {5, 5, 5, 5}, "b", [](int i) { return priority(10 + i); });
+  const std::string high = "," + timer("high", 100, 20, 50);
+  const Report report = analyse_json(app(chain.callbacks + high, chains(chain.names)));
+  EXPECT_EQ(report.scenarios.front().chains.front().latency, 40ns);
+}
+
+// Another chain's last callback is above the unit, the one before it below: its end brings one.
+TEST(chains, of_a_chain_in_progress_only_what_one_end_releases_counts) {
+  const Drawn own = chain_of(50, {5, 5}, "b", [](int) { return priority(5); });
+  const Drawn other = chain_of(10, {1, 1, 2}, "o",
+                               [](int i) { return priority(i == 2 ? 9 : 1) + ", 'deadline': 99"; });
+  const Report report = analyse_json(app(own.callbacks + "," + other.callbacks, chains(own.names)));
+  EXPECT_EQ(report.scenarios.front().chains.front().latency, 5ns + 5ns + 2ns);
+}
+
+// With rising priorities no later job of the chain comes before the ones after it (PiCAS); with
+// falling ones it does.
+TEST(chains, later_instances_delay_a_chain_with_falling_priorities_only) {
+  const auto latency = [](bool rising) {
+    const Drawn chain = chain_of(10, {3, 3, 3}, "b", [&](int i) {
+      return priority(rising ? 10 + i : 10 - i) + ", 'deadline': 100";
+    });
+    const std::string high = "," + timer("high", 90, 6, 50);
+    const std::string topics =
+        ", 'topics': [{'name': 'b0', 'depth': 4}, {'name': 'b1', 'depth': 4}]";
+    return analyse_json(app(chain.callbacks + high, chains(chain.names, topics)))
+        .scenarios.front()
+        .chains.front()
+        .latency;
+  };
+  EXPECT_EQ(latency(true), 15ns);
+  EXPECT_GT(latency(false), 15ns);
+}
+
+TEST(chains, whoever_waits_on_the_core_is_analysed_callback_by_callback) {
+  const Drawn chain = chain_of(100, {5, 5, 5}, "b", [](int i) { return priority(10 + i); });
+  const std::string waits = "," + timer("w", 100, 2, 50, ", 'suspension': 3");
+  const Report report = analyse_json(app(chain.callbacks + waits, chains(chain.names)));
+  EXPECT_EQ(report.scenarios.front().chains.front().bound_by,
+            "job chains (Davare et al. 2007; Dürr et al. 2019), eq. 10");
+}
+
+// A job of the first publishes three messages, so each callback after it runs three times.
+TEST(chains, of_bursts_every_message_counts_once) {
+  const auto latency = [](const std::string& policy, int cores) {
+    const Drawn chain = chain_of(100, {5, 4, 2}, "b", [&](int i) {
+      return priority(10 - i) + on_core(i % cores) + (i == 0 ? ", 'messages': {'b0': 3}" : "");
+    });
+    const std::string topics =
+        ", 'topics': [{'name': 'b0', 'depth': 3}, {'name': 'b1', 'depth': 3}]";
+    return analysed(chain, topics + (cores == 1 ? ", 'cpus': [0]" : ", 'cpus': [0, 1]") +
+                               ", 'policy': '" + policy + "'")
+        .latency;
+  };
+  for (const auto* const policy : {"fp", "edf", "np-fp", "np-edf"}) {
+    EXPECT_EQ(latency(policy, 1), 5ns + 3 * (4ns + 2ns)) << policy;
+  }
+  EXPECT_EQ(latency("fp", 2), 5ns + 3 * (4ns + 2ns));
+  EXPECT_EQ(latency("edf", 2), 5ns + 3 * (4ns + 2ns));
+}
+
+TEST(chains, sensitivity_counts_them_as_a_whole) {
+  const Drawn chain = chain_of(period, executions, "b", [](int i) { return priority(50 + i); });
+  const Report report = analyse_json(app(chain.callbacks, chains(chain.names)));
+  EXPECT_GT(report.scenarios.front().sensitivity->all, 3.7);  // 110 of 29.27
+}
+
+}  // namespace
+}  // namespace takt::analysis
