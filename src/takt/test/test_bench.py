@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from takt.bench import BENCHES, overhead, overheads, programs
+from takt.bench.disturbed import Disturbed
 from takt.bench.model import Bar, Bench
 from takt.errors import Failure
 from takt.processes import leftovers, scratch
@@ -231,7 +232,11 @@ def test_overheads_hold_for_both_policies_and_their_upper_figures_for_every_roun
             },
         }
     )
-    document = overheads.overheads(3, 1, lambda _: None).model_dump()
+    disturbed = Disturbed()
+    document = overheads.overheads(3, 1, lambda _: None, disturbed).model_dump()
+    assert (document.pop("measurements"), disturbed.measurements) == (9, 9)
+    for key in ("disturbed", "others_seconds", "steal_seconds"):
+        assert document.pop(key) == getattr(disturbed, key)
     assert document == {
         "schema_version": 1,
         "overheads": {

@@ -14,6 +14,7 @@ from functools import partial
 from pydantic import BaseModel, ConfigDict
 
 from takt.bench import programs
+from takt.bench.disturbed import Disturbed
 from takt.bench.model import SCHEMA_VERSION, interleaved
 
 DURATION_MS = 1000
@@ -47,15 +48,29 @@ class Document(BaseModel):
     overheads: Overheads  # medians over the rounds of each round's median
     upper: Overheads  # the highest p99 of any round
     rounds: int
+    # A measurement is disturbed where other programs or the hypervisor took much of it. None: not
+    # recorded, by a former version.
+    measurements: int | None = None
+    disturbed: int | None = None
+    others_seconds: float | None = None  # CPU time of other programs, all measurements and CPUs
+    steal_seconds: float | None = None  # CPU time that the hypervisor took
 
 
-def overheads(rounds: int, cpu: int, progress: Callable[[str], None]) -> Document:
-    """Measures all of them; messages go by pointer and are published by reference."""
+def overheads(
+    rounds: int, cpu: int, progress: Callable[[str], None], disturbed: Disturbed
+) -> Document:
+    """Measures all of them; messages go by pointer and are published by reference.
+
+    ``disturbed`` is told what disturbs the measurements.
+    """
     measured = interleaved(
         {
-            "executor": partial(_executor, cpu),
-            "small messages": partial(_messages, SMALL, cpu),
-            "large messages": partial(_messages, LARGE, cpu),
+            name: disturbed.watching(measure)
+            for name, measure in (
+                ("executor", partial(_executor, cpu)),
+                ("small messages", partial(_messages, SMALL, cpu)),
+                ("large messages", partial(_messages, LARGE, cpu)),
+            )
         },
         rounds,
         seed=1,
@@ -65,6 +80,10 @@ def overheads(rounds: int, cpu: int, progress: Callable[[str], None]) -> Documen
         overheads=_figures(measured, "p50", statistics.median),
         upper=_figures(measured, "p99", max),
         rounds=rounds,
+        measurements=disturbed.measurements,
+        disturbed=disturbed.disturbed,
+        others_seconds=disturbed.others_seconds,
+        steal_seconds=disturbed.steal_seconds,
     )
 
 

@@ -41,6 +41,7 @@ def bench(
     Example: takt bench overheads --json > overheads.json
     """
     from takt.bench import BENCHES, OF_STACK
+    from takt.bench.disturbed import Disturbed
     from takt.bench.overheads import overheads
     from takt.bench.show import show, show_overheads
     from takt.cli.output import print_json, stderr, stdout
@@ -63,10 +64,10 @@ def bench(
     cpu = choose_core(System()).cpu
     if name == "overheads":
         with stderr().status("") as status:
-            rivals = Rivals()
-            measured = overheads(rounds, cpu, partial(_tell, status, name))
-        for one in rivals.told([cpu]):
-            stderr().print(f"disturbance: {one}", style="yellow", markup=False, soft_wrap=True)
+            rivals, disturbed = Rivals(), Disturbed()
+            measured = overheads(rounds, cpu, partial(_tell, status, name), disturbed)
+        for one in [*disturbed.remarks(), *(f"disturbance: {one}" for one in rivals.told([cpu]))]:
+            stderr().print(one, style="yellow", markup=False, soft_wrap=True)
         if as_json:
             print_json(measured.model_dump(mode="json"))
         else:
@@ -76,8 +77,10 @@ def bench(
     documents = []
     with stderr().status("") as status:
         for each in names:
-            rivals = Rivals()
-            result = BENCHES[each](rounds, cpu, partial(_tell, status, each))
+            rivals, disturbed = Rivals(), Disturbed()
+            with disturbed.watched():
+                result = BENCHES[each](rounds, cpu, partial(_tell, status, each))
+            result.notes += disturbed.remarks()
             result.notes += [f"disturbance: {one}" for one in rivals.told([cpu])]
             holds = holds and all(bar.holds for bar in result.bars)
             documents.append(result)
