@@ -328,6 +328,18 @@ def test_only_tables_scroll_sideways(open_report: Open, width: int) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+def test_a_narrow_screen_shows_what_is_judged_without_scrolling(open_report: Open) -> None:
+    """How many responses were late, and how many samples did not arrive."""
+    page = open_report(viewport={"width": 420, "height": 900}).page
+    for field in ("exceeded", "absent"):
+        cells = page.locator(f".results tbody tr[data-row] td[data-field={field}]")
+        assert cells.count() > 0
+        for cell in cells.all():
+            box = cell.bounding_box()
+            assert box is not None
+            assert box["x"] + box["width"] <= 420
+
+
 def test_on_a_wide_screen_nothing_scrolls_sideways(report: Opened) -> None:
     page = report.page
     assert page.evaluate("window.innerWidth") == 1280
