@@ -331,8 +331,8 @@ def test_only_tables_scroll_sideways(open_report: Open, width: int) -> None:
 def test_a_narrow_screen_shows_what_is_judged_without_scrolling(open_report: Open) -> None:
     """How many responses were late, and how many samples did not arrive."""
     page = open_report(viewport={"width": 420, "height": 900}).page
-    for field in ("exceeded", "absent"):
-        cells = page.locator(f".results tbody tr[data-row] td[data-field={field}]")
+    for judged in ("exceeded", "absent"):
+        cells = page.locator(f".results tbody tr[data-row] td[data-judged={judged}]")
         assert cells.count() > 0
         for cell in cells.all():
             box = cell.bounding_box()
