@@ -332,7 +332,7 @@ def test_a_narrow_screen_shows_what_is_judged_without_scrolling(open_report: Ope
     """How many responses were late, and how many samples did not arrive."""
     page = open_report(viewport={"width": 420, "height": 900}).page
     for judged in ("exceeded", "absent"):
-        cells = page.locator(f".results tbody tr[data-row] td[data-judged={judged}]")
+        cells = page.locator(f".results tbody tr[data-row] td[data-field={judged}]")
         assert cells.count() > 0
         for cell in cells.all():
             box = cell.bounding_box()
