@@ -33,7 +33,6 @@ COVERAGE = (
 )
 # Why there is no figure.
 NOT_MEASURED = {
-    "takt": "not measured",
     "takt_interfaces": "there is no code",
     "takt_probes": "not measured",
     "takt_rcl": "not measured",
