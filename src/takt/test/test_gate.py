@@ -99,3 +99,37 @@ def test_an_error_of_the_limits_file_names_its_line(
     code, _, err = takt("gate", traces["timely"], "--limits", file)
     assert code == 2
     assert f"{file}:2" in err
+
+
+def test_a_baseline_of_a_simulation_decides_with_one_repetition(
+    traces: dict[str, Path], tmp_path: Path, takt: Call
+) -> None:
+    file = tmp_path / "robot.limits.yaml"
+    file.write_text("not_worse_than: {baseline: robot.baseline.json, by: 10%}\n", encoding="utf-8")
+    base = tmp_path / "robot.baseline.json"
+    # Its own limits file asks for the baseline that is not there yet.
+    assert takt("gate", traces["timely"], "--limits", file, "--write-baseline", base)[0] == 0
+    junit = tmp_path / "gate.xml"
+    assert takt("gate", traces["timely"], "--limits", file, "--junit", junit)[0] == 0
+    names = [case.get("name") for case in ET.parse(junit).iter("testcase")]  # noqa: S314
+    assert "a.slow, execution p99" in names
+    assert len(set(names)) == len(names)
+    code, out, _ = takt("gate", traces["slower"], "--limits", file)
+    assert code == 1
+    assert "a.slow, execution p50: fails: 1.500 times the baseline, limit 1.1" in out
+
+
+def test_the_traces_of_a_folder_are_repetitions(
+    traces: dict[str, Path], tmp_path: Path, takt: Call
+) -> None:
+    for number in range(3):
+        (tmp_path / "runs").mkdir(exist_ok=True)
+        (tmp_path / "runs" / f"{number}.takttrace").write_bytes(traces["timely"].read_bytes())
+    rare = tmp_path / "rare.limits.yaml"
+    rare.write_text("callbacks: {a.fast: {response: 7ms, late: 3%}}\n", encoding="utf-8")
+    assert takt("gate", traces["timely"], "--limits", rare)[0] == 3  # 50 jobs are too few
+    code, out, _ = takt("gate", tmp_path / "runs", "--limits", rare)
+    assert (code, "3 repetitions" in out) == (0, True)
+    (tmp_path / "empty").mkdir()
+    code, _, err = takt("gate", tmp_path / "empty")
+    assert (code, "no trace" in err) == (2, True)

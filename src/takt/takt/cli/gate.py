@@ -16,7 +16,10 @@ File = Optional[Path]  # noqa: UP045 - typer reads it on Python 3.10
 def gate(
     traces: Annotated[
         list[Path],
-        typer.Argument(metavar="TRACE…", help="Traces of executions or simulations."),
+        typer.Argument(
+            metavar="TRACE…",
+            help="Traces of executions or simulations, or folders with the repetitions of one.",
+        ),
     ],
     limits: Annotated[
         File,
@@ -26,6 +29,13 @@ def gate(
         ),
     ] = None,
     application: Against = None,
+    write_baseline: Annotated[
+        File,
+        typer.Option(
+            metavar="FILE",
+            help="Write all traces as the repetitions of a baseline, for not_worse_than.",
+        ),
+    ] = None,
     junit: Annotated[
         File, typer.Option(metavar="FILE", help="Write the verdict as JUnit XML.")
     ] = None,
@@ -34,10 +44,13 @@ def gate(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Judge traces against limits: meets, fails or undecided.
+    """Judge traces against limits and a baseline: meets, fails or undecided.
 
     Absent jobs, chains without data and lost events count. Where stolen CPU time or other
     programs decide, the limit stays undecided. On GitHub, failures become annotations.
+
+    A baseline is a small file of percentiles and counts. The traces of a folder are the
+    repetitions of one application, which a comparison of executions needs: at least 3.
 
     Exit code: 0 every limit is met, 1 a limit fails, 2 wrong use, 3 undecided.
 
@@ -47,20 +60,28 @@ def gate(
 
     from takt.cli.output import print_json, stderr, stdout
     from takt.documents.writing import write_text
-    from takt.judge import ci
-    from takt.judge.gate import judge
+    from takt.judge import baseline, ci
+    from takt.judge.gate import open_trial, verdict
+    from takt.judge.gate import traces as traces_of
     from takt.judge.limits import read_limits
     from takt.judge.model import GateDocument, overall
+    from takt.judge.series import side
     from takt.judge.show import show
     from takt.schedule.absence.model import Outcome
 
     wanted = read_limits(limits)
-    verdicts = []
+    if write_baseline:  # the former one, which this may replace, is no judge
+        wanted = wanted.model_copy(update={"not_worse_than": None})
+    verdicts, recorded = [], []
     for path in traces:
         with stderr().status(f"{path.name}"):
-            verdicts.append(judge(path, wanted, application))
+            trials = [open_trial(one, wanted, application) for one in traces_of(path)]
+            verdicts.append(verdict(path, trials))
+            recorded += trials if write_baseline else []
         if not as_json:
             show(stdout(), verdicts[-1])
+    if write_baseline:
+        baseline.write(write_baseline, side(recorded))
     suites = [ci.suite(verdict) for verdict in verdicts]
     if junit:
         write_text(junit, ci.junit(suites))

@@ -26,6 +26,8 @@ def callbacks(trial: Trial) -> list[Judgement]:
         jobs = trial.recorded.jobs.get(numbers.get(one.callback, -1), JobsOf())
         judgements += _complete(trial, one)
         judgements += _responses(trial, one, jobs, limits)
+        if limits.budget is not None:
+            judgements.append(_budget(trial, one, jobs, limits.budget, limits.late))
         if limits.skipped is not None:
             every = one.executions + one.unfinished + one.skipped
             judgements.append(
@@ -85,6 +87,17 @@ def _responses(
         worst_us=float(responses.max()) / 1000 if len(responses) else None,
     )
     return [found]
+
+
+def _budget(trial: Trial, one: CallbackMetrics, jobs: JobsOf, budget: int, late: int) -> Judgement:
+    """Execution times as recorded; some kernels count stolen time as execution."""
+    values = jobs.executions.all()
+    excuses = Excuses(trial.recorded.excused(jobs.cores, budget))
+    found = trial.judge(one.callback, Quantity.execution, values, budget, late, excuses)
+    if len(values) or not one.executions:
+        return found
+    reason = "the trace does not record execution times"
+    return found.model_copy(update={"reason": reason})
 
 
 def _never(jobs: JobsOf, limit: int) -> Int64:

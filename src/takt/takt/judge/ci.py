@@ -56,14 +56,13 @@ def suite(verdict: Verdict) -> Suite:
 
 
 def _case(one: Judgement) -> Case:
-    worst = "" if one.worst_us is None else words.milliseconds(one.worst_us)
-    exceed = f"{one.exceeded:,} of {one.count:,}"
+    exceed = "" if one.growth else f"{one.exceeded:,} of {one.count:,}"
     return Case(
         subject=one.subject,
-        quantity=one.quantity.value,
+        quantity=words.quantity(one),
         outcome=one.outcome,
         message=words.details(one),
-        columns=(words.limit(one), worst, exceed),
+        columns=(words.limit(one), words.worst(one) or "", exceed),
     )
 
 

@@ -8,15 +8,20 @@ never completes and a reader without data fail, or stay undecided where the trac
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
-from takt.errors import TaktError
+from takt.judge import baseline, growth
 from takt.judge.callbacks import callbacks
+from takt.judge.disturbances import disturbances
 from takt.judge.limits import ALL, Limits
 from takt.judge.model import Judgement, Quantity, Verdict, overall
 from takt.judge.paths import chains, reads
+from takt.judge.pool import pooled
 from takt.judge.recorded import Recorded
+from takt.judge.series import side
 from takt.judge.trial import Trial
+from takt.judge.wrong import wrong
 from takt.schedule.absence.model import Outcome
 from takt.schedule.explain import explain
 from takt.schedule.metrics import measure
@@ -24,12 +29,29 @@ from takt.schedule.trace import file as files
 from takt.schedule.trace.against import against
 from takt.schedule.trace.file import plain
 
+ENDING = ".takttrace"
+
 
 def judge(path: Path, limits: Limits, application: Path | None = None) -> Verdict:
-    """Judges a trace; raises TaktError for a file that is no trace, and for unknown names.
+    """Judges a trace, or the traces of a folder together; raises TaktError.
 
     ``application``: the file that declares deadlines, ages and chains, instead of the trace's own.
     """
+    trials = [open_trial(one, limits, application) for one in traces(path)]
+    return verdict(path, trials)
+
+
+def traces(path: Path) -> list[Path]:
+    """The trace itself, or those of a folder: repetitions of one application."""
+    if not path.is_dir():
+        return [path]
+    if found := sorted(path.glob(f"*{ENDING}")):
+        return found
+    raise wrong(f"this folder has no trace (*{ENDING})", path, "takt execute --out writes one")
+
+
+def open_trial(path: Path, limits: Limits, application: Path | None = None) -> Trial:
+    """Reads a trace; raises TaktError for a file that is no trace, and for unknown names."""
     trace = against(files.read(path), application)
     flat = files.description(trace.names)
     declared = None if flat is None else files.declared(flat, trace.names)
@@ -39,14 +61,13 @@ def judge(path: Path, limits: Limits, application: Path | None = None) -> Verdic
     ]
     recorded = Recorded(len(followed))
     files.replay(trace, [recorded], chains=followed)
-    metrics = measure(path, application=application)
     trial = Trial(
         limits=limits,
         confidence=limits.confidence / ALL,
         names=trace.names,
         declared=declared,
         recorded=recorded,
-        metrics=metrics,
+        metrics=measure(path, application=application),
         explanation=explain(path, application=application),
         deadlines=_deadlines(flat),
         inactive=frozenset(
@@ -54,20 +75,34 @@ def judge(path: Path, limits: Limits, application: Path | None = None) -> Verdic
         ),
     )
     _check_names(trial, path)
-    judgements = [_record(trial), *callbacks(trial), *chains(trial), *reads(trial)]
+    return trial
+
+
+def verdict(path: Path, trials: Sequence[Trial]) -> Verdict:
+    """The outcome of all limits on one or more repetitions."""
+    limits, confidence = trials[0].limits, trials[0].confidence
+    by_trial = [
+        [_record(trial), *callbacks(trial), *chains(trial), *reads(trial)] for trial in trials
+    ]
+    judgements = pooled(by_trial, confidence)
+    remarks = [line for trial in trials for line in trial.metrics.shortfalls]
+    if (wanted := limits.not_worse_than) is not None:
+        file = Path(wanted.baseline)
+        before, after = baseline.read(file), side(trials)
+        judgements += growth.judge(before, after, wanted.by / ALL, confidence, str(file))
+        remarks += growth.differences(before, after)
     limited = any(one.quantity is not Quantity.record for one in judgements)
-    remarks = list(dict.fromkeys(metrics.shortfalls))
     if not limited:
         remarks.append("nothing has a limit: declare deadlines, or give a limits file")
-    if stolen := sum(metrics.stolen_ms.values()):
-        remarks.append(f"the hypervisor stole {stolen:.0f} ms of CPU time")
+    remarks += disturbances(trials)
     outcomes = [one.outcome for one in judgements]
     return Verdict(
         trace=str(path),
         outcome=overall(outcomes if limited else [*outcomes, Outcome.undecided]),
-        confidence=trial.confidence,
+        repetitions=len(trials),
+        confidence=confidence,
         judgements=judgements,
-        remarks=remarks,
+        remarks=list(dict.fromkeys(remarks)),
     )
 
 
@@ -114,8 +149,8 @@ def _check_names(trial: Trial, path: Path) -> None:
     }
     for noun, (names, there) in asked.items():
         if unknown := sorted(names - there):
-            raise TaktError(
+            raise wrong(
                 f"the limits name {noun} {unknown[0]!r}, which the trace does not have",
-                where=str(path),
-                remedy=f"its {noun}s: {', '.join(sorted(there)) or 'none'}",
+                path,
+                f"its {noun}s: {', '.join(sorted(there)) or 'none'}",
             )

@@ -21,7 +21,10 @@ class CallbackLimits(Strict):
     """Limits of one callback."""
 
     response: Duration | None = Field(None, description="longest response; default: its deadline")
-    late: Share = Field(0, description="share of its jobs that may exceed it")
+    budget: Duration | None = Field(
+        None, description="longest execution time of a job; default: not judged"
+    )
+    late: Share = Field(0, description="share of its jobs that may exceed either")
     skipped: Share | None = Field(
         None, description="share of its releases that may be skipped; default: not judged"
     )
@@ -42,6 +45,13 @@ class ReadLimits(Strict):
     late: Share = Field(0, description="share of its uses that may exceed it")
 
 
+class NotWorseThan(Strict):
+    """The growth that is tolerated from a baseline (written by ``--write-baseline``)."""
+
+    baseline: str = Field(description="file of the baseline, from the folder of the limits file")
+    by: Share = Field(100_000, description="tolerated growth of p50, p99 and of each share")
+
+
 class Limits(Strict):
     """Limits of a run; those without an entry are the application's own declarations."""
 
@@ -54,12 +64,15 @@ class Limits(Strict):
     reads: dict[str, dict[str, ReadLimits]] = Field(
         default_factory=dict, description="by callback and topic"
     )
+    not_worse_than: NotWorseThan | None = Field(
+        None, description="comparison with a baseline; default: none"
+    )
 
 
 FORM = Form(
     "a limits file",
     Limits,
-    keys="callbacks, chains or reads",
+    keys="callbacks, chains, reads or not_worse_than",
     example="docs/how-to/gate-a-robot-in-ci.md",
     reference="docs/reference/limits.schema.json",
 )
@@ -70,4 +83,8 @@ def read_limits(path: Path | None) -> Limits:
     if path is None:
         return Limits()
     limits, _ = yaml_file.read(path, FORM)
-    return limits
+    if limits.not_worse_than is None:
+        return limits
+    baseline = str(path.parent / limits.not_worse_than.baseline)
+    found = limits.not_worse_than.model_copy(update={"baseline": baseline})
+    return limits.model_copy(update={"not_worse_than": found})

@@ -11,12 +11,14 @@ from pydantic import BaseModel, ConfigDict
 from takt.schedule.absence.model import Outcome
 
 SCHEMA_VERSION = 1
+VALUES = "values"  # the statistic of a series of the baseline that has none here
 
 
 class Quantity(str, Enum):
     """What a limit bounds."""
 
     response = "response"  # of the jobs of a callback, from the release
+    execution = "execution"  # CPU time of the jobs of a callback
     latency = "latency"  # of a chain, to the first use of its data
     age = "age"  # of the data of a chain or of a reader, at each use
     skipped = "skipped"  # releases without a job
@@ -38,6 +40,18 @@ class DecidingJob(_Part):
     cause: str  # as ``./takt explain`` names it
 
 
+class Growth(_Part):
+    """How a quantity changed from a baseline; µs, or a share."""
+
+    # p50, p99; late: the share of late ones; share: that of skipped releases; values: none are here
+    statistic: str
+    before: float  # in the baseline
+    after: float  # here
+    low: float | None  # interval of after / before; of a share: of after - before
+    high: float | None  # null: infinite
+    limit: float  # an interval that begins above it fails
+
+
 class Judgement(_Part):
     """One limit and its outcome."""
 
@@ -51,15 +65,18 @@ class Judgement(_Part):
     worst_us: float | None = None
     outcome: Outcome
     reason: str
-    needed: int | None = None  # how many it would take to decide at this share
+    # How many it would take to decide if the share stays; of a growth: repetitions on each side.
+    needed: int | None = None
+    growth: Growth | None = None  # of a comparison with a baseline
     jobs: list[DecidingJob] = []
 
 
 class Verdict(_Part):
-    """Everything about one trace."""
+    """Everything about one trace, or about the traces of a folder together."""
 
-    trace: str
+    trace: str  # or the folder
     outcome: Outcome
+    repetitions: int = 1
     confidence: float
     judgements: list[Judgement]
     remarks: list[str]

@@ -19,6 +19,7 @@ class JobsOf:
 
     responses: Series = field(default_factory=Series)  # of jobs that completed
     pending: Series = field(default_factory=Series)  # time since the release, of those that did not
+    executions: Series = field(default_factory=Series)  # CPU time, where it is recorded
     skipped: int = 0
     missed: int = 0  # deadlines, overdue jobs included
     cores: set[int] = field(default_factory=set)
@@ -63,11 +64,12 @@ class Recorded:
             self.chains[chain].latency.extend(age[first])
 
     def _take_jobs(self, jobs: Table) -> None:
-        names = ("release", "end", "deadline", "missed", "core")
+        names = ("release", "end", "deadline", "missed", "core", "cpu_time")
         columns = (jobs[name] for name in names)
-        for task, (release, end, deadline, missed, core) in by_number(jobs["task"], *columns):
+        for task, (release, end, deadline, missed, core, cpu) in by_number(jobs["task"], *columns):
             of, ended, released = self.jobs[task], told(end), told(release)
             of.responses.extend((end - release)[ended & released])
+            of.executions.extend(cpu[ended & (cpu >= 0)])
             of.pending.extend((self.end - release)[~ended & released])
             overdue = ~ended & told(deadline) & (deadline < self.end)
             of.missed += int(np.count_nonzero(missed | overdue))

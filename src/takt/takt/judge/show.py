@@ -22,10 +22,10 @@ def show(console: Console, verdict: Verdict) -> None:
             rows=verdict.judgements,
             name=lambda one: one.subject,
             always={
-                "quantity": lambda one: one.quantity.value,
+                "quantity": words.quantity,
                 "limit": words.limit,
-                "worst": _worst,
-                "exceed": lambda one: one.exceeded,
+                "worst": words.worst,
+                "exceed": lambda one: None if one.growth else one.exceeded,
                 "judged": lambda one: one.count,
                 "outcome": lambda one: one.outcome.value,
             },
@@ -34,14 +34,10 @@ def show(console: Console, verdict: Verdict) -> None:
         )
     )
     for one in _open(verdict):
-        text = f"{one.subject}, {one.quantity.value}: {one.outcome.value}: {words.details(one)}"
+        text = f"{one.subject}, {words.quantity(one)}: {one.outcome.value}: {words.details(one)}"
         console.print(text, markup=False, soft_wrap=True)
     for remark in verdict.remarks:
         console.print(f"note: {remark}", markup=False, soft_wrap=True)
-
-
-def _worst(one: Judgement) -> str | None:
-    return None if one.worst_us is None else words.milliseconds(one.worst_us)
 
 
 def _open(verdict: Verdict) -> list[Judgement]:

@@ -3,13 +3,25 @@
 
 from __future__ import annotations
 
-from takt.judge.model import Judgement, Quantity, Verdict
+from takt.judge.model import VALUES, Growth, Judgement, Quantity, Verdict
 from takt.pages.text import number_of
 from takt.schedule.absence.model import Outcome
+from takt.statistics.ratios import QUANTILES
+
+
+def quantity(one: Judgement) -> str:
+    """The quantity; of a comparison with a baseline, the statistic too."""
+    if one.growth is None:
+        return one.quantity.value
+    if one.growth.statistic == VALUES:
+        return f"{one.quantity.value} in the baseline"
+    return f"{one.quantity.value} {one.growth.statistic}"
 
 
 def limit(one: Judgement) -> str:
     """The limit: ``5 ms``, ``5 ms, 0.1 % may exceed``, ``all``, ``1 % may be missing``."""
+    if one.growth is not None:
+        return _of_growth(one.growth)
     if one.quantity is Quantity.record:
         return "no event lost"
     share = f"{one.allowed * 100:g} % may"
@@ -19,6 +31,14 @@ def limit(one: Judgement) -> str:
         return f"{share} be skipped" if one.allowed else "none"
     text = "deadline" if one.limit_us is None else milliseconds(one.limit_us)
     return f"{text}, {share} exceed" if one.allowed else text
+
+
+def _of_growth(one: Growth) -> str:
+    if one.statistic == VALUES:
+        return "recorded"
+    if one.statistic in QUANTILES:
+        return f"{milliseconds(one.before)} + {(one.limit - 1) * 100:g} %"
+    return f"{one.before * 100:g} % + {one.limit * 100:.3g}"
 
 
 def milliseconds(us: float) -> str:
@@ -32,12 +52,25 @@ def summary(verdict: Verdict) -> str:
     every = number_of(len(verdict.judgements), "limit")
     parts = [f"{failed} failed"] if failed else []
     parts += [f"{open_} undecided"] if open_ else []
+    if verdict.repetitions > 1:
+        every += f" on {verdict.repetitions} repetitions"
     return f"{verdict.trace}: {verdict.outcome.value} ({every}{''.join(', ' + p for p in parts)})"
 
 
 def needed(one: Judgement) -> str | None:
     """What it takes to decide."""
-    return None if one.needed is None else f"about {one.needed:,} would decide"
+    if one.needed is None:
+        return None
+    if one.growth is not None:
+        return f"about {one.needed:,} repetitions on each side would decide"
+    return f"about {one.needed:,} would decide"
+
+
+def worst(one: Judgement) -> str | None:
+    """The longest; of a percentile: its value here."""
+    if one.growth is not None and one.growth.statistic in QUANTILES and one.count:
+        return milliseconds(one.growth.after)
+    return None if one.worst_us is None else milliseconds(one.worst_us)
 
 
 def details(one: Judgement) -> str:

@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from takt.bench.model import Bench
 from takt.bench.overheads import Document as Overheads
 from takt.doctor.finding import Finding
+from takt.judge.baseline import Baseline
 from takt.judge.limits import Limits
 from takt.judge.model import GateDocument
 from takt.lab.model import Lab
@@ -58,6 +59,7 @@ DOCUMENTS: dict[str, tuple[str, type[BaseModel]]] = {
     "explain": ("takt explain --json", Explanation),
     "compare": ("takt compare --json", CompareDocument),
     "gate": ("takt gate --json", GateDocument),
+    "baseline": ("baselines of takt gate", Baseline),
     "trace": ("takt trace --json", TraceSummary),
     "top": ("executors of takt top --once --json", Executor),
     "bench": ("takt bench --json", Bench),

@@ -1,15 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two runs compared cell by cell: whether latency, late or lost samples or refused settings grew.
 
-A ratio is that of the geometric means of the repetitions' percentiles: a repetition counts once,
-however many samples it has, because what changes between repetitions (memory layout, neighbours,
-frequency) hits all of its samples alike. Its interval is the wider of two:
-
-* over repetitions: Student's t on the logarithms, with variances steadied over the cells
-  (:mod:`takt.statistics.moderation`);
-* within repetitions: the moving-block bootstrap (:mod:`takt.statistics.bootstrap`), all
-  that there is where both runs have one repetition only.
-
+Ratios of percentiles and their intervals are in :mod:`takt.statistics.ratios`.
 Shares of late and lost samples are in :mod:`takt.measure.statistics.compare_shares`.
 
 Many cells are many chances of a false alarm. The intervals are therefore simultaneous
@@ -21,11 +13,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from scipy.stats import norm, t
 
 from takt.measure.results import obtained, reservations
 from takt.measure.results.model import Cell, Run, Status
@@ -35,35 +25,15 @@ from takt.measure.statistics.compare_model import (
     Judged,
     KeyComparison,
     Outcome,
-    Shift,
 )
 from takt.measure.statistics.compare_samples import repetitions
 from takt.measure.statistics.distribution import percentiles
 from takt.statistics import Int64
-from takt.statistics.bootstrap import standard_errors
-from takt.statistics.moderation import moderated
-from takt.statistics.shares import least
+from takt.statistics.growth import can_alarm, share_of
+from takt.statistics.ratios import ALONE, QUANTILES, Level, Ratio, levels, ratio
+from takt.statistics.ratios import judge as judge_ratios
 
-#: Name, share, and how many samples a repetition needs for a say about it.
-QUANTILES = {"p50": (0.5, 20), "p99": (0.99, 500)}
 SEED = 20140101
-ALONE = (
-    "only one repetition each: the variation between repetitions is unknown and the "
-    "interval too narrow; measure at least 3 repetitions"
-)
-
-
-@dataclass
-class _Estimate:
-    """The logarithm of a ratio before its interval is known."""
-
-    target: KeyComparison
-    name: str
-    log_ratio: float
-    within: float  # standard error from the bootstrap
-    variance: float  # of one repetition, over repetitions
-    freedom: int
-    per_variance: float  # 1/a + 1/b
 
 
 def compare_runs(
@@ -98,12 +68,12 @@ def compare_cells(
 ) -> list[KeyComparison]:
     """Compare the repetitions of the second of each pair with those of the first, all together."""
     compared = [KeyComparison(key) for key in pairs]
-    estimates: list[_Estimate] = []
+    estimates: list[tuple[KeyComparison, Ratio]] = []
     for number, (cell, sides) in enumerate(zip(compared, pairs.values(), strict=True)):
         rng = np.random.default_rng([seed, number])
         estimates += _estimate(cell, sides, folders, rng, threshold)
     tests = len(estimates)
-    tests += sum(shares.can_alarm(one) for cell in compared for one in cell.shares.values())
+    tests += sum(can_alarm(one) for cell in compared for one in cell.shares.values())
     chance = (1 - confidence) / max(1, tests)
     _judge(estimates, threshold, chance)
     for cell, sides in zip(compared, pairs.values(), strict=True):
@@ -149,7 +119,7 @@ def _estimate(
     folders: tuple[Path, Path],
     rng: np.random.Generator,
     threshold: float,
-) -> list[_Estimate]:
+) -> list[tuple[KeyComparison, Ratio]]:
     deadlines = {one.deadline_us for side in sides for one in side}
     if len(deadlines) > 1:
         cell.notes.append("deadlines differ: late responses of both are those after A's deadline")
@@ -159,7 +129,7 @@ def _estimate(
     )
     for name in shares.EVENTS:
         counted = [[getattr(one, name) for one in side] for side in (a, b)]
-        if found := shares.share_of(counted[0], counted[1], threshold):
+        if found := share_of(counted[0], counted[1], threshold):
             cell.shares[name] = found
     a, b = ([one for one in side if len(one.latency_ns)] for side in (a, b))
     cell.lost = (sum(c.lost for c in sides[0]), sum(c.lost for c in sides[1]))
@@ -180,27 +150,14 @@ def _estimate(
         [(len(one.latency_ns), _percentiles(one.latency_ns, rng)) for one in side]
         for side in (a, b)
     ]
-    estimates = []
+    estimates: list[tuple[KeyComparison, Ratio]] = []
     for name, (_, needed) in QUANTILES.items():
         enough = [[found for count, found in side if count >= needed] for side in measured]
         ended_early = any(one.status is not Status.complete for one in sides[1])
         if not _can_be_judged(cell, name, enough, measured, ended_early):
             continue
-        logs = [np.array([np.log(one[name][0]) for one in side]) for side in enough]
-        errors = [np.array([one[name][1] for one in side]) for side in enough]
-        freedom = sum(len(side) - 1 for side in logs)
-        squares = sum(float(((side - side.mean()) ** 2).sum()) for side in logs)
-        estimates.append(
-            _Estimate(
-                target=cell,
-                name=name,
-                log_ratio=float(logs[1].mean() - logs[0].mean()),
-                within=float(np.sqrt(sum((side**2).sum() / len(side) ** 2 for side in errors))),
-                variance=squares / freedom if freedom else 0.0,
-                freedom=freedom,
-                per_variance=sum(1 / len(side) for side in logs),
-            )
-        )
+        before, after = ([one[name] for one in side] for side in enough)
+        estimates.append((cell, ratio(name, before, after, max(cell.repetitions))))
     return estimates
 
 
@@ -257,79 +214,19 @@ def _can_be_judged(
     return bool(enough[0] and enough[1])
 
 
-def _percentiles(values: Int64, rng: np.random.Generator) -> dict[str, tuple[float, float]]:
+def _percentiles(values: Int64, rng: np.random.Generator) -> dict[str, Level]:
     """Give each percentile in ns with the standard error of its logarithm."""
     found = percentiles(values)
-    at = {"p50": found.p50_us * 1000, "p99": found.p99_us * 1000}
-    errors = standard_errors(values, {QUANTILES[name][0]: at[name] for name in at}, rng)
-    return {name: (at[name], error) for name, error in zip(at, errors, strict=True)}
+    return levels(values, {"p50": found.p50_us * 1000, "p99": found.p99_us * 1000}, rng)
 
 
-def _judge(estimates: list[_Estimate], threshold: float, chance: float) -> None:
-    """Give every estimate its interval, and say which cells regressed."""
-    for name in QUANTILES:
-        chosen = [one for one in estimates if one.name == name]
-        repeated = [one for one in chosen if one.freedom]
-        # What the bootstrap sees within repetitions is a lower bound of what differs between them.
-        variances, freedom = moderated(
-            np.array([max(one.variance, _per_repetition(one), 1e-12) for one in repeated]),
-            np.array([float(one.freedom) for one in repeated]),
-        )
-        # Steadying may widen an interval or narrow it by certainty, never by a smaller variance:
-        # one noisy cell among quiet ones must not borrow their quiet.
-        steadied = {
-            id(one): (max(float(variance), one.variance), float(df) - one.freedom)
-            for one, variance, df in zip(repeated, variances, freedom, strict=True)
-        }
-        for one in chosen:
-            half = _half(one, steadied.get(id(one)), chance)
-            with np.errstate(over="ignore"):
-                low, high = np.exp([one.log_ratio - half, one.log_ratio + half])
-            change = Shift(float(np.exp(one.log_ratio)), float(low), float(high))
-            one.target.changes[name] = change
-            outcome, needed = _outcome(change, threshold), None
-            if outcome is Outcome.undecided:
-                needed = _needed(one, steadied.get(id(one)), threshold, chance)
-            reason = f"B/A {change.ratio:.3f}, interval {change.low:.3f} … {change.high:.3f}, "
-            reason += f"limit {1 + threshold:g}"
-            one.target.judge(Judged(name, outcome, reason, needed))
-
-
-def _outcome(change: Shift, threshold: float) -> Outcome:
-    if change.low > 1 + threshold:
-        return Outcome.regressed
-    return Outcome.unchanged if change.high <= 1 + threshold else Outcome.undecided
-
-
-def _half(
-    one: _Estimate,
-    steadied: tuple[float, float] | None,
-    chance: float,
-    repetitions: int | None = None,
-) -> float:
-    """Half the width of an interval; ``repetitions``: if there were so many in each run.
-
-    ``steadied``: variance of a repetition, and the degrees of freedom that other cells add.
-    """
-    per_variance = 2 / repetitions if repetitions else one.per_variance
-    half = float(norm.ppf(1 - chance)) * float(np.sqrt(_per_repetition(one) * per_variance))
-    if steadied is None:
-        return half
-    variance, more = steadied
-    freedom = more + (2 * (repetitions - 1) if repetitions else one.freedom)
-    return max(half, float(t.ppf(1 - chance, freedom)) * float(np.sqrt(variance * per_variance)))
-
-
-def _needed(
-    one: _Estimate, steadied: tuple[float, float] | None, threshold: float, chance: float
-) -> int | None:
-    """Repetitions in each run that decide if ratio and variances stay as they are."""
-    distance = abs(float(np.log1p(threshold)) - one.log_ratio)
-    # The variation between single repetitions is unknown: at least that within them.
-    known = steadied or (_per_repetition(one), 0.0)
-    first = max(*one.target.repetitions, 2) + 1
-    return least(lambda number: _half(one, known, chance, number) <= distance, first)
-
-
-def _per_repetition(one: _Estimate) -> float:
-    return one.within**2 / one.per_variance
+def _judge(
+    estimates: Sequence[tuple[KeyComparison, Ratio]], threshold: float, chance: float
+) -> None:
+    """Give every ratio its interval, and say which cells regressed."""
+    grown = judge_ratios([one for _, one in estimates], threshold, chance)
+    for (cell, one), found in zip(estimates, grown, strict=True):
+        cell.changes[one.name] = change = found.shift
+        reason = f"B/A {change.ratio:.3f}, interval {change.low:.3f} … {change.high:.3f}, "
+        reason += f"limit {1 + threshold:g}"
+        cell.judge(Judged(one.name, found.outcome, reason, found.needed))

@@ -4,17 +4,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import Enum
 
-from takt.statistics.shares import Counted, Difference, share
+from takt.statistics.growth import Outcome, Share
+from takt.statistics.ratios import Shift
 
-
-class Outcome(str, Enum):
-    """The answer to one quantity of a cell, and to all of them."""
-
-    regressed = "regressed"
-    unchanged = "no regression"
-    undecided = "undecided"
+__all__ = ["Comparison", "Judged", "KeyComparison", "Outcome", "Share", "Shift"]
 
 
 @dataclass(frozen=True)
@@ -25,40 +19,6 @@ class Judged:
     outcome: Outcome
     reason: str
     needed: int | None = None  # repetitions in each run that would decide; None: unknown
-
-
-@dataclass(frozen=True)
-class Shift:
-    """How one percentile changed from A to B."""
-
-    ratio: float
-    low: float
-    high: float  # infinite where so few repetitions tell nothing at such a confidence
-
-
-@dataclass(frozen=True)
-class Share:
-    """How often an event happened in each repetition of A and B."""
-
-    a: list[Counted]
-    b: list[Counted]
-    limit: float  # a growth that ends above it is a regression
-    resolved: float  # a growth that ends below it is none
-    difference: Difference | None = None  # None: not known yet
-
-    @property
-    def shares(self) -> tuple[float, float]:
-        """In A and in B."""
-        return share(self.a), share(self.b)
-
-    @property
-    def counts(self) -> tuple[tuple[int, int], tuple[int, int]]:
-        """Events and all, in A and in B."""
-        a, b = (
-            (sum(one.hits for one in side), sum(one.count for one in side))
-            for side in (self.a, self.b)
-        )
-        return a, b
 
 
 @dataclass

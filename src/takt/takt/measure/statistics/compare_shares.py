@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from scipy.stats import fisher_exact
@@ -13,63 +12,24 @@ from takt.measure.results import obtained, reservations
 from takt.measure.results.model import Cell, Status
 from takt.measure.statistics.compare_model import Judged, KeyComparison, Outcome, Share
 from takt.pages import text
-from takt.statistics.shares import Counted, Difference, difference, least, share
+from takt.statistics import growth
+from takt.statistics.shares import Counted, least
 
-#: A share that grew by less is no regression, however certain the growth is: 1 in 1,000, as in
-#: the verdict of ``takt check``.
-LEAST_GROWTH = 0.001
-#: A share is undecided where the data do not exclude that it grew by more than this.
-RESOLVED = 0.005
 EVENTS = {"late": "after the deadline", "lost": "lost or never sent"}
 _NOT_A_SETTING = "starting a sample each"  # a note of the probes about late starts
-
-
-def share_of(a: Sequence[Counted], b: Sequence[Counted], threshold: float) -> Share | None:
-    """Make a share of its counts; None where a side has no events."""
-    before, after = ([one for one in side if one.count] for side in (a, b))
-    if not before or not after:
-        return None
-    tolerated = threshold * share(before)
-    limit, resolved = max(LEAST_GROWTH, tolerated), max(RESOLVED, tolerated)
-    return Share(before, after, limit, resolved)
-
-
-def can_alarm(one: Share) -> bool:
-    """Whether it can raise an alarm: where nothing happened in either run, none is possible.
-
-    Such a test does not count among those that share the probability of a false alarm
-    (Tarone 1990).
-    """
-    return any(counted.hits for counted in (*one.a, *one.b))
 
 
 def judge(cell: KeyComparison, chance: float) -> None:
     """Give each share of a cell its interval and its outcome."""
     for name, one in cell.shares.items():
-        found = difference(one.a, one.b, chance)
-        cell.shares[name] = replace(one, difference=found)
-        outcome = _outcome(one, found)
-        needed = _needed(one, chance) if outcome is Outcome.undecided else None
-        cell.judge(Judged(name, outcome, _reason(name, one, found), needed))
+        cell.shares[name], outcome, needed = growth.judge(one, chance)
+        reason = _reason(name, cell.shares[name])
+        cell.judge(Judged(name, outcome, reason, needed))
 
 
-def _outcome(one: Share, found: Difference) -> Outcome:
-    if found.low > one.limit:
-        return Outcome.regressed
-    return Outcome.unchanged if found.high <= one.resolved else Outcome.undecided
-
-
-def _needed(one: Share, chance: float) -> int | None:
-    """Repetitions in each run that decide if shares and variances stay as they are."""
-
-    def decides(repetitions: int) -> bool:
-        found = difference(one.a, one.b, chance, repetitions)
-        return _outcome(one, found) is not Outcome.undecided
-
-    return least(decides, max(len(one.a), len(one.b), 2) + 1)
-
-
-def _reason(name: str, one: Share, found: Difference) -> str:
+def _reason(name: str, one: Share) -> str:
+    found = one.difference
+    assert found is not None  # noqa: S101 - it is judged
     (hits_a, count_a), (hits_b, count_b) = one.counts
     low, high = (f"{100 * end:+.3g}" for end in (found.low, found.high))
     limit = one.limit if found.low > one.limit else one.resolved

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What traces record of the machine's other work, in words, and what they do not record."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from takt.judge.repetition import SIMULATOR
+from takt.judge.trial import Trial
+
+UNRECORDED = (
+    "the trace does not record for how long other programs had its cores: what they delay counts "
+    "as the application's own"
+)
+
+
+def disturbances(trials: Sequence[Trial]) -> list[str]:
+    """Stolen time, and whether the trace records the time that other programs took."""
+    found = []
+    if stolen := sum(sum(trial.metrics.stolen_ms.values()) for trial in trials):
+        found.append(f"the hypervisor stole {stolen:.0f} ms of CPU time")
+    if any(_blind(trial) for trial in trials):
+        found.append(UNRECORDED)
+    return found
+
+
+def _blind(trial: Trial) -> bool:
+    return trial.metrics.source != SIMULATOR and not trial.names.values("waits_from_ns")

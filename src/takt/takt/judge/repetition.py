@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a comparison with a baseline needs of one repetition of a series."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from takt.judge.model import Quantity
+from takt.statistics import Int64
+from takt.statistics.bootstrap import correlation_time
+from takt.statistics.ratios import QUANTILES, Level, levels
+from takt.statistics.shares import Counted
+
+SIMULATOR = "simulator"
+SEED = 20140101
+Key = tuple[str, Quantity]  # subject and quantity
+
+
+@dataclass(frozen=True)
+class Repetition:
+    """One recording of a series."""
+
+    count: int  # values
+    max_us: float | None
+    levels: Mapping[str, Level]  # by name in QUANTILES, in ns; without those with too few values
+    late: Counted  # 0 of 0 without a limit
+    limit_us: float | None
+    # The same without the most values and events that stolen time may have caused; None: none.
+    undisturbed: Repetition | None = None
+
+
+@dataclass(frozen=True)
+class Side:
+    """All repetitions of a baseline, or of what is compared with it."""
+
+    source: str  # executor, simulator or run
+    repetitions: int
+    series: Mapping[Key, list[Repetition]]
+    whole: bool = True  # whether each recording holds everything that happened
+    notes: list[str] = field(default_factory=list)
+
+
+def repetition(
+    values: Int64, limit: int | None, *, exact: bool = False, excused: int = 0
+) -> Repetition:
+    """Of values in ns in recorded order; ``limit``: in ns, for the share of late ones.
+
+    ``exact``: of a simulation, which another one repeats to the nanosecond: without a standard
+    error, and with any number of values. ``excused``: the most values that a disturbance may have
+    made as long as they are.
+    """
+    rest = values
+    if excused and len(values):
+        kept = np.argsort(values, kind="stable")[: max(0, len(values) - excused)]
+        rest = values[np.sort(kept)]
+    positive = np.maximum(values, 1)
+    at = {
+        name: round(float(np.quantile(positive, share)), 3)
+        for name, (share, needed) in QUANTILES.items()
+        if len(values) >= (1 if exact else needed)
+    }
+    if exact:
+        found = {name: Level(value, 0.0) for name, value in at.items()}
+    else:
+        found = levels(positive, at, np.random.default_rng(SEED)) if at else {}
+    return Repetition(
+        count=len(values),
+        max_us=float(values.max()) / 1000 if len(values) else None,
+        levels=found,
+        late=_late(values, limit),
+        limit_us=None if limit is None else limit / 1000,
+        undisturbed=repetition(rest, limit, exact=exact) if excused else None,
+    )
+
+
+def events(hits: int, count: int, excused: int = 0) -> Repetition:
+    """Events of which only the number is known, as skipped releases."""
+    fewer = events(max(0, hits - excused), count) if excused and hits else None
+    return Repetition(count, None, {}, Counted(hits, count), None, fewer)
+
+
+def _late(values: Int64, limit: int | None) -> Counted:
+    if limit is None:
+        return Counted(0, 0)
+    late = values > limit
+    # Late values come in bursts, each of which is one observation.
+    correlation = correlation_time(late.astype(np.float64)) if late.any() else 1.0
+    return Counted(int(late.sum()), len(late), correlation)
