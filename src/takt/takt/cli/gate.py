@@ -18,7 +18,7 @@ def gate(
         list[Path],
         typer.Argument(
             metavar="TRACE…",
-            help="Traces of executions or simulations, or folders with the repetitions of one.",
+            help="Traces of executions or simulations, folders of such traces, or run folders.",
         ),
     ],
     limits: Annotated[
@@ -44,7 +44,7 @@ def gate(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Judge traces against limits and a baseline: meets, fails or undecided.
+    """Judge traces or measured runs against limits and a baseline: meets, fails or undecided.
 
     Absent jobs, chains without data and lost events count. Where stolen CPU time or other
     programs decide, the limit stays undecided. On GitHub, failures become annotations.
@@ -61,11 +61,10 @@ def gate(
     from takt.cli.output import print_json, stderr, stdout
     from takt.documents.writing import write_text
     from takt.judge import baseline, ci
-    from takt.judge.gate import open_trial, verdict
-    from takt.judge.gate import traces as traces_of
+    from takt.judge.gate import examine
     from takt.judge.limits import read_limits
     from takt.judge.model import GateDocument, overall
-    from takt.judge.series import side
+    from takt.judge.repetition import merged
     from takt.judge.show import show
     from takt.schedule.absence.model import Outcome
 
@@ -75,13 +74,13 @@ def gate(
     verdicts, recorded = [], []
     for path in traces:
         with stderr().status(f"{path.name}"):
-            trials = [open_trial(one, wanted, application) for one in traces_of(path)]
-            verdicts.append(verdict(path, trials))
-            recorded += trials if write_baseline else []
+            examined = examine(path, wanted, application)
+            verdicts.append(examined.verdict())
+            recorded += [examined.side()] if write_baseline else []
         if not as_json:
             show(stdout(), verdicts[-1])
     if write_baseline:
-        baseline.write(write_baseline, side(recorded))
+        baseline.write(write_baseline, merged(recorded))
     suites = [ci.suite(verdict) for verdict in verdicts]
     if junit:
         write_text(junit, ci.junit(suites))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Holds a trace to limits: those of a file, and those that its application declares.
+"""Holds traces and runs to limits: those of a file, and those that they declare.
 
 What did not happen is judged like what happened late: a callback without its jobs, a chain that
 never completes and a reader without data fail, or stay undecided where the trace cannot tell.
@@ -7,38 +7,59 @@ never completes and a reader without data fail, or stay undecided where the trac
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import Protocol
 
-from takt.judge import baseline, growth
+from takt.judge import baseline, cells, growth
 from takt.judge.callbacks import callbacks
+from takt.judge.cells import Measured
 from takt.judge.disturbances import disturbances
 from takt.judge.limits import ALL, Limits
 from takt.judge.model import Judgement, Quantity, Verdict, overall
+from takt.judge.opening import open_trial
 from takt.judge.paths import chains, reads
 from takt.judge.pool import pooled
-from takt.judge.recorded import Recorded
+from takt.judge.repetition import Side
 from takt.judge.series import side
 from takt.judge.trial import Trial
 from takt.judge.wrong import wrong
+from takt.measure.results import reservations, store
+from takt.measure.results.disturbed import sentence
+from takt.measure.results.model import Run
+from takt.processes.scratch import DOCUMENT
 from takt.schedule.absence.model import Outcome
-from takt.schedule.explain import explain
-from takt.schedule.metrics import measure
-from takt.schedule.trace import file as files
-from takt.schedule.trace.against import against
-from takt.schedule.trace.file import plain
 
 ENDING = ".takttrace"
 
 
 def judge(path: Path, limits: Limits, application: Path | None = None) -> Verdict:
-    """Judges a trace, or the traces of a folder together; raises TaktError.
+    """Judges a trace, the traces of a folder together, or a run; raises TaktError.
 
     ``application``: the file that declares deadlines, ages and chains, instead of the trace's own.
     """
-    trials = [open_trial(one, limits, application) for one in traces(path)]
-    return verdict(path, trials)
+    return examine(path, limits, application).verdict()
+
+
+class Examined(Protocol):
+    """What was recorded, before its limits."""
+
+    def verdict(self) -> Verdict:
+        """The outcome of all limits; raises TaktError for a baseline of another kind."""
+
+    def side(self) -> Side:
+        """Its repetitions, as a baseline has them."""
+
+
+def examine(path: Path, limits: Limits, application: Path | None = None) -> Examined:
+    """Reads a trace, a folder of traces, or a run."""
+    if path.name == DOCUMENT or (path / DOCUMENT).exists():
+        if application is not None:
+            raise wrong("a measured run has no application", path, "leave out --against")
+        return ExaminedRun(path, limits)
+    return ExaminedTraces(path, [open_trial(one, limits, application) for one in traces(path)])
 
 
 def traces(path: Path) -> list[Path]:
@@ -47,70 +68,100 @@ def traces(path: Path) -> list[Path]:
         return [path]
     if found := sorted(path.glob(f"*{ENDING}")):
         return found
-    raise wrong(f"this folder has no trace (*{ENDING})", path, "takt execute --out writes one")
-
-
-def open_trial(path: Path, limits: Limits, application: Path | None = None) -> Trial:
-    """Reads a trace; raises TaktError for a file that is no trace, and for unknown names."""
-    trace = against(files.read(path), application)
-    flat = files.description(trace.names)
-    declared = None if flat is None else files.declared(flat, trace.names)
-    followed = [
-        [trace.recorded(name) for name in chain.callbacks]
-        for chain in (declared.chains if declared else [])
-    ]
-    recorded = Recorded(len(followed))
-    files.replay(trace, [recorded], chains=followed)
-    trial = Trial(
-        limits=limits,
-        confidence=limits.confidence / ALL,
-        names=trace.names,
-        declared=declared,
-        recorded=recorded,
-        metrics=measure(path, application=application),
-        explanation=explain(path, application=application),
-        deadlines=_deadlines(flat),
-        inactive=frozenset(
-            one.name for one in (declared.callbacks if declared else []) if not one.active
-        ),
+    raise wrong(
+        f"this folder has no trace (*{ENDING}) and no run.json",
+        path,
+        "give a folder of traces of takt execute, or one of takt run",
     )
-    _check_names(trial, path)
-    return trial
 
 
-def verdict(path: Path, trials: Sequence[Trial]) -> Verdict:
-    """The outcome of all limits on one or more repetitions."""
-    limits, confidence = trials[0].limits, trials[0].confidence
-    by_trial = [
-        [_record(trial), *callbacks(trial), *chains(trial), *reads(trial)] for trial in trials
-    ]
-    judgements = pooled(by_trial, confidence)
-    remarks = [line for trial in trials for line in trial.metrics.shortfalls]
-    if (wanted := limits.not_worse_than) is not None:
-        file = Path(wanted.baseline)
-        before, after = baseline.read(file), side(trials)
-        judgements += growth.judge(before, after, wanted.by / ALL, confidence, str(file))
-        remarks += growth.differences(before, after)
-    limited = any(one.quantity is not Quantity.record for one in judgements)
+@dataclass(frozen=True)
+class ExaminedTraces:
+    """One or more repetitions of an application."""
+
+    path: Path
+    trials: Sequence[Trial]
+
+    def side(self) -> Side:
+        """All series of all traces."""
+        return side(self.trials)
+
+    def verdict(self) -> Verdict:
+        """Their limits together."""
+        by_trial = [
+            [_record(trial), *callbacks(trial), *chains(trial), *reads(trial)]
+            for trial in self.trials
+        ]
+        limits, confidence = self.trials[0].limits, self.trials[0].confidence
+        remarks = [line for trial in self.trials for line in trial.metrics.shortfalls]
+        if limits.cells:
+            remarks.append("limits of cells are for run folders: not judged here")
+        found = _with_baseline(self, limits, pooled(by_trial, confidence), remarks)
+        remarks += disturbances(self.trials)
+        return _verdict(self.path, found, remarks, confidence, len(self.trials))
+
+
+@dataclass(frozen=True)
+class ExaminedRun:
+    """A measured run."""
+
+    path: Path
+    limits: Limits
+
+    @cached_property
+    def _run(self) -> Run:
+        return store.read(self.path)
+
+    @cached_property
+    def _cells(self) -> dict[str, list[Measured]]:
+        return cells.read(self._run, self.path.parent if self.path.is_file() else self.path)
+
+    def side(self) -> Side:
+        """All series of all cells."""
+        return cells.side(self._cells, self.limits)
+
+    def verdict(self) -> Verdict:
+        """Cell by cell."""
+        limits = self.limits
+        judged = cells.judge(self._cells, limits, self.path)
+        remarks = reservations.refused(self._run.cells)
+        if disturbed := sentence(self._run.cells):
+            remarks.append(disturbed)
+        if limits.callbacks or limits.chains or limits.reads:
+            remarks.append("limits of callbacks, chains and reads are for traces: not judged here")
+        found = _with_baseline(self, limits, judged, remarks)
+        repetitions = max((len(one) for one in self._cells.values()), default=1)
+        return _verdict(self.path, found, remarks, limits.confidence / ALL, repetitions)
+
+
+def _with_baseline(
+    examined: Examined, limits: Limits, judged: list[Judgement], remarks: list[str]
+) -> list[Judgement]:
+    if (wanted := limits.not_worse_than) is None:
+        return judged
+    file = Path(wanted.baseline)
+    before, after = baseline.read(file), examined.side()
+    remarks += growth.differences(before, after)
+    confidence = limits.confidence / ALL
+    return [*judged, *growth.judge(before, after, wanted.by / ALL, confidence, str(file))]
+
+
+def _verdict(
+    path: Path, judged: list[Judgement], remarks: list[str], confidence: float, repetitions: int
+) -> Verdict:
+    limited = any(one.quantity is not Quantity.record for one in judged)
+    outcomes = [one.outcome for one in judged]
     if not limited:
         remarks.append("nothing has a limit: declare deadlines, or give a limits file")
-    remarks += disturbances(trials)
-    outcomes = [one.outcome for one in judgements]
+        outcomes.append(Outcome.undecided)
     return Verdict(
         trace=str(path),
-        outcome=overall(outcomes if limited else [*outcomes, Outcome.undecided]),
-        repetitions=len(trials),
+        outcome=overall(outcomes),
+        repetitions=repetitions,
         confidence=confidence,
-        judgements=judgements,
+        judgements=judged,
         remarks=list(dict.fromkeys(remarks)),
     )
-
-
-def _deadlines(flat: str | None) -> dict[str, int]:
-    """As declared; a timer without one has its period."""
-    callbacks = json.loads(flat)["callbacks"] if flat else []
-    found = {one["name"]: one.get("deadline") or one.get("period") for one in callbacks}
-    return {name: int(deadline) for name, deadline in found.items() if deadline}
 
 
 def _record(trial: Trial) -> Judgement:
@@ -133,24 +184,3 @@ def _record(trial: Trial) -> Judgement:
         outcome=Outcome.meets if whole else Outcome.undecided,
         reason=reason,
     )
-
-
-def _check_names(trial: Trial, path: Path) -> None:
-    """A limit for a name that does not exist would always be met."""
-    known = {one.callback for one in trial.metrics.callbacks} | set(trial.metrics.absent)
-    limits = trial.limits
-    asked = {
-        "callback": (set(limits.callbacks) | set(limits.reads), known),
-        "chain": (set(limits.chains), {one.chain for one in trial.metrics.chains}),
-        "topic": (
-            {topic for topics in limits.reads.values() for topic in topics},
-            {plain(topic) for topic in trial.names.topics.values()},
-        ),
-    }
-    for noun, (names, there) in asked.items():
-        if unknown := sorted(names - there):
-            raise wrong(
-                f"the limits name {noun} {unknown[0]!r}, which the trace does not have",
-                path,
-                f"its {noun}s: {', '.join(sorted(there)) or 'none'}",
-            )

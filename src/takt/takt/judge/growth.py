@@ -2,9 +2,9 @@
 """Holds recordings to a baseline with the statistics of ``takt compare``.
 
 The intervals hold simultaneously (Bonferroni). Two rules keep a disturbed machine from failing:
-growth that stolen time may have made is undecided, and so is any ratio of one repetition on each
-side, because nothing is known of the variation between repetitions. Simulations repeat to the
-nanosecond: their ratios are exact.
+growth that stolen time or other programs may have made is undecided, and so is any ratio of one
+repetition on each side, because nothing is known of the variation between repetitions. Simulations
+repeat to the nanosecond: their ratios are exact.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ _OUTCOMES = {
     growth.Outcome.unchanged: Outcome.meets,
     growth.Outcome.undecided: Outcome.undecided,
 }
+_EVENTS = {Quantity.skipped: "skipped", Quantity.completeness: "missing"}
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,7 @@ def _percentiles(
             outcome, needed = Outcome.undecided, LEAST
             remark = "; the variation between repetitions is unknown"
         elif outcome is Outcome.fails and without.outcome is not growth.Outcome.regressed:
-            outcome, remark = Outcome.undecided, "; stolen time may explain it"
+            outcome, remark = Outcome.undecided, "; a disturbance may explain it"
         before = _centre(pair.before, name)
         shift = one.shift
         shown = model.Growth(
@@ -177,15 +178,14 @@ def _of_share(pair: _Pair, one: Share, by: float, chance: float, *, exact: bool)
     """Late values, or events such as skipped releases."""
     one, found, needed = _decided(one, chance, exact=exact)
     outcome, remark = _OUTCOMES[found], ""
-    calm = _share(pair, by, calm=True) if outcome is Outcome.fails else None
     if outcome is Outcome.fails and pair.alone and not exact:
         outcome, needed = Outcome.undecided, LEAST
         remark = "; the variation between repetitions is unknown"
-    elif calm is not None and _decided(calm, chance, exact=exact)[1] is not found:
-        outcome, remark = Outcome.undecided, "; stolen time may explain it"
+    elif outcome is Outcome.fails and not _remains(pair, by, chance, exact=exact):
+        outcome, remark = Outcome.undecided, "; a disturbance may explain it"
     (before, of_before), (after, of_after) = one.counts
-    name = "share" if pair.key[1] is Quantity.skipped else "late"
-    what = "skipped" if name == "share" else "late"
+    what = _EVENTS.get(pair.key[1], "late")
+    name = "late" if what == "late" else "share"
     difference = one.difference or Difference(0.0, 0.0, 0.0)
     limit = one.limit if difference.low > one.limit else one.resolved
     reason = f"{after:,} of {of_after:,} {what}, {before:,} of {of_before:,} in the baseline"
@@ -200,6 +200,12 @@ def _of_share(pair: _Pair, one: Share, by: float, chance: float, *, exact: bool)
         limit=limit,
     )
     return _judgement(pair.key, of_after, outcome, reason, needed, shown)
+
+
+def _remains(pair: _Pair, by: float, chance: float, *, exact: bool) -> bool:
+    """Whether a growth is shown without what a disturbance may have made."""
+    one = _share(pair, by, calm=True)
+    return one is not None and _decided(one, chance, exact=exact)[1] is growth.Outcome.regressed
 
 
 def _decided(one: Share, chance: float, *, exact: bool) -> tuple[Share, growth.Outcome, int | None]:

@@ -45,6 +45,14 @@ class ReadLimits(Strict):
     late: Share = Field(0, description="share of its uses that may exceed it")
 
 
+class CellLimits(Strict):
+    """Limits of the cells of a run."""
+
+    response: Duration | None = Field(None, description="longest response; default: its deadline")
+    late: Share = Field(0, description="share of its samples that may exceed it")
+    lost: Share = Field(0, description="share of its samples that may be lost or never sent")
+
+
 class NotWorseThan(Strict):
     """The growth that is tolerated from a baseline (written by ``--write-baseline``)."""
 
@@ -64,6 +72,10 @@ class Limits(Strict):
     reads: dict[str, dict[str, ReadLimits]] = Field(
         default_factory=dict, description="by callback and topic"
     )
+    cells: dict[str, CellLimits] = Field(
+        default_factory=dict,
+        description="of a run folder, by key or pattern (raw-wakeup-*); the first that matches",
+    )
     not_worse_than: NotWorseThan | None = Field(
         None, description="comparison with a baseline; default: none"
     )
@@ -72,7 +84,7 @@ class Limits(Strict):
 FORM = Form(
     "a limits file",
     Limits,
-    keys="callbacks, chains, reads or not_worse_than",
+    keys="callbacks, chains, reads, cells or not_worse_than",
     example="docs/how-to/gate-a-robot-in-ci.md",
     reference="docs/reference/limits.schema.json",
 )

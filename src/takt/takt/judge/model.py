@@ -17,12 +17,12 @@ VALUES = "values"  # the statistic of a series of the baseline that has none her
 class Quantity(str, Enum):
     """What a limit bounds."""
 
-    response = "response"  # of the jobs of a callback, from the release
+    response = "response"  # of the jobs of a callback, from the release; of a cell's samples
     execution = "execution"  # CPU time of the jobs of a callback
-    latency = "latency"  # of a chain, to the first use of its data
+    latency = "latency"  # of a chain, to the first use of its data; of a cell's samples
     age = "age"  # of the data of a chain or of a reader, at each use
     skipped = "skipped"  # releases without a job
-    completeness = "completeness"  # jobs, of those that the period asks for
+    completeness = "completeness"  # jobs that the period asks for, samples that were asked for
     record = "record"  # whether the trace holds everything that happened
 
 
@@ -43,7 +43,8 @@ class DecidingJob(_Part):
 class Growth(_Part):
     """How a quantity changed from a baseline; µs, or a share."""
 
-    # p50, p99; late: the share of late ones; share: that of skipped releases; values: none are here
+    # p50, p99; late: the share of late ones; share: that of what is skipped or absent; values: none
+    # are here.
     statistic: str
     before: float  # in the baseline
     after: float  # here
@@ -55,7 +56,7 @@ class Growth(_Part):
 class Judgement(_Part):
     """One limit and its outcome."""
 
-    subject: str  # callback, chain, or reader ← topic
+    subject: str  # callback, chain, reader ← topic, or cell
     quantity: Quantity
     limit_us: float | None  # None: the quantity is a count
     allowed: float  # share that may exceed the limit
@@ -74,7 +75,7 @@ class Judgement(_Part):
 class Verdict(_Part):
     """Everything about one trace, or about the traces of a folder together."""
 
-    trace: str  # or the folder
+    trace: str  # or the folder of traces, or of a run
     outcome: Outcome
     repetitions: int = 1
     confidence: float

@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from takt.judge.model import Quantity
+from takt.judge.wrong import wrong
 from takt.statistics import Int64
 from takt.statistics.bootstrap import correlation_time
 from takt.statistics.ratios import QUANTILES, Level, levels
@@ -40,7 +42,6 @@ class Side:
     repetitions: int
     series: Mapping[Key, list[Repetition]]
     whole: bool = True  # whether each recording holds everything that happened
-    notes: list[str] = field(default_factory=list)
 
 
 def repetition(
@@ -82,6 +83,18 @@ def events(hits: int, count: int, excused: int = 0) -> Repetition:
     return Repetition(count, None, {}, Counted(hits, count), None, fewer)
 
 
+def share(values: Int64, limit: int, excused: int = 0) -> Repetition:
+    """Only the share of values that are late."""
+    late = _late(values, limit)
+    fewer = replace(late, hits=max(0, late.hits - excused))
+    worst = float(values.max()) / 1000 if len(values) else None
+    found = Repetition(len(values), worst, {}, late, limit / 1000)
+    return replace(found, undisturbed=replace(found, late=fewer)) if excused else found
+
+
+NOTHING = Repetition(0, None, {}, Counted(0, 0), None)
+
+
 def _late(values: Int64, limit: int | None) -> Counted:
     if limit is None:
         return Counted(0, 0)
@@ -89,3 +102,19 @@ def _late(values: Int64, limit: int | None) -> Counted:
     # Late values come in bursts, each of which is one observation.
     correlation = correlation_time(late.astype(np.float64)) if late.any() else 1.0
     return Counted(int(late.sum()), len(late), correlation)
+
+
+def merged(sides: Sequence[Side]) -> Side:
+    """The repetitions of several recordings together; raises TaktError for different kinds."""
+    first = sides[0]
+    series: dict[Key, list[Repetition]] = defaultdict(list)
+    for one in sides:
+        if one.source != first.source:
+            raise wrong(
+                f"recorded by {first.source} and by {one.source}",
+                "a baseline",
+                "write one baseline for each kind of recording",
+            )
+        for key, found in one.series.items():
+            series[key] += found
+    return Side(first.source, sum(one.repetitions for one in sides), dict(series))

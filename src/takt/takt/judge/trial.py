@@ -87,36 +87,61 @@ class Trial:
         worst_us: float | None = None,
     ) -> Judgement:
         """So many of ``count`` are outside a limit."""
-        excuses = excuses or Excuses()
-        excused, share = min(excuses.count, exceeded), allowed / ALL
-        decision = decide(exceeded, excused, count, share, self.confidence)
-        return Judgement(
-            subject=subject,
-            quantity=quantity,
+        return counted(
+            self.confidence,
+            subject,
+            quantity,
+            exceeded,
+            count,
+            allowed,
+            excuses or Excuses(),
             limit_us=limit_us,
-            allowed=share,
-            exceeded=exceeded,
-            excused=excused,
-            count=count,
             worst_us=worst_us,
-            outcome=decision.outcome,
-            reason=self._reason(exceeded, excused, count, decision.outcome, share),
-            needed=decision.needed,
-            jobs=list(excuses.jobs) if decision.outcome is Outcome.fails else [],
         )
 
-    def _reason(
-        self, exceeded: int, excused: int, count: int, outcome: Outcome, allowed: float
-    ) -> str:
-        if not count:
-            return "nothing recorded"
-        text = f"{exceeded:,} of {count:,} exceed"
-        if excused:
-            text += f", {excused:,} of them disturbed"
-        if outcome is Outcome.meets or allowed:
-            bound = upper(exceeded, count, self.confidence)
-            text += f"; below {bound:.3g} with {self.confidence:.0%} confidence"
-        return text
+
+def counted(
+    confidence: float,
+    subject: str,
+    quantity: Quantity,
+    exceeded: int,
+    count: int,
+    allowed: int,
+    excuses: Excuses,
+    limit_us: float | None = None,
+    worst_us: float | None = None,
+) -> Judgement:
+    """So many of ``count`` are outside a limit; ``allowed`` is in ppm."""
+    excused, share = min(excuses.count, exceeded), allowed / ALL
+    decision = decide(exceeded, excused, count, share, confidence)
+    return Judgement(
+        subject=subject,
+        quantity=quantity,
+        limit_us=limit_us,
+        allowed=share,
+        exceeded=exceeded,
+        excused=excused,
+        count=count,
+        worst_us=worst_us,
+        outcome=decision.outcome,
+        reason=_reason(exceeded, excused, count, decision.outcome, share, confidence),
+        needed=decision.needed,
+        jobs=list(excuses.jobs) if decision.outcome is Outcome.fails else [],
+    )
+
+
+def _reason(
+    exceeded: int, excused: int, count: int, outcome: Outcome, allowed: float, confidence: float
+) -> str:
+    if not count:
+        return "nothing recorded"
+    text = f"{exceeded:,} of {count:,} exceed"
+    if excused:
+        text += f", {excused:,} of them disturbed"
+    if outcome is Outcome.meets or allowed:
+        bound = upper(exceeded, count, confidence)
+        text += f"; below {bound:.3g} with {confidence:.0%} confidence"
+    return text
 
 
 def never(found: Judgement, absence: Absence) -> Judgement:

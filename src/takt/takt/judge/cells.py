@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Judges the cells of a measured run: responses, lost samples, and repetitions that failed.
+
+A cell during which other programs took much CPU time neither convicts nor acquits: what it has late
+or lost may be theirs. Stolen time explains as many late samples as the verdict of ``takt check``
+allows for.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from takt.judge.limits import ALL, CellLimits, Limits
+from takt.judge.model import Judgement, Quantity
+from takt.judge.recorded import above, worst_us
+from takt.judge.repetition import NOTHING, Key, Repetition, Side, events, repetition, share
+from takt.judge.trial import Excuses, counted, never
+from takt.judge.wrong import wrong
+from takt.measure.results import reservations
+from takt.measure.results.model import Cell, Run, Status
+from takt.measure.statistics.series import Series, joined, read_series
+from takt.schedule.absence.model import Absence, Outcome
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One repetition of a cell with its samples."""
+
+    cell: Cell
+    series: Series
+
+    def excused(self, limit: int) -> int:
+        """The most samples later than that limit in ns that the cell itself did not cause."""
+        every = len(self.series) + reservations.absent(self.cell)
+        if self.cell.disturbed:
+            return every
+        shortest = max(1, min(limit, round(self.cell.period_us * 1000)))
+        return min(every, int(self.cell.steal_seconds * 1e9 / shortest))
+
+
+def read(run: Run, folder: Path) -> dict[str, list[Measured]]:
+    """The repetitions of each key; raises TaktError for samples that cannot be read."""
+    found: dict[str, list[Measured]] = defaultdict(list)
+    for cell in run.cells:
+        try:
+            files = [folder / name for name in cell.samples]
+            parts = [read_series(one, since_intended=cell.since_intended) for one in files]
+        except (OSError, pa.ArrowException, KeyError) as error:
+            raise wrong(
+                f"cannot read the samples of {cell.id}: {error}",
+                folder,
+                "give a complete run folder, with its samples",
+            ) from None
+        found[cell.key].append(Measured(cell, joined(parts)))
+    return dict(found)
+
+
+def judge(cells: Mapping[str, Sequence[Measured]], limits: Limits, path: Path) -> list[Judgement]:
+    """Every cell of the run; raises TaktError for a pattern that matches none."""
+    for pattern in limits.cells:
+        if not any(fnmatchcase(key, pattern) for key in cells):
+            raise wrong(
+                f"the limits name cell {pattern!r}, which the run does not have",
+                path,
+                f"its cells: {', '.join(sorted(cells))}",
+            )
+    confidence = limits.confidence / ALL
+    found = []
+    for key, repetitions in cells.items():
+        own = _limits(limits, key)
+        found += [_complete(key, repetitions, own, confidence)]
+        if any(len(one.series) for one in repetitions):
+            found += [_responses(key, repetitions, own, confidence)]
+    return found
+
+
+def side(cells: Mapping[str, Sequence[Measured]], limits: Limits) -> Side:
+    """What a baseline has of them: latencies, late responses and absent samples."""
+    series: dict[Key, list[Repetition]] = defaultdict(list)
+    for key, repetitions in cells.items():
+        limit = _limit(_limits(limits, key), repetitions)
+        for one in repetitions:
+            # Subscribers hear the same messages: side by side, so that a block holds them together.
+            order = np.argsort(one.series.intended_ns, kind="stable")
+            latency, response = one.series.latency_ns[order], one.series.response_ns[order]
+            middle = int(np.median(latency)) if len(latency) else 1
+            found = {
+                Quantity.latency: repetition(latency, None, excused=one.excused(max(1, middle))),
+                Quantity.response: share(response, limit, one.excused(limit)),
+                Quantity.completeness: _events(one, limit),
+            }
+            for quantity, each in found.items():
+                disturbed = one.cell.disturbed  # without it, nothing of it is left
+                series[key, quantity].append(
+                    replace(each, undisturbed=NOTHING) if disturbed else each
+                )
+    every = [one for repetitions in cells.values() for one in repetitions]
+    return Side(
+        source="run",
+        repetitions=max((len(one) for one in cells.values()), default=0),
+        series=dict(series),
+        whole=all(one.cell.status is Status.complete for one in every),
+    )
+
+
+def _events(one: Measured, limit: int) -> Repetition:
+    absent = reservations.absent(one.cell)
+    return events(absent, max(reservations.expected(one.cell), absent), one.excused(limit))
+
+
+def _limits(limits: Limits, key: str) -> CellLimits:
+    matching = (own for pattern, own in limits.cells.items() if fnmatchcase(key, pattern))
+    return next(matching, CellLimits())
+
+
+def _limit(own: CellLimits, repetitions: Sequence[Measured]) -> int:
+    return own.response or round(repetitions[0].cell.deadline_us * 1000)
+
+
+def _responses(
+    key: str, repetitions: Sequence[Measured], own: CellLimits, confidence: float
+) -> Judgement:
+    limit = _limit(own, repetitions)
+    late = [above(one.series.response_ns, limit) for one in repetitions]
+    excused = sum(
+        min(number, one.excused(limit)) for number, one in zip(late, repetitions, strict=True)
+    )
+    every = np.concatenate([one.series.response_ns for one in repetitions])
+    return counted(
+        confidence,
+        key,
+        Quantity.response,
+        sum(late),
+        len(every),
+        own.late,
+        Excuses(excused),
+        limit_us=limit / 1000,
+        worst_us=worst_us(every),
+    )
+
+
+def _complete(
+    key: str, repetitions: Sequence[Measured], own: CellLimits, confidence: float
+) -> Judgement:
+    """Lost samples and those never sent; a repetition that failed has no number of them."""
+    limit = _limit(own, repetitions)
+    absent = [reservations.absent(one.cell) for one in repetitions]
+    excused = sum(
+        min(number, one.excused(limit)) for number, one in zip(absent, repetitions, strict=True)
+    )
+    expected = sum(reservations.expected(one.cell) for one in repetitions)
+    expected = max(expected, sum(absent))
+    found = counted(
+        confidence, key, Quantity.completeness, sum(absent), expected, own.lost, Excuses(excused)
+    )
+    for status in (Status.failed, Status.partial, Status.pending):
+        those = [one.cell for one in repetitions if one.cell.status is status]
+        if those and found.outcome is not Outcome.fails:
+            return never(found, _ended(key, those, len(repetitions)))
+    reason = f"{sum(absent):,} of {expected:,} samples missing"
+    if found.excused:
+        reason += f", {found.excused:,} of them in a disturbed cell or by stolen time"
+    return found.model_copy(update={"reason": reason})
+
+
+def _ended(key: str, those: Sequence[Cell], every: int) -> Absence:
+    why = those[0].error.what if those[0].error else "it was stopped"
+    reason = f"{len(those)} of {every} repetitions {those[0].status.value}: {why}"
+    failed = those[0].status is Status.failed
+    return Absence(
+        subject=key,
+        arrived=0,
+        expected=every,
+        outcome=Outcome.fails if failed else Outcome.undecided,
+        reason=reason,
+    )

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads a trace with everything that its limits need."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from takt.judge.limits import ALL, Limits
+from takt.judge.recorded import Recorded
+from takt.judge.trial import Trial
+from takt.judge.wrong import wrong
+from takt.schedule.explain import explain
+from takt.schedule.metrics import measure
+from takt.schedule.trace import file as files
+from takt.schedule.trace.against import against
+from takt.schedule.trace.file import plain
+
+
+def open_trial(path: Path, limits: Limits, application: Path | None = None) -> Trial:
+    """Reads a trace; raises TaktError for a file that is no trace, and for unknown names."""
+    trace = against(files.read(path), application)
+    flat = files.description(trace.names)
+    declared = None if flat is None else files.declared(flat, trace.names)
+    followed = [
+        [trace.recorded(name) for name in chain.callbacks]
+        for chain in (declared.chains if declared else [])
+    ]
+    recorded = Recorded(len(followed))
+    files.replay(trace, [recorded], chains=followed)
+    trial = Trial(
+        limits=limits,
+        confidence=limits.confidence / ALL,
+        names=trace.names,
+        declared=declared,
+        recorded=recorded,
+        metrics=measure(path, application=application),
+        explanation=explain(path, application=application),
+        deadlines=_deadlines(flat),
+        inactive=frozenset(
+            one.name for one in (declared.callbacks if declared else []) if not one.active
+        ),
+    )
+    _check_names(trial, path)
+    return trial
+
+
+def _deadlines(flat: str | None) -> dict[str, int]:
+    """As declared; a timer without one has its period."""
+    callbacks = json.loads(flat)["callbacks"] if flat else []
+    found = {one["name"]: one.get("deadline") or one.get("period") for one in callbacks}
+    return {name: int(deadline) for name, deadline in found.items() if deadline}
+
+
+def _check_names(trial: Trial, path: Path) -> None:
+    """A limit for a name that does not exist would always be met."""
+    known = {one.callback for one in trial.metrics.callbacks} | set(trial.metrics.absent)
+    limits = trial.limits
+    asked = {
+        "callback": (set(limits.callbacks) | set(limits.reads), known),
+        "chain": (set(limits.chains), {one.chain for one in trial.metrics.chains}),
+        "topic": (
+            {topic for topics in limits.reads.values() for topic in topics},
+            {plain(topic) for topic in trial.names.topics.values()},
+        ),
+    }
+    for noun, (names, there) in asked.items():
+        if unknown := sorted(names - there):
+            raise wrong(
+                f"the limits name {noun} {unknown[0]!r}, which the trace does not have",
+                path,
+                f"its {noun}s: {', '.join(sorted(there)) or 'none'}",
+            )
