@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+
+# The test of ament_add_takt_gate: runs the application as often as asked for, then judges the traces.
+cmake_minimum_required(VERSION 3.16)
+
+set(traces "${FOLDER}/traces")
+file(REMOVE_RECURSE "${FOLDER}")
+file(MAKE_DIRECTORY "${traces}")
+
+foreach(number RANGE 1 ${REPETITIONS})
+  set(run "${FOLDER}/${number}")
+  file(MAKE_DIRECTORY "${run}")
+  if(SIMULATE)
+    set(command simulate "${APPLICATION}" --duration "${DURATION}" --trace "${run}/a.takttrace")
+  else()
+    set(command execute "${APPLICATION}" --duration "${DURATION}" --out "${run}")
+    if(APPROACH)
+      list(APPEND command --approach "${APPROACH}")
+    endif()
+  endif()
+  execute_process(COMMAND "${TAKT}" ${command} RESULT_VARIABLE code)
+  file(GLOB found "${run}/*.takttrace")
+  # Exit code 1 with a trace: a limit failed, which the gate judges.
+  if(NOT found OR NOT code MATCHES "^[01]$")
+    message(FATAL_ERROR "takt ${command} gave exit code ${code}: see its output above")
+  endif()
+  list(GET found 0 trace)
+  file(RENAME "${trace}" "${traces}/${number}.takttrace")
+endforeach()
+
+set(command gate "${traces}" --junit "${RESULT}")
+if(LIMITS)
+  list(APPEND command --limits "${LIMITS}")
+endif()
+execute_process(COMMAND "${TAKT}" ${command} RESULT_VARIABLE code)
+if(code EQUAL 3 AND NOT UNDECIDED_FAILS)
+  message(STATUS "undecided: not a failure without UNDECIDED_FAILS")
+elseif(NOT code EQUAL 0)
+  message(FATAL_ERROR "takt gate gave exit code ${code}")
+endif()
