@@ -17,6 +17,7 @@ from setup.pretended import COLCON, Installation
 
 OURS = ROOT / ".github" / "workflows" / "ci.yml"
 TO_COPY = ROOT / "examples" / "ci" / "takt.yml"
+GATE = ROOT / "examples" / "ci" / "gate.yml"
 # What a run of it measures: a line of the experiment that a user would write.
 LATENCY = """
 name: latency
@@ -31,6 +32,8 @@ TRIED = {
     (OURS, "ros"): "test_the_steps_on_an_installation",
     (TO_COPY, "deadlines"): "test_the_steps_of_the_deadlines",
     (TO_COPY, "latency"): "test_the_steps_of_the_latency",
+    (GATE, "simulated"): "test_a_slower_callback_turns_the_gate_red",
+    (GATE, "executed"): "test_the_steps_of_the_executed_gate",
 }
 
 
@@ -56,7 +59,7 @@ def perform(script: str, folder: Path, **variables: str) -> subprocess.Completed
     )
 
 
-@pytest.mark.parametrize("workflow", [OURS, TO_COPY], ids=lambda file: file.name)
+@pytest.mark.parametrize("workflow", [OURS, TO_COPY, GATE], ids=lambda file: file.name)
 def test_actionlint_passes(workflow: Path) -> None:
     actionlint = shutil.which("actionlint")
     if actionlint is None:
@@ -66,7 +69,9 @@ def test_actionlint_passes(workflow: Path) -> None:
 
 
 def test_every_job_with_shell_steps_is_tried() -> None:
-    there = {(file, job) for file in (OURS, TO_COPY) for job in jobs(file) if steps(file, job)}
+    there = {
+        (file, job) for file in (OURS, TO_COPY, GATE) for job in jobs(file) if steps(file, job)
+    }
     assert there == set(TRIED)
     assert {name for name in TRIED.values() if name not in globals()} == set()
     for file, job in there:
@@ -114,6 +119,102 @@ def test_the_steps_of_the_latency(
         expected = {0, 1} if name == "compare" else {0}
         assert done.returncode in expected, f"{name}: {done.stdout}{done.stderr}"
     assert "raw-wakeup" in done.stdout
+
+
+class Robot:
+    """A git repository with the workflow of the gate, and a baseline that was committed."""
+
+    LIMITS = "callbacks: {guard.brake: {response: 8ms}}\n"
+    BASELINE = "not_worse_than: {baseline: robot.baseline.json, by: 10%}\n"
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.git("init", "--quiet")
+        self.write("robot.limits.yaml", self.LIMITS + self.BASELINE)
+        self.write("machine.limits.yaml", "callbacks: {guard.brake: {late: 100%}}\n")
+        workflow = folder / ".github" / "workflows" / "gate.yml"
+        workflow.parent.mkdir(parents=True)
+        shutil.copy(GATE, workflow)
+        self.step("simulated", "simulate")
+        command = "takt/takt gate robot.takttrace --limits robot.limits.yaml"
+        done = perform(f"{command} --write-baseline robot.baseline.json", folder)
+        assert done.returncode == 0, done.stdout + done.stderr
+        self.commit("a robot, its limits and its baseline")
+
+    def git(self, *words: str) -> None:
+        who = ["-c", "user.name=a", "-c", "user.email=a@example.com"]
+        subprocess.run(["git", *who, *words], cwd=self.folder, check=True)
+
+    def write(self, name: str, text: str) -> None:
+        (self.folder / name).write_text(text, encoding="utf-8")
+
+    def commit(self, message: str) -> None:
+        self.git("add", "--all", ".")
+        self.git("commit", "--quiet", "--message", message)
+
+    def step(self, job: str, name: str) -> subprocess.CompletedProcess[str]:
+        """As GitHub performs it in a checkout of the last commit."""
+        workflow = self.folder / ".github" / "workflows" / "gate.yml"
+        summary = str(self.folder / "summary.md")
+        actions = {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": summary}
+        return perform(steps(workflow, job)[name], self.folder, **actions, DURATION="2s")
+
+    def gated(self, job: str = "simulated") -> subprocess.CompletedProcess[str]:
+        """All steps of a job at the last commit; that of the gate."""
+        self.git("clean", "--quiet", "--force", "-d")
+        first, gate, summary = (self.step(job, name) for name in steps(GATE, job))
+        assert first.returncode == 0, first.stdout + first.stderr
+        assert summary.returncode == 0
+        return gate
+
+
+@pytest.fixture
+def robot(repository: Path) -> Robot:
+    return Robot(repository)
+
+
+@pytest.mark.thorough
+def test_an_unchanged_robot_is_green(robot: Robot) -> None:
+    done = robot.gated()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "::" not in done.stdout
+    summary = (robot.folder / "summary.md").read_text(encoding="utf-8")
+    assert "| guard.brake | response | 8 ms |" in summary
+
+
+def test_a_slower_callback_turns_the_gate_red(robot: Robot) -> None:
+    text = (robot.folder / "robot.app.yaml").read_text(encoding="utf-8")
+    assert "wcet: 1.5ms" in text
+    robot.write("robot.app.yaml", text.replace("wcet: 1.5ms", "wcet: 1.8ms"))  # every limit is met
+    robot.commit("a better radar")
+    done = robot.gated()
+    assert done.returncode == 1
+    assert "::error title=radar.scan, execution p50::1.200 times the baseline" in done.stdout
+    robot.write("robot.app.yaml", text.replace("wcet: 2ms", "wcet: 9ms"))
+    robot.write("robot.limits.yaml", robot.LIMITS)
+    robot.commit("a thorough guard, without a baseline")
+    done = robot.gated()
+    assert done.returncode == 1
+    assert "::error title=guard.brake, response::" in done.stdout
+
+
+@pytest.mark.thorough
+def test_what_the_data_do_not_decide_is_a_warning(robot: Robot) -> None:
+    robot.write("robot.limits.yaml", robot.LIMITS.replace("8ms", "8ms, late: 0.1%"))
+    robot.commit("a share that 2 s of jobs do not decide")
+    done = robot.gated()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "::warning title=guard.brake, response::" in done.stdout
+    assert "::error" not in done.stdout
+
+
+@pytest.mark.thorough
+def test_the_steps_of_the_executed_gate(robot: Robot) -> None:
+    done = robot.gated("executed")
+    # On a shared machine, the radar may miss its deadline.
+    assert done.returncode in {0, 1}, done.stdout + done.stderr
+    assert "on 3 repetitions" in done.stdout
+    assert "guard.brake" in (robot.folder / "gate.xml").read_text(encoding="utf-8")
 
 
 @pytest.mark.installation

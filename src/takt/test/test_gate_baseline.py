@@ -181,6 +181,12 @@ def test_a_wrong_baseline_is_refused(
     assert "base.json" in str(error.value)
 
 
+def test_a_baseline_that_is_absent_is_named_with_the_way_to_write_it(tmp_path: Path) -> None:
+    with pytest.raises(TaktError, match="no such baseline") as error:
+        judge(run(tmp_path, 0, 3 * MS), limits(tmp_path))
+    assert "--write-baseline" in str(error.value)
+
+
 def test_a_limit_that_changed_is_named_and_not_compared(before: Path, tmp_path: Path) -> None:
     text = "callbacks: {plan.step: {response: 9ms, late: 100%}}\n"
     verdict = judge(runs(tmp_path / "new", 3 * MS, number=1), limits(before.parent, text=text))

@@ -72,7 +72,7 @@ def read(file: Path, form: Form[Model]) -> tuple[Model, Source]:
         text = reading.read_text(file)
     except FileNotFoundError:
         raise TaktError(
-            f"no such {noun} file",
+            f"no such {noun.removesuffix(' file')} file",
             where=str(file),
             remedy=f"give the path of a file; {form.example} is a small one",
         ) from None

@@ -84,6 +84,8 @@ def write(path: Path, side: Side) -> None:
 
 def read(path: Path) -> Side:
     """Reads a baseline; raises TaktError with its errors."""
+    if not path.exists():
+        raise wrong("no such baseline", path, f"write it: takt gate TRACE… --write-baseline {path}")
     found, _ = yaml_file.read(path, FORM)
     if found.schema_version != SCHEMA_VERSION:
         raise wrong(
