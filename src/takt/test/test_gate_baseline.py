@@ -117,6 +117,23 @@ def test_growth_that_stolen_time_may_explain_is_undecided(before: Path, tmp_path
     assert "a disturbance may explain it" in found.reason
 
 
+def test_growth_that_other_programs_took_is_undecided(before: Path, tmp_path: Path) -> None:
+    """Each job has the core for 4 ms and executes for 3 ms of them."""
+    for number in range(5):
+        plan = steps(COUNT, lambda at: 4 * MS + at * US // 10)
+        for at, one in enumerate(plan):
+            end = at * 20 * MS + 5 * MS + 4 * MS + at * US // 10
+            one[-1] = make.event(end, make.Type.end, STEP, at, 3 * MS)
+        place = tmp_path / "others" / f"{number}"
+        place.mkdir(parents=True)
+        recorded(place, plan, count=COUNT).rename(place.parent / f"{number}.takttrace")
+    verdict = judge(tmp_path / "others", limits(before.parent))
+    found = grown(verdict, Quantity.response, "p50")
+    assert (found.outcome, found.growth is not None) == (Outcome.undecided, True)
+    assert "a disturbance may explain it" in found.reason
+    assert not verdict.of(Outcome.fails)
+
+
 def test_late_jobs_count_as_a_share(tmp_path: Path) -> None:
     text = "callbacks: {plan.step: {response: 5ms, late: 50%}}\n"
     wanted = limits(tmp_path, text=text)

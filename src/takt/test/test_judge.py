@@ -205,3 +205,28 @@ def test_a_callback_without_a_job_is_undecided_where_no_period_says_how_many(
         assert verdict.outcome is outcome
         names = [one.subject for one in verdict.of(Outcome.undecided)]
         assert names == (["arm.move"] if active else [])
+
+
+def test_a_limit_of_the_file_excuses_what_other_programs_took(tmp_path: Path) -> None:
+    """A job that had the core and did not execute: by the trace, not by a bound."""
+    text = "callbacks:\n  plan.step: {response: 6ms}\n"
+    waits = make.name("attribute", 9, "waits_from_ns=10000")
+    plan = steps()
+    plan[7] = job(STEP, 7, 8 * MS)
+    start = 7 * PERIOD + 5 * MS
+    for executed, outcome in ((3 * MS, Outcome.undecided), (8 * MS, Outcome.fails)):
+        waited = make.event(start + 8 * MS, Type.wait, STEP, 7, 8 * MS - executed, detail=1)
+        plan[7][-1] = make.event(start + 8 * MS, Type.end, STEP, 7, executed)
+        more = [waits, *([waited] if executed < 8 * MS else [])]
+        verdict = gate(recorded(tmp_path, plan, more=more), limits(tmp_path, text))
+        found = of(verdict, "plan.step", Quantity.response)
+        assert (found.outcome, found.exceeded) == (outcome, 1)
+        assert [one.job for one in found.jobs] == ([7] if outcome is Outcome.fails else [])
+
+
+def test_a_trace_without_a_record_of_other_programs_says_so(tmp_path: Path) -> None:
+    remark = "does not record waits for a core"
+    assert any(remark in one for one in gate(recorded(tmp_path, steps()), Limits()).remarks)
+    waits = make.name("attribute", 9, "waits_from_ns=10000")
+    verdict = gate(recorded(tmp_path, steps(), more=[waits]), Limits())
+    assert not any(remark in one for one in verdict.remarks)

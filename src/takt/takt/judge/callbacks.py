@@ -67,7 +67,7 @@ def _responses(
     responses = jobs.responses.all()
     if limits.response is not None:
         values = np.concatenate([responses, _never(jobs, limits.response)])
-        excuses = Excuses(trial.recorded.excused(jobs.cores, limits.response))
+        excuses = _explained(trial, one)
         return [
             trial.judge(
                 one.callback, Quantity.response, values, limits.response, limits.late, excuses

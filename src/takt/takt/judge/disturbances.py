@@ -9,13 +9,13 @@ from takt.judge.repetition import SIMULATOR
 from takt.judge.trial import Trial
 
 UNRECORDED = (
-    "the trace does not record for how long other programs had its cores: what they delay counts "
-    "as the application's own"
+    "the trace does not record waits for a core (waits_from_ns): other programs cannot be "
+    "distinguished from a callback that sleeps, and both count as a disturbance"
 )
 
 
 def disturbances(trials: Sequence[Trial]) -> list[str]:
-    """Stolen time, and whether the trace records the time that other programs took."""
+    """Stolen time, and whether the trace records when its threads waited for a core."""
     found = []
     if stolen := sum(sum(trial.metrics.stolen_ms.values()) for trial in trials):
         found.append(f"the hypervisor stole {stolen:.0f} ms of CPU time")

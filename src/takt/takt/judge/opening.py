@@ -35,7 +35,7 @@ def open_trial(path: Path, limits: Limits, application: Path | None = None) -> T
         declared=declared,
         recorded=recorded,
         metrics=measure(path, application=application),
-        explanation=explain(path, application=application),
+        explanation=explain(path, application=application, limits=_responses(limits)),
         deadlines=_deadlines(flat),
         inactive=frozenset(
             one.name for one in (declared.callbacks if declared else []) if not one.active
@@ -43,6 +43,13 @@ def open_trial(path: Path, limits: Limits, application: Path | None = None) -> T
     )
     _check_names(trial, path)
     return trial
+
+
+def _responses(limits: Limits) -> dict[str, int]:
+    """The limits on responses that stand in place of deadlines, in ns by callback."""
+    return {
+        name: one.response for name, one in limits.callbacks.items() if one.response is not None
+    }
 
 
 def _deadlines(flat: str | None) -> dict[str, int]:

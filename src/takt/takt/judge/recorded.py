@@ -12,6 +12,8 @@ from takt.schedule.metrics.series import Series
 from takt.schedule.trace.file import Step, Table, Type, by_number, told
 from takt.statistics import Int64
 
+_LACK = ("running", "sleeps")
+
 
 @dataclass
 class JobsOf:
@@ -20,6 +22,8 @@ class JobsOf:
     responses: Series = field(default_factory=Series)  # of jobs that completed
     pending: Series = field(default_factory=Series)  # time since the release, of those that did not
     executions: Series = field(default_factory=Series)  # CPU time, where it is recorded
+    # Of each of the responses: while the job had the core and did not sleep, time without CPU time.
+    lacking: Series = field(default_factory=Series)
     skipped: int = 0
     missed: int = 0  # deadlines, overdue jobs included
     cores: set[int] = field(default_factory=set)
@@ -64,11 +68,14 @@ class Recorded:
             self.chains[chain].latency.extend(age[first])
 
     def _take_jobs(self, jobs: Table) -> None:
-        names = ("release", "end", "deadline", "missed", "core", "cpu_time")
+        names = ("release", "end", "deadline", "missed", "core", "cpu_time", *_LACK)
         columns = (jobs[name] for name in names)
-        for task, (release, end, deadline, missed, core, cpu) in by_number(jobs["task"], *columns):
+        for task, found in by_number(jobs["task"], *columns):
+            release, end, deadline, missed, core, cpu, running, sleeps = found
             of, ended, released = self.jobs[task], told(end), told(release)
             of.responses.extend((end - release)[ended & released])
+            lack = np.where((cpu >= 0) & (sleeps == 0), np.maximum(running - cpu, 0), 0)
+            of.lacking.extend(lack[ended & released])
             of.executions.extend(cpu[ended & (cpu >= 0)])
             of.pending.extend((self.end - release)[~ended & released])
             overdue = ~ended & told(deadline) & (deadline < self.end)

@@ -45,18 +45,23 @@ class Side:
 
 
 def repetition(
-    values: Int64, limit: int | None, *, exact: bool = False, excused: int = 0
+    values: Int64,
+    limit: int | None,
+    *,
+    exact: bool = False,
+    excused: int = 0,
+    calm: Int64 | None = None,
 ) -> Repetition:
     """Of values in ns in recorded order; ``limit``: in ns, for the share of late ones.
 
     ``exact``: of a simulation, which another one repeats to the nanosecond: without a standard
     error, and with any number of values. ``excused``: the most values that a disturbance may have
-    made as long as they are.
+    made as long as they are; ``calm``: the values without what a disturbance took of each.
     """
-    rest = values
-    if excused and len(values):
-        kept = np.argsort(values, kind="stable")[: max(0, len(values) - excused)]
-        rest = values[np.sort(kept)]
+    rest = values if calm is None else calm
+    if excused and len(rest):
+        kept = np.argsort(rest, kind="stable")[: max(0, len(rest) - excused)]
+        rest = rest[np.sort(kept)]
     positive = np.maximum(values, 1)
     at = {
         name: round(float(np.quantile(positive, share)), 3)
@@ -73,7 +78,7 @@ def repetition(
         levels=found,
         late=_late(values, limit),
         limit_us=None if limit is None else limit / 1000,
-        undisturbed=repetition(rest, limit, exact=exact) if excused else None,
+        undisturbed=None if rest is values else repetition(rest, limit, exact=exact),
     )
 
 

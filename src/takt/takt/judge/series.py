@@ -41,7 +41,9 @@ def _series(trial: Trial) -> dict[Key, Repetition]:
         limits = trial.limits.callbacks.get(name, CallbackLimits())
         cores = jobs.cores
         deadline = limits.response or trial.deadlines.get(name)
-        found[name, Quantity.response] = _of(trial, jobs.responses.all(), deadline, cores)
+        found[name, Quantity.response] = _of(
+            trial, jobs.responses.all(), deadline, cores, lacking=jobs.lacking.all()
+        )
         executions = jobs.executions.all()
         if len(executions):
             found[name, Quantity.execution] = _of(trial, executions, limits.budget, cores)
@@ -60,10 +62,20 @@ def _series(trial: Trial) -> dict[Key, Repetition]:
     return found
 
 
-def _of(trial: Trial, values: Int64, limit: int | None, cores: set[int]) -> Repetition:
-    """Stolen time may have made as many values long as it can put above the median."""
+def _of(
+    trial: Trial,
+    values: Int64,
+    limit: int | None,
+    cores: set[int],
+    lacking: Int64 | None = None,
+) -> Repetition:
+    """Stolen time may have made as many values long as it can put above the median.
+
+    ``lacking``: of each value, the time that a disturbance took.
+    """
     excused = 0
     if len(values):
         excused = min(len(values), trial.recorded.excused(cores, int(np.median(values))))
     exact = trial.metrics.source == SIMULATOR
-    return repetition(values, limit, exact=exact, excused=excused)
+    calm = None if lacking is None or not lacking.any() else values - lacking
+    return repetition(values, limit, exact=exact, excused=excused, calm=calm)

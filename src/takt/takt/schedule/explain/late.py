@@ -6,7 +6,7 @@ from __future__ import annotations
 import heapq
 import json
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -49,14 +49,16 @@ def explain(
     overheads: dict[str, int] | None = None,
     progress: Callable[[int], None] = lambda _: None,
     application: Path | None = None,
+    limits: Mapping[str, int] | None = None,
 ) -> Explanation:
     """Why deadlines were missed, and bounds exceeded; raises TaktError for a file that is no trace.
 
     ``overheads``, in ns, count as declared, instead of those that the trace's application has.
-    ``application``: the file whose bounds hold, instead of what the trace carries.
+    ``application``: the file whose bounds hold, instead of what the trace carries. ``limits``, in
+    ns by callback: the longest response, in place of the deadlines that its jobs have.
     """
     trace = against(files.read(path), application)
-    watching = _Watching(trace, overheads)
+    watching = _Watching(trace, overheads, limits or {})
     files.replay(trace, [watching], progress)
     return watching.result()
 
@@ -87,8 +89,11 @@ class _Of:
 class _Watching:
     """The sink: keeps what happened lately on each core."""
 
-    def __init__(self, trace: Trace, overheads: dict[str, int] | None) -> None:
+    def __init__(
+        self, trace: Trace, overheads: dict[str, int] | None, limits: Mapping[str, int]
+    ) -> None:
         self._trace = trace
+        self._limits = limits
         self._names = trace.names
         flat = _flat(trace, overheads)
         self._application = None if flat is None else files.declared(json.dumps(flat), self._names)
@@ -127,7 +132,7 @@ class _Watching:
         if len(times):
             self._end = int(times[-1])
         for row in self._late(step.jobs):
-            job = job_of(step.jobs, row)
+            job = self._limited(job_of(step.jobs, row))
             if job.release is None or job.start is None or (job.missed and job.deadline is None):
                 self._unexplained += job.missed
                 continue
@@ -138,6 +143,14 @@ class _Watching:
         if len(times):
             self._explain_until(max(step.settled, int(times[-1]) - _LONGEST))
             self._forget(step, int(times[-1]))
+
+    def _limited(self, job: Job) -> Job:
+        """With the limit of its callback as its deadline, where there is one."""
+        limit = self._limits.get(self._names.task(job.task))
+        if limit is not None and job.release is not None and job.end is not None:
+            job.deadline = job.release + limit
+            job.missed = job.end > job.deadline
+        return job
 
     def _late(self, jobs: Table) -> list[int]:
         """Counts, and gives the rows of the jobs that were late, in their order."""
@@ -153,6 +166,8 @@ class _Watching:
             of.overdue += files.overdue(self._end, deadline[~ended], missed[~ended])
             of.response = max(of.response, int(response.max(initial=0)))
             wanted = missed & ended
+            if (limit := self._limits.get(self._names.task(task))) is not None:
+                wanted = response > limit
             bound = self._bounds.get(self._names.task(task))
             if bound is not None:
                 wanted |= response > bound
