@@ -230,3 +230,16 @@ def test_a_trace_without_a_record_of_other_programs_says_so(tmp_path: Path) -> N
     waits = make.name("attribute", 9, "waits_from_ns=10000")
     verdict = gate(recorded(tmp_path, steps(), more=[waits]), Limits())
     assert not any(remark in one for one in verdict.remarks)
+
+
+def test_the_programs_that_had_the_core_of_a_late_job_are_named(tmp_path: Path) -> None:
+    plan = steps()
+    plan[7] = job(STEP, 7, 12 * MS, wait=9 * MS)
+    start = 7 * PERIOD + 5 * MS
+    held = f"held=0 {start} {start + 9 * MS} 77 stress"
+    texts = ["waits_from_ns=10000", "held_from_ns=10000", held]
+    more = [make.name("attribute", 9 + at, text) for at, text in enumerate(texts)]
+    verdict = gate(recorded(tmp_path, plan, more=more), Limits())
+    assert verdict.outcome is Outcome.undecided
+    named = "other programs had the cores of late jobs: stress (process 77) 9.000 ms"
+    assert named in verdict.remarks

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from takt.judge.repetition import SIMULATOR
 from takt.judge.trial import Trial
+from takt.schedule.explain.show import programs
 
 UNRECORDED = (
     "the trace does not record waits for a core (waits_from_ns): other programs cannot be "
@@ -15,10 +16,15 @@ UNRECORDED = (
 
 
 def disturbances(trials: Sequence[Trial]) -> list[str]:
-    """Stolen time, and whether the trace records when its threads waited for a core."""
+    """Stolen time, other programs, and whether the trace records when its threads waited."""
     found = []
     if stolen := sum(sum(trial.metrics.stolen_ms.values()) for trial in trials):
         found.append(f"the hypervisor stole {stolen:.0f} ms of CPU time")
+    found += [
+        f"other programs had the cores of late jobs: {programs(trial.explanation.programs)}"
+        for trial in trials
+        if trial.explanation.programs
+    ]
     if any(_blind(trial) for trial in trials):
         found.append(UNRECORDED)
     return found

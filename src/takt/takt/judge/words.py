@@ -38,7 +38,7 @@ def _of_growth(one: Growth) -> str:
         return "recorded"
     if one.statistic in QUANTILES:
         return f"{milliseconds(one.before)} + {(one.limit - 1) * 100:g} %"
-    return f"{one.before * 100:g} % + {one.limit * 100:.3g}"
+    return f"{one.before * 100:.3g} % + {one.limit * 100:.3g} points"
 
 
 def milliseconds(us: float) -> str:
