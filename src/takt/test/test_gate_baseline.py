@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -139,15 +138,8 @@ def test_late_jobs_count_as_a_share(tmp_path: Path) -> None:
     wanted = limits(tmp_path, text=text)
     plain = wanted.model_copy(update={"not_worse_than": None})
 
-    def often(share: int) -> Callable[[int], int]:
-        return lambda at: 8 * MS if at % share == 0 else 3 * MS
-
-    for name, share in (("old", COUNT), ("new", 10)):
-        for one in range(3):
-            folder = tmp_path / name / f"{one}"
-            folder.mkdir(parents=True)
-            trace = recorded(folder, steps(COUNT, often(share)), count=COUNT)
-            trace.rename(folder.parent / f"{one}.takttrace")
+    late(tmp_path / "old", COUNT, 3)
+    late(tmp_path / "new", 10, 3)
     old = [open_trial(one, plain) for one in traces(tmp_path / "old")]
     baseline.write(tmp_path / "base.json", side(old))
     found = grown(judge(tmp_path / "new", wanted), Quantity.response, "late")
@@ -156,6 +148,33 @@ def test_late_jobs_count_as_a_share(tmp_path: Path) -> None:
     assert grown(judge(tmp_path / "old", wanted), Quantity.response, "late").outcome is (
         Outcome.meets
     )
+
+
+def late(folder: Path, share: int, number: int, piece: int = 0) -> Path:
+    """Executions of which one job in ``share`` responds after 8 ms, the others after 3 ms."""
+    more = [stolen(at, piece) for at in range(0, COUNT, 20)] if piece else []
+    for one in range(number):
+        place = folder / f"{one}"
+        place.mkdir(parents=True)
+        plan = steps(COUNT, lambda at: 8 * MS if at % share == 0 else 3 * MS)
+        trace = recorded(place, plan, count=COUNT, more=more)
+        trace.rename(folder / f"{one}.takttrace")
+    return folder
+
+
+def test_a_share_that_one_repetition_or_a_disturbance_made_is_undecided(tmp_path: Path) -> None:
+    text = "callbacks: {plan.step: {response: 5ms, late: 50%}}\n"
+    plain = limits(tmp_path, text=text).model_copy(update={"not_worse_than": None})
+    for number, piece in ((1, 0), (3, 200 * MS)):
+        place = tmp_path / f"{number}"
+        place.mkdir()
+        old = traces(late(place / "old", COUNT, number))
+        baseline.write(place / "base.json", side([open_trial(one, plain) for one in old]))
+        new = late(place / "new", 10, number, piece)
+        found = grown(judge(new, limits(place, text=text)), Quantity.response, "late")
+        assert found.outcome is Outcome.undecided
+        expected = "a disturbance may explain it" if piece else "variation between repetitions"
+        assert expected in found.reason
 
 
 def test_a_series_that_is_gone_fails(before: Path, tmp_path: Path) -> None:
