@@ -68,7 +68,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         old, new = commits(arguments)
         if shutil.which(TOOL) is None:
-            raise AbiError(f"{TOOL} is not installed\n  remedy: apt install abigail-tools")
+            raise AbiError(f"{TOOL} is not installed\n  fix: apt install abigail-tools")
         failed = [name for name in LIBRARIES if not compared(name, old, new)]
     except (AbiError, ReleaseError) as error:
         print(f"takt test: {error}", file=sys.stderr)
@@ -116,7 +116,7 @@ def compared(name: str, old: str, new: str) -> bool:
     else:
         print(result.told)
         print(f"{name}, {between}: INCOMPATIBLE, its SONAME is still {result.sonames[0]}")
-        print("  remedy: undo that, or raise the version in package.xml and CMakeLists.txt")
+        print("  fix: undo that, or raise the version in package.xml and CMakeLists.txt")
     return result.allowed
 
 

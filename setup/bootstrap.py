@@ -62,7 +62,7 @@ def main(want: str) -> int:
         say(f"takt: {error}")
         return 2
     except (OSError, subprocess.CalledProcessError) as error:
-        say(f"takt: the set-up cannot go on: {error}\n  remedy: mend that; the next ./takt goes on")
+        say(f"takt: the set-up cannot go on: {error}\n  fix: mend that; the next ./takt goes on")
         return 2
     except KeyboardInterrupt:
         say("takt: set-up interrupted; the next ./takt goes on from here")
@@ -85,13 +85,13 @@ def refuse_where_it_cannot_build() -> None:
     if distributions.prefix() and platform.machine() != "x86_64":
         raise SetupError(
             f"the wheels of ROS 2 are for x86_64, this machine is {platform.machine()}\n"
-            "  remedy: source an installation of ROS 2 first; it is taken instead of the wheels.\n"
+            "  fix: source an installation of ROS 2 first; it is taken instead of the wheels.\n"
             "  Or leave out --ros (and TAKT_ROS): what needs no ROS 2 is set up"
         )
     if not str(ROOT).isascii():
         raise SetupError(
             f"ROS 2's generators cannot build in a folder whose path has other letters than ASCII:"
-            f" {ROOT}\n  remedy: move the clone to a folder without them"
+            f" {ROOT}\n  fix: move the clone to a folder without them"
         )
 
 

@@ -140,7 +140,7 @@ def version(task: Task) -> str:
     if done.returncode:
         raise UnpackError(
             f"the compiler does not start: {reasons(done.stderr)}\n"
-            f"  remedy: remove {task.folder} and do this again"
+            f"  fix: remove {task.folder} and do this again"
         )
     return done.stdout.splitlines()[0]
 
@@ -152,7 +152,7 @@ def read(package: str) -> list[Source]:
         entries = json.loads(database.read_text(encoding="utf-8"))
     except OSError as error:
         raise UnpackError(
-            f"{database}: {error.strerror}\n  remedy: build first: ./takt test style"
+            f"{database}: {error.strerror}\n  fix: build first: ./takt test style"
         ) from None
     found = []
     for entry in entries:
@@ -223,7 +223,7 @@ def precompile(task: Task, sources: Iterable[Source]) -> dict[Source, tuple[str,
         if done.returncode:
             raise UnpackError(
                 f"the headers {', '.join(sorted(headers))} are not precompiled:\n"
-                f"{reasons(done.stderr)}\n  remedy: remove {task.folder} and do this again"
+                f"{reasons(done.stderr)}\n  fix: remove {task.folder} and do this again"
             )
         return header
 

@@ -145,7 +145,7 @@ def of_cpp(name: str) -> Figure | None:
     print(f"{name}: builds its tests below {build} …", flush=True)
     for what, words in (
         ("configure", ["-GNinja", "-S", source, "-B", build, *options]),
-        ("build", ["--build", build, *JOBS, "--target", "test/all"]),
+        ("build", ["--build", build, *JOBS, "--target", *targets(source)]),
     ):
         call(f"{name}: {what}", in_underlay([stages.BIN / "cmake", *words]), environment)
     for counted_before in build.rglob("*.gcda"):
@@ -156,6 +156,12 @@ def of_cpp(name: str) -> Figure | None:
     if subprocess.run(in_underlay(tests), cwd=ROOT).returncode:
         return None
     return counted(build, source)
+
+
+def targets(source: Path) -> list[str]:
+    """What its tests start: those of the examples start the examples."""
+    folders = [one for one in ("test", "examples") if (source / one / "CMakeLists.txt").exists()]
+    return [f"{one}/all" for one in folders]
 
 
 def counted(build: Path, source: Path) -> Figure:

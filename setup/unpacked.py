@@ -116,7 +116,7 @@ def fetch(state: Path, mirror: str, packages: Sequence[str]) -> list[Path]:
             told = "\n".join((done.stdout + done.stderr).splitlines()[-8:])
             raise FetchError(
                 f"{packages[0]} and what it needs do not come from {mirror}:\n{told}\n"
-                "  remedy: see that this machine reaches it, then do this again"
+                "  fix: see that this machine reaches it, then do this again"
             )
     return sorted((apt / "cache" / "archives").glob("*.deb"))
 
@@ -133,7 +133,7 @@ def unpack(archives: list[Path], system: Path) -> None:
         )
         if done.returncode:
             raise UnpackError(
-                f"{archive} is not unpacked: {done.stderr.strip()}\n  remedy: free space there"
+                f"{archive} is not unpacked: {done.stderr.strip()}\n  fix: free space there"
             )
 
 

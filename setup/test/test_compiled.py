@@ -140,7 +140,7 @@ def test_a_compiler_that_does_not_start_fails_it_and_says_what_it_said(
     assert stage.main() == 1
     told = capfd.readouterr().err
     assert "no loader there" in told
-    assert "remedy:" in told
+    assert "fix:" in told
 
 
 def test_a_header_that_is_precompiled_for_others_is_still_forgotten(
@@ -224,5 +224,5 @@ def test_a_mirror_that_does_not_answer_is_named_with_what_apt_said(
     monkeypatch.setenv("PATH", programs(tmp_path / "bin", apt))
     with pytest.raises(unpacked.UnpackError) as error:
         unpacked.fetch(tmp_path / "state", "http://mirror.example/debian", ["g++-14"])
-    for part in ("http://mirror.example/debian", "Temporary failure", "remedy:"):
+    for part in ("http://mirror.example/debian", "Temporary failure", "fix:"):
         assert part in str(error.value)

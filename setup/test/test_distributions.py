@@ -104,10 +104,10 @@ def test_an_unknown_one_is_refused_with_those_that_there_are(
 ) -> None:
     done = clone.start("check", *arguments)
     assert (done.stdout, done.returncode, clone.set_up()) == ("", 2, [])
-    what, remedy = done.stderr.splitlines()
+    what, fix = done.stderr.splitlines()
     assert what.endswith(f"there are: {', '.join(sorted(LOCKS))}")
-    assert remedy.startswith("  remedy: name one of these, or none, ")
-    assert "source an installation" in remedy
+    assert fix.startswith("  fix: name one of these, or none, ")
+    assert "source an installation" in fix
 
 
 def test_wheels_are_not_asked_for_beside_an_installation(clone: Clone) -> None:

@@ -34,8 +34,6 @@ COVERAGE = (
 # Why there is no figure.
 NOT_MEASURED = {
     "takt_interfaces": "there is no code",
-    "takt_probes": "not measured",
-    "takt_rcl": "not measured",
     "takt_rclcpp": "not measured",
     "takt_runner": "not measured",
 }

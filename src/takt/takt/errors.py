@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import re
 
-COMMAND = re.compile(r"\btakt (-|[a-z])")  # in a remedy
+COMMAND = re.compile(r"\btakt (-|[a-z])")  # in a fix
 
 
 class TaktError(Exception):
@@ -14,20 +14,20 @@ class TaktError(Exception):
 
     exit_code = 2
 
-    def __init__(self, what: str, *, where: str | None = None, remedy: str | None = None) -> None:
+    def __init__(self, what: str, *, where: str | None = None, fix: str | None = None) -> None:
         super().__init__(what)
         self.what = what
         self.where = where
-        self.remedy = remedy
+        self.fix = fix
 
     def __str__(self) -> str:
-        """``where: what``, as compilers do, so that editors jump there; then the remedy."""
+        """``where: what``, as compilers do, so that editors jump there; then the fix."""
         text = shortened(self.what, 1200)
         if self.where:
             text = f"{shortened(self.where, 300)}: {text}"
-        if not self.remedy:
+        if not self.fix:
             return text
-        return f"{text}\n  remedy: {shortened(self.remedy, 400)}{with_wheels(self.remedy)}"
+        return f"{text}\n  fix: {shortened(self.fix, 400)}{with_wheels(self.fix)}"
 
 
 class Failure(TaktError):
@@ -36,11 +36,11 @@ class Failure(TaktError):
     exit_code = 1
 
 
-def with_wheels(remedy: str) -> str:
-    """What a command of a remedy needs so that it means this ROS 2, where it is not the default."""
+def with_wheels(fix: str) -> str:
+    """What a command of a fix needs so that it means this ROS 2, where it is not the default."""
     ros = os.environ.get("TAKT_ROS")
     default = os.environ.get("TAKT_STATE", ".takt") == ".takt"
-    return f" (with --ros {ros})" if ros and not default and COMMAND.search(remedy) else ""
+    return f" (with --ros {ros})" if ros and not default and COMMAND.search(fix) else ""
 
 
 def shortened(text: str, most: int) -> str:

@@ -146,11 +146,11 @@ def test_wrong_overheads_are_named(tmp_path: Path, text: str, what: str) -> None
     assert str(caught.value.where).partition(":")[0] == str(file)
 
 
-def test_what_an_executor_refuses_has_a_remedy() -> None:
+def test_what_an_executor_refuses_has_a_fix() -> None:
     with pytest.raises(TaktError, match="needs a priority") as caught:
         analyse(flat(("a", 10, 1, 0)), "app.yaml")
     assert caught.value.where == "app.yaml"
-    assert caught.value.remedy is not None
+    assert caught.value.fix is not None
 
 
 def test_proposed_priorities_are_accepted() -> None:

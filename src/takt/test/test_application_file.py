@@ -35,7 +35,7 @@ def fault(folder: Path, text: str) -> str:
     with pytest.raises(TaktError) as caught:
         read(folder, text)
     assert caught.value.exit_code == 2
-    assert caught.value.remedy
+    assert caught.value.fix
     return str(caught.value)
 
 

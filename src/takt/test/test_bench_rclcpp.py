@@ -122,7 +122,7 @@ def test_without_rclcpp_the_bench_says_what_to_do(
     monkeypatch.setenv("AMENT_PREFIX_PATH", "")
     with pytest.raises(Failure, match="bench_rclcpp is not installed") as failure:
         bench.rclcpp(1, 0, lambda _: None)
-    assert "source a ROS 2 installation" in str(failure.value.remedy)
+    assert "source a ROS 2 installation" in str(failure.value.fix)
 
 
 @pytest.mark.parametrize("executor", [*bench.PEERS, bench.TAKT])

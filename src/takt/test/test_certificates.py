@@ -102,7 +102,7 @@ def test_keys_that_others_may_have_and_damaged_ones_are_refused(
     with pytest.raises(TaktError) as told:
         certificates.own()
     assert str(home) in str(told.value)
-    assert told.value.remedy
+    assert told.value.fix
 
 
 def test_who_invites_may_not_join_by_mistake(takt: Takt, home: Path, tmp_path: Path) -> None:

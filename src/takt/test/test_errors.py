@@ -15,25 +15,23 @@ def jazzy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("jazzy")
-@pytest.mark.parametrize("remedy", ["build it: ./takt --setup-only", "takt run --resume a/run"])
-def test_a_remedy_means_the_wheels_that_were_chosen(remedy: str) -> None:
-    assert str(Failure("it ended", remedy=remedy)) == (
-        f"it ended\n  remedy: {remedy} (with --ros jazzy)"
-    )
+@pytest.mark.parametrize("fix", ["build it: ./takt --setup-only", "takt run --resume a/run"])
+def test_a_fix_means_the_wheels_that_were_chosen(fix: str) -> None:
+    assert str(Failure("it ended", fix=fix)) == (f"it ended\n  fix: {fix} (with --ros jazzy)")
 
 
 @pytest.mark.usefixtures("jazzy")
-def test_a_remedy_without_a_command_stays_as_it_is() -> None:
-    assert str(Failure("no room", remedy="make room in takt-runs/")).endswith("takt-runs/")
+def test_a_fix_without_a_command_stays_as_it_is() -> None:
+    assert str(Failure("no room", fix="make room in takt-runs/")).endswith("takt-runs/")
 
 
 def test_the_default_needs_no_option(monkeypatch: pytest.MonkeyPatch) -> None:
-    remedy = "build it: ./takt --setup-only"
+    fix = "build it: ./takt --setup-only"
     monkeypatch.setenv("TAKT_ROS", "kilted")
     monkeypatch.setenv("TAKT_STATE", ".takt")
-    assert str(Failure("it ended", remedy=remedy)).endswith("--setup-only")
+    assert str(Failure("it ended", fix=fix)).endswith("--setup-only")
     monkeypatch.delenv("TAKT_ROS")  # an installation of ROS 2
-    assert str(Failure("it ended", remedy=remedy)).endswith("--setup-only")
+    assert str(Failure("it ended", fix=fix)).endswith("--setup-only")
 
 
 def test_what_needs_ros_is_not_built_by_setting_up_again_without_it(

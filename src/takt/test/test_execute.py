@@ -87,7 +87,7 @@ def test_without_rclcpp_its_approaches_are_refused_with_what_to_do(
     for approach in RCLCPP:
         with pytest.raises(Failure, match="app_runner_rclcpp is not installed") as failure:
             executed(tmp_path, approach, robot())
-        assert "source a ROS 2 installation" in str(failure.value.remedy)
+        assert "source a ROS 2 installation" in str(failure.value.fix)
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_a_policy_takes_the_place_of_the_descriptions(tmp_path: Path) -> None:
     assert measure(done.trace).policy == ["edf"]
 
 
-def test_what_cannot_be_executed_is_refused_with_a_remedy(tmp_path: Path) -> None:
+def test_what_cannot_be_executed_is_refused_with_a_fix(tmp_path: Path) -> None:
     with pytest.raises(TaktError, match="unknown approach"):
         executed(tmp_path, "rclcpp", robot())
     with pytest.raises(TaktError, match="cores"):

@@ -47,7 +47,7 @@ def fault(folder: Path, ranges: dict[str, Any] | None = None, **keys: Any) -> st
     path.write_text(json.dumps({"parameters": ranges or (given | keys)}, indent=1))
     with pytest.raises(TaktError) as caught:
         read_space(path)
-    assert caught.value.remedy
+    assert caught.value.fix
     assert "x.json:" in str(caught.value)
     return str(caught.value)
 

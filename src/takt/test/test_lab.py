@@ -98,8 +98,8 @@ def test_apt_without_such_a_kernel_is_told(tmp_path: Path, monkeypatch: pytest.M
     fake_apt(tmp_path, monkeypatch, "linux-image-generic - x", "exit 1")
     with pytest.raises(Failure, match="no version of Debian's kernel") as told:
         kernels.find(tmp_path / "cache")
-    assert told.value.remedy
-    assert "apt-get update" in told.value.remedy
+    assert told.value.fix
+    assert "apt-get update" in told.value.fix
 
 
 def test_a_download_that_fails_is_told_in_apts_words_and_leaves_nothing(
@@ -195,7 +195,7 @@ def test_what_the_guest_would_hide_behind_folders_of_its_own_is_refused(tmp_path
             initramfs.Archive().program(program)
     finally:
         program.unlink()
-    assert told.value.remedy
+    assert told.value.fix
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounts: needs root")
@@ -305,7 +305,7 @@ def test_a_guest_that_hangs_is_ended_with_what_it_started(
 def test_kvm_that_is_not_there_is_told_before_anything_boots(tmp_path: Path) -> None:
     with pytest.raises(Failure, match="no KVM") as told:
         trial.trial(RT, tmp_path / "kvm")
-    assert told.value.remedy
+    assert told.value.fix
 
 
 @pytest.mark.thorough

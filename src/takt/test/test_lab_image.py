@@ -95,7 +95,7 @@ def test_what_a_disk_is_made_with_is_named_where_it_is_missing(
     monkeypatch.setattr(disk, "GRUB", tmp_path)
     with pytest.raises(Failure, match="grub-common, grub-efi-amd64-bin, grub-pc-bin, mtools") as it:
         disk.check_tools()
-    assert it.value.remedy == "./takt setup lab"
+    assert it.value.fix == "./takt setup lab"
 
 
 def test_a_place_where_no_image_can_be_is_told(tmp_path: Path) -> None:
@@ -105,8 +105,8 @@ def test_a_place_where_no_image_can_be_is_told(tmp_path: Path) -> None:
         make.check_place(tmp_path / "nowhere" / "takt.img")
     with pytest.raises(TaktError, match="directly to a device") as told:
         make.check_place(Path("/dev/null"))
-    assert told.value.remedy
-    assert "of=/dev/null" in told.value.remedy
+    assert told.value.fix
+    assert "of=/dev/null" in told.value.fix
     make.check_place(tmp_path / "takt.img")
     assert list(tmp_path.iterdir()) == []
 

@@ -182,7 +182,7 @@ def test_what_a_link_cannot_have_is_named_with_the_command(
         namespace.link(tmp_path, "0123456789", 250, wants),
     ):
         pass
-    assert (caught.value.remedy or "").endswith("by hand: tc qdisc add nonsense")
+    assert (caught.value.fix or "").endswith("by hand: tc qdisc add nonsense")
     assert not interfaces[0].exists()
 
 

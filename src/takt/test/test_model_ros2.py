@@ -128,7 +128,7 @@ def test_a_trace_that_began_too_late_is_refused_with_its_reason(tmp_path: Path) 
     folder = write(tmp_path / "late", late)
     with pytest.raises(TaktError, match="calls of unknown ones") as error:
         model(folder, tmp_path / "late.app.yaml")
-    assert "before the application" in (error.value.remedy or "")
+    assert "before the application" in (error.value.fix or "")
     (folder / "metadata").write_text("/* CTF 1.8 */ nonsense")
     with pytest.raises(TaktError, match="babeltrace2 cannot read this trace"):
         model(folder, tmp_path / "late.app.yaml")

@@ -44,8 +44,8 @@ def test_what_is_not_among_them_is_built_in_a_workspace(
     monkeypatch.delenv("TAKT_PREFIX", raising=False)
     monkeypatch.delenv("AMENT_PREFIX_PATH", raising=False)
     with pytest.raises(Failure, match="app_runner is not installed") as refused:
-        stacks.program("app_runner", remedy="./takt setup something")
-    assert refused.value.remedy == stacks.IN_A_WHEEL
+        stacks.program("app_runner", fix="./takt setup something")
+    assert refused.value.fix == stacks.IN_A_WHEEL
 
 
 def test_a_clone_has_none() -> None:

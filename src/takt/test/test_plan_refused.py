@@ -117,7 +117,7 @@ def test_what_cannot_be_measured_is_refused_with_its_place(
         planned(**keys)
     assert where in (caught.value.where or "")
     assert what in str(caught.value)
-    assert caught.value.remedy
+    assert caught.value.fix
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_what_the_machine_lacks_for_a_condition_is_refused(
     with pytest.raises(TaktError) as caught:
         planned(machine=machine, **keys)
     assert where in (caught.value.where or "")
-    assert caught.value.remedy in ("install it", "be root")
+    assert caught.value.fix in ("install it", "be root")
 
 
 @pytest.mark.parametrize(

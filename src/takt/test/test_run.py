@@ -149,7 +149,7 @@ def test_a_slow_start_is_waited_for(folder: Path, memory: Path) -> None:
     assert measured(folder, memory, transport="slow").status is Status.complete
 
 
-def test_a_probe_that_cannot_start_is_a_failure_with_a_remedy(
+def test_a_probe_that_cannot_start_is_a_failure_with_a_fix(
     folder: Path, memory: Path, prefix: Path
 ) -> None:
     run = prepared()

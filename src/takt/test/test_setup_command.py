@@ -124,8 +124,8 @@ def test_without_cargo_it_says_what_to_install(
     monkeypatch.setenv("HOME", str(tmp_path))
     with pytest.raises(Failure, match="cargo is not installed") as caught:
         build_crate("rustdds", "takt_rustdds", tmp_path, yes=True)
-    assert "rustup" in (caught.value.remedy or "")
-    assert "./takt setup rustdds" in (caught.value.remedy or "")
+    assert "rustup" in (caught.value.fix or "")
+    assert "./takt setup rustdds" in (caught.value.fix or "")
 
 
 def test_cargo_builds_what_is_locked_where_the_probes_look_for_it(
@@ -135,7 +135,7 @@ def test_cargo_builds_what_is_locked_where_the_probes_look_for_it(
     program(tmp_path, "cargo", f'pwd > {tmp_path}/called; echo "$@" >> {tmp_path}/called')
     with pytest.raises(Failure, match="not an interactive terminal") as caught:
         build_crate("rustdds", "takt_rustdds", tmp_path, yes=False)
-    assert "cargo build --release --locked" in (caught.value.remedy or "")
+    assert "cargo build --release --locked" in (caught.value.fix or "")
     assert not (tmp_path / "called").exists()
     build_crate("rustdds", "takt_rustdds", tmp_path, yes=True)
     where, how = (tmp_path / "called").read_text().splitlines()
@@ -186,4 +186,4 @@ def test_a_missing_stack_that_can_be_added_names_the_command() -> None:
     none = find({})
     assert {*ON_REQUEST, "lab"} == set(PACKAGES)
     for name in ON_REQUEST:
-        assert f"./takt setup {name}" in (none.missing(name, "--stack").remedy or "")
+        assert f"./takt setup {name}" in (none.missing(name, "--stack").fix or "")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Want of memory, /proc, a worker or a Python package is a failure with a remedy, no fault."""
+"""Want of memory, /proc, a worker or a Python package is a failure with a fix, no fault."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_it_is_a_failure_that_says_what_to_do(
     said = capsys.readouterr().err
     assert ended.value.code == 1, said
     assert told in " ".join(said.split())
-    assert "remedy:" in said
+    assert "fix:" in said
     assert "bug in Takt" not in said
 
 

@@ -104,7 +104,7 @@ def test_without_a_rosmaster_the_way_to_one_is_named(
         ros1.master(tmp_path),
     ):
         pass
-    assert "takt setup ros1" in (caught.value.remedy or "")
+    assert "takt setup ros1" in (caught.value.fix or "")
 
 
 def test_a_rosmaster_that_ends_at_once_is_told(

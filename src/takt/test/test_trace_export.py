@@ -143,4 +143,4 @@ def test_a_file_that_is_no_trace_is_exit_code_2(call: Call, tmp_path: Path) -> N
     code, out, err = call(tmp_path / "t")
     assert (code, out) == (2, "")
     assert err.startswith(f"takt: {tmp_path / 't'}: this is no trace: ")
-    assert err.splitlines()[1].startswith("  remedy: give ")
+    assert err.splitlines()[1].startswith("  fix: give ")

@@ -306,7 +306,7 @@ def test_without_rights_nothing_is_taken_back(machine: MadeMachine, tune) -> Non
 def test_wrong_use_is_exit_code_2(tune, arguments: tuple[str, ...]) -> None:
     done = tune(*arguments)
     assert done.code == 2
-    assert "remedy:" in done.err
+    assert "fix:" in done.err
 
 
 def test_the_file_to_review_is_written_and_nothing_else(

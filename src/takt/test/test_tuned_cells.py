@@ -221,4 +221,4 @@ def test_the_command_refuses_who_may_not(
     with pytest.raises(SystemExit) as end:
         main(["check", "--tuned"])
     assert end.value.code == 2
-    assert "remedy: use sudo" in capsys.readouterr().err
+    assert "fix: use sudo" in capsys.readouterr().err

@@ -224,11 +224,11 @@ def test_what_lacked_shared_memory_is_named_however_much_was_said_after_it(
     runner.stderr.write_text(said + more, encoding="utf-8")
     with pytest.raises(Failure) as told:
         _raise_failure(end, runner, tmp_path / "busy.takttrace", [])
-    assert "free space in /dev/shm" in (told.value.remedy or "")
+    assert "free space in /dev/shm" in (told.value.fix or "")
     runner.stderr.write_text(more, encoding="utf-8")
     with pytest.raises(Failure) as told:
         _raise_failure(end, runner, tmp_path / "busy.takttrace", [])
-    assert "/dev/shm" not in (told.value.remedy or "")
+    assert "/dev/shm" not in (told.value.fix or "")
 
 
 def test_a_new_execution_takes_the_place_of_the_one_before(

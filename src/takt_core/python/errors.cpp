@@ -27,7 +27,7 @@ void translate(const std::exception_ptr& thrown, void* type) {
     const nb::object raised = raised_type(text(error.what()));
     raised.attr("where") = text(error.where());
     raised.attr("problem") = text(error.problem());
-    raised.attr("remedy") = text(error.remedy());
+    raised.attr("fix") = text(error.fix());
     raised.attr("path") = text(error.path());
     PyErr_SetObject(raised_type.ptr(), raised.ptr());
   } catch (const std::system_error& error) {
@@ -40,7 +40,7 @@ void translate(const std::exception_ptr& thrown, void* type) {
 void bind_errors(nb::module_& module) {
   PyObject* const type = PyErr_NewExceptionWithDoc(
       "takt_core.Error",
-      "What the core refuses: where, problem, remedy and path, all texts (takt/sched/error.hpp).",
+      "What the core refuses: where, problem, fix and path, all texts (takt/sched/error.hpp).",
       PyExc_ValueError, nullptr);
   module.attr("Error") = nb::steal(type);
   nb::register_exception_translator(&translate, type);

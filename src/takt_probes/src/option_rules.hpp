@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What options must satisfy, each by itself and together. Every rule that is broken is a UsageError
-// which names the option, the reason and the remedy.
+// which names the option, the reason and the fix.
 #pragma once
 
 #include <string>

@@ -156,7 +156,7 @@ struct Wrong {
 
 class WrongUse : public testing::TestWithParam<Wrong> {};
 
-TEST_P(WrongUse, is_refused_with_the_option_the_reason_and_the_remedy) {
+TEST_P(WrongUse, is_refused_with_the_option_the_reason_and_the_fix) {
   try {
     parse_line(GetParam().arguments);
     FAIL() << "it was accepted";

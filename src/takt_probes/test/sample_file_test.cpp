@@ -108,7 +108,7 @@ TEST_F(SampleFileTest, never_overwrites_recorded_samples) {
   EXPECT_EQ(Contents{path_}.sample(0).sequence, 42U);
 }
 
-TEST_F(SampleFileTest, a_missing_folder_is_named_with_its_remedy) {
+TEST_F(SampleFileTest, a_missing_folder_is_named_with_its_fix) {
   const auto where = folder_ / "absent" / "a.taktsamples";
   try {
     SampleFile(where, 1);

@@ -39,7 +39,7 @@ TEST_F(ExecutorErrors, two_tasks_of_one_name) {
   executor.add(timer(), {.name = "brake", .priority = 1});
   expect_text(
       message_of<ScheduleError>([&] { executor.add(timer(), {.name = "brake", .priority = 2}); }),
-      {"task 'brake'", "another task has this name", "Remedy"});
+      {"task 'brake'", "another task has this name", "Fix"});
 }
 
 TEST_F(ExecutorErrors, a_callback_that_is_added_twice) {

@@ -116,7 +116,7 @@ void SchedulingExecutor::Life::tell_of_unmatched() {
   for (const Unmatched& entry : unmatched()) {
     if (told_of_timing.insert(entry.where).second) {
       RCLCPP_WARN(rclcpp::get_logger("takt"), "%s: %s; %s", entry.where.c_str(),
-                  entry.problem.c_str(), entry.remedy.c_str());
+                  entry.problem.c_str(), entry.fix.c_str());
     }
   }
 }

@@ -124,7 +124,7 @@ sched::SchedulingStrategy Strategies::merged(const std::vector<OfOne>& all) {
           throw sched::ScheduleError(
               owner_text(one.node),
               "its scenario '" + scenario->name() + "' is none of the executor's",
-              remedy(scenario->name(), there));
+              fix(scenario->name(), there));
         }
         mixtures.emplace_back(scenario->name(), Mixture{scenario->name()});
         mixture = std::prev(mixtures.end());
@@ -165,7 +165,7 @@ std::vector<Unmatched> Strategies::unmatched(const std::set<std::string>& there)
       if (!seen_.contains(change.task)) {
         found.push_back({.where = "scenario '" + scenario->name() + "', '" + change.task + "'",
                          .problem = "no callback of this name was seen so far",
-                         .remedy = remedy(change.task, there)});
+                         .fix = fix(change.task, there)});
       }
     }
   }

@@ -172,9 +172,9 @@ class OnlyPlain final : public YAML::EventHandler {
 }  // namespace
 
 void Place::refuse(const YAML::Mark& mark, const std::string& problem,
-                   const std::string& remedy) const {
+                   const std::string& fix) const {
   const std::string line = mark.is_null() ? "" : ":" + std::to_string(mark.line + 1);
-  throw sched::ScheduleError(file_ + line, problem, remedy);
+  throw sched::ScheduleError(file_ + line, problem, fix);
 }
 
 YAML::Node load_document(const std::filesystem::path& file, const Place& place) {

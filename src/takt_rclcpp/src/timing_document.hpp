@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A document that people wrote, read so that nothing in it can hurt: of bounded size, UTF-8, one
-// YAML document, without anchors. What is wrong is told with file, line and remedy.
+// YAML document, without anchors. What is wrong is told with file, line and fix.
 #pragma once
 
 #include <yaml-cpp/yaml.h>
@@ -19,7 +19,7 @@ class Place {
 
   // Throws sched::ScheduleError. Without a line: `mark` is YAML::Mark::null_mark().
   [[noreturn]] void refuse(const YAML::Mark& mark, const std::string& problem,
-                           const std::string& remedy) const;
+                           const std::string& fix) const;
 
  private:
   std::string file_;

@@ -44,7 +44,7 @@ class Reader : Values {
       try {
         result.policy = sched::parse_policy(text(policy));
       } catch (const sched::ScheduleError& error) {
-        refuse(policy.Mark(), error.problem(), error.remedy());
+        refuse(policy.Mark(), error.problem(), error.fix());
       }
     }
     for (const YAML::Node& cpu : list(root["cpus"])) {

@@ -26,7 +26,7 @@ std::size_t distance(const std::string& one, const std::string& other) {
 
 }  // namespace
 
-std::string remedy(const std::string& wanted, const std::set<std::string>& there) {
+std::string fix(const std::string& wanted, const std::set<std::string>& there) {
   constexpr std::size_t most = 12;  // a long list helps nobody
   if (there.empty()) {
     return "there is none at all so far";
@@ -101,7 +101,7 @@ Unmatched describe(const Rule& rule, std::vector<CallbackId> left) {
                         .problem = std::string{what} + " '" + wanted + "' was not seen so far" +
                                    (of.empty() ? "" : " with" + of) +
                                    ", so that this entry is said of no callback",
-                        .remedy = remedy(wanted, there)};
+                        .fix = fix(wanted, there)};
     }
     of += (of.empty() ? " " : ", ") + std::string{what} + " '" + wanted + "'";
   };
@@ -135,7 +135,7 @@ Unmatched describe(const Rule& rule, std::vector<CallbackId> left) {
   }
   return found.value_or(Unmatched{.where = rule.where,
                                   .problem = "no callback was seen so far",
-                                  .remedy = "add nodes to the executor"});
+                                  .fix = "add nodes to the executor"});
 }
 
 }  // namespace

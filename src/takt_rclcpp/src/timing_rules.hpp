@@ -41,7 +41,7 @@ struct Rule {
 };
 
 // What there is in place of `wanted`, the nearest first.
-[[nodiscard]] std::string remedy(const std::string& wanted, const std::set<std::string>& there);
+[[nodiscard]] std::string fix(const std::string& wanted, const std::set<std::string>& there);
 
 // A TimingRule. Copies know the same of what has matched.
 class RulesOfFile {

@@ -149,26 +149,26 @@ TEST_F(Strategies, thatContradictEachOtherAreRefused) {
   const auto radar = std::make_shared<rclcpp::Node>("radar");
   SchedulingExecutor executor{quiet()};
   EXPECT_EQ(refusal([&] { executor.set_scheduling_strategy(guard, {}); }),
-            "the strategy of node '/guard': it has no scenarios. Remedy: add at least one.");
+            "the strategy of node '/guard': it has no scenarios. Fix: add at least one.");
   executor.set_scheduling_strategy(
       strategy({scenario("docking", {{.task = "guard.timer0", .priority = 9}}, sched::edf())}));
   EXPECT_EQ(
       refusal([&] { executor.set_scheduling_strategy(guard, strategy({scenario("dockin", {})})); }),
       "the strategy of node '/guard': its scenario 'dockin' is none of the executor's. "
-      "Remedy: did you mean 'docking'? There are so far: docking.");
+      "Fix: did you mean 'docking'? There are so far: docking.");
   EXPECT_EQ(refusal([&] {
               executor.set_scheduling_strategy(
                   guard, strategy({scenario("docking", {{.task = "timer0", .priority = 8}})}));
             }),
             "scenario 'docking': the executor's strategy and the strategy of node '/guard' both "
-            "say something of callback 'guard.timer0'. Remedy: say it in one of them, or give both "
+            "say something of callback 'guard.timer0'. Fix: say it in one of them, or give both "
             "the same scenario.");
   EXPECT_EQ(refusal([&] {
               executor.set_scheduling_strategy(
                   radar, strategy({scenario("docking", {}, sched::fixed_priority())}));
             }),
             "scenario 'docking': the executor's strategy has the policy 'edf' for it, the strategy "
-            "of node '/radar' 'fp'. Remedy: an executor has one policy in a scenario: leave it to "
+            "of node '/radar' 'fp'. Fix: an executor has one policy in a scenario: leave it to "
             "the executor's strategy.");
   EXPECT_EQ(refusal([&] {  // the same policy; and what was refused is forgotten
               executor.set_scheduling_strategy(radar,
@@ -191,8 +191,7 @@ TEST_F(Strategies, whatTheySayOfNoCallbackIsKnown) {
   ASSERT_EQ(unmatched.size(), 1U);
   EXPECT_EQ(unmatched[0].where, "scenario 'docking', 'guard.timer7'");
   EXPECT_EQ(unmatched[0].problem, "no callback of this name was seen so far");
-  EXPECT_TRUE(unmatched[0].remedy.starts_with("did you mean 'guard.timer0'?"))
-      << unmatched[0].remedy;
+  EXPECT_TRUE(unmatched[0].fix.starts_with("did you mean 'guard.timer0'?")) << unmatched[0].fix;
   EXPECT_TRUE(guard.goes_on());
 }
 

@@ -30,7 +30,7 @@ def system(name: str, package: str) -> Path:
     """The path of a program of the system; raises Failure with the package that holds it."""
     path = shutil.which(name)
     if path is None:
-        raise Failure(f"{name} is not installed", remedy=f"apt-get install {package}")
+        raise Failure(f"{name} is not installed", fix=f"apt-get install {package}")
     return Path(path)
 
 
@@ -48,7 +48,7 @@ def output(command: list[str | Path], limit_s: float = LIMIT_S) -> str:
         held = rivals.told()
         raise Failure(
             "; disturbance: ".join([what, *held]),
-            remedy="stop it, or move it to another core" if held else None,
+            fix="stop it, or move it to another core" if held else None,
         ) from None
     except OSError as error:
         raise Failure(f"{Path(command[0]).name} failed: {error}") from None
@@ -101,7 +101,7 @@ def no_real_time(reason: str) -> Failure:
     """The error for a comparison that needs real-time priorities."""
     return Failure(
         f"SCHED_FIFO is not allowed here, so there is nothing to compare ({reason})",
-        remedy="./takt doctor says how to get it",
+        fix="./takt doctor says how to get it",
     )
 
 

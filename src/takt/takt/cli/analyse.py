@@ -90,13 +90,13 @@ def _assign(
             raise TaktError(
                 "a timing file has no scenarios, and this application has some",
                 where=str(file),
-                remedy="write an app.yaml, or leave out scenarios, default_scenario and switches",
+                fix="write an app.yaml, or leave out scenarios, default_scenario and switches",
             )
         if out.exists() and not _is_written_here(out):
             raise TaktError(
                 "this file exists and was not written by --assign",
                 where=str(out),
-                remedy="choose another file name, or delete the file",
+                fix="choose another file name, or delete the file",
             )
     with stderr().status(file.name):
         assigned = assign(document, str(file))

@@ -59,7 +59,7 @@ def bench(
     ] or [name]
     if names[0] not in BENCHES and name != "overheads":
         raise TaktError(
-            f"unknown benchmark {name!r}", remedy=f"one of {', '.join(BENCHES)}, overheads, or all"
+            f"unknown benchmark {name!r}", fix=f"one of {', '.join(BENCHES)}, overheads, or all"
         )
     cpu = choose_core(System()).cpu
     if name == "overheads":

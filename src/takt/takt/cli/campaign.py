@@ -151,7 +151,7 @@ def _chosen(text: str, option: str, allowed: tuple[str, ...]) -> tuple[str, ...]
         raise TaktError(
             f"unknown value {unknown[0]!r}; allowed: {', '.join(allowed)}",
             where=option,
-            remedy=f"separate several with commas: {option} {','.join(allowed[:2])}",
+            fix=f"separate several with commas: {option} {','.join(allowed[:2])}",
         )
     return tuple(name for name in allowed if name in names)
 
@@ -167,7 +167,7 @@ def _execution(approaches: str, duration: str, executions: int) -> ExecutionSett
     except ValueError as error:
         raise TaktError(str(error), where="--duration") from None
     if seconds == 0:
-        raise TaktError("duration must be greater than 0", where="--duration", remedy="30s")
+        raise TaktError("duration must be greater than 0", where="--duration", fix="30s")
     return ExecutionSettings(_chosen(approaches, "--approaches", APPROACHES), seconds, executions)
 
 

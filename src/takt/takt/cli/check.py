@@ -60,7 +60,7 @@ def check(
     asked = experiment(core)
     plan = sessions.make_plan(asked, Source())
     if not plan.cells:
-        raise Failure("no communication stack is installed", remedy=HOW_TO_GET)
+        raise Failure("no communication stack is installed", fix=HOW_TO_GET)
     session = sessions.start(asked, plan, out)
     shared.tell_dead_runs(session.folder)
     stderr().print(
@@ -120,7 +120,7 @@ def _tuned(out: Path | None, *, as_json: bool) -> None:
             stdout().print(str(file), markup=False, soft_wrap=True)
     if run.status is not Status.complete:
         raise Failure(
-            "not all cells were measured", remedy="see the messages above, and takt report FOLDER"
+            "not all cells were measured", fix="see the messages above, and takt report FOLDER"
         )
 
 

@@ -71,7 +71,7 @@ def compare(
         raise TaktError(
             "the runs have no cell in common",
             where=f"{a}, {b}",
-            remedy="compare runs of the same experiment",
+            fix="compare runs of the same experiment",
         )
     if not result.regressed and not any(cell.changes for cell in result.cells):
         for line in remarks(result):
@@ -79,7 +79,7 @@ def compare(
         raise TaktError(
             "no cell of the two runs could be compared",
             where=f"{a}, {b}",
-            remedy="compare complete runs with samples; p50 needs 20 samples in each repetition",
+            fix="compare complete runs with samples; p50 needs 20 samples in each repetition",
         )
     last = conclusion(result, tolerated, confidence)
     suites = [suite(result, f"{a} → {b}", last)]
@@ -110,7 +110,7 @@ def _share(text: str) -> float:
         raise TaktError(
             f"invalid share {text!r}",
             where="--threshold",
-            remedy="write 10% or 0.1; 5 means 500 %, and the maximum is 1000 %",
+            fix="write 10% or 0.1; 5 means 500 %, and the maximum is 1000 %",
         )
     return share
 
@@ -122,6 +122,6 @@ def _confidence(percent: float) -> float:
         raise TaktError(
             f"invalid confidence {percent:g}",
             where="--confidence",
-            remedy="give a percentage of at least 50 and below 100: --confidence 95",
+            fix="give a percentage of at least 50 and below 100: --confidence 95",
         )
     return percent / 100

@@ -119,5 +119,5 @@ def _tell_fault(error: Exception, arguments: Sequence[str]) -> None:
             file.write(f"takt {' '.join(arguments)}\n\n")
             file.writelines(traceback.format_exception(error))
     what = f"bug in Takt: {type(error).__name__}: {error}".replace("\n", " ")
-    remedy = f"report it and attach {log}" if log else "report it; writing its log failed"
-    _tell(TaktError(what, remedy=f"{remedy}; all files written so far are complete"))
+    fix = f"report it and attach {log}" if log else "report it; writing its log failed"
+    _tell(TaktError(what, fix=f"{fix}; all files written so far are complete"))

@@ -78,7 +78,7 @@ def execute(
         raise TaktError(
             f"unknown approach {approach!r}",
             where="--approach",
-            remedy="one of " + ", ".join(APPROACHES),
+            fix="one of " + ", ".join(APPROACHES),
         )
     seconds = _seconds(duration)
     flat = _load(application)
@@ -123,7 +123,7 @@ def _seconds(duration: str) -> float:
     except ValueError as error:
         raise TaktError(str(error), where="--duration") from None
     if nanoseconds == 0:
-        raise TaktError("duration must be greater than 0", where="--duration", remedy="30s")
+        raise TaktError("duration must be greater than 0", where="--duration", fix="30s")
     return nanoseconds / 1e9
 
 
@@ -141,14 +141,14 @@ def _load(path: Path) -> dict[str, Any]:
         raise TaktError(
             "this is not the flat form of an application",
             where=str(path),
-            remedy="give the app.yaml; takt converts it to the flat form",
+            fix="give the app.yaml; takt converts it to the flat form",
         )
     name = document.get("name") or path.stem  # of the files that are written
     if not isinstance(name, str) or not re.fullmatch(r"[\w.-]{1,100}", name) or name[0] == ".":
         raise TaktError(
             f"the name {shortened(repr(name), 80)} is not a valid file name",
             where=str(path),
-            remedy="use letters, digits and underscores",
+            fix="use letters, digits and underscores",
         )
     return document
 

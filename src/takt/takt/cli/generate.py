@@ -109,7 +109,7 @@ def _emit_only(source: Path, folder: Path | None, *, as_json: bool) -> None:
         raise TaktError(
             "an app.yaml is already an application; nothing to generate",
             where=str(source),
-            remedy="add --emit-code DIR for its source code, or give parameters (a JSON file)",
+            fix="add --emit-code DIR for its source code, or give parameters (a JSON file)",
         )
     packages = list(map(str, write_packages(flat(read_application(source)), folder)))
     if as_json:

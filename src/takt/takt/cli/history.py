@@ -64,7 +64,7 @@ def history(
     folders = find(runs or [results.RESULTS])
     if runs and not folders:
         raise TaktError(
-            "no runs found", where=str(runs[0]), remedy="give folders that contain a run.json"
+            "no runs found", where=str(runs[0]), fix="give folders that contain a run.json"
         )
     added, silent = 0, 0
     with History(store) as opened:

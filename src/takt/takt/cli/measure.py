@@ -268,7 +268,7 @@ def measure(
         raise TaktError(
             "scheduling policy other has no priority",
             where="--priority",
-            remedy="add --scheduling fifo, or omit the priority",
+            fix="add --scheduling fifo, or omit the priority",
         )
     at = "" if scheduling is Scheduling.other else f" {priority or 80}"
     axes: dict[str, Any] = {

@@ -57,7 +57,7 @@ def model(
         raise TaktError(
             "this file exists",
             where=str(target),
-            remedy="choose another file with -o, or overwrite it with --force",
+            fix="choose another file with -o, or overwrite it with --force",
         )
     with stderr().status(trace.name) as status:
         modelled = write(trace, target, margin, lambda name: status.update(f"{trace.name}: {name}"))

@@ -39,6 +39,6 @@ def refuse_root(allowed: bool) -> None:
     if os.geteuid() == 0 and not allowed:
         raise TaktError(
             "running as root: code from other machines would run as root",
-            remedy="start it as an ordinary user with real-time priorities (see takt doctor); if "
+            fix="start it as an ordinary user with real-time priorities (see takt doctor); if "
             "only root can run your measurement, add --allow-root",
         )

@@ -43,7 +43,7 @@ def report(
         raise TaktError(
             f"cannot write the report: {error.strerror or error}",
             where=str(out or place),
-            remedy="choose another place: takt report DIR --out FILE",
+            fix="choose another place: takt report DIR --out FILE",
         ) from None
     stdout().print(str(file), soft_wrap=True, markup=False)
     if open_:

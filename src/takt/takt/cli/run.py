@@ -61,7 +61,7 @@ def run(
     if not resume and loaded is None:
         raise TaktError(
             "no experiment given",
-            remedy="give an experiment file (experiments/quick.yaml is a small one) or --resume",
+            fix="give an experiment file (experiments/quick.yaml is a small one) or --resume",
         )
     with shared.workers(scheduler) as workers:
         if resume:

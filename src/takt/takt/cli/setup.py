@@ -100,7 +100,7 @@ def build(part: str, root: Path) -> None:
     if not (root / "takt").is_file():
         raise Failure(
             "cannot build: this tool was not started from its source tree",
-            remedy="build the package takt_probes of your workspace again",
+            fix="build the package takt_probes of your workspace again",
         )
     cache = state(root) / "build" / "takt_probes" / "CMakeCache.txt"
     cache.unlink(missing_ok=True)  # it remembers what was not there
@@ -108,7 +108,7 @@ def build(part: str, root: Path) -> None:
         raise Failure(
             f"the probe of {part} was not built",
             where=str(state(root) / "setup.log"),
-            remedy="see the log for the missing dependency",
+            fix="see the log for the missing dependency",
         )
 
 
@@ -137,7 +137,7 @@ def missing_packages(part: str) -> list[str]:
     if shutil.which("dpkg-query") is None or shutil.which("apt-get") is None:
         raise Failure(
             "this system has no apt",
-            remedy=f"install the equivalents of these Debian packages: {' '.join(names)}; then: "
+            fix=f"install the equivalents of these Debian packages: {' '.join(names)}; then: "
             "./takt --setup-only",
         )
     query = ["dpkg-query", "--show", "--showformat=${Package} ${db:Status-Status}\n", *names]
@@ -156,14 +156,14 @@ def _install(part: str, names: list[str], yes: bool) -> None:
     line = " && ".join(map(" ".join, commands))
     by_hand = f"run: {line}; then: ./takt setup {part}"
     if sudo and shutil.which("sudo") is None:
-        raise Failure("packages are missing, and only root can install them", remedy=by_hand)
+        raise Failure("packages are missing, and only root can install them", fix=by_hand)
     if not yes:
         _ask(part, "packages are missing", line, by_hand)
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     for command in commands:
         if subprocess.run(command, env=environment, stdout=2).returncode:
             raise Failure(
-                f"{' '.join(command[len(sudo) :][:2])} failed", remedy="see apt's messages above"
+                f"{' '.join(command[len(sudo) :][:2])} failed", fix="see apt's messages above"
             )
 
 
@@ -173,7 +173,7 @@ def build_crate(part: str, crate: str, root: Path, *, yes: bool) -> None:
 
     cargo = shutil.which("cargo") or shutil.which("cargo", path=Path.home() / ".cargo" / "bin")
     if cargo is None:
-        raise Failure("cargo is not installed", remedy=f"{RUST}, then: ./takt setup {part}")
+        raise Failure("cargo is not installed", fix=f"{RUST}, then: ./takt setup {part}")
     target = library(crate, root).parents[1]
     command = [cargo, "build", "--release", "--locked", "--target-dir", str(target)]
     source = root / "src" / crate
@@ -187,7 +187,7 @@ def build_crate(part: str, crate: str, root: Path, *, yes: bool) -> None:
         )
     if _build(command, source):
         raise Failure(
-            "cargo build failed", remedy=f"see cargo's messages above; if cargo is outdated: {RUST}"
+            "cargo build failed", fix=f"see cargo's messages above; if cargo is outdated: {RUST}"
         )
 
 
@@ -208,8 +208,8 @@ def _ask(part: str, why: str, line: str, by_hand: str) -> None:
     from takt.errors import Failure
 
     if not sys.stdin.isatty():
-        remedy = f"confirm with ./takt setup {part} --yes, or {by_hand}"
-        raise Failure(f"{why}, and standard input is not an interactive terminal", remedy=remedy)
+        fix = f"confirm with ./takt setup {part} --yes, or {by_hand}"
+        raise Failure(f"{why}, and standard input is not an interactive terminal", fix=fix)
     stderr().print(line, markup=False, soft_wrap=True)
     if not typer.confirm("Run this?", err=True):
-        raise Failure("nothing was installed", remedy=by_hand)
+        raise Failure("nothing was installed", fix=by_hand)

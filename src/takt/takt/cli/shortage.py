@@ -9,13 +9,13 @@ from takt.errors import Failure
 
 MEMORY = Failure(
     "out of memory",
-    remedy="close other programs, or reduce the request: fewer --workers, a shorter run",
+    fix="close other programs, or reduce the request: fewer --workers, a shorter run",
 )
 PROC = "mount /proc readable for this user; in a container, mount all of it"
 # A workspace that colcon built, not the launcher.
 NO_CORE = Failure(
     "takt_core is built without its Python module",
-    remedy="python3 -m pip install nanobind, then build it again: colcon build --cmake-clean-cache"
+    fix="python3 -m pip install nanobind, then build it again: colcon build --cmake-clean-cache"
     " --packages-select takt_core",
 )
 _PIP = {"ruamel": "ruamel.yaml", "yaml": "PyYAML"}  # what is installed by another name
@@ -35,11 +35,11 @@ def shortage(error: Exception) -> Failure | None:
     if isinstance(error, ImportError):
         return _of_import(error)
     if module.partition(".")[0] == "psutil":
-        return Failure(f"cannot inspect a process: {text}", where="/proc", remedy=PROC)
+        return Failure(f"cannot inspect a process: {text}", where="/proc", fix=PROC)
     if name in _POOLS:
         return Failure(
             f"a worker process of this command has died: {text}",
-            remedy="check the kernel log for an out-of-memory kill (dmesg), then start again",
+            fix="check the kernel log for an out-of-memory kill (dmesg), then start again",
         )
     return None
 
@@ -54,7 +54,7 @@ def _of_import(error: ImportError) -> Failure | None:
         return None
     return Failure(
         f"the Python package {name} is not installed",
-        remedy=f"python3 -m pip install {_PIP.get(name, name)}, or install the system's package",
+        fix=f"python3 -m pip install {_PIP.get(name, name)}, or install the system's package",
     )
 
 
@@ -63,5 +63,5 @@ def _of_system(error: OSError) -> Failure | None:
         return MEMORY
     where = str(error.filename or "")
     if where == "/proc" or where.startswith("/proc/"):
-        return Failure(error.strerror or str(error), where=where, remedy=PROC)
+        return Failure(error.strerror or str(error), where=where, fix=PROC)
     return None

@@ -121,7 +121,7 @@ def _duration(text: str | None) -> int | Literal["hyperperiod"] | None:
     try:
         duration = parse_duration(text)
     except ValueError as error:
-        raise TaktError(str(error), where="--duration", remedy="give 10s, or hyperperiod") from None
+        raise TaktError(str(error), where="--duration", fix="give 10s, or hyperperiod") from None
     if duration == 0:
-        raise TaktError("duration must be greater than 0", where="--duration", remedy="give 10s")
+        raise TaktError("duration must be greater than 0", where="--duration", fix="give 10s")
     return duration

@@ -35,7 +35,7 @@ def top(
     from takt.schedule.top.source import Source
 
     if as_json and not once:
-        raise TaktError("live reports cannot be one JSON document", remedy="add --once")
+        raise TaktError("live reports cannot be one JSON document", fix="add --once")
     with closing(Source()) as source:
         if once:
             _once(source, as_json)
@@ -70,7 +70,7 @@ def _once(source: Source, as_json: bool) -> None:
         return
     held = rivals.told()
     what = "; disturbance: ".join([_missing(source), *held])
-    raise Failure(what, remedy="stop the process that occupies the core" if held else _REMEDY)
+    raise Failure(what, fix="stop the process that occupies the core" if held else _REMEDY)
 
 
 def _live(source: Source) -> None:

@@ -92,7 +92,7 @@ def _replay(trace: Trace, perfetto: Path | None, parquet: Path | None) -> TraceS
     except OSError as error:
         told = failure(error)
         raise Failure(
-            f"cannot write the file: {told.what}", where=told.where or where, remedy=told.remedy
+            f"cannot write the file: {told.what}", where=told.where or where, fix=told.fix
         ) from None
     return summing.result(replayed.not_nested).model_copy(update={"written": written})
 
@@ -105,5 +105,5 @@ def _refuse_trace(path: Path) -> None:
         raise TaktError(
             "this file is a trace; takt does not overwrite it",
             where=str(path),
-            remedy="choose another name: --perfetto trace.pftrace",
+            fix="choose another name: --perfetto trace.pftrace",
         )

@@ -57,10 +57,10 @@ def tune(
 
     if dry_run + apply + revert > 1:
         raise TaktError(
-            "--dry-run, --apply and --revert exclude each other", remedy="give only one of them"
+            "--dry-run, --apply and --revert exclude each other", fix="give only one of them"
         )
     if without and revert:
-        raise TaktError("--revert restores all settings", remedy="omit --without")
+        raise TaktError("--revert restores all settings", fix="omit --without")
 
     from takt.machine.writable import WritableSystem
 
@@ -104,8 +104,8 @@ def _apply(machine: WritableSystem, without: list[str], *, dry_run: bool) -> Out
         try:
             return _outcome(machine, "apply", change(machine, without))
         except KeyboardInterrupt:
-            remedy = "revert the changes: sudo ./takt tune --revert"
-            raise Failure("stopped half-way", remedy=remedy) from None
+            fix = "revert the changes: sudo ./takt tune --revert"
+            raise Failure("stopped half-way", fix=fix) from None
     found = find_changes(machine, without)
     places = [outcome(one, "planned") for one in found.changes]
     return _outcome(machine, "dry-run", [*places, *map(outcome_unread, found.unread)])

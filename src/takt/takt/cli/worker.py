@@ -53,7 +53,7 @@ def worker(
             raise TaktError(
                 f"invalid host name {role!r}",
                 where="ROLE",
-                remedy="use letters, digits, - _ and .",
+                fix="use letters, digits, - _ and .",
             )
     found = find(scheduler, "SCHEDULER")
     if address and found.identity is None:

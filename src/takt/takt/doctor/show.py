@@ -76,7 +76,7 @@ def show_finding(console: Console, finding: Finding) -> None:
 
 
 def print_fix(console: Console, fix: str | None, indent: int = _INDENT) -> None:
-    """Print a remedy so that its commands can be copied: they are not broken into lines."""
+    """Print a fix so that its commands can be copied: they are not broken into lines."""
     label = "Fix: "
     for line in (fix or "").splitlines():
         if line.startswith(_SHELL):

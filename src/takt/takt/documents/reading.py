@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The one way to read a file that people or other programs wrote.
 
-Whatever is in it, the answer is its content or a TaktError with the file, the place and the remedy,
+Whatever is in it, the answer is its content or a TaktError with the file, the place and the fix,
 in bounded time and memory: files have a greatest size, nesting a greatest depth, pipes and devices
 are refused (they may never end).
 """
@@ -24,7 +24,7 @@ DOCUMENT_BYTES = 256 << 20
 
 @contextlib.contextmanager
 def opened(file: Path) -> Iterator[IO[bytes]]:
-    """A file that is one; FileNotFoundError, for a remedy of one's own, or TaktError."""
+    """A file that is one; FileNotFoundError, for a fix of one's own, or TaktError."""
     try:
         # Without waiting for a pipe's other end.
         descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -51,24 +51,24 @@ def _unreadable(file: Path, error: Exception) -> TaktError:
 
 def _refuse_special(file: Path, mode: int) -> None:
     if stat.S_ISDIR(mode):
-        what, remedy = "this is a folder, not a file", "give a file in it"
+        what, fix = "this is a folder, not a file", "give a file in it"
     elif not stat.S_ISREG(mode):
         what = "this is a pipe or a device, not a regular file"
-        remedy = "copy its content to a file first"
+        fix = "copy its content to a file first"
     else:
         return
-    raise TaktError(what, where=str(file), remedy=remedy)
+    raise TaktError(what, where=str(file), fix=fix)
 
 
 def read_bytes(file: Path, *, most: int = TEXT_BYTES) -> bytes:
-    """The content of a file; FileNotFoundError, for a remedy of one's own, or TaktError."""
+    """The content of a file; FileNotFoundError, for a fix of one's own, or TaktError."""
     with opened(file) as stream:
         content = stream.read(most + 1)
     if len(content) > most:
         raise TaktError(
             f"the file exceeds the limit of {most >> 20} MiB",
             where=str(file),
-            remedy="check that this is the right file",
+            fix="check that this is the right file",
         )
     return content
 
@@ -81,30 +81,30 @@ def read_text(file: Path, *, most: int = TEXT_BYTES) -> str:
         raise TaktError(
             f"cannot read the file: byte {error.start} is not UTF-8",
             where=str(file),
-            remedy="save the file as UTF-8 text",
+            fix="save the file as UTF-8 text",
         ) from None
 
 
-def read_json(file: Path, *, remedy: str | None = None, most: int = DOCUMENT_BYTES) -> Any:
+def read_json(file: Path, *, fix: str | None = None, most: int = DOCUMENT_BYTES) -> Any:
     """The document in a file; raises TaktError."""
     try:
         text = read_text(file, most=most)
     except FileNotFoundError:
-        raise TaktError("no such file", where=str(file), remedy=remedy) from None
-    return parse_json(text, str(file), remedy=remedy)
+        raise TaktError("no such file", where=str(file), fix=fix) from None
+    return parse_json(text, str(file), fix=fix)
 
 
-def parse_json(text: str, where: str, *, remedy: str | None = None) -> Any:
+def parse_json(text: str, where: str, *, fix: str | None = None) -> Any:
     """The document in a text; raises TaktError with the line."""
     try:
         return json.loads(text, parse_constant=_refuse)
     except json.JSONDecodeError as error:
         place = f"{where}:{error.lineno}"
-        raise TaktError(f"not valid JSON: {error.msg}", where=place, remedy=remedy) from None
+        raise TaktError(f"not valid JSON: {error.msg}", where=place, fix=fix) from None
     except RecursionError:
-        raise TaktError("it is nested too deeply", where=where, remedy=remedy) from None
+        raise TaktError("it is nested too deeply", where=where, fix=fix) from None
     except ValueError as error:  # a number with thousands of digits, infinity
-        raise TaktError(f"not valid JSON: {error}", where=where, remedy=remedy) from None
+        raise TaktError(f"not valid JSON: {error}", where=where, fix=fix) from None
 
 
 def _refuse(constant: str) -> NoReturn:

@@ -97,7 +97,7 @@ def is_full(error: OSError) -> bool:
     return error.errno in _FULL
 
 
-def failure(error: OSError, remedy: str | None = None) -> TaktError:
+def failure(error: OSError, fix: str | None = None) -> TaktError:
     """The error for a person: which file, and where there is no space left, on which disk.
 
     A Failure, but for what is wrong use.
@@ -106,15 +106,15 @@ def failure(error: OSError, remedy: str | None = None) -> TaktError:
     what = error.strerror or str(error)
     if is_full(error):
         what = no_space(Path(where)) if where and Path(where).parent.exists() else "no space left"
-        remedy = remedy or "free space there, or choose a file on another disk"
+        fix = fix or "free space there, or choose a file on another disk"
     elif error.errno in _REFUSED:
-        remedy = remedy or "choose a writable path"
+        fix = fix or "choose a writable path"
     elif error.errno in _WRONG:
-        return TaktError(what, where=where, remedy=remedy or _WRONG[error.errno])
-    return Failure(what, where=where, remedy=remedy)
+        return TaktError(what, where=where, fix=fix or _WRONG[error.errno])
+    return Failure(what, where=where, fix=fix)
 
 
-def check_room(folder: Path, remedy: str) -> None:
+def check_room(folder: Path, fix: str) -> None:
     """Raises Failure where the disk of a folder is full: not even ``ROOM`` can be written there."""
     try:
         with tempfile.NamedTemporaryFile(dir=folder, suffix=SUFFIX) as trial:
@@ -122,7 +122,7 @@ def check_room(folder: Path, remedy: str) -> None:
             trial.flush()
     except OSError as error:
         error.filename = str(folder)
-        raise failure(error, remedy if is_full(error) else None) from None
+        raise failure(error, fix if is_full(error) else None) from None
 
 
 def no_space(file: Path) -> str:

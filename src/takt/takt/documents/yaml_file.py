@@ -60,7 +60,7 @@ class Form(Generic[Model]):
     keys: str  # what it must have: name and measurements
     example: str  # the path of a small one
     reference: str  # the path of its JSON Schema
-    hint: Callable[[list[ErrorDetails]], str | None] = lambda _: None  # a better remedy
+    hint: Callable[[list[ErrorDetails]], str | None] = lambda _: None  # a better fix
 
 
 def read(file: Path, form: Form[Model]) -> tuple[Model, Source]:
@@ -74,7 +74,7 @@ def read(file: Path, form: Form[Model]) -> tuple[Model, Source]:
         raise TaktError(
             f"no such {noun.removesuffix(' file')} file",
             where=str(file),
-            remedy=f"give the path of a file; {form.example} is a small one",
+            fix=f"give the path of a file; {form.example} is a small one",
         ) from None
     if file.suffix == ".json":  # is YAML, too, but its faults are better told as JSON's
         reading.parse_json(text, str(file))
@@ -89,7 +89,7 @@ def check(document: Any, source: Source, form: Form[Model]) -> Model:
         raise TaktError(
             f"{form.noun} must be a mapping with {form.keys}",
             where=source.where(()),
-            remedy=f"see {form.example} and {form.reference}",
+            fix=f"see {form.example} and {form.reference}",
         )
     try:
         return form.model.model_validate(document, context={"file": source.file})
@@ -101,11 +101,11 @@ def check(document: Any, source: Source, form: Form[Model]) -> Model:
         lines = [first[1], *(f"\n{where}: {what}" for where, what in others[:MOST_TOLD])]
         if len(others) > MOST_TOLD:
             lines.append(f"\n… and {len(others) - MOST_TOLD} more")
-        remedy = None
+        fix = None
         if source.file is not None:
             general = f"correct the file; see {form.reference} for every key"
-            remedy = form.hint(faults) or general
-        raise TaktError("".join(lines), where=first[0], remedy=remedy) from None
+            fix = form.hint(faults) or general
+        raise TaktError("".join(lines), where=first[0], fix=fix) from None
 
 
 def _explain(fault: ErrorDetails, source: Source, model: type[BaseModel]) -> str:

@@ -29,7 +29,7 @@ def parse(text: str, where: str) -> Any:
         raise TaktError(
             f"the file exceeds the YAML limit of {MOST_BYTES >> 20} MiB",
             where=where,
-            remedy="check that this is the right file; split it, or omit keys with a default value",
+            fix="check that this is the right file; split it, or omit keys with a default value",
         )
     with contextlib.suppress(yaml_plain.NotPlainError):
         return yaml_plain.parse(text, most_nodes=MOST_NODES, most_depth=MOST_DEPTH // 2)

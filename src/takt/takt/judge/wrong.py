@@ -8,4 +8,4 @@ from takt.errors import TaktError
 
 def wrong(what: str, where: object, fix: str) -> TaktError:
     """The error to raise: exit code 2."""
-    return TaktError(what, where=str(where), remedy=fix)
+    return TaktError(what, where=str(where), fix=fix)

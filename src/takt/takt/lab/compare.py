@@ -69,8 +69,8 @@ def compare(
             )
         except KeyboardInterrupt:
             done = any((folder / one.name / scratch.DOCUMENT).is_file() for one in kernels)
-            remedy = f"the results of the finished kernels are in {folder}" if done else None
-            raise Failure("the comparison was stopped", remedy=remedy) from None
+            fix = f"the results of the finished kernels are in {folder}" if done else None
+            raise Failure("the comparison was stopped", fix=fix) from None
     lab = Lab(
         mode=asked.mode,
         numbers=WAYS[asked.mode].numbers,
@@ -120,7 +120,7 @@ def measured_programs() -> list[Path]:
     if missing:
         raise Failure(
             f"{', '.join(missing)} is not installed",
-            remedy="./takt setup lab",
+            fix="./takt setup lab",
         )
     return [Path(found) for name in PROGRAMS if (found := shutil.which(name))]
 

@@ -49,7 +49,7 @@ class Boot:
 def check_installed() -> None:
     """Raises Failure where there is no QEMU."""
     if shutil.which(QEMU) is None:
-        raise Failure(f"{QEMU} is not installed", remedy="./takt setup lab")
+        raise Failure(f"{QEMU} is not installed", fix="./takt setup lab")
 
 
 def command(boot: Boot) -> list[str]:
@@ -113,17 +113,17 @@ def judge(boot: Boot, console: str, code: int | None, said: str, limit_s: float)
     tail = "\n    ".join(lines[-_TAIL_LINES:]) or said.strip()[-600:] or "(nothing)"
     last = f"; the last lines of its console:\n    {tail}"
     if PANIC.search(console) or PANIC.search(said):
-        remedy = "try another mode: --mode icount" if boot.mode is Mode.kvm else None
+        fix = "try another mode: --mode icount" if boot.mode is Mode.kvm else None
         raise Failure(
             f"{name} panicked{last}",
             where=where,
-            remedy=remedy
+            fix=fix
             or "see the console; to download the kernel again, delete it from "
             f"the cache: {boot.kernel.image.parent}",
         )
     if code is None:
-        remedy = "run it on a less busy machine, or with --quick"
-        raise Failure(f"{name} did not end in {limit_s:.0f} s{last}", where=where, remedy=remedy)
+        fix = "run it on a less busy machine, or with --quick"
+        raise Failure(f"{name} did not end in {limit_s:.0f} s{last}", where=where, fix=fix)
     if not lines and said.strip():
         raise Failure(f"QEMU did not start: {said.strip()[-600:]}", where=QEMU)
     raise Failure(f"{name} ended early ({how_ended(code)}){last}", where=where)

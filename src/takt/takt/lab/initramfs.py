@@ -67,7 +67,7 @@ class Archive:
             if merged(one).split("/")[0] in _OF_THE_KERNEL:
                 raise Failure(
                     f"{one} would be hidden in the guest by its own /{merged(one).split('/')[0]}",
-                    remedy="move this clone to another folder, such as your home or /opt",
+                    fix="move this clone to another folder, such as your home or /opt",
                 )
             self.file(merged(one), one.read_bytes(), executable=True)
 
@@ -152,15 +152,15 @@ def _depends(module: bytes) -> list[str]:
 
 def _static_busybox() -> Path:
     found = shutil.which("busybox")
-    remedy = "install busybox-static: ./takt setup lab"
+    fix = "install busybox-static: ./takt setup lab"
     if found is None:
-        raise Failure("busybox is not installed", remedy=remedy)
+        raise Failure("busybox is not installed", fix=fix)
     try:
         linked = libraries(Path(found))
     except subprocess.TimeoutExpired:
         linked = []
     if linked:
-        raise Failure("this busybox needs libraries", where=found, remedy=remedy)
+        raise Failure("this busybox needs libraries", where=found, fix=fix)
     return Path(found)
 
 

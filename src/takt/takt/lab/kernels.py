@@ -97,19 +97,19 @@ def _none_known() -> Failure:
     return Failure(
         "apt knows no version of Debian's kernel as stock and as RT kernel",
         where="apt-cache search linux-image",
-        remedy=_REMEDY,
+        fix=_REMEDY,
     )
 
 
 def _known_to_apt() -> list[str]:
     if shutil.which("apt-cache") is None or shutil.which("dpkg-deb") is None:
-        raise Failure("this system has no apt", remedy="run the lab on Debian, or in its container")
+        raise Failure("this system has no apt", fix="run the lab on Debian, or in its container")
     query = ["apt-cache", "search", "--names-only", "^linux-image-[0-9].*-amd64$"]
     try:
         done = process.output(query, _SEARCH_S)
     except subprocess.TimeoutExpired:
         raise Failure(
-            "apt-cache does not answer", remedy="try it by hand: " + " ".join(query)
+            "apt-cache does not answer", fix="try it by hand: " + " ".join(query)
         ) from None
     return [line.split()[0] for line in done.stdout.splitlines() if line.strip()]
 
@@ -137,7 +137,7 @@ def _fetched(package: str, place: Path, tell: Callable[[str], None], module: str
         _download(package, Path(made))
         archive = next(Path(made).glob("*.deb"), None)
         if archive is None:
-            raise Failure(f"apt did not download {package}", where=made, remedy=_REMEDY)
+            raise Failure(f"apt did not download {package}", where=made, fix=_REMEDY)
         unpacked = Path(made) / "kernel"
         _unpack(archive, unpacked)
         if folder.exists() and module:
@@ -156,7 +156,7 @@ def _download(package: str, folder: Path) -> None:
         raise Failure(f"{package} was not downloaded in {_DOWNLOAD_S:.0f} s") from None
     if done.returncode:
         said = (done.stderr.strip() or how_ended(done.returncode))[-600:]
-        raise Failure(f"{package} was not downloaded: {said}", remedy=_REMEDY)
+        raise Failure(f"{package} was not downloaded: {said}", fix=_REMEDY)
 
 
 def _unpack(archive: Path, folder: Path) -> None:
@@ -177,7 +177,7 @@ def _unpack(archive: Path, folder: Path) -> None:
         if unpacking.popen.stdout:
             unpacking.popen.stdout.close()
     if not (folder / "vmlinuz").is_file():
-        raise Failure("the package contains no kernel", where=str(archive), remedy=_REMEDY)
+        raise Failure("the package contains no kernel", where=str(archive), fix=_REMEDY)
 
 
 def _kept(name: str) -> str | None:

@@ -78,7 +78,7 @@ def folder() -> Path:
 def known() -> Identity:
     """What this machine has; raises TaktError where it was not invited yet."""
     if not (folder() / MACHINE).exists():
-        raise TaktError("this machine has no certificate", where=str(folder()), remedy=_INVITE)
+        raise TaktError("this machine has no certificate", where=str(folder()), fix=_INVITE)
     _check_private(folder(), stat.S_ISDIR)
     return _read(folder() / MACHINE)
 
@@ -106,7 +106,7 @@ def invite(name: str, target: Path) -> None:
         raise TaktError(
             f"invalid machine name {name!r}",
             where="NAME",
-            remedy="use letters, digits, - _ and .",
+            fix="use letters, digits, - _ and .",
         )
     here = own()
     key_file = folder() / AUTHORITY
@@ -114,7 +114,7 @@ def invite(name: str, target: Path) -> None:
         raise TaktError(
             "this machine joined another authority and cannot invite",
             where=str(folder()),
-            remedy="run ./takt scheduler invite on the machine that invited this one",
+            fix="run ./takt scheduler invite on the machine that invited this one",
         )
     _check_private(key_file, stat.S_ISREG)
     try:
@@ -131,14 +131,14 @@ def invite(name: str, target: Path) -> None:
         raise TaktError(
             "this file exists",
             where=str(target),
-            remedy="delete it, or use it to join; one file per invited machine is enough",
+            fix="delete it, or use it to join; one file per invited machine is enough",
         ) from None
 
 
 def join(invitation: Path) -> Path:
     """Keeps what another machine's ``invite`` has written; returns where."""
     if not invitation.is_file():
-        raise TaktError("no such file", where=str(invitation), remedy=_INVITE)
+        raise TaktError("no such file", where=str(invitation), fix=_INVITE)
     _check_private(invitation, stat.S_ISREG)
     _read(invitation)
     with _locked_folder() as place:
@@ -147,7 +147,7 @@ def join(invitation: Path) -> Path:
                 "this machine has its own authority; joining another one would invalidate "
                 "its invitations",
                 where=str(place),
-                remedy=f"if it is unused: rm -r {place}",
+                fix=f"if it is unused: rm -r {place}",
             )
         _replace(place / MACHINE, invitation.read_bytes())
     return place / MACHINE
@@ -172,7 +172,7 @@ _KINDS = ("PRIVATE KEY", "CERTIFICATE")
 
 
 def _damaged(file: Path, why: str) -> TaktError:
-    return TaktError(f"not a machine certificate: {why}", where=str(file), remedy=_INVITE)
+    return TaktError(f"not a machine certificate: {why}", where=str(file), fix=_INVITE)
 
 
 def _check_private(path: Path, kind: Any) -> None:
@@ -182,20 +182,20 @@ def _check_private(path: Path, kind: Any) -> None:
         raise TaktError(
             "expected a file or folder of keys, found a link or something else",
             where=str(path),
-            remedy="replace it with the file or folder itself",
+            fix="replace it with the file or folder itself",
         )
     if found.st_uid != os.geteuid():
         raise TaktError(
             f"it belongs to user {found.st_uid}, who could use or change these keys",
             where=str(path),
-            remedy="copy it as the user of this command",
+            fix="copy it as the user of this command",
         )
     if found.st_mode & 0o077:
         mode = "600" if stat.S_ISREG(found.st_mode) else "700"
         raise TaktError(
             f"other users can use or change these keys (mode {stat.S_IMODE(found.st_mode):o})",
             where=str(path),
-            remedy=f"chmod {mode} {path}; if other users have read it: rm -r {folder()}, and "
+            fix=f"chmod {mode} {path}; if other users have read it: rm -r {folder()}, and "
             "invite again",
         )
 

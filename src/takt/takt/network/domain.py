@@ -78,7 +78,7 @@ def own_domain(folder: Path | None = None, avoid: Collection[int] = ()) -> Itera
     raise Failure(
         f"all ROS domains from {FIRST} to {LAST} are in use",
         where=str(folder),
-        remedy="wait for other runs to end; ss -ulp lists the processes on UDP ports from 7650 on",
+        fix="wait for other runs to end; ss -ulp lists the processes on UDP ports from 7650 on",
     )
 
 

@@ -283,7 +283,7 @@ def _do(steps: Sequence[_Step], at: Callable[[list[str]], list[str]]) -> None:
         by_hand = " ".join(at(failed.command))
         raise Failure(
             f"setup of the link to the second host failed at {failed.what}: {words[-1]}",
-            remedy=f"check that the kernel has veth, tbf and IPv6; to try it by hand: {by_hand}",
+            fix=f"check that the kernel has veth, tbf and IPv6; to try it by hand: {by_hand}",
         )
 
 
@@ -297,7 +297,7 @@ def _await(holder: Process) -> None:
         time.sleep(0.01)
     raise Failure(
         "cannot create a network namespace here",
-        remedy="to see the reason: unshare --net --mount true; a container needs --privileged",
+        fix="to see the reason: unshare --net --mount true; a container needs --privileged",
     )
 
 

@@ -32,7 +32,7 @@ def master(folder: Path) -> Iterator[dict[str, str]]:
     """
     program = shutil.which("rosmaster")
     if program is None:
-        raise Failure("ROS 1's rosmaster is not installed", remedy=REMEDY)
+        raise Failure("ROS 1's rosmaster is not installed", fix=REMEDY)
     port = _free_port()
     environment = {
         "ROS_MASTER_URI": f"http://127.0.0.1:{port}",
@@ -71,7 +71,7 @@ def _await(process: Process, port: int, log: Path) -> None:
         if process.poll() is None
         else f"rosmaster ended with exit code {process.poll()}",
         where=words or None,
-        remedy="start it by hand to see the reason: ROS_IP=127.0.0.1 rosmaster --core",
+        fix="start it by hand to see the reason: ROS_IP=127.0.0.1 rosmaster --core",
     )
 
 

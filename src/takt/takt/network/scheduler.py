@@ -49,7 +49,7 @@ def find(text: str, where: str) -> Found:
         raise TaktError(
             f"invalid scheduler address {text!r}",
             where=where,
-            remedy=f"give protocol, host and port, such as tls://desk:{PORT}; {START} prints it",
+            fix=f"give protocol, host and port, such as tls://desk:{PORT}; {START} prints it",
         )
     host, port = known[2].strip("[]"), int(known[3])
     if known[1] == "tcp":
@@ -87,7 +87,7 @@ def check_loopback(host: str, where: str) -> None:
         f"tcp://{host} is not on this machine: without encryption and authentication, "
         "every machine in that network could run code here",
         where=where,
-        remedy=f"start the scheduler there with {START} --address {host}, invite this machine "
+        fix=f"start the scheduler there with {START} --address {host}, invite this machine "
         f"(./takt scheduler invite NAME), and use its address, tls://{host}:{PORT}",
     )
 
@@ -99,7 +99,7 @@ def _reached(text: str, host: str, port: int, where: str) -> socket.socket:
         raise TaktError(
             f"no scheduler answers at {text}: {error}",
             where=where,
-            remedy=f"start it first: {START}; and check that the network does not block its port",
+            fix=f"start it first: {START}; and check that the network does not block its port",
         ) from None
     way.settimeout(GREET_S)
     return way
@@ -113,7 +113,7 @@ def _greeted(way: socket.socket, text: str, where: str) -> None:
     raise TaktError(
         f"the program at {text} is not a Dask scheduler over plain TCP",
         where=where,
-        remedy=f"an address of {START} starts with tls://",
+        fix=f"an address of {START} starts with tls://",
     )
 
 
@@ -129,7 +129,7 @@ def _shake_hands(
             f"the scheduler at {text} has no certificate that this machine trusts: "
             f"{error.verify_message}",
             where=where,
-            remedy=f"{identity.file} belongs to another authority, or a clock is wrong: invite "
+            fix=f"{identity.file} belongs to another authority, or a clock is wrong: invite "
             "this machine on the scheduler's machine (./takt scheduler invite NAME), then "
             "here: ./takt scheduler join NAME.pem",
         ) from None
@@ -137,7 +137,7 @@ def _shake_hands(
         raise TaktError(
             f"the program at {text} does not use TLS: {getattr(error, 'reason', None) or error}",
             where=where,
-            remedy=f"start the scheduler with {START}, and use the address that it prints",
+            fix=f"start the scheduler with {START}, and use the address that it prints",
         ) from None
 
 
@@ -180,5 +180,5 @@ def _not_started(host: str, port: int, error: BaseException) -> Failure:
     return Failure(
         f"the scheduler does not start: {reason}",
         where=f"{host}:{port}",
-        remedy="use an address of this machine (listed by ip address) and a free --port",
+        fix="use an address of this machine (listed by ip address) and a free --port",
     )

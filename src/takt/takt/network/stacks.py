@@ -153,7 +153,7 @@ class Stacks:
         return TaktError(
             f"the stack {name} is not installed (installed: {there})",
             where=where,
-            remedy=f"install it: ./takt setup {name}"
+            fix=f"install it: ./takt setup {name}"
             if name in ON_REQUEST
             else self._how_to_get(name),
         )
@@ -182,7 +182,7 @@ def find(environment: Mapping[str, str] = os.environ) -> Stacks:
     return Stacks(probes)
 
 
-def program(name: str, remedy: str | None = None) -> Path:
+def program(name: str, fix: str | None = None) -> Path:
     """The path of another program of Takt's; raises Failure where it was not built."""
     for prefix in prefixes():
         for package in PACKAGES:
@@ -191,8 +191,8 @@ def program(name: str, remedy: str | None = None) -> Path:
                 return path
     build = HOW_TO_GET_ROS if WITHOUT_ROS else "build it: ./takt --setup-only"
     if OWN.is_dir():
-        remedy = IN_A_WHEEL
-    raise Failure(f"{name} is not installed", remedy=remedy or build)
+        fix = IN_A_WHEEL
+    raise Failure(f"{name} is not installed", fix=fix or build)
 
 
 def _both(name: str, active: Stack, passive: Stack) -> Stack:
@@ -222,17 +222,15 @@ def _ask(name: str, probe: Path) -> Stack:
     try:
         done = process.output([probe, "--capabilities"], CAPABILITIES_LIMIT_S)
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise Failure(
-            f"cannot start the probe of the stack {name}: {error}", remedy=rebuild
-        ) from None
+        raise Failure(f"cannot start the probe of the stack {name}: {error}", fix=rebuild) from None
     if done.returncode:
         tail = done.stderr.strip()[-500:] or f"exit code {done.returncode}"
-        raise Failure(f"the probe of {name} fails: {tail}", where=str(probe), remedy=rebuild)
+        raise Failure(f"the probe of {name} fails: {tail}", where=str(probe), fix=rebuild)
     try:
         answer = _Answer.model_validate(json.loads(done.stdout))
     except (ValueError, ValidationError) as error:
         text = (
             f"the probe of {name} prints capabilities that this tool does not understand: {error}"
         )
-        raise Failure(text, where=str(probe), remedy=rebuild) from None
+        raise Failure(text, where=str(probe), fix=rebuild) from None
     return Stack(name, probe, answer.capabilities)

@@ -54,7 +54,7 @@ def connected(scheduler: str) -> Iterator[Client]:
         raise TaktError(
             f"no Dask scheduler: {error}",
             where="--scheduler",
-            remedy=f"start one: {START}; and on each machine: ./takt worker tls://HOST:8786 ROLE",
+            fix=f"start one: {START}; and on each machine: ./takt worker tls://HOST:8786 ROLE",
         ) from None
     with client:
         yield client
@@ -88,13 +88,13 @@ class Workers:
             ]
         except Exception as error:  # noqa: BLE001 - whatever happens there, or on the way
             if "ModuleNotFoundError" in repr(error) or "AttributeError" in repr(error):
-                text, remedy = f"it has no compatible Takt: {error}", SAME
+                text, fix = f"it has no compatible Takt: {error}", SAME
             else:
-                text, remedy = f"it does not answer: {error!r}", "see the output of its worker"
-            raise TaktError(text, where=where, remedy=remedy) from None
+                text, fix = f"it does not answer: {error!r}", "see the output of its worker"
+            raise TaktError(text, where=where, fix=fix) from None
         if found["identity"] != (own := agent.identity()):
             text = f"it has another version of Takt: {found['identity']} there, {own} here"
-            raise TaktError(text, where=where, remedy=SAME)
+            raise TaktError(text, where=where, fix=SAME)
         return found
 
     @contextlib.contextmanager
@@ -140,8 +140,7 @@ class Workers:
         raise Failure(
             f"the host {name} is not free",
             where=where,
-            remedy="wait until the other run on it has ended, or start its worker with more "
-            "threads",
+            fix="wait until the other run on it has ended, or start its worker with more threads",
         )
 
     def _worker(self, name: str) -> str:
@@ -154,7 +153,7 @@ class Workers:
                 f"no worker of the scheduler offers the host {name} (available: "
                 f"{', '.join(sorted(there)) or 'none'})",
                 where="--scheduler",
-                remedy=f"on that machine: ./takt worker {self._client.scheduler.addr} {name}",  # type: ignore[union-attr]
+                fix=f"on that machine: ./takt worker {self._client.scheduler.addr} {name}",  # type: ignore[union-attr]
             )
         busy = self._client.processing(able)
         least: str = min(able, key=lambda one: len(busy.get(one, ())))
@@ -277,7 +276,7 @@ class Remote:
         return Gone(
             self.why_gone(),
             where=f"host {self.name}, worker {self._worker}",
-            remedy="start its worker again, then continue with: takt run --resume",
+            fix="start its worker again, then continue with: takt run --resume",
         )
 
     def _listen(self) -> None:

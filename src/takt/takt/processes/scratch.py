@@ -58,7 +58,7 @@ class Scratch:
             f"{free_bytes(self.folder) >> 10} KiB are free in {self.folder.parent} and "
             f"{free_bytes(self.run_folder) >> 10} KiB in the results folder",
             where=str(self.run_folder),
-            remedy="free space, then continue with: takt run --resume " + str(self.run_folder),
+            fix="free space, then continue with: takt run --resume " + str(self.run_folder),
         )
 
     def release(self, *, keep: bool) -> None:
@@ -93,7 +93,7 @@ def open_for(
                 raise TaktError(
                     "another takt process is executing this run",
                     where=str(run_folder),
-                    remedy="wait for its end, or choose another folder",
+                    fix="wait for its end, or choose another folder",
                 )
             folder = _known(lock, run_folder, memory) or new
             lock.write(f"{folder.name}\n")
@@ -200,7 +200,7 @@ def _told(run_folder: Path) -> Iterator[None]:
         raise TaktError(
             f"not recognised as created by Takt: {error.strerror}",
             where=own.printable(str(error.filename)),
-            remedy=f"ask its owner to delete it, or use another folder than {run_folder}",
+            fix=f"ask its owner to delete it, or use another folder than {run_folder}",
         ) from None
 
 
@@ -214,7 +214,7 @@ def _known(lock: own.Lock, run_folder: Path, memory: Path) -> Path | None:
         raise TaktError(
             "it does not name a scratch folder of Takt for this user",
             where=str(lock.path),
-            remedy="delete it; ./takt clean lists what killed runs have left in memory",
+            fix="delete it; ./takt clean lists what killed runs have left in memory",
         )
     try:
         with own.opened(folder.parent) as place, place.folder(folder.name) as found:
@@ -225,7 +225,7 @@ def _known(lock: own.Lock, run_folder: Path, memory: Path) -> Path | None:
         raise TaktError(
             "it names the scratch folder of another run",
             where=str(lock.path),
-            remedy=f"delete it; the other run is {own.printable(str(told['run']))}",
+            fix=f"delete it; the other run is {own.printable(str(told['run']))}",
         )
     return folder if told else None  # nothing was recorded before it said whose it is
 

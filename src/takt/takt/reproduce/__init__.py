@@ -35,7 +35,7 @@ def reproduce(paper: str, request: Request) -> Outcome:
     """
     if paper not in PAPERS:
         raise TaktError(
-            f"unknown paper {paper!r}", where="PAPER", remedy=f"one of {', '.join(PAPERS)}"
+            f"unknown paper {paper!r}", where="PAPER", fix=f"one of {', '.join(PAPERS)}"
         )
     outcome: Outcome = importlib.import_module(PAPERS[paper]).reproduce(request)
     request.say("writing the page")

@@ -69,7 +69,7 @@ def _journal(machine: WritableSystem) -> Journal:
         raise TaktError(
             f"{len(journal.damaged)} entries of the journal are damaged",
             where=str(machine.path(journals.FILE)),
-            remedy="takt tune --revert restores the others and lists these",
+            fix="takt tune --revert restores the others and lists these",
         )
     if journal.boot != boot:
         kept = [one for one in journal.entries if one.place.survives_reboot]

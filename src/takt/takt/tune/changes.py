@@ -50,7 +50,7 @@ def find_changes(
 ) -> Changes:
     """Looks at a list of settings but for some; raises TaktError for an unknown name."""
     if unknown := sorted(set(without) - set(BY_ID)):
-        raise TaktError(f"unknown setting {unknown[0]}", remedy=f"one of {', '.join(BY_ID)}")
+        raise TaktError(f"unknown setting {unknown[0]}", fix=f"one of {', '.join(BY_ID)}")
     found = Changes()
     for setting in settings:
         if setting.id not in without:

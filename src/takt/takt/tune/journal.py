@@ -83,7 +83,7 @@ def boot(machine: WritableSystem) -> str:
     text = machine.text(_BOOT)
     if not text:
         what = "cannot determine the boot of this machine, so no change could be reverted"
-        raise Failure(what, where=_BOOT, remedy="run it where /proc is mounted")
+        raise Failure(what, where=_BOOT, fix="run it where /proc is mounted")
     return text
 
 
@@ -107,8 +107,8 @@ def held(machine: WritableSystem) -> Iterator[None]:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            remedy = "wait for it to end"
-            raise Failure("another takt tune is running", where=FILE, remedy=remedy) from None
+            fix = "wait for it to end"
+            raise Failure("another takt tune is running", where=FILE, fix=fix) from None
         for stale in folder.glob(f".*{writing.SUFFIX}"):  # of one that was killed
             stale.unlink(missing_ok=True)
         yield
@@ -119,17 +119,17 @@ def held(machine: WritableSystem) -> Iterator[None]:
 def load(machine: WritableSystem) -> Journal | None:
     """What was recorded, None where nothing was; raises TaktError for a file that is none."""
     file = machine.path(FILE)
-    remedy = "Takt does not touch it; fix it by hand, or reboot and delete it"
+    fix = "Takt does not touch it; fix it by hand, or reboot and delete it"
     try:
         text = _text(file)
     except FileNotFoundError:
         return None
-    document = reading.parse_json(text, str(file), remedy=remedy)
+    document = reading.parse_json(text, str(file), fix=fix)
     try:
         found = _Document.model_validate(document)
     except ValidationError as error:
         what = f"not a journal of takt tune: {_first(error)}"
-        raise TaktError(what, where=str(file), remedy=remedy) from None
+        raise TaktError(what, where=str(file), fix=fix) from None
     journal = Journal(boot=found.boot)
     for number, content in enumerate(found.entries, 1):
         try:
@@ -137,7 +137,7 @@ def load(machine: WritableSystem) -> Journal | None:
         except ValueError as error:
             journal.damaged.append(Damaged(number, content, shortened(str(error), _WORDS)))
         except RecursionError:
-            raise TaktError("it is nested too deeply", where=str(file), remedy=remedy) from None
+            raise TaktError("it is nested too deeply", where=str(file), fix=fix) from None
     return journal
 
 
@@ -160,14 +160,14 @@ def save(machine: WritableSystem, journal: Journal) -> None:
 
 def _text(file: Path) -> str:
     """What a journal holds; raises FileNotFoundError and TaktError."""
-    remedy = "Takt does not touch it; ask its owner to delete it"
+    fix = "Takt does not touch it; ask its owner to delete it"
     for path in (file.parent, file):
         status = path.lstat()
         owner = 0 if status.st_uid == 0 else None
         why = own.fault(status, folder=path != file, closed=0o022, owner=owner)
         if why is not None:
             what = f"not recognised as created by takt tune: {why}"
-            raise TaktError(what, where=str(path), remedy=remedy)
+            raise TaktError(what, where=str(path), fix=fix)
     return reading.read_text(file, most=reading.DOCUMENT_BYTES)
 
 

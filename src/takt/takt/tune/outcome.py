@@ -66,8 +66,8 @@ class Outcome(BaseModel):
 
 
 def refusal(error: OSError) -> str:
-    """The machine's own word, its number, and a remedy."""
+    """The machine's own word, its number, and a fix."""
     number = error.errno or 0
     name = errno.errorcode.get(number, str(number))
-    remedy = _REMEDIES.get(number, _OTHERWISE)
-    return f"{os.strerror(number)} ({name}); {remedy}"
+    fix = _REMEDIES.get(number, _OTHERWISE)
+    return f"{os.strerror(number)} ({name}); {fix}"

@@ -16,7 +16,7 @@ NOT_TOLD: int
 class Error(ValueError):
     where: str
     problem: str
-    remedy: str
+    fix: str
     path: str
 
 def analyse(

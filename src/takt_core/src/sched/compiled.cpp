@@ -55,7 +55,7 @@ std::vector<Task> merge(std::vector<Task> tasks, const SchedulingScenario& scena
       }
       throw ScheduleError("scenario " + name_text(scenario.name()),
                           "it names task " + name_text(change.task) + ", which does not exist",
-                          remedy_text(change.task, names));
+                          fix_text(change.task, names));
     }
     apply(*task, change);
   }
@@ -69,7 +69,7 @@ TaskSet checked(const std::string& scenario, std::vector<Task> tasks, const Poli
     return {std::move(tasks), policy, external_topics};
   } catch (const ScheduleError& error) {
     throw ScheduleError("scenario " + name_text(scenario) + ", " + error.where(), error.problem(),
-                        error.remedy());
+                        error.fix());
   }
 }
 

@@ -97,7 +97,7 @@ std::string describe(const Policy& policy, const OrderViolation& violation) {
     text += i == 0 ? "" : std::string{static_cast<char>('a' + i)} + " = ";
     text += job_text(violation.jobs.at(i));
   }
-  return text + ". Remedy: compare the same key of both jobs with <.";
+  return text + ". Fix: compare the same key of both jobs with <.";
 }
 
 bool OrderWatch::look(const Policy& policy, std::span<const Job> jobs) noexcept {

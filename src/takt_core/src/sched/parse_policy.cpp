@@ -29,7 +29,7 @@ PolicyPtr parse_policy(std::string_view name) {
     }
   }
   throw ScheduleError("policy " + name_text(name), "there is no such policy",
-                      remedy_text(name, known_names));
+                      fix_text(name, known_names));
 }
 
 std::span<const std::string_view> policy_names() noexcept {

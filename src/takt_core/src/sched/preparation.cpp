@@ -55,12 +55,12 @@ std::string unread(const Task& task) {
 }
 
 void refuse_without_priority(const std::vector<Task>& tasks, std::string_view policy,
-                             std::string_view remedy) {
+                             std::string_view fix) {
   for (const Task& task : tasks) {
     if (task.parameters.priority == 0) {
       throw ScheduleError(task_text(task),
                           needs(policy, "a priority, and it has none") + unread(task),
-                          std::string{remedy});
+                          std::string{fix});
     }
   }
 }

@@ -35,7 +35,7 @@ SchedulingStrategy& SchedulingStrategy::set_default_scenario(std::string_view na
       names.push_back(scenario->name());
     }
     throw ScheduleError("scenario " + name_text(name), "the strategy has no such scenario",
-                        remedy_text(name, names));
+                        fix_text(name, names));
   }
   default_ = *index;
   return *this;

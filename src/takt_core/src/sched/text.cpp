@@ -97,7 +97,7 @@ std::string_view nearest_name(std::string_view name, std::span<const std::string
   return nearest;
 }
 
-std::string remedy_text(std::string_view name, std::span<const std::string_view> candidates) {
+std::string fix_text(std::string_view name, std::span<const std::string_view> candidates) {
   if (const std::string_view nearest = nearest_name(name, candidates); !nearest.empty()) {
     return "did you mean " + name_text(nearest) + "?";
   }

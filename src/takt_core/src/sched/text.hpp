@@ -27,6 +27,6 @@ std::string time_text(nanoseconds time);
 std::string_view nearest_name(std::string_view name, std::span<const std::string_view> candidates);
 
 // What to do about an unknown name: "did you mean 'x'?", else the candidates.
-std::string remedy_text(std::string_view name, std::span<const std::string_view> candidates);
+std::string fix_text(std::string_view name, std::span<const std::string_view> candidates);
 
 }  // namespace takt::sched

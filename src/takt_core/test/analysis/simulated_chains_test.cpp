@@ -202,7 +202,7 @@ class EveryChainSimulated : public testing::TestWithParam<std::string> {};
 
 TEST_P(EveryChainSimulated, is_within_its_bounds) {
   Seen seen;
-  const int sets = rounds(1000);
+  const int sets = rounds(300);
   for (int i = 0; i < sets && !HasFailure(); ++i) {
     const std::uint64_t seed = first_seed() + static_cast<std::uint64_t>(i);
     const application::Application app = RandomChains{seed}.make(GetParam());

@@ -30,19 +30,19 @@ def test_a_fault_of_a_document_has_its_place_in_it(ask: Callable[[str], object])
         ask(application(perod=1))
     assert caught.value.where == caught.value.path == "/callbacks/0/perod"
     assert caught.value.problem == "is unknown here"
-    assert caught.value.remedy == "let ./takt write this form from an app.yaml"
+    assert caught.value.fix == "let ./takt write this form from an app.yaml"
 
 
 @pytest.mark.parametrize("ask", ASKS[:2])
-def test_what_an_executor_refuses_is_told_by_task_problem_and_remedy(
+def test_what_an_executor_refuses_is_told_by_task_problem_and_fix(
     ask: Callable[[str], object],
 ) -> None:
-    name = "odd. Remedy: none"  # a sentence could not be taken apart here
+    name = "odd. Fix: none"  # a sentence could not be taken apart here
     with pytest.raises(takt_core.Error) as caught:
         ask(application(name=name, period=-1))
     assert caught.value.where == f"task '{name}'"
     assert caught.value.problem == "its period is negative: -1 ns"
-    assert caught.value.remedy == "give a time of 0 or more"
+    assert caught.value.fix == "give a time of 0 or more"
     assert caught.value.path == ""
 
 
@@ -51,7 +51,7 @@ def test_a_file_that_is_no_trace_is_named(tmp_path: Path) -> None:
     path.write_bytes(b"TAKTTRC1" + bytes(56))
     with pytest.raises(takt_core.Error) as caught:
         takt_core.Trace(str(path))
-    assert (caught.value.where, caught.value.remedy) == (str(path), "")
+    assert (caught.value.where, caught.value.fix) == (str(path), "")
     with pytest.raises(OSError, match="nothing") as missing:
         takt_core.Trace(str(tmp_path / "nothing"))
     assert missing.value.errno == 2

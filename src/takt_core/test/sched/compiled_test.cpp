@@ -152,27 +152,26 @@ TEST(CompiledScenario, lists_age_constraints_by_reader) {
 
 TEST(Scenario, refuses_what_it_cannot_mean) {
   EXPECT_EQ(error_of([] { SchedulingScenario{""}; }),
-            "scenario: it has no name. Remedy: give it one: it is switched to by name.");
+            "scenario: it has no name. Fix: give it one: it is switched to by name.");
   EXPECT_EQ(
       error_of([] { SchedulingScenario{"dock"}.add_timer("a", 1, 1ms).add_timer("a", 2, 1ms); }),
-      "scenario 'dock': it already has task 'a'. Remedy: add each task once, with all that "
+      "scenario 'dock': it already has task 'a'. Fix: add each task once, with all that "
       "changes.");
-  EXPECT_EQ(
-      error_of([] { SchedulingScenario{"dock"}.set_scheduling_policy(nullptr); }),
-      "scenario 'dock': its policy is null. Remedy: pass a policy such as edf(), or leave the "
-      "call out.");
+  EXPECT_EQ(error_of([] { SchedulingScenario{"dock"}.set_scheduling_policy(nullptr); }),
+            "scenario 'dock': its policy is null. Fix: pass a policy such as edf(), or leave the "
+            "call out.");
 }
 
 TEST(Strategy, refuses_scenarios_that_are_missing_or_named_alike) {
   SchedulingStrategy strategy;
   strategy.add_scenario(SchedulingScenario{"dock"});
   EXPECT_EQ(error_of([&] { strategy.add_scenario(SchedulingScenario{"dock"}); }),
-            "scenario 'dock': the strategy already has a scenario of this name. Remedy: give each "
+            "scenario 'dock': the strategy already has a scenario of this name. Fix: give each "
             "scenario a name of its own.");
   EXPECT_EQ(error_of([&] { strategy.add_scenario(ScenarioPtr{}); }),
-            "strategy: a scenario is null. Remedy: add scenarios that exist.");
+            "strategy: a scenario is null. Fix: add scenarios that exist.");
   EXPECT_EQ(error_of([&] { strategy.set_default_scenario("dok"); }),
-            "scenario 'dok': the strategy has no such scenario. Remedy: did you mean 'dock'?.");
+            "scenario 'dok': the strategy has no such scenario. Fix: did you mean 'dock'?.");
   EXPECT_EQ(strategy.find("dock"), 0U);
   EXPECT_EQ(strategy.find("dok"), std::nullopt);
 }
@@ -185,10 +184,9 @@ TEST(CompiledStrategy, says_nothing_of_tasks_that_may_be_absent) {
   const auto compiled = [&](std::vector<Task> tasks) {
     return CompiledStrategy{std::move(tasks), strategy, edf(), {.external_topics = {"/scan"}}};
   };
-  EXPECT_EQ(
-      error_of([&] { compiled({timer("guard.brake", 10ms)}); }),
-      "scenario 'dock': it names task 'arm.grip', which does not exist. Remedy: choose one of "
-      "'guard.brake'.");
+  EXPECT_EQ(error_of([&] { compiled({timer("guard.brake", 10ms)}); }),
+            "scenario 'dock': it names task 'arm.grip', which does not exist. Fix: choose one of "
+            "'guard.brake'.");
   strategy.allow_absent_tasks();
   const CompiledStrategy without = compiled({timer("guard.brake", 10ms)});
   EXPECT_EQ(without.scenarios()[0].parameters(0).priority, 5);
@@ -207,18 +205,18 @@ TEST(CompiledStrategy, refuses_with_the_scenario_and_the_task_in_the_message) {
     });
   };
   EXPECT_EQ(compiled(SchedulingScenario{"dock"}.add_timer("guard.break", 5, 1ms), edf()),
-            "scenario 'dock': it names task 'guard.break', which does not exist. Remedy: did you "
+            "scenario 'dock': it names task 'guard.break', which does not exist. Fix: did you "
             "mean 'guard.brake'?.");
   EXPECT_EQ(compiled(SchedulingScenario{"dock"}.add_timer("guard.brake", 99, 1ms), edf()),
-            "scenario 'dock', task 'guard.brake': its priority 99 is outside of 1..98. Remedy: "
+            "scenario 'dock', task 'guard.brake': its priority 99 is outside of 1..98. Fix: "
             "choose 1 (lowest) to 98 (highest); 99 is left to the kernel.");
   EXPECT_EQ(compiled(SchedulingScenario{"dock"}, nullptr),
-            "scenario 'dock': neither it nor the executor has a policy. Remedy: pass one to "
+            "scenario 'dock': neither it nor the executor has a policy. Fix: pass one to "
             "set_scheduling_policy(), such as edf().");
   EXPECT_EQ(error_of([] { CompiledStrategy({}, SchedulingStrategy{}, edf()); }),
-            "strategy: it has no scenarios. Remedy: add at least one.");
+            "strategy: it has no scenarios. Fix: add at least one.");
   EXPECT_EQ(error_of([] { CompiledStrategy({}, PolicyPtr{}); }),
-            "executor: its policy is null. Remedy: pass a policy such as edf().");
+            "executor: its policy is null. Fix: pass a policy such as edf().");
 }
 
 }  // namespace

@@ -129,7 +129,7 @@ TEST(DataAge, below_the_time_that_the_data_takes_is_refused) {
                       *fixed_priority());
             }),
             "task 'r': it allows topic 'scan' an age of 2 ms, but the data takes at least 2.5 ms "
-            "from task 'w'. Remedy: allow more age, or make the callbacks that produce the data "
+            "from task 'w'. Fix: allow more age, or make the callbacks that produce the data "
             "shorter.");
   Task filter = writes(message("filter", "raw", 5), "clean");
   filter.parameters.expected_execution = 3ms;
@@ -139,7 +139,7 @@ TEST(DataAge, below_the_time_that_the_data_takes_is_refused) {
                       *fixed_priority());
             }),
             "task 'r': it allows topic 'clean' an age of 4 ms, but the data takes at least 5 ms "
-            "from task 'sensor' over task 'filter'. Remedy: allow more age, or make the callbacks "
+            "from task 'sensor' over task 'filter'. Fix: allow more age, or make the callbacks "
             "that produce the data shorter.");
 }
 

@@ -59,7 +59,7 @@ TEST(OrderCheck, describes_the_jobs_that_break_the_rule) {
             "first, nor of b and c, but one of a and c does: a = task 0 job 0 (priority 1, release "
             "0 ns, deadline 0 ns, period 0 ns); b = task 1 job 0 (priority 2, release 0 ns, "
             "deadline 0 ns, period 0 ns); c = task 2 job 0 (priority 3, release 0 ns, deadline 0 "
-            "ns, period 0 ns). Remedy: compare the same key of both jobs with <.");
+            "ns, period 0 ns). Fix: compare the same key of both jobs with <.");
 }
 
 TEST(OrderWatch, reports_the_first_violation_and_no_other) {
@@ -95,11 +95,11 @@ TEST(OrderWatch, looks_at_the_pending_jobs_in_debug_builds) {
 TEST(Custom, refuses_what_could_not_be_told_apart_or_called) {
   const Comparator any = [](const Job&, const Job&) { return false; };
   EXPECT_EQ(error_of([&] { custom("", any); }),
-            "custom policy: it has no name. Remedy: give it one: traces and reports show it.");
+            "custom policy: it has no name. Fix: give it one: traces and reports show it.");
   EXPECT_EQ(error_of([&] { custom("edf", any); }),
-            "custom policy 'edf': a policy of Takt has this name. Remedy: choose another name.");
+            "custom policy 'edf': a policy of Takt has this name. Fix: choose another name.");
   EXPECT_EQ(error_of([] { custom("mine", Comparator{}); }),
-            "custom policy 'mine': it has no comparator. Remedy: pass a function that says whether "
+            "custom policy 'mine': it has no comparator. Fix: pass a function that says whether "
             "one job runs before another.");
 }
 

@@ -110,19 +110,19 @@ TEST(Placement, refuses_groups_whose_members_ask_for_different_cores) {
                      {0, 1});
             }),
             "group 'bus': its members must run on one core, but task 'a' asks for core 0 and task "
-            "'c' for core 1. Remedy: ask for the same core, or take one of them out of the group.");
+            "'c' for core 1. Fix: ask for the same core, or take one of them out of the group.");
 }
 
 TEST(Placement, refuses_cores_that_are_not_there) {
   EXPECT_EQ(error_of([] { placed({on(timer("a", 1ms), 3)}, {0, 1}); }),
-            "task 'a': it asks for core 3, which is not among the cores of this executor. Remedy: "
+            "task 'a': it asks for core 3, which is not among the cores of this executor. Fix: "
             "ask for one of them, or add the core to the executor.");
   EXPECT_EQ(error_of([] { placed({}, {}); }),
-            "cores: none is given. Remedy: name at least one, such as cpus = {1}.");
+            "cores: none is given. Fix: name at least one, such as cpus = {1}.");
   EXPECT_EQ(error_of([] { placed({}, {1, 1}); }),
-            "cores: core 1 is named twice. Remedy: name each core once, from 0.");
+            "cores: core 1 is named twice. Fix: name each core once, from 0.");
   EXPECT_EQ(error_of([] { placed({}, {-1}); }),
-            "cores: core -1 does not exist. Remedy: name each core once, from 0.");
+            "cores: core -1 does not exist. Fix: name each core once, from 0.");
 }
 
 }  // namespace

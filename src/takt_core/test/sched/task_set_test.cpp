@@ -28,31 +28,31 @@ std::vector<int> priorities(const TaskSet& set) {
 
 TEST(TaskSet, refuses_names_that_are_missing_or_given_twice) {
   EXPECT_EQ(error_of_set({timer("", 1ms, 0ns, 5)}),
-            "task number 1: it has no name. Remedy: give it a name of its own, such as "
+            "task number 1: it has no name. Fix: give it a name of its own, such as "
             "'node.callback'.");
   EXPECT_EQ(
       error_of_set({timer("a", 1ms, 0ns, 5), timer("b", 1ms, 0ns, 5), timer("a", 2ms, 0ns, 6)}),
-      "task 'a': another task has this name. Remedy: give each task a name of its own, such "
+      "task 'a': another task has this name. Fix: give each task a name of its own, such "
       "as 'node.callback'.");
 }
 
 TEST(TaskSet, refuses_times_that_cannot_be) {
   EXPECT_EQ(error_of_set({timer("a", 0ms, 0ns, 5)}),
-            "task 'a': it is a timer and its period is zero. Remedy: give it a period above zero, "
+            "task 'a': it is a timer and its period is zero. Fix: give it a period above zero, "
             "or make it a message task.");
   EXPECT_EQ(error_of_set({timer("a", -1500us, 0ns, 5)}),
-            "task 'a': its period is negative: -1.5 ms. Remedy: give a time of 0 or more.");
+            "task 'a': its period is negative: -1.5 ms. Fix: give a time of 0 or more.");
   EXPECT_EQ(
       error_of_set({with(timer("a", 1ms, 0ns, 5), [](Task& t) { t.parameters.offset = -1ns; })}),
-      "task 'a': its offset is negative: -1 ns. Remedy: give a time of 0 or more.");
+      "task 'a': its offset is negative: -1 ns. Fix: give a time of 0 or more.");
   EXPECT_EQ(
       error_of_set({with(timer("a", 1ms, 0ns, 5), [](Task& t) { t.parameters.deadline = -2s; })}),
-      "task 'a': its deadline is negative: -2 s. Remedy: give a time of 0 or more.");
+      "task 'a': its deadline is negative: -2 s. Fix: give a time of 0 or more.");
   EXPECT_EQ(
       error_of_set({with(timer("a", 1ms, 0ns, 5), [](Task& t) { t.parameters.budget = -2us; })}),
-      "task 'a': its budget is negative: -2 us. Remedy: give a time of 0 or more.");
+      "task 'a': its budget is negative: -2 us. Fix: give a time of 0 or more.");
   EXPECT_EQ(error_of_set({timer("a", 1ms, -1ms, 5)}),
-            "task 'a': its expected execution time is negative: -1 ms. Remedy: give a time of 0 or "
+            "task 'a': its expected execution time is negative: -1 ms. Fix: give a time of 0 or "
             "more.");
 }
 
@@ -70,7 +70,7 @@ TEST(TaskSet, refuses_times_of_more_than_a_hundred_years) {
       task.parameters.*member = time;
       EXPECT_EQ(error_of_set({task}),
                 "task 'a': its " + std::string{name} +
-                    " is above 100 years. Remedy: give a time of at most 100 years; a task that "
+                    " is above 100 years. Fix: give a time of at most 100 years; a task that "
                     "shall never run is made inactive.");
       task.parameters.*member = longest_time;
       EXPECT_EQ(error_of_set({task}), "");
@@ -82,7 +82,7 @@ TEST(TaskSet, refuses_priorities_outside_of_1_to_98) {
   for (const int priority : {-1, 99, 1000}) {
     EXPECT_EQ(error_of_set({timer("a", 1ms, 0ns, priority)}),
               "task 'a': its priority " + std::to_string(priority) +
-                  " is outside of 1..98. Remedy: choose 1 (lowest) to 98 (highest); 99 is left to "
+                  " is outside of 1..98. Fix: choose 1 (lowest) to 98 (highest); 99 is left to "
                   "the kernel.");
   }
   EXPECT_EQ(error_of_set({timer("a", 1ms, 0ns, 1), timer("b", 1ms, 0ns, 98)}), "");
@@ -90,10 +90,10 @@ TEST(TaskSet, refuses_priorities_outside_of_1_to_98) {
 
 TEST(TaskSet, refuses_triggers_that_do_not_fit_the_kind) {
   EXPECT_EQ(error_of_set({message("a", "", 5)}),
-            "task 'a': it is released by messages, but has no trigger. Remedy: name the topic that "
+            "task 'a': it is released by messages, but has no trigger. Fix: name the topic that "
             "releases it, or make it a timer.");
   EXPECT_EQ(error_of_set({with(timer("a", 1ms, 0ns, 5), [](Task& t) { t.trigger = "scan"; })}),
-            "task 'a': it is a timer, but has the trigger 'scan'. Remedy: make it a message task, "
+            "task 'a': it is a timer, but has the trigger 'scan'. Fix: make it a message task, "
             "or put the topic among those that it reads.");
 }
 
@@ -103,16 +103,16 @@ TEST(TaskSet, refuses_topics_that_nobody_writes_unless_they_are_external) {
   const std::string keys =
       " (external_period of the topic in an app.yaml, external_topics of an executor).";
   EXPECT_EQ(error_of_set({reader}),
-            "task 'r': it reads topic 'scan', which no task writes. Remedy: name the topic among "
+            "task 'r': it reads topic 'scan', which no task writes. Fix: name the topic among "
             "the writes of the task that publishes it, or declare it external" +
                 keys);
   EXPECT_EQ(error_of_set({reader, writer}),
-            "task 'r': it reads topic 'scan', which no task writes. Remedy: did you mean 'scam'? "
+            "task 'r': it reads topic 'scan', which no task writes. Fix: did you mean 'scam'? "
             "Else name the topic among the writes of the task that publishes it, or declare it "
             "external" +
                 keys);
   EXPECT_EQ(error_of_set({message("m", "scan", 5)}),
-            "task 'm': it is released by topic 'scan', which no task writes. Remedy: name the "
+            "task 'm': it is released by topic 'scan', which no task writes. Fix: name the "
             "topic among the writes of the task that publishes it, or declare it external" +
                 keys);
   EXPECT_EQ(error_of_set({reader, message("m", "scan", 5)}, fixed_priority(), {"scan"}), "");
@@ -121,10 +121,10 @@ TEST(TaskSet, refuses_topics_that_nobody_writes_unless_they_are_external) {
 TEST(TaskSet, refuses_a_topic_that_is_read_twice_or_with_a_negative_age) {
   EXPECT_EQ(error_of_set({with(timer("r", 1ms, 0ns, 5),
                                [](Task& t) { t.reads = {{.topic = "x"}, {.topic = "x"}}; })}),
-            "task 'r': it reads topic 'x' twice. Remedy: name each topic once.");
+            "task 'r': it reads topic 'x' twice. Fix: name each topic once.");
   EXPECT_EQ(error_of_set({with(timer("r", 1ms, 0ns, 5),
                                [](Task& t) { t.reads = {{.topic = "x", .max_age = -1ms}}; })}),
-            "task 'r': its maximum age of topic 'x' is negative: -1 ms. Remedy: give a time of 0 "
+            "task 'r': its maximum age of topic 'x' is negative: -1 ms. Fix: give a time of 0 "
             "or more.");
 }
 
@@ -133,7 +133,7 @@ TEST(TaskSet, asks_for_priorities_where_the_policy_needs_them) {
     const std::string name{policy->name()};
     EXPECT_EQ(error_of_set({timer("a", 1ms)}, policy),
               "task 'a': policy '" + name +
-                  "' needs a priority, and it has none. Remedy: give it a priority of 1..98 (98 "
+                  "' needs a priority, and it has none. Fix: give it a priority of 1..98 (98 "
                   "highest).");
   }
   // These make them themselves, whatever was declared.
@@ -144,7 +144,7 @@ TEST(TaskSet, asks_for_priorities_where_the_policy_needs_them) {
     EXPECT_EQ(error_of_set({message_task}, policy, {"x"}),
               "task 'm': policy '" + name +
                   "' needs a priority, and it has none, and no task from which it could take one "
-                  "reads its topic 'x'. Remedy: give it a period, the shortest time between two "
+                  "reads its topic 'x'. Fix: give it a period, the shortest time between two "
                   "of its releases (under 'dm' a deadline does, too).");
   }
   Task paced = message("m", "x");
@@ -164,14 +164,14 @@ TEST(TaskSet, refuses_tasks_that_wait_where_no_rule_says_who_runs_meanwhile) {
         allow.contains(name)
             ? ""
             : "task 'a': it waits inside of its jobs, for which policy '" + std::string{name} +
-                  "' has no rule. Remedy: use a policy of fixed priorities ('fp', 'rm' or 'dm') in "
+                  "' has no rule. Fix: use a policy of fixed priorities ('fp', 'rm' or 'dm') in "
                   "every scenario, or do not say that it waits: then its waiting is execution "
                   "time.";
     EXPECT_EQ(error_of_set({waits}, parse_policy(name)), expected) << name;
   }
   EXPECT_EQ(error_of_set({with(waits, [](Task& t) { t.group = "hardware"; })}),
             "task 'a': it waits inside of its jobs, and would keep the exclusive group 'hardware' "
-            "meanwhile. Remedy: take it out of the group, or do not say that it waits: then its "
+            "meanwhile. Fix: take it out of the group, or do not say that it waits: then its "
             "waiting is execution time.");
 }
 
@@ -191,7 +191,7 @@ TEST(TaskSet, refuses_deadlines_above_periods_exactly_where_the_policy_forbids_t
         forbid.contains(name)
             ? "task 'a': its deadline 11 ms is above its period 10 ms, which policy '" +
                   std::string{name} +
-                  "' does not allow. Remedy: lower the deadline, or use 'fp' or 'edf'."
+                  "' does not allow. Fix: lower the deadline, or use 'fp' or 'edf'."
             : "";
     EXPECT_EQ(error_of_set({late}, parse_policy(name)), expected) << name;
   }
@@ -201,7 +201,7 @@ TEST(TaskSet, asks_for_execution_times_where_the_policy_looks_ahead) {
   for (const PolicyPtr& policy : {precautious_rm(), cw_edf()}) {
     EXPECT_EQ(error_of_set({timer("a", 10ms, 1ms), timer("b", 20ms)}, policy),
               "task 'b': policy '" + std::string{policy->name()} +
-                  "' needs the expected execution time, and it has none. Remedy: give it an "
+                  "' needs the expected execution time, and it has none. Fix: give it an "
                   "expected_execution (its worst case), or use a policy that never idles on "
                   "purpose: 'np-fp' or 'np-edf'.");
   }
@@ -211,11 +211,10 @@ TEST(TaskSet, refuses_precautious_rm_over_a_shortest_period_that_cannot_be_fores
   Task fast = message("m", "x");
   fast.parameters.period = 5ms;
   fast.parameters.expected_execution = 1ms;
-  EXPECT_EQ(
-      error_of_set({timer("a", 10ms, 1ms), fast}, precautious_rm(), {"x"}),
-      "task 'm': it has the shortest period, but policy 'p-rm' must know the next release of "
-      "that task, and this one is released by messages. Remedy: give it a longer period, make "
-      "it a timer, or use 'np-edf'.");
+  EXPECT_EQ(error_of_set({timer("a", 10ms, 1ms), fast}, precautious_rm(), {"x"}),
+            "task 'm': it has the shortest period, but policy 'p-rm' must know the next release of "
+            "that task, and this one is released by messages. Fix: give it a longer period, make "
+            "it a timer, or use 'np-edf'.");
   fast.parameters.period = 10ms;
   EXPECT_EQ(error_of_set({timer("a", 10ms, 1ms), fast}, precautious_rm(), {"x"}), "");
 }
@@ -263,7 +262,7 @@ TEST(TaskSet, accepts_98_distinct_periods_and_refuses_99) {
   tasks.push_back(timer("one more", 99ms));
   EXPECT_EQ(error_of_set(tasks, rate_monotonic()),
             "policy 'rm': the tasks have 99 different periods or deadlines, but there are only 98 "
-            "priorities. Remedy: make some of them equal, spread the tasks over several executors, "
+            "priorities. Fix: make some of them equal, spread the tasks over several executors, "
             "or use 'edf', which needs no priorities.");
 }
 

@@ -21,7 +21,7 @@ constexpr const char* root_variable = "TAKT_ICEORYX2_ROOT";
 class IceoryxTopics {
  public:
   static constexpr const char* name = "iceoryx2";
-  static constexpr const char* remedy = "look at the other end, and at the room in /dev/shm";
+  static constexpr const char* fix = "look at the other end, and at the room in /dev/shm";
 
   explicit IceoryxTopics(os::StopFlag& stop) : stop_{stop} {}
 

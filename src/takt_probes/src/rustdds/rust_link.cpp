@@ -46,7 +46,7 @@ std::size_t receive_buffer() {
 class RustTopics : public Announced {
  public:
   static constexpr const char* name = "RustDDS";
-  static constexpr const char* remedy = "look at the other end, and at the payload";
+  static constexpr const char* fix = "look at the other end, and at the payload";
 
   RustTopics(os::StopFlag& stop, takt_rustdds_participant* participant)
       : Announced{stop}, participant_{participant} {}

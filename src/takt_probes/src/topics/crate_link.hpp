@@ -3,7 +3,7 @@
 // Topics of a stack in Rust, behind the C interface that all such crates have (takt_link.h). What
 // is of one of them alone is in a class `Topics`:
 //   Topics(stop)                   and what else CrateLink is given
-//   name, remedy                   in words, for when sending or taking failed
+//   name, fix                   in words, for when sending or taking failed
 //   named(topic)                   as the stack calls it
 //   open(options, role, topic)     an OpenLink, which takes from this topic; throws Failure
 //   refused(topic, why)            the Failure of a writer that could not be opened
@@ -121,7 +121,7 @@ class CrateLink : public Link {
     }
     return os::Shortfall{.what = std::string{Topics::name} + " could not send or take a message",
                          .why = why.data(),
-                         .fix = Topics::remedy};
+                         .fix = Topics::fix};
   }
 
  private:

@@ -48,7 +48,7 @@ std::uint32_t port_of(const std::string& topic) {
 class ZenohTopics : public Announced {
  public:
   static constexpr const char* name = "Zenoh";
-  static constexpr const char* remedy = "look at the other end, and at the payload";
+  static constexpr const char* fix = "look at the other end, and at the payload";
 
   using Announced::Announced;
 

@@ -44,7 +44,7 @@ class WithFile : public testing::Test {
     return load(content).rule(id);
   }
 
-  // What is refused: "LINE: problem. Remedy: …", without the file; LINE 0: none.
+  // What is refused: "LINE: problem. Fix: …", without the file; LINE 0: none.
   [[nodiscard]] std::string refusal(const std::string& content) const {
     return refusal_of(write(content));
   }
@@ -53,14 +53,14 @@ class WithFile : public testing::Test {
       (void)takt_rclcpp::load_timing(file);
       return "nothing is refused";
     } catch (const sched::ScheduleError& error) {
-      EXPECT_FALSE(error.remedy().empty()) << error.what();
+      EXPECT_FALSE(error.fix().empty()) << error.what();
       const std::string& where = error.where();
       if (!where.starts_with(file.string())) {
         return "another file is named: " + where;
       }
       const std::string rest = where.substr(file.string().size());
       return (rest.empty() ? "0" : rest.substr(1)) + ": " + error.problem() +
-             ". Remedy: " + error.remedy();
+             ". Fix: " + error.fix();
     }
   }
 

@@ -158,12 +158,12 @@ TEST_F(TimingFiles, theRuleOutlivesTheFile) {
 
 struct Refused {
   std::string content;
-  std::string said;  // line, problem and remedy: a part of them
+  std::string said;  // line, problem and fix: a part of them
 };
 
 class Refusals : public TimingFiles, public testing::WithParamInterface<Refused> {};
 
-TEST_P(Refusals, tellLineProblemAndRemedy) {
+TEST_P(Refusals, tellLineProblemAndFix) {
   const auto& [content, said] = GetParam();
   const std::string refused = refusal(content);
   EXPECT_NE(refused.find(said), std::string::npos) << content << "\nsaid: " << refused;
@@ -173,26 +173,26 @@ std::string entry(const std::string& keys) {
   return "policy: fp\ncallbacks:\n  - node: /a\n    " + keys + "\n";
 }
 
-constexpr const char* no_time = " is no length of time. Remedy: write a number with ns, us, ms, s,";
+constexpr const char* no_time = " is no length of time. Fix: write a number with ns, us, ms, s,";
 
 INSTANTIATE_TEST_SUITE_P(
     Keys, Refusals,
     testing::Values(
         Refused{"",
-                "a table of keys and values is expected here. Remedy: write 'key: value' lines;"
+                "a table of keys and values is expected here. Fix: write 'key: value' lines;"
                 " known keys: policy, cpus, callbacks"},
         Refused{"- a", "1: a table of keys"},
-        Refused{"\npolicies: fp", "2: unknown key 'policies'. Remedy: known keys here: policy, "},
-        Refused{"policy: fp\npolicy: fp", "2: key 'policy' stands here twice. Remedy: keep one"},
+        Refused{"\npolicies: fp", "2: unknown key 'policies'. Fix: known keys here: policy, "},
+        Refused{"policy: fp\npolicy: fp", "2: key 'policy' stands here twice. Fix: keep one"},
         Refused{"policy: fastest", "1: "}, Refused{"policy:", "1: a word or number is expected"},
-        Refused{"policy: [fp]", "1: a word or number is expected here. Remedy: write one"},
-        Refused{"cpus: 1", "1: a list is expected here. Remedy: write [a, b] or lines with '- '"},
-        Refused{"cpus: [-1]", "1: '-1' is no whole number from 0 to 4095. Remedy: write such"},
+        Refused{"policy: [fp]", "1: a word or number is expected here. Fix: write one"},
+        Refused{"cpus: 1", "1: a list is expected here. Fix: write [a, b] or lines with '- '"},
+        Refused{"cpus: [-1]", "1: '-1' is no whole number from 0 to 4095. Fix: write such"},
         Refused{"cpus: [4096]", "1: '4096' is no whole number"},
-        Refused{"cpus: [1, 2, 1]", "1: core 1 stands here twice. Remedy: keep one"},
+        Refused{"cpus: [1, 2, 1]", "1: core 1 stands here twice. Fix: keep one"},
         Refused{"callbacks: {a: b}", "1: a list is expected here"},
         Refused{"callbacks: [5]", "1: a table of keys"},
-        Refused{entry("prority: 5"), "4: unknown key 'prority'. Remedy: known keys here: node, "},
+        Refused{entry("prority: 5"), "4: unknown key 'prority'. Fix: known keys here: node, "},
         Refused{entry("node: /b"), "4: key 'node' stands here twice"},
         Refused{entry("priority: 0"), "4: '0' is no whole number from 1 to 98"},
         Refused{entry("priority: 99"), "4: '99' is no whole number from 1 to 98"},
@@ -202,32 +202,32 @@ INSTANTIATE_TEST_SUITE_P(
         Refused{entry("priority: {}"), "4: a word or number is expected"},
         Refused{entry("cpu: -1"), "4: '-1' is no whole number"},
         Refused{"cpus: [1, 2]\n" + entry("cpu: 3"),
-                "5: core 3 is none of cpus. Remedy: name one of them, or add it there"},
+                "5: core 3 is none of cpus. Fix: name one of them, or add it there"},
         Refused{"policy: edf\ncallbacks:\n  - {node: /a, waits: true}",
-                "3: policy 'edf' has no rule for callbacks that wait inside. Remedy: use a policy"},
+                "3: policy 'edf' has no rule for callbacks that wait inside. Fix: use a policy"},
         Refused{"policy: np-fp\ncallbacks:\n  - {node: /a, waits: true}", "3: policy 'np-fp' has"},
         Refused{entry("ordinal: -1"), "4: '-1' is no whole number"},
         Refused{entry("ordinal: 4294967296"), "4: '4294967296' is no whole number"},
-        Refused{entry("waits: maybe"), "4: 'maybe' is neither true nor false. Remedy: write true"},
+        Refused{entry("waits: maybe"), "4: 'maybe' is neither true nor false. Fix: write true"},
         Refused{entry("waits: yes"), "4: 'yes' is neither"},
         Refused{entry("kind: timers"),
-                "4: unknown kind of callback 'timers'. Remedy: known kinds: "
+                "4: unknown kind of callback 'timers'. Fix: known kinds: "
                 "timer, subscription, intra_process, service, client, "
                 "qos_event, waitable"},
         Refused{entry("kind: timer\n  - node: planner"),
-                "5: 'planner' is no full name of a node. Remedy: write it with its namespace, as "
+                "5: 'planner' is no full name of a node. Fix: write it with its namespace, as "
                 "`ros2 node list` shows it: /planner"},
         Refused{entry("name: scan"),
-                "4: 'scan' is no full name of a topic or service. Remedy: "
+                "4: 'scan' is no full name of a topic or service. Fix: "
                 "write it with its namespace, as `ros2 topic list` shows it: "
                 "/scan"},
         Refused{entry("group: shared"), "4: 'shared' is no whole number"},
         Refused{entry("group: -1"), "4: '-1' is no whole number"},
         Refused{entry("reads: /scan"),
-                "4: a table of topics is expected here. Remedy: write "
+                "4: a table of topics is expected here. Fix: write "
                 "reads: {/scan: {max_age: 15 ms}}, or {/scan: {}}"},
         Refused{entry("reads: [/scan]"), "4: a table of topics"},
-        Refused{entry("reads: {scan: {}}"), "4: 'scan' is no full name of a topic. Remedy: "},
+        Refused{entry("reads: {scan: {}}"), "4: 'scan' is no full name of a topic. Fix: "},
         Refused{entry("reads: {/scan: {}, /scan: {}}"), "4: '/scan' stands here twice"},
         Refused{entry("reads: {/scan: 15 ms}"), "4: a table of keys and values is expected here"},
         Refused{entry("reads: {/scan: {age: 15 ms}}"), "4: unknown key 'age'"},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whatever is given as a timing file: it is read, or refused with a remedy, in bounded time and
+// Whatever is given as a timing file: it is read, or refused with a fix, in bounded time and
 // memory.
 #include <sys/stat.h>
 
@@ -30,10 +30,10 @@ constexpr std::size_t most = std::size_t{1024} * 1024;
 
 TEST_F(HostileTimingFiles, whatIsNoFileIsRefusedAndNotWaitedFor) {
   EXPECT_EQ(refusal_of(path()),
-            "0: there is no such file. Remedy: give the path of a timing file; `takt analyse "
+            "0: there is no such file. Fix: give the path of a timing file; `takt analyse "
             "--assign` writes one");
   const std::string no_file =
-      "0: it is a folder, a pipe or a device. Remedy: give the path of an ordinary file";
+      "0: it is a folder, a pipe or a device. Fix: give the path of an ordinary file";
   EXPECT_EQ(refusal_of(path().parent_path()), no_file);
   EXPECT_EQ(refusal_of("/dev/zero"), no_file);
   EXPECT_EQ(refusal_of("/dev/null"), no_file);
@@ -53,7 +53,7 @@ TEST_F(HostileTimingFiles, whoMayNotReadItIsToldSo) {
   }
   std::filesystem::permissions(write("{}"), std::filesystem::perms::none);
   EXPECT_EQ(refusal_of(path()),
-            "0: it cannot be read: Permission denied. Remedy: let this user read it");
+            "0: it cannot be read: Permission denied. Fix: let this user read it");
 }
 
 TEST_F(HostileTimingFiles, aMegabyteIsTheMost) {
@@ -66,7 +66,7 @@ TEST_F(HostileTimingFiles, aMegabyteIsTheMost) {
   content.append(most - content.size(), '.');
   ASSERT_EQ(content.size(), most);
   EXPECT_EQ(timing(content, {.node = "/a"}).priority, 5);
-  expect_refused(content + ".", "0: it has more than a megabyte. Remedy: say what many");
+  expect_refused(content + ".", "0: it has more than a megabyte. Fix: say what many");
   // Longer than it says.
   expect_refused(std::string(64 * most, '\n'), "0: it has more than a megabyte");
 }
@@ -83,7 +83,7 @@ TEST_F(HostileTimingFiles, bracketsWithoutEnd) {
 
 TEST_F(HostileTimingFiles, anchorsAndAliasesAreRefusedWhereTheyStand) {
   expect_refused("policy: &a fp",
-                 "1: anchors (&) and aliases (*) are not read here. Remedy: write "
+                 "1: anchors (&) and aliases (*) are not read here. Fix: write "
                  "the value out");
   expect_refused("cpus:\n - &x 1\n - *x", "2: anchors");
   expect_refused("callbacks: &all\n - *all", "1: anchors");
@@ -95,13 +95,13 @@ TEST_F(HostileTimingFiles, anchorsAndAliasesAreRefusedWhereTheyStand) {
 }
 
 TEST_F(HostileTimingFiles, oneDocument) {
-  expect_refused("policy: fp\n---\npolicy: edf\n", "a second document begins here. Remedy: take ");
+  expect_refused("policy: fp\n---\npolicy: edf\n", "a second document begins here. Fix: take ");
   EXPECT_NE(load("---\npolicy: fp\n...\n").policy, nullptr);
 }
 
 TEST_F(HostileTimingFiles, whatIsNoTextIsRefusedWhereItBegins) {
   using namespace std::string_literals;
-  const std::string said = "2: it is no text in UTF-8 from here on. Remedy: save it as text";
+  const std::string said = "2: it is no text in UTF-8 from here on. Fix: save it as text";
   for (const std::string& bytes :
        {"\xff"s, "\xc3("s, "\xc0\x80"s, "\xe0\x80\x80"s, "\xed\xa0\x80"s, "\xf4\x90\x80\x80"s,
         "\xf8\x88\x80\x80\x80"s, "\xe2\x82"s, "\x80"s, "\0"s, "\x01"s, "\x1b[2J"s}) {
@@ -121,7 +121,7 @@ TEST_F(HostileTimingFiles, longWordsAreShortenedBetweenLetters) {
   }
   expect_refused("callbacks: [{kind: x" + letters + "}]", "\u20ac…'");
   expect_refused("callbacks: [{node: /" + std::string(1001, 'a') + "}]",
-                 "1: this word has more than 1000 letters. Remedy: write a shorter one");
+                 "1: this word has more than 1000 letters. Fix: write a shorter one");
 }
 
 TEST_F(HostileTimingFiles, tagsAndOddKeysDoNoHarm) {

@@ -22,7 +22,7 @@ class UnmatchedEntries : public WithFile {
       const std::string path_of_file = path().string();
       EXPECT_TRUE(entry.where.starts_with(path_of_file)) << entry.where;
       lines.push_back(entry.where.substr(path_of_file.size()) + " " + entry.problem + "; " +
-                      entry.remedy);
+                      entry.fix);
     }
     return lines;
   }
@@ -98,7 +98,7 @@ TEST_F(UnmatchedEntries, eachHasItsLineAndWhatHasComeAndGoneHasMatched) {
   ASSERT_EQ(entries.size(), 2U);
   EXPECT_EQ(entries[0].where, path().string() + ":2");
   EXPECT_EQ(entries[1].where, path().string() + ":3");
-  EXPECT_EQ(entries[1].remedy, "there is none at all so far");
+  EXPECT_EQ(entries[1].fix, "there is none at all so far");
   EXPECT_EQ(said(content, robot()).size(), 2U);
 }
 

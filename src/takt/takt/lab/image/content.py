@@ -88,7 +88,7 @@ def stacks_inside() -> list[str]:
 def _prefixes() -> list[Path]:
     found = [one for one in stacks.prefixes() if (one / "lib" / _PACKAGES[0]).is_dir()]
     if not found:
-        raise Failure("no probe is installed", remedy=stacks.HOW_TO_GET)
+        raise Failure("no probe is installed", fix=stacks.HOW_TO_GET)
     return found
 
 

@@ -44,7 +44,7 @@ def check_tools() -> None:
     missing = {package for tool, package in TOOLS.items() if shutil.which(tool) is None}
     missing |= {one for place, one in _PACKAGES.items() if not (GRUB / place).is_dir()}
     if missing:
-        raise Failure(f"{', '.join(sorted(missing))} is not installed", remedy=SETUP)
+        raise Failure(f"{', '.join(sorted(missing))} is not installed", fix=SETUP)
 
 
 def write(disk: Path, tree: Mapping[str, bytes], staging: Path) -> None:
@@ -93,11 +93,11 @@ def partition(disk: Path) -> int:
         with disk.open("rb") as file:
             first = file.read(SECTOR)
     except OSError as error:
-        remedy = "as root, or of the group disk: a stick is a device" if disk.exists() else None
-        raise Failure(error.strerror or str(error), where=str(disk), remedy=remedy) from None
+        fix = "as root, or of the group disk: a stick is a device" if disk.exists() else None
+        raise Failure(error.strerror or str(error), where=str(disk), fix=fix) from None
     if len(first) < SECTOR or struct.unpack_from("<I", first, _CODE)[0] != _SIGNATURE:
-        remedy = "give an image from takt lab image, or the whole stick (/dev/sdX, not sdX1)"
-        raise Failure("this is not a stick of takt lab image", where=str(disk), remedy=remedy)
+        fix = "give an image from takt lab image, or the whole stick (/dev/sdX, not sdX1)"
+        raise Failure("this is not a stick of takt lab image", where=str(disk), fix=fix)
     return int(struct.unpack_from("<I", first, _CODE + 6 + 8)[0]) * SECTOR
 
 
@@ -141,7 +141,7 @@ def _run(command: Sequence[str | Path]) -> str:
         raise Failure(f"{command[0]} does not end") from None
     if done.returncode:
         said = (done.stderr or done.stdout).strip()[-500:]
-        raise Failure(f"{command[0]}: {said}", remedy="check that the disk has space for the image")
+        raise Failure(f"{command[0]}: {said}", fix="check that the disk has space for the image")
     return done.stdout
 
 

@@ -27,7 +27,7 @@ def chosen(default: Path, others: Path) -> dict[str, bytes]:
         raise TaktError(
             "an experiment's file needs a name of letters, digits, dots and dashes",
             where=str(default),
-            remedy="the kernel's command line selects it by this name: rename it",
+            fix="the kernel's command line selects it by this name: rename it",
         )
     found = {one.stem: one for one in sorted(others.glob("*.yaml")) if one.stem != default.stem}
     fit = {name: one for name, one in found.items() if not _unfit(read_experiment(one)[0], inside)}

@@ -65,7 +65,7 @@ def make(
     tell("writing the disk")
     used = sum(map(len, tree.values()))
     if scratch.free_bytes(out.parent) < 2 * used:  # a file at a time lies there before it is on it
-        raise Failure(no_space(out), where=str(out), remedy=_OTHER_DISK)
+        raise Failure(no_space(out), where=str(out), fix=_OTHER_DISK)
     try:
         with scratch.temporary(out.parent) as staging, replacing(out) as file:
             disk.write(file, tree, staging)
@@ -89,8 +89,8 @@ def check_place(out: Path) -> None:
     if out.is_dir():
         raise TaktError("the image must be a file; this is a folder", where=str(out))
     if out.exists() and not out.is_file():
-        remedy = f"write a file, then: sudo dd if=takt.img of={out} bs=4M conv=fsync"
-        raise TaktError("cannot write an image directly to a device", where=str(out), remedy=remedy)
+        fix = f"write a file, then: sudo dd if=takt.img of={out} bs=4M conv=fsync"
+        raise TaktError("cannot write an image directly to a device", where=str(out), fix=fix)
     if not out.parent.is_dir():
         raise TaktError("no such folder", where=str(out.parent))
     check_room(out.parent, _OTHER_DISK)

@@ -41,7 +41,7 @@ def search_path() -> list[Path]:
     """Where the target's Python looks for modules, besides its own library."""
     core = next((Path(one) for one in sys.path if (Path(one) / CORE).is_dir()), None)
     if core is None:
-        raise Failure(f"{CORE} is not installed", remedy="./takt --setup-only")
+        raise Failure(f"{CORE} is not installed", fix="./takt --setup-only")
     found = [TOOL.parent, core, *(_place(metadata.distribution(one)) for one in NEEDED)]
     return list(dict.fromkeys(found))
 
@@ -109,7 +109,7 @@ def _distributions() -> list[metadata.Distribution]:
             found[key] = metadata.distribution(name)
         except metadata.PackageNotFoundError:
             if name in NEEDED:
-                raise Failure(f"{name} is not installed", remedy="./takt --setup-only") from None
+                raise Failure(f"{name} is not installed", fix="./takt --setup-only") from None
             continue  # of another system, or another Python
         for one in found[key].requires or ():
             match = _NAME.match(one)

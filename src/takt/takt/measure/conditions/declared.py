@@ -94,7 +94,7 @@ class Declared:
 
 
 def lacking(cell: Cell, workers: Workers | None = None) -> tuple[str, str, str] | None:
-    """What this machine lacks for the conditions of a cell: key, what, remedy; None: nothing."""
+    """What this machine lacks for the conditions of a cell: key, what, fix; None: nothing."""
     names = other_hosts(cell.host)
     found: dict[str, Callable[[], tuple[str, str] | None]] = {
         "tuned": lambda: tuned.lacking(cell.tuned),

@@ -23,7 +23,7 @@ def lacking(cell: Cell, names: list[str], workers: Workers | None) -> tuple[str,
         for name in names:
             found[name] = workers.about(name, each)
     except TaktError as error:
-        return f"host {name}: {error.what}", error.remedy or ""
+        return f"host {name}: {error.what}", error.fix or ""
     for name, about in found.items():
         for stack in each:
             if lack := _stack(cell, name, stack, about["stacks"].get(stack)):
@@ -34,16 +34,16 @@ def lacking(cell: Cell, names: list[str], workers: Workers | None) -> tuple[str,
 def _stack(
     cell: Cell, name: str, stack: str, there: list[dict[str, object]] | None
 ) -> tuple[str, str] | None:
-    remedy = f"on that machine: ./takt setup {stack}; its worker needs the same installation"
+    fix = f"on that machine: ./takt setup {stack}; its worker needs the same installation"
     if there is None:
-        return f"the stack {stack} is not installed on the host {name}", remedy
+        return f"the stack {stack} is not installed on the host {name}", fix
     own = stacks.find()[stack].capability(cell.kind, cell.transport)
     if own not in [Capability.model_validate(one) for one in there]:
         what = (
             f"{stack} differs in {cell.kind} over {cell.transport} between the "
             f"host {name} and this machine"
         )
-        return what, remedy
+        return what, fix
     return None
 
 

@@ -47,7 +47,7 @@ def lacking(cell: Cell) -> tuple[str, str] | None:
     try:
         stacks.program(PROGRAM)
     except Failure as failure:
-        return failure.what, failure.remedy or ""
+        return failure.what, failure.fix or ""
     return None
 
 

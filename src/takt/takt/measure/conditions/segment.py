@@ -19,7 +19,7 @@ PROGRAM = "takt-ethercat-sim"
 
 
 def lacking(cell: Cell) -> tuple[str, str, str] | None:
-    """What this machine lacks for the slaves of a cell: key, what, remedy; None: nothing."""
+    """What this machine lacks for the slaves of a cell: key, what, fix; None: nothing."""
     if cell.simulated and (lack := namespace.lacking()):
         return "kind", *lack
     if cell.interface and not namespace.exists(cell.interface):

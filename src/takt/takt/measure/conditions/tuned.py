@@ -74,7 +74,7 @@ def tuned(choice: str, cores: Sequence[int] = (), scratch: Path | None = None) -
         try:
             places = apply(target, settings=settings)
         except TaktError as error:  # another tune is at work; what it changed is its own
-            found.fault = Note(what=error.what, why=error.where or "", fix=error.remedy)
+            found.fault = Note(what=error.what, why=error.where or "", fix=error.fix)
             yield found
             return
         try:
@@ -89,7 +89,7 @@ def tuned(choice: str, cores: Sequence[int] = (), scratch: Path | None = None) -
 
 
 def lacking(choice: str, cores: Sequence[int] = ()) -> tuple[str, str] | None:
-    """Why this user or machine cannot do it, and the remedy; None: it can."""
+    """Why this user or machine cannot do it, and the fix; None: it can."""
     if choice == NONE and not cores:
         return None
     target = machine()
@@ -123,9 +123,9 @@ def parse(value: object) -> str:
 
 
 def refuse_if_lacking(choice: str) -> None:
-    """Raises TaktError with the remedy."""
+    """Raises TaktError with the fix."""
     if lack := lacking(choice):
-        raise TaktError(lack[0], remedy=lack[1])
+        raise TaktError(lack[0], fix=lack[1])
 
 
 def _chosen(choice: str) -> list[Setting]:

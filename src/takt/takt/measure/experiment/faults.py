@@ -53,7 +53,7 @@ WITHOUT_RELIABILITY = {
     ),
 }
 
-Fault = tuple[str, str, str | None]  # key of the measurement, what is wrong, remedy
+Fault = tuple[str, str, str | None]  # key of the measurement, what is wrong, fix
 
 
 @dataclass(frozen=True)
@@ -89,8 +89,8 @@ def transport_fault(kind: str, stack: Stack, point: dict[str, Any]) -> Fault | N
     if capability is None:
         what = f"the stack {stack.name} has no transport {transport} for {kind}"
         there = ", ".join(stack.transports(kind))
-        remedy = f"available: {there}; a stack with other transports needs a separate block"
-        return "transport", what, remedy
+        fix = f"available: {there}; a stack with other transports needs a separate block"
+        return "transport", what, fix
     if point["subscribers"] > 1 and "subscriber" not in capability.roles:
         what = f"{transport} runs in one process with one subscriber"
         return "subscribers", what, "use a transport between processes"
@@ -114,10 +114,8 @@ def timer_fault(kind: str, stack: Stack, point: dict[str, Any], scheduling: str)
         others = [
             one.transport for one in stack.capabilities if one.kind == kind and wait in one.waits
         ]
-        remedy = (
-            f"{', '.join(others)} can" if others else f"available: {', '.join(capability.waits)}"
-        )
-        return "wait", f"{transport} of {stack.name} cannot wait {wait}", remedy
+        fix = f"{', '.join(others)} can" if others else f"available: {', '.join(capability.waits)}"
+        return "wait", f"{transport} of {stack.name} cannot wait {wait}", fix
     if transport == "executor" and scheduling == "rr":
         what = "Takt's executor has no round robin: its threads are real-time FIFO"
         return "scheduling", what, "use fifo N, or another transport"
@@ -180,8 +178,8 @@ def host_fault(measurement: Measurement, stack: Stack, point: dict[str, Any]) ->
             one.transport for one in stack.capabilities if one.wire and one.kind == measurement.kind
         ]
         what = f"{point['transport']} of {stack.name} does not go from host to host"
-        remedy = f"use {', '.join(can)}" if can else "use udp of rcl or of raw"
-        return "host", what, remedy
+        fix = f"use {', '.join(can)}" if can else "use udp of rcl or of raw"
+        return "host", what, fix
     if point["talkers"]:
         return "talkers", "talkers are on one host", "use host here, or traffic instead"
     return None
@@ -301,11 +299,11 @@ def segment_fault(kind: str, point: dict[str, Any]) -> Fault | None:
 def pace_fault(measurement: Measurement, period: int, count: int, duration: int) -> Fault | None:
     """What is too fast or too short."""
     if period < SHORTEST_PERIOD_NS:
-        remedy = "a sleeping thread cannot keep a period shorter than 10us"
+        fix = "a sleeping thread cannot keep a period shorter than 10us"
         if measurement.timeout:
-            return "timeout", f"{format_duration(period)} is shorter than 10us", remedy
+            return "timeout", f"{format_duration(period)} is shorter than 10us", fix
         key = "period" if measurement.period else "rate"
-        return key, f"{format_period(period)} is faster than 100kHz", remedy
+        return key, f"{format_period(period)} is faster than 100kHz", fix
     if count < 2:
         what = f"{format_duration(duration)} is too short for {format_period(period)}"
         return "duration", what, "at least two samples are needed: the first one is excluded"

@@ -92,9 +92,9 @@ def plan(
                 missing = stacks.missing(name, source.where((*here, "stack")))
                 if not experiment.skip_missing:
                     if source.file:
-                        missing.remedy = f"{missing.remedy}; or skip it: skip_missing: true"
+                        missing.fix = f"{missing.fix}; or skip it: skip_missing: true"
                     raise missing
-                note = Note(what="skipped", why=missing.what, fix=missing.remedy)
+                note = Note(what="skipped", why=missing.what, fix=missing.fix)
                 skipped += [] if note in skipped else [note]
                 continue
             for cell in _points(experiment, measurement, stacks[name], machine, source, here):
@@ -102,7 +102,7 @@ def plan(
                     raise TaktError(
                         f"duplicate point {cell.key} (also at {source.where(seen[cell.key])})",
                         where=source.where(here),
-                        remedy="list it once: each point is measured `repetitions` times; or "
+                        fix="list it once: each point is measured `repetitions` times; or "
                         "give each block a label",
                     )
                 seen[cell.key] = here
@@ -141,8 +141,8 @@ def _points(
 
     def refuse(fault: Fault | None) -> None:
         if fault:
-            key, what, remedy = fault
-            raise TaktError(what, where=source.where((*here, key)), remedy=remedy)
+            key, what, fix = fault
+            raise TaktError(what, where=source.where((*here, key)), fix=fix)
 
     transports = stack.transports(measurement.kind)
     refuse(faults.stack_fault(measurement, stack, transports))

@@ -93,7 +93,7 @@ class History:
             raise TaktError(
                 f"this is not a history file: {error}",
                 where=str(file),
-                remedy="give another file: --store FILE; a missing file is created",
+                fix="give another file: --store FILE; a missing file is created",
             ) from None
         self._database.row_factory = sqlite3.Row
 
@@ -162,7 +162,7 @@ class History:
             raise Failure(
                 f"cannot read or write the history: {error}",
                 where=str(self._file),
-                remedy="it is damaged: rename it, and add the runs again",
+                fix="it is damaged: rename it, and add the runs again",
             ) from None
 
 
@@ -175,7 +175,7 @@ def _full(file: Path) -> Failure:
     return Failure(
         writing.no_space(file),
         where=str(file),
-        remedy="its previous content is intact; free space, or choose a file on another disk: "
+        fix="its previous content is intact; free space, or choose a file on another disk: "
         "--store FILE",
     )
 

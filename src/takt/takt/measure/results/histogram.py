@@ -84,5 +84,5 @@ def _damaged(file: Path, what: str) -> TaktError:
     return TaktError(
         f"this is not a histogram: {what}",
         where=str(file),
-        remedy="the file was edited, or the disk is damaged; the samples next to it are complete",
+        fix="the file was edited, or the disk is damaged; the samples next to it are complete",
     )

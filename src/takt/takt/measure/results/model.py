@@ -38,7 +38,7 @@ class Status(str, Enum):
 
 
 class Note(Model):
-    """One thing that went differently from what was asked, with its remedy."""
+    """One thing that went differently from what was asked, with its fix."""
 
     what: str  # the setting or the step
     why: str  # what was obtained, or what stopped it

@@ -36,10 +36,10 @@ def create_default(name: str, started: datetime, parent: Path = RESULTS) -> Path
 def create(folder: Path) -> Path:
     """Makes a run folder; one that holds a run already is an error."""
     if (folder / DOCUMENT).exists():
-        remedy = "choose another folder"
+        fix = "choose another folder"
         if own.is_own(folder / DOCUMENT):
-            remedy += f", or continue it: takt run --resume {folder}"
-        raise TaktError("this folder already contains a run", where=str(folder), remedy=remedy)
+            fix += f", or continue it: takt run --resume {folder}"
+        raise TaktError("this folder already contains a run", where=str(folder), fix=fix)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -55,7 +55,7 @@ def refuse_foreign(folder: Path) -> None:
             raise TaktError(
                 f"only the owner of a run can continue it: {why}",
                 where=str(path),
-                remedy="resume it as that user, or measure into another folder",
+                fix="resume it as that user, or measure into another folder",
             )
 
 
@@ -68,7 +68,7 @@ def read(folder: Path) -> Run:
         raise TaktError(
             "no run in this folder",
             where=str(document),
-            remedy="give a folder printed by takt run or takt measure",
+            fix="give a folder printed by takt run or takt measure",
         ) from None
     try:
         run = Run.model_validate_json(content)
@@ -82,7 +82,7 @@ def read(folder: Path) -> Run:
     raise TaktError(
         f"this is not a run.json of version {SCHEMA_VERSION}: {fault}",
         where=str(document),
-        remedy="it was written by another version of the tool, or edited",
+        fix="it was written by another version of the tool, or edited",
     )
 
 
@@ -95,7 +95,7 @@ def _cannot_make(folder: Path, error: OSError) -> TaktError:
     return TaktError(
         f"cannot create the results folder: {error.strerror}",
         where=str(folder),
-        remedy="choose a writable folder: --out FOLDER",
+        fix="choose a writable folder: --out FOLDER",
     )
 
 

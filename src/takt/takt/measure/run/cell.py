@@ -52,7 +52,7 @@ def measure(
         try:
             hosts = around.enter_context(hosts_of(cell, context))
         except Failure as failure:
-            fault = Note(what=failure.what, why="no second host", fix=failure.remedy)
+            fault = Note(what=failure.what, why="no second host", fix=failure.fix)
             return cell.model_copy(update={"status": Status.failed, "error": fault}), []
         cores, scratch = cores_of(cell), context.scratch.folder
         settings = around.enter_context(tuned(cell.tuned, cores, scratch))
@@ -62,7 +62,7 @@ def measure(
         try:
             measured, recorded = _measure(cell, stack, context, progress, hosts, settings)
         except Gone as gone:  # before anything was measured
-            fault = Note(what=gone.what, why=gone.where or "", fix=gone.remedy)
+            fault = Note(what=gone.what, why=gone.where or "", fix=gone.fix)
             return cell.model_copy(update={"status": Status.failed, "error": fault}), []
         if settings.changed:
             measured.conditions = measured.conditions or Conditions()

@@ -42,7 +42,7 @@ def hosts_of(cell: Cell, context: Context) -> Iterator[Hosts]:
             raise Failure(
                 f"the host {cell.host} needs a Dask scheduler",
                 where="--scheduler",
-                remedy="give its address: --scheduler tls://HOST:8786",
+                fix="give its address: --scheduler tls://HOST:8786",
             )
         sides = []
         for name in cell.host.split(","):

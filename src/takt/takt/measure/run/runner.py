@@ -139,7 +139,7 @@ def reopen(folder: Path, experiment: Experiment | None, seed: int | None) -> Run
     """The run to resume; raises TaktError where something else is asked for than it holds."""
     run = store.read(folder)
     store.refuse_foreign(folder)
-    remedy = "resume with the original experiment and seed, or start a new run"
+    fix = "resume with the original experiment and seed, or start a new run"
     if experiment is not None and normalised(experiment) != run.experiment:
         asked = normalised(experiment)
         differing = sorted(
@@ -148,10 +148,10 @@ def reopen(folder: Path, experiment: Experiment | None, seed: int | None) -> Run
             if asked.get(key) != run.experiment.get(key)
         )
         text = f"the experiment differs from that of this run: {', '.join(differing)}"
-        raise TaktError(text, where=str(folder), remedy=remedy)
+        raise TaktError(text, where=str(folder), fix=fix)
     if seed is not None and seed != run.seed:
         text = f"the seed of this run is {run.seed}, not {seed}"
-        raise TaktError(text, where=str(folder), remedy=remedy)
+        raise TaktError(text, where=str(folder), fix=fix)
     return run
 
 
@@ -227,7 +227,7 @@ def _refuse_link(path: Path) -> None:
         raise TaktError(
             "expected a folder of the run, found a link",
             where=str(path),
-            remedy="replace it with the folder itself",
+            fix="replace it with the folder itself",
         )
 
 
@@ -298,5 +298,5 @@ def _cannot_write(error: OSError, folder: Path) -> TaktError:
     if writing.is_full(error):
         file = error.filename or folder
         what = f"no space left while writing {file}: {writing.no_space(Path(file))}"
-    remedy = f"fix this, then continue with: takt run --resume {folder}"
-    return Failure(what, where=str(folder), remedy=remedy)
+    fix = f"fix this, then continue with: takt run --resume {folder}"
+    return Failure(what, where=str(folder), fix=fix)

@@ -82,8 +82,8 @@ def resume(
     session = Session(runner.reopen(folder, experiment, seed), folder, stacks.find(), workers)
     for cell in remaining(session).cells:
         if other_hosts(cell.host) and (lack := declared.lacking(cell, workers)):
-            _, what, remedy = lack
-            raise TaktError(what, where=str(folder), remedy=remedy)
+            _, what, fix = lack
+            raise TaktError(what, where=str(folder), fix=fix)
     return session
 
 

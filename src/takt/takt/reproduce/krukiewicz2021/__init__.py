@@ -124,7 +124,7 @@ def keep_scale(folder: Path, scale: float) -> None:
         raise TaktError(
             f"the reproduction in this folder has scale {known:g}, not {scale:g}",
             where=str(kept),
-            remedy=f"continue with --scale {known:g}, or start a new one without --out",
+            fix=f"continue with --scale {known:g}, or start a new one without --out",
         )
 
 

@@ -167,7 +167,7 @@ def read_kept(file: Path) -> Metrics:
         raise TaktError(
             f"not metrics of an execution: {error.error_count()} errors",
             where=str(file),
-            remedy="remove it; the same command executes it again",
+            fix="remove it; the same command executes it again",
         ) from None
 
 

@@ -60,7 +60,7 @@ def _brought(stack: str, size: int, seen: Evidence) -> bool:
 
 
 def _of_both(quantity: Quantity[Evidence]) -> Quantity[Evidence]:
-    """The same; Missing with a remedy where one of the two was not measured."""
+    """The same; Missing with a fix where one of the two was not measured."""
 
     def found(seen: Evidence) -> float:
         there = {cells[0].stack for cells in seen.measured.points.values()}

@@ -45,22 +45,22 @@ def analyse(
 
 def refused(error: takt_core.Error, where: str) -> TaktError:
     """What the core refuses, as an error of the file that it was written in."""
-    return TaktError(f"{error.where}: {error.problem}", where=where, remedy=error.remedy or None)
+    return TaktError(f"{error.where}: {error.problem}", where=where, fix=error.fix or None)
 
 
 def read_overheads(path: Path, key: str = "upper") -> dict[str, int]:
     """The overheads in a document of ``./takt bench overheads --json``, in ns."""
     example = "takt bench overheads --json > overheads.json"
-    document = read_json(path, remedy=example)
+    document = read_json(path, fix=example)
     values = document.get(key) if isinstance(document, dict) else None
     if not isinstance(values, dict):
-        raise TaktError(f"key {key!r} is missing", where=str(path), remedy=example)
+        raise TaktError(f"key {key!r} is missing", where=str(path), fix=example)
     unknown = sorted(set(values) - set(OVERHEADS))
     if unknown:
         raise TaktError(
             f"unknown overhead {unknown[0]!r} below {key!r}",
             where=str(path),
-            remedy=f"the overheads are {', '.join(OVERHEADS)}, in ns",
+            fix=f"the overheads are {', '.join(OVERHEADS)}, in ns",
         )
     for name, value in values.items():
         if (
@@ -71,6 +71,6 @@ def read_overheads(path: Path, key: str = "upper") -> dict[str, int]:
             raise TaktError(
                 f"{key}.{name} must be a time in ns, not {shortened(repr(value), 80)}",
                 where=str(path),
-                remedy=example,
+                fix=example,
             )
     return {name: -int(-value // 1) for name, value in values.items()}

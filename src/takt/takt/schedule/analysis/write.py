@@ -52,7 +52,7 @@ def _check(flat: dict[str, Any], written: Path, source: Path) -> None:
     raise TaktError(
         f"cannot write the assignment into this file: {', '.join(different)} would differ",
         where=str(source),
-        remedy="give each callback its own keys there, without aliases and merge keys (<<)",
+        fix="give each callback its own keys there, without aliases and merge keys (<<)",
     )
 
 

@@ -59,7 +59,7 @@ def _check_callbacks(application: Application, source: Source) -> None:
         raise TaktError(
             "no node has a callback",
             where=source.where(("nodes",)),
-            remedy="add one to a node, such as scan: {timer: 10ms, wcet: 1ms}",
+            fix="add one to a node, such as scan: {timer: 10ms, wcet: 1ms}",
         )
 
 
@@ -80,7 +80,7 @@ def _check_sizes(application: Application, source: Source) -> None:
                     f"topic {topic} has message size {format_size(size)} here and "
                     f"{format_size(other)} at {source.where(there)}",
                     where=source.where((*place, "writes", topic)),
-                    remedy="give the size once, below topics",
+                    fix="give the size once, below topics",
                 )
 
 
@@ -93,10 +93,10 @@ def _check_scenarios(application: Application, source: Source) -> None:
         named.append((application.default_scenario, ("default_scenario",)))
     for name, place in named:
         if name not in application.scenarios:
-            remedy = f"the scenarios are {', '.join(application.scenarios)}"
+            fix = f"the scenarios are {', '.join(application.scenarios)}"
             if not application.scenarios:
-                remedy = f"declare it: scenarios: {{{name}: {{}}}}"
-            raise TaktError(f"unknown scenario {name}", where=source.where(place), remedy=remedy)
+                fix = f"declare it: scenarios: {{{name}: {{}}}}"
+            raise TaktError(f"unknown scenario {name}", where=source.where(place), fix=fix)
 
 
 def _check_changes(application: Application, source: Source) -> None:
@@ -108,13 +108,13 @@ def _check_changes(application: Application, source: Source) -> None:
                 raise TaktError(
                     f"scenario {name} changes unknown callback {callback}",
                     where=source.where(("scenarios", name, callback)),
-                    remedy=f"the callbacks are {', '.join(application.callbacks)}",
+                    fix=f"the callbacks are {', '.join(application.callbacks)}",
                 )
             if change.timer is not None and target.on is not None:
                 raise TaktError(
                     f"{callback} is released by topic {target.on}, not by a timer",
                     where=source.where(("scenarios", name, callback, "timer")),
-                    remedy="change its period, the minimum distance between two messages",
+                    fix="change its period, the minimum distance between two messages",
                 )
 
 
@@ -125,7 +125,7 @@ def _check_chains(application: Application, source: Source) -> None:
                 raise TaktError(
                     f"chain {name} contains unknown callback {callback}",
                     where=source.where(("chains", name, "callbacks", place)),
-                    remedy=f"the callbacks are {', '.join(application.callbacks)}",
+                    fix=f"the callbacks are {', '.join(application.callbacks)}",
                 )
 
 

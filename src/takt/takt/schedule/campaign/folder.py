@@ -40,7 +40,7 @@ class Folder:
             raise TaktError(
                 "this folder exists and is not a campaign",
                 where=str(path),
-                remedy="choose a new folder with --out",
+                fix="choose a new folder with --out",
             )
         for folder in (path, self.sets, self.executions, self.traces, self.violations):
             folder.mkdir(parents=True, exist_ok=True)
@@ -48,7 +48,7 @@ class Folder:
                 raise TaktError(
                     "expected a folder of the campaign, found a link",
                     where=str(folder),
-                    remedy="replace it with the folder itself",
+                    fix="replace it with the folder itself",
                 )
         write_json(file, asked)
         remove_halves(self.sets)  # of a process that was killed while it wrote
@@ -62,16 +62,16 @@ class Folder:
     def _same(file: Path, asked: dict[str, Any]) -> None:
         new = "choose a new folder with --out, or use the original parameters to continue"
         before = read_json(
-            file, remedy="the parameters of this campaign are lost: choose a new folder with --out"
+            file, fix="the parameters of this campaign are lost: choose a new folder with --out"
         )
         if not isinstance(before, dict):
-            raise TaktError("this is not a campaign", where=str(file), remedy=new)
+            raise TaktError("this is not a campaign", where=str(file), fix=new)
         different = sorted(key for key in asked | before if asked.get(key) != before.get(key))
         if different:
             raise TaktError(
                 f"the campaign in this folder differs in {', '.join(different)}",
                 where=str(file),
-                remedy=new,
+                fix=new,
             )
 
     def remaining(self, batches: list[Batch]) -> list[Batch]:
@@ -82,8 +82,8 @@ class Folder:
 
     def again(self) -> int:
         """How many applications are in batches whose evaluation failed."""
-        remedy = "delete it; the same command evaluates its batch again"
-        marks = [read_json(file, remedy=remedy) for file in self.sets.glob("*.failed.json")]
+        fix = "delete it; the same command evaluates its batch again"
+        marks = [read_json(file, fix=fix) for file in self.sets.glob("*.failed.json")]
         return sum(mark["size"] for mark in marks)
 
     def keep(self, batch: Batch, table: pa.Table, error: str | None = None) -> None:
@@ -113,7 +113,7 @@ def reading_tables(folder: Path) -> Iterator[None]:
         raise Failure(
             f"cannot read the campaign: {error}",
             where=str(folder),
-            remedy="delete this file; the same command evaluates it again",
+            fix="delete this file; the same command evaluates it again",
         ) from None
 
 

@@ -65,7 +65,7 @@ def execute(
     where it did not work out.
     """
     if approach not in APPROACHES:
-        raise TaktError(f"unknown approach {approach!r}", remedy="one of " + ", ".join(APPROACHES))
+        raise TaktError(f"unknown approach {approach!r}", fix="one of " + ", ".join(APPROACHES))
     if policy is not None:
         application = with_policy(application, policy)
     if not application["callbacks"]:
@@ -244,33 +244,33 @@ def _raise_failure(end: End, runner: Program, trace: Path, disturbances: list[st
     lacks_memory = runner.said(_NO_NODE) and runner.said("SHM")
     if end is End.timeout:
         known = "; disturbance: ".join(filter(None, [words, *disturbances]))
-        remedy = _FREE_SHM if lacks_memory else "fewer nodes start faster"
+        fix = _FREE_SHM if lacks_memory else "fewer nodes start faster"
         raise Failure(
             "the execution exceeded its time limit and was terminated"
             + (f": {known}" if known else ""),
             where=str(trace) if trace.exists() else None,
-            remedy="the recording so far is complete" if trace.exists() else remedy,
+            fix="the recording so far is complete" if trace.exists() else fix,
         )
     if end is End.died and runner.exit_code == 2:
         _discard(trace)  # nothing was executed
         raise TaktError(words or "the runner rejected the application")
     if end is End.died:
         kept = [str(one) for one in (trace, *_parts(trace)) if one.exists()]
-        remedies = [f"the recording so far is in {len(kept)} files"] if kept else []
+        fixes = [f"the recording so far is in {len(kept)} files"] if kept else []
         if lacks_memory:
-            remedies.insert(0, _FREE_SHM)
+            fixes.insert(0, _FREE_SHM)
         if os.strerror(errno.ENOSPC) in words:
             words += f"; {no_space(trace)}"
         raise Failure(
             f"the execution failed: {words or f'{RUNNER} ended with {runner.how_it_ended}'}",
             where=kept[0] if kept else None,
-            remedy="; ".join(remedies) or None,
+            fix="; ".join(fixes) or None,
         )
     if not trace.exists() and _parts(trace):
         raise Failure(
             "its processes did not react to a stop request and were terminated",
             where=f"{trace}.part*",
-            remedy="their traces so far are kept",
+            fix="their traces so far are kept",
         )
     if not trace.exists():
         raise Failure("stopped before the start; no trace was written")
@@ -279,7 +279,7 @@ def _raise_failure(end: End, runner: Program, trace: Path, disturbances: list[st
         raise Failure(
             f"lost events of this execution: {told.what}",
             where=str(trace),
-            remedy="the trace is incomplete; free space, or choose another folder: --out",
+            fix="the trace is incomplete; free space, or choose another folder: --out",
         )
 
 
@@ -301,5 +301,5 @@ def _check_cpus(application: Flat) -> None:
             f"the application needs the cores {', '.join(map(str, sorted(asked)))}; this "
             f"process may not use {', '.join(map(str, missing))}",
             where="cpus",
-            remedy=f"use cores from {', '.join(map(str, sorted(allowed)))}",
+            fix=f"use cores from {', '.join(map(str, sorted(allowed)))}",
         )

@@ -32,7 +32,7 @@ def new_folder(folder: Path) -> Path:
         raise TaktError(
             "this folder exists and is not empty",
             where=str(folder),
-            remedy="choose a new folder with --out",
+            fix="choose a new folder with --out",
         )
     folder.mkdir(parents=True, exist_ok=True)
     return folder

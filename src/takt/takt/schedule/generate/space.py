@@ -78,7 +78,7 @@ def read_space(path: Path) -> Space:
             raise TaktError(
                 f"{key} has no values to combine",
                 where=source.where(("parameters", "force_all_combinations", index)),
-                remedy=f"give a list of values, or some of {', '.join(options)}",
+                fix=f"give a list of values, or some of {', '.join(options)}",
             )
     fixed = {key: values[0] for key, values in options.items() if key not in forced}
     drawn = {
@@ -111,10 +111,10 @@ def _restricted(space: Space, source: Source) -> Space:
     for choice in [dict(zip(drawn, point, strict=True)) for point in points]:
         for combination in range(len(space.combinations)):
             parameters = space.parameters(combination, choice)
-            for key, what, remedy in violations(parameters):
+            for key, what, fix in violations(parameters):
                 places = [("parameters", key), ("parameters", key.replace("_", "-"))]
                 lines = [source.where(place) for place in places]
-                raise TaktError(what, where=max(lines, key=_line), remedy=remedy)
+                raise TaktError(what, where=max(lines, key=_line), fix=fix)
     return space
 
 

@@ -46,7 +46,7 @@ def uunifast_discard(
                 f"UUniFast-Discard keeps {done} of {drawn} sets of {tasks} tasks with utilization"
                 f" {total:g} and at most {most:g} each",
                 where="utilization_generator",
-                remedy="use fixed-sum: the same distribution without discarding",
+                fix="use fixed-sum: the same distribution without discarding",
             )
     return accepted
 

@@ -47,7 +47,7 @@ def events(
         raise TaktError(
             f"this is a CTF trace; reading it needs {PROGRAM}, which is not installed",
             where=str(path),
-            remedy="sudo apt install babeltrace2",
+            fix="sudo apt install babeltrace2",
         )
     command = [program, "--clock-seconds", "--no-delta", str(path.resolve())]
     with tempfile.TemporaryFile("w+", errors="replace") as said:
@@ -73,7 +73,7 @@ def events(
             raise TaktError(
                 f"{PROGRAM} cannot read this trace: {lines[-1] if lines else process.returncode}",
                 where=str(path),
-                remedy=f"see the messages of {PROGRAM} {path}",
+                fix=f"see the messages of {PROGRAM} {path}",
             )
 
 

@@ -58,7 +58,7 @@ class Builder:
             raise TaktError(
                 "no callback ran in it",
                 where=seen.source,
-                remedy="let the application run for some periods while it is traced",
+                fix="let the application run for some periods while it is traced",
             )
         document["callbacks"] = [part for _, part in kept]
         document["topics"] = self._topics([one for one, _ in kept])

@@ -233,7 +233,7 @@ class _Reading:
                 "the trace contains no callback"
                 + (f" by its name, and of {missed} calls of unknown ones" if missed else ""),
                 where=str(path),
-                remedy="start the trace before the application, because callbacks are named only "
+                fix="start the trace before the application, because callbacks are named only "
                 "at startup: run ros2 trace, then the application",
             )
         span = self._span or (0, 0)

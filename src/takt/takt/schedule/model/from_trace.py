@@ -136,7 +136,7 @@ class _Gathering:
             raise TaktError(
                 "the trace contains no callback",
                 where=str(trace.path),
-                remedy="let the application run for some periods while it is traced",
+                fix="let the application run for some periods while it is traced",
             )
         start = _start(callbacks, span[0])
         return Seen(

@@ -69,7 +69,7 @@ def _write(trace: Path, out: Path, text: str) -> None:
         raise TaktError(
             f"cannot build an application from this trace: {error.what}",
             where=str(trace),
-            remedy="the trace is damaged; takt trace shows how much of it is readable",
+            fix="the trace is damaged; takt trace shows how much of it is readable",
         ) from None
 
 
@@ -78,7 +78,7 @@ def _seen_by_ros2(folder: Path) -> Seen:
         raise TaktError(
             "this folder contains no trace: no file metadata in it",
             where=str(folder),
-            remedy="give a trace of Takt (a file), or a folder of ros2 trace",
+            fix="give a trace of Takt (a file), or a folder of ros2 trace",
         )
     return from_ros2.seen(folder)
 

@@ -81,7 +81,7 @@ def _in_ns(
         raise TaktError(
             "its periods have no common multiple below 292 years",
             where=where,
-            remedy="give a duration, such as --duration 60s",
+            fix="give a duration, such as --duration 60s",
         )
     return hyperperiod
 

@@ -28,9 +28,7 @@ class Source:
         try:
             self._process = Process([path], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         except OSError as error:
-            raise Failure(
-                f"cannot start {PROGRAM}: {error}", remedy="./takt --setup-only"
-            ) from None
+            raise Failure(f"cannot start {PROGRAM}: {error}", fix="./takt --setup-only") from None
         self.publishers = 0  # of /diagnostics, anybody's
         self._lines: queue.Queue[str | None] = queue.Queue()  # None: it has ended
         self._words: list[str] = []
@@ -76,7 +74,7 @@ class Source:
         except (ValueError, KeyError, TypeError) as error:
             raise Failure(
                 f"{PROGRAM} prints output that this tool does not understand: {error}",
-                remedy="build all processes with the same version of Takt: ./takt --setup-only",
+                fix="build all processes with the same version of Takt: ./takt --setup-only",
             ) from None
 
     def _read(self, stream: IO[str]) -> None:

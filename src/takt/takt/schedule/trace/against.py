@@ -45,7 +45,7 @@ def against(trace: Trace, application: Path | None) -> Trace:
         raise TaktError(
             f"none of its callbacks is in {trace.path.name}",
             where=str(application),
-            remedy=f"the trace has {', '.join(sorted(trace.names.tasks.values())[:8])}: give the "
+            fix=f"the trace has {', '.join(sorted(trace.names.tasks.values())[:8])}: give the "
             "file written by takt model for this application",
         )
     attributes = [one for one in trace.names.attributes if not one.startswith("application=")]

@@ -94,7 +94,7 @@ def read(path: Path) -> Trace:
     except FileNotFoundError as error:
         raise TaktError(f"cannot read the trace: {error.strerror}", where=str(path)) from None
     except takt_core.Error as error:
-        raise TaktError(error.problem, where=str(path), remedy=error.remedy or None) from None
+        raise TaktError(error.problem, where=str(path), fix=error.fix or None) from None
     return Trace(
         path=path,
         names=Names(core.tasks, core.topics, core.scenarios, core.attributes),
@@ -186,7 +186,7 @@ def duration_ns(names: Names) -> int | None:
     except ValueError:
         raise TaktError(
             f"the duration in the trace is not a number: {texts[0][:40]!r}",
-            remedy="the trace is damaged: record it again",
+            fix="the trace is damaged: record it again",
         ) from None
 
 
@@ -201,5 +201,5 @@ def declared(flat: str, names: Names) -> takt_core.Declared:
     except takt_core.Error as error:
         raise TaktError(
             f"cannot read the application in the trace: {error.where}: {error.problem}",
-            remedy="the trace is damaged, or was written by another version of Takt",
+            fix="the trace is damaged, or was written by another version of Takt",
         ) from None

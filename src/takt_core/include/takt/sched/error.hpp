@@ -13,20 +13,19 @@
 
 namespace takt {
 
-/// A refusal. what() reads "<where>: <problem>. Remedy: <remedy>."
+/// A refusal. what() reads "<where>: <problem>. Fix: <fix>."
 class TAKT_CORE_PUBLIC Error : public std::runtime_error {
  public:
   /// @param where the task, group, topic, scenario, policy or file, with its kind: "task
   /// 'radar.scan'".
   /// @param problem what is wrong, without a final full stop.
-  /// @param remedy what the user can do, without a final full stop; may be empty.
+  /// @param fix what the user can do, without a final full stop; may be empty.
   /// @param path within a document the JSON pointer (RFC 6901) to `where`, else empty.
-  Error(std::string where, std::string problem, std::string remedy, std::string path = {})
-      : std::runtime_error(where + ": " + problem +
-                           (remedy.empty() ? "." : ". Remedy: " + remedy + ".")),
+  Error(std::string where, std::string problem, std::string fix, std::string path = {})
+      : std::runtime_error(where + ": " + problem + (fix.empty() ? "." : ". Fix: " + fix + ".")),
         where_(std::move(where)),
         problem_(std::move(problem)),
-        remedy_(std::move(remedy)),
+        fix_(std::move(fix)),
         path_(std::move(path)) {}
   Error(const Error&) = default;
   Error& operator=(const Error&) = default;
@@ -41,7 +40,7 @@ class TAKT_CORE_PUBLIC Error : public std::runtime_error {
   [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
 
   /// What the user can do; may be empty.
-  [[nodiscard]] const std::string& remedy() const noexcept { return remedy_; }
+  [[nodiscard]] const std::string& fix() const noexcept { return fix_; }
 
   /// JSON pointer (RFC 6901) into the document; may be empty.
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
@@ -49,7 +48,7 @@ class TAKT_CORE_PUBLIC Error : public std::runtime_error {
  private:
   std::string where_;
   std::string problem_;
-  std::string remedy_;
+  std::string fix_;
   std::string path_;
 };
 

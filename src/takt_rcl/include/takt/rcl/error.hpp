@@ -34,7 +34,7 @@ class TAKT_RCL_PUBLIC RclError : public std::runtime_error {
   /// The entity: "topic 'scan', node '/radar'".
   [[nodiscard]] const std::string& where() const noexcept { return where_; }
 
-  /// The message of rcl, with a remedy where rcl does not say enough.
+  /// The message of rcl, with a fix where rcl does not say enough.
   [[nodiscard]] const std::string& reason() const noexcept { return reason_; }
 
  private:

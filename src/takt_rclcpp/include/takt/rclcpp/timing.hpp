@@ -99,18 +99,18 @@ struct TimingFile {
 };
 
 /// Reads a timing file; docs/reference/timing-keys.md describes its keys.
-/// @throws takt::sched::ScheduleError with file, line and remedy.
+/// @throws takt::sched::ScheduleError with file, line and fix.
 [[nodiscard]] TAKT_RCLCPP_PUBLIC TimingFile load_timing(const std::filesystem::path& file);
 
 /// An entry of a timing file that matches no callback.
 struct Unmatched {
   std::string where = {};    ///< File and line.
   std::string problem = {};  ///< Which of its keys names something that was not seen.
-  std::string remedy = {};   ///< What was seen, the most similar first.
+  std::string fix = {};      ///< What was seen, the most similar first.
 };
 
 /// @param rule of load_timing(); other rules have no entries.
-/// @param there all callbacks that exist, for the remedy.
+/// @param there all callbacks that exist, for the fix.
 /// @return the entries of the file that matched none of the callbacks for which `rule` was called.
 [[nodiscard]] TAKT_RCLCPP_PUBLIC std::vector<Unmatched> unmatched_entries(
     const TimingRule& rule, const std::vector<CallbackId>& there);
