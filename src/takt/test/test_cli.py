@@ -125,7 +125,7 @@ def test_the_end_of_the_process_adds_nothing_to_what_was_said(tmp_path: Path, co
     line = [sys.executable, "-m", "takt", command, "none.json"]
     done = subprocess.run(line, capture_output=True, text=True, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
-    assert [one[:6] for one in done.stderr.splitlines()] == ["takt: ", "  reme"]
+    assert [one[:6] for one in done.stderr.splitlines()] == ["takt: ", "  fix:"]
 
 
 @pytest.mark.parametrize("arguments", [["wakeup", "--scheduling", "foo"], ["foo"]])
