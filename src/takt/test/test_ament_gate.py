@@ -158,7 +158,7 @@ def test_wrong_calls_end_the_configuration(
         monkeypatch.setenv("AMENT_PREFIX_PATH", "")
         folder = package.parent / "bin"  # what configuring needs, and no takt
         folder.mkdir()
-        for name in ("ninja", "sh", "uname"):
+        for name in ("make", "ninja", "sh", "uname"):
             if path := shutil.which(name):
                 (folder / name).symlink_to(path)
         monkeypatch.setenv("PATH", str(folder))
