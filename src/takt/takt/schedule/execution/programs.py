@@ -40,6 +40,7 @@ class OtherPrograms:
         try:
             append(trace, self._switches)
         except OSError as error:
+            error.filename = str(trace)  # a write does not name its file
             raise failure(error, "free space there, or choose another folder: --out") from None
 
     def _is_own(self, process: int, name: str) -> bool:
