@@ -77,6 +77,8 @@ nanoseconds by_definition(const std::vector<Demand>& demands, std::size_t own, n
   return worst + demand.lag;
 }
 
+constexpr nanoseconds longest{20000};
+
 TEST(edf, responses_are_those_of_the_definition) {
   RandomTasks random{first_seed()};
   int compared = 0;
@@ -90,6 +92,9 @@ TEST(edf, responses_are_those_of_the_definition) {
       continue;  // how long it is busy depends on more
     }
     const nanoseconds busy = busy_period(demands);
+    if (busy > longest) {
+      continue;  // the definition looks at each nanosecond of it
+    }
     for (std::size_t i = 0; i < demands.size(); ++i) {
       if (demands[i].interrupt) {
         ++interrupts;
